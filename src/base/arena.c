@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena.c - see arena.h.
+ *
+ * A list of chunks, newest first. A rewind frees the chunks made since the mark. An
+ * allocation larger than a chunk gets a chunk of its own size.
+ */
+#include "base/arena.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/checked.h"
+#include "base/memory.h"
+
+enum { CHUNK_SIZE = 8192, ALIGNMENT = alignof(max_align_t) };
+
+struct arena_chunk {
+    struct arena_chunk *previous;
+    size_t capacity;
+    size_t used;
+    alignas(max_align_t) uint8_t data[];
+};
+
+struct arena {
+    struct arena_chunk *newest;
+    size_t size;
+};
+
+static struct arena_chunk *chunk_new(struct arena *arena, size_t capacity)
+{
+    struct arena_chunk *chunk = mem_alloc(sizeof(*chunk) + capacity);
+
+    chunk->previous = arena->newest;
+    chunk->capacity = capacity;
+    chunk->used = 0;
+    arena->newest = chunk;
+    arena->size += sizeof(*chunk) + capacity;
+    return chunk;
+}
+
+static void drop_newest(struct arena *arena)
+{
+    struct arena_chunk *chunk = arena->newest;
+
+    arena->newest = chunk->previous;
+    arena->size -= sizeof(*chunk) + chunk->capacity;
+    free(chunk);
+}
+
+struct arena *arena_new(void)
+{
+    struct arena *arena = mem_zero(sizeof(*arena));
+
+    chunk_new(arena, CHUNK_SIZE - sizeof(struct arena_chunk));
+    return arena;
+}
+
+void arena_free(struct arena *arena)
+{
+    if (!arena)
+        return;
+    while (arena->newest)
+        drop_newest(arena);
+    free(arena);
+}
+
+void arena_reset(struct arena *arena)
+{
+    while (arena->newest->previous)
+        drop_newest(arena);
+    arena->newest->used = 0;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    struct arena_chunk *chunk = arena->newest;
+    size_t rounded;
+    size_t capacity = CHUNK_SIZE - sizeof(*chunk);
+    void *memory;
+
+    if (!size_add(size, ALIGNMENT - 1, &rounded))
+        abort();
+    rounded &= ~(size_t)(ALIGNMENT - 1);
+    if (rounded > chunk->capacity - chunk->used)
+        chunk = chunk_new(arena, rounded > capacity ? rounded : capacity);
+    memory = chunk->data + chunk->used;
+    chunk->used += rounded;
+    return memory;
+}
+
+void *arena_zero(struct arena *arena, size_t size)
+{
+    void *memory = arena_alloc(arena, size);
+
+    memset(memory, 0, size);
+    return memory;
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size)
+{
+    size_t total;
+
+    if (!size_multiply(count, size, &total))
+        abort();
+    return arena_zero(arena, total);
+}
+
+char *arena_text(struct arena *arena, struct bytes bytes)
+{
+    char *copy = arena_alloc(arena, bytes.size + 1);
+
+    if (bytes.size)
+        memcpy(copy, bytes.data, bytes.size);
+    copy[bytes.size] = 0;
+    return copy;
+}
+
+struct bytes arena_copy(struct arena *arena, struct bytes bytes)
+{
+    return bytes_make(arena_text(arena, bytes), bytes.size);
+}
+
+char *arena_strdup(struct arena *arena, const char *text)
+{
+    return arena_text(arena, bytes_of(text));
+}
+
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+{
+    va_list again;
+    int length;
+    char *text;
+
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, args);
+    assert(length >= 0);
+    text = arena_alloc(arena, (size_t)length + 1);
+    vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...)
+{
+    va_list args;
+    char *text;
+
+    va_start(args, format);
+    text = arena_vprintf(arena, format, args);
+    va_end(args);
+    return text;
+}
+
+struct arena_mark arena_mark(struct arena *arena)
+{
+    return (struct arena_mark){arena->newest, arena->newest->used};
+}
+
+void arena_rewind(struct arena *arena, struct arena_mark mark)
+{
+    while (arena->newest != mark.chunk) {
+        assert(arena->newest->previous);
+        drop_newest(arena);
+    }
+    arena->newest->used = mark.used;
+}
+
+size_t arena_size(const struct arena *arena)
+{
+    return arena->size;
+}

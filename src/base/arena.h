@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * arena.h - memory that is freed together: one arena a request or batch, passed explicitly.
+ *
+ * Allocation moves a pointer; a mark taken before a document is rewound after it, so a
+ * batch reuses the same few pages. Not for sharing between threads.
+ */
+#ifndef TORG_BASE_ARENA_H
+#define TORG_BASE_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+#include "base/bytes.h"
+
+struct arena;
+struct arena_chunk;
+
+struct arena_mark {
+    struct arena_chunk *chunk;
+    size_t used;
+};
+
+struct arena *arena_new(void);
+void arena_free(struct arena *arena);  /* NULL is fine */
+void arena_reset(struct arena *arena); /* empties it, keeps one chunk */
+
+void *arena_alloc(struct arena *arena, size_t size); /* aligned for any type */
+void *arena_zero(struct arena *arena, size_t size);
+void *arena_array(struct arena *arena, size_t count, size_t size); /* zeroed, checked */
+struct bytes arena_copy(struct arena *arena, struct bytes bytes);
+char *arena_text(struct arena *arena, struct bytes bytes); /* a copy with a terminator */
+char *arena_strdup(struct arena *arena, const char *text);
+char *arena_printf(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+struct arena_mark arena_mark(struct arena *arena);
+void arena_rewind(struct arena *arena, struct arena_mark mark);
+
+/* Bytes taken from the system. */
+size_t arena_size(const struct arena *arena);
+
+#endif

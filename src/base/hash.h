@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * hash.h - the one hash of the house: xxh3, 64 bits.
+ *
+ * Shards and partitions are chosen by it, so it is part of stored formats: it never changes.
+ * Not for secrets; those use OpenSSL in access/.
+ */
+#ifndef TORG_BASE_HASH_H
+#define TORG_BASE_HASH_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+uint64_t hash64(struct bytes bytes);
+uint64_t hash64_seeded(struct bytes bytes, uint64_t seed);
+
+#endif

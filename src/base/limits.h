@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limits.h - every bound of the house, with its reason. A folder has its own section.
+ *
+ * What a limit refuses is refused with the limit's name and value. Those that an operator may
+ * change are defaults here, and settings in config/.
+ */
+#ifndef TORG_BASE_LIMITS_H
+#define TORG_BASE_LIMITS_H
+
+enum {
+    /* ---- base ---- */
+    LOG_LINE_SIZE_MAX = 16 << 10,   /* one write(2); longer events lose their fields */
+    LOG_REQUEST_ID_SIZE_MAX = 64,   /* ours are 16; a client's own id is cut to this */
+    METRIC_SERIES_COUNT_MAX = 4096, /* a label from outside must not eat the memory */
+    METRIC_LABELS_SIZE_MAX = 256,
+    VIOLATION_COUNT_MAX = 100, /* reasons told at once about one message */
+};
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* memory.c - see memory.h. */
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *checked(void *memory, size_t size)
+{
+    if (!memory && size) {
+        fprintf(stderr, "torg: out of memory (%zu bytes wanted)\n", size);
+        abort();
+    }
+    return memory;
+}
+
+void *mem_alloc(size_t size)
+{
+    return checked(malloc(size), size);
+}
+
+void *mem_zero(size_t size)
+{
+    return checked(calloc(1, size), size);
+}
+
+void *mem_array(size_t count, size_t size)
+{
+    return checked(calloc(count, size), count && size ? size : 0);
+}
+
+void *mem_resize(void *old, size_t size)
+{
+    return checked(realloc(old, size), size);
+}
+
+char *mem_strdup(const char *text)
+{
+    return mem_strndup(text, strlen(text));
+}
+
+char *mem_strndup(const char *text, size_t size)
+{
+    char *copy = mem_alloc(size + 1);
+
+    memcpy(copy, text, size);
+    copy[size] = 0;
+    return copy;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * memory.h - allocation that cannot fail: the process aborts when the system has no memory.
+ *
+ * Inputs are bounded by limits.h, so running out is a fault of the machine's set-up, and a
+ * half-handled allocation failure is worse than a restart.
+ */
+#ifndef TORG_BASE_MEMORY_H
+#define TORG_BASE_MEMORY_H
+
+#include <stddef.h>
+
+void *mem_alloc(size_t size);
+void *mem_zero(size_t size);                /* zeroed */
+void *mem_array(size_t count, size_t size); /* zeroed; count * size is checked */
+void *mem_resize(void *old, size_t size);
+char *mem_strdup(const char *text);
+char *mem_strndup(const char *text, size_t size); /* adds the terminator */
+
+/* The struct that embeds `member`, found from a pointer to it. */
+#define container_of(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
+
+#define ARRAY_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#endif

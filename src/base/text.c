@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text.c - see text.h. */
+#include "base/text.h"
+
+#include "base/checked.h"
+#include "base/memory.h"
+
+bool text_to_u64(struct bytes text, uint64_t *value)
+{
+    uint64_t result = 0;
+    size_t i;
+
+    if (text.size == 0)
+        return false;
+    for (i = 0; i < text.size; i++) {
+        uint8_t digit = (uint8_t)(text.data[i] - '0');
+
+        if (digit > 9 || __builtin_mul_overflow(result, 10u, &result) ||
+            __builtin_add_overflow(result, digit, &result))
+            return false;
+    }
+    *value = result;
+    return true;
+}
+
+bool text_to_i64(struct bytes text, int64_t *value)
+{
+    bool negative = text.size && text.data[0] == '-';
+    uint64_t magnitude;
+
+    if (negative)
+        text = bytes_skip(text, 1);
+    if (!text_to_u64(text, &magnitude) || magnitude > (uint64_t)INT64_MAX + negative)
+        return false;
+    *value = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+    return true;
+}
+
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+
+/* A number followed by one of the units, or by nothing when the empty unit is among them. */
+static bool parse_with_unit(struct bytes text, const struct unit *units, size_t count,
+                            uint64_t *value)
+{
+    size_t digits = 0;
+    uint64_t number;
+    size_t i;
+
+    while (digits < text.size && text.data[digits] >= '0' && text.data[digits] <= '9')
+        digits++;
+    if (!text_to_u64(bytes_make(text.data, digits), &number))
+        return false;
+    for (i = 0; i < count; i++) {
+        if (bytes_equal_text(bytes_skip(text, digits), units[i].name))
+            return !__builtin_mul_overflow(number, units[i].factor, value);
+    }
+    return false;
+}
+
+bool text_to_size(struct bytes text, uint64_t *bytes)
+{
+    static const struct unit units[] = {
+        {"", 1}, {"B", 1}, {"KB", 1u << 10}, {"MB", 1u << 20}, {"GB", 1u << 30},
+    };
+
+    return parse_with_unit(text, units, ARRAY_COUNT(units), bytes);
+}
+
+bool text_to_duration(struct bytes text, int64_t *microseconds)
+{
+    static const struct unit units[] = {
+        {"us", 1},
+        {"ms", 1000},
+        {"s", 1000000},
+        {"m", 60 * 1000000ull},
+        {"h", 3600 * 1000000ull},
+        {"d", 86400 * 1000000ull},
+    };
+    uint64_t value;
+
+    if (!parse_with_unit(text, units, ARRAY_COUNT(units), &value) || value > INT64_MAX)
+        return false;
+    *microseconds = (int64_t)value;
+    return true;
+}
+
+void text_put_hex(struct buf *out, struct bytes binary)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t i;
+
+    for (i = 0; i < binary.size; i++) {
+        buf_put_byte(out, (uint8_t)digits[binary.data[i] >> 4]);
+        buf_put_byte(out, (uint8_t)digits[binary.data[i] & 15]);
+    }
+}
+
+static int hex_digit(uint8_t c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+bool text_from_hex(struct bytes text, struct buf *out)
+{
+    size_t i;
+
+    if (text.size % 2)
+        return false;
+    for (i = 0; i < text.size; i += 2) {
+        int high = hex_digit(text.data[i]);
+        int low = hex_digit(text.data[i + 1]);
+
+        if (high < 0 || low < 0)
+            return false;
+        buf_put_byte(out, (uint8_t)(high << 4 | low));
+    }
+    return !buf_failed(out);
+}
+
+void text_put_base64(struct buf *out, struct bytes binary)
+{
+    static const char alphabet[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t i;
+
+    for (i = 0; i < binary.size; i += 3) {
+        size_t left = binary.size - i;
+        uint32_t group = (uint32_t)binary.data[i] << 16 |
+                         (left > 1 ? (uint32_t)binary.data[i + 1] << 8 : 0) |
+                         (left > 2 ? binary.data[i + 2] : 0);
+
+        buf_put_byte(out, (uint8_t)alphabet[group >> 18]);
+        buf_put_byte(out, (uint8_t)alphabet[group >> 12 & 63]);
+        buf_put_byte(out, left > 1 ? (uint8_t)alphabet[group >> 6 & 63] : '=');
+        buf_put_byte(out, left > 2 ? (uint8_t)alphabet[group & 63] : '=');
+    }
+}
+
+static int base64_digit(uint8_t c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return c - 'A';
+    if (c >= 'a' && c <= 'z')
+        return c - 'a' + 26;
+    if (c >= '0' && c <= '9')
+        return c - '0' + 52;
+    if (c == '+' || c == '-')
+        return 62;
+    return c == '/' || c == '_' ? 63 : -1;
+}
+
+bool text_from_base64(struct bytes text, struct buf *out)
+{
+    uint32_t group = 0;
+    unsigned bits = 0;
+    size_t i;
+
+    for (i = 0; i < 2 && text.size && (text.size + i) % 4 == 0; i++) {
+        if (text.data[text.size - 1] != '=')
+            break;
+        text.size--;
+    }
+    if (text.size % 4 == 1)
+        return false;
+    for (i = 0; i < text.size; i++) {
+        int digit = base64_digit(text.data[i]);
+
+        if (digit < 0)
+            return false;
+        group = group << 6 | (uint32_t)digit;
+        bits += 6;
+        if (bits >= 8) {
+            bits -= 8;
+            buf_put_byte(out, (uint8_t)(group >> bits));
+        }
+    }
+    return (group & ((1u << bits) - 1)) == 0 && !buf_failed(out);
+}
+
+/* Length of the valid sequence at the front, 0 if there is none. */
+static size_t utf8_sequence(const uint8_t *at, size_t left)
+{
+    uint8_t lead = at[0];
+    uint8_t low = 0x80;
+    uint8_t high = 0xbf;
+    size_t length;
+    size_t i;
+
+    if (lead < 0x80)
+        return 1;
+    if (lead < 0xc2 || lead > 0xf4)
+        return 0;
+    length = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    if (length > left)
+        return 0;
+    if (lead == 0xe0)
+        low = 0xa0; /* not the shortest form */
+    else if (lead == 0xed)
+        high = 0x9f; /* surrogates */
+    else if (lead == 0xf0)
+        low = 0x90;
+    else if (lead == 0xf4)
+        high = 0x8f; /* past U+10FFFF */
+    if (at[1] < low || at[1] > high)
+        return 0;
+    for (i = 2; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    }
+    return length;
+}
+
+bool text_is_utf8(struct bytes text)
+{
+    size_t at = 0;
+
+    while (at < text.size) {
+        size_t length = utf8_sequence(text.data + at, text.size - at);
+
+        if (!length)
+            return false;
+        at += length;
+    }
+    return true;
+}
+
+void text_put_json(struct buf *out, struct bytes text)
+{
+    size_t start = 0;
+    size_t i;
+
+    buf_put_byte(out, '"');
+    for (i = 0; i < text.size; i++) {
+        uint8_t c = text.data[i];
+
+        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+            continue;
+        buf_put_raw(out, text.data + start, i - start);
+        start = i + 1;
+        if (c == '"' || c == '\\')
+            buf_printf(out, "\\%c", c);
+        else if (c == '\n')
+            buf_put_text(out, "\\n");
+        else
+            buf_printf(out, "\\u%04x", c);
+    }
+    if (text.size > start)
+        buf_put_raw(out, text.data + start, text.size - start);
+    buf_put_byte(out, '"');
+}

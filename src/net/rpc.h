@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * rpc.h - how a service is declared and what a handler sees.
+ *
+ * A service is declared once, in a .proto. Its handlers are C functions named in a table; the
+ * same handler answers gRPC, and JSON over HTTP/1.1 and HTTP/2. A unary handler gets the
+ * decoded request and an initialised response whose fields it fills with memory of the
+ * call's arena (or static memory); everything is freed when the call ends.
+ *
+ *     static int get_system(struct call *call, const ProtobufCMessage *request,
+ *                           ProtobufCMessage *response, struct err *err);
+ *
+ *     static const struct rpc_method methods[] = {
+ *         {.name = "GetSystem", .unary = get_system, .flags = RPC_PUBLIC},
+ *     };
+ *
+ * Threads: handlers run on worker threads and may block, except those marked RPC_INLINE, which
+ * run on the reactor and must not. Streaming handlers run on a thread of their own
+ * (bounded pool) and block in call_read and call_write: that is the back pressure.
+ */
+#ifndef TORG_NET_RPC_H
+#define TORG_NET_RPC_H
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "net/identity.h"
+
+struct call;
+
+typedef int (*rpc_unary_fn)(struct call *call, const ProtobufCMessage *request,
+                            ProtobufCMessage *response, struct err *err);
+typedef int (*rpc_stream_fn)(struct call *call, struct err *err);
+
+enum rpc_flags {
+    RPC_INLINE = 1 << 0,        /* never blocks: run it on the reactor */
+    RPC_PUBLIC = 1 << 1,        /* needs no credential */
+    RPC_CLIENT_STREAM = 1 << 2, /* the client sends many messages */
+    RPC_SERVER_STREAM = 1 << 3, /* the server sends many messages */
+};
+
+struct rpc_method {
+    const char *name;     /* as in the .proto */
+    rpc_unary_fn unary;   /* exactly one of unary and stream */
+    rpc_stream_fn stream; /* when a STREAM flag is set */
+    unsigned flags;
+    const char *scope; /* what the caller's key must allow; NULL: any key */
+};
+
+struct rpc_service {
+    const ProtobufCServiceDescriptor *descriptor;
+    const struct rpc_method *methods; /* methods of the .proto not named here: UNIMPLEMENTED */
+    size_t method_count;
+    void *context; /* given to handlers by call_context */
+};
+
+/* --- what a handler may ask of its call --- */
+
+void *call_context(const struct call *call);
+struct arena *call_arena(struct call *call);
+const struct identity *call_identity(const struct call *call);
+const char *call_request_id(const struct call *call);
+
+/* The value of a request header or gRPC metadata (lower-case name); empty when absent. */
+struct bytes call_header(const struct call *call, const char *name);
+int call_add_header(struct call *call, const char *name, struct bytes value, struct err *err);
+
+/* Monotonic microseconds by which the client wants the answer; INT64_MAX for no deadline. */
+int64_t call_deadline_us(const struct call *call);
+bool call_cancelled(const struct call *call); /* the client left, or the deadline passed */
+
+/* Names a field at fault; returned to the client with the error the handler returns. */
+void call_violation(struct call *call, const char *field, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Next message of the client: 1 and *message (valid until the next read), 0 at its end, < 0. */
+int call_read(struct call *call, ProtobufCMessage **message, struct err *err);
+/* Sends one message; blocks while the client does not read. < 0 when it has gone. */
+int call_write(struct call *call, const ProtobufCMessage *message, struct err *err);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server.h - listens, and turns what arrives into calls: HTTP/1.1, HTTP/2, gRPC, JSON, TLS.
+ *
+ * Configure, start, wait for a signal, drain, free. Registering is over when it starts.
+ */
+#ifndef TORG_NET_SERVER_H
+#define TORG_NET_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "net/rpc.h"
+
+struct server;
+
+struct server_options {
+    const char *listen;          /* "127.0.0.1:8080", "[::1]:8080", port 0 = any free */
+    const char *operator_listen; /* /livez /readyz /metrics; NULL = none */
+    const char *tls_certificate; /* PEM file; NULL = plain */
+    const char *tls_key;
+    const char *tls_client_ca; /* client certificates are asked for, and checked by it */
+    bool tls_client_required;
+    unsigned reactor_count;              /* 0 = one a core */
+    unsigned worker_count;               /* 0 = default of limits.h */
+    struct authenticator *authenticator; /* NULL: every call is anonymous and allowed */
+};
+
+int server_new(const struct server_options *options, struct server **server, struct err *err);
+void server_free(struct server *server);
+
+void server_add_service(struct server *server, const struct rpc_service *service);
+/* FileDescriptorSets that reflection shows; the model's own set is always there. */
+void server_add_descriptors(struct server *server, struct bytes descriptor_set);
+/* A file of the web page: GET path. Content is borrowed for the server's life. */
+void server_add_file(struct server *server, const char *path, const char *content_type,
+                     struct bytes content);
+
+int server_start(struct server *server, struct err *err); /* listening when it returns 0 */
+unsigned server_port(const struct server *server);
+unsigned server_operator_port(const struct server *server);
+
+/* What /readyz and grpc.health.v1 say; NULL = ready, else why not. */
+void server_set_unready(struct server *server, const char *why);
+
+/* No new connections, GOAWAY, finish what is in flight for at most timeout_ms, then close. */
+void server_drain(struct server *server, int64_t timeout_ms);
+
+#endif

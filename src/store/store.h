@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.h - SQL transactions as functions; the same statements on SQLite and PostgreSQL.
+ *
+ * A transaction is a function that is run, committed, and run again on a conflict: so it
+ * must change nothing outside its arguments that a second run would not set again.
+ * Statements use $1, $2, … and SQL that both backends speak. A statement's text is a
+ * literal (its address may key the cache of prepared ones).
+ *
+ * URLs: sqlite:PATH (sqlite::memory: for tests), postgres://…, both wrapped by fault:… in tests.
+ * Threads: a store is shared by all; a transaction belongs to the thread that runs it.
+ */
+#ifndef TORG_STORE_STORE_H
+#define TORG_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+struct store;
+struct store_tx;
+
+enum store_type { STORE_NULL, STORE_INT, STORE_REAL, STORE_TEXT, STORE_BLOB };
+
+struct store_value {
+    enum store_type type;
+    union {
+        int64_t integer;
+        double real;
+        struct bytes bytes; /* TEXT (UTF-8) and BLOB; borrowed */
+    };
+};
+
+#define STORE_V_NULL ((struct store_value){.type = STORE_NULL})
+#define STORE_V_INT(value) ((struct store_value){.type = STORE_INT, .integer = (value)})
+#define STORE_V_REAL(value) ((struct store_value){.type = STORE_REAL, .real = (value)})
+#define STORE_V_TEXT(value) ((struct store_value){.type = STORE_TEXT, .bytes = (value)})
+#define STORE_V_BLOB(value) ((struct store_value){.type = STORE_BLOB, .bytes = (value)})
+
+int store_open(const char *url, struct store **store, struct err *err);
+void store_close(struct store *store);
+
+/* Returns 0 to commit; anything negative rolls back and is what store_write returns. */
+typedef int (*store_fn)(struct store_tx *tx, void *arg, struct err *err);
+
+/* Runs fn in a serializable transaction; it is durable once this returns 0. */
+int store_write(struct store *store, store_fn fn, void *arg, struct err *err);
+
+/* Runs fn on one snapshot; it must not write. */
+int store_read(struct store *store, store_fn fn, void *arg, struct err *err);
+
+/* --- inside a transaction --- */
+
+/* Called for each row; columns are valid during the call. Negative stops and is returned. */
+typedef int (*store_row_fn)(void *arg, const struct store_value *columns, size_t column_count,
+                            struct err *err);
+
+/* Runs one statement. changed (may be NULL) gets the number of rows it wrote. */
+int store_exec(struct store_tx *tx, const char *sql, const struct store_value *params,
+               size_t param_count, int64_t *changed, struct err *err);
+
+/* Runs a statement that gives rows. */
+int store_query(struct store_tx *tx, const char *sql, const struct store_value *params,
+                size_t param_count, store_row_fn row, void *arg, struct err *err);
+
+#endif
