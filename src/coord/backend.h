@@ -24,12 +24,12 @@ struct coord_backend;
 
 enum { COORD_FREE = -1, COORD_OUTSIDER = -2 }; /* in place of an owner's index */
 
-/* A set as it was at some moment. Members are counted in the order of their names. */
+/* A set as it was at some moment. All members count the members in the same order. */
 struct coord_view {
     uint32_t shard_count;
     int member_count;
-    int self;                               /* index of this session; -1: not a member */
-    int owners[COORD_SHARD_COUNT_MAX];      /* index, or one of the above */
+    int self;                                /* index of this session; -1: not a member */
+    int owners[COORD_SHARD_COUNT_MAX];       /* index, or one of the above */
     uint64_t tickets[COORD_SHARD_COUNT_MAX]; /* of the shards of this session */
 };
 
@@ -60,8 +60,7 @@ struct coord_ops { /* every one is required */
                 struct err *err);
     int (*claim)(struct coord_backend *backend, const char *set, uint32_t shard, uint64_t *ticket,
                  struct err *err);
-    int (*release)(struct coord_backend *backend, const char *set, uint32_t shard,
-                   struct err *err);
+    int (*release)(struct coord_backend *backend, const char *set, uint32_t shard, struct err *err);
 
     int (*get)(struct coord_backend *backend, const char *key, struct buf *out, uint64_t *version,
                struct err *err);

@@ -43,6 +43,7 @@ struct coord_shards {
     uint32_t shard_count;
     /* of the step */
     bool joined;
+    bool left; /* the application is done with it; freed once the backend has been told */
     bool look_due;
     int64_t looked_us;
     /* under coord->lock */
@@ -399,11 +400,43 @@ static int rebalance(struct coord_shards *shards, struct err *err)
     return claim(shards, claims, count, err);
 }
 
+static void drop_set(struct coord_shards *shards)
+{
+    struct coord *coord = shards->coord;
+    size_t i;
+
+    pthread_mutex_lock(&coord->lock);
+    for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
+        if (coord->sets[i] == shards)
+            coord->sets[i] = NULL;
+    }
+    pthread_mutex_unlock(&coord->lock);
+    gauge_set(shards->owned_count, 0);
+    free(shards->held);
+    free(shards);
+}
+
+/* Tells the backend that the member is gone from the set, and frees the set. The member goes
+ * before its shards: else its own plan, seen by another step, could claim them again. */
+static int finish_leave(struct coord_shards *shards, struct err *err)
+{
+    struct coord_backend *backend = shards->coord->backend;
+    int rc = backend->ops->leave(backend, shards->name, err);
+
+    if (!rc)
+        rc = flush_released(shards, err);
+    if (!rc)
+        drop_set(shards);
+    return rc;
+}
+
 static int step_set(struct coord_shards *shards, struct err *err)
 {
     struct coord *coord = shards->coord;
     int rc;
 
+    if (shards->left)
+        return finish_leave(shards, err);
     if (!shards->joined) {
         rc = coord->backend->ops->join(coord->backend, shards->name, shards->shard_count, err);
         if (rc)
@@ -483,11 +516,16 @@ int coord_step(struct coord *coord, struct err *err)
 static bool wait_for_work(struct coord *coord, bool failed, bool *poked)
 {
     struct timespec until;
+    int64_t delay_us;
     int waited = 0;
     bool go_on;
 
     pthread_mutex_lock(&coord->lock);
-    coord_after_us(&until, coord->lease_us / (failed ? RETRIES_PER_LEASE : RENEWALS_PER_LEASE));
+    delay_us = coord->lease_us / RETRIES_PER_LEASE;
+    if (!failed) /* since the renewal, not since now: pokes must not put it off */
+        delay_us = coord->deadline_us - coord->lease_us + coord->lease_us / RENEWALS_PER_LEASE -
+                   clock_mono_us(coord->clock);
+    coord_after_us(&until, delay_us > 0 ? delay_us : 0);
     while (!coord->stopping && (failed || !coord->poked) && waited == 0)
         waited = pthread_cond_timedwait(&coord->wake, &coord->lock, &until);
     *poked = coord->poked;
@@ -613,8 +651,11 @@ void coord_close(struct coord *coord)
     pthread_mutex_unlock(&coord->lock);
     if (coord->has_thread)
         pthread_join(coord->thread, NULL);
-    for (i = 0; i < COORD_SET_COUNT_MAX; i++)
+    for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
         coord_leave(coord->sets[i]);
+        if (coord->sets[i]) /* the backend does not answer; the end of the session does it */
+            drop_set(coord->sets[i]);
+    }
     coord->backend->ops->close(coord->backend);
     free_coord(coord);
 }
@@ -627,6 +668,9 @@ static int add_set(struct coord *coord, struct coord_shards *shards, struct err 
     for (i = COORD_SET_COUNT_MAX; i > 0; i--) {
         if (!coord->sets[i - 1])
             place = i - 1;
+        else if (strcmp(coord->sets[i - 1]->name, shards->name) == 0 && coord->sets[i - 1]->left)
+            return err_set(err, ERR_UNAVAILABLE, "%s is still leaving %s: try again", coord->member,
+                           shards->name);
         else if (strcmp(coord->sets[i - 1]->name, shards->name) == 0)
             return err_set(err, ERR_EXISTS, "%s has joined %s already", coord->member,
                            shards->name);
@@ -639,29 +683,18 @@ static int add_set(struct coord *coord, struct coord_shards *shards, struct err 
     return 0;
 }
 
-static void drop_set(struct coord_shards *shards)
-{
-    struct coord *coord = shards->coord;
-    size_t i;
-
-    pthread_mutex_lock(&coord->lock);
-    for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
-        if (coord->sets[i] == shards)
-            coord->sets[i] = NULL;
-    }
-    pthread_mutex_unlock(&coord->lock);
-    free(shards->held);
-    free(shards);
-}
-
 int coord_join(struct coord *coord, const char *set, uint32_t shard_count,
                struct coord_shards **out, struct err *err)
 {
     struct coord_shards *shards;
     char labels[COORD_NAME_SIZE_MAX + 16];
-    int rc = check_name("set", set, err);
+    struct err unread;
+    int rc;
 
     *out = NULL;
+    if (!err)
+        err = &unread;
+    rc = check_name("set", set, err);
     if (rc)
         return rc;
     if (shard_count == 0 || shard_count > COORD_SHARD_COUNT_MAX)
@@ -682,6 +715,8 @@ int coord_join(struct coord *coord, const char *set, uint32_t shard_count,
         free(shards);
     } else {
         rc = step_set(shards, err);
+        if (rc == ERR_STALE) /* the lease ended since the last step, which says so */
+            rc = step(coord, true, err);
         if (rc)
             drop_set(shards);
     }
@@ -696,7 +731,7 @@ void coord_leave(struct coord_shards *shards)
     struct coord *coord;
     struct err err;
     uint32_t i;
-    int rc = 0;
+    int rc;
 
     if (!shards)
         return;
@@ -704,16 +739,11 @@ void coord_leave(struct coord_shards *shards)
     pthread_mutex_lock(&coord->step_lock);
     for (i = 0; i < shards->shard_count; i++)
         coord_release(shards, i, shards->held[i].ticket);
-    /* The member goes first: else its own plan, in another step, could claim again. */
-    if (shards->joined)
-        rc = coord->backend->ops->leave(coord->backend, shards->name, &err);
-    if (!rc)
-        rc = flush_released(shards, &err);
-    if (rc)
-        log_warn("set not left cleanly, its shards move when the session ends",
-                 LOG_TEXT("set", shards->name), LOG_TEXT("error", err.text));
-    gauge_set(shards->owned_count, 0);
-    drop_set(shards);
+    shards->left = true;
+    rc = finish_leave(shards, &err);
+    if (rc) /* a later step tries again, or the end of the session does it */
+        log_warn("set not left yet", LOG_TEXT("member", coord->member),
+                 LOG_TEXT("error", err.text));
     pthread_mutex_unlock(&coord->step_lock);
 }
 
