@@ -194,6 +194,35 @@ static void a_leave_that_fails_is_finished_later(void **state)
     coord_close(b.coord);
 }
 
+/* Half joined, a member would hold shards that nobody works on. */
+static void a_join_that_fails_leaves_nothing(void **state)
+{
+    static const enum coord_fault faults[] = {COORD_FAULT_JOIN, COORD_FAULT_LOOK,
+                                              COORD_FAULT_CLAIM};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < 2 * ARRAY_COUNT(faults); i++) {
+        const char *url = fresh_url();
+        struct coord_options options = {
+            .clock = &manual.base, .lease_us = LEASE_US, .manual = true};
+        struct coord_shards *shards;
+        struct coord *coord;
+        struct member b;
+        struct err err;
+
+        assert_int_equal(coord_open(url, "a", &options, &coord, &err), 0);
+        coord_fault_next(faults[i / 2], 1, i % 2);
+        assert_int_equal(coord_join(coord, "s", 4, &shards, &err), ERR_UNAVAILABLE);
+        assert_null(shards);
+        b = open_member(url, "b", 4);
+        assert_true(ticket_of(b, 0) && ticket_of(b, 1) && ticket_of(b, 2) && ticket_of(b, 3));
+        coord_close(b.coord);
+        assert_int_equal(coord_join(coord, "s", 4, &shards, &err), 0);
+        coord_close(coord);
+    }
+}
+
 static void bad_arguments_are_told(void **state)
 {
     struct coord_options options = {.lease_us = 1};
@@ -341,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_claim_whose_answer_is_lost_is_found_again),
         cmocka_unit_test(a_release_is_told_until_it_is_heard),
         cmocka_unit_test(a_leave_that_fails_is_finished_later),
+        cmocka_unit_test(a_join_that_fails_leaves_nothing),
         cmocka_unit_test(bad_arguments_are_told),
         cmocka_unit_test(two_never_work_on_one_shard),
         cmocka_unit_test(a_waiter_wakes_when_shards_come),
