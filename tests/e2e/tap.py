@@ -35,8 +35,8 @@ def skip(reason):
 
 
 def need(server):
-    """Address of a real server (`postgres`, `zookeeper`, `kafka`): the test is skipped without it, or
-    fails when TORG_REQUIRE names it."""
+    """Address of a real server (`postgres`, `zookeeper`, `kafka`): the test is skipped without it,
+    or fails when TORG_REQUIRE names it."""
     address = os.environ.get(f"TORG_TEST_{server.upper()}")
     if address:
         return address
