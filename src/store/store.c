@@ -52,8 +52,10 @@ int store_open_with(const char *url, const struct store_options *options, struct
     if (chosen.connection_count == 0)
         chosen.connection_count = STORE_CONNECTION_COUNT;
     if (chosen.connection_count > STORE_CONNECTION_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "store: %u connections; at most %d",
-                       chosen.connection_count, STORE_CONNECTION_COUNT_MAX);
+        return err_set(err, ERR_LIMIT, "store: %u connections; at most %d", chosen.connection_count,
+                       STORE_CONNECTION_COUNT_MAX);
+    if (strncmp(url, "postgresql:", strlen("postgresql:")) == 0) /* libpq knows both spellings */
+        return store_postgres_ops.open(url, &chosen, store, err);
     for (i = 0; i < ARRAY_COUNT(backends); i++) {
         size_t size = strlen(backends[i]->scheme);
 
@@ -226,9 +228,9 @@ int store_query(struct store_tx *tx, const char *sql, const struct store_value *
 int store_check_sql(const char *sql, struct err *err)
 {
     static const char *const refused[] = {
-        "begin", "start",  "commit",  "end",    "rollback", "abort", "savepoint", "release",
-        "set",   "reset",  "prepare", "attach", "detach",   "pragma", "vacuum",   "copy",
-        "lock",  "listen", "discard", "deallocate",
+        "begin",   "start", "commit", "end",     "rollback", "abort",      "savepoint",
+        "release", "set",   "reset",  "prepare", "attach",   "detach",     "pragma",
+        "vacuum",  "copy",  "lock",   "listen",  "discard",  "deallocate",
     };
     size_t blank = strspn(sql, " \t\r\n");
     size_t word = 0;
