@@ -560,6 +560,9 @@ static int execute(struct postgres_tx *tx, const struct prepared *prepared,
     size_t i;
     int rc;
 
+    rc = settle(connection, err); /* preparing may have made room by a DEALLOCATE */
+    if (rc)
+        return rc;
     for (i = 0; i < call->param_count; i++) {
         rc = check_type(prepared, i, &call->params[i], err);
         if (rc)
