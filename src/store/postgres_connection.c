@@ -609,7 +609,7 @@ int postgres_exec(struct store_tx *base, struct store_call *call, struct err *er
 {
     struct postgres_tx *tx = container_of(base, struct postgres_tx, base);
     struct statement *found;
-    struct prepared *prepared;
+    struct prepared *prepared = NULL;
     PGresult *result = NULL;
     int rc;
 
