@@ -46,6 +46,23 @@ enum {
     NET_FLOOD_BUDGET = 2000,          /* HTTP/2 frames that cost us and bring nothing ... */
     NET_FLOOD_REFILL_PER_S = 100,     /* ... and how fast the budget comes back */
     NET_RETRY_AFTER_S = 1,            /* told to clients that came while all are busy */
+    /* ---- net: messages ---- */
+    MESSAGE_DEPTH_MAX = 64,          /* messages in messages: bounds recursion, ours and clients' */
+    MESSAGE_UNKNOWN_COUNT_MAX = 256, /* a newer client has a few; a flood of them is an attack */
+    MESSAGE_MEMORY_MAX = 32 << 20,   /* decoded: three wire bytes can ask for 400 of memory */
+    JSON_NUMBER_SIZE_MAX = 400,      /* a double written out in full has 310 digits */
+    JSON_TYPE_COUNT_MAX = 4096,      /* message types linked in; each is prepared once */
+
+    /* ---- net: services and client ---- */
+    HEALTH_SERVICE_COUNT_MAX = 64,
+    HEALTH_WATCH_POLL_MS = 250, /* how soon a watch sees that its client has left */
+    HTTP_CLIENT_TIMEOUT_MS = 30 * 1000,
+    HTTP_CLIENT_CONNECT_TIMEOUT_MS = 5 * 1000,
+    HTTP_CLIENT_RESPONSE_SIZE_MAX = 16 << 20,
+    HTTP_CLIENT_HEADER_COUNT_MAX = 128, /* of one answer; as many as common servers allow */
+    HTTP_CLIENT_HEADERS_SIZE_MAX = 64 << 10,
+    HTTP_CLIENT_REDIRECT_COUNT_MAX = 5,
+    HTTP_CLIENT_IDLE_COUNT_MAX = 32, /* connections kept for the next request */
 };
 
 #endif
