@@ -447,9 +447,9 @@ static void connection_tick(struct timer *timer)
     int64_t idle_due = connection->active_us + (int64_t)NET_IDLE_TIMEOUT_MS * MS_US;
     bool busy;
 
-    if (connection->linger_us || (connection->blocked_us &&
-                                  now - connection->blocked_us >
-                                      (int64_t)NET_STALL_TIMEOUT_MS * MS_US)) {
+    if (connection->linger_us ||
+        (connection->blocked_us &&
+         now - connection->blocked_us > (int64_t)NET_STALL_TIMEOUT_MS * MS_US)) {
         connection_close(connection);
         return;
     }

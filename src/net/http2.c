@@ -69,8 +69,8 @@ static void refill(struct http2 *http2, int64_t now_us)
     if (seconds <= 0)
         return;
     http2->refilled_us += seconds * SECOND_US;
-    earn(http2, seconds > NET_FLOOD_BUDGET ? NET_FLOOD_BUDGET
-                                           : (int)seconds * NET_FLOOD_REFILL_PER_S);
+    earn(http2,
+         seconds > NET_FLOOD_BUDGET ? NET_FLOOD_BUDGET : (int)seconds * NET_FLOOD_REFILL_PER_S);
 }
 
 static void calm(struct connection *connection)
@@ -349,8 +349,8 @@ static void http2_respond(struct call *call)
     struct reply *reply = &call->reply;
     nghttp2_data_provider provider = {.source.ptr = call,
                                       .read_callback = reply->streaming ? read_stream : read_body};
-    bool has_body = reply->streaming || (reply->body.size && !call->is_head) ||
-                    reply->trailer_count;
+    bool has_body =
+        reply->streaming || (reply->body.size && !call->is_head) || reply->trailer_count;
     nghttp2_nv nv[NV_COUNT];
     char *status = arena_printf(call->arena, "%d", reply->http_status);
     struct header first = {BYTES_LITERAL(":status"), bytes_of(status)};
@@ -395,8 +395,8 @@ static void http2_drain(struct connection *connection)
 
     http2->draining = true;
     nghttp2_submit_goaway(http2->session, NGHTTP2_FLAG_NONE,
-                          nghttp2_session_get_last_proc_stream_id(http2->session),
-                          NGHTTP2_NO_ERROR, NULL, 0);
+                          nghttp2_session_get_last_proc_stream_id(http2->session), NGHTTP2_NO_ERROR,
+                          NULL, 0);
     connection_mark(connection);
 }
 
