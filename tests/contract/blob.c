@@ -27,10 +27,11 @@
 #include "base/random.h"
 #include "blob/blob.h"
 #include "blob/fault.h"
+#include "test_dir.h"
 
 struct place {
-    char url[128];
-    char dir[64];
+    char url[TEST_DIR_SIZE + 16];
+    char dir[TEST_DIR_SIZE];
     struct blob *blob;
 };
 
@@ -40,8 +41,7 @@ static void begin(struct place *place, const char *scheme)
 
     *place = (struct place){.blob = NULL};
     if (strstr(scheme, "dir")) {
-        snprintf(place->dir, sizeof(place->dir), "/tmp/torg-blob-XXXXXX");
-        assert_non_null(mkdtemp(place->dir));
+        assert_true(test_dir_make(place->dir));
     }
     snprintf(place->url, sizeof(place->url), "%s:%s", scheme, place->dir);
     if (blob_open(place->url, &place->blob, &err))
@@ -501,7 +501,7 @@ static void readers_see_whole_blobs_only(void **state)
 
 static size_t count_leftovers(const char *dir)
 {
-    char path[128];
+    char path[TEST_DIR_SIZE + 32];
     struct dirent *entry;
     size_t count = 0;
     DIR *stream;
@@ -563,7 +563,7 @@ static void old_leftovers_are_removed(void **state)
 {
     struct timespec old[2] = {{.tv_sec = time(NULL) - 2 * BLOB_LEFTOVER_AGE_S},
                               {.tv_sec = time(NULL) - 2 * BLOB_LEFTOVER_AGE_S}};
-    char path[128];
+    char path[TEST_DIR_SIZE + 32];
     struct place place;
     struct err err;
 
@@ -584,7 +584,7 @@ static void old_leftovers_are_removed(void **state)
 
 static void empty_folders_go(void **state)
 {
-    char path[128];
+    char path[TEST_DIR_SIZE + 32];
     struct place place;
     struct stat info;
     struct err err;

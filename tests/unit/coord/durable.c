@@ -13,15 +13,15 @@
 #include "base/limits.h"
 #include "coord/coord.h"
 #include "coord/durable.h"
+#include "test_dir.h"
 
-static char dir[64];
-static char path[128];
+static char dir[TEST_DIR_SIZE];
+static char path[TEST_DIR_SIZE + 32];
 
 static int begin(void **state)
 {
     (void)state;
-    snprintf(dir, sizeof(dir), "/tmp/torg-durable-XXXXXX");
-    return mkdtemp(dir) ? 0 : -1;
+    return test_dir_make(dir) ? 0 : -1;
 }
 
 static int end(void **state)
@@ -72,7 +72,7 @@ static void every_flipped_bit_is_noticed(void **state)
 static void a_damaged_counter_opens_nothing(void **state)
 {
     struct coord *coord;
-    char url[128];
+    char url[TEST_DIR_SIZE + 8];
     struct err err;
 
     (void)state;

@@ -22,6 +22,7 @@
 #include "base/random.h"
 #include "coord/coord.h"
 #include "coord/fault.h"
+#include "test_dir.h"
 
 enum { SLOTS = 6, SHARDS = 11, ACTIONS = 4000, SETTLE_EVERY = 100, LEASE_US = 1000 * 1000 };
 
@@ -34,7 +35,7 @@ struct member {
 struct world {
     struct clock_manual clock;
     struct rng rng;
-    char url[128];
+    char url[TEST_DIR_SIZE + 16];
     bool faults;
     struct member members[SLOTS];
     uint64_t newest[SHARDS];     /* the storage's tickets */
@@ -237,11 +238,11 @@ static void in_memory_with_faults(void **state)
 
 static void in_a_directory(void **state)
 {
-    char dir[] = "/tmp/torg-model-XXXXXX";
-    char url[64];
+    char dir[TEST_DIR_SIZE];
+    char url[TEST_DIR_SIZE + 8];
 
     (void)state;
-    assert_non_null(mkdtemp(dir));
+    assert_true(test_dir_make(dir));
     snprintf(url, sizeof(url), "local:%s", dir);
     run(url, false);
     assert_int_equal(dir_remove(dir, NULL), 0);
