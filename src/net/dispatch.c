@@ -464,17 +464,20 @@ static void run_unary(struct call *call)
     ProtobufCMessage *request;
     ProtobufCMessage *response;
     struct err err = {.code = 0, .text = ""};
+    int http_status = 0;
     int rc;
 
     log_set_request(call->request_id);
     rc = decode(call, &request, &err);
-    if (!rc) {
+    if (rc == ERR_LIMIT) {
+        http_status = 413; /* "too many requests" would be a wrong hint */
+    } else if (!rc) {
         response = message_new(call->route->output, call->arena);
         rc = call->route->method->unary(call, request, response, &err);
         tell_failure(call, rc, &err);
     }
     if (rc)
-        reply_error(call, 0, rc, err.text);
+        reply_error(call, http_status, rc, err.text);
     else
         reply_message(call, response);
     log_set_request(NULL);
