@@ -459,6 +459,15 @@ static void tell_failure(const struct call *call, int rc, const struct err *err)
                   LOG_TEXT("error", err->text));
 }
 
+/* A handler that stopped because the time was up says so, whatever words it chose. */
+static int name_deadline(const struct call *call, int rc, struct err *err)
+{
+    if (rc != ERR_CANCELLED || call->deadline_us == INT64_MAX ||
+        clock_mono_us(clock_system()) < call->deadline_us)
+        return rc;
+    return err_set(err, ERR_TIMEOUT, "the deadline of the call has passed");
+}
+
 static void run_unary(struct call *call)
 {
     ProtobufCMessage *request;
@@ -474,6 +483,7 @@ static void run_unary(struct call *call)
     } else if (!rc) {
         response = message_new(call->route->output, call->arena);
         rc = call->route->method->unary(call, request, response, &err);
+        rc = name_deadline(call, rc, &err);
         tell_failure(call, rc, &err);
     }
     if (rc)
@@ -510,6 +520,7 @@ static void run_stream(struct job *job)
     }
     if (!call->result)
         call->result = call->route->method->stream(call, &call->err);
+    call->result = name_deadline(call, call->result, &call->err);
     tell_failure(call, call->result, &call->err);
     log_set_request(NULL);
     channel_finish(channel);

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the e2e tests of net/ share: TAP, the test server, raw HTTP/1.1 and HTTP/2 clients."""
+"""What the e2e tests of net/ share: the test server, raw HTTP/1.1 and HTTP/2 clients.
+
+The first argument of a test program is the path of testd; the others pick tests.
+"""
 import http.client
 import json
 import os
-import shutil
 import socket
 import struct
 import subprocess
 import sys
-import time
-import traceback
+
+import tap
 
 SERVICE = "/torg.test.v1.EchoService/"
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = (
@@ -17,47 +19,18 @@ DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONT
 ENHANCE_YOUR_CALM = 11
 
 
-class Skip(Exception):
-    pass
-
-
-def tool(name):
-    """The path of a client; skips the test when it is missing, unless TORG_REQUIRE names it."""
-    cache = os.environ.get("TORG_CACHE", os.path.expanduser("~/.cache/torg"))
-    path = os.path.join(cache, "bin", name)
-    if not os.access(path, os.X_OK):
-        path = shutil.which(name) or shutil.which(name, path="/usr/sbin")
-    if not path:
-        if name in os.environ.get("TORG_REQUIRE", "").split(","):
-            raise AssertionError(f"{name} is required and not installed")
-        raise Skip(f"{name} is not installed")
-    return path
-
-
-def run_tests(tests):
-    failed = 0
-    print(f"1..{len(tests)}")
-    for number, test in enumerate(tests, 1):
-        name = test.__name__.replace("_", " ")
-        try:
-            test()
-            print(f"ok {number} - {name}", flush=True)
-        except Skip as reason:
-            print(f"ok {number} - {name} # SKIP {reason}", flush=True)
-        except Exception:
-            failed += 1
-            print(f"not ok {number} - {name}", flush=True)
-            for line in traceback.format_exc().splitlines():
-                print("# " + line, flush=True)
-    sys.exit(1 if failed else 0)
+TESTD = sys.argv.pop(1)
 
 
 class Testd:
     """The server under test: `with Testd("--auth") as server`."""
 
     def __init__(self, *options):
-        self.process = subprocess.Popen([sys.argv[1], *options], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)
+        # Freed memory that a sanitizer keeps back would be measured as used.
+        environment = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") +
+                       ":quarantine_size_mb=4:thread_local_quarantine_size_kb=64"}
+        self.process = subprocess.Popen([TESTD, *options], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True, env=environment)
         line = self.process.stdout.readline()
         assert line, "testd did not start: " + self.process.stderr.read()
         ports = json.loads(line)
@@ -70,6 +43,8 @@ class Testd:
         code, errors = self.stop()
         if kind is None:
             assert code == 0, f"testd ended with {code}: {errors}"
+        else:
+            tap.comment(f"testd ended with {code}: {errors}")
 
     def stop(self):
         self.process.terminate()
@@ -137,13 +112,6 @@ def read_all(connection):
     except ConnectionResetError:
         pass
     return b"".join(parts)
-
-
-def wait_for(condition, seconds, what):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, f"not within {seconds} s: {what}"
-        time.sleep(0.02)
 
 
 # --- HTTP/2 by hand ---
