@@ -350,7 +350,7 @@ static void many_threads_use_one_client(void **state)
 
 /* --- TLS --- */
 
-static char directory[] = "/tmp/torg-http-client-XXXXXX";
+static char directory[] = P_tmpdir "/torg-http-client-XXXXXX";
 static char certificate[64];
 static char key[64];
 
