@@ -130,8 +130,8 @@ static void *accept_all(void *context)
 
         if (socket < 0 || connection_count == CONNECTION_COUNT_MAX)
             return NULL;
-        pthread_create(&connections[connection_count], NULL, serve, (void *)(intptr_t)socket);
-        connection_count++;
+        connection_count++; /* before it is answered, so that a test's own count is right */
+        pthread_create(&connections[connection_count - 1], NULL, serve, (void *)(intptr_t)socket);
     }
 }
 
