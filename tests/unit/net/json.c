@@ -312,6 +312,13 @@ static void a_list_that_looks_like_a_map_is_a_list(void **state)
     assert_non_null(strstr(err.text, "pairs: expected a list, got an object"));
 }
 
+static void a_damaged_descriptor_set_is_refused(void **state)
+{
+    (void)state;
+    assert_true(json_add_types(bytes_of("nonsense"), &err) < 0);
+    assert_memory_equal(err.text, "descriptor set: ", 16);
+}
+
 static void presence_is_kept(void **state)
 {
     (void)state;
@@ -562,6 +569,7 @@ int main(void)
         cmocka_unit_test(maps_are_objects),
         cmocka_unit_test(a_map_value_left_out_is_the_default),
         cmocka_unit_test(a_list_that_looks_like_a_map_is_a_list),
+        cmocka_unit_test(a_damaged_descriptor_set_is_refused),
         cmocka_unit_test(presence_is_kept),
         cmocka_unit_test(one_member_of_a_oneof),
         cmocka_unit_test(unknown_and_repeated_keys_are_refused),
