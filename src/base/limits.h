@@ -15,6 +15,12 @@ enum {
     METRIC_SERIES_COUNT_MAX = 4096, /* a label from outside must not eat the memory */
     METRIC_LABELS_SIZE_MAX = 256,
     VIOLATION_COUNT_MAX = 100, /* reasons told at once about one message */
+
+    /* ---- config ---- */
+    CONFIG_FILE_SIZE_MAX = 1 << 20, /* written by hand; more is not a configuration */
+    CONFIG_LINE_SIZE_MAX = 4096,    /* a value, quoted, with its name and a comment */
+    CONFIG_VALUE_SIZE_MAX = 1024,   /* paths and URLs */
+    CONFIG_THREAD_COUNT_MAX = 1024, /* more threads than this only wait for each other */
 };
 
 #endif
