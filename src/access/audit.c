@@ -4,10 +4,14 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/sequence.h"
 
 int audit_add(struct store_tx *tx, const struct audit_entry *entry, struct err *err)
 {
+    int64_t seq = 0;
+    int rc = store_next_seq(tx, "audit", 1, &seq, err);
     const struct store_value params[] = {
+        STORE_V_INT(seq),
         STORE_V_INT(entry->at_us),
         STORE_V_TEXT(bytes_of(entry->principal)),
         STORE_V_TEXT(bytes_of(entry->action)),
@@ -15,9 +19,11 @@ int audit_add(struct store_tx *tx, const struct audit_entry *entry, struct err *
         STORE_V_TEXT(bytes_of(entry->detail)),
     };
 
+    if (rc)
+        return rc;
     return store_exec(tx,
-                      "INSERT INTO audit (at_us, principal, action, target, detail) "
-                      "VALUES ($1, $2, $3, $4, $5)",
+                      "INSERT INTO audit (seq, at_us, principal, action, target, detail) "
+                      "VALUES ($1, $2, $3, $4, $5, $6)",
                       params, ARRAY_COUNT(params), NULL, err);
 }
 

@@ -14,11 +14,20 @@
 
 /* --- rows --- */
 
+/* A binding to nobody is NULL in the store and "" in memory. */
+static struct store_value nullable(const char *text)
+{
+    return *text ? STORE_V_TEXT(bytes_of(text)) : STORE_V_NULL;
+}
+
 #define KEY_COLUMNS "id, name, hash, scopes, seller, client, created_us, expires_us, revoked_us"
 enum { KEY_COLUMN_COUNT = 9 };
 
 static bool copy_text(struct store_value column, char *to, size_t room)
 {
+    to[0] = 0;
+    if (column.type == STORE_NULL)
+        return true;
     if (column.type != STORE_TEXT || column.bytes.size >= room)
         return false;
     memcpy(to, column.bytes.data, column.bytes.size);
@@ -35,12 +44,13 @@ static int read_row(const struct store_value *columns, size_t column_count, stru
         columns[2].bytes.size != KEY_HASH_SIZE ||
         !copy_text(columns[3], key->scopes, sizeof(key->scopes)) ||
         !copy_text(columns[4], key->seller, sizeof(key->seller)) ||
-        !copy_text(columns[5], key->client, sizeof(key->client)) || columns[6].type != STORE_INT)
+        !copy_text(columns[5], key->client, sizeof(key->client)) || columns[6].type != STORE_INT ||
+        columns[7].type != STORE_INT || columns[8].type != STORE_INT)
         return err_set(err, ERR_CORRUPT, "a row of api_key is damaged (id \"%s\")", key->id);
     memcpy(key->hash, columns[2].bytes.data, KEY_HASH_SIZE);
     key->created_us = columns[6].integer;
-    key->expires_us = columns[7].type == STORE_INT ? columns[7].integer : 0;
-    key->revoked_us = columns[8].type == STORE_INT ? columns[8].integer : 0;
+    key->expires_us = columns[7].integer;
+    key->revoked_us = columns[8].integer;
     return 0;
 }
 
@@ -105,12 +115,11 @@ static int take_numbers(void *arg, const struct store_value *columns, size_t col
 int keys_read_state(struct store_tx *tx, struct keys_state *state, struct err *err)
 {
     int64_t numbers[2] = {0};
-    int rc =
-        store_query(tx,
-                    "SELECT CAST(COUNT(*) AS BIGINT), "
-                    "CAST(COALESCE(SUM(CASE WHEN COALESCE(revoked_us, 0) > 0 THEN 1 ELSE 0 END), "
-                    "0) AS BIGINT) FROM api_key",
-                    NULL, 0, take_numbers, numbers, err);
+    int rc = store_query(tx,
+                         "SELECT CAST(COUNT(*) AS BIGINT), "
+                         "CAST(COALESCE(SUM(CASE WHEN revoked_us > 0 THEN 1 ELSE 0 END), "
+                         "0) AS BIGINT) FROM api_key",
+                         NULL, 0, take_numbers, numbers, err);
 
     *state = (struct keys_state){.count = numbers[0], .revoked_count = numbers[1]};
     return rc;
@@ -166,7 +175,7 @@ static int refuse_taken_name(struct store_tx *tx, const struct key *key, struct 
     int64_t taken = 0;
     int rc = store_query(tx,
                          "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key "
-                         "WHERE name = $1 AND COALESCE(revoked_us, 0) = 0",
+                         "WHERE name = $1 AND revoked_us = 0",
                          &param, 1, take_numbers, &taken, err);
 
     if (!rc && taken)
@@ -184,10 +193,10 @@ static int insert_key(struct store_tx *tx, void *arg, struct err *err)
         STORE_V_TEXT(bytes_of(key->name)),
         STORE_V_BLOB(bytes_make(key->hash, KEY_HASH_SIZE)),
         STORE_V_TEXT(bytes_of(key->scopes)),
-        STORE_V_TEXT(bytes_of(key->seller)),
-        STORE_V_TEXT(bytes_of(key->client)),
+        nullable(key->seller),
+        nullable(key->client),
         STORE_V_INT(key->created_us),
-        key->expires_us ? STORE_V_INT(key->expires_us) : STORE_V_NULL,
+        STORE_V_INT(key->expires_us),
     };
     struct keys_state state;
     int rc;
@@ -328,8 +337,8 @@ static int count_usable(struct store_tx *tx, void *arg, struct err *err)
 
     return store_query(tx,
                        "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key "
-                       "WHERE COALESCE(revoked_us, 0) = 0 "
-                       "AND (COALESCE(expires_us, 0) = 0 OR expires_us > $1)",
+                       "WHERE revoked_us = 0 "
+                       "AND (expires_us = 0 OR expires_us > $1)",
                        &param, 1, take_numbers, &counting->count, err);
 }
 
