@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tap.py - tests in Python that speak TAP, as our C test programs do.
+
+    import tap
+
+    @tap.test
+    def a_refused_key_names_its_line():
+        tap.equal(run(...).returncode, 2)
+
+    tap.main()
+
+A test fails by any exception. Arguments of the program pick tests by a part of their name.
+"""
+import os
+import socket
+import subprocess
+import sys
+import time
+import traceback
+
+_tests = []
+
+
+class Skip(Exception):
+    """The test cannot be run here."""
+
+
+def test(function):
+    _tests.append(function)
+    return function
+
+
+def skip(reason):
+    raise Skip(reason)
+
+
+def need(server):
+    """Address of a real server (`postgres`, `zookeeper`, `kafka`): the test is skipped without it,
+    or fails when TORG_REQUIRE names it."""
+    address = os.environ.get(f"TORG_TEST_{server.upper()}")
+    if address:
+        return address
+    if server in os.environ.get("TORG_REQUIRE", "").split(","):
+        raise AssertionError(f"TORG_REQUIRE names {server}, and there is none")
+    raise Skip(f"no {server}")
+
+
+def tool(name):
+    """Path of a program: what tools/fetch-test-tools has fetched, or what is installed."""
+    places = [os.path.join(os.environ.get("TORG_CACHE", ""), "bin")] + os.get_exec_path()
+    for place in places:
+        path = os.path.join(place, name)
+        if os.access(path, os.X_OK):
+            return path
+    if os.environ.get("TORG_REQUIRE"):
+        raise AssertionError(f"{name} is missing: ./dev setup --test installs it")
+    raise Skip(f"no {name}")
+
+
+def equal(got, wanted, what=""):
+    if got != wanted:
+        raise AssertionError(f"{what or 'value'}: got {got!r}, wanted {wanted!r}")
+
+
+def contains(text, part):
+    if part not in text:
+        raise AssertionError(f"{part!r} is not in {text!r}")
+
+
+def run(*argv, timeout=30, **options):
+    """Runs a program to its end: the result has returncode, stdout, stderr (text)."""
+    return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True,
+                          timeout=timeout, check=False, **options)
+
+
+def wait_until(condition, seconds=30, what="the condition"):
+    """The condition's first true value; there is no other way to wait in a test."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not come true in {seconds} s")
+        time.sleep(0.02)
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def comment(text):
+    for line in str(text).rstrip().splitlines():
+        print(f"# {line}", flush=True)
+
+
+def _outcome(function):
+    try:
+        function()
+        return "ok", ""
+    except Skip as reason:
+        return "ok", f" # SKIP {reason}"
+    except Exception:                           # the next test runs whatever happened to this one
+        comment(traceback.format_exc())
+        return "not ok", ""
+
+
+def main():
+    chosen = [each for each in _tests
+              if not sys.argv[1:] or any(part in each.__name__ for part in sys.argv[1:])]
+    failed = 0
+    print(f"1..{len(chosen)}", flush=True)
+    for number, function in enumerate(chosen, 1):
+        word, reason = _outcome(function)
+        failed += word == "not ok"
+        print(f"{word} {number} - {function.__name__}{reason}", flush=True)
+    sys.exit(1 if failed else 0)
