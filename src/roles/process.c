@@ -187,12 +187,14 @@ static void exit_at_once(int signal)
 
 static void block_signals(sigset_t *stops)
 {
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
     sigemptyset(stops);
     sigaddset(stops, SIGTERM);
     sigaddset(stops, SIGINT);
     sigaddset(stops, SIGHUP);
     pthread_sigmask(SIG_BLOCK, stops, NULL); /* inherited by every thread started from here on */
-    signal(SIGPIPE, SIG_IGN);
+    sigaction(SIGPIPE, &ignore, NULL);
 }
 
 /* Waits for the first signal; from then on a second one ends the process at once. */

@@ -30,7 +30,7 @@ static int setup(void **state)
 {
     struct fixture *fixture = mem_zero(sizeof(*fixture));
 
-    snprintf(fixture->dir, sizeof(fixture->dir), "/tmp/torg-config-XXXXXX");
+    snprintf(fixture->dir, sizeof(fixture->dir), P_tmpdir "/torg-config-XXXXXX");
     assert_non_null(mkdtemp(fixture->dir));
     snprintf(fixture->file, sizeof(fixture->file), "%s/t.toml", fixture->dir);
     fixture->arena = arena_new();
