@@ -29,19 +29,19 @@ enum {
     KEY_STALE_MS_MAX = 60000,    /* a store silent for longer: stored keys are refused */
     KEY_TEMPORARY_COUNT_MAX = 4, /* the start key, the operators' key */
     /* ---- net: the server ---- */
-    NET_HEAD_SIZE_MAX = 32 << 10,   /* request line and headers together; proxies send up to 16 KB */
-    NET_HEADER_COUNT_MAX = 100,     /* honest clients send some twenty */
+    NET_HEAD_SIZE_MAX = 32 << 10, /* request line and headers together; proxies send up to 16 KB */
+    NET_HEADER_COUNT_MAX = 100,   /* honest clients send some twenty */
     NET_MESSAGE_SIZE_MAX = 4 << 20, /* one message, packed or not: gRPC's own default */
     NET_REPLY_SIZE_MAX = 64 << 20,  /* an answer is built in memory; larger ones are streams */
     NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
     NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
     NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs ~1 KB */
     NET_REACTOR_COUNT_MAX = 64,
-    NET_WORKER_COUNT = 16,           /* threads for handlers that block */
+    NET_WORKER_COUNT = 16, /* threads for handlers that block */
     NET_WORKER_COUNT_MAX = 1024,
-    NET_WORKER_QUEUE_MAX = 1024,     /* calls waiting for a worker; then 429 */
+    NET_WORKER_QUEUE_MAX = 1024,       /* calls waiting for a worker; then 429 */
     NET_STREAM_THREAD_COUNT_MAX = 256, /* streams served at once, a thread each; then 429 */
-    NET_WINDOW_SIZE = 256 << 10,     /* HTTP/2 receive window of a stream */
+    NET_WINDOW_SIZE = 256 << 10,       /* HTTP/2 receive window of a stream */
     NET_CONNECTION_WINDOW_SIZE = 1 << 20,
     NET_STREAM_OUT_SIZE_MAX = 128 << 10, /* a stream's unsent bytes before call_write blocks */
     NET_READ_SIZE = 64 << 10,            /* one read(2); a buffer a reactor */

@@ -18,7 +18,7 @@
 #include "net/server_parts.h"
 
 enum {
-    SPARE_MAX = 512,           /* calls kept for the next requests, a lane */
+    SPARE_MAX = 512,              /* calls kept for the next requests, a lane */
     SPARE_BUFFER_SIZE = 16 << 10, /* a kept buffer larger than this is given back */
 };
 
@@ -47,7 +47,7 @@ static void clear(struct call *call)
     call->format = CALL_PLAIN;
     call->head_done = call->body_done = call->running = call->replied = call->counted = false;
     call->is_head = call->accepts_gzip = call->packed = call->refused = call->too_large = false;
-    call->timeout_is_ms = call->message_read = false;
+    call->timeout_is_ms = call->message_read = call->held = false;
     call->sent = 0;
     call->progress_us = 0;
     call->deadline_us = INT64_MAX;
@@ -200,8 +200,7 @@ void call_count_reply(struct call *call)
     if (call->counted || !call->route)
         return;
     call->counted = true;
-    route_count(call->route, call->reply.status,
-                clock_mono_us(clock_system()) - call->begun_us);
+    route_count(call->route, call->reply.status, clock_mono_us(clock_system()) - call->begun_us);
 }
 
 /* --- rpc.h --- */
@@ -252,8 +251,8 @@ int call_add_header(struct call *call, const char *name, struct bytes value, str
     if (call->reply.header_count >= NET_REPLY_HEADER_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "an answer has at most %d added headers",
                        NET_REPLY_HEADER_COUNT_MAX);
-    call->reply.headers[call->reply.header_count++] = (struct header){
-        bytes_of(arena_strdup(call->arena, name)), arena_copy(call->arena, value)};
+    call->reply.headers[call->reply.header_count++] =
+        (struct header){bytes_of(arena_strdup(call->arena, name)), arena_copy(call->arena, value)};
     return 0;
 }
 
@@ -265,8 +264,7 @@ int64_t call_deadline_us(const struct call *call)
 bool call_cancelled(const struct call *call)
 {
     return atomic_load_explicit(&call->cancelled, memory_order_relaxed) != 0 ||
-           (call->deadline_us != INT64_MAX &&
-            clock_mono_us(clock_system()) >= call->deadline_us);
+           (call->deadline_us != INT64_MAX && clock_mono_us(clock_system()) >= call->deadline_us);
 }
 
 void call_violation(struct call *call, const char *field, const char *format, ...)
@@ -338,8 +336,8 @@ int call_read(struct call *call, ProtobufCMessage **message, struct err *err)
     rc = read_frame(call, err);
     if (rc != 1)
         return rc;
-    rc = message_decode(buf_bytes(&call->message), call->route->input, call->message_arena,
-                        message, err);
+    rc = message_decode(buf_bytes(&call->message), call->route->input, call->message_arena, message,
+                        err);
     return rc ? rc : 1;
 }
 

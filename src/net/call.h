@@ -3,11 +3,11 @@
  * call.h - one request and its answer, whatever protocol it came by; the side rpc.h hides.
  *
  * Life: call_new when a head begins, call_begin when the head is whole (routed, admitted or
- * refused), call_data and call_end for its body, then the handler runs (inline, or on a worker while
- * `running`), the reply is built, the protocol sends it, and call_drop ends it.
- * While `running`, the arena, the body and the reply belong to the handler's thread; the
- * reactor touches only what is atomic and the channel. When the connection goes first, the call
- * stays without one until its handler returns.
+ * refused), call_data and call_end for its body, then the handler runs (inline, or on a worker
+ * while `running`), the reply is built, the protocol sends it, and call_drop ends it. While
+ * `running`, the arena, the body and the reply belong to the handler's thread; the reactor touches
+ * only what is atomic and the channel. When the connection goes first, the call stays without one
+ * until its handler returns.
  */
 #ifndef TORG_NET_CALL_H
 #define TORG_NET_CALL_H
@@ -46,8 +46,8 @@ struct reply {
 };
 
 struct call {
-    struct task task; /* in its reactor's mailbox */
-    struct job job;   /* in a pool's queue */
+    struct task task;   /* in its reactor's mailbox */
+    struct job job;     /* in a pool's queue */
     struct timer timer; /* the deadline */
     struct call *next;
     struct call *previous;
@@ -64,6 +64,7 @@ struct call {
     bool accepts_gzip;
     bool packed;    /* the body, or each gRPC message so marked, is gzip */
     bool refused;   /* body bytes are ignored */
+    bool held;      /* HTTP/2: the reply waits for the end of a request it does not need */
     bool too_large; /* the head passed a limit */
     size_t sent;    /* of the reply's body */
     int64_t begun_us;
@@ -88,9 +89,9 @@ struct call {
     size_t body_size;  /* received, also when not kept */
     size_t kept_size;  /* of it, what counts against the connection's limit */
     size_t unconsumed; /* HTTP/2: bytes the window has not been reopened for */
-    struct buf out;   /* the reply's body when we make it */
+    struct buf out;    /* the reply's body when we make it */
     struct channel *channel;
-    struct buf message; /* channel: the message being read or written */
+    struct buf message;          /* channel: the message being read or written */
     struct arena *message_arena; /* channel: the message last read */
     bool message_read;           /* JSON: the one message has been read */
     struct violations violations;

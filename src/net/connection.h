@@ -53,10 +53,10 @@ struct connection {
     unsigned call_count;
     size_t body_size; /* of all unfinished bodies */
 
-    struct buf in;   /* a head that is not whole, or bytes behind a request in work */
-    struct buf out;  /* what the socket did not take */
-    size_t out_sent; /* of out's front */
-    uint32_t events; /* asked of epoll */
+    struct buf in;      /* a head that is not whole, or bytes behind a request in work */
+    struct buf out;     /* what the socket did not take */
+    size_t out_sent;    /* of out's front */
+    uint32_t events;    /* asked of epoll */
     int64_t waiting_us; /* since when a head is awaited: opened, or its first byte; 0 = no */
     int64_t active_us;  /* a call began or ended */
     int64_t blocked_us; /* since when the socket takes nothing; 0 = it does */
@@ -75,7 +75,7 @@ struct connection {
 void connection_start(struct lane *lane, int fd, bool is_operator);
 void connection_close(struct connection *connection); /* now; freed at the end of the turn */
 
-void connection_mark(struct connection *connection); /* something is to be written */
+void connection_mark(struct connection *connection);   /* something is to be written */
 void connection_resume(struct connection *connection); /* reads again, kept input first */
 void connection_hurry(struct connection *connection);  /* the timer looks within a second */
 

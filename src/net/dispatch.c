@@ -300,8 +300,8 @@ static bool check_method(struct call *call)
         return false;
     }
     if (call->format != CALL_GRPC && method->flags & RPC_CLIENT_STREAM) {
-        call_refuse(call, 0, ERR_UNSUPPORTED,
-                    "%.*s takes a stream of messages: call it by gRPC", BYTES_ARG(call->path));
+        call_refuse(call, 0, ERR_UNSUPPORTED, "%.*s takes a stream of messages: call it by gRPC",
+                    BYTES_ARG(call->path));
         return false;
     }
     if (call->format == CALL_PROTO && method->flags & RPC_SERVER_STREAM) {
@@ -422,8 +422,8 @@ static int unframe(struct call *call, struct bytes *message, struct err *err)
     int rc;
 
     if (call->format == CALL_GRPC) {
-        if (body.size < FRAME_HEAD_SIZE ||
-            get_be32(body.data + 1) != body.size - FRAME_HEAD_SIZE || body.data[0] > 1)
+        if (body.size < FRAME_HEAD_SIZE || get_be32(body.data + 1) != body.size - FRAME_HEAD_SIZE ||
+            body.data[0] > 1)
             return err_set(err, ERR_INVALID, "the body is not exactly one gRPC message");
         if (body.data[0] == 1 && !call->packed)
             return err_set(err, ERR_INVALID, "a packed message without grpc-encoding: gzip");
@@ -448,8 +448,7 @@ static int decode(struct call *call, ProtobufCMessage **request, struct err *err
     if (rc)
         return rc;
     if (call->format == CALL_JSON)
-        return json_decode(bytes, call->route->input, call->arena, request, &call->violations,
-                           err);
+        return json_decode(bytes, call->route->input, call->arena, request, &call->violations, err);
     return message_decode(bytes, call->route->input, call->arena, request, err);
 }
 
@@ -501,8 +500,8 @@ static void run_stream(struct job *job)
     call->err.text[0] = 0;
     call->result = 0;
     if (call->format == CALL_JSON && call->packed) {
-        call->result = gzip_unpack(buf_bytes(&call->body), NET_MESSAGE_SIZE_MAX, &call->message,
-                                   &call->err);
+        call->result =
+            gzip_unpack(buf_bytes(&call->body), NET_MESSAGE_SIZE_MAX, &call->message, &call->err);
         buf_reset(&call->body);
         buf_put(&call->body, buf_bytes(&call->message));
     }

@@ -20,10 +20,11 @@
 
 enum { BACKLOG = 4096, ACCEPT_COUNT_MAX = 64, HOST_SIZE = 256 };
 
-static const char full[] = "HTTP/1.1 503 Service Unavailable\r\n"
-                           "connection: close\r\nretry-after: 1\r\ncontent-type: application/json\r\n"
-                           "content-length: 63\r\n\r\n"
-                           "{\"code\":\"unavailable\",\"message\":\"too many connections at once\"}\n";
+static const char full[] =
+    "HTTP/1.1 503 Service Unavailable\r\n"
+    "connection: close\r\nretry-after: 1\r\ncontent-type: application/json\r\n"
+    "content-length: 63\r\n\r\n"
+    "{\"code\":\"unavailable\",\"message\":\"too many connections at once\"}\n";
 
 static void refuse(struct server *server, int fd)
 {
@@ -54,8 +55,8 @@ static struct lane *choose_lane(struct server *server, unsigned *total)
 
     *total = 0;
     for (unsigned i = 0; i < server->lane_count; i++) {
-        unsigned count = atomic_load_explicit(&server->lanes[i].connection_count,
-                                              memory_order_relaxed);
+        unsigned count =
+            atomic_load_explicit(&server->lanes[i].connection_count, memory_order_relaxed);
 
         *total += count;
         if (count < fewest) {
@@ -103,8 +104,7 @@ static int split(const char *address, char host[HOST_SIZE], char port[8], struct
         address++;
         size -= 2;
     }
-    if (!colon || size == 0 || size >= HOST_SIZE || strlen(colon + 1) == 0 ||
-        strlen(colon + 1) > 5)
+    if (!colon || size == 0 || size >= HOST_SIZE || strlen(colon + 1) == 0 || strlen(colon + 1) > 5)
         return err_set(err, ERR_INVALID, "'%s' is no address: write HOST:PORT", address);
     memcpy(host, address, size);
     host[size] = 0;
@@ -112,8 +112,8 @@ static int split(const char *address, char host[HOST_SIZE], char port[8], struct
     return 0;
 }
 
-static int bind_first(struct listener *listener, const struct addrinfo *found,
-                      const char *address, struct err *err)
+static int bind_first(struct listener *listener, const struct addrinfo *found, const char *address,
+                      struct err *err)
 {
     struct sockaddr_storage name;
     socklen_t size = sizeof(name);
@@ -136,7 +136,8 @@ static int bind_first(struct listener *listener, const struct addrinfo *found,
 int listener_open(struct listener *listener, struct server *server, const char *address,
                   bool is_operator, struct err *err)
 {
-    struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM,
+    struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                             .ai_socktype = SOCK_STREAM,
                              .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found = NULL;
     char host[HOST_SIZE];

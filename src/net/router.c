@@ -31,8 +31,7 @@ static void make_series(struct route *route)
     route->duration = metrics_histogram("rpc_duration_seconds", labels,
                                         "From a request's first byte to its answer.");
     for (int status = 0; status < STATUS_COUNT; status++) {
-        snprintf(labels + used, sizeof(labels) - (size_t)used, ",code=\"%s\"",
-                 status_name(status));
+        snprintf(labels + used, sizeof(labels) - (size_t)used, ",code=\"%s\"", status_name(status));
         route->requests[status] =
             metrics_counter("rpc_requests_total", labels, "Calls answered, by method and status.");
     }
@@ -68,8 +67,8 @@ void router_add(struct router *router, const struct rpc_service *service)
     const ProtobufCServiceDescriptor *descriptor = service->descriptor;
 
     for (size_t i = 0; i < service->method_count; i++)
-        assert(protobuf_c_service_descriptor_get_method_by_name(descriptor,
-                                                                service->methods[i].name));
+        assert(
+            protobuf_c_service_descriptor_get_method_by_name(descriptor, service->methods[i].name));
     for (unsigned i = 0; i < descriptor->n_methods; i++)
         add_route(router, service, &descriptor->methods[i]);
 }

@@ -82,10 +82,9 @@ int server_new(const struct server_options *options, struct server **result, str
     pthread_mutex_init(&server->unready_lock, NULL);
     make_metrics(&server->metrics);
     server->health = health_new();
-    server->workers = workers_new("worker",
-                                  worker_count > NET_WORKER_COUNT_MAX ? NET_WORKER_COUNT_MAX
-                                                                      : worker_count,
-                                  NET_WORKER_QUEUE_MAX);
+    server->workers = workers_new(
+        "worker", worker_count > NET_WORKER_COUNT_MAX ? NET_WORKER_COUNT_MAX : worker_count,
+        NET_WORKER_QUEUE_MAX);
     server->stream_workers = workers_new("stream", NET_STREAM_THREAD_COUNT_MAX, 0);
     server_add_descriptors(server, bytes_make(model_descriptors, model_descriptors_size));
     if (options->tls_certificate)
@@ -96,8 +95,7 @@ int server_new(const struct server_options *options, struct server **result, str
     if (!rc)
         rc = listener_open(&server->listener, server, options->listen, false, err);
     if (!rc && options->operator_listen)
-        rc = listener_open(&server->operator_listener, server, options->operator_listen, true,
-                           err);
+        rc = listener_open(&server->operator_listener, server, options->operator_listen, true, err);
     if (rc) {
         server_free(server);
         return rc;

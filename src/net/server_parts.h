@@ -35,10 +35,10 @@ struct lane {
     struct connection *closed;      /* to be freed at the end of the turn */
     _Atomic unsigned connection_count;
     _Atomic unsigned operator_count; /* of them, those of the operators' port */
-    _Atomic unsigned running_count; /* calls whose handler has not returned */
-    struct call *spare_calls;       /* owned: recycled, with their memory */
+    _Atomic unsigned running_count;  /* calls whose handler has not returned */
+    struct call *spare_calls;        /* owned: recycled, with their memory */
     size_t spare_count;
-    uint8_t *read_buffer;  /* owned: NET_READ_SIZE */
+    uint8_t *read_buffer;    /* owned: NET_READ_SIZE */
     struct buf write_buffer; /* frames of the connection being flushed */
     uint64_t request_seed;   /* request ids: this and a counter */
     uint64_t request_count;

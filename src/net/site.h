@@ -16,8 +16,8 @@ enum { SITE_TAG_SIZE = 24 };
 struct site_file {
     struct bytes path;
     const char *content_type;
-    struct bytes content; /* borrowed */
-    struct buf packed;    /* gzip; empty when that is not smaller */
+    struct bytes content;    /* borrowed */
+    struct buf packed;       /* gzip; empty when that is not smaller */
     char tag[SITE_TAG_SIZE]; /* quoted, as ETag wants it */
 };
 

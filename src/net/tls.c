@@ -41,8 +41,7 @@ static int choose_protocol(SSL *tls, const unsigned char **out, unsigned char *o
     return SSL_TLSEXT_ERR_OK;
 }
 
-static int ask_for_certificates(SSL_CTX *ctx, const char *client_ca, bool required,
-                                struct err *err)
+static int ask_for_certificates(SSL_CTX *ctx, const char *client_ca, bool required, struct err *err)
 {
     STACK_OF(X509_NAME) * names;
 
