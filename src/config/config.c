@@ -17,7 +17,7 @@ static const char variable_prefix[] = "TORG_";
 
 /* Read by something else than the settings: the choice of the file, and the test runner. */
 static const char *const foreign_variables[] = {"TORG_CONFIG", "TORG_REQUIRE", "TORG_CACHE",
-                                                "TORG_BUILD"};
+                                                "TORG_BUILD", "TORG_BIN"};
 
 void config_set(struct config *config, enum setting_id id, const char *text,
                 enum config_origin origin, const char *place, struct violations *problems)

@@ -118,6 +118,7 @@ static void print_welcome(const struct process *process)
                (int)(strrchr(operators, ':') - operators), operators,
                server_operator_port(process->server));
     printf("  data          %s\n", path ? path : process->dir.path);
+    printf("  keys          torg key create|list|revoke\n");
     if (*process->start_key)
         printf("  start key     %s\n"
                "                (may do everything; forgotten when this process ends)\n\n"
@@ -125,7 +126,7 @@ static void print_welcome(const struct process *process)
                "                  -H 'Content-Type: application/json' -d '{}' \\\n"
                "                  %s/torg.v1.KeyService/ListKeys\n",
                process->start_key, process->start_key, url);
-    printf("  keys          torg key create|list|revoke\n\n");
+    putchar('\n');
     fflush(stdout);
     free(path);
 }
