@@ -22,6 +22,9 @@ enum {
     CONFIG_VALUE_SIZE_MAX = 1024,   /* paths and URLs */
     CONFIG_THREAD_COUNT_MAX = 1024, /* more threads than this only wait for each other */
 
+    /* ---- roles ---- */
+    OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
+
     /* ---- access ---- */
     KEY_COUNT_MAX = 50000,       /* all are held in memory, about 600 bytes each */
     KEY_PAGE_COUNT = 500,        /* rows read at a time */

@@ -5,8 +5,24 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "blob/blob.h"
 #include "config/config.h"
+#include "coord/coord.h"
 #include "store/store.h"
+#include "topic/topic.h"
+
+/* What the stages stand on; shared by all threads of the process. */
+struct backends {
+    struct store *store;
+    struct topics *topics;
+    struct coord *coord;
+    struct blob *blob;
+};
+
+/* All of them. On failure those opened before are closed. */
+int backends_open(const struct config *config, struct arena *arena, struct backends *backends,
+                  struct err *err);
+void backends_close(struct backends *backends); /* closed already is fine */
 
 /* The store, its tables brought up to date; applied (may be NULL): how many migrations that took.
  */

@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "config/address.h"
-#include "roles/backends.h"
 
 enum { SHELL_SIGNAL_BASE = 128 }; /* how shells write "ended by a signal" */
 
@@ -52,11 +51,12 @@ static int check_exposure(const struct process *process, int64_t key_count, stru
 
 static int open_keys(struct process *process, struct err *err)
 {
-    const struct key_ring_options options = {.store = process->store, .clock = process->clock};
+    const struct key_ring_options options = {.store = process->backends.store,
+                                             .clock = process->clock};
     int64_t key_count;
     int rc;
 
-    rc = keys_count_usable(process->store, clock_wall_us(process->clock), &key_count, err);
+    rc = keys_count_usable(process->backends.store, clock_wall_us(process->clock), &key_count, err);
     if (!rc)
         rc = check_exposure(process, key_count, err);
     if (!rc)
@@ -178,7 +178,7 @@ static int record(const struct process *process, const char *action, struct err 
                                       .target = server_url(process),
                                       .detail = role_names(process)};
 
-    return audit_record(process->store, &entry, err);
+    return audit_record(process->backends.store, &entry, err);
 }
 
 static void exit_at_once(int signal)
@@ -221,7 +221,7 @@ static int open_all(struct process *process, struct err *err)
     if (rc)
         return rc;
     withdraw(process); /* what a killed process left would mislead local commands */
-    rc = backends_open_store(process->config, process->arena, &process->store, NULL, err);
+    rc = backends_open(process->config, process->arena, &process->backends, err);
     if (!rc)
         rc = open_keys(process, err);
     if (!rc)
@@ -242,7 +242,7 @@ static void close_all(struct process *process)
     if (process->server)
         server_free(process->server);
     key_ring_close(process->ring);
-    store_close(process->store);
+    backends_close(&process->backends);
     if (process->dir.lock_fd >= 0)
         withdraw(process);
     data_dir_close(&process->dir);

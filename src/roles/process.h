@@ -19,8 +19,8 @@
 #include "base/err.h"
 #include "config/config.h"
 #include "net/server.h"
+#include "roles/backends.h"
 #include "roles/data_dir.h"
-#include "store/store.h"
 
 struct process;
 
@@ -43,7 +43,7 @@ struct process {
     const struct clock *clock;
     int64_t start_us;
     struct data_dir dir;
-    struct store *store;
+    struct backends backends;
     struct key_ring *ring;
     struct server *server;
     const struct role *roles[ROLE_COUNT_MAX];

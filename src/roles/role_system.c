@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_system.c - the role system: the page, the state of the process, keys, the audit log. */
+#include "base/limits.h"
 #include "base/memory.h"
+#include "model_descriptors.h"
+#include "net/openapi.h"
 #include "roles/process.h"
 #include "roles/service.h"
 #include "torg/v1/system.pb-c.h"
@@ -41,9 +44,25 @@ struct rpc_service system_service(struct process *process)
     };
 }
 
+/* The list of calls, for programs and for the page. */
+static int add_openapi(struct process *process, struct err *err)
+{
+    const struct bytes set = bytes_make(model_descriptors, model_descriptors_size);
+    struct buf out = BUF_INIT(OPENAPI_SIZE_MAX);
+    int rc = openapi_print(&set, 1, &out, err);
+
+    if (!rc && buf_failed(&out))
+        rc = err_set(err, ERR_LIMIT, "the OpenAPI document is larger than %d bytes",
+                     OPENAPI_SIZE_MAX);
+    if (!rc)
+        server_add_file(process->server, "/openapi.json", "application/json",
+                        arena_copy(process->arena, buf_bytes(&out)));
+    buf_release(&out);
+    return rc;
+}
+
 int role_system_start(struct process *process, struct err *err)
 {
-    (void)err;
     services[0] = system_service(process);
     services[1] = key_service(process);
     services[2] = audit_service(process);
@@ -51,7 +70,7 @@ int role_system_start(struct process *process, struct err *err)
         server_add_service(process->server, &services[i]);
     server_add_file(process->server, "/", "text/html; charset=utf-8",
                     bytes_make(web_index, web_index_size));
-    return 0;
+    return add_openapi(process, err);
 }
 
 void role_system_stop(struct process *process)

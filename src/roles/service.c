@@ -12,7 +12,7 @@ struct asker asker_of(struct call *call, struct violations *violations)
 
     *violations = violations_in(call_arena(call));
     return (struct asker){
-        .store = process->store,
+        .store = process->backends.store,
         .principal = call_identity(call)->principal,
         .now_us = clock_wall_us(process->clock),
         .arena = call_arena(call),
