@@ -95,6 +95,8 @@ static const char *state_of(const Torg__V1__Key *key, struct arena *arena)
 
 static void print_keys(const Torg__V1__ListKeysResponse *list, struct arena *arena)
 {
+    if (isatty(STDOUT_FILENO))
+        printf("%-10s  %-20s  %-20s  %-28s  %s\n", "ID", "NAME", "CREATED", "STATE", "SCOPES");
     for (size_t i = 0; i < list->n_keys; i++) {
         const Torg__V1__Key *key = list->keys[i];
 
@@ -127,32 +129,45 @@ static int fetch_page(struct operation *operation, const Torg__V1__ListKeysReque
     return key_service_list(&operation->asker, request, *page, err);
 }
 
+/* Adds the page's keys to those of the pages before. */
+static void add_page(Torg__V1__ListKeysResponse *all, const Torg__V1__ListKeysResponse *page,
+                     struct arena *arena)
+{
+    size_t count = all->n_keys + page->n_keys;
+    Torg__V1__Key **keys = arena_array(arena, count ? count : 1, sizeof(keys[0]));
+
+    for (size_t i = 0; i < count; i++)
+        keys[i] = i < all->n_keys ? all->keys[i] : page->keys[i - all->n_keys];
+    all->keys = keys;
+    all->n_keys = count;
+}
+
 enum exit_code cmd_key_list(const struct invocation *invocation)
 {
     Torg__V1__ListKeysRequest request = TORG__V1__LIST_KEYS_REQUEST__INIT;
+    Torg__V1__ListKeysResponse all = TORG__V1__LIST_KEYS_RESPONSE__INIT;
     Torg__V1__ListKeysResponse *page = NULL;
-    bool more = true;
     struct operation operation;
     struct err err;
-    int rc = 0;
+    int rc;
 
     if (operation_open(invocation, false, &operation, &err))
         return fail(&err);
-    if (!invocation->json && isatty(STDOUT_FILENO))
-        printf("%-10s  %-20s  %-20s  %-28s  %s\n", "ID", "NAME", "CREATED", "STATE", "SCOPES");
-    while (more && !rc) {
+    do {
         rc = fetch_page(&operation, &request, &page, invocation->arena, &err);
         if (rc)
             break;
-        more = *page->next_page_token;
+        add_page(&all, page, invocation->arena);
         request.page_token = page->next_page_token;
-        if (invocation->json) /* a page a line */
-            print_json(&page->base);
-        else
-            print_keys(page, invocation->arena);
-    }
+    } while (*request.page_token);
     operation_close(&operation);
-    return rc ? fail(&err) : EXIT_OK;
+    if (rc)
+        return fail(&err);
+    if (invocation->json)
+        print_json(&all.base);
+    else
+        print_keys(&all, invocation->arena);
+    return EXIT_OK;
 }
 
 enum exit_code cmd_key_revoke(const struct invocation *invocation)

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "access/scope.h"
 #include "base/memory.h"
 #include "config/nearest.h"
+#include "roles/process.h"
 
 const char *const exit_code_help[EXIT_CODE_COUNT] = {
     [EXIT_OK] = "done",
@@ -33,7 +35,25 @@ static const struct command_option key_create_options[] = {
     {"expires", "DURATION", "How long the key is good for, such as 90d or 12h. Default: for ever."},
     {NULL, NULL, NULL}};
 
-#define SERVING (COMMAND_SETTINGS | COMMAND_CONFIG)
+static bool scope_line(size_t place, const char **name, const char **help)
+{
+    if (place >= scope_count)
+        return false;
+    *name = scope_table[place].name;
+    *help = scope_table[place].help;
+    return true;
+}
+
+static bool role_line(size_t place, const char **name, const char **help)
+{
+    if (place >= role_count)
+        return false;
+    *name = role_table[place].name;
+    *help = role_table[place].summary;
+    return true;
+}
+
+#define SERVING (COMMAND_SETTINGS | COMMAND_CONFIG | COMMAND_SERVES)
 #define ASKING (COMMAND_SETTINGS | COMMAND_CONFIG | COMMAND_JSON)
 
 const struct command command_table[] = {
@@ -55,6 +75,8 @@ const struct command command_table[] = {
      .details = "As torg up, with the named roles only; on the backends of the configuration. "
                 "Every role may run in several processes on several machines.",
      .example = "torg serve system",
+     .list_title = "roles",
+     .list = role_line,
      .flags = SERVING,
      .argument_min = 1,
      .argument_max = ARGUMENT_COUNT_MAX,
@@ -91,6 +113,8 @@ const struct command command_table[] = {
      .example = "torg key create shop --scope offers.read --scope offers.write --seller s-17\n"
                 "torg key create ci --scope admin --expires 90d",
      .options = key_create_options,
+     .list_title = "scopes",
+     .list = scope_line,
      .flags = ASKING,
      .argument_min = 1,
      .argument_max = 1,

@@ -37,6 +37,7 @@ enum command_flags {
     COMMAND_JSON = 1 << 0,     /* takes --json */
     COMMAND_SETTINGS = 1 << 1, /* takes --config and a flag for each setting */
     COMMAND_CONFIG = 1 << 2,   /* needs them read and right before it runs */
+    COMMAND_SERVES = 1 << 3,   /* its log is read later: info by default, not only warnings */
 };
 
 struct invocation;
@@ -48,6 +49,9 @@ struct command {
     const char *details;                  /* sentences, for help and the man page */
     const char *example;                  /* commands that work, one a line */
     const struct command_option *options; /* ended by a NULL name; NULL = none */
+    const char *list_title;               /* of a list that only the program knows; NULL = none */
+    /* The place-th line of that list; false past its end. */
+    bool (*list)(size_t place, const char **name, const char **help);
     unsigned flags;
     unsigned argument_min;
     unsigned argument_max;

@@ -102,6 +102,18 @@ static void put_settings(struct buf *out)
     put_option(out, "SECTION.KEY", "VALUE", "Any setting; torg config dump lists them.");
 }
 
+static void put_list(const struct command *command, struct buf *out)
+{
+    const char *name;
+    const char *text;
+
+    if (!command->list)
+        return;
+    buf_printf(out, "\n%s:\n", command->list_title);
+    for (size_t i = 0; command->list(i, &name, &text); i++)
+        put_line(out, name, text);
+}
+
 void help_command(const struct command *command, struct buf *out)
 {
     const struct command_option *option = command->options;
@@ -121,6 +133,7 @@ void help_command(const struct command *command, struct buf *out)
     if (command->flags & COMMAND_JSON)
         put_option(out, "json", NULL, "Print the result as JSON.");
     put_option(out, "help", NULL, "Print this.");
+    put_list(command, out);
     put_exit_codes(out);
     buf_put_text(out, "\nexample:\n");
     for (const char *line = command->example; *line;) {

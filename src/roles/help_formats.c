@@ -36,6 +36,23 @@ static void put_roff_option(struct buf *out, const char *name, const char *value
     buf_put_byte(out, '\n');
 }
 
+static void put_roff_list(struct buf *out, const struct command *command)
+{
+    const char *name;
+    const char *text;
+
+    if (!command->list)
+        return;
+    buf_printf(out, ".PP\nThe %s:\n", command->list_title);
+    for (size_t i = 0; command->list(i, &name, &text); i++) {
+        buf_put_text(out, ".TP\n\\fB");
+        put_roff(out, name);
+        buf_put_text(out, "\\fR\n");
+        put_roff(out, text);
+        buf_put_byte(out, '\n');
+    }
+}
+
 static void put_roff_command(struct buf *out, const struct command *command)
 {
     const struct command_option *option = command->options;
@@ -55,6 +72,7 @@ static void put_roff_command(struct buf *out, const struct command *command)
     }
     for (; option && option->name; option++)
         put_roff_option(out, option->name, option->value, option->help);
+    put_roff_list(out, command);
     buf_put_text(out, ".PP\nExample:\n.PP\n.nf\n.RS\n");
     put_roff(out, command->example);
     buf_put_text(out, "\n.RE\n.fi\n");

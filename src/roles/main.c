@@ -24,6 +24,16 @@ static enum exit_code print_help(const struct command *command)
     return EXIT_OK;
 }
 
+/* A command that ends tells its result; what it did on the way is told when it is asked for. */
+static enum log_level level_of(const struct invocation *invocation)
+{
+    const struct config_value *value = &invocation->config.values[SETTING_LOG_LEVEL];
+
+    if (value->origin == CONFIG_DEFAULT && !(invocation->command->flags & COMMAND_SERVES))
+        return LOG_LEVEL_WARN;
+    return (enum log_level)value->number;
+}
+
 static enum exit_code run(struct invocation *invocation)
 {
     struct violations problems = violations_in(invocation->arena);
@@ -36,8 +46,8 @@ static enum exit_code run(struct invocation *invocation)
             problems_print(&problems, stderr);
             return EXIT_CONFIG;
         }
-        log_setup((enum log_format)config_number(config, SETTING_LOG_FORMAT),
-                  (enum log_level)config_number(config, SETTING_LOG_LEVEL), STDERR_FILENO);
+        log_setup((enum log_format)config_number(config, SETTING_LOG_FORMAT), level_of(invocation),
+                  STDERR_FILENO);
     }
     return invocation->command->run(invocation);
 }

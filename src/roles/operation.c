@@ -2,6 +2,7 @@
 /* operation.c - see operation.h. */
 #include "roles/operation.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -61,6 +62,7 @@ void print_json(const ProtobufCMessage *message)
     struct buf out = BUF_INIT(OUTPUT_SIZE_MAX);
 
     json_encode(message, &out);
+    assert(!buf_failed(&out)); /* all keys there may be are a quarter of it */
     puts(buf_text(&out));
     buf_release(&out);
 }

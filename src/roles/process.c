@@ -26,7 +26,7 @@ static bool is_loopback(const struct process *process, enum setting_id id)
            address_is_loopback(&address);
 }
 
-/* Nobody can reach an open port that has no lock: elsewhere than on loopback keys come first. */
+/* Where other machines can reach it, nothing is served before there is a key to refuse without. */
 static int check_exposure(const struct process *process, int64_t key_count, struct err *err)
 {
     static const enum setting_id listeners[] = {SETTING_SERVER_LISTEN,

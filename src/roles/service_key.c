@@ -105,12 +105,13 @@ int key_service_revoke(const struct asker *asker, const Torg__V1__RevokeKeyReque
 
 /* --- handlers --- */
 
-/* This process refuses a revoked key, and takes a new one, from its answer on. */
-static int refresh(struct call *call, struct err *err)
+/* This process refuses a revoked key, and takes a new one, from its answer on. The change is made
+ * in any case: should the reading fail (which is logged) the ring's thread will try again. */
+static void refresh(struct call *call)
 {
     const struct process *process = call_context(call);
 
-    return key_ring_refresh(process->ring, err);
+    key_ring_refresh(process->ring, NULL);
 }
 
 static int create_key(struct call *call, const ProtobufCMessage *request,
@@ -122,7 +123,9 @@ static int create_key(struct call *call, const ProtobufCMessage *request,
                                 (Torg__V1__CreateKeyResponse *)response, err);
 
     asker_tell(call, &violations);
-    return rc ? rc : refresh(call, err);
+    if (!rc)
+        refresh(call);
+    return rc;
 }
 
 static int list_keys(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
@@ -145,7 +148,9 @@ static int revoke_key(struct call *call, const ProtobufCMessage *request,
     int rc = key_service_revoke(&asker, (const Torg__V1__RevokeKeyRequest *)request,
                                 (Torg__V1__Key *)response, err);
 
-    return rc ? rc : refresh(call, err);
+    if (!rc)
+        refresh(call);
+    return rc;
 }
 
 static const struct rpc_method methods[] = {
