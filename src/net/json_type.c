@@ -86,7 +86,8 @@ static int add_set(struct bytes descriptor_set, struct err *err)
                             memory, &message, err);
 
     if (rc) {
-        err_wrap(err, "descriptor set");
+        if (err)
+            err_wrap(err, "descriptor set");
         return rc;
     }
     set = (const Google__Protobuf__FileDescriptorSet *)message;
