@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -426,7 +427,7 @@ static int64_t real_ms(void)
     return clock_mono_us(clock_system()) / MS_US;
 }
 
-/* Several askers, a change from outside: learned by the ring's own thread within a second. */
+/* A change from outside is learned by the ring's own thread. */
 static void a_running_ring_learns_of_a_revocation_within_a_second(void **state)
 {
     struct fixture *fixture = *state;
@@ -459,6 +460,52 @@ static void a_running_ring_learns_of_a_revocation_within_a_second(void **state)
     key_ring_close(ring);
 }
 
+struct crowd {
+    struct authenticator *authenticator;
+    const char *shown;
+    _Atomic bool done;
+    _Atomic unsigned refused;
+};
+
+static void *keep_asking(void *arg)
+{
+    struct crowd *crowd = arg;
+    struct identity identity;
+
+    while (!crowd->done) {
+        if (crowd->authenticator->authenticate(crowd->authenticator, bytes_of(crowd->shown),
+                                               &identity, NULL))
+            crowd->refused++;
+    }
+    return NULL;
+}
+
+static void a_good_key_is_good_throughout_changes_of_others(void **state)
+{
+    struct fixture *fixture = *state;
+    struct key_request request = request_named("steady");
+    struct crowd crowd = {.authenticator = key_ring_authenticator(fixture->ring)};
+    char text[KEY_TEXT_LENGTH + 1];
+    pthread_t threads[2];
+    struct key key;
+    struct err err;
+
+    assert_int_equal(create(fixture, &request, &key, text, &err), 0);
+    assert_int_equal(key_ring_refresh(fixture->ring, &err), 0);
+    crowd.shown = arena_printf(fixture->arena, "Bearer %s", text);
+    for (size_t i = 0; i < ARRAY_COUNT(threads); i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, keep_asking, &crowd), 0);
+    for (int i = 0; i < 40; i++) {
+        request.name = arena_printf(fixture->arena, "other-%d", i);
+        assert_int_equal(create(fixture, &request, &key, text, &err), 0);
+        assert_int_equal(key_ring_refresh(fixture->ring, &err), 0);
+    }
+    crowd.done = true;
+    for (size_t i = 0; i < ARRAY_COUNT(threads); i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(crowd.refused, 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -477,6 +524,7 @@ int main(void)
         TEST(the_secret_is_nowhere_in_the_store),
         TEST(temporary_keys_work_without_the_store),
         TEST(keys_that_cannot_be_checked_for_long_are_refused),
+        TEST(a_good_key_is_good_throughout_changes_of_others),
         TEST(a_running_ring_learns_of_a_revocation_within_a_second),
     };
 
