@@ -153,10 +153,16 @@ def many_messages(server):
 
 
 def zeros_gz(size):
-    """size bytes of zeros in about a thousandth, made piece by piece."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    """size bytes of zeros in about a thousandth: one packed megabyte again and again."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     piece = b"\0" * (1 << 20)
-    return b"".join(packer.compress(piece) for _ in range(size >> 20)) + packer.flush()
+    packed = packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH)
+    count = size >> 20
+    checksum = 0
+    for _ in range(count):
+        checksum = zlib.crc32(piece, checksum)
+    return (b"\x1f\x8b\x08" + b"\0" * 6 + b"\x03" + packed * count + b"\x03\0" +
+            struct.pack("<II", checksum, size & 0xffffffff))
 
 
 def bomb_tests(server, bomb):
@@ -168,14 +174,14 @@ def bomb_tests(server, bomb):
              timeout=20), {RESOURCE_EXHAUSTED}))
     tap.run("gzip bomb: 1 GB by JSON", post_refused, server, bomb, {413}, b"",
             {"Content-Encoding": "gzip"})
-    tap.run("gzip bomb: ten at once", ten_bombs, server, bomb)
+    tap.run("gzip bomb: four at once on one connection", four_bombs, server, bomb)
     tap.run("gzip bomb: a bomb in a bomb", post_refused, server, gzip.compress(bomb), {400, 413},
             b"", {"Content-Encoding": "gzip"})
     tap.run("gzip bomb: encodings stacked", post_refused, server, gzip.compress(bomb), {400, 415},
             b"", {"Content-Encoding": "gzip, gzip"})
 
 
-def ten_bombs(server, bomb):
+def four_bombs(server, bomb):
     """On one connection, so that what one connection may hold is tried too."""
     with server.http2(timeout=20) as client:
         body = grpc_message(bomb[:200000], flag=1)
