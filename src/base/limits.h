@@ -15,6 +15,54 @@ enum {
     METRIC_SERIES_COUNT_MAX = 4096, /* a label from outside must not eat the memory */
     METRIC_LABELS_SIZE_MAX = 256,
     VIOLATION_COUNT_MAX = 100, /* reasons told at once about one message */
+
+    /* ---- net: the server ---- */
+    NET_HEAD_SIZE_MAX = 32 << 10, /* request line and headers together; proxies send up to 16 KB */
+    NET_HEADER_COUNT_MAX = 100,   /* honest clients send some twenty */
+    NET_MESSAGE_SIZE_MAX = 4 << 20, /* one message, packed or not: gRPC's own default */
+    NET_REPLY_SIZE_MAX = 64 << 20,  /* an answer is built in memory; larger ones are streams */
+    NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
+    NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
+    NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs ~1 KB */
+    NET_REACTOR_COUNT_MAX = 64,
+    NET_WORKER_COUNT = 16, /* threads for handlers that block */
+    NET_WORKER_COUNT_MAX = 1024,
+    NET_WORKER_QUEUE_MAX = 1024,       /* calls waiting for a worker; then 429 */
+    NET_STREAM_THREAD_COUNT_MAX = 256, /* streams served at once, a thread each; then 429 */
+    NET_WINDOW_SIZE = 256 << 10,       /* HTTP/2 receive window of a stream */
+    NET_CONNECTION_WINDOW_SIZE = 1 << 20,
+    NET_STREAM_OUT_SIZE_MAX = 128 << 10, /* a stream's unsent bytes before call_write blocks */
+    NET_READ_SIZE = 64 << 10,            /* one read(2); a buffer a reactor */
+    NET_WRITE_SIZE = 128 << 10,          /* frames gathered before one write(2) */
+    NET_REPLY_HEADER_COUNT_MAX = 16,     /* headers a handler may add to its answer */
+    NET_GZIP_SIZE_MIN = 4 << 10,         /* smaller answers are sent as they are */
+    NET_FILE_COUNT_MAX = 256,
+    NET_SERVICE_COUNT_MAX = 128,
+    NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
+    NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long, and beyond it ... */
+    NET_BODY_RATE_MIN = 1 << 10,      /* ... must have kept this many bytes a second */
+    NET_IDLE_TIMEOUT_MS = 180 * 1000, /* a connection without calls */
+    NET_STALL_TIMEOUT_MS = 30 * 1000, /* a client that takes nothing of its answer */
+    NET_FLOOD_BUDGET = 2000,          /* HTTP/2 frames that cost us and bring nothing ... */
+    NET_FLOOD_REFILL_PER_S = 100,     /* ... and how fast the budget comes back */
+    NET_RETRY_AFTER_S = 1,            /* told to clients that came while all are busy */
+    /* ---- net: messages ---- */
+    MESSAGE_DEPTH_MAX = 64,          /* messages in messages: bounds recursion, ours and clients' */
+    MESSAGE_UNKNOWN_COUNT_MAX = 256, /* a newer client has a few; a flood of them is an attack */
+    MESSAGE_MEMORY_MAX = 32 << 20,   /* decoded: three wire bytes can ask for 400 of memory */
+    JSON_NUMBER_SIZE_MAX = 400,      /* a double written out in full has 310 digits */
+    JSON_TYPE_COUNT_MAX = 4096,      /* message types linked in; each is prepared once */
+
+    /* ---- net: services and client ---- */
+    HEALTH_SERVICE_COUNT_MAX = 64,
+    HEALTH_WATCH_POLL_MS = 250, /* how soon a watch sees that its client has left */
+    HTTP_CLIENT_TIMEOUT_MS = 30 * 1000,
+    HTTP_CLIENT_CONNECT_TIMEOUT_MS = 5 * 1000,
+    HTTP_CLIENT_RESPONSE_SIZE_MAX = 16 << 20,
+    HTTP_CLIENT_HEADER_COUNT_MAX = 128, /* of one answer; as many as common servers allow */
+    HTTP_CLIENT_HEADERS_SIZE_MAX = 64 << 10,
+    HTTP_CLIENT_REDIRECT_COUNT_MAX = 5,
+    HTTP_CLIENT_IDLE_COUNT_MAX = 32, /* connections kept for the next request */
 };
 
 #endif
