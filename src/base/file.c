@@ -68,7 +68,7 @@ static int sync_parent(const char *path, struct err *err)
     int rc;
 
     if (!slash)
-        strcpy(copy, "."); /* the name has at least one character */
+        memcpy(copy, ".", 2); /* the name has at least one character */
     else if (slash == copy)
         slash[1] = 0;
     else

@@ -47,7 +47,7 @@ static void clear(struct call *call)
     call->format = CALL_PLAIN;
     call->head_done = call->body_done = call->running = call->replied = call->counted = false;
     call->is_head = call->accepts_gzip = call->packed = call->refused = call->too_large = false;
-    call->timeout_is_ms = call->message_read = false;
+    call->timeout_is_ms = call->message_read = call->held = false;
     call->sent = 0;
     call->progress_us = 0;
     call->deadline_us = INT64_MAX;

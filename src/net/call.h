@@ -64,6 +64,7 @@ struct call {
     bool accepts_gzip;
     bool packed;    /* the body, or each gRPC message so marked, is gzip */
     bool refused;   /* body bytes are ignored */
+    bool held;      /* HTTP/2: the reply waits for the end of a request it does not need */
     bool too_large; /* the head passed a limit */
     size_t sent;    /* of the reply's body */
     int64_t begun_us;

@@ -85,8 +85,6 @@ void connection_close(struct connection *connection)
         call_cancel(connection->calls, ERR_CANCELLED);
         call_drop(connection->calls);
     }
-    if (connection->protocol)
-        connection->protocol->close(connection);
     timer_clear(&lane->reactor, &connection->timer);
     if (connection->events)
         reactor_remove(&lane->reactor, &connection->watch);
@@ -247,6 +245,8 @@ void lane_settle(struct reactor *reactor)
         struct connection *connection = lane->closed;
 
         lane->closed = connection->next;
+        if (connection->protocol)
+            connection->protocol->close(connection);
         buf_release(&connection->in);
         buf_release(&connection->out);
         free(connection);

@@ -196,6 +196,14 @@ static ssize_t parse(struct connection *connection, struct bytes bytes)
     return -1;
 }
 
+/* Whatever has no "HTTP/" in its first line is another protocol: it would not read our answer. */
+static bool is_http(struct bytes head)
+{
+    const uint8_t *end = memchr(head.data, '\n', head.size);
+
+    return !end || memmem(head.data, (size_t)(end - head.data), " HTTP/", 6);
+}
+
 /* How much of bytes a head took; 0 when it is not whole (kept) or failed. */
 static size_t take_head(struct connection *connection, struct bytes bytes)
 {
@@ -205,6 +213,10 @@ static size_t take_head(struct connection *connection, struct bytes bytes)
     const char *fault = find_fault(head);
     ssize_t taken;
 
+    if (!is_http(head)) {
+        connection_close(connection);
+        return 0;
+    }
     if (fault) {
         fail(connection, 400, fault);
         return 0;

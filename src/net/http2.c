@@ -29,6 +29,7 @@ struct http2 {
 };
 
 enum {
+    HELD_SIZE_MAX = 64 << 10, /* so much of an unwanted body is waited for */
     HEAD_HOPELESS_FACTOR = 4, /* a head so many times too large is not even read to its end */
     NV_COUNT = NET_REPLY_HEADER_COUNT_MAX + 16,
 };
@@ -124,6 +125,8 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     return 0;
 }
 
+static void submit(struct call *call);
+
 static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, void *arg)
 {
     struct call *call;
@@ -138,8 +141,11 @@ static int on_frame_recv(nghttp2_session *session, const nghttp2_frame *frame, v
         /* what answers at once may have been replaced; streams keep their call */
         call = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
     }
-    if (call && frame->hd.flags & NGHTTP2_FLAG_END_STREAM)
+    if (call && frame->hd.flags & NGHTTP2_FLAG_END_STREAM) {
         call_end(call);
+        if (call->held)
+            submit(call);
+    }
     return 0;
 }
 
@@ -157,6 +163,8 @@ static int on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t stream
     else
         nghttp2_session_consume(session, stream_id, size);
     call_data(call, bytes_make(data, size));
+    if (call->held && call->body_size > HELD_SIZE_MAX)
+        submit(call);
     return 0;
 }
 
@@ -206,7 +214,6 @@ static void make_callbacks(void)
     nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, on_stream_close);
     nghttp2_session_callbacks_set_on_frame_send_callback(callbacks, on_frame_send);
     nghttp2_option_set_no_auto_window_update(option, 1);
-    nghttp2_option_set_no_closed_streams(option, 1);
 }
 
 static void http2_open(struct connection *connection)
@@ -343,7 +350,7 @@ static ssize_t read_stream(nghttp2_session *session, int32_t stream_id, uint8_t 
     return (ssize_t)count;
 }
 
-static void http2_respond(struct call *call)
+static void submit(struct call *call)
 {
     struct http2 *http2 = call->connection->state;
     struct reply *reply = &call->reply;
@@ -359,12 +366,27 @@ static void http2_respond(struct call *call)
     assert(reply->header_count + 1 < NV_COUNT);
     count += make_nv(reply->headers, reply->header_count, nv + 1);
     nv[count - 1].flags |= NGHTTP2_NV_FLAG_NO_INDEX; /* x-request-id: new each time */
-    nghttp2_session_set_stream_user_data(http2->session, call->stream_id, call);
+    call->held = false;
     if (nghttp2_submit_response(http2->session, call->stream_id, nv, count,
                                 has_body ? &provider : NULL))
         nghttp2_submit_rst_stream(http2->session, NGHTTP2_FLAG_NONE, call->stream_id,
                                   NGHTTP2_INTERNAL_ERROR);
     connection_mark(call->connection);
+}
+
+/*
+ * A refusal is ready before the request is whole. gRPC clients take it at any time; others
+ * often read nothing before they have sent all, so a small body is let come to its end.
+ */
+static void http2_respond(struct call *call)
+{
+    struct http2 *http2 = call->connection->state;
+
+    nghttp2_session_set_stream_user_data(http2->session, call->stream_id, call);
+    if (call->format != CALL_GRPC && !call->body_done && !call->body_size)
+        call->held = true;
+    else
+        submit(call);
 }
 
 static void http2_resume(struct call *call, size_t taken)

@@ -3,11 +3,17 @@
  * store.h - SQL transactions as functions; the same statements on SQLite and PostgreSQL.
  *
  * A transaction is a function that is run, committed, and run again on a conflict: so it
- * must change nothing outside its arguments that a second run would not set again.
- * Statements use $1, $2, … and SQL that both backends speak. A statement's text is a
- * literal (its address may key the cache of prepared ones).
+ * must change nothing outside its arguments that a second run would not set again. It may run
+ * on another thread than its caller's (SQLite has one writer for all), so it uses nothing
+ * thread-local, waits for nobody, and starts no other transaction (refused).
  *
- * URLs: sqlite:PATH (sqlite::memory: for tests), postgres://…, both wrapped by fault:… in tests.
+ * Statements use $1, $2, … and SQL that both backends speak: BIGINT, DOUBLE PRECISION, TEXT and
+ * BYTEA columns, ON CONFLICT, RETURNING; casts as CAST(x AS BIGINT), sums cast so (PostgreSQL's
+ * sum of BIGINT is a numeric). A statement that failed leaves its transaction only one way: every
+ * later statement fails alike and nothing is committed.
+ *
+ * URLs: sqlite:PATH, sqlite::memory: (for tests: a private temporary directory, not durable, gone
+ * at close), postgres://…; each may be wrapped as fault:… in tests.
  * Threads: a store is shared by all; a transaction belongs to the thread that runs it.
  */
 #ifndef TORG_STORE_STORE_H
@@ -40,13 +46,28 @@ struct store_value {
 #define STORE_V_TEXT(value) ((struct store_value){.type = STORE_TEXT, .bytes = (value)})
 #define STORE_V_BLOB(value) ((struct store_value){.type = STORE_BLOB, .bytes = (value)})
 
+/* Zero is the default of each. */
+struct store_options {
+    unsigned connection_count; /* readers at a time (SQLite), transactions at a time (PostgreSQL) */
+    bool faulty_disk;          /* tests: SQLite's files go through store_fault.h's disk */
+    bool read_committed;       /* bench only: PostgreSQL without serializability, to compare */
+};
+
+/* On failure *store is NULL. */
 int store_open(const char *url, struct store **store, struct err *err);
-void store_close(struct store *store);
+int store_open_with(const char *url, const struct store_options *options, struct store **store,
+                    struct err *err);
+void store_close(struct store *store); /* NULL is fine; no transaction may be under way */
+
+/* "sqlite" or "postgres", for logs and for what only one of them can do. */
+const char *store_backend(const struct store *store);
 
 /* Returns 0 to commit; anything negative rolls back and is what store_write returns. */
 typedef int (*store_fn)(struct store_tx *tx, void *arg, struct err *err);
 
-/* Runs fn in a serializable transaction; it is durable once this returns 0. */
+/* Runs fn in a serializable transaction; it is durable once this returns 0.
+ * ERR_CONFLICT: others were faster too many times. ERR_UNAVAILABLE: disk or server failed, and
+ * the text says when it is unknown whether the commit took place; it is then never run again. */
 int store_write(struct store *store, store_fn fn, void *arg, struct err *err);
 
 /* Runs fn on one snapshot; it must not write. */
@@ -62,7 +83,8 @@ typedef int (*store_row_fn)(void *arg, const struct store_value *columns, size_t
 int store_exec(struct store_tx *tx, const char *sql, const struct store_value *params,
                size_t param_count, int64_t *changed, struct err *err);
 
-/* Runs a statement that gives rows. */
+/* Runs a statement that gives rows (RETURNING too). PostgreSQL's client holds the whole result:
+ * page through what may be long with LIMIT. */
 int store_query(struct store_tx *tx, const char *sql, const struct store_value *params,
                 size_t param_count, store_row_fn row, void *arg, struct err *err);
 

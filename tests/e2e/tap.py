@@ -1,73 +1,119 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tap.py - test lines for scripts: one `ok` or `not ok` a behaviour, the plan at the end.
+"""tap.py - tests in Python that speak TAP, as our C test programs do.
 
-A test is a function; what it asserts or raises becomes its line. Tools that are absent make a
-skipped test, or a failed one when TORG_REQUIRE names them.
+    import tap
+
+    @tap.test
+    def a_refused_key_names_its_line():
+        tap.equal(run(...).returncode, 2)
+
+    tap.main()
+
+A test fails by any exception. Arguments of the program pick tests by a part of their name.
 """
 import os
+import socket
+import subprocess
 import sys
 import time
 import traceback
 
-_count = 0
-_failed = 0
+_tests = []
 
 
 class Skip(Exception):
-    """Raised by a test that cannot run here."""
+    """The test cannot be run here."""
 
 
-def report(ok, name, detail=""):
-    """Prints one line; detail becomes diagnostics of a failure."""
-    global _count, _failed
-    _count += 1
-    _failed += not ok
-    print(f"{'ok' if ok else 'not ok'} {_count} - {name.replace('#', '')}")
-    if not ok:
-        note(detail)
-    sys.stdout.flush()
-    return ok
+def test(function):
+    _tests.append(function)
+    return function
 
 
-def note(text):
-    for line in str(text).splitlines():
-        print("#", line)
-    sys.stdout.flush()
+def skip(reason):
+    raise Skip(reason)
 
 
-def skip(name, why, tool=None):
-    global _count
-    if tool and tool in os.environ.get("TORG_REQUIRE", "").split(","):
-        return report(False, name, f"{why}, and TORG_REQUIRE names {tool}")
-    _count += 1
-    print(f"ok {_count} - {name} # SKIP {why}")
-    sys.stdout.flush()
-    return True
+def need(server):
+    """Address of a real server (`postgres`, `zookeeper`, `kafka`): the test is skipped without it,
+    or fails when TORG_REQUIRE names it."""
+    address = os.environ.get(f"TORG_TEST_{server.upper()}")
+    if address:
+        return address
+    if server in os.environ.get("TORG_REQUIRE", "").split(","):
+        raise AssertionError(f"TORG_REQUIRE names {server}, and there is none")
+    raise Skip(f"no {server}")
 
 
-def run(name, test, *arguments):
-    """Runs one test function; its assertion or exception is the failure's text."""
-    start = time.monotonic()
+def tool(name):
+    """Path of a program: what tools/fetch-test-tools has fetched, or what is installed."""
+    places = [os.path.join(os.environ.get("TORG_CACHE", ""), "bin")] + os.get_exec_path()
+    for place in places:
+        path = os.path.join(place, name)
+        if os.access(path, os.X_OK):
+            return path
+    if os.environ.get("TORG_REQUIRE"):
+        raise AssertionError(f"{name} is missing: ./dev setup --test installs it")
+    raise Skip(f"no {name}")
+
+
+def equal(got, wanted, what=""):
+    if got != wanted:
+        raise AssertionError(f"{what or 'value'}: got {got!r}, wanted {wanted!r}")
+
+
+def contains(text, part):
+    if part not in text:
+        raise AssertionError(f"{part!r} is not in {text!r}")
+
+
+def run(*argv, timeout=30, **options):
+    """Runs a program to its end: the result has returncode, stdout, stderr (text)."""
+    return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True,
+                          timeout=timeout, check=False, **options)
+
+
+def wait_until(condition, seconds=30, what="the condition"):
+    """The condition's first true value; there is no other way to wait in a test."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not come true in {seconds} s")
+        time.sleep(0.02)
+
+
+def free_port():
+    with socket.socket() as sock:
+        sock.bind(("127.0.0.1", 0))
+        return sock.getsockname()[1]
+
+
+def comment(text):
+    for line in str(text).rstrip().splitlines():
+        print(f"# {line}", flush=True)
+
+
+def _outcome(function):
     try:
-        detail = test(*arguments)
-    except Skip as why:
-        return skip(name, str(why))
-    except AssertionError as wrong:
-        frame = traceback.extract_tb(wrong.__traceback__)[-1]
-        return report(False, name, f"{os.path.basename(frame.filename)}:{frame.lineno}: "
-                                   f"{frame.line}\n{wrong}")
-    except Exception:
-        return report(False, name, traceback.format_exc())
-    spent = time.monotonic() - start
-    if isinstance(detail, str):
-        note(f"{name}: {detail}")
-    if spent > 5:
-        note(f"{name}: took {spent:.1f} s")
-    return report(True, name)
+        function()
+        return "ok", ""
+    except Skip as reason:
+        return "ok", f" # SKIP {reason}"
+    except Exception:                           # the next test runs whatever happened to this one
+        comment(traceback.format_exc())
+        return "not ok", ""
 
 
-def done():
-    """Prints the plan and ends the program."""
-    print(f"1..{_count}")
-    sys.stdout.flush()
-    sys.exit(1 if _failed else 0)
+def main():
+    chosen = [each for each in _tests
+              if not sys.argv[1:] or any(part in each.__name__ for part in sys.argv[1:])]
+    failed = 0
+    print(f"1..{len(chosen)}", flush=True)
+    for number, function in enumerate(chosen, 1):
+        word, reason = _outcome(function)
+        failed += word == "not ok"
+        print(f"{word} {number} - {function.__name__}{reason}", flush=True)
+    sys.exit(1 if failed else 0)

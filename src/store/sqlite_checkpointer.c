@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sqlite_checkpointer.c - see sqlite_checkpointer.h.
+ *
+ * SQLite starts its log anew only when all of it is in the database and no reader uses it, and
+ * a writer that never rests keeps it from getting there. So: passive rounds until little is
+ * left, then one round with the writer held. The writer's part is two short calls under a mutex.
+ */
+#include "store/sqlite_checkpointer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+
+enum { PASSIVE_ROUND_MAX = 4, REST_PAGE_COUNT = 128, IDLE_MS = 1000, RETRY_MS = 50 };
+
+struct sqlite_checkpointer {
+    struct sqlite_connection connection;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    int page_count; /* the log's length after the last commit */
+    bool writing;   /* a group is under way */
+    bool holding;   /* the writer is asked to stand still */
+    bool stopping;
+    struct gauge *pages_gauge;
+    struct histogram *held;
+    struct histogram *duration;
+};
+
+static int64_t now_us(void)
+{
+    return clock_mono_us(clock_system());
+}
+
+static void wait_until(struct sqlite_checkpointer *self, int64_t deadline_us)
+{
+    struct timespec until = {.tv_sec = deadline_us / SECOND_US,
+                             .tv_nsec = deadline_us % SECOND_US * 1000};
+
+    pthread_cond_clockwait(&self->changed, &self->lock, CLOCK_MONOTONIC, &until);
+}
+
+/* One checkpoint; returns the pages that are left to copy, or -1. */
+static int checkpoint(struct sqlite_checkpointer *self, int mode)
+{
+    int64_t start = now_us();
+    int page_count = -1;
+    int copied = -1;
+    int rc = sqlite3_wal_checkpoint_v2(self->connection.db, NULL, mode, &page_count, &copied);
+    struct err err;
+
+    histogram_add(self->duration, now_us() - start);
+    if (rc == SQLITE_OK)
+        return page_count - copied;
+    if (rc != SQLITE_BUSY) {
+        sqlite_fail(&self->connection, "checkpoint", &err);
+        log_error("checkpoint failed", LOG_TEXT("reason", err.text));
+    }
+    return -1;
+}
+
+/* Copies the rest with the writer standing still, so that its next group starts the log anew. */
+static bool finish_held(struct sqlite_checkpointer *self)
+{
+    bool done;
+
+    pthread_mutex_lock(&self->lock);
+    self->holding = true;
+    while (self->writing && !self->stopping)
+        pthread_cond_wait(&self->changed, &self->lock);
+    pthread_mutex_unlock(&self->lock);
+    sqlite3_busy_timeout(self->connection.db, STORE_WAL_HOLD_MS / 2);
+    done = checkpoint(self, SQLITE_CHECKPOINT_RESTART) == 0;
+    pthread_mutex_lock(&self->lock);
+    self->holding = false;
+    if (done)
+        self->page_count = 0;
+    gauge_set(self->pages_gauge, self->page_count);
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+    return done;
+}
+
+static void *checkpointer_main(void *arg)
+{
+    struct sqlite_checkpointer *self = arg;
+    int round;
+    int rest;
+
+    pthread_mutex_lock(&self->lock);
+    while (!self->stopping) {
+        if (self->page_count < STORE_WAL_PAGE_COUNT) {
+            wait_until(self, now_us() + IDLE_MS * MS_US);
+            continue;
+        }
+        pthread_mutex_unlock(&self->lock);
+        rest = checkpoint(self, SQLITE_CHECKPOINT_PASSIVE);
+        for (round = 1; round < PASSIVE_ROUND_MAX && rest > REST_PAGE_COUNT; round++)
+            rest = checkpoint(self, SQLITE_CHECKPOINT_PASSIVE);
+        if (finish_held(self)) {
+            pthread_mutex_lock(&self->lock);
+            continue;
+        }
+        pthread_mutex_lock(&self->lock);
+        if (!self->stopping) /* a reader holds the log: it needs time, not our haste */
+            wait_until(self, now_us() + RETRY_MS * MS_US);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return NULL;
+}
+
+int sqlite_checkpointer_start(const struct sqlite_place *place,
+                              struct sqlite_checkpointer **checkpointer, struct err *err)
+{
+    struct sqlite_checkpointer *self = mem_zero(sizeof(*self));
+    int rc;
+
+    *checkpointer = NULL;
+    rc = sqlite_connect(&self->connection, place, SQLITE_ROLE_CHECKPOINTER, err);
+    if (rc) {
+        free(self);
+        return rc;
+    }
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->changed, NULL);
+    self->pages_gauge =
+        metrics_gauge("torg_store_wal_pages", NULL, "pages in SQLite's write-ahead log");
+    self->held = metrics_histogram("torg_store_wal_held_seconds", NULL,
+                                   "time groups waited for the checkpointer");
+    self->duration =
+        metrics_histogram("torg_store_checkpoint_seconds", NULL, "duration of checkpoints");
+    rc = pthread_create(&self->thread, NULL, checkpointer_main, self);
+    assert(rc == 0);
+    *checkpointer = self;
+    return 0;
+}
+
+void sqlite_checkpointer_stop(struct sqlite_checkpointer *self)
+{
+    if (!self)
+        return;
+    pthread_mutex_lock(&self->lock);
+    self->stopping = true;
+    pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+    pthread_join(self->thread, NULL);
+    sqlite_disconnect(&self->connection);
+    pthread_mutex_destroy(&self->lock);
+    pthread_cond_destroy(&self->changed);
+    free(self);
+}
+
+/* Past STORE_WAL_PAGE_COUNT_HELD a group waits for the log to shrink, whoever delays that. */
+static bool must_wait(const struct sqlite_checkpointer *self)
+{
+    return self->holding || self->page_count >= STORE_WAL_PAGE_COUNT_HELD;
+}
+
+int sqlite_checkpointer_enter(struct sqlite_checkpointer *self, struct err *err)
+{
+    int64_t start;
+    int rc = 0;
+
+    pthread_mutex_lock(&self->lock);
+    if (must_wait(self)) {
+        start = now_us();
+        while (must_wait(self) && now_us() < start + STORE_WAL_HOLD_MS * MS_US)
+            wait_until(self, start + STORE_WAL_HOLD_MS * MS_US);
+        histogram_add(self->held, now_us() - start);
+    }
+    if (self->page_count >= STORE_WAL_PAGE_COUNT_MAX)
+        rc = err_set(err, ERR_UNAVAILABLE,
+                     "sqlite %s: the log has %d pages, at most %d: a reader holds an old snapshot",
+                     self->connection.place->path, self->page_count, STORE_WAL_PAGE_COUNT_MAX);
+    else
+        self->writing = true;
+    pthread_mutex_unlock(&self->lock);
+    return rc;
+}
+
+void sqlite_checkpointer_leave(struct sqlite_checkpointer *self, int page_count)
+{
+    pthread_mutex_lock(&self->lock);
+    self->writing = false;
+    if (page_count > 0) {
+        self->page_count = page_count;
+        gauge_set(self->pages_gauge, page_count);
+    }
+    if (self->holding || self->page_count >= STORE_WAL_PAGE_COUNT)
+        pthread_cond_broadcast(&self->changed);
+    pthread_mutex_unlock(&self->lock);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store.c - see store.h: the checks that every backend shares, dispatch, and retries.
+ *
+ * A transaction is run again only when its backend said STORE_AGAIN: rolled back for sure.
+ * Values are checked here so that what one backend would take and the other refuse (text that
+ * is not UTF-8, NaN) is refused by both.
+ */
+#include "store/store.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "store/store_ops.h"
+
+static const struct store_ops *const backends[] = {
+    &store_sqlite_ops,
+    &store_postgres_ops,
+    &store_fault_ops,
+};
+
+/* The transaction this thread is running, to refuse one inside another. */
+static _Thread_local struct store_tx *current;
+
+int store_open(const char *url, struct store **store, struct err *err)
+{
+    return store_open_with(url, &(struct store_options){0}, store, err);
+}
+
+int store_open_with(const char *url, const struct store_options *options, struct store **store,
+                    struct err *err)
+{
+    struct store_options chosen = *options;
+    struct err local;
+    size_t i;
+
+    assert(url && store);
+    *store = NULL;
+    if (!err)
+        err = &local;
+    if (chosen.connection_count == 0)
+        chosen.connection_count = STORE_CONNECTION_COUNT;
+    if (chosen.connection_count > STORE_CONNECTION_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "store: %u connections; at most %d", chosen.connection_count,
+                       STORE_CONNECTION_COUNT_MAX);
+    if (strncmp(url, "postgresql:", strlen("postgresql:")) == 0) /* libpq knows both spellings */
+        return store_postgres_ops.open(url, &chosen, store, err);
+    for (i = 0; i < ARRAY_COUNT(backends); i++) {
+        size_t size = strlen(backends[i]->scheme);
+
+        if (strncmp(url, backends[i]->scheme, size) == 0 && url[size] == ':')
+            return backends[i]->open(url, &chosen, store, err);
+    }
+    return err_set(err, ERR_INVALID,
+                   "store: no backend for this URL; use sqlite:PATH or postgres://…");
+}
+
+void store_close(struct store *store)
+{
+    if (store)
+        store->ops->close(store);
+}
+
+const char *store_backend(const struct store *store)
+{
+    return store->ops->name;
+}
+
+/* Full jitter: a random pause below a bound that doubles from 1 ms. */
+static void back_off(int attempt)
+{
+    int64_t bound_us = (int64_t)MS_US << (attempt < 16 ? attempt : 16);
+    struct timespec pause;
+
+    if (bound_us > STORE_BACKOFF_MS_MAX * MS_US)
+        bound_us = STORE_BACKOFF_MS_MAX * MS_US;
+    bound_us = (int64_t)(random_u64() % (uint64_t)bound_us);
+    pause.tv_sec = bound_us / SECOND_US;
+    pause.tv_nsec = bound_us % SECOND_US * 1000;
+    nanosleep(&pause, NULL);
+}
+
+static void count_again(const struct store *store)
+{
+    char labels[METRIC_LABELS_SIZE_MAX];
+
+    snprintf(labels, sizeof(labels), "backend=\"%s\"", store->ops->name);
+    counter_add(metrics_counter("torg_store_retries_total", labels,
+                                "transactions run again after a conflict or a lost connection"),
+                1);
+}
+
+static int run(struct store *store, enum store_mode mode, store_fn fn, void *arg, struct err *err)
+{
+    struct err local;
+    int attempt;
+    int rc;
+
+    assert(store && fn);
+    if (!err)
+        err = &local;
+    if (current)
+        return err_set(err, ERR_PRECONDITION,
+                       "store: a transaction inside a transaction; use the one that is open");
+    for (attempt = 0; attempt < STORE_ATTEMPT_COUNT_MAX; attempt++) {
+        if (attempt) {
+            count_again(store);
+            back_off(attempt - 1);
+        }
+        err->code = 0;
+        rc = store->ops->run(store, mode, fn, arg, err);
+        if (rc != STORE_AGAIN)
+            return rc;
+        assert(err->code < 0);
+    }
+    err_wrap(err, "store: given up after %d runs", STORE_ATTEMPT_COUNT_MAX);
+    return err->code;
+}
+
+int store_write(struct store *store, store_fn fn, void *arg, struct err *err)
+{
+    return run(store, STORE_MODE_WRITE, fn, arg, err);
+}
+
+int store_write_alone(struct store *store, store_fn fn, void *arg, struct err *err)
+{
+    return run(store, STORE_MODE_ALONE, fn, arg, err);
+}
+
+int store_read(struct store *store, store_fn fn, void *arg, struct err *err)
+{
+    return run(store, STORE_MODE_READ, fn, arg, err);
+}
+
+int store_run(struct store_tx *tx, store_fn fn, void *arg, struct err *err)
+{
+    struct store_tx *outer = current;
+    int rc;
+
+    tx->failure.code = 0;
+    current = tx;
+    rc = fn(tx, arg, err);
+    current = outer;
+    assert(rc <= 0);
+    if (tx->failure.code && rc == 0) {
+        *err = tx->failure;
+        rc = tx->failure.code;
+    }
+    return rc;
+}
+
+static int check_value(const char *sql, size_t index, const struct store_value *value,
+                       struct err *err)
+{
+    bool has_bytes = value->type == STORE_TEXT || value->type == STORE_BLOB;
+
+    if (value->type == STORE_REAL && isnan(value->real))
+        return err_set(err, ERR_INVALID, "parameter $%zu is not a number: %.100s", index + 1, sql);
+    if (has_bytes && value->bytes.size > STORE_VALUE_SIZE_MAX)
+        return err_set(err, ERR_LIMIT, "parameter $%zu has %zu bytes, at most %d: %.100s",
+                       index + 1, value->bytes.size, STORE_VALUE_SIZE_MAX, sql);
+    if (value->type == STORE_TEXT && value->bytes.size &&
+        (memchr(value->bytes.data, 0, value->bytes.size) || !text_is_utf8(value->bytes)))
+        return err_set(err, ERR_INVALID,
+                       "parameter $%zu is not UTF-8 text without zero bytes: %.100s", index + 1,
+                       sql);
+    return 0;
+}
+
+static int exec(struct store_tx *tx, struct store_call *call, struct err *err)
+{
+    struct err local;
+    size_t i;
+    int rc = 0;
+
+    assert(tx && call->sql && (call->params || call->param_count == 0));
+    assert(call->param_count <= STORE_PARAM_COUNT_MAX);
+    assert(tx == current);
+    if (!err)
+        err = &local;
+    if (tx->failure.code) {
+        *err = tx->failure;
+        return tx->failure.code;
+    }
+    for (i = 0; i < call->param_count && rc == 0; i++)
+        rc = check_value(call->sql, i, &call->params[i], err);
+    if (rc == 0)
+        rc = tx->ops->exec(tx, call, err);
+    if (rc && !call->stopped) {
+        tx->failure = *err;
+        tx->failure.code = rc;
+    }
+    return rc;
+}
+
+int store_exec(struct store_tx *tx, const char *sql, const struct store_value *params,
+               size_t param_count, int64_t *changed, struct err *err)
+{
+    struct store_call call = {.sql = sql, .params = params, .param_count = param_count};
+    int rc = exec(tx, &call, err);
+
+    if (changed)
+        *changed = rc ? 0 : call.changed;
+    return rc;
+}
+
+int store_query(struct store_tx *tx, const char *sql, const struct store_value *params,
+                size_t param_count, store_row_fn row, void *arg, struct err *err)
+{
+    struct store_call call = {
+        .sql = sql, .params = params, .param_count = param_count, .row = row, .arg = arg};
+
+    assert(row);
+    return exec(tx, &call, err);
+}
+
+int store_check_sql(const char *sql, struct err *err)
+{
+    static const char *const refused[] = {
+        "begin",   "start", "commit", "end",     "rollback", "abort",      "savepoint",
+        "release", "set",   "reset",  "prepare", "attach",   "detach",     "pragma",
+        "vacuum",  "copy",  "lock",   "listen",  "discard",  "deallocate",
+    };
+    size_t blank = strspn(sql, " \t\r\n");
+    size_t word = 0;
+    size_t i;
+
+    if (strlen(sql) > STORE_SQL_SIZE_MAX)
+        return err_set(err, ERR_LIMIT, "a statement of more than %d bytes: %.100s…",
+                       STORE_SQL_SIZE_MAX, sql);
+    while (isalpha((unsigned char)sql[blank + word]))
+        word++;
+    for (i = 0; i < ARRAY_COUNT(refused); i++)
+        if (strlen(refused[i]) == word && strncasecmp(sql + blank, refused[i], word) == 0)
+            return err_set(err, ERR_INVALID, "%s is not for a transaction's function: %.100s",
+                           refused[i], sql);
+    return 0;
+}

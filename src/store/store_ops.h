@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_ops.h - what a backend of store.h provides; for backends and this folder only.
+ *
+ * store.c checks arguments once for all, keeps a transaction's first failure, and runs again
+ * what a backend says was rolled back for sure. A backend runs the function by store_run.
+ */
+#ifndef TORG_STORE_STORE_OPS_H
+#define TORG_STORE_STORE_OPS_H
+
+#include "store/store.h"
+
+/* Not an err_code: "nothing was committed, run it again". err->code tells what to return when
+ * the attempts are used up (ERR_CONFLICT, or ERR_UNAVAILABLE for a lost connection). */
+enum { STORE_AGAIN = -1000 };
+
+enum store_mode {
+    STORE_MODE_READ,
+    STORE_MODE_WRITE,
+    STORE_MODE_ALONE, /* a write that waits for every other such one, in all processes */
+};
+
+/* What a statement is run with; row is NULL where rows are not wanted. */
+struct store_call {
+    const char *sql;
+    const struct store_value *params;
+    size_t param_count;
+    store_row_fn row;
+    void *arg;
+    int64_t changed; /* out */
+    bool stopped;    /* out: row returned negative; the statement itself was right */
+};
+
+struct store_ops {
+    const char *scheme;
+    const char *name;
+    int (*open)(const char *url, const struct store_options *options, struct store **store,
+                struct err *err);
+    void (*close)(struct store *store);
+    /* One attempt: 0 committed and durable, STORE_AGAIN, or an err_code. err is never NULL. */
+    int (*run)(struct store *store, enum store_mode mode, store_fn fn, void *arg, struct err *err);
+    int (*exec)(struct store_tx *tx, struct store_call *call, struct err *err);
+};
+
+struct store { /* embedded in each backend's struct */
+    const struct store_ops *ops;
+};
+
+struct store_tx { /* embedded in each backend's struct */
+    const struct store_ops *ops;
+    enum store_mode mode;
+    struct err failure; /* the first failed statement; code 0 while there is none */
+};
+
+extern const struct store_ops store_sqlite_ops;
+extern const struct store_ops store_postgres_ops;
+extern const struct store_ops store_fault_ops;
+
+/* Runs fn on this thread as the one transaction it is in. A statement's failure that fn did not
+ * pass on is returned all the same. */
+int store_run(struct store_tx *tx, store_fn fn, void *arg, struct err *err);
+
+/* As store_write, in STORE_MODE_ALONE. */
+int store_write_alone(struct store *store, store_fn fn, void *arg, struct err *err);
+
+/* Refuses what would end or escape the transaction (COMMIT, SAVEPOINT, PRAGMA, …); asked once
+ * for each statement, when it is prepared. */
+int store_check_sql(const char *sql, struct err *err);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_sqlite.c - the embedded backend of store.h: one file, one writer, parallel readers.
+ *
+ * Writes go to sqlite_writer. A read borrows a connection from a pool (the last one given back
+ * first, its caches being warm) and sees the snapshot of its first statement. Several processes
+ * may open the file, as `torg key` beside a server does; SQLite's locks order their writes.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "store/sqlite_connection.h"
+#include "store/sqlite_writer.h"
+#include "store/store_fault.h"
+#include "store/store_ops.h"
+
+struct sqlite_store {
+    struct store base;
+    struct sqlite_place place;
+    char *temporary; /* owned: the directory of sqlite::memory:, or NULL */
+    struct sqlite_writer *writer;
+
+    pthread_mutex_t lock;
+    pthread_cond_t given_back;
+    struct sqlite_connection **idle; /* a stack */
+    unsigned idle_count;
+    unsigned open_count;
+    unsigned open_max;
+};
+
+/* ---- readers ---- */
+
+/* Takes an idle connection, or a zeroed one to be opened, or waits for one to come back. */
+static int borrow(struct sqlite_store *self, struct sqlite_connection **connection, struct err *err)
+{
+    struct timespec until;
+    int waited = 0;
+    int rc = 0;
+
+    *connection = NULL;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += STORE_WAIT_MS_MAX / 1000;
+    pthread_mutex_lock(&self->lock);
+    while (self->idle_count == 0 && self->open_count == self->open_max && waited == 0)
+        waited = pthread_cond_clockwait(&self->given_back, &self->lock, CLOCK_MONOTONIC, &until);
+    if (self->idle_count > 0) {
+        *connection = self->idle[--self->idle_count];
+    } else if (self->open_count < self->open_max) {
+        *connection = mem_zero(sizeof(**connection));
+        self->open_count++;
+    } else {
+        rc = err_set(err, ERR_LIMIT, "sqlite %s: all %u readers are busy for %d ms",
+                     self->place.path, self->open_max, STORE_WAIT_MS_MAX);
+    }
+    pthread_mutex_unlock(&self->lock);
+    return rc;
+}
+
+static void give_back(struct sqlite_store *self, struct sqlite_connection *connection, bool usable)
+{
+    if (!usable) {
+        sqlite_disconnect(connection);
+        free(connection);
+    }
+    pthread_mutex_lock(&self->lock);
+    if (usable)
+        self->idle[self->idle_count++] = connection;
+    else
+        self->open_count--;
+    pthread_cond_signal(&self->given_back);
+    pthread_mutex_unlock(&self->lock);
+}
+
+static int run_read(struct sqlite_store *self, store_fn fn, void *arg, struct err *err)
+{
+    struct sqlite_connection *connection;
+    struct sqlite_tx tx = {.base = {.ops = &store_sqlite_ops, .mode = STORE_MODE_READ}};
+    struct err ignored;
+    int rc;
+
+    rc = borrow(self, &connection, err);
+    if (rc)
+        return rc;
+    if (!connection->db)
+        rc = sqlite_connect(connection, &self->place, SQLITE_ROLE_READER, err);
+    if (rc == 0)
+        rc = sqlite_step(connection, connection->begin, err);
+    if (rc) {
+        give_back(self, connection, false);
+        return rc;
+    }
+    tx.connection = connection;
+    rc = store_run(&tx.base, fn, arg, err);
+    if (sqlite_in_transaction(connection))
+        sqlite_step(connection, connection->commit, &ignored);
+    give_back(self, connection, !sqlite_in_transaction(connection) && rc != ERR_CORRUPT);
+    return rc;
+}
+
+static int sqlite_run(struct store *store, enum store_mode mode, store_fn fn, void *arg,
+                      struct err *err)
+{
+    struct sqlite_store *self = container_of(store, struct sqlite_store, base);
+
+    if (mode == STORE_MODE_READ)
+        return run_read(self, fn, arg, err);
+    /* BEGIN IMMEDIATE excludes the writers of every process: each write is alone. */
+    return sqlite_writer_run(self->writer, fn, arg, err);
+}
+
+/* ---- opening and closing ---- */
+
+static int make_temporary(struct sqlite_store *self, struct err *err)
+{
+    const char *root = getenv("TMPDIR");
+    char path[4096];
+
+    snprintf(path, sizeof(path), "%s/torg-store-XXXXXX", root && root[0] ? root : "/tmp");
+    if (!mkdtemp(path))
+        return err_errno(err, "make a temporary directory %s", path);
+    self->temporary = mem_strdup(path);
+    snprintf(path, sizeof(path), "%s/store.db", self->temporary);
+    self->place.path = mem_strdup(path);
+    return 0;
+}
+
+static void sqlite_close(struct store *store)
+{
+    struct sqlite_store *self = container_of(store, struct sqlite_store, base);
+    struct err ignored;
+
+    assert(self->idle_count == self->open_count);
+    while (self->idle_count > 0) {
+        struct sqlite_connection *connection = self->idle[--self->idle_count];
+
+        sqlite_disconnect(connection);
+        free(connection);
+    }
+    sqlite_writer_stop(self->writer);
+    if (self->temporary)
+        dir_remove(self->temporary, &ignored);
+    pthread_mutex_destroy(&self->lock);
+    pthread_cond_destroy(&self->given_back);
+    free(self->temporary);
+    free(self->place.path);
+    free(self->idle);
+    free(self);
+}
+
+static int sqlite_open(const char *url, const struct store_options *options, struct store **store,
+                       struct err *err)
+{
+    const char *path = url + strlen("sqlite:");
+    struct sqlite_store *self = mem_zero(sizeof(*self));
+    int rc = 0;
+
+    self->base.ops = &store_sqlite_ops;
+    self->open_max = options->connection_count;
+    self->idle = mem_array(self->open_max, sizeof(self->idle[0]));
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->given_back, NULL);
+    self->place.vfs = options->faulty_disk ? store_fault_vfs() : NULL;
+    if (strcmp(path, ":memory:") == 0) {
+        rc = make_temporary(self, err);
+    } else if (path[0] == 0) {
+        rc = err_set(err, ERR_INVALID, "store: sqlite: needs a path, as in sqlite:data/torg.db");
+    } else {
+        self->place.path = mem_strdup(path);
+        self->place.durable = true;
+    }
+    if (rc == 0)
+        rc = sqlite_writer_start(&self->place, &self->writer, err);
+    if (rc)
+        sqlite_close(&self->base);
+    else
+        *store = &self->base;
+    return rc;
+}
+
+const struct store_ops store_sqlite_ops = {
+    .scheme = "sqlite",
+    .name = "sqlite",
+    .open = sqlite_open,
+    .close = sqlite_close,
+    .run = sqlite_run,
+    .exec = sqlite_exec,
+};

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Feeds every rule of tools/tidy what it must find, and what it must leave alone."""
+import importlib.machinery
+import importlib.util
+import pathlib
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests/e2e"))
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+
+loader = importlib.machinery.SourceFileLoader("tidy", str(TOP / "tools/tidy"))
+tidy = importlib.util.module_from_spec(importlib.util.spec_from_loader("tidy", loader))
+loader.exec_module(tidy)
+
+HEAD = "/* SPDX-License-Identifier: Apache-2.0 */\n"
+C = HEAD + "/* x.c - a thing. */\n"
+LATER = "TO" + "DO"
+
+# rule: (files it must find something in, files it must not)
+CASES = {
+    "layering": [
+        ({"src/base/x.c": '#include "net/rpc.h"\n'}, {"src/net/x.c": '#include "base/buf.h"\n'}),
+        ({"src/store/x.c": '#include "net/rpc.h"\n'}, {"src/net/x.c": '#include "model/id.h"\n'}),
+        ({"src/offers/x.c": '#include "search/a.h"\n'},
+         {"src/access/x.c": '#include "store/store.h"\n'}),
+        ({"src/unheard/x.c": ""}, {"tests/unit/base/x.c": '#include "net/rpc.h"\n'}),
+    ],
+    "own_includes": [
+        ({"src/base/x.c": '#include "base/none.h"\n'},
+         {"src/base/x.c": '#include "base/a.h"\n', "src/base/a.h": ""}),
+        ({"src/base/x.c": '#include "a.h"\n', "src/base/a.h": ""},
+         {"src/net/x.c": '#include "torg/v1/system.pb-c.h"\n'}),
+    ],
+    "libraries": [
+        ({"src/topic/x.c": "#include <sqlite3.h>\n"}, {"src/store/x.c": "#include <sqlite3.h>\n"}),
+        ({"src/net/x.c": "#include <exotic.h>\n"}, {"src/net/x.c": "#include <sys/epoll.h>\n"}),
+        ({"src/store/x.c": "#include <protobuf-c/protobuf-c.h>\n"},
+         {"src/offers/x.c": "#include <protobuf-c/protobuf-c.h>\n"}),
+    ],
+    "own_header_first": [
+        ({"src/base/x.c": '#include <stdio.h>\n#include "base/x.h"\n', "src/base/x.h": ""},
+         {"src/base/x.c": '#include "base/x.h"\n#include <stdio.h>\n', "src/base/x.h": ""}),
+        ({"src/base/x.c": "", "src/base/x.h": ""}, {"src/base/x_part.c": "#include <stdio.h>\n"}),
+    ],
+    "include_guards": [
+        ({"src/base/x.h": "#pragma once\n"},
+         {"src/base/x.h": C + "#ifndef TORG_BASE_X_H\n#define TORG_BASE_X_H\n#endif\n"}),
+        ({"src/base/x.h": "#ifndef X_H\n#define X_H\n#endif\n"},
+         {"tests/unit/a.h": "#ifndef TORG_TESTS_UNIT_A_H\n#define TORG_TESTS_UNIT_A_H\n"}),
+    ],
+    "file_length": [
+        ({"src/base/x.c": "\n" * 801}, {"src/base/x.c": "\n" * 800}),
+        ({"tools/x": "#!/bin/sh\n" * 801}, {"docs/x.md": "\n" * 900}),
+    ],
+    "function_length": [
+        ({"src/base/x.c": "int f(void)\n{\n" + "    g();\n" * 69 + "}\n"},
+         {"src/base/x.c": "int f(void)\n{\n" + "    g();\n" * 68 + "}\n"}),
+    ],
+    "licence_and_comment": [
+        ({"src/base/x.c": "/* x.c - a thing. */\n"}, {"src/base/x.c": C}),
+        ({"src/base/x.c": HEAD + "#include <stdio.h>\n"},
+         {"src/base/x.c": HEAD + "/*\n * x.c - a thing.\n"}),
+        ({"src/base/x.c": HEAD + "/* y.c - b */\n"}, {"tests/unit/x.c": HEAD + "/* Tests. */\n"}),
+        ({"tools/x": "#!/bin/sh\n"},
+         {"tools/x": "#!/bin/sh\n# SPDX-License-Identifier: Apache-2.0\n"}),
+    ],
+    "banned_calls": [
+        ({"src/base/x.c": "strcpy(a, b);\n"},
+         {"src/base/x.c": "/* strcpy(a, b) */ my_strcpy(a);\n"}),
+        ({"tests/unit/x.c": "n = atoi (s);\n"}, {"src/base/x.c": 'log("never system() it");\n'}),
+        ({"src/net/x.c": "exit(1);\n"}, {"src/roles/x.c": "exit(1);\n"}),
+        ({"src/net/x.c": "usleep(1);\n"}, {"src/net/x.c": "ops->system(x); at.exit(1);\n"}),
+    ],
+    "hidden_control": [
+        ({"src/base/x.h": "#define TRY(x) do { \\\n if (x) return -1; } while (0)\n"},
+         {"src/base/x.h": "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"}),
+        ({"src/base/x.c": "if ((n = f()))\n"}, {"src/base/x.c": "if (n == f() && a <= b)\n"}),
+        ({"src/base/x.c": "while (a &&\n (n = f()) != 0)\n"},
+         {"src/base/x.c": "if (a)\n  b = 1;\n"}),
+        ({"src/base/x.h": "typedef struct x { int a; } x;\n"},
+         {"src/base/x.h": "typedef uint64_t docid;\n"}),
+    ],
+    "dead_files": [
+        ({"src/base/x.c": "", "src/base/meson.build": "'xx.c'"},
+         {"src/base/x.c": "", "src/base/meson.build": "'x.c'"}),
+        ({"src/base/x.h": ""}, {"src/base/x.h": "", "tests/y.c": '#include "base/x.h"\n',
+                                "tests/meson.build": "foreach name : ['y']"}),
+        ({"tests/e2e/x.py": ""}, {"tests/e2e/x.py": "", "tests/e2e/y.py": "import x\n",
+                                  "tests/e2e/meson.build": "'y.py'"}),
+    ],
+    "layout": [
+        ({"src/base/x.c": "a" * 101 + "\n"}, {"src/base/x.c": "a" * 100 + "\n"}),
+        ({"src/base/x.c": "\tint a;\n"}, {"docs/x.md": "a" * 200 + "\n"}),
+        ({"src/base/x.c": "int a; \n"}, {"src/base/x.c": "int a;\n"}),
+        ({"src/base/x.c": "int a;"}, {"src/base/x.c": ""}),
+    ],
+    "nothing_unfinished": [
+        ({"src/base/x.c": f"/* {LATER}: later */\n"}, {"docs/NEXT.md": f"{LATER}\n"}),
+    ],
+    "no_machine_paths": [
+        ({"tools/x": "cd /ho" + "me/me\n"}, {"tools/x": "ls /usr/lib /home\n"}),
+        ({"tests/x.c": '"/t' + 'mp/x"\n'}, {"tests/x.c": '"$TMPDIR/x"\n'}),
+    ],
+}
+
+
+def case(name):
+    def each_bad_file_is_found_and_each_good_one_passes():
+        for bad, good in CASES[name]:
+            found, spared = list(tidy.RULES[name](bad)), list(tidy.RULES[name](good))
+            assert found, f"{name} finds nothing in {bad}"
+            assert not spared, f"{name} finds {spared} in {good}"
+    each_bad_file_is_found_and_each_good_one_passes.__name__ = f"tidy_{name}"
+    tap.test(each_bad_file_is_found_and_each_good_one_passes)
+
+
+for each in CASES:
+    case(each)
+
+
+@tap.test
+def every_rule_has_a_case():
+    tap.equal(sorted(CASES), sorted(tidy.RULES))
+
+
+@tap.test
+def a_finding_names_its_line():
+    found = list(tidy.RULES["banned_calls"]({"src/base/x.c": "int a;\n/* b\n */\nstrcat(a, b);\n"}))
+    tap.equal([(path, line) for path, line, _ in found], [("src/base/x.c", 4)])
+
+
+tap.main()
