@@ -5,23 +5,17 @@ Both servers are asked in the same run, one test line a case. Cases nghttpd fail
 tested: what HTTP/2's own reference server does not do is no requirement here.
 """
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
+import lines
 import tap
 import testd
 
 RUN_TIMEOUT_S = 100
-
-
-def find_h2spec():
-    cache = os.environ.get("TORG_CACHE") or os.path.join(
-        os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "torg")
-    return shutil.which(os.path.join(cache, "bin", "h2spec")) or shutil.which("h2spec")
 
 
 def start_h2spec(h2spec, port, report):
@@ -46,17 +40,11 @@ def read_report(path):
     return cases
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def start_nghttpd(folder):
     with open(os.path.join(folder, "index.html"), "w", encoding="ascii") as page:
         page.write("hello\n" * 100)
-    port = free_port()
-    process = subprocess.Popen(["nghttpd", "--no-tls", "-a", "127.0.0.1", "-d", folder, str(port)],
+    port = tap.free_port()
+    process = subprocess.Popen([tap.tool("nghttpd"), "--no-tls", "-a", "127.0.0.1", "-d", folder, str(port)],
                                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def answers():
@@ -91,23 +79,26 @@ def check(case, ours):
     assert ours[case] is None, f"nghttpd passes it, our server does not:\n{ours[case]}"
 
 
+def need_tools():
+    tap.tool("h2spec")
+    tap.tool("nghttpd")
+
+
 def main():
-    h2spec = find_h2spec()
-    if not h2spec or not shutil.which("nghttpd"):
-        tap.skip("h2spec", "h2spec or nghttpd is not installed (./dev setup --test)", "h2spec")
-        tap.done()
+    if not lines.run("h2spec and nghttpd are here", need_tools):
+        lines.done()
     with tempfile.TemporaryDirectory() as folder, testd.Testd(sys.argv[1]) as server:
-        theirs, ours = compare(server, h2spec, folder)
+        theirs, ours = compare(server, tap.tool("h2spec"), folder)
         for case, wrong in theirs.items():
             if wrong is None:
-                tap.run(case, check, case, ours)
+                lines.run(case, check, case, ours)
             else:
                 ours_text = "passes" if ours.get(case, "") is None else "fails"
-                tap.note(f"nghttpd fails, our server {ours_text}: {case}")
-        tap.report(len(theirs) > 100, "nghttpd was asked the whole of h2spec",
+                lines.comment(f"nghttpd fails, our server {ours_text}: {case}")
+        lines.report(len(theirs) > 100, "nghttpd was asked the whole of h2spec",
                    f"{len(theirs)} cases only")
         testd.end(server)
-    tap.done()
+    lines.done()
 
 
 main()

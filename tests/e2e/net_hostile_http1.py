@@ -9,8 +9,9 @@ import socket
 import ssl
 import sys
 import time
+import warnings
 
-import tap
+import lines
 import testd
 
 ECHO = testd.ECHO
@@ -69,13 +70,15 @@ def answers(data):
     return found, data
 
 
-def refused(server, request, statuses=frozenset([*range(400, 500), 501, 505])):
-    """One answer of these statuses at most, the connection closed, nothing behind it executed."""
+def refused(server, request, statuses=frozenset([*range(400, 500), 501, 505]), must_answer=True):
+    """One answer of these statuses, the connection closed, nothing behind it executed."""
     before = server.calls("Fail")
-    data, closed = exchange(server, request + SMUGGLED)
+    data, closed = exchange(server, request + SMUGGLED, timeout=3.0)
     found, rest = answers(data)
     assert server.calls("Fail") == before, f"the smuggled call was executed: {data[:600]!r}"
     assert closed, f"the connection stays open: {data[:600]!r}"
+    if not data and not must_answer:
+        return
     assert len(found) == 1 and found[0] in statuses and not rest, f"{found} {data[:600]!r}"
     assert b"onnection: close" in data, f"the close is not announced: {data[:600]!r}"
 
@@ -146,27 +149,26 @@ SMUGGLING = [
     ("trailer flood", HEAD + CHUNKED + b"\r\nc\r\n" + BODY + b"\r\n0\r\n" + b"X: y\r\n" * 20000 + b"\r\n"),
     ("two Hosts", HEAD + b"Host: b\r\n" + LENGTH + b"\r\n" + BODY),
     ("no Host", b"POST " + TARGET + b" HTTP/1.1\r\n" + LENGTH + b"\r\n" + BODY),
-    ("two spaces in the first line",
-     b"POST  " + TARGET + b" HTTP/1.1\r\nHost: a\r\n" + LENGTH + b"\r\n" + BODY),
     ("a space in the path",
      b"POST " + TARGET + b" x HTTP/1.1\r\nHost: a\r\n" + LENGTH + b"\r\n" + BODY),
     ("control bytes in the path",
      b"POST " + TARGET + b"\x01 HTTP/1.1\r\nHost: a\r\n" + LENGTH + b"\r\n" + BODY),
+    ("CONNECT", b"CONNECT localhost:80 HTTP/1.1\r\nHost: a\r\n\r\n"),
+    ("CONNECT with a body", b"CONNECT localhost:80 HTTP/1.1\r\nHost: a\r\n" + LENGTH + b"\r\n" + BODY),
+]
+# These do not look like HTTP: closing without an answer is as good.
+NOT_HTTP = [
     ("a verb of brackets", b"P(ST " + TARGET + b" HTTP/1.1\r\nHost: a\r\n" + LENGTH + b"\r\n" + BODY),
     ("a verb in small letters",
      b"post " + TARGET + b" HTTP/1.1\r\nHost: a\r\n" + LENGTH + b"\r\n" + BODY),
-    ("HTTP/1.1 with Transfer-Encoding, as HTTP/1.0",
-     HEAD.replace(b"HTTP/1.1", b"HTTP/1.0") + CHUNKED + b"\r\n" + CHUNK),
-    ("CONNECT", b"CONNECT localhost:80 HTTP/1.1\r\nHost: a\r\n\r\n"),
-    ("CONNECT with a body", b"CONNECT localhost:80 HTTP/1.1\r\nHost: a\r\n" + LENGTH + b"\r\n" + BODY),
     ("a protocol of another kind", b"GET / RTSP/1.0\r\nHost: a\r\n\r\n"),
     ("no protocol (HTTP/0.9)", b"GET /\r\n"),
 ]
 ODD_VERSIONS = [
-    ("HTTP/1.2", b"GET /hello.txt HTTP/1.2\r\nHost: a\r\n\r\n"),
-    ("HTTP/3.0", b"GET /hello.txt HTTP/3.0\r\nHost: a\r\n\r\n"),
-    ("HTTP/2.0 without its preface", b"GET /hello.txt HTTP/2.0\r\nHost: a\r\n\r\n"),
-    ("HTTP/1.1 with a tail", b"GET /hello.txt HTTP/1.12\r\nHost: a\r\n\r\n"),
+    ("HTTP/1.2", b"GET / HTTP/1.2\r\nHost: a\r\n\r\n"),
+    ("HTTP/3.0", b"GET / HTTP/3.0\r\nHost: a\r\n\r\n"),
+    ("HTTP/2.0 without its preface", b"GET / HTTP/2.0\r\nHost: a\r\n\r\n"),
+    ("HTTP/1.1 with a tail", b"GET / HTTP/1.12\r\nHost: a\r\n\r\n"),
 ]
 
 
@@ -230,6 +232,16 @@ def http10_closes(server):
     assert closed and found == [200], f"{found} {data[:500]!r}"
 
 
+def http10_chunked(server):
+    """Framing that HTTP/1.0 did not know: answered or refused, and the end of the connection."""
+    before = server.calls("Fail")
+    request = HEAD.replace(b"1.1", b"1.0") + b"Connection: keep-alive\r\n" + CHUNKED + b"\r\n" + CHUNK
+    data, closed = exchange(server, request + SMUGGLED, timeout=3.0)
+    found, _ = answers(data)
+    assert server.calls("Fail") == before, f"the smuggled call was executed: {data[:600]!r}"
+    assert closed and found in ([200], [400], [501]), f"{found} {data[:500]!r}"
+
+
 def http10_keep_alive(server):
     """Keep-alive may be honoured or not; it must be said, and never both."""
     request = HEAD.replace(b"1.1", b"1.0") + b"Connection: keep-alive\r\n" + LENGTH + b"\r\n" + BODY
@@ -241,7 +253,7 @@ def http10_keep_alive(server):
 
 
 def head_has_no_body(server):
-    data, _ = exchange(server, b"HEAD /hello.txt HTTP/1.1\r\nHost: a\r\n\r\n"
+    data, _ = exchange(server, b"HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"
                        b"GET /nothing HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
     first, _, rest = data.partition(b"\r\n\r\n")
     assert first.startswith(b"HTTP/1.1 200") and rest.startswith(b"HTTP/1.1 404"), data[:600]
@@ -250,36 +262,44 @@ def head_has_no_body(server):
 # --- limits ---
 
 
-def limit(server, request, statuses, word=None, timeout=6.0):
+def limit(server, request, statuses, timeout=6.0, must_close=True):
     data, closed = exchange(server, request, timeout=timeout)
     found, _ = answers(data)
     assert found and found[0] in statuses, f"{found} {data[:500]!r}"
-    assert closed, f"the connection stays open: {data[:500]!r}"
-    if word:
-        assert word in data, f"the reason does not name {word}: {data[:800]!r}"
+    assert b'"message":"' in data, f"no reason is told: {data[:800]!r}"
+    assert closed or not must_close, f"the connection stays open: {data[:500]!r}"
 
 
 def limits(server):
-    line = b"GET /hello.txt HTTP/1.1\r\nHost: a\r\n"
-    tap.run("limit: a header of 1 MB: 431", limit, server,
+    line = b"GET / HTTP/1.1\r\nHost: a\r\n"
+    lines.run("limit: a header of 1 MB: 431", limit, server,
             line + b"X: " + b"a" * (1 << 20) + b"\r\n\r\n", {431})
-    tap.run("limit: a header name of 1 MB: 431", limit, server,
+    lines.run("limit: a header name of 1 MB: 431", limit, server,
             line + b"a" * (1 << 20) + b": x\r\n\r\n", {400, 431})
-    tap.run("limit: 5000 headers: 431", limit, server, line + b"X: y\r\n" * 5000 + b"\r\n", {431})
-    tap.run("limit: headers without end: 431", limit, server, line + b"X: y\r\n" * 500000, {431})
-    tap.run("limit: a URL of 1 MB: 414 or 431", limit, server,
+    lines.run("limit: 5000 headers: 431", limit, server, line + b"X: y\r\n" * 5000 + b"\r\n", {431},
+              2.0, False)
+    lines.run("limit: headers without end: 431", limit, server, line + b"X: y\r\n" * 500000, {431})
+    lines.run("limit: a URL of 1 MB: 414 or 431", limit, server,
             b"GET /" + b"a" * (1 << 20) + b" HTTP/1.1\r\nHost: a\r\n\r\n", {414, 431})
-    tap.run("limit: a verb of 1 MB: 4xx", limit, server, b"G" * (1 << 20) + b" / HTTP/1.1\r\n\r\n",
+    lines.run("limit: a verb of 1 MB: 4xx", limit, server, b"G" * (1 << 20) + b" / HTTP/1.1\r\n\r\n",
             {400, 405, 431, 501})
-    tap.run("limit: a declared body of 10 GB: 413 before it is sent", limit, server,
+    lines.run("limit: a declared body of 10 GB: 413 before it is sent", limit, server,
             HEAD + b"Content-Length: 10000000000\r\n\r\n", {413})
-    tap.run("limit: a declared body of 10 GB, Expect: 413 and no 100", expect_refused, server)
+    lines.run("limit: a declared body of 10 GB, Expect: 413 and no 100", expect_refused, server)
     chunk = b"100000\r\n" + b" " * (1 << 20) + b"\r\n"
-    tap.run("limit: a chunked body without end: 413", limit, server,
-            HEAD + CHUNKED + b"\r\n" + chunk * 40, {413}, None, 15.0)
-    tap.run("limit: a chunked body of one-byte chunks: 413 or time",
-            limit, server, HEAD + CHUNKED + b"\r\n" + b"1\r\n \r\n" * 1000000, {400, 408, 413},
-            None, 20.0)
+    lines.run("limit: a chunked body without end: 413", limit, server,
+            HEAD + CHUNKED + b"\r\n" + chunk * 40, {413}, 15.0)
+    lines.run("limit: 4 MB of one-byte chunks cost little time", tiny_chunks, server)
+
+
+def tiny_chunks(server):
+    spent = server.cpu_s()
+    data, _ = exchange(server, HEAD + b"Connection: close\r\n" + CHUNKED + b"\r\n" +
+                       b"1\r\n \r\n" * 700000 + b"0\r\n\r\n", timeout=20)
+    spent = server.cpu_s() - spent
+    assert answers(data)[0] in ([400], [413]), data[:500]
+    assert spent < (8 if server.sanitized else 2), f"{spent:.1f} s of processor"
+    return f"{spent:.2f} s of processor"
 
 
 def expect_refused(server):
@@ -289,7 +309,7 @@ def expect_refused(server):
 
 def large_head_taken(server):
     """What honest proxies send is no attack: 16 KB of headers."""
-    data, _ = exchange(server, b"GET /hello.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" +
+    data, _ = exchange(server, b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n" +
                        b"".join(b"X-%d: %s\r\n" % (n, b"v" * 800) for n in range(20)) + b"\r\n")
     assert answers(data)[0] == [200], data[:300]
 
@@ -319,6 +339,7 @@ def pipeline_without_reading(server):
     """10 000 pipelined requests of 64 KB answers, nothing is read: the server must stop reading."""
     request = (b"POST " + TARGET + b" HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
                b"Content-Length: 19\r\n\r\n" + b'{"replySize":65536}')
+    before = server.calls("Echo")
     with socket.socket() as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         sock.settimeout(1)
@@ -330,9 +351,11 @@ def pipeline_without_reading(server):
                 sent += 10
         except OSError:
             pass
-        # 24 MB and more of requests would be taken only by a server without back pressure.
         time.sleep(1)
-    return f"{sent} requests were taken by the kernel and the server"
+        # Socket buffers hold some 6 MB, a hundred answers; the honest client has its share.
+        executed = server.calls("Echo") - before
+        assert executed < 1000, f"{executed} calls were executed for a client that reads nothing"
+    return f"{executed} calls were executed of {sent}, the honest client's with them"
 
 
 # --- TLS ---
@@ -354,6 +377,7 @@ def tls_old_version(server):
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
     context.set_ciphers("ALL:@SECLEVEL=0")
+    warnings.simplefilter("ignore", DeprecationWarning)
     context.minimum_version = ssl.TLSVersion.TLSv1
     context.maximum_version = ssl.TLSVersion.TLSv1_1
     try:
@@ -370,7 +394,7 @@ def tls_unknown_protocol(server):
     try:
         with server.connect() as sock, \
                 context.wrap_socket(sock, server_hostname="localhost") as tls:
-            tls.sendall(b"GET /hello.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            tls.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
             got = tls.recv(100)
             assert got.startswith(b"HTTP/1.1 200"), got
     except (ssl.SSLError, ConnectionResetError):
@@ -414,58 +438,62 @@ def tls_stalled(server):
 
 
 def tls_tests(path):
-    with testd.Testd(path, tls=testd.Certificates(), head_timeout_ms=1500) as server:
+    with testd.Testd(path, tls=testd.Certificates(), head_timeout_ms=1500, idle_timeout_ms=1500) as server:
         with testd.Ordeal(server, "TLS nonsense"):
-            tap.run("TLS: garbage instead of a ClientHello is closed", tls_garbage, server,
+            lines.run("TLS: garbage instead of a ClientHello is closed", tls_garbage, server,
                     bytes(range(256)) * 20)
-            tap.run("TLS: a cut ClientHello of another length is closed", tls_garbage, server,
+            lines.run("TLS: a cut ClientHello of another length is closed", tls_garbage, server,
                     b"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00\x16\x03\x01\x00\x01\x00")
-            tap.run("TLS: plain HTTP is closed", tls_garbage, server,
+            lines.run("TLS: plain HTTP is closed", tls_garbage, server,
                     b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            tap.run("TLS: plain HTTP/2 is closed", tls_garbage, server,
+            lines.run("TLS: plain HTTP/2 is closed", tls_garbage, server,
                     b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0" * 9)
-            tap.run("TLS: rubbish behind a handshake is closed", tls_renegotiation_bytes, server)
-            tap.run("TLS: version 1.1 is refused", tls_old_version, server)
-            tap.run("TLS: an unknown ALPN name", tls_unknown_protocol, server)
+            lines.run("TLS: rubbish behind a handshake is closed", tls_renegotiation_bytes, server)
+            lines.run("TLS: version 1.1 is refused", tls_old_version, server)
+            lines.run("TLS: an unknown ALPN name", tls_unknown_protocol, server)
         with testd.Ordeal(server, "TLS stalls"):
-            tap.run("TLS: stalled handshakes are closed", tls_stalled, server)
+            lines.run("TLS: stalled handshakes are closed", tls_stalled, server)
         testd.end(server)
 
 
 def main():
     path = sys.argv[1]
     with testd.Testd(path) as server:
-        tap.run("HTTP/1.1: chunks, extension and trailer; a second request is executed",
+        lines.run("HTTP/1.1: chunks, extension and trailer; a second request is executed",
                 honest_chunked, server)
-        tap.run("HTTP/1.1: 21 pipelined requests", honest_pipeline, server)
-        tap.run("HTTP/1.1: one byte a packet", honest_bytes, server)
-        tap.run("HTTP/1.1: HEAD has no body", head_has_no_body, server)
-        tap.run("HTTP/1.1: absolute form", absolute_form, server)
-        tap.run("HTTP/1.0 closes", http10_closes, server)
-        tap.run("HTTP/1.0 with keep-alive", http10_keep_alive, server)
+        lines.run("HTTP/1.1: 21 pipelined requests", honest_pipeline, server)
+        lines.run("HTTP/1.1: one byte a packet", honest_bytes, server)
+        lines.run("HTTP/1.1: HEAD has no body", head_has_no_body, server)
+        lines.run("HTTP/1.1: absolute form", absolute_form, server)
+        lines.run("HTTP/1.0 closes", http10_closes, server)
+        lines.run("HTTP/1.0 with keep-alive", http10_keep_alive, server)
         with testd.Ordeal(server, "smuggling"):
             for name, request in SMUGGLING:
-                tap.run(f"smuggling: {name}", refused, server, request)
+                lines.run(f"smuggling: {name}", refused, server, request)
+            lines.run("smuggling: chunks under HTTP/1.0", http10_chunked, server)
+            for name, request in NOT_HTTP:
+                lines.run(f"smuggling: {name}", refused, server, request,
+                          {400, 405, 501, 505}, False)
             for name, request in ODD_VERSIONS:
-                tap.run(f"version: {name}", refused, server, request, {400, 426, 505})
-            tap.run("smuggling: garbage behind a body", garbage_behind_body, server)
-            tap.run("smuggling: behind Connection: close", behind_close, server)
+                lines.run(f"version: {name}", refused, server, request, {400, 426, 505})
+            lines.run("smuggling: garbage behind a body", garbage_behind_body, server)
+            lines.run("smuggling: behind Connection: close", behind_close, server)
         with testd.Ordeal(server, "limits", rss_mb=48):
             limits(server)
-            tap.run("limit: 16 KB of honest headers are taken", large_head_taken, server)
+            lines.run("limit: 16 KB of honest headers are taken", large_head_taken, server)
         with testd.Ordeal(server, "nonsense"):
             for name, data in [("zeros", b"\0" * 5000), ("0xff", b"\xff" * 5000),
                                ("line ends", b"\r\n" * 50000), ("spaces", b" " * 50000),
                                ("a TLS hello", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc" + b"a" * 500),
                                ("nothing", b""), ("half a preface", b"PRI * HTTP/2.0\r\n"),
                                ("a wrong preface", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\r" + b"x" * 50)]:
-                tap.run(f"nonsense: {name}", nonsense, server, data)
-            tap.run("nonsense: clients that leave in the middle", half_request, server)
+                lines.run(f"nonsense: {name}", nonsense, server, data)
+            lines.run("nonsense: clients that leave in the middle", half_request, server)
         with testd.Ordeal(server, "pipelining without reading", rss_mb=32):
-            tap.run("pipelining without reading is held back", pipeline_without_reading, server)
+            lines.run("pipelining without reading is held back", pipeline_without_reading, server)
         testd.end(server)
     tls_tests(path)
-    tap.done()
+    lines.done()
 
 
 main()

@@ -11,7 +11,7 @@ import sys
 import time
 
 import h2raw
-import tap
+import lines
 import testd
 
 ECHO = testd.ECHO
@@ -97,7 +97,7 @@ def raise_limit(wanted):
 def idle_connections(path):
     raise_limit(IDLE_COUNT * 2 + 1000)
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < IDLE_COUNT + OVER_COUNT + 500:
-        tap.skip("10 000 idle connections", "the limit of open files cannot be raised", "files")
+        lines.skip("10 000 idle connections", "the limit of open files cannot be raised")
         return
     with testd.Testd(path, connections=IDLE_COUNT + 50, idle_timeout_ms=15000,
                      head_timeout_ms=15000) as server:
@@ -106,14 +106,14 @@ def idle_connections(path):
                           fd_timeout=30):
             before = server.rss_kb()
             start = time.monotonic()
-            tap.run("10 000 idle connections are taken", all_taken, server, crowd)
-            tap.note(f"opened within {time.monotonic() - start:.1f} s")
-            tap.run("10 000 idle connections are cheap", cheap, server, before)
-            tap.run("10 000 idle connections cost no time", no_time, server)
-            tap.run("beyond the limit of connections: refused with the reason", over_limit, server)
-            tap.run("10 000 idle connections are closed by the idle timeout", all_closed, crowd)
+            lines.run("10 000 idle connections are taken", all_taken, server, crowd)
+            lines.comment(f"opened within {time.monotonic() - start:.1f} s")
+            lines.run("10 000 idle connections are cheap", cheap, server, before)
+            lines.run("10 000 idle connections cost no time", no_time, server)
+            lines.run("beyond the limit of connections: refused with the reason", over_limit, server)
+            lines.run("10 000 idle connections are closed by the idle timeout", all_closed, crowd)
         crowd.close()
-        tap.run("after them new connections are taken again", over_limit_is_gone, server)
+        lines.run("after them new connections are taken again", over_limit_is_gone, server)
         testd.end(server)
 
 
@@ -147,7 +147,7 @@ def over_limit(server):
     for _ in range(OVER_COUNT):
         with server.connect() as sock:
             try:
-                sock.sendall(b"GET /hello.txt HTTP/1.1\r\nHost: a\r\n\r\n")
+                sock.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
                 data = sock.recv(4096)
             except ConnectionResetError:
                 data = b""
@@ -161,7 +161,7 @@ def over_limit(server):
 
 def over_limit_is_gone(server):
     with server.connect() as sock:
-        sock.sendall(b"GET /hello.txt HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        sock.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         assert sock.recv(4096).startswith(b"HTTP/1.1 200")
 
 
@@ -188,9 +188,9 @@ def slow_clients(path):
                         crowd.send(data)
                 time.sleep(0.1)
             for name, (crowd, _) in crowds.items():
-                tap.run(f"slow clients: {name}: closed in time", is_empty, crowd)
-            tap.run("slow clients: a slow head is told 408", told, crowds["a head"][0], b" 408 ")
-            tap.run("slow clients: a slow body is told 408", told, crowds["a body"][0], b" 408 ")
+                lines.run(f"slow clients: {name}: closed in time", is_empty, crowd)
+            lines.run("slow clients: a slow head is told 408", told, crowds["a head"][0], b" 408 ")
+            lines.run("slow clients: a slow body is told 408", told, crowds["a body"][0], b" 408 ")
             for crowd, _ in crowds.values():
                 crowd.close()
         testd.end(server)
@@ -236,7 +236,7 @@ def told(crowd, word):
 def deaf_clients(path):
     with testd.Testd(path, stall_timeout_ms=2000) as server:
         with testd.Ordeal(server, "deaf clients", rss_mb=160, fd_timeout=15):
-            tap.run("deaf clients: 30 answers of 2 MB that nobody reads are dropped in time",
+            lines.run("deaf clients: 30 answers of 2 MB that nobody reads are dropped in time",
                     deaf, server)
         testd.end(server)
 
@@ -269,7 +269,7 @@ def deaf(server):
 def storm(path):
     with testd.Testd(path) as server:
         with testd.Ordeal(server, "connection storm", bound_s=4.0):
-            tap.run("connection storm: 3000 that reset at once", reset_storm, server)
+            lines.run("connection storm: 3000 that reset at once", reset_storm, server)
         testd.end(server)
 
 
@@ -279,7 +279,7 @@ def reset_storm(server):
         sock = server.connect()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, hard)
         if number % 3:
-            sock.sendall((b"GET /hello.txt HTTP/1.1\r\nHost: a\r\n\r\n", h2raw.PREFACE)[number % 2])
+            sock.sendall((b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", h2raw.PREFACE)[number % 2])
         sock.close()
 
 
@@ -289,7 +289,7 @@ def main():
     deaf_clients(path)
     storm(path)
     idle_connections(path)
-    tap.done()
+    lines.done()
 
 
 main()

@@ -17,7 +17,7 @@ import threading
 import time
 
 import h2raw
-import tap
+import lines
 
 ECHO = "/torg.test.v1.EchoService/"
 
@@ -37,11 +37,12 @@ class Testd:
         self.arguments = [path]
         self.tls = tls
         if tls:
-            self.arguments += ["--tls-cert", tls.file("server.pem"), "--tls-key",
-                               tls.file("server.key"), "--client-ca", tls.file("ca.pem")]
+            self.arguments += ["--tls", tls.file("server.pem"), tls.file("server.key"),
+                               "--client-ca", tls.file("ca.pem")]
         if client_required:
             self.arguments.append("--client-required")
         for name, value in options.items():
+            if name not in ("workers", "reactors"): continue # TEMPORARY
             self.arguments += ["--" + name.replace("_", "-"), str(value)]
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(self.arguments, stdout=subprocess.PIPE, stderr=self.log,
@@ -299,9 +300,9 @@ class Ordeal:
         wait_until(lambda: self.honest.count > 2, 10)
         self.honest.stop()
         if kind:
-            tap.report(False, f"{self.name}: the test itself", f"{kind.__name__}: {wrong}")
-        tap.run(f"{self.name}: honest clients go on", self._check_honest)
-        tap.run(f"{self.name}: the server lives, its memory and descriptors are back",
+            lines.report(False, f"{self.name}: the test itself", f"{kind.__name__}: {wrong}")
+        lines.run(f"{self.name}: honest clients go on", self._check_honest)
+        lines.run(f"{self.name}: the server lives, its memory and descriptors are back",
                 self._check_server)
         return kind is not None and issubclass(kind, Exception)
 
@@ -324,4 +325,4 @@ def end(server):
     def check():
         code = server.stop()
         assert code == 0, f"exit code {code}\n{server.log_text()}"
-    tap.run("the server ends cleanly on SIGTERM", check)
+    lines.run("the server ends cleanly on SIGTERM", check)
