@@ -142,11 +142,13 @@ FLOODS = [
      repeat(frame(CONTINUATION, 0, 1, h2raw.hpack_literal("x", "y"))), 10000, {"prepare": begin_head}),
     ("empty CONTINUATION", repeat(frame(CONTINUATION, 0, 1)), 10000, {"prepare": begin_head}),
     ("SETTINGS", repeat(settings((4, 65535))), 10000, {}),
-    ("SETTINGS, answers not read", repeat(settings((4, 65535))), 1 << 30, {"read": False, "count_max": 1 << 30}),
+    ("SETTINGS, answers not read", repeat(settings((4, 65535))), 1 << 30,
+     {"read": False, "count_max": 1 << 30}),
     ("SETTINGS of 2000 pairs", repeat(settings(*[(4, 65535)] * 2000), 10), 10000, {}),
     ("SETTINGS acknowledged without need", repeat(frame(SETTINGS, ACK)), 10000, {}),
     ("PING", repeat(frame(PING, 0, 0, b"12345678")), 10000, {}),
-    ("PING, answers not read", repeat(frame(PING, 0, 0, b"12345678")), 1 << 30, {"read": False, "count_max": 1 << 30}),
+    ("PING, answers not read", repeat(frame(PING, 0, 0, b"12345678")), 1 << 30,
+     {"read": False, "count_max": 1 << 30}),
     ("PING acknowledged without need", repeat(frame(PING, ACK, 0, b"12345678")), 10000, {}),
     ("empty DATA", repeat(frame(DATA, 0, 1)), 10000, {"prepare": open_one}),
     ("DATA of padding only", repeat(frame(DATA, 8, 1, b"\x05" + b"\0" * 5)), 10000,
@@ -419,25 +421,35 @@ def zero_window(server):
 
 
 def never_reads(server):
-    """The same, by a socket that is not read at all."""
-    before = server.calls("Count")
-    with socket.socket() as sock:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        sock.settimeout(20)
-        sock.connect(("127.0.0.1", server.port))
-        block = h2raw.hpack([(":method", "POST"), (":scheme", "http"), (":path", ECHO + "Count"),
-                             (":authority", "localhost"), *GRPC])
-        ask = h2raw.grpc_message(h2raw.field_int(1, 100000) + h2raw.field_int(2, 65536))
-        data = h2raw.PREFACE + settings((4, 0x7fffffff)) + frame(WINDOW_UPDATE, 0, 0, word(0x7fff0000))
-        for number in range(20):
-            data += frame(HEADERS, END_HEADERS, number * 2 + 1, block)
-            data += frame(DATA, END_STREAM, number * 2 + 1, ask)
-        sock.sendall(data)
-        # Our side cannot see the end while it does not read; the count of ended calls tells it.
-        start = time.monotonic()
-        assert testd.wait_until(lambda: server.calls("Count") >= before + 20, 15, 0.2), \
-            f"{server.calls('Count') - before} of 20 streams were ended"
-        return f"dropped after {time.monotonic() - start:.1f} s"
+    """The same by sockets that are not read at all: 10 of them, 4 endless streams each."""
+    block = h2raw.hpack([(":method", "POST"), (":scheme", "http"), (":path", ECHO + "Count"),
+                         (":authority", "localhost"), *GRPC])
+    ask = h2raw.grpc_message(h2raw.field_int(1, 100000) + h2raw.field_int(2, 65536))
+    data = h2raw.PREFACE + settings((4, 0x7fffffff)) + frame(WINDOW_UPDATE, 0, 0, word(0x7fff0000))
+    for number in range(4):
+        data += frame(HEADERS, END_HEADERS, number * 2 + 1, block)
+        data += frame(DATA, END_STREAM, number * 2 + 1, ask)
+    before = server.fd_count()
+    socks = [deaf_socket(server, data) for _ in range(10)]
+    start = time.monotonic()
+    # Our side cannot see the end while it does not read; the server's descriptors tell it.
+    try:
+        assert testd.wait_until(lambda: server.fd_count() >= before + 6, 5), "not taken"
+        assert testd.wait_until(lambda: server.fd_count() < before + 4, 15, 0.2), \
+            f"{server.fd_count() - before} of 10 are still served"
+    finally:
+        for sock in socks:
+            sock.close()
+    return f"dropped after {time.monotonic() - start:.1f} s"
+
+
+def deaf_socket(server, data):
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    sock.settimeout(5)
+    sock.connect(("127.0.0.1", server.port))
+    sock.sendall(data)
+    return sock
 
 
 def trickled_head(server):
@@ -501,7 +513,7 @@ def main():
             lines.run("a client's table of 4 GB is not filled", big_table_asked, server)
         with testd.Ordeal(server, "stalls", rss_mb=64, fd_timeout=10):
             lines.run("stall: a window that never opens", zero_window, server)
-            lines.run("stall: a socket that is never read", never_reads, server)
+            lines.run("stall: sockets that are never read", never_reads, server)
             lines.run("stall: a head of one byte a time", trickled_head, server)
             lines.run("stall: half a preface", silent, server, h2raw.PREFACE[:10])
             lines.run("stall: a head that is not finished", silent, server,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""net_clients.py TESTD - real clients: grpcurl, curl and python's http.client, plain and TLS."""
+"""net_calls.py TESTD - real clients: grpcurl, curl and python's http.client, plain and TLS."""
 import gzip
 import json
 import os
