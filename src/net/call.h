@@ -36,7 +36,9 @@ struct header {
 
 struct reply {
     int http_status;
-    int status; /* gRPC's */
+    char status_text[4]; /* HTTP/2's :status; here, as the arena is the handler's */
+    bool is_closed;      /* a stream has begun: no more headers */
+    int status;          /* gRPC's */
     struct bytes body;
     bool streaming; /* the body comes from the channel */
     size_t header_count;

@@ -359,10 +359,10 @@ static void submit(struct call *call)
     bool has_body =
         reply->streaming || (reply->body.size && !call->is_head) || reply->trailer_count;
     nghttp2_nv nv[NV_COUNT];
-    char *status = arena_printf(call->arena, "%d", reply->http_status);
-    struct header first = {BYTES_LITERAL(":status"), bytes_of(status)};
+    struct header first = {BYTES_LITERAL(":status"), bytes_make(reply->status_text, 3)};
     size_t count = make_nv(&first, 1, nv);
 
+    snprintf(reply->status_text, sizeof(reply->status_text), "%03d", reply->http_status % 1000);
     assert(reply->header_count + 1 < NV_COUNT);
     count += make_nv(reply->headers, reply->header_count, nv + 1);
     nv[count - 1].flags |= NGHTTP2_NV_FLAG_NO_INDEX; /* x-request-id: new each time */
