@@ -452,6 +452,70 @@ def deaf_socket(server, data):
     return sock
 
 
+def trickled_window(server):
+    """A window that opens by one byte a time holds 1 MB for a client that takes next to nothing."""
+    with server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)]) as client:
+        stream = client.open(client.request_headers(ECHO + "Echo"))
+        client.send_body(stream, h2raw.grpc_message(h2raw.field_int(2, 1 << 20)))
+        start = time.monotonic()
+        while time.monotonic() - start < 10:
+            try:
+                client.send(frame(WINDOW_UPDATE, 0, stream, word(1)))
+                while True:
+                    got = client.read(0.25)
+                    if got.kind == RST_STREAM:
+                        return f"reset after {time.monotonic() - start:.1f} s"
+            except TimeoutError:
+                pass
+            except Closed:
+                return f"ended after {time.monotonic() - start:.1f} s"
+    raise AssertionError("an answer may be taken as slowly as the client likes")
+
+
+def unfinished_bodies(server, connections, streams, size_max_mb):
+    """Bodies that are nearly whole and never end: what they hold together is bounded."""
+    before = server.rss_kb()
+    body = h2raw.grpc_message(b"\0" * 3900000, size=4000000)
+    clients = []
+    try:
+        for _ in range(connections):
+            clients.append(server.http2(timeout=3))
+            try:
+                for _ in range(streams):
+                    stream = clients[-1].open(clients[-1].request_headers(ECHO + "Echo"))
+                    pour(clients[-1], stream, body)
+            except (Closed, TimeoutError):
+                pass
+        grown = (server.rss_kb() - before) >> 10
+    finally:
+        for client in clients:
+            client.close()
+    assert grown < size_max_mb, f"{grown} MB are held, {size_max_mb} are allowed"
+    return f"{grown} MB were held of {connections * streams * 4} sent"
+
+
+def pour(client, stream, body):
+    """Sends as the windows allow; gives up when the stream is refused."""
+    client.windows = getattr(client, "windows", 65535)
+    window = client.peer[h2raw.INITIAL_WINDOW_SIZE]
+    at = 0
+    while at < len(body):
+        size = min(16384, len(body) - at, window, client.windows)
+        if size > 0:
+            client.send_frame(DATA, 0, stream, body[at:at + size])
+            at += size
+            window -= size
+            client.windows -= size
+            continue
+        got = client.read()
+        if got.kind == WINDOW_UPDATE:
+            grant = struct.unpack(">I", got.payload)[0]
+            client.windows += grant if got.stream == 0 else 0
+            window += grant if got.stream == stream else 0
+        elif got.stream == stream and got.kind in (HEADERS, RST_STREAM):
+            return
+
+
 def trickled_head(server):
     """A head of one byte a time, each in its CONTINUATION, is ended by the head timeout."""
     with server.http2() as client:
@@ -513,11 +577,15 @@ def main():
             lines.run("a client's table of 4 GB is not filled", big_table_asked, server)
         with testd.Ordeal(server, "stalls", rss_mb=64, fd_timeout=10):
             lines.run("stall: a window that never opens", zero_window, server)
+            lines.run("stall: a window that opens by bytes", trickled_window, server)
             lines.run("stall: sockets that are never read", never_reads, server)
             lines.run("stall: a head of one byte a time", trickled_head, server)
             lines.run("stall: half a preface", silent, server, h2raw.PREFACE[:10])
             lines.run("stall: a head that is not finished", silent, server,
                     h2raw.PREFACE + settings() + frame(HEADERS, 0, 1, b"\x82"))
+        with testd.Ordeal(server, "unfinished bodies", bound_s=5.0, rss_mb=512, fd_timeout=10):
+            lines.run("unfinished bodies: of one connection", unfinished_bodies, server, 1, 20, 48)
+            lines.run("unfinished bodies: of many connections", unfinished_bodies, server, 16, 7, 320)
         testd.end(server)
     lines.done()
 

@@ -213,6 +213,8 @@ def begin_slow(server):
     kinds = {
         "a head": (200, b"POST ", b"a"),
         "a body": (200, HEAD + b"Content-Length: 1000\r\n\r\n", b" "),
+        "a body that stops in the middle": (50, HEAD + b"Content-Length: 1000000\r\n\r\n" + b" " * 60000,
+                                            b" "),
         "a chunked body": (100, HEAD + b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
         "an HTTP/2 head": (100, hello + h2raw.frame(h2raw.HEADERS, 0, 1, b""),
                            h2raw.frame(h2raw.CONTINUATION, 0, 1, b"\x82")),
