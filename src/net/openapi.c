@@ -113,7 +113,8 @@ static const char *special_schema(const char *name)
     } special[] = {
         {".google.protobuf.Timestamp", "{\"type\":\"string\",\"format\":\"date-time\"}"},
         {".google.protobuf.Duration",
-         "{\"type\":\"string\",\"pattern\":\"^-?[0-9]+(\\\\.[0-9]{1,9})?s$\",\"example\":\"1.5s\"}"},
+         "{\"type\":\"string\",\"pattern\":\"^-?[0-9]+(\\\\.[0-9]{1,9})?s$\","
+         "\"example\":\"1.5s\"}"},
         {".google.protobuf.Any", "{\"type\":\"object\",\"properties\":{\"@type\":{\"type\":"
                                  "\"string\"}},\"required\":[\"@type\"]}"},
     };

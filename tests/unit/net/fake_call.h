@@ -3,8 +3,8 @@
  * fake_call.h - a call without a server: the test writes requests and sees the answers. Defines the
  * call_ functions that health and reflection use; link it with their objects, not with net.
  */
-#ifndef TORG_TESTS_FAKE_CALL_H
-#define TORG_TESTS_FAKE_CALL_H
+#ifndef TORG_TESTS_UNIT_NET_FAKE_CALL_H
+#define TORG_TESTS_UNIT_NET_FAKE_CALL_H
 
 #include <pthread.h>
 #include <stdbool.h>

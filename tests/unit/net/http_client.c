@@ -130,8 +130,8 @@ static void *accept_all(void *context)
 
         if (socket < 0 || connection_count == CONNECTION_COUNT_MAX)
             return NULL;
-        pthread_create(&connections[connection_count], NULL, serve, (void *)(intptr_t)socket);
-        connection_count++;
+        connection_count++; /* before it is answered, so that a test's own count is right */
+        pthread_create(&connections[connection_count - 1], NULL, serve, (void *)(intptr_t)socket);
     }
 }
 
@@ -350,7 +350,7 @@ static void many_threads_use_one_client(void **state)
 
 /* --- TLS --- */
 
-static char directory[] = "/tmp/torg-http-client-XXXXXX";
+static char directory[] = P_tmpdir "/torg-http-client-XXXXXX";
 static char certificate[64];
 static char key[64];
 

@@ -19,8 +19,9 @@ static pthread_barrier_t barrier;
 
 static void *convert(void *context)
 {
-    static const char json[] = "{\"everything\":{\"child\":{\"childMap\":{"
-                               "\"5\":{\"aTimestamp\":\"2026-11-15T08:41:26Z\"}}},\"aMap\":{\"x\":\"1\"}}}";
+    static const char json[] =
+        "{\"everything\":{\"child\":{\"childMap\":{"
+        "\"5\":{\"aTimestamp\":\"2026-11-15T08:41:26Z\"}}},\"aMap\":{\"x\":\"1\"}}}";
     struct buf out = BUF_INIT(4096);
     struct arena *arena = arena_new();
     intptr_t failed = 0;
