@@ -48,6 +48,29 @@ def scopes_are_enforced():
         tap.equal(place.call("KeyService/ListKeys", key=admin)[0], 200)
 
 
+@tap.test
+def lists_come_in_pages():
+    with Place() as place:
+        place.start()
+        for number in range(4):
+            tap.equal(place.call("KeyService/CreateKey", {"name": f"k{number}", "scopes": ["*"]},
+                                 place.start_key)[0], 200)
+        for method, field, count in [("KeyService/ListKeys", "keys", 4),
+                                     ("AuditService/ListAuditEntries", "entries", 6)]:
+            seen, token, pages = [], "", 0
+            while pages == 0 or token:
+                answer = place.call(method, {"pageSize": 2, "pageToken": token},
+                                    place.start_key)[1]
+                seen += [str(one) for one in answer[field]]
+                token, pages = answer.get("nextPageToken", ""), pages + 1
+            tap.equal((len(seen), len(set(seen)), pages), (count, count, count // 2), method)
+            for size in (-1, 100000):
+                status, answer = place.call(method, {"pageSize": size}, place.start_key)
+                tap.equal((status, answer["details"][0]["field"]), (400, "page_size"))
+        tap.equal(place.call("AuditService/ListAuditEntries", {"pageToken": "x"},
+                             place.start_key)[0], 400)
+
+
 def key_life(place, running):
     created = place.torg("key", "create", "shop", "--scope", "offers.read", "--scope", "admin",
                          "--seller", "s-17", "--expires", "90d", "--json")
