@@ -221,7 +221,17 @@ bool text_is_utf8(struct bytes text)
     size_t at = 0;
 
     while (at < text.size) {
-        size_t length = utf8_sequence(text.data + at, text.size - at);
+        size_t length;
+        uint64_t word;
+
+        if (text.size - at >= sizeof(word)) {
+            memcpy(&word, text.data + at, sizeof(word));
+            if (!(word & UINT64_C(0x8080808080808080))) { /* eight characters of ASCII */
+                at += sizeof(word);
+                continue;
+            }
+        }
+        length = utf8_sequence(text.data + at, text.size - at);
 
         if (!length)
             return false;

@@ -95,6 +95,8 @@ static void unlink_call(struct call *call)
         connection->calls = call->next;
     connection->call_count--;
     connection->body_size -= call->kept_size;
+    if (call->channel)
+        connection->stream_count--;
     connection->active_us = connection->lane->reactor.now_us;
     call->connection = NULL;
     call->next = call->previous = NULL;

@@ -324,10 +324,17 @@ static void notify_reactor(void *arg)
 
 static void start_stream(struct call *call)
 {
+    struct connection *connection = call->connection;
+
+    if (connection->stream_count == NET_STREAM_THREAD_CONNECTION_MAX) {
+        reply_overload(call, "this connection has too many streams at once: end some");
+        return;
+    }
     call->channel = channel_new(notify_reactor, call);
     call->job.run = run_stream;
     call->running = true;
     atomic_fetch_add(&call->lane->running_count, 1);
+    connection->stream_count++;
     if (workers_submit(call->lane->server->stream_workers, &call->job))
         return;
     call->running = false;
@@ -560,6 +567,8 @@ static void settle_stream(struct call *call)
             call_free(call);
         return;
     }
+    if (news.output && !call->progress_us)
+        call->progress_us = call->lane->reactor.now_us;
     if (!call->replied && (news.output || news.finished)) {
         if (news.finished && !news.output && call->result) {
             reply_error(call, 0, call->result, call->err.text);
