@@ -158,6 +158,8 @@ struct subject {
     double p50_ms[ROUND_COUNT_MAX];
     double p99_ms[ROUND_COUNT_MAX];
     double reads[ROUND_COUNT_MAX];
+    double write_cpu_us[ROUND_COUNT_MAX]; /* of this process, a transaction */
+    double read_cpu_us[ROUND_COUNT_MAX];
 };
 
 static void check(int rc, const char *what, const struct err *err)
@@ -278,8 +280,19 @@ static double median(const double *values, size_t count)
     return count % 2 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
 }
 
+/* Time on processors, all threads: a busy neighbour changes it less than it changes rates. */
+static double cpu_us(void)
+{
+    struct rusage usage;
+
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * SECOND_US +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
 static void write_round(struct subject *subject, size_t round)
 {
+    double cpu = cpu_us();
     static struct caller callers[CALLER_COUNT_MAX];
     size_t sample_max = SAMPLE_COUNT_MAX / settings.callers;
     int64_t *samples = mem_array(SAMPLE_COUNT_MAX, sizeof(samples[0]));
@@ -310,6 +323,7 @@ static void write_round(struct subject *subject, size_t round)
     seconds = (double)(clock_mono_us(clock_system()) - start) / SECOND_US;
     qsort(samples, kept, sizeof(samples[0]), compare_samples);
     subject->rates[round] = (double)count / seconds;
+    subject->write_cpu_us[round] = (cpu_us() - cpu) / (double)count;
     subject->p50_ms[round] = (double)samples[kept / 2] / MS_US;
     subject->p99_ms[round] = (double)samples[kept * 99 / 100] / MS_US;
     free(samples);
@@ -344,6 +358,7 @@ static void read_round(struct subject *subject, size_t round)
     struct rng rng = rng_seeded(round + 1);
     int64_t start = clock_mono_us(clock_system());
     int64_t deadline = start + (int64_t)settings.seconds * SECOND_US / 2;
+    double cpu = cpu_us();
     uint64_t count = 0;
     struct err err;
 
@@ -360,6 +375,7 @@ static void read_round(struct subject *subject, size_t round)
     }
     subject->reads[round] =
         (double)count * SECOND_US / (double)(clock_mono_us(clock_system()) - start);
+    subject->read_cpu_us[round] = (cpu_us() - cpu) / (double)count;
 }
 
 /* ---- main ---- */
@@ -387,9 +403,12 @@ static struct store *open_subject(const char *url, bool read_committed)
 
 static void print_subject(const struct subject *subject)
 {
-    printf("%-24s %8.0f tx/s   p50 %6.1f ms   p99 %6.1f ms   %8.0f reads/s\n", subject->name,
-           median(subject->rates, settings.rounds), median(subject->p50_ms, settings.rounds),
-           median(subject->p99_ms, settings.rounds), median(subject->reads, settings.rounds));
+    printf(
+        "%-24s %8.0f tx/s  %4.0f us CPU  p50 %6.1f ms  p99 %6.1f ms  %8.0f reads/s  %5.1f us CPU\n",
+        subject->name, median(subject->rates, settings.rounds),
+        median(subject->write_cpu_us, settings.rounds), median(subject->p50_ms, settings.rounds),
+        median(subject->p99_ms, settings.rounds), median(subject->reads, settings.rounds),
+        median(subject->read_cpu_us, settings.rounds));
 }
 
 static void print_line(const struct subject *subjects, size_t count)
@@ -449,6 +468,7 @@ int main(int argc, char **argv)
         for (i = 0; i < count; i++)
             read_round(&subjects[i], round);
     }
+    printf("CPU is this process's: of PostgreSQL the client side only\n");
     for (i = 0; i < count; i++)
         print_subject(&subjects[i]);
     print_line(subjects, count);

@@ -9,7 +9,7 @@
 #include "store/sqlite_checkpointer.h"
 
 #include <assert.h>
-#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 
-enum { PASSIVE_ROUND_MAX = 4, REST_PAGE_COUNT = 128, IDLE_MS = 1000, RETRY_MS = 50 };
+enum { PASSIVE_ROUND_MAX = 4, REST_PAGE_COUNT = 512, IDLE_MS = 1000, RETRY_MS = 50 };
 
 struct sqlite_checkpointer {
     struct sqlite_connection connection;
@@ -49,28 +49,43 @@ static void wait_until(struct sqlite_checkpointer *self, int64_t deadline_us)
     pthread_cond_clockwait(&self->changed, &self->lock, CLOCK_MONOTONIC, &until);
 }
 
-/* One checkpoint; returns the pages that are left to copy, or -1. */
-static int checkpoint(struct sqlite_checkpointer *self, int mode)
+/* One checkpoint; *copied gets how much of the log is in the database. */
+static bool checkpoint(struct sqlite_checkpointer *self, int mode, int *copied)
 {
     int64_t start = now_us();
-    int page_count = -1;
-    int copied = -1;
-    int rc = sqlite3_wal_checkpoint_v2(self->connection.db, NULL, mode, &page_count, &copied);
+    int page_count = 0;
+    int rc = sqlite3_wal_checkpoint_v2(self->connection.db, NULL, mode, &page_count, copied);
     struct err err;
 
     histogram_add(self->duration, now_us() - start);
-    if (rc == SQLITE_OK)
-        return page_count - copied;
-    if (rc != SQLITE_BUSY) {
+    if (rc != SQLITE_OK && rc != SQLITE_BUSY) {
         sqlite_fail(&self->connection, "checkpoint", &err);
         log_error("checkpoint failed", LOG_TEXT("reason", err.text));
     }
-    return -1;
+    return rc == SQLITE_OK;
+}
+
+/* Copies while the writer goes on, until what it added meanwhile is little. */
+static void copy_most(struct sqlite_checkpointer *self)
+{
+    int rest = INT_MAX;
+    int round;
+
+    for (round = 0; round < PASSIVE_ROUND_MAX && rest > REST_PAGE_COUNT; round++) {
+        int copied = 0;
+
+        if (!checkpoint(self, SQLITE_CHECKPOINT_PASSIVE, &copied))
+            return;
+        pthread_mutex_lock(&self->lock);
+        rest = self->page_count - copied;
+        pthread_mutex_unlock(&self->lock);
+    }
 }
 
 /* Copies the rest with the writer standing still, so that its next group starts the log anew. */
 static bool finish_held(struct sqlite_checkpointer *self)
 {
+    int copied;
     bool done;
 
     pthread_mutex_lock(&self->lock);
@@ -79,7 +94,7 @@ static bool finish_held(struct sqlite_checkpointer *self)
         pthread_cond_wait(&self->changed, &self->lock);
     pthread_mutex_unlock(&self->lock);
     sqlite3_busy_timeout(self->connection.db, STORE_WAL_HOLD_MS / 2);
-    done = checkpoint(self, SQLITE_CHECKPOINT_RESTART) == 0;
+    done = checkpoint(self, SQLITE_CHECKPOINT_RESTART, &copied);
     pthread_mutex_lock(&self->lock);
     self->holding = false;
     if (done)
@@ -93,8 +108,6 @@ static bool finish_held(struct sqlite_checkpointer *self)
 static void *checkpointer_main(void *arg)
 {
     struct sqlite_checkpointer *self = arg;
-    int round;
-    int rest;
 
     pthread_mutex_lock(&self->lock);
     while (!self->stopping) {
@@ -103,9 +116,7 @@ static void *checkpointer_main(void *arg)
             continue;
         }
         pthread_mutex_unlock(&self->lock);
-        rest = checkpoint(self, SQLITE_CHECKPOINT_PASSIVE);
-        for (round = 1; round < PASSIVE_ROUND_MAX && rest > REST_PAGE_COUNT; round++)
-            rest = checkpoint(self, SQLITE_CHECKPOINT_PASSIVE);
+        copy_most(self);
         if (finish_held(self)) {
             pthread_mutex_lock(&self->lock);
             continue;
@@ -140,6 +151,7 @@ int sqlite_checkpointer_start(const struct sqlite_place *place,
         metrics_histogram("torg_store_checkpoint_seconds", NULL, "duration of checkpoints");
     rc = pthread_create(&self->thread, NULL, checkpointer_main, self);
     assert(rc == 0);
+    pthread_setname_np(self->thread, "store-wal");
     *checkpointer = self;
     return 0;
 }
