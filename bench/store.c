@@ -62,8 +62,8 @@ static const char *const schema[] = {
     "PRIMARY KEY (seller, preset))",
     "CREATE TABLE queue (shard BIGINT, seq BIGINT, id TEXT NOT NULL, at_us BIGINT NOT NULL, "
     "PRIMARY KEY (shard, seq))",
-    "CREATE TABLE user_total_counters (seller TEXT, counter BIGINT, seq_no BIGINT, n BIGINT NOT NULL, "
-    "PRIMARY KEY (seller, counter, seq_no))",
+    "CREATE TABLE user_total_counters (seller TEXT, counter BIGINT, seq_no BIGINT, "
+    "n BIGINT NOT NULL, PRIMARY KEY (seller, counter, seq_no))",
 };
 
 /* ---- the transaction ---- */

@@ -12,7 +12,8 @@ if [ -n "${TORG_TEST_POSTGRES:-}" ]; then
     join='?'
     case $TORG_TEST_POSTGRES in *\?*) join='&' ;; esac
     psql -qX "$TORG_TEST_POSTGRES" -c "CREATE SCHEMA $schema"
-    trap 'psql -qX "$TORG_TEST_POSTGRES" -c "SET client_min_messages=error; DROP SCHEMA $schema CASCADE"; rm -rf "$dir"' EXIT
+    trap 'psql -qX "$TORG_TEST_POSTGRES" -c "DROP SCHEMA $schema CASCADE" 2>"$dir/notices"
+          rm -rf "$dir"' EXIT
     postgres=("$TORG_TEST_POSTGRES${join}options=-csearch_path%3D$schema")
 else
     echo "bench store: no PostgreSQL; SQLite alone" >&2

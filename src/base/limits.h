@@ -16,6 +16,65 @@ enum {
     METRIC_LABELS_SIZE_MAX = 256,
     VIOLATION_COUNT_MAX = 100, /* reasons told at once about one message */
 
+    /* ---- net: the server ---- */
+    NET_HEAD_SIZE_MAX = 32 << 10, /* request line and headers together; proxies send up to 16 KB */
+    NET_HEADER_COUNT_MAX = 100,   /* honest clients send some twenty */
+    NET_MESSAGE_SIZE_MAX = 4 << 20, /* one message, packed or not: gRPC's own default */
+    NET_REPLY_SIZE_MAX = 64 << 20,  /* an answer is built in memory; larger ones are streams */
+    NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
+    NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
+    NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs ~1 KB */
+    NET_REACTOR_COUNT_MAX = 64,
+    NET_WORKER_COUNT = 16, /* threads for handlers that block */
+    NET_WORKER_COUNT_MAX = 1024,
+    NET_WORKER_QUEUE_MAX = 1024,       /* calls waiting for a worker; then 429 */
+    NET_STREAM_THREAD_COUNT_MAX = 256, /* streams served at once, a thread each; then 429 */
+    NET_WINDOW_SIZE = 256 << 10,       /* HTTP/2 receive window of a stream */
+    NET_CONNECTION_WINDOW_SIZE = 1 << 20,
+    NET_STREAM_OUT_SIZE_MAX = 128 << 10, /* a stream's unsent bytes before call_write blocks */
+    NET_READ_SIZE = 64 << 10,            /* one read(2); a buffer a reactor */
+    NET_WRITE_SIZE = 128 << 10,          /* frames gathered before one write(2) */
+    NET_REPLY_HEADER_COUNT_MAX = 16,     /* headers a handler may add to its answer */
+    NET_GZIP_SIZE_MIN = 4 << 10,         /* smaller answers are sent as they are */
+    NET_FILE_COUNT_MAX = 256,
+    NET_SERVICE_COUNT_MAX = 128,
+    NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
+    NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long, and beyond it ... */
+    NET_BODY_RATE_MIN = 1 << 10,      /* ... must have kept this many bytes a second */
+    NET_IDLE_TIMEOUT_MS = 180 * 1000, /* a connection without calls */
+    NET_STALL_TIMEOUT_MS = 30 * 1000, /* a client that takes nothing of its answer */
+    NET_FLOOD_BUDGET = 2000,          /* HTTP/2 frames that cost us and bring nothing ... */
+    NET_FLOOD_REFILL_PER_S = 100,     /* ... and how fast the budget comes back */
+    NET_RETRY_AFTER_S = 1,            /* told to clients that came while all are busy */
+    /* ---- topic ---- */
+    TOPIC_NAME_SIZE_MAX = 120,            /* a directory name; Kafka takes 249 */
+    TOPIC_COUNT_MAX = 1024,               /* names come from roles, not from clients */
+    TOPIC_PARTITION_COUNT_MAX = 256,      /* each is a directory, and a slot of every group */
+    TOPIC_KEY_SIZE_MAX = 4 << 10,         /* with value and headers below Kafka's 1 MB message */
+    TOPIC_VALUE_SIZE_MAX = 960 << 10,     /* an offer of 100 KB and all made from it */
+    TOPIC_HEADER_COUNT_MAX = 16,          /* a request id, a trace: not a second value */
+    TOPIC_HEADERS_SIZE_MAX = 4 << 10,     /* names and values of one record together */
+    TOPIC_BATCH_COUNT_MAX = 10000,        /* records of one produce call */
+    TOPIC_BATCH_SIZE_MAX = 16 << 20,      /* bytes of one produce call */
+    TOPIC_INFLIGHT_SIZE_MAX = 64 << 20,   /* produced, not yet durable; more producers wait */
+    TOPIC_COMMIT_SIZE_MAX = 8 << 20,      /* written before one sync: bounds the wait for it */
+    TOPIC_FRAME_SIZE_MAX = 1 << 20,       /* one checksum; the least a reader must hold */
+    TOPIC_SEGMENT_SIZE = 64 << 20,        /* retention deletes, and a crash rereads, one of these */
+    TOPIC_SEGMENT_SIZE_MIN = 64 << 10,    /* below, names cost more than data */
+    TOPIC_OFFSETS_SEGMENT_SIZE = 1 << 20, /* of the log of committed offsets: compacted past it */
+    TOPIC_WRITER_COUNT = 4,               /* threads that sync; a partition belongs to one */
+    TOPIC_GROUP_COUNT_MAX = 256,
+    TOPIC_MEMBER_COUNT_MAX = 256, /* of one group */
+    TOPIC_SUBSCRIPTION_MAX = 32,  /* topics of one consumer */
+    TOPIC_POLL_COUNT = 500,       /* records of one poll, unless the consumer says */
+    TOPIC_POLL_COUNT_MAX = 10000,
+    TOPIC_POLL_SIZE = 4 << 20,     /* bytes of one poll */
+    TOPIC_WAIT_MS_MAX = 60 * 1000, /* longest a poll or read waits */
+    TOPIC_SESSION_MS = 30 * 1000,  /* a member silent for longer loses its partitions */
+    TOPIC_HOUSEKEEPING_MS = 1000,  /* retention and silent members are looked at this often */
+    TOPIC_RETAIN_SEGMENT_MAX = 64, /* deleted from one partition in one round */
+    TOPIC_HEAL_MS = 1000,          /* a partition that failed to write is tried again after this */
+    TOPIC_KAFKA_DELIVERY_MS = 30000, /* then a produce to Kafka is told to have failed */
     /* ---- net: messages ---- */
     MESSAGE_DEPTH_MAX = 64,          /* messages in messages: bounds recursion, ours and clients' */
     MESSAGE_UNKNOWN_COUNT_MAX = 256, /* a newer client has a few; a flood of them is an attack */
@@ -56,6 +115,25 @@ enum {
     STORE_STATEMENT_MS_MAX = 30 * 1000, /* one statement there, waits for locks included */
     STORE_MIGRATION_MS_MAX = 3600 * 1000, /* one statement of a migration: an index on 50 M rows */
     STORE_MIGRATION_SIZE_MAX = 1 << 20,
+    /* ---- coord ---- */
+    COORD_NAME_SIZE_MAX = 64,          /* members, sets and keys: parts of paths and of log lines */
+    COORD_SHARD_COUNT_MAX = 1024,      /* of one set; each costs a node and a read at a rebalance */
+    COORD_SET_COUNT_MAX = 32,          /* joined by one member: a few for each role */
+    COORD_MEMBER_COUNT_MAX = 256,      /* of one set: a machine each, by far more than planned */
+    COORD_REGISTER_COUNT_MAX = 1024,   /* of the embedded backend, which keeps them in memory */
+    COORD_VALUE_SIZE_MAX = 64 << 10,   /* a register is a pointer or a small state, not a file */
+    COORD_LEASE_MS_MIN = 100,          /* shorter than a bad pause of the machine: endless moves */
+    COORD_LEASE_MS_MAX = 60 * 1000,    /* a dead owner's shards stand still for this long */
+    COORD_LEASE_MS_DEFAULT = 5 * 1000, /* default, a setting */
+    COORD_OPEN_MS_MAX = 15 * 1000,     /* waiting for the first answer of a server */
+
+    /* ---- blob ---- */
+    BLOB_NAME_SIZE_MAX = 512,   /* S3 allows 1024; a directory's path stays below PATH_MAX */
+    BLOB_PART_SIZE_MAX = 200,   /* between two slashes: file systems allow 255 */
+    BLOB_LIST_COUNT_MAX = 1000, /* names of one page, as in S3 */
+    BLOB_SIZE_MAX = 1 << 30,    /* of one blob: numerator states and cold logs are cut below it */
+    BLOB_WHOLE_SIZE_MAX = 256 << 20, /* put in one call, from memory; larger ones are streamed */
+    BLOB_LEFTOVER_AGE_S = 3600,      /* a temporary file older than this has no writer any more */
 };
 
 #endif

@@ -107,7 +107,7 @@ static int make_temporary(struct sqlite_store *self, struct err *err)
     const char *root = getenv("TMPDIR");
     char path[4096];
 
-    snprintf(path, sizeof(path), "%s/torg-store-XXXXXX", root && root[0] ? root : "/tmp");
+    snprintf(path, sizeof(path), "%s/torg-store-XXXXXX", root && root[0] ? root : P_tmpdir);
     if (!mkdtemp(path))
         return err_errno(err, "make a temporary directory %s", path);
     self->temporary = mem_strdup(path);

@@ -76,8 +76,8 @@ static void *write_for_ever(void *arg)
 static int create(struct store_tx *tx, void *arg, struct err *err)
 {
     static const char *const statements[] = {
-        "CREATE TABLE IF NOT EXISTS part (tx BIGINT, part BIGINT, part_count BIGINT, payload BYTEA, "
-        "PRIMARY KEY (tx, part))",
+        "CREATE TABLE IF NOT EXISTS part (tx BIGINT, part BIGINT, part_count BIGINT, "
+        "payload BYTEA, PRIMARY KEY (tx, part))",
         "CREATE TABLE IF NOT EXISTS total (id BIGINT PRIMARY KEY, n BIGINT)",
         "INSERT INTO total (id, n) VALUES (1, 0) ON CONFLICT (id) DO NOTHING",
     };

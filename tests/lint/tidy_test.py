@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feeds every rule of tools/tidy what it must find, and what it must leave alone."""
-import importlib.machinery
-import importlib.util
 import pathlib
 import sys
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "tests/e2e"))
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import tap  # noqa: E402
 
-loader = importlib.machinery.SourceFileLoader("tidy", str(TOP / "tools/tidy"))
-tidy = importlib.util.module_from_spec(importlib.util.spec_from_loader("tidy", loader))
-loader.exec_module(tidy)
+tidy = tap.load_tool("tidy")
 
 HEAD = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 C = HEAD + "/* x.c - a thing. */\n"
@@ -32,6 +27,8 @@ CASES = {
          {"src/base/x.c": '#include "base/a.h"\n', "src/base/a.h": ""}),
         ({"src/base/x.c": '#include "a.h"\n', "src/base/a.h": ""},
          {"src/net/x.c": '#include "torg/v1/system.pb-c.h"\n'}),
+        ({"src/net/x.c": '#include "made.h"\n'},
+         {"src/net/x.c": '#include "made.h"\n', "src/net/meson.build": "output: ['made.h']"}),
     ],
     "libraries": [
         ({"src/topic/x.c": "#include <sqlite3.h>\n"}, {"src/store/x.c": "#include <sqlite3.h>\n"}),

@@ -77,7 +77,7 @@ static void wrong_urls_are_refused_with_advice(void **state)
 
 static void memory_stores_are_private_and_leave_nothing(void **state)
 {
-    char directory[] = "/tmp/torg-unit-XXXXXX";
+    char directory[] = P_tmpdir "/torg-unit-XXXXXX";
     struct store *one;
     struct store *two;
 
@@ -160,7 +160,7 @@ static void waiting_transactions_share_a_commit(void **state)
 /* The sync of the shared commit fails: nobody is told that all is well. */
 static void when_the_commit_fails_every_caller_fails(void **state)
 {
-    char directory[] = "/tmp/torg-unit-XXXXXX";
+    char directory[] = P_tmpdir "/torg-unit-XXXXXX";
     struct member members[MEMBER_COUNT];
     struct store *store;
     char url[128];

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* submit.c - see submit.h. */
+#include "topic/submit.h"
+
+void submit_wait_init(struct submit_wait *wait)
+{
+    *wait = (struct submit_wait){.lock = PTHREAD_MUTEX_INITIALIZER,
+                                 .changed = PTHREAD_COND_INITIALIZER};
+}
+
+void submit_wait_done(void *arg, int rc, const struct err *err)
+{
+    struct submit_wait *wait = arg;
+
+    pthread_mutex_lock(&wait->lock);
+    wait->done = true;
+    wait->rc = rc;
+    if (rc && err)
+        wait->err = *err;
+    pthread_cond_signal(&wait->changed);
+    pthread_mutex_unlock(&wait->lock);
+}
+
+int submit_wait(struct submit_wait *wait, struct err *err)
+{
+    pthread_mutex_lock(&wait->lock);
+    while (!wait->done)
+        pthread_cond_wait(&wait->changed, &wait->lock);
+    pthread_mutex_unlock(&wait->lock);
+    if (wait->rc && err)
+        *err = wait->err;
+    return wait->rc;
+}
+
+void submit_wait_release(struct submit_wait *wait)
+{
+    pthread_cond_destroy(&wait->changed);
+    pthread_mutex_destroy(&wait->lock);
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * topic.c - see topic.h. Checks every argument against limits.h once for all backends, picks
+ * the partition of each record, and dispatches. A synchronous produce is a submit that waits.
+ */
+#include "topic/topic.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "topic/topic_ops.h"
+
+static const struct topics_ops *const backends[] = {
+    &topics_file_ops,
+    &topics_memory_ops,
+
+    &topics_fault_ops,
+};
+
+int topics_open(const char *url, const struct topics_options *options, struct topics **topics,
+                struct err *err)
+{
+    static const struct topics_options none;
+    const char *colon = strchr(url, ':');
+    size_t scheme = colon ? (size_t)(colon - url) : 0;
+    size_t i;
+
+    *topics = NULL;
+    for (i = 0; colon && i < ARRAY_COUNT(backends); i++) {
+        const struct topics_ops *ops = backends[i];
+
+        if (strlen(ops->scheme) != scheme || memcmp(ops->scheme, url, scheme) != 0)
+            continue;
+        options = options ? options : &none;
+        int rc = ops->open(colon + 1, options, topics, err);
+
+        if (rc)
+            return rc;
+        (*topics)->ops = ops;
+        (*topics)->clock = options->clock ? options->clock : clock_system();
+        return 0;
+    }
+    return err_set(err, ERR_INVALID,
+                   "topic URL \"%.200s\" is not file:DIR, memory: or kafka://HOST:PORT", url);
+}
+
+void topics_close(struct topics *topics)
+{
+    if (topics)
+        topics->ops->close(topics);
+}
+
+/* Names become directories, and Kafka's: letters, digits, '.', '_', '-', no leading '.'. */
+static int check_name(const char *kind, const char *name, struct err *err)
+{
+    size_t size = name ? strlen(name) : 0;
+    size_t i;
+
+    if (size == 0 || size > TOPIC_NAME_SIZE_MAX)
+        return err_set(err, ERR_INVALID, "%s name of %zu bytes: 1 to %d are allowed", kind, size,
+                       TOPIC_NAME_SIZE_MAX);
+    for (i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)name[i];
+
+        if (!(isascii(c) && isalnum(c)) && c != '_' && c != '-' && (c != '.' || i == 0))
+            return err_set(err, ERR_INVALID,
+                           "%s name \"%s\": only letters, digits, '_', '-' and inner '.'", kind,
+                           name);
+    }
+    return 0;
+}
+
+static int check_partition(struct topics *topics, const char *name, uint32_t partition,
+                           struct err *err)
+{
+    uint32_t count;
+    int rc = check_name("topic", name, err);
+
+    if (!rc)
+        rc = topics->ops->partition_count(topics, name, &count, err);
+    if (!rc && partition >= count)
+        rc = err_set(err, ERR_INVALID, "topic %s has %u partitions: there is no number %u", name,
+                     count, partition);
+    return rc;
+}
+
+static int clamp_wait(int timeout_ms)
+{
+    if (timeout_ms < 0)
+        return 0;
+    return timeout_ms < TOPIC_WAIT_MS_MAX ? timeout_ms : TOPIC_WAIT_MS_MAX;
+}
+
+int topic_create(struct topics *topics, const char *name, const struct topic_config *config,
+                 struct err *err)
+{
+    int rc = check_name("topic", name, err);
+
+    if (rc)
+        return rc;
+    if (config->partition_count < 1 || config->partition_count > TOPIC_PARTITION_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "topic %s of %u partitions: 1 to %d are allowed", name,
+                       config->partition_count, TOPIC_PARTITION_COUNT_MAX);
+    if (config->retention_ms < 0 || config->retention_size < 0)
+        return err_set(err, ERR_INVALID, "topic %s: a retention is below 0; 0 keeps all", name);
+    return topics->ops->create(topics, name, config, err);
+}
+
+int topic_describe(struct topics *topics, const char *name, struct topic_config *config,
+                   struct err *err)
+{
+    int rc = check_name("topic", name, err);
+
+    return rc ? rc : topics->ops->describe(topics, name, config, err);
+}
+
+int topic_list(struct topics *topics, struct arena *arena, const char ***names, size_t *count,
+               struct err *err)
+{
+    return topics->ops->list(topics, arena, names, count, err);
+}
+
+uint32_t topic_partition(struct bytes key, uint32_t partition_count)
+{
+    assert(partition_count);
+    return (uint32_t)(hash64(key) % partition_count);
+}
+
+/* Sets *size to the record's bytes. */
+static int check_record(const char *name, const struct topic_record *record, size_t *size,
+                        struct err *err)
+{
+    size_t headers = 0;
+    size_t i;
+
+    if (record->key.size > TOPIC_KEY_SIZE_MAX)
+        return err_set(err, ERR_LIMIT, "topic %s: a key of %zu bytes, TOPIC_KEY_SIZE_MAX is %d",
+                       name, record->key.size, TOPIC_KEY_SIZE_MAX);
+    if (record->value.size > TOPIC_VALUE_SIZE_MAX)
+        return err_set(err, ERR_LIMIT, "topic %s: a value of %zu bytes, TOPIC_VALUE_SIZE_MAX is %d",
+                       name, record->value.size, TOPIC_VALUE_SIZE_MAX);
+    if (record->header_count > TOPIC_HEADER_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "topic %s: %zu headers, TOPIC_HEADER_COUNT_MAX is %d", name,
+                       record->header_count, TOPIC_HEADER_COUNT_MAX);
+    for (i = 0; i < record->header_count; i++) {
+        const struct topic_header *header = &record->headers[i];
+
+        if (header->name.size > TOPIC_HEADERS_SIZE_MAX ||
+            header->value.size > TOPIC_HEADERS_SIZE_MAX)
+            headers = (size_t)TOPIC_HEADERS_SIZE_MAX + 1;
+        else
+            headers += header->name.size + header->value.size;
+        if (headers > TOPIC_HEADERS_SIZE_MAX)
+            return err_set(err, ERR_LIMIT,
+                           "topic %s: headers of more than TOPIC_HEADERS_SIZE_MAX, %d bytes", name,
+                           TOPIC_HEADERS_SIZE_MAX);
+        if (header->name.size == 0 || memchr(header->name.data, 0, header->name.size))
+            return err_set(err, ERR_INVALID, "topic %s: a header name is empty or has a zero byte",
+                           name);
+    }
+    *size = record->key.size + record->value.size + headers;
+    return 0;
+}
+
+static int check_records(const char *name, const struct topic_record *records, size_t count,
+                         struct err *err)
+{
+    size_t total = 0;
+    size_t size;
+    size_t i;
+    int rc = check_name("topic", name, err);
+
+    if (!rc && count > TOPIC_BATCH_COUNT_MAX)
+        rc = err_set(err, ERR_LIMIT, "topic %s: %zu records at once, TOPIC_BATCH_COUNT_MAX is %d",
+                     name, count, TOPIC_BATCH_COUNT_MAX);
+    for (i = 0; !rc && i < count; i++) {
+        rc = check_record(name, &records[i], &size, err);
+        if (rc)
+            break;
+        total += size;
+        if (total > TOPIC_BATCH_SIZE_MAX)
+            rc = err_set(err, ERR_LIMIT, "topic %s: a batch of more than TOPIC_BATCH_SIZE_MAX, %d",
+                         name, TOPIC_BATCH_SIZE_MAX);
+    }
+    return rc;
+}
+
+static uint32_t choose_partition(struct topics *topics, struct bytes key, uint32_t count)
+{
+    if (key.size)
+        return topic_partition(key, count);
+    return atomic_fetch_add_explicit(&topics->spread, 1, memory_order_relaxed) % count;
+}
+
+static int submit_and_wait(struct topics *topics, struct submit *submit, struct err *err)
+{
+    struct submit_wait wait;
+    int rc;
+
+    submit_wait_init(&wait);
+    submit->done = submit_wait_done;
+    submit->arg = &wait;
+    rc = topics->ops->submit(topics, submit, err);
+    if (!rc)
+        rc = submit_wait(&wait, err);
+    submit_wait_release(&wait);
+    return rc;
+}
+
+int topic_produce(struct topics *topics, const char *name, const struct topic_record *records,
+                  size_t count, uint64_t *offsets, struct err *err)
+{
+    struct submit submit = {.name = name, .count = count, .offsets = offsets};
+    struct topic_record *timed = NULL;
+    uint64_t *own_offsets = NULL;
+    uint32_t *partitions = NULL;
+    uint32_t partition_count;
+    int64_t now_us = clock_wall_us(topics->clock);
+    size_t i;
+    int rc = check_records(name, records, count, err);
+
+    if (!rc)
+        rc = topics->ops->partition_count(topics, name, &partition_count, err);
+    if (rc || count == 0)
+        return rc;
+    partitions = mem_array(count, sizeof(*partitions));
+    timed = mem_array(count, sizeof(*timed));
+    if (!offsets)
+        submit.offsets = own_offsets = mem_array(count, sizeof(*own_offsets));
+    for (i = 0; i < count; i++) {
+        timed[i] = records[i];
+        if (timed[i].timestamp_us == 0)
+            timed[i].timestamp_us = now_us;
+        partitions[i] = choose_partition(topics, records[i].key, partition_count);
+    }
+    submit.records = timed;
+    submit.partitions = partitions;
+    rc = submit_and_wait(topics, &submit, err);
+    free(own_offsets);
+    free(timed);
+    free(partitions);
+    return rc;
+}
+
+struct async {
+    topic_done_fn done;
+    void *arg;
+    uint32_t partition;
+    uint64_t offset;
+};
+
+static void finish_async(void *arg, int rc, const struct err *err)
+{
+    struct async *async = arg;
+
+    async->done(async->arg, rc, async->partition, async->offset, rc ? err : NULL);
+    free(async);
+}
+
+int topic_produce_async(struct topics *topics, const char *name, const struct topic_record *record,
+                        topic_done_fn done, void *arg, struct err *err)
+{
+    struct topic_record timed = *record;
+    struct submit submit = {.name = name, .records = &timed, .count = 1, .copy = true};
+    struct async *async;
+    uint32_t partition_count;
+    int rc = check_records(name, record, 1, err);
+
+    if (!rc)
+        rc = topics->ops->partition_count(topics, name, &partition_count, err);
+    if (rc)
+        return rc;
+    if (timed.timestamp_us == 0)
+        timed.timestamp_us = clock_wall_us(topics->clock);
+    async = mem_zero(sizeof(*async));
+    async->done = done;
+    async->arg = arg;
+    async->partition = choose_partition(topics, record->key, partition_count);
+    submit.partitions = &async->partition;
+    submit.offsets = &async->offset;
+    submit.done = finish_async;
+    submit.arg = async;
+    rc = topics->ops->submit(topics, &submit, err);
+    if (rc)
+        free(async);
+    return rc;
+}
+
+int topics_flush(struct topics *topics, int timeout_ms, struct err *err)
+{
+    return topics->ops->flush(topics, clamp_wait(timeout_ms), err);
+}
+
+int topic_read(struct topics *topics, const char *name, uint32_t partition, uint64_t offset,
+               size_t max_count, int timeout_ms, struct arena *arena,
+               const struct topic_message **messages, size_t *count, struct err *err)
+{
+    int rc = check_partition(topics, name, partition, err);
+
+    *count = 0;
+    *messages = NULL;
+    if (rc)
+        return rc;
+    if (max_count == 0 || max_count > TOPIC_POLL_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "topic %s: %zu records of one read, 1 to %d are allowed",
+                       name, max_count, TOPIC_POLL_COUNT_MAX);
+    return topics->ops->read(topics, name, partition, offset, max_count, clamp_wait(timeout_ms),
+                             arena, messages, count, err);
+}
+
+int topic_range(struct topics *topics, const char *name, uint32_t partition, uint64_t *first,
+                uint64_t *end, struct err *err)
+{
+    int rc = check_partition(topics, name, partition, err);
+
+    return rc ? rc : topics->ops->range(topics, name, partition, first, end, err);
+}
+
+int topic_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,
+              struct topic_lag *lag, struct err *err)
+{
+    int rc = check_name("group", group, err);
+
+    if (!rc)
+        rc = check_partition(topics, name, partition, err);
+    return rc ? rc : topics->ops->lag(topics, group, name, partition, lag, err);
+}
+
+int topics_housekeep(struct topics *topics, struct err *err)
+{
+    return topics->ops->housekeep(topics, err);
+}
+
+/* --- consumers --- */
+
+static int check_consumer(struct topics *topics, const struct consumer_options *options,
+                          struct err *err)
+{
+    uint32_t count;
+    size_t i, k;
+    int rc = check_name("group", options->group, err);
+
+    if (rc)
+        return rc;
+    if (options->topic_count < 1 || options->topic_count > TOPIC_SUBSCRIPTION_MAX)
+        return err_set(err, ERR_LIMIT, "group %s: %zu topics, 1 to %d are allowed", options->group,
+                       options->topic_count, TOPIC_SUBSCRIPTION_MAX);
+    if (options->poll_count > TOPIC_POLL_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "group %s: poll_count %zu, TOPIC_POLL_COUNT_MAX is %d",
+                       options->group, options->poll_count, TOPIC_POLL_COUNT_MAX);
+    if (options->session_ms < 0)
+        return err_set(err, ERR_INVALID, "group %s: session_ms is below 0", options->group);
+    for (i = 0; i < options->topic_count; i++) {
+        rc = check_name("topic", options->topics[i], err);
+        if (!rc)
+            rc = topics->ops->partition_count(topics, options->topics[i], &count, err);
+        if (rc)
+            return rc;
+        for (k = 0; k < i; k++)
+            if (strcmp(options->topics[i], options->topics[k]) == 0)
+                return err_set(err, ERR_INVALID, "group %s: topic %s is named twice",
+                               options->group, options->topics[i]);
+    }
+    return 0;
+}
+
+int consumer_open(struct topics *topics, const struct consumer_options *options,
+                  struct consumer **consumer, struct err *err)
+{
+    struct consumer_options checked = *options;
+    int rc = check_consumer(topics, options, err);
+
+    *consumer = NULL;
+    if (rc)
+        return rc;
+    if (!checked.session_ms)
+        checked.session_ms = TOPIC_SESSION_MS;
+    if (!checked.poll_count)
+        checked.poll_count = TOPIC_POLL_COUNT;
+    rc = topics->ops->consumer_open(topics, &checked, consumer, err);
+    if (!rc)
+        (*consumer)->topics = topics;
+    return rc;
+}
+
+void consumer_close(struct consumer *consumer)
+{
+    if (!consumer)
+        return;
+    free(consumer->polled);
+    consumer->topics->ops->consumer_close(consumer);
+}
+
+/* Keeps the end of the batch per partition: the newest entry of the same partition grows, as
+ * a backend gives runs of one partition. */
+static void remember_polled(struct consumer *consumer, const struct topic_message *messages,
+                            size_t count)
+{
+    size_t i, k;
+
+    consumer->polled_count = 0;
+    for (i = 0; i < count; i++) {
+        const struct topic_message *message = &messages[i];
+        struct topic_position *found = NULL;
+
+        if (i && messages[i - 1].partition == message->partition &&
+            messages[i - 1].topic == message->topic) {
+            consumer->polled[consumer->polled_count - 1].offset = message->offset + 1;
+            continue;
+        }
+        for (k = 0; k < consumer->polled_count && !found; k++)
+            if (consumer->polled[k].partition == message->partition &&
+                strcmp(consumer->polled[k].topic, message->topic) == 0)
+                found = &consumer->polled[k];
+        if (found) { /* moved to the end, where its run goes on */
+            *found = consumer->polled[--consumer->polled_count];
+        } else if (consumer->polled_count == consumer->polled_capacity) {
+            consumer->polled_capacity = consumer->polled_capacity * 2 + 16;
+            consumer->polled =
+                mem_resize(consumer->polled, consumer->polled_capacity * sizeof(*consumer->polled));
+        }
+        consumer->polled[consumer->polled_count++] =
+            (struct topic_position){message->topic, message->partition, message->offset + 1};
+    }
+}
+
+int consumer_poll(struct consumer *consumer, int timeout_ms, const struct topic_message **messages,
+                  size_t *count, struct err *err)
+{
+    int rc;
+
+    *messages = NULL;
+    *count = 0;
+    consumer->polled_count = 0;
+    rc = consumer->topics->ops->consumer_poll(consumer, clamp_wait(timeout_ms), messages, count,
+                                              err);
+    if (!rc)
+        remember_polled(consumer, *messages, *count);
+    return rc;
+}
+
+int consumer_commit(struct consumer *consumer, const struct topic_position *positions, size_t count,
+                    struct err *err)
+{
+    if (count == 0)
+        return 0;
+    if (count > (size_t)TOPIC_SUBSCRIPTION_MAX * TOPIC_PARTITION_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "%zu positions committed at once", count);
+    return consumer->topics->ops->consumer_commit(consumer, positions, count, err);
+}
+
+int consumer_commit_polled(struct consumer *consumer, struct err *err)
+{
+    return consumer_commit(consumer, consumer->polled, consumer->polled_count, err);
+}
+
+int consumer_seek(struct consumer *consumer, const char *topic, uint32_t partition, uint64_t offset,
+                  struct err *err)
+{
+    int rc = check_partition(consumer->topics, topic, partition, err);
+
+    return rc ? rc : consumer->topics->ops->consumer_seek(consumer, topic, partition, offset, err);
+}
+
+int consumer_assignment(struct consumer *consumer, struct topic_position *positions, size_t max,
+                        size_t *count, struct err *err)
+{
+    return consumer->topics->ops->consumer_assignment(consumer, positions, max, count, err);
+}
+
+uint64_t consumer_generation(struct consumer *consumer)
+{
+    return consumer->topics->ops->consumer_generation(consumer);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * topic_fault.h - what the fault: wrapper makes go wrong, for tests of those who use topics.
+ *
+ *     topics_open("fault:memory:", NULL, &topics, &err);
+ *     atomic_store(&topics_faults(topics)->fail_produce, 1);
+ *
+ * Each field is how many of the next calls it strikes, counting down; -1 is all of them.
+ */
+#ifndef TORG_TOPIC_TOPIC_FAULT_H
+#define TORG_TOPIC_TOPIC_FAULT_H
+
+#include <stdatomic.h>
+
+#include "topic/topic.h"
+
+struct topic_faults {
+    _Atomic int fail_produce;      /* ERR_UNAVAILABLE, nothing stored */
+    _Atomic int lose_ack;          /* stored, yet ERR_TIMEOUT */
+    _Atomic int duplicate_produce; /* stored twice, as a retry after a lost ack does */
+    _Atomic int delay_produce;     /* by delay_ms */
+    _Atomic int delay_ms;
+    _Atomic int fail_read;   /* polls and reads: ERR_UNAVAILABLE */
+    _Atomic int fail_commit; /* ERR_UNAVAILABLE, nothing committed */
+    _Atomic int lose_commit; /* committed, yet ERR_TIMEOUT */
+};
+
+/* Of topics opened by a fault: URL. */
+struct topic_faults *topics_faults(struct topics *topics);
+
+#endif

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * topic_local.c - the embedded broker behind file: and memory:; see local.h for its files.
+ *
+ * Produces go to the writers' threads, reads go straight to the files. A housekeeping thread
+ * deletes what retention lets go, expels silent members and compacts the committed offsets.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/crc.h"
+#include "base/endian.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "topic/local.h"
+
+enum { META_SIZE = 36 };
+
+static const char meta_magic[8] = {'T', 'O', 'R', 'G', 'T', 'O', 'P', '1'};
+
+static struct local *local_of(struct topics *topics)
+{
+    return container_of(topics, struct local, base);
+}
+
+struct local_topic *local_find(struct local *local, const char *name)
+{
+    size_t count = atomic_load_explicit(&local->topic_count, memory_order_acquire);
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        if (strcmp(local->topics[i]->name, name) == 0)
+            return local->topics[i];
+    return NULL;
+}
+
+static int get_topic(struct local *local, const char *name, struct local_topic **topic,
+                     struct err *err)
+{
+    *topic = local_find(local, name);
+    if (!*topic)
+        return err_set(err, ERR_NOT_FOUND, "there is no topic %s: create it first", name);
+    return 0;
+}
+
+/* --- a topic's files --- */
+
+static int write_meta(struct local *local, const char *name, const struct topic_config *config,
+                      struct err *err)
+{
+    uint8_t meta[META_SIZE] = {0};
+    char path[PARTITION_DIR_SIZE];
+
+    memcpy(meta, meta_magic, sizeof(meta_magic));
+    put_le32(meta + 8, config->partition_count);
+    put_le64(meta + 16, (uint64_t)config->retention_ms);
+    put_le64(meta + 24, (uint64_t)config->retention_size);
+    put_le32(meta + 32, crc32c(0, bytes_make(meta, 32)));
+    snprintf(path, sizeof(path), "topics/%s/meta", name);
+    return local->disk->ops->write_whole(local->disk, path, bytes_make(meta, sizeof(meta)), err);
+}
+
+static int read_meta(struct local *local, const char *name, struct topic_config *config,
+                     struct err *err)
+{
+    struct buf meta = BUF_INIT(META_SIZE);
+    char path[PARTITION_DIR_SIZE];
+    int rc;
+
+    snprintf(path, sizeof(path), "topics/%s/meta", name);
+    rc = local->disk->ops->read_whole(local->disk, path, &meta, err);
+    if (!rc && (meta.size != META_SIZE || memcmp(meta.data, meta_magic, sizeof(meta_magic)) != 0 ||
+                get_le32(meta.data + 32) != crc32c(0, bytes_make(meta.data, 32)) ||
+                get_le32(meta.data + 8) - 1 >= TOPIC_PARTITION_COUNT_MAX))
+        rc = segment_damaged(path, 0, "it does not describe a topic", err);
+    if (!rc) {
+        config->partition_count = get_le32(meta.data + 8);
+        config->retention_ms = (int64_t)get_le64(meta.data + 16);
+        config->retention_size = (int64_t)get_le64(meta.data + 24);
+    }
+    buf_release(&meta);
+    return rc;
+}
+
+static void free_topic(struct local_topic *topic, uint32_t opened)
+{
+    uint32_t i;
+
+    for (i = 0; i < opened; i++)
+        partition_close(&topic->partitions[i]);
+    free(topic->partitions);
+    free(topic->name);
+    pthread_mutex_destroy(&topic->lock);
+    free(topic);
+}
+
+static void apply_retention(struct local_topic *topic)
+{
+    uint32_t i;
+
+    for (i = 0; i < topic->config.partition_count; i++)
+        partition_set_retention(&topic->partitions[i], topic->config.retention_ms,
+                                topic->config.retention_size);
+}
+
+static int open_topic(struct local *local, const char *name, const struct topic_config *config,
+                      struct local_topic **opened, struct err *err)
+{
+    struct local_topic *topic = mem_zero(sizeof(*topic));
+    struct disk *disk = local->disk;
+    char dir[PARTITION_DIR_SIZE];
+    uint32_t spread = (uint32_t)hash64(bytes_of(name));
+    uint32_t i;
+    int rc = 0;
+
+    topic->name = mem_strdup(name);
+    topic->config = *config;
+    pthread_mutex_init(&topic->lock, NULL);
+    topic->partitions = mem_array(config->partition_count, sizeof(*topic->partitions));
+    for (i = 0; i < config->partition_count; i++) {
+        snprintf(dir, sizeof(dir), "topics/%s/%03u", name, i);
+        rc = disk->ops->make_dir(disk, dir, err);
+        if (!rc)
+            rc = partition_open(&topic->partitions[i], disk, dir, local->clock, err);
+        if (rc)
+            break;
+        topic->partitions[i].owner = topic;
+        topic->partitions[i].writer = (spread + i) % TOPIC_WRITER_COUNT;
+    }
+    if (rc) {
+        free_topic(topic, i);
+        return rc;
+    }
+    apply_retention(topic);
+    *opened = topic;
+    return 0;
+}
+
+static void add_topic(struct local *local, struct local_topic *topic)
+{
+    size_t count = atomic_load_explicit(&local->topic_count, memory_order_relaxed);
+
+    local->topics[count] = topic;
+    atomic_store_explicit(&local->topic_count, count + 1, memory_order_release);
+}
+
+/* --- topics --- */
+
+static int change_topic(struct local *local, struct local_topic *topic,
+                        const struct topic_config *config, struct err *err)
+{
+    int rc = 0;
+
+    if (topic->config.partition_count != config->partition_count)
+        return err_set(err, ERR_PRECONDITION, "topic %s has %u partitions, not %u: it stays so",
+                       topic->name, topic->config.partition_count, config->partition_count);
+    pthread_mutex_lock(&topic->lock);
+    if (topic->config.retention_ms != config->retention_ms ||
+        topic->config.retention_size != config->retention_size) {
+        rc = write_meta(local, topic->name, config, err);
+        if (!rc) {
+            topic->config = *config;
+            apply_retention(topic);
+        }
+    }
+    pthread_mutex_unlock(&topic->lock);
+    return rc;
+}
+
+static int local_create(struct topics *topics, const char *name, const struct topic_config *config,
+                        struct err *err)
+{
+    struct local *local = local_of(topics);
+    struct local_topic *topic;
+    int rc;
+
+    pthread_mutex_lock(&local->create_lock);
+    topic = local_find(local, name);
+    if (topic) {
+        rc = change_topic(local, topic, config, err);
+    } else if (local->topic_count == TOPIC_COUNT_MAX) {
+        rc = err_set(err, ERR_LIMIT, "topic %s would be one more than TOPIC_COUNT_MAX, %d", name,
+                     TOPIC_COUNT_MAX);
+    } else {
+        rc = open_topic(local, name, config, &topic, err);
+        if (!rc) {
+            rc = write_meta(local, name, config, err);
+            if (rc)
+                free_topic(topic, config->partition_count);
+            else
+                add_topic(local, topic);
+        }
+    }
+    pthread_mutex_unlock(&local->create_lock);
+    return rc;
+}
+
+static int local_describe(struct topics *topics, const char *name, struct topic_config *config,
+                          struct err *err)
+{
+    struct local_topic *topic;
+    int rc = get_topic(local_of(topics), name, &topic, err);
+
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&topic->lock);
+    *config = topic->config;
+    pthread_mutex_unlock(&topic->lock);
+    return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int local_list(struct topics *topics, struct arena *arena, const char ***names,
+                      size_t *count, struct err *err)
+{
+    struct local *local = local_of(topics);
+    size_t i;
+
+    (void)err;
+    *count = atomic_load_explicit(&local->topic_count, memory_order_acquire);
+    *names = arena_array(arena, *count + 1, sizeof(**names));
+    for (i = 0; i < *count; i++)
+        (*names)[i] = arena_strdup(arena, local->topics[i]->name);
+    qsort(*names, *count, sizeof(**names), compare_names);
+    return 0;
+}
+
+static int local_partition_count(struct topics *topics, const char *name, uint32_t *count,
+                                 struct err *err)
+{
+    struct local_topic *topic;
+    int rc = get_topic(local_of(topics), name, &topic, err);
+
+    if (!rc)
+        *count = topic->config.partition_count; /* never changes */
+    return rc;
+}
+
+/* --- records --- */
+
+static int local_submit(struct topics *topics, const struct submit *submit, struct err *err)
+{
+    struct local *local = local_of(topics);
+    struct local_topic *topic;
+    int rc = get_topic(local, submit->name, &topic, err);
+
+    return rc ? rc : writers_submit(local->writers, topic->partitions, submit, true, err);
+}
+
+static int local_flush(struct topics *topics, int timeout_ms, struct err *err)
+{
+    return writers_flush(local_of(topics)->writers, timeout_ms, err);
+}
+
+static int local_read(struct topics *topics, const char *name, uint32_t partition, uint64_t offset,
+                      size_t max_count, int timeout_ms, struct arena *arena,
+                      const struct topic_message **messages, size_t *count, struct err *err)
+{
+    struct local *local = local_of(topics);
+    struct timespec deadline = waiter_deadline(timeout_ms);
+    struct local_topic *topic = local_find(local, name);
+    const void *things[] = {topic};
+    struct topic_message *found = arena_array(arena, max_count, sizeof(*found));
+    struct read_space space = {arena_alloc(arena, READ_SPACE_SIZE), READ_SPACE_SIZE, 0};
+    struct read_hint hint = {0};
+    struct waiter waiter;
+    size_t i;
+    int rc;
+
+    waiter_enter(&local->board, &waiter, things, 1);
+    do {
+        rc = partition_read(&topic->partitions[partition], offset, max_count, &hint, &space, arena,
+                            found, count, err);
+    } while (!rc && *count == 0 && waiter_wait(&local->board, &waiter, &deadline));
+    waiter_leave(&local->board, &waiter);
+    for (i = 0; i < *count; i++) {
+        found[i].topic = topic->name;
+        found[i].partition = partition;
+    }
+    *messages = found;
+    return rc;
+}
+
+static int local_range(struct topics *topics, const char *name, uint32_t partition, uint64_t *first,
+                       uint64_t *end, struct err *err)
+{
+    (void)err;
+    partition_range(&local_find(local_of(topics), name)->partitions[partition], first, end);
+    return 0;
+}
+
+static int local_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,
+                     struct topic_lag *lag, struct err *err)
+{
+    struct local *local = local_of(topics);
+    uint64_t from;
+
+    (void)err;
+    *lag = (struct topic_lag){0};
+    lag->has_committed = offsets_find(&local->offsets, group, name, partition, &lag->committed);
+    partition_range(&local_find(local, name)->partitions[partition], &lag->first, &lag->end);
+    from = lag->has_committed && lag->committed > lag->first ? lag->committed : lag->first;
+    lag->lag = lag->end > from ? lag->end - from : 0;
+    return 0;
+}
+
+/* --- housekeeping --- */
+
+static int retain_topic(struct local *local, struct local_topic *topic, struct err *err)
+{
+    struct retention retention = {.time_us = INT64_MIN};
+    uint32_t i;
+    int rc = 0;
+
+    pthread_mutex_lock(&topic->lock);
+    if (topic->config.retention_ms)
+        retention.time_us = clock_wall_us(local->clock) - topic->config.retention_ms * MS_US;
+    retention.size = (uint64_t)topic->config.retention_size;
+    pthread_mutex_unlock(&topic->lock);
+    for (i = 0; i < topic->config.partition_count && !rc; i++)
+        rc = partition_retain(&topic->partitions[i], &retention, err);
+    return rc;
+}
+
+static int local_housekeep(struct topics *topics, struct err *err)
+{
+    struct local *local = local_of(topics);
+    size_t count = atomic_load_explicit(&local->topic_count, memory_order_acquire);
+    size_t i;
+    int rc = 0;
+
+    groups_expire(local);
+    pthread_mutex_lock(&local->housekeeping_lock);
+    for (i = 0; i < count && !rc; i++)
+        rc = retain_topic(local, local->topics[i], err);
+    if (!rc)
+        rc = offsets_compact(&local->offsets, err);
+    pthread_mutex_unlock(&local->housekeeping_lock);
+    return rc;
+}
+
+static void *run_housekeeper(void *arg)
+{
+    struct local *local = arg;
+    struct err err;
+
+    pthread_mutex_lock(&local->stop_lock);
+    while (!local->stop) {
+        struct timespec deadline = waiter_deadline(TOPIC_HOUSEKEEPING_MS);
+
+        if (pthread_cond_timedwait(&local->stop_changed, &local->stop_lock, &deadline) != ETIMEDOUT)
+            continue;
+        pthread_mutex_unlock(&local->stop_lock);
+        if (local_housekeep(&local->base, &err))
+            log_error("topic housekeeping failed", LOG_TEXT("reason", err.text));
+        pthread_mutex_lock(&local->stop_lock);
+    }
+    pthread_mutex_unlock(&local->stop_lock);
+    return NULL;
+}
+
+/* --- opening --- */
+
+struct name_list {
+    struct arena *arena;
+    char *names[TOPIC_COUNT_MAX];
+    size_t count;
+};
+
+static int add_name(void *arg, const char *name, struct err *err)
+{
+    struct name_list *list = arg;
+
+    if (list->count == TOPIC_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "more topics than TOPIC_COUNT_MAX, %d", TOPIC_COUNT_MAX);
+    list->names[list->count++] = arena_strdup(list->arena, name);
+    return 0;
+}
+
+static int open_topics(struct local *local, struct err *err)
+{
+    struct arena *arena = arena_new();
+    struct name_list *list = arena_zero(arena, sizeof(*list));
+    struct topic_config config = {0};
+    struct local_topic *topic;
+    size_t i;
+    int rc;
+
+    list->arena = arena;
+    rc = local->disk->ops->make_dir(local->disk, "topics", err);
+    if (!rc)
+        rc = local->disk->ops->list(local->disk, "topics", add_name, list, err);
+    for (i = 0; i < list->count && !rc; i++) {
+        rc = read_meta(local, list->names[i], &config, err);
+        if (rc == ERR_NOT_FOUND) { /* a creation that a crash interrupted */
+            rc = 0;
+            continue;
+        }
+        if (!rc)
+            rc = open_topic(local, list->names[i], &config, &topic, err);
+        if (!rc)
+            add_topic(local, topic);
+    }
+    arena_free(arena);
+    return rc;
+}
+
+static void wake_readers(void *arg, struct partition *partition)
+{
+    struct local *local = arg;
+
+    if (partition->owner)
+        waiter_wake(&local->board, partition->owner);
+}
+
+static void release(struct local *local)
+{
+    size_t i;
+
+    for (i = 0; i < local->topic_count; i++)
+        free_topic(local->topics[i], local->topics[i]->config.partition_count);
+    groups_release(local);
+    waiter_board_release(&local->board);
+    pthread_mutex_destroy(&local->create_lock);
+    pthread_mutex_destroy(&local->housekeeping_lock);
+    pthread_mutex_destroy(&local->stop_lock);
+    pthread_cond_destroy(&local->stop_changed);
+    if (local->owns_disk)
+        disk_close(local->disk);
+    free(local);
+}
+
+static void local_close(struct topics *topics)
+{
+    struct local *local = local_of(topics);
+
+    pthread_mutex_lock(&local->stop_lock);
+    local->stop = true;
+    pthread_cond_signal(&local->stop_changed);
+    pthread_mutex_unlock(&local->stop_lock);
+    pthread_join(local->housekeeper, NULL);
+    writers_free(local->writers);
+    offsets_close(&local->offsets);
+    release(local);
+}
+
+static int open_on(struct disk *disk, bool owns_disk, const struct topics_options *options,
+                   struct topics **topics, struct err *err)
+{
+    struct local *local = mem_zero(sizeof(*local));
+    int rc;
+
+    local->clock = options->clock ? options->clock : clock_system();
+    local->disk = disk;
+    local->owns_disk = owns_disk;
+    waiter_board_init(&local->board);
+    pthread_mutex_init(&local->create_lock, NULL);
+    pthread_mutex_init(&local->housekeeping_lock, NULL);
+    pthread_mutex_init(&local->stop_lock, NULL);
+    waiter_cond_init(&local->stop_changed);
+    groups_init(local);
+    rc = open_topics(local, err);
+    if (!rc) {
+        local->writers = writers_new(wake_readers, local);
+        rc = offsets_open(&local->offsets, disk, "offsets", local->clock, local->writers, err);
+        if (rc)
+            writers_free(local->writers);
+    }
+    if (rc) {
+        release(local);
+        return rc;
+    }
+    rc = pthread_create(&local->housekeeper, NULL, run_housekeeper, local);
+    assert(rc == 0);
+    *topics = &local->base;
+    return 0;
+}
+
+static int file_open(const char *place, const struct topics_options *options,
+                     struct topics **topics, struct err *err)
+{
+    struct disk *disk;
+    int rc;
+
+    if (options->disk)
+        return open_on(options->disk, false, options, topics, err);
+    rc = disk_posix_open(place, &disk, err);
+    return rc ? rc : open_on(disk, true, options, topics, err);
+}
+
+static int memory_open(const char *place, const struct topics_options *options,
+                       struct topics **topics, struct err *err)
+{
+    if (*place)
+        return err_set(err, ERR_INVALID, "memory: takes no place, not \"%s\"", place);
+    return open_on(disk_memory_new(), true, options, topics, err);
+}
+
+#define LOCAL_OPS(name, opener)                                                                    \
+    {                                                                                              \
+        .scheme = name, .open = opener, .close = local_close, .create = local_create,              \
+        .describe = local_describe, .list = local_list, .partition_count = local_partition_count,  \
+        .submit = local_submit, .flush = local_flush, .read = local_read, .range = local_range,    \
+        .lag = local_lag, .housekeep = local_housekeep, .consumer_open = group_consumer_open,      \
+        .consumer_close = group_consumer_close, .consumer_poll = group_consumer_poll,              \
+        .consumer_commit = group_consumer_commit, .consumer_seek = group_consumer_seek,            \
+        .consumer_assignment = group_consumer_assignment,                                          \
+        .consumer_generation = group_consumer_generation,                                          \
+    }
+
+const struct topics_ops topics_file_ops = LOCAL_OPS("file", file_open);
+const struct topics_ops topics_memory_ops = LOCAL_OPS("memory", memory_open);
