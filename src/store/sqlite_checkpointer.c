@@ -27,9 +27,10 @@ struct sqlite_checkpointer {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int page_count; /* the log's length after the last commit */
-    bool writing;   /* a group is under way */
-    bool holding;   /* the writer is asked to stand still */
+    int page_count_max; /* of place: a checkpoint starts */
+    int page_count;     /* the log's length after the last commit */
+    bool writing;       /* a group is under way */
+    bool holding;       /* the writer is asked to stand still */
     bool stopping;
     struct gauge *pages_gauge;
     struct histogram *held;
@@ -111,7 +112,7 @@ static void *checkpointer_main(void *arg)
 
     pthread_mutex_lock(&self->lock);
     while (!self->stopping) {
-        if (self->page_count < STORE_WAL_PAGE_COUNT) {
+        if (self->page_count < self->page_count_max) {
             wait_until(self, now_us() + IDLE_MS * MS_US);
             continue;
         }
@@ -141,6 +142,7 @@ int sqlite_checkpointer_start(const struct sqlite_place *place,
         free(self);
         return rc;
     }
+    self->page_count_max = place->wal_page_count;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
     self->pages_gauge =
@@ -171,10 +173,11 @@ void sqlite_checkpointer_stop(struct sqlite_checkpointer *self)
     free(self);
 }
 
-/* Past STORE_WAL_PAGE_COUNT_HELD a group waits for the log to shrink, whoever delays that. */
+/* Far past the length that starts a checkpoint a group waits for the log to shrink, whoever delays
+ * that. */
 static bool must_wait(const struct sqlite_checkpointer *self)
 {
-    return self->holding || self->page_count >= STORE_WAL_PAGE_COUNT_HELD;
+    return self->holding || self->page_count >= self->page_count_max * STORE_WAL_HELD_FACTOR;
 }
 
 int sqlite_checkpointer_enter(struct sqlite_checkpointer *self, struct err *err)
@@ -207,7 +210,7 @@ void sqlite_checkpointer_leave(struct sqlite_checkpointer *self, int page_count)
         self->page_count = page_count;
         gauge_set(self->pages_gauge, page_count);
     }
-    if (self->holding || self->page_count >= STORE_WAL_PAGE_COUNT)
+    if (self->holding || self->page_count >= self->page_count_max)
         pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }

@@ -150,6 +150,7 @@ static int sqlite_open(const char *url, const struct store_options *options, str
     self->idle = mem_array(self->reader_max, sizeof(self->idle[0]));
     turnstile_init(&self->readers, self->reader_max);
     pthread_mutex_init(&self->lock, NULL);
+    self->place.wal_page_count = (int)options->wal_page_count;
     self->place.vfs = options->faulty_disk ? store_fault_vfs() : NULL;
     if (strcmp(path, ":memory:") == 0) {
         rc = make_temporary(self, err);

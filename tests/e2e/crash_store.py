@@ -23,7 +23,7 @@ import tap  # noqa: E402
 WRITER = sys.argv.pop(1)
 KILLS = int(os.environ.get("TORG_CRASH_KILLS", "160"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
-ROWS_MAX = 60_000           # then a new file is begun, so that looking at it stays cheap
+ROWS_MAX = 15_000           # then a new file is begun, so that looking at it stays cheap
 
 
 def run_and_kill(folder, run, rng):

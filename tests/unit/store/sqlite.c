@@ -191,7 +191,7 @@ static void when_the_commit_fails_every_caller_fails(void **state)
 
 /* ---- the log ---- */
 
-enum { CHUNK_SIZE = 1 << 20 };
+enum { CHUNK_SIZE = 1 << 18, LOG_PAGE_COUNT = 2048 };
 
 static int insert_chunks(struct store_tx *tx, void *arg, struct err *err)
 {
@@ -240,7 +240,7 @@ static void write_mb(struct store *store, int mb)
     struct err err;
     int written;
 
-    for (written = 0; written < mb; written += 8) {
+    for (written = 0; written < mb; written += 2) {
         memset(data, written, CHUNK_SIZE); /* what does not change is not written */
         if (store_write(store, insert_chunks, &chunk, &err))
             fail_msg("%s", err.text);
@@ -252,10 +252,9 @@ static bool log_gets_short(const struct gauge *pages)
 {
     int64_t deadline = clock_mono_us(clock_system()) + 10 * (int64_t)SECOND_US;
 
-    while (atomic_load(&pages->value) >= STORE_WAL_PAGE_COUNT &&
-           clock_mono_us(clock_system()) < deadline)
+    while (atomic_load(&pages->value) >= LOG_PAGE_COUNT && clock_mono_us(clock_system()) < deadline)
         usleep(2000);
-    return atomic_load(&pages->value) < STORE_WAL_PAGE_COUNT;
+    return atomic_load(&pages->value) < LOG_PAGE_COUNT;
 }
 
 /* Five times the checkpointer's threshold is written; the log is begun anew in between. With a
@@ -265,19 +264,20 @@ static void the_log_stays_short_unless_a_reader_holds_it(void **state)
 {
     struct gauge *pages = metrics_gauge("torg_store_wal_pages", NULL, "");
     struct long_reader reader = {0};
+    struct store_options options = {.wal_page_count = LOG_PAGE_COUNT};
     struct store *store;
 
-    assert_int_equal(store_open("sqlite::memory:", &store, NULL), 0);
+    assert_int_equal(store_open_with("sqlite::memory:", &options, &store, NULL), 0);
     exec(store, "CREATE TABLE t (id BIGINT PRIMARY KEY, body BYTEA)");
-    write_mb(store, 320);
+    write_mb(store, 40);
     assert_true(log_gets_short(pages));
 
     reader.store = store;
     assert_int_equal(pthread_create(&reader.thread, NULL, reader_main, &reader), 0);
     while (!reader.reading)
         usleep(1000);
-    write_mb(store, 120);
-    assert_true(atomic_load(&pages->value) > STORE_WAL_PAGE_COUNT);
+    write_mb(store, 16);
+    assert_true(atomic_load(&pages->value) > LOG_PAGE_COUNT);
     reader.release = 1;
     pthread_join(reader.thread, NULL);
     exec(store, "DELETE FROM t WHERE id = 7");
