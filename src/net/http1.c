@@ -6,7 +6,7 @@
  * bare line feed, a folded line, a blank before the colon) is seen in one place. Bytes behind a
  * request wait until its answer is out. A stream's answer is chunked.
  */
-#include <llhttp/llhttp.h>
+#include <llhttp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
