@@ -16,6 +16,21 @@ enum {
     METRIC_LABELS_SIZE_MAX = 256,
     VIOLATION_COUNT_MAX = 100, /* reasons told at once about one message */
 
+    /* ---- config ---- */
+    CONFIG_FILE_SIZE_MAX = 1 << 20, /* written by hand; more is not a configuration */
+    CONFIG_LINE_SIZE_MAX = 4096,    /* a value, quoted, with its name and a comment */
+    CONFIG_VALUE_SIZE_MAX = 1024,   /* paths and URLs */
+    CONFIG_THREAD_COUNT_MAX = 1024, /* more threads than this only wait for each other */
+
+    /* ---- roles ---- */
+    OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
+
+    /* ---- access ---- */
+    KEY_COUNT_MAX = 50000,       /* all are held in memory, about 600 bytes each */
+    KEY_PAGE_COUNT = 500,        /* rows read at a time */
+    KEY_REFRESH_MS = 500,        /* a revocation elsewhere is known here within a second */
+    KEY_STALE_MS_MAX = 60000,    /* a store silent for longer: stored keys are refused */
+    KEY_TEMPORARY_COUNT_MAX = 4, /* the start key, the operators' key */
     /* ---- net: the server ---- */
     NET_HEAD_SIZE_MAX = 32 << 10, /* request line and headers together; proxies send up to 16 KB */
     NET_HEADER_COUNT_MAX = 100,   /* honest clients send some twenty */
@@ -23,13 +38,14 @@ enum {
     NET_REPLY_SIZE_MAX = 64 << 20,  /* an answer is built in memory; larger ones are streams */
     NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
     NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
-    NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs ~1 KB */
+    NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs 1 to 3 KB */
     NET_REACTOR_COUNT_MAX = 64,
     NET_WORKER_COUNT = 16, /* threads for handlers that block */
     NET_WORKER_COUNT_MAX = 1024,
-    NET_WORKER_QUEUE_MAX = 1024,       /* calls waiting for a worker; then 429 */
-    NET_STREAM_THREAD_COUNT_MAX = 256, /* streams served at once, a thread each; then 429 */
-    NET_WINDOW_SIZE = 256 << 10,       /* HTTP/2 receive window of a stream */
+    NET_WORKER_QUEUE_MAX = 1024,           /* calls waiting for a worker; then 429 */
+    NET_STREAM_THREAD_COUNT_MAX = 256,     /* streams served at once, a thread each; then 429 */
+    NET_STREAM_THREAD_CONNECTION_MAX = 64, /* so that four clients at least can have streams */
+    NET_WINDOW_SIZE = 256 << 10,           /* HTTP/2 receive window of a stream */
     NET_CONNECTION_WINDOW_SIZE = 1 << 20,
     NET_STREAM_OUT_SIZE_MAX = 128 << 10, /* a stream's unsent bytes before call_write blocks */
     NET_READ_SIZE = 64 << 10,            /* one read(2); a buffer a reactor */

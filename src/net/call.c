@@ -67,7 +67,7 @@ static void clear(struct call *call)
     call->reply.http_status = 0;
     call->reply.status = 0;
     call->reply.body = BYTES_EMPTY;
-    call->reply.streaming = false;
+    call->reply.streaming = call->reply.is_closed = false;
     call->reply.header_count = 0;
     call->reply.trailer_count = 0;
 }
@@ -95,6 +95,8 @@ static void unlink_call(struct call *call)
         connection->calls = call->next;
     connection->call_count--;
     connection->body_size -= call->kept_size;
+    if (call->channel)
+        connection->stream_count--;
     connection->active_us = connection->lane->reactor.now_us;
     call->connection = NULL;
     call->next = call->previous = NULL;
@@ -248,6 +250,8 @@ int call_add_header(struct call *call, const char *name, struct bytes value, str
 {
     if (!header_is_clean(name, value))
         return err_set(err, ERR_INVALID, "header '%s' has characters no header may have", name);
+    if (call->reply.is_closed)
+        return err_set(err, ERR_PRECONDITION, "headers go before the first message of a stream");
     if (call->reply.header_count >= NET_REPLY_HEADER_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "an answer has at most %d added headers",
                        NET_REPLY_HEADER_COUNT_MAX);
@@ -350,5 +354,6 @@ int call_write(struct call *call, const ProtobufCMessage *message, struct err *e
     rc = reply_frame(call, message, &call->out, err);
     if (rc)
         return rc;
+    call->reply.is_closed = true; /* from here on the reply is the reactor's */
     return channel_write(call->channel, buf_bytes(&call->out), err);
 }

@@ -36,7 +36,10 @@ struct header {
 
 struct reply {
     int http_status;
-    int status; /* gRPC's */
+    char status_text[4]; /* HTTP/2's :status; here, as the arena is the handler's */
+    char length_text[24];
+    bool is_closed; /* a stream has begun: no more headers */
+    int status;     /* gRPC's */
     struct bytes body;
     bool streaming; /* the body comes from the channel */
     size_t header_count;
@@ -68,7 +71,7 @@ struct call {
     bool too_large; /* the head passed a limit */
     size_t sent;    /* of the reply's body */
     int64_t begun_us;
-    int64_t progress_us; /* the client took a byte of the answer */
+    int64_t progress_us; /* the client took of the answer; 0 = it waits for us */
     int64_t deadline_us;
     atomic_int cancelled; /* 0, ERR_CANCELLED, ERR_TIMEOUT */
     int result;           /* of a handler on another thread */

@@ -377,8 +377,11 @@ void connection_resume(struct connection *connection)
 
     connection->paused = false;
     connection->in = BUF_INIT(kept.limit);
-    if (kept.size)
+    if (kept.size) {
+        connection->waiting_us = connection->lane->reactor.now_us;
+        connection_hurry(connection);
         give(connection, buf_bytes(&kept));
+    }
     buf_release(&kept);
     connection_mark(connection);
 }
@@ -416,11 +419,8 @@ static bool check_call(struct call *call, int64_t now)
                     NET_BODY_RATE_MIN, NET_BODY_GRACE_MS / 1000);
         return false;
     }
-    if (call->replied && !call->running &&
+    if (call->replied && call->progress_us &&
         now - call->progress_us > (int64_t)NET_STALL_TIMEOUT_MS * MS_US)
-        call->connection->protocol->reset(call);
-    else if (call->replied && call->running && call->progress_us &&
-             now - call->progress_us > (int64_t)NET_STALL_TIMEOUT_MS * MS_US)
         call->connection->protocol->reset(call);
     return false;
 }

@@ -197,7 +197,8 @@ int descriptors_load(const struct bytes *sets, size_t set_count, struct arena *a
         int rc = add_set(&loader, sets[i], err);
 
         if (rc) {
-            err_wrap(err, "descriptor set %zu", i);
+            if (err)
+                err_wrap(err, "descriptor set %zu", i);
             return rc;
         }
     }

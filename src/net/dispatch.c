@@ -324,10 +324,17 @@ static void notify_reactor(void *arg)
 
 static void start_stream(struct call *call)
 {
+    struct connection *connection = call->connection;
+
+    if (connection->stream_count == NET_STREAM_THREAD_CONNECTION_MAX) {
+        reply_overload(call, "this connection has too many streams at once: end some");
+        return;
+    }
     call->channel = channel_new(notify_reactor, call);
     call->job.run = run_stream;
     call->running = true;
     atomic_fetch_add(&call->lane->running_count, 1);
+    connection->stream_count++;
     if (workers_submit(call->lane->server->stream_workers, &call->job))
         return;
     call->running = false;
@@ -459,22 +466,35 @@ static void tell_failure(const struct call *call, int rc, const struct err *err)
                   LOG_TEXT("error", err->text));
 }
 
+/* A handler that stopped because the time was up says so, whatever words it chose. */
+static int name_deadline(const struct call *call, int rc, struct err *err)
+{
+    if (rc != ERR_CANCELLED || call->deadline_us == INT64_MAX ||
+        clock_mono_us(clock_system()) < call->deadline_us)
+        return rc;
+    return err_set(err, ERR_TIMEOUT, "the deadline of the call has passed");
+}
+
 static void run_unary(struct call *call)
 {
     ProtobufCMessage *request;
     ProtobufCMessage *response;
     struct err err = {.code = 0, .text = ""};
+    int http_status = 0;
     int rc;
 
     log_set_request(call->request_id);
     rc = decode(call, &request, &err);
-    if (!rc) {
+    if (rc == ERR_LIMIT) {
+        http_status = 413; /* "too many requests" would be a wrong hint */
+    } else if (!rc) {
         response = message_new(call->route->output, call->arena);
         rc = call->route->method->unary(call, request, response, &err);
+        rc = name_deadline(call, rc, &err);
         tell_failure(call, rc, &err);
     }
     if (rc)
-        reply_error(call, 0, rc, err.text);
+        reply_error(call, http_status, rc, err.text);
     else
         reply_message(call, response);
     log_set_request(NULL);
@@ -507,6 +527,7 @@ static void run_stream(struct job *job)
     }
     if (!call->result)
         call->result = call->route->method->stream(call, &call->err);
+    call->result = name_deadline(call, call->result, &call->err);
     tell_failure(call, call->result, &call->err);
     log_set_request(NULL);
     channel_finish(channel);
@@ -546,6 +567,8 @@ static void settle_stream(struct call *call)
             call_free(call);
         return;
     }
+    if (news.output && !call->progress_us)
+        call->progress_us = call->lane->reactor.now_us;
     if (!call->replied && (news.output || news.finished)) {
         if (news.finished && !news.output && call->result) {
             reply_error(call, 0, call->result, call->err.text);

@@ -6,7 +6,7 @@
  * bare line feed, a folded line, a blank before the colon) is seen in one place. Bytes behind a
  * request wait until its answer is out. A stream's answer is chunked.
  */
-#include <llhttp/llhttp.h>
+#include <llhttp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +244,10 @@ static void take(struct connection *connection, struct bytes bytes)
     if (http1->phase == PHASE_HEAD) {
         while (bytes.size >= 2 && memcmp(bytes.data, "\r\n", 2) == 0)
             bytes = bytes_skip(bytes, 2); /* clients may end a request with an empty line */
+        if (!bytes.size) {
+            connection->waiting_us = 0;
+            return;
+        }
         bytes = bytes_skip(bytes, take_head(connection, bytes));
         if (http1->phase == PHASE_HEAD)
             return;
@@ -326,8 +330,10 @@ static bool put_stream(struct http1 *http1, struct buf *out)
         put_chunk(http1, out, bytes_make(bytes, count));
         if (count)
             call->progress_us = call->lane->reactor.now_us;
-        else if (!end)
+        else if (!end) {
+            call->progress_us = 0;
             break;
+        }
     }
     if (!end || call->running)
         return false;

@@ -345,9 +345,23 @@ static ssize_t read_stream(nghttp2_session *session, int32_t stream_id, uint8_t 
         if (call->reply.body.size == call->sent)
             end_body(session, call, flags);
     } else if (!count) {
+        call->progress_us = 0;
         return NGHTTP2_ERR_DEFERRED;
     }
     return (ssize_t)count;
+}
+
+/* gRPC says nothing of a length; what a browser or curl reads has one. */
+static size_t add_length(struct call *call, nghttp2_nv *nv)
+{
+    struct reply *reply = &call->reply;
+    struct header length = {.name = BYTES_LITERAL("content-length")};
+
+    if (call->format == CALL_GRPC || reply->streaming || reply->http_status == 304)
+        return 0;
+    snprintf(reply->length_text, sizeof(reply->length_text), "%zu", reply->body.size);
+    length.value = bytes_of(reply->length_text);
+    return make_nv(&length, 1, nv);
 }
 
 static void submit(struct call *call)
@@ -359,13 +373,14 @@ static void submit(struct call *call)
     bool has_body =
         reply->streaming || (reply->body.size && !call->is_head) || reply->trailer_count;
     nghttp2_nv nv[NV_COUNT];
-    char *status = arena_printf(call->arena, "%d", reply->http_status);
-    struct header first = {BYTES_LITERAL(":status"), bytes_of(status)};
+    struct header first = {BYTES_LITERAL(":status"), bytes_make(reply->status_text, 3)};
     size_t count = make_nv(&first, 1, nv);
 
-    assert(reply->header_count + 1 < NV_COUNT);
+    snprintf(reply->status_text, sizeof(reply->status_text), "%03d", reply->http_status % 1000);
+    assert(reply->header_count + 2 <= NV_COUNT);
     count += make_nv(reply->headers, reply->header_count, nv + 1);
     nv[count - 1].flags |= NGHTTP2_NV_FLAG_NO_INDEX; /* x-request-id: new each time */
+    count += add_length(call, nv + count);
     call->held = false;
     if (nghttp2_submit_response(http2->session, call->stream_id, nv, count,
                                 has_body ? &provider : NULL))

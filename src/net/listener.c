@@ -24,7 +24,7 @@ static const char full[] =
     "HTTP/1.1 503 Service Unavailable\r\n"
     "connection: close\r\nretry-after: 1\r\ncontent-type: application/json\r\n"
     "content-length: 63\r\n\r\n"
-    "{\"code\":\"unavailable\",\"message\":\"too many connections at once\"}\n";
+    "{\"code\":\"unavailable\",\"message\":\"too many connections at once\"}";
 
 static void refuse(struct server *server, int fd)
 {

@@ -20,6 +20,10 @@
 typedef Grpc__Reflection__V1__ServerReflectionRequest request_message;
 typedef Grpc__Reflection__V1__ServerReflectionResponse response_message;
 
+/* protobuf-c's names of the oneof's members */
+#define ASKS(name) GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_##name
+#define ANSWER(name) GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_##name
+
 enum { GRPC_NOT_FOUND = 5, GRPC_INVALID_ARGUMENT = 3, WIRE_SIZE_MAX = 16 << 20 };
 
 struct reflection {
@@ -41,8 +45,7 @@ static void answer_error(response_message *response, struct arena *arena, int co
 
     error->error_code = code;
     error->error_message = (char *)text;
-    response->message_response_case =
-        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_ERROR_RESPONSE;
+    response->message_response_case = ANSWER(ERROR_RESPONSE);
     response->error_response = error;
 }
 
@@ -79,8 +82,7 @@ static void answer_file(const struct reflection *reflection, size_t file,
 
         files->file_descriptor_proto[i] = (ProtobufCBinaryData){wire.size, (uint8_t *)wire.data};
     }
-    response->message_response_case =
-        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_FILE_DESCRIPTOR_RESPONSE;
+    response->message_response_case = ANSWER(FILE_DESCRIPTOR_RESPONSE);
     response->file_descriptor_response = files;
 }
 
@@ -157,8 +159,7 @@ static void answer_extension_numbers(const struct reflection *reflection, const 
             numbers->extension_number[numbers->n_extension_number++] =
                 all->symbols[i].extension->number;
     }
-    response->message_response_case =
-        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_ALL_EXTENSION_NUMBERS_RESPONSE;
+    response->message_response_case = ANSWER(ALL_EXTENSION_NUMBERS_RESPONSE);
     response->all_extension_numbers_response = numbers;
 }
 
@@ -170,8 +171,7 @@ static void answer_services(const struct reflection *reflection, response_messag
 
     list->n_service = reflection->service_count;
     list->service = reflection->services;
-    response->message_response_case =
-        GRPC__REFLECTION__V1__SERVER_REFLECTION_RESPONSE__MESSAGE_RESPONSE_LIST_SERVICES_RESPONSE;
+    response->message_response_case = ANSWER(LIST_SERVICES_RESPONSE);
     response->list_services_response = list;
 }
 
@@ -184,20 +184,20 @@ static response_message *answer(const struct reflection *reflection, request_mes
     response->valid_host = request->host;
     response->original_request = request;
     switch (request->message_request_case) {
-    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_BY_FILENAME:
+    case ASKS(FILE_BY_FILENAME):
         answer_file_name(reflection, request->file_by_filename, response, arena);
         break;
-    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_SYMBOL:
+    case ASKS(FILE_CONTAINING_SYMBOL):
         answer_symbol(reflection, request->file_containing_symbol, response, arena);
         break;
-    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_FILE_CONTAINING_EXTENSION:
+    case ASKS(FILE_CONTAINING_EXTENSION):
         answer_extension(reflection, request->file_containing_extension, response, arena);
         break;
-    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_ALL_EXTENSION_NUMBERS_OF_TYPE:
+    case ASKS(ALL_EXTENSION_NUMBERS_OF_TYPE):
         answer_extension_numbers(reflection, request->all_extension_numbers_of_type, response,
                                  arena);
         break;
-    case GRPC__REFLECTION__V1__SERVER_REFLECTION_REQUEST__MESSAGE_REQUEST_LIST_SERVICES:
+    case ASKS(LIST_SERVICES):
         answer_services(reflection, response, arena);
         break;
     default:

@@ -297,6 +297,28 @@ static void a_map_value_left_out_is_the_default(void **state)
     writes(message, "{\"childMap\":{\"5\":{}}}");
 }
 
+/* What the descriptor set says of map entries and names counts, not what they look like. */
+static void a_list_that_looks_like_a_map_is_a_list(void **state)
+{
+    const ProtobufCMessageDescriptor *type = &torg__test__v1__lookalike__descriptor;
+    static const char json[] = "{\"pairs\":[{\"key\":\"a\",\"value\":\"1\"}],\"otherName\":\"x\"}";
+
+    (void)state;
+    assert_int_equal(decode_as(type, bytes_of(json)), 0);
+    writes(message, json);
+    assert_int_equal(decode_as(type, bytes_of("{\"renamed_field\":\"x\"}")), 0);
+    assert_int_equal(decode_as(type, bytes_of("{\"renamedField\":\"x\"}")), ERR_INVALID);
+    assert_int_equal(decode_as(type, bytes_of("{\"pairs\":{\"a\":1}}")), ERR_INVALID);
+    assert_non_null(strstr(err.text, "pairs: expected a list, got an object"));
+}
+
+static void a_damaged_descriptor_set_is_refused(void **state)
+{
+    (void)state;
+    assert_true(json_add_types(bytes_of("nonsense"), &err) < 0);
+    assert_memory_equal(err.text, "descriptor set: ", 16);
+}
+
 static void presence_is_kept(void **state)
 {
     (void)state;
@@ -546,6 +568,8 @@ int main(void)
         cmocka_unit_test(times_out_of_range_are_written_as_null),
         cmocka_unit_test(maps_are_objects),
         cmocka_unit_test(a_map_value_left_out_is_the_default),
+        cmocka_unit_test(a_list_that_looks_like_a_map_is_a_list),
+        cmocka_unit_test(a_damaged_descriptor_set_is_refused),
         cmocka_unit_test(presence_is_kept),
         cmocka_unit_test(one_member_of_a_oneof),
         cmocka_unit_test(unknown_and_repeated_keys_are_refused),

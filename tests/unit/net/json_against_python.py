@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""json_against_python.py JSON_LINES DESCRIPTORS - our JSON mapping against protobuf's own for Python.
+"""json_against_python.py JSON_LINES DESCRIPTORS - our JSON against protobuf's own for Python.
 
 Random messages of ours must be read by it as what we meant, what it writes must be read by us, and
 both must agree on a list of single cases. Skipped when Debian's python3-protobuf is missing, unless

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* random_message.h - messages of any type with random fields, for round trips. */
-#ifndef TORG_TESTS_RANDOM_MESSAGE_H
-#define TORG_TESTS_RANDOM_MESSAGE_H
+#ifndef TORG_TESTS_UNIT_NET_RANDOM_MESSAGE_H
+#define TORG_TESTS_UNIT_NET_RANDOM_MESSAGE_H
 
 #include <protobuf-c/protobuf-c.h>
 
