@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -80,8 +81,10 @@ static int sync_parent(const char *path, struct err *err)
 
 int file_write(const char *path, struct bytes content, struct err *err)
 {
+    static _Atomic unsigned serial; /* two threads may write one path: each has its own file */
     char temporary[PATH_MAX];
-    int length = snprintf(temporary, sizeof(temporary), "%s.tmp.%d", path, (int)getpid());
+    int length = snprintf(temporary, sizeof(temporary), "%s.tmp.%d.%u", path, (int)getpid(),
+                          atomic_fetch_add(&serial, 1));
     int fd;
     int rc;
 
@@ -104,6 +107,14 @@ int file_write(const char *path, struct bytes content, struct err *err)
     return sync_parent(path, err);
 }
 
+/* A directory that is made here is durable in its parent before anything is put into it. */
+static int make_dir(const char *path, struct err *err)
+{
+    if (mkdir(path, 0755) == 0)
+        return sync_parent(path, err);
+    return errno == EEXIST ? 0 : err_errno(err, "create directory %s", path);
+}
+
 int dir_create(const char *path, struct err *err)
 {
     char *copy = mem_strdup(path);
@@ -112,14 +123,11 @@ int dir_create(const char *path, struct err *err)
 
     for (slash = strchr(copy + 1, '/'); slash && !rc; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        if (mkdir(copy, 0755) && errno != EEXIST)
-            rc = err_errno(err, "create directory %s", copy);
+        rc = make_dir(copy, err);
         *slash = '/';
     }
-    if (!rc && mkdir(copy, 0755) && errno != EEXIST)
-        rc = err_errno(err, "create directory %s", copy);
     if (!rc)
-        rc = sync_parent(path, err);
+        rc = make_dir(copy, err);
     free(copy);
     return rc;
 }
@@ -174,8 +182,10 @@ int file_lock(const char *path, int *lock_fd, struct err *err)
     }
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     if (ftruncate(fd, 0) || pwrite(fd, pid, strlen(pid), 0) < 0) {
+        int rc = err_errno(err, "write lock %s", path); /* before close changes errno */
+
         close(fd);
-        return err_errno(err, "write lock %s", path);
+        return rc;
     }
     *lock_fd = fd;
     return 0;

@@ -16,6 +16,52 @@ enum {
     METRIC_LABELS_SIZE_MAX = 256,
     VIOLATION_COUNT_MAX = 100, /* reasons told at once about one message */
 
+    /* ---- config ---- */
+    CONFIG_FILE_SIZE_MAX = 1 << 20, /* written by hand; more is not a configuration */
+    CONFIG_LINE_SIZE_MAX = 4096,    /* a value, quoted, with its name and a comment */
+    CONFIG_VALUE_SIZE_MAX = 1024,   /* paths and URLs */
+    CONFIG_THREAD_COUNT_MAX = 1024, /* more threads than this only wait for each other */
+
+    /* ---- roles ---- */
+    OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
+
+    /* ---- access ---- */
+    KEY_COUNT_MAX = 50000,       /* all are held in memory, about 600 bytes each */
+    KEY_PAGE_COUNT = 500,        /* rows read at a time */
+    KEY_REFRESH_MS = 500,        /* a revocation elsewhere is known here within a second */
+    KEY_STALE_MS_MAX = 60000,    /* a store silent for longer: stored keys are refused */
+    KEY_TEMPORARY_COUNT_MAX = 4, /* the start key, the operators' key */
+    /* ---- net: the server ---- */
+    NET_HEAD_SIZE_MAX = 32 << 10, /* request line and headers together; proxies send up to 16 KB */
+    NET_HEADER_COUNT_MAX = 100,   /* honest clients send some twenty */
+    NET_MESSAGE_SIZE_MAX = 4 << 20, /* one message, packed or not: gRPC's own default */
+    NET_REPLY_SIZE_MAX = 64 << 20,  /* an answer is built in memory; larger ones are streams */
+    NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
+    NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
+    NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs 1 to 3 KB */
+    NET_REACTOR_COUNT_MAX = 64,
+    NET_WORKER_COUNT = 16, /* threads for handlers that block */
+    NET_WORKER_COUNT_MAX = 1024,
+    NET_WORKER_QUEUE_MAX = 1024,           /* calls waiting for a worker; then 429 */
+    NET_STREAM_THREAD_COUNT_MAX = 256,     /* streams served at once, a thread each; then 429 */
+    NET_STREAM_THREAD_CONNECTION_MAX = 64, /* so that four clients at least can have streams */
+    NET_WINDOW_SIZE = 256 << 10,           /* HTTP/2 receive window of a stream */
+    NET_CONNECTION_WINDOW_SIZE = 1 << 20,
+    NET_STREAM_OUT_SIZE_MAX = 128 << 10, /* a stream's unsent bytes before call_write blocks */
+    NET_READ_SIZE = 64 << 10,            /* one read(2); a buffer a reactor */
+    NET_WRITE_SIZE = 128 << 10,          /* frames gathered before one write(2) */
+    NET_REPLY_HEADER_COUNT_MAX = 16,     /* headers a handler may add to its answer */
+    NET_GZIP_SIZE_MIN = 4 << 10,         /* smaller answers are sent as they are */
+    NET_FILE_COUNT_MAX = 256,
+    NET_SERVICE_COUNT_MAX = 128,
+    NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
+    NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long, and beyond it ... */
+    NET_BODY_RATE_MIN = 1 << 10,      /* ... must have kept this many bytes a second */
+    NET_IDLE_TIMEOUT_MS = 180 * 1000, /* a connection without calls */
+    NET_STALL_TIMEOUT_MS = 30 * 1000, /* a client that takes nothing of its answer */
+    NET_FLOOD_BUDGET = 2000,          /* HTTP/2 frames that cost us and bring nothing ... */
+    NET_FLOOD_REFILL_PER_S = 100,     /* ... and how fast the budget comes back */
+    NET_RETRY_AFTER_S = 1,            /* told to clients that came while all are busy */
     /* ---- topic ---- */
     TOPIC_NAME_SIZE_MAX = 120,            /* a directory name; Kafka takes 249 */
     TOPIC_COUNT_MAX = 1024,               /* names come from roles, not from clients */
@@ -77,14 +123,33 @@ enum {
     STORE_GROUP_COUNT_MAX = 256,   /* transactions committed together; past it latency only grows */
     STORE_GROUP_MS_MAX = 20,       /* a group is closed after this, so that slow ones delay few */
     STORE_LOCK_MS_MAX = 10 * 1000, /* another process holds SQLite's write lock */
-    STORE_WAL_PAGE_COUNT = 4096,   /* 16 MB: the checkpointer starts; a longer log slows readers */
-    STORE_WAL_PAGE_COUNT_HELD = 16384,  /* 64 MB: each group waits for the checkpointer… */
-    STORE_WAL_HOLD_MS = 250,            /* …but no longer than this: a reader may hold the log */
-    STORE_WAL_PAGE_COUNT_MAX = 1 << 20, /* 4 GB: writes are refused until the reader lets go */
-    STORE_CONNECT_S_MAX = 5,            /* PostgreSQL's server must accept within */
-    STORE_STATEMENT_MS_MAX = 30 * 1000, /* one statement there, waits for locks included */
+    STORE_WAL_PAGE_COUNT = 16 << 10, /* 64 MB, default of store_options: the checkpointer starts */
+    STORE_WAL_HELD_FACTOR = 4,       /* so many times that: each group waits for it… */
+    STORE_WAL_HOLD_MS = 250,         /* …but no longer than this: a reader may hold the log */
+    STORE_WAL_PAGE_COUNT_MAX = 1 << 20,   /* 4 GB: writes are refused until the reader lets go */
+    STORE_CONNECT_S_MAX = 5,              /* PostgreSQL's server must accept within */
+    STORE_STATEMENT_MS_MAX = 30 * 1000,   /* one statement there, waits for locks included */
     STORE_MIGRATION_MS_MAX = 3600 * 1000, /* one statement of a migration: an index on 50 M rows */
     STORE_MIGRATION_SIZE_MAX = 1 << 20,
+    /* ---- coord ---- */
+    COORD_NAME_SIZE_MAX = 64,          /* members, sets and keys: parts of paths and of log lines */
+    COORD_SHARD_COUNT_MAX = 1024,      /* of one set; each costs a node and a read at a rebalance */
+    COORD_SET_COUNT_MAX = 32,          /* joined by one member: a few for each role */
+    COORD_MEMBER_COUNT_MAX = 256,      /* of one set: a machine each, by far more than planned */
+    COORD_REGISTER_COUNT_MAX = 1024,   /* of the embedded backend, which keeps them in memory */
+    COORD_VALUE_SIZE_MAX = 64 << 10,   /* a register is a pointer or a small state, not a file */
+    COORD_LEASE_MS_MIN = 100,          /* shorter than a bad pause of the machine: endless moves */
+    COORD_LEASE_MS_MAX = 60 * 1000,    /* a dead owner's shards stand still for this long */
+    COORD_LEASE_MS_DEFAULT = 5 * 1000, /* default, a setting */
+    COORD_OPEN_MS_MAX = 15 * 1000,     /* waiting for the first answer of a server */
+
+    /* ---- blob ---- */
+    BLOB_NAME_SIZE_MAX = 512,   /* S3 allows 1024; a directory's path stays below PATH_MAX */
+    BLOB_PART_SIZE_MAX = 200,   /* between two slashes: file systems allow 255 */
+    BLOB_LIST_COUNT_MAX = 1000, /* names of one page, as in S3 */
+    BLOB_SIZE_MAX = 1 << 30,    /* of one blob: numerator states and cold logs are cut below it */
+    BLOB_WHOLE_SIZE_MAX = 256 << 20, /* put in one call, from memory; larger ones are streamed */
+    BLOB_LEFTOVER_AGE_S = 3600,      /* a temporary file older than this has no writer any more */
 };
 
 #endif

@@ -8,7 +8,6 @@
  * other half (it would turn them into a question mark).
  */
 #include <assert.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <yajl/yajl_parse.h>
@@ -17,106 +16,8 @@
 #include "base/text.h"
 #include "net/json.h"
 #include "net/json_reader.h"
-#include "net/json_value.h"
 #include "net/message.h"
 #include "net/message_field.h"
-
-enum { NAMES_TOLD_MAX = 10, PATH_SIZE_MAX = 1024, MAP_KEY = 0, MAP_VALUE = 1 };
-
-/* --- telling what is wrong --- */
-
-static void put_map_key(struct buf *path, const struct frame *frame)
-{
-    const struct json_field *key = &frame->field->type->fields[MAP_KEY];
-
-    buf_put_byte(path, '[');
-    if (!frame->entry)
-        json_put_text(path, json_clip(frame->bad_key));
-    else if (key->field->type == PROTOBUF_C_TYPE_STRING)
-        json_put_text(path, json_clip(bytes_of(*(char **)field_member(frame->entry, key->field))));
-    else
-        json_put_key(path, key, frame->entry);
-    buf_put_byte(path, ']');
-}
-
-static void put_path(const struct json_reader *reader, struct buf *path)
-{
-    unsigned i;
-
-    for (i = 0; i < reader->frame_count; i++) {
-        const struct frame *frame = &reader->frames[i];
-
-        if (frame->kind == FRAME_LIST)
-            buf_printf(path, "[%zu]", frame->index);
-        else if (frame->kind == FRAME_MAP)
-            put_map_key(path, frame);
-        else if (frame->is_any_type)
-            buf_printf(path, "%s@type", path->size ? "." : "");
-        else if (frame->field)
-            buf_printf(path, "%s%s", path->size ? "." : "", frame->field->name);
-    }
-}
-
-static void add_violation(struct json_reader *reader, struct bytes key, const char *reason)
-{
-    struct buf path = BUF_INIT(PATH_SIZE_MAX);
-    struct bytes clipped = json_clip(key);
-
-    _Static_assert(VIOLATION_COUNT_MAX == 100, "the text below names it");
-    if (reader->violations->count >= VIOLATION_COUNT_MAX) {
-        reader->rc = err_set(reader->err, ERR_INVALID, "more than 100 fields are wrong");
-        return;
-    }
-    put_path(reader, &path);
-    if (clipped.size)
-        buf_printf(&path, "%s%.*s", path.size ? "." : "", BYTES_ARG(clipped));
-    /* A path too long is told as far as it fits. */
-    violations_add(reader->violations, arena_text(reader->violations->arena, buf_bytes(&path)),
-                   "%s", reason);
-    if (!reader->first)
-        reader->first = reader->violations->last;
-    buf_release(&path);
-}
-
-bool json_reject(struct json_reader *reader, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    add_violation(reader, BYTES_EMPTY, arena_vprintf(reader->violations->arena, format, args));
-    va_end(args);
-    return false;
-}
-
-bool json_account(struct json_reader *reader, size_t size)
-{
-    _Static_assert(MESSAGE_MEMORY_MAX == 32 << 20, "the text below names it");
-
-    if (size > MESSAGE_MEMORY_MAX - reader->memory_size) {
-        reader->rc =
-            err_set(reader->err, ERR_LIMIT, "the message takes more than 32 MB decoded; send less");
-        return false;
-    }
-    reader->memory_size += size;
-    return true;
-}
-
-static void reject_unknown(struct json_reader *reader, const struct json_type *type,
-                           struct bytes key)
-{
-    struct buf reason = BUF_INIT(PATH_SIZE_MAX);
-    unsigned i;
-
-    buf_printf(&reason, "unknown field; known: ");
-    for (i = 0; i < type->descriptor->n_fields && i < NAMES_TOLD_MAX; i++)
-        buf_printf(&reason, "%s%s", i ? ", " : "", type->fields[i].name);
-    if (type->descriptor->n_fields == 0)
-        buf_put_text(&reason, "none");
-    else if (i < type->descriptor->n_fields)
-        buf_put_text(&reason, ", …");
-    add_violation(reader, key, buf_text(&reason));
-    buf_release(&reason);
-}
 
 /* --- frames --- */
 
@@ -151,6 +52,8 @@ static bool push_message(struct json_reader *reader, const struct json_type *typ
         frame.message = NULL;
         frame.type = NULL;
     } else {
+        if (!json_account(reader, (type->descriptor->n_fields / 64 + 1) * sizeof(*frame.seen)))
+            return false;
         frame.seen =
             arena_array(reader->arena, type->descriptor->n_fields / 64 + 1, sizeof(*frame.seen));
     }
@@ -358,17 +261,17 @@ static void message_key(struct json_reader *reader, struct frame *frame, struct 
     if (frame->is_any_type)
         return;
     if (!frame->type) {
-        add_violation(reader, name, "\"@type\" must come first");
+        json_reject_key(reader, name, "\"@type\" must come first");
         return;
     }
     field = json_type_find(frame->type, name);
     if (!field) {
-        reject_unknown(reader, frame->type, name);
+        json_reject_unknown(reader, frame->type, name);
         return;
     }
     index = (size_t)(field - frame->type->fields);
     if (frame->seen[index / 64] & UINT64_C(1) << index % 64) {
-        add_violation(reader, name, "the field comes twice");
+        json_reject_key(reader, name, "the field comes twice");
         return;
     }
     frame->seen[index / 64] |= UINT64_C(1) << index % 64;
@@ -595,10 +498,10 @@ static void yajl_drop(void *context, void *old)
 static int broken(struct json_reader *reader, yajl_handle yajl, struct bytes json)
 {
     unsigned char *text = yajl_get_error(yajl, 0, json.data, json.size);
-    struct buf path = BUF_INIT(PATH_SIZE_MAX);
+    struct buf path = BUF_INIT(JSON_PATH_SIZE_MAX);
     int rc;
 
-    put_path(reader, &path);
+    json_put_path(reader, &path);
     rc = err_set(reader->err, ERR_INVALID, "not valid JSON at byte %zu%s%s: %.*s",
                  yajl_get_bytes_consumed(yajl), path.size ? ", in " : "", buf_text(&path),
                  (int)strcspn((const char *)text, "\n"), (const char *)text);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_reader.h - the state of one json_decode, shared by its two files: json_decode.c follows the
- * structure (objects, lists, keys), json_scalar.c turns single values into fields.
+ * json_reader.h - the state of one json_decode, shared by its files: json_decode.c follows the
+ * structure (objects, lists, keys), json_scalar.c turns single values into fields, json_report.c
+ * tells what is wrong.
  */
 #ifndef TORG_NET_JSON_READER_H
 #define TORG_NET_JSON_READER_H
@@ -71,6 +72,19 @@ union json_scalar {
     ProtobufCBinaryData binary;
     ProtobufCMessage *message;
 };
+
+/* The fields of a map entry's type, by index. */
+enum { MAP_KEY = 0, MAP_VALUE = 1 };
+
+enum { JSON_PATH_SIZE_MAX = 1024 };
+
+/* From the root to the value being read: everything.manyChildren[3].anInt32 */
+void json_put_path(const struct json_reader *reader, struct buf *path);
+
+/* Records what is wrong with a key of the object being read. */
+void json_reject_key(struct json_reader *reader, struct bytes key, const char *reason);
+void json_reject_unknown(struct json_reader *reader, const struct json_type *type,
+                         struct bytes key);
 
 /* Records what is wrong with the value being read; false, so that a parser ends with it. */
 bool json_reject(struct json_reader *reader, const char *format, ...)

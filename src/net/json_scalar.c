@@ -12,17 +12,7 @@
 #include "net/json_value.h"
 #include "net/message.h"
 
-enum { CLIP_SIZE = 64, ENUM_NAME_SIZE_MAX = 128, NAMES_TOLD_MAX = 8 };
-
-struct bytes json_clip(struct bytes text)
-{
-    if (text.size <= CLIP_SIZE)
-        return text;
-    text.size = CLIP_SIZE;
-    while (text.size && (text.data[text.size] & 0xc0) == 0x80)
-        text.size--;
-    return text;
-}
+enum { ENUM_NAME_SIZE_MAX = 128, NAMES_TOLD_MAX = 8 };
 
 static bool expected(struct json_reader *reader, const char *what, struct json_token token)
 {
@@ -113,7 +103,7 @@ static bool enumerated(struct json_reader *reader, const ProtobufCEnumDescriptor
 {
     char name[ENUM_NAME_SIZE_MAX + 1];
     const ProtobufCEnumValue *found;
-    int64_t number;
+    int64_t number = 0;
 
     if (token.kind != JSON_TOKEN_STRING) {
         if (!integer(reader, token, "a name or an int32", (uint64_t)INT32_MAX + 1, INT32_MAX,
@@ -170,7 +160,7 @@ static bool moment(struct json_reader *reader, const struct json_type *type,
 static bool number(struct json_reader *reader, ProtobufCType type, struct json_token token,
                    union json_scalar *value)
 {
-    int64_t number64;
+    int64_t number64 = 0;
 
     switch (type) {
     case PROTOBUF_C_TYPE_UINT32:

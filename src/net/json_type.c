@@ -86,7 +86,8 @@ static int add_set(struct bytes descriptor_set, struct err *err)
                             memory, &message, err);
 
     if (rc) {
-        err_wrap(err, "descriptor set");
+        if (err)
+            err_wrap(err, "descriptor set");
         return rc;
     }
     set = (const Google__Protobuf__FileDescriptorSet *)message;
@@ -269,7 +270,8 @@ static void publish(const struct json_type *type)
     size_t tries = 0;
 
     while (atomic_load_explicit(&types[at], memory_order_relaxed)) {
-        assert(++tries < JSON_TYPE_COUNT_MAX - 1); /* a free slot must stay: it ends a search */
+        tries++;
+        assert(tries < JSON_TYPE_COUNT_MAX - 1); /* a free slot must stay: it ends a search */
         at = (at + 1) % JSON_TYPE_COUNT_MAX;
     }
     atomic_store_explicit(&types[at], type, memory_order_release);

@@ -3,7 +3,6 @@
 #include "net/json_value.h"
 
 #include <float.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +136,18 @@ bool json_double(struct bytes text, double *value)
     return true;
 }
 
+/* The last `count` decimal digits of value; returns the place behind them. */
+static char *digits_of(char *to, uint32_t value, int count)
+{
+    int i;
+
+    for (i = count; i > 0; i--) {
+        to[i - 1] = (char)('0' + value % 10);
+        value /= 10;
+    }
+    return to + count;
+}
+
 void json_put_u64(struct buf *out, uint64_t value)
 {
     char text[20];
@@ -173,12 +184,39 @@ static bool put_whole(struct buf *out, double value)
     return true;
 }
 
+/*
+ * Prices and coordinates: at most six digits behind the point. Dividing two whole numbers gives the
+ * double nearest to the quotient, which is what a reader of those digits gets.
+ */
+static bool put_millionths(struct buf *out, double value)
+{
+    char text[8];
+    double scaled = fabs(value) * 1e6;
+    uint64_t millionths;
+    int size;
+
+    if (!(scaled < 1e15))
+        return false;
+    millionths = (uint64_t)(scaled + 0.5);
+    if ((double)millionths / 1e6 != fabs(value) || millionths == 0)
+        return false;
+    if (value < 0)
+        buf_put_byte(out, '-');
+    json_put_u64(out, millionths / 1000000);
+    text[0] = '.';
+    digits_of(text + 1, (uint32_t)(millionths % 1000000), 6);
+    for (size = 7; text[size - 1] == '0'; size--)
+        ;
+    buf_put_raw(out, text, (size_t)size);
+    return true;
+}
+
 void json_put_double(struct buf *out, double value)
 {
     char text[32];
     int digits;
 
-    if (put_special(out, value) || put_whole(out, value))
+    if (put_special(out, value) || put_whole(out, value) || put_millionths(out, value))
         return;
     for (digits = DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
         snprintf(text, sizeof(text), "%.*g", digits, value);
@@ -403,20 +441,24 @@ bool json_duration(struct bytes text, int64_t *seconds, int32_t *nanos)
 }
 
 /* 0, 3, 6 or 9 digits, as many as are needed. */
-static void put_nanos(struct buf *out, int32_t nanos)
+static char *nanos_of(char *to, int32_t nanos)
 {
-    if (nanos == 0)
-        return;
-    if (nanos % 1000000 == 0)
-        buf_printf(out, ".%03" PRId32, nanos / 1000000);
-    else if (nanos % 1000 == 0)
-        buf_printf(out, ".%06" PRId32, nanos / 1000);
-    else
-        buf_printf(out, ".%09" PRId32, nanos);
+    uint32_t value = (uint32_t)(nanos < 0 ? -nanos : nanos);
+
+    if (value == 0)
+        return to;
+    *to++ = '.';
+    if (value % 1000000 == 0)
+        return digits_of(to, value / 1000000, 3);
+    if (value % 1000 == 0)
+        return digits_of(to, value / 1000, 6);
+    return digits_of(to, value, 9);
 }
 
 void json_put_timestamp(struct buf *out, int64_t seconds, int32_t nanos)
 {
+    char text[] = "\"0000-00-00T00:00:00.000000000Z\"";
+    char *end;
     int64_t days;
     int year, month, day, rest;
 
@@ -428,15 +470,22 @@ void json_put_timestamp(struct buf *out, int64_t seconds, int32_t nanos)
     days = (seconds >= 0 ? seconds : seconds - (DAY_SECONDS - 1)) / DAY_SECONDS;
     rest = (int)(seconds - days * DAY_SECONDS);
     date_of(days, &year, &month, &day);
-    buf_printf(out, "\"%04d-%02d-%02dT%02d:%02d:%02d", year, month, day, rest / 3600,
-               rest / 60 % 60, rest % 60);
-    put_nanos(out, nanos);
-    buf_put_text(out, "Z\"");
+    digits_of(text + 1, (uint32_t)year, 4);
+    digits_of(text + 6, (uint32_t)month, 2);
+    digits_of(text + 9, (uint32_t)day, 2);
+    digits_of(text + 12, (uint32_t)rest / 3600, 2);
+    digits_of(text + 15, (uint32_t)rest / 60 % 60, 2);
+    digits_of(text + 18, (uint32_t)rest % 60, 2);
+    end = nanos_of(text + 20, nanos);
+    *end++ = 'Z';
+    *end++ = '"';
+    buf_put_raw(out, text, (size_t)(end - text));
 }
 
 void json_put_duration(struct buf *out, int64_t seconds, int32_t nanos)
 {
     bool negative = seconds < 0 || nanos < 0;
+    char fraction[10];
 
     if (seconds < -DURATION_SECONDS_MAX || seconds > DURATION_SECONDS_MAX || nanos < -NANOS_MAX ||
         nanos > NANOS_MAX || (seconds > 0 && nanos < 0) || (seconds < 0 && nanos > 0) ||
@@ -446,6 +495,6 @@ void json_put_duration(struct buf *out, int64_t seconds, int32_t nanos)
     }
     buf_put_text(out, negative ? "\"-" : "\"");
     json_put_u64(out, (uint64_t)(seconds < 0 ? -seconds : seconds));
-    put_nanos(out, nanos < 0 ? -nanos : nanos);
+    buf_put_raw(out, fraction, (size_t)(nanos_of(fraction, nanos) - fraction));
     buf_put_text(out, "s\"");
 }

@@ -78,11 +78,12 @@ static int fail(struct decoder *decoder, int code, const char *reason)
     return code;
 }
 
-/* Counts memory about to be taken; the arena itself has no bound. */
+/* Counts memory about to be taken, as the arena rounds it; the arena itself has no bound. */
 static int account(struct decoder *decoder, size_t size)
 {
     _Static_assert(MESSAGE_MEMORY_MAX == 32 << 20, "the text below names it");
 
+    size = (size + 15) & ~(size_t)15;
     if (size > MESSAGE_MEMORY_MAX - decoder->memory_size)
         return fail(decoder, ERR_LIMIT, "the message takes more than 32 MB decoded; send less");
     decoder->memory_size += size;

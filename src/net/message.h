@@ -8,6 +8,7 @@
  *
  * As in every proto3 reader: the last value of a singular field wins, a submessage that comes twice
  * is merged, packed and unpacked lists are both read, unknown fields are kept and written again.
+ * A map is a list of entries; a key that comes twice on the wire is there twice.
  * Stricter than most: text must be valid UTF-8 without U+0000 (a C string would end there),
  * and a known field with a foreign wire type is refused, as are groups.
  *
@@ -31,7 +32,10 @@
 int message_decode(struct bytes wire, const ProtobufCMessageDescriptor *type, struct arena *arena,
                    ProtobufCMessage **message, struct err *err);
 
-/* Appends the wire form. The buffer remembers if it did not fit. */
+/*
+ * Appends the wire form. The buffer remembers if it did not fit. To send an empty text in a oneof
+ * or an `optional`, point it at a "" of your own: protobuf_c_empty_string counts as not set.
+ */
 void message_encode(const ProtobufCMessage *message, struct buf *out);
 
 /* An initialised message of this type: every field at its default. */

@@ -560,6 +560,9 @@ static int execute(struct postgres_tx *tx, const struct prepared *prepared,
     size_t i;
     int rc;
 
+    rc = settle(connection, err); /* preparing may have made room by a DEALLOCATE */
+    if (rc)
+        return rc;
     for (i = 0; i < call->param_count; i++) {
         rc = check_type(prepared, i, &call->params[i], err);
         if (rc)
@@ -606,7 +609,7 @@ int postgres_exec(struct store_tx *base, struct store_call *call, struct err *er
 {
     struct postgres_tx *tx = container_of(base, struct postgres_tx, base);
     struct statement *found;
-    struct prepared *prepared;
+    struct prepared *prepared = NULL;
     PGresult *result = NULL;
     int rc;
 

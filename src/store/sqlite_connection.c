@@ -359,7 +359,7 @@ int sqlite_exec(struct store_tx *tx, struct store_call *call, struct err *err)
     struct sqlite_tx *own = container_of(tx, struct sqlite_tx, base);
     struct sqlite_connection *connection = own->connection;
     struct statement *found = statements_find(&connection->statements, call->sql);
-    struct prepared *prepared;
+    struct prepared *prepared = NULL;
     int rc = 0;
 
     if (found)

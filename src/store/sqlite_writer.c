@@ -4,8 +4,8 @@
  *
  * A savepoint costs copies of every page its member touches, and few members fail after having
  * written. So a group first runs without: a member that fails before writing needs no undoing;
- * one that fails after it makes the group roll back and run again, each member in a savepoint
- * (functions may be run again, see store.h), and so do the next groups for a while.
+ * one that fails after it makes the group roll back and run again without that one, the others
+ * in savepoints (functions may be run again, see store.h), and so do the next groups for a while.
  *
  * Answers are given after the commit, failures too: a member may have failed because of what an
  * earlier one wrote, which is true only once that is committed. Callers are woken as a tree, each
@@ -31,6 +31,7 @@ struct request { /* on its caller's stack */
     void *arg;
     struct err *err;
     int rc;
+    bool failed; /* it has its answer, whatever becomes of the others */
     sem_t done;
     struct request *next;    /* in the queue */
     struct request *wake[2]; /* to be woken by this one */
@@ -111,9 +112,10 @@ static enum member_result run_member(struct sqlite_writer *self, struct request 
         *err = *request->err;
         return MEMBER_BROKEN;
     }
-    if (request->rc && tx.wrote && !careful)
+    request->failed = request->rc != 0;
+    if (request->failed && tx.wrote && !careful)
         return MEMBER_RERUN;
-    if (careful && request->rc && sqlite_step(connection, connection->rollback_to, err))
+    if (careful && request->failed && sqlite_step(connection, connection->rollback_to, err))
         return MEMBER_BROKEN;
     if (careful && sqlite_step(connection, connection->release, err))
         return MEMBER_BROKEN;
@@ -134,7 +136,9 @@ static int run_members(struct sqlite_writer *self, bool careful, struct err *err
         if (i == self->group_count &&
             (clock_mono_us(clock_system()) > deadline || !take_waiting(self)))
             break;
-        result = run_member(self, self->group[i++], careful, err);
+        if (!self->group[i]->failed)
+            result = run_member(self, self->group[i], careful, err);
+        i++;
     }
     if (result == MEMBER_RERUN)
         return STORE_AGAIN;
@@ -151,8 +155,10 @@ static int commit_group(struct sqlite_writer *self, struct err *err)
 
     rc = run_members(self, careful, err);
     if (rc == STORE_AGAIN) {
-        counter_add(self->reruns, 1);
-        self->careful_count = CAREFUL_GROUP_COUNT;
+        if (self->group_count > 1) {
+            counter_add(self->reruns, 1);
+            self->careful_count = CAREFUL_GROUP_COUNT;
+        }
         rc = sqlite_step(connection, connection->rollback, err);
         if (rc == 0)
             rc = run_members(self, true, err);
@@ -160,8 +166,11 @@ static int commit_group(struct sqlite_writer *self, struct err *err)
     }
     if (self->careful_count > 0)
         self->careful_count--;
-    if (rc == 0)
-        rc = sqlite_step(connection, connection->commit, err);
+    if (rc)
+        return rc;
+    rc = sqlite_step(connection, connection->commit, err);
+    if (rc) /* its frames may be in the log, unsynced, and a restart may take them for good */
+        err_wrap(err, "it is unknown until a restart whether the commit took place");
     return rc;
 }
 
@@ -292,6 +301,7 @@ int sqlite_writer_start(const struct sqlite_place *place, struct sqlite_writer *
                                        "time from a group's begin to its durable commit");
     rc = pthread_create(&self->thread, NULL, writer_main, self);
     assert(rc == 0);
+    pthread_setname_np(self->thread, "store-writer");
     *writer = self;
     return 0;
 }

@@ -11,6 +11,8 @@
 
 A test fails by any exception. Arguments of the program pick tests by a part of their name.
 """
+import importlib.machinery
+import importlib.util
 import os
 import socket
 import subprocess
@@ -55,6 +57,15 @@ def tool(name):
     if os.environ.get("TORG_REQUIRE"):
         raise AssertionError(f"{name} is missing: ./dev setup --test installs it")
     raise Skip(f"no {name}")
+
+
+def load_tool(name):
+    """A Python program of tools/ as a module, to test its parts."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools", name)
+    loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
 
 
 def equal(got, wanted, what=""):

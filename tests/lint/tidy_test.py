@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feeds every rule of tools/tidy what it must find, and what it must leave alone."""
-import importlib.machinery
-import importlib.util
 import pathlib
 import sys
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(TOP / "tests/e2e"))
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
 import tap  # noqa: E402
 
-loader = importlib.machinery.SourceFileLoader("tidy", str(TOP / "tools/tidy"))
-tidy = importlib.util.module_from_spec(importlib.util.spec_from_loader("tidy", loader))
-loader.exec_module(tidy)
+tidy = tap.load_tool("tidy")
 
 HEAD = "/* SPDX-License-Identifier: Apache-2.0 */\n"
 C = HEAD + "/* x.c - a thing. */\n"
@@ -32,6 +27,8 @@ CASES = {
          {"src/base/x.c": '#include "base/a.h"\n', "src/base/a.h": ""}),
         ({"src/base/x.c": '#include "a.h"\n', "src/base/a.h": ""},
          {"src/net/x.c": '#include "torg/v1/system.pb-c.h"\n'}),
+        ({"src/net/x.c": '#include "made.h"\n'},
+         {"src/net/x.c": '#include "made.h"\n', "src/net/meson.build": "output: ['made.h']"}),
     ],
     "libraries": [
         ({"src/topic/x.c": "#include <sqlite3.h>\n"}, {"src/store/x.c": "#include <sqlite3.h>\n"}),
@@ -48,7 +45,7 @@ CASES = {
         ({"src/base/x.h": "#pragma once\n"},
          {"src/base/x.h": C + "#ifndef TORG_BASE_X_H\n#define TORG_BASE_X_H\n#endif\n"}),
         ({"src/base/x.h": "#ifndef X_H\n#define X_H\n#endif\n"},
-         {"tests/unit/a.h": "#ifndef TORG_TESTS_UNIT_A_H\n#define TORG_TESTS_UNIT_A_H\n"}),
+         {"tests/unit/a.h": "#ifndef TORG_TESTS_A_H\n#define TORG_TESTS_A_H\n#endif\n"}),
     ],
     "file_length": [
         ({"src/base/x.c": "\n" * 801}, {"src/base/x.c": "\n" * 800}),
@@ -92,6 +89,7 @@ CASES = {
     ],
     "layout": [
         ({"src/base/x.c": "a" * 101 + "\n"}, {"src/base/x.c": "a" * 100 + "\n"}),
+        ({"tools/x.py": "a" * 121 + "\n"}, {"tools/x.py": "a" * 120 + "\n"}),
         ({"src/base/x.c": "\tint a;\n"}, {"docs/x.md": "a" * 200 + "\n"}),
         ({"src/base/x.c": "int a; \n"}, {"src/base/x.c": "int a;\n"}),
         ({"src/base/x.c": "int a;"}, {"src/base/x.c": ""}),
@@ -101,7 +99,7 @@ CASES = {
     ],
     "no_machine_paths": [
         ({"tools/x": "cd /ho" + "me/me\n"}, {"tools/x": "ls /usr/lib /home\n"}),
-        ({"tests/x.c": '"/t' + 'mp/x"\n'}, {"tests/x.c": '"$TMPDIR/x"\n'}),
+        ({"tests/x.c": '"/t' + 'mp/x"\n'}, {"tests/x.c": '"/t' + 'mp/torg-XXXXXX"\n'}),
     ],
 }
 

@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * coord.c - see coord.h: the member's side, the same for every backend.
+ *
+ * Opening, closing, the thread, joining and leaving, registers. The rest is in coord_owned.c
+ * and coord_step.c; member.h says how they share a handle.
+ */
+#include "coord/coord.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "coord/backend.h"
+#include "coord/member.h"
+
+void coord_after_us(struct timespec *when, int64_t delay_us)
+{
+    int64_t end;
+
+    clock_gettime(CLOCK_MONOTONIC, when);
+    end = (int64_t)when->tv_sec * SECOND_US + when->tv_nsec / 1000 + delay_us;
+    when->tv_sec = (time_t)(end / SECOND_US);
+    when->tv_nsec = (long)(end % SECOND_US) * 1000;
+}
+
+static int check_name(const char *what, const char *name, struct err *err)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-";
+    size_t size = strlen(name);
+
+    if (size == 0 || size > COORD_NAME_SIZE_MAX || name[0] == '.' || strspn(name, allowed) != size)
+        return err_set(err, ERR_INVALID,
+                       "%s name \"%.80s\" must be 1 to %d characters of A-Z a-z 0-9 . _ : - and "
+                       "not begin with a dot",
+                       what, name, COORD_NAME_SIZE_MAX);
+    return 0;
+}
+
+int coord_backend_open(const char *url, const struct coord_setup *setup,
+                       struct coord_backend **backend, struct err *err)
+{
+    static const struct coord_ops *const all[] = {&coord_memory_ops, &coord_local_ops,
+                                                  &coord_zookeeper_ops, &coord_fault_ops};
+    size_t i;
+
+    for (i = 0; i < ARRAY_COUNT(all); i++) {
+        size_t size = strlen(all[i]->scheme);
+
+        if (strncmp(url, all[i]->scheme, size) == 0 && url[size] == ':')
+            return all[i]->open(url + size + 1, setup, backend, err);
+    }
+    return err_set(err, ERR_INVALID,
+                   "coordination URL \"%.100s\" must begin with memory: local: or zookeeper:", url);
+}
+
+/* Waits for a poke or the next renewal; false when the handle is being closed. */
+static bool wait_for_work(struct coord *coord, bool failed, bool *poked)
+{
+    struct timespec until;
+    int64_t delay_us;
+    int waited = 0;
+    bool go_on;
+
+    pthread_mutex_lock(&coord->lock);
+    delay_us = coord->lease_us / RETRIES_PER_LEASE;
+    if (!failed) /* since the renewal, not since now: pokes must not put it off */
+        delay_us = coord->deadline_us - coord->lease_us + coord->lease_us / RENEWALS_PER_LEASE -
+                   clock_mono_us(coord->clock);
+    coord_after_us(&until, delay_us > 0 ? delay_us : 0);
+    while (!coord->stopping && (failed || !coord->poked) && waited == 0)
+        waited = pthread_cond_timedwait(&coord->wake, &coord->lock, &until);
+    *poked = coord->poked;
+    coord->poked = false;
+    go_on = !coord->stopping;
+    pthread_mutex_unlock(&coord->lock);
+    return go_on;
+}
+
+static void *run(void *arg)
+{
+    struct coord *coord = arg;
+    struct err err;
+    bool poked = false;
+    int rc = 0;
+
+    while (wait_for_work(coord, rc != 0, &poked)) {
+        size_t i;
+
+        pthread_mutex_lock(&coord->step_lock);
+        for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
+            if (coord->sets[i])
+                coord->sets[i]->look_due |= poked;
+        }
+        rc = member_step(coord, false, &err);
+        pthread_mutex_unlock(&coord->step_lock);
+    }
+    return NULL;
+}
+
+/* --- open, close, join, leave --- */
+
+static void init_locks(struct coord *coord)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&coord->step_lock, NULL);
+    pthread_mutex_init(&coord->lock, NULL);
+    pthread_cond_init(&coord->changed, &attributes);
+    pthread_cond_init(&coord->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static void free_coord(struct coord *coord)
+{
+    pthread_cond_destroy(&coord->wake);
+    pthread_cond_destroy(&coord->changed);
+    pthread_mutex_destroy(&coord->lock);
+    pthread_mutex_destroy(&coord->step_lock);
+    free(coord);
+}
+
+static int start(struct coord *coord, const char *url, bool manual, struct err *err)
+{
+    struct coord_setup setup = {.member = coord->member,
+                                .clock = coord->clock,
+                                .lease_us = coord->lease_us,
+                                .poke = member_poke,
+                                .arg = coord};
+    int rc = coord_backend_open(url, &setup, &coord->backend, err);
+
+    if (rc)
+        return rc;
+    rc = coord_step(coord, err);
+    if (!rc && !manual) {
+        if (pthread_create(&coord->thread, NULL, run, coord))
+            rc = err_set(err, ERR_UNAVAILABLE, "no thread for coordination");
+        else
+            coord->has_thread = true;
+    }
+    if (rc)
+        coord->backend->ops->close(coord->backend);
+    return rc;
+}
+
+int coord_open(const char *url, const char *member, const struct coord_options *options,
+               struct coord **out, struct err *err)
+{
+    static const struct coord_options defaults;
+    int64_t lease_us;
+    struct coord *coord;
+    int rc;
+
+    *out = NULL;
+    if (!options)
+        options = &defaults;
+    lease_us = options->lease_us ? options->lease_us : (int64_t)COORD_LEASE_MS_DEFAULT * MS_US;
+    rc = check_name("member", member, err);
+    if (rc)
+        return rc;
+    if (lease_us < (int64_t)COORD_LEASE_MS_MIN * MS_US ||
+        lease_us > (int64_t)COORD_LEASE_MS_MAX * MS_US)
+        return err_set(err, ERR_INVALID, "a lease of %jd ms is not between %d and %d",
+                       (intmax_t)(lease_us / MS_US), COORD_LEASE_MS_MIN, COORD_LEASE_MS_MAX);
+    coord = mem_zero(sizeof(*coord));
+    snprintf(coord->member, sizeof(coord->member), "%s", member);
+    coord->clock = options->clock ? options->clock : clock_system();
+    coord->lease_us = lease_us;
+    coord->expired = true; /* nothing is owned yet, so nothing can end */
+    coord->answering = true;
+    coord->lost_count = metrics_counter("torg_coord_leases_lost_total", NULL,
+                                        "Leases that ended before they were renewed.");
+    init_locks(coord);
+    rc = start(coord, url, options->manual, err);
+    if (rc)
+        free_coord(coord);
+    else
+        *out = coord;
+    return rc;
+}
+
+void coord_close(struct coord *coord)
+{
+    size_t i;
+
+    if (!coord)
+        return;
+    pthread_mutex_lock(&coord->lock);
+    coord->stopping = true;
+    pthread_cond_signal(&coord->wake);
+    pthread_mutex_unlock(&coord->lock);
+    if (coord->has_thread)
+        pthread_join(coord->thread, NULL);
+    for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
+        coord_leave(coord->sets[i]);
+        if (coord->sets[i]) /* the backend does not answer; the end of the session does it */
+            member_drop_set(coord->sets[i]);
+    }
+    coord->backend->ops->close(coord->backend);
+    free_coord(coord);
+}
+
+static int add_set(struct coord *coord, struct coord_shards *shards, struct err *err)
+{
+    size_t place = COORD_SET_COUNT_MAX;
+    size_t i;
+
+    for (i = COORD_SET_COUNT_MAX; i > 0; i--) {
+        if (!coord->sets[i - 1])
+            place = i - 1;
+        else if (strcmp(coord->sets[i - 1]->name, shards->name) == 0 && coord->sets[i - 1]->left)
+            return err_set(err, ERR_UNAVAILABLE, "%s is still leaving %s: try again", coord->member,
+                           shards->name);
+        else if (strcmp(coord->sets[i - 1]->name, shards->name) == 0)
+            return err_set(err, ERR_EXISTS, "%s has joined %s already", coord->member,
+                           shards->name);
+    }
+    if (place == COORD_SET_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "a member can join %d sets of shards", COORD_SET_COUNT_MAX);
+    pthread_mutex_lock(&coord->lock);
+    coord->sets[place] = shards;
+    pthread_mutex_unlock(&coord->lock);
+    return 0;
+}
+
+/* With step_lock. What cannot be told to the backend now is told by a later step, or by the
+ * end of the session. */
+static void leave(struct coord_shards *shards)
+{
+    const char *member = shards->coord->member;
+    struct err err;
+
+    shards->left = true;
+    if (member_step_set(shards, &err))
+        log_warn("set not left yet", LOG_TEXT("member", member), LOG_TEXT("error", err.text));
+}
+
+int coord_join(struct coord *coord, const char *set, uint32_t shard_count,
+               struct coord_shards **out, struct err *err)
+{
+    struct coord_shards *shards;
+    char labels[COORD_NAME_SIZE_MAX + 16];
+    struct err unread;
+    int rc;
+
+    *out = NULL;
+    if (!err)
+        err = &unread;
+    rc = check_name("set", set, err);
+    if (rc)
+        return rc;
+    if (shard_count == 0 || shard_count > COORD_SHARD_COUNT_MAX)
+        return err_set(err, ERR_INVALID, "set %s can have 1 to %d shards, not %u", set,
+                       COORD_SHARD_COUNT_MAX, (unsigned)shard_count);
+    shards = mem_zero(sizeof(*shards));
+    shards->coord = coord;
+    snprintf(shards->name, sizeof(shards->name), "%s", set);
+    shards->shard_count = shard_count;
+    shards->held = mem_array(shard_count, sizeof(shards->held[0]));
+    snprintf(labels, sizeof(labels), "set=\"%s\"", set);
+    shards->owned_count =
+        metrics_gauge("torg_coord_shards_owned", labels, "Shards this process owns.");
+    pthread_mutex_lock(&coord->step_lock);
+    rc = add_set(coord, shards, err);
+    if (rc) {
+        free(shards->held);
+        free(shards);
+    } else {
+        rc = member_step_set(shards, err);
+        if (rc == ERR_STALE) /* the lease ended since the last step, which says so */
+            rc = member_step(coord, true, err);
+        if (rc) /* it may be half joined */
+            leave(shards);
+    }
+    pthread_mutex_unlock(&coord->step_lock);
+    if (!rc)
+        *out = shards;
+    return rc;
+}
+
+void coord_leave(struct coord_shards *shards)
+{
+    struct coord *coord;
+
+    if (!shards)
+        return;
+    coord = shards->coord;
+    pthread_mutex_lock(&coord->step_lock);
+    leave(shards);
+    pthread_mutex_unlock(&coord->step_lock);
+}
+
+/* --- registers --- */
+
+int coord_get(struct coord *coord, const char *key, struct buf *out, uint64_t *version,
+              struct err *err)
+{
+    int rc = check_name("key", key, err);
+
+    *version = 0;
+    return rc ? rc : coord->backend->ops->get(coord->backend, key, out, version, err);
+}
+
+int coord_set(struct coord *coord, const char *key, struct bytes value, uint64_t expected,
+              uint64_t *version, struct err *err)
+{
+    uint64_t unused;
+    int rc = check_name("key", key, err);
+
+    if (rc)
+        return rc;
+    if (value.size > COORD_VALUE_SIZE_MAX)
+        return err_set(err, ERR_LIMIT, "value of %s has %zu bytes, at most %d are kept", key,
+                       value.size, COORD_VALUE_SIZE_MAX);
+    return coord->backend->ops->set(coord->backend, key, value, expected,
+                                    version ? version : &unused, err);
+}
+
+int coord_watch(struct coord *coord, const char *key, uint64_t known, int timeout_ms,
+                struct err *err)
+{
+    int rc = check_name("key", key, err);
+
+    return rc ? rc : coord->backend->ops->watch(coord->backend, key, known, timeout_ms, err);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * call.h - one request and its answer, whatever protocol it came by; the side rpc.h hides.
+ *
+ * Life: call_new when a head begins, call_begin when the head is whole (routed, admitted or
+ * refused), call_data and call_end for its body, then the handler runs (inline, or on a worker
+ * while `running`), the reply is built, the protocol sends it, and call_drop ends it. While
+ * `running`, the arena, the body and the reply belong to the handler's thread; the reactor touches
+ * only what is atomic and the channel. When the connection goes first, the call stays without one
+ * until its handler returns.
+ */
+#ifndef TORG_NET_CALL_H
+#define TORG_NET_CALL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "base/violation.h"
+#include "net/channel.h"
+#include "net/reactor.h"
+#include "net/router.h"
+#include "net/rpc.h"
+#include "net/workers.h"
+
+struct connection;
+struct lane;
+
+enum call_format { CALL_PLAIN, CALL_GRPC, CALL_JSON, CALL_PROTO };
+
+struct header {
+    struct bytes name; /* lower case */
+    struct bytes value;
+};
+
+struct reply {
+    int http_status;
+    char status_text[4]; /* HTTP/2's :status; here, as the arena is the handler's */
+    char length_text[24];
+    bool is_closed; /* a stream has begun: no more headers */
+    int status;     /* gRPC's */
+    struct bytes body;
+    bool streaming; /* the body comes from the channel */
+    size_t header_count;
+    struct header headers[NET_REPLY_HEADER_COUNT_MAX + 8];
+    size_t trailer_count;
+    struct header trailers[4];
+};
+
+struct call {
+    struct task task;   /* in its reactor's mailbox */
+    struct job job;     /* in a pool's queue */
+    struct timer timer; /* the deadline */
+    struct call *next;
+    struct call *previous;
+    struct lane *lane;
+    struct connection *connection; /* NULL: it has gone */
+    int32_t stream_id;             /* HTTP/2's */
+    enum call_format format;
+    bool head_done;
+    bool body_done;
+    bool running; /* a handler's thread has it */
+    bool replied; /* the answer is given to the protocol, or has begun */
+    bool counted;
+    bool is_head; /* HEAD: the answer without its body */
+    bool accepts_gzip;
+    bool packed;    /* the body, or each gRPC message so marked, is gzip */
+    bool refused;   /* body bytes are ignored */
+    bool held;      /* HTTP/2: the reply waits for the end of a request it does not need */
+    bool too_large; /* the head passed a limit */
+    size_t sent;    /* of the reply's body */
+    int64_t begun_us;
+    int64_t progress_us; /* the client took of the answer; 0 = it waits for us */
+    int64_t deadline_us;
+    atomic_int cancelled; /* 0, ERR_CANCELLED, ERR_TIMEOUT */
+    int result;           /* of a handler on another thread */
+    struct err err;       /* its text */
+
+    struct arena *arena; /* owned */
+    struct header headers[NET_HEADER_COUNT_MAX];
+    size_t header_count;
+    size_t head_size;
+    struct bytes verb;
+    struct bytes path;
+    struct bytes content_type;
+    struct bytes authorization;
+    struct bytes timeout;
+    bool timeout_is_ms; /* Connect's header, not gRPC's */
+    const struct route *route;
+    struct buf body;
+    size_t body_size;  /* received, also when not kept */
+    size_t kept_size;  /* of it, what counts against the connection's limit */
+    size_t unconsumed; /* HTTP/2: bytes the window has not been reopened for */
+    struct buf out;    /* the reply's body when we make it */
+    struct channel *channel;
+    struct buf message;          /* channel: the message being read or written */
+    struct arena *message_arena; /* channel: the message last read */
+    bool message_read;           /* JSON: the one message has been read */
+    struct violations violations;
+    struct identity identity;
+    char request_id[LOG_REQUEST_ID_SIZE_MAX + 1];
+    struct reply reply;
+};
+
+/* --- for protocols --- */
+
+struct call *call_new(struct connection *connection);
+/* False when the head passes a limit: the rest of it is to be thrown away. */
+bool call_take_header(struct call *call, struct bytes name, struct bytes value);
+void call_begin(struct call *call);
+void call_data(struct call *call, struct bytes bytes); /* before call_end */
+void call_end(struct call *call);
+/* The protocol has no more use for it: sent, reset or cut off. */
+void call_drop(struct call *call);
+
+/* --- for dispatch.c and reply.c --- */
+
+void call_cancel(struct call *call, int code);
+/* Takes the stream over from a call whose handler still runs, to answer in its stead. */
+struct call *call_replace(struct call *call);
+void call_count_reply(struct call *call);
+void call_free(struct call *call);
+bool call_has_body_limit(const struct call *call);
+
+/* dispatch.c */
+void call_route(struct call *call);
+void call_run(struct call *call);
+void call_expire(struct timer *timer);
+void call_settle(struct task *task); /* news from the handler's thread */
+
+/* reply.c: builds the reply; call_send hands it to the protocol */
+void reply_message(struct call *call, const ProtobufCMessage *message);
+void reply_error(struct call *call, int http_status, int err_code, const char *text);
+void reply_overload(struct call *call, const char *text);
+void reply_plain(struct call *call, int http_status, const char *content_type, struct bytes body);
+void reply_stream_begin(struct call *call);
+void reply_stream_end(struct call *call); /* the trailers, from result and err */
+void reply_header(struct call *call, const char *name, struct bytes value);
+int reply_frame(struct call *call, const ProtobufCMessage *message, struct buf *out,
+                struct err *err);
+void call_send(struct call *call);
+void call_refuse(struct call *call, int http_status, int err_code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

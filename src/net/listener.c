@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* listener.c - see listener.h. */
+#include "net/listener.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "net/connection.h"
+#include "net/server_parts.h"
+
+enum { BACKLOG = 4096, ACCEPT_COUNT_MAX = 64, HOST_SIZE = 256 };
+
+static const char full[] =
+    "HTTP/1.1 503 Service Unavailable\r\n"
+    "connection: close\r\nretry-after: 1\r\ncontent-type: application/json\r\n"
+    "content-length: 63\r\n\r\n"
+    "{\"code\":\"unavailable\",\"message\":\"too many connections at once\"}";
+
+static void refuse(struct server *server, int fd)
+{
+    ssize_t sent = send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    (void)sent; /* a courtesy */
+    counter_add(server->metrics.refused, 1);
+    close(fd);
+}
+
+/* No descriptor is left: one is freed to accept and refuse, or the queue would spin epoll. */
+static void refuse_without_descriptors(struct listener *listener)
+{
+    struct server *server = listener->server;
+    int fd;
+
+    close(server->spare_fd);
+    fd = accept4(listener->watch.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0)
+        refuse(server, fd);
+    server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static struct lane *choose_lane(struct server *server, unsigned *total)
+{
+    struct lane *chosen = &server->lanes[0];
+    unsigned fewest = ~0u;
+
+    *total = 0;
+    for (unsigned i = 0; i < server->lane_count; i++) {
+        unsigned count =
+            atomic_load_explicit(&server->lanes[i].connection_count, memory_order_relaxed);
+
+        *total += count;
+        if (count < fewest) {
+            fewest = count;
+            chosen = &server->lanes[i];
+        }
+    }
+    return chosen;
+}
+
+static void listener_ready(struct watch *watch, uint32_t events)
+{
+    struct listener *listener = (struct listener *)watch;
+    struct server *server = listener->server;
+    int one = 1;
+
+    for (int i = 0; i < ACCEPT_COUNT_MAX; i++) {
+        int fd = accept4(watch->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        struct lane *lane;
+        unsigned total;
+
+        if (fd < 0) {
+            if (errno == EMFILE || errno == ENFILE)
+                refuse_without_descriptors(listener);
+            return;
+        }
+        lane = choose_lane(server, &total);
+        if (total >= NET_CONNECTION_COUNT_MAX) {
+            refuse(server, fd);
+            continue;
+        }
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+        counter_add(server->metrics.accepted, 1);
+        connection_start(lane, fd, listener->is_operator);
+    }
+}
+
+/* "host:port" or "[host]:port" into its parts. */
+static int split(const char *address, char host[HOST_SIZE], char port[8], struct err *err)
+{
+    const char *colon = strrchr(address, ':');
+    size_t size = colon ? (size_t)(colon - address) : 0;
+
+    if (size >= 2 && address[0] == '[' && address[size - 1] == ']') {
+        address++;
+        size -= 2;
+    }
+    if (!colon || size == 0 || size >= HOST_SIZE || strlen(colon + 1) == 0 || strlen(colon + 1) > 5)
+        return err_set(err, ERR_INVALID, "'%s' is no address: write HOST:PORT", address);
+    memcpy(host, address, size);
+    host[size] = 0;
+    snprintf(port, 8, "%s", colon + 1);
+    return 0;
+}
+
+static int bind_first(struct listener *listener, const struct addrinfo *found, const char *address,
+                      struct err *err)
+{
+    struct sockaddr_storage name;
+    socklen_t size = sizeof(name);
+    int one = 1;
+    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return err_errno(err, "cannot make a socket for %s", address);
+    listener->watch.fd = fd;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+    if (bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, BACKLOG))
+        return err_errno(err, "cannot listen on %s", address);
+    if (getsockname(fd, (struct sockaddr *)&name, &size))
+        return err_errno(err, "cannot ask for the port of %s", address);
+    listener->port = ntohs(name.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port
+                                                      : ((struct sockaddr_in *)&name)->sin_port);
+    return 0;
+}
+
+int listener_open(struct listener *listener, struct server *server, const char *address,
+                  bool is_operator, struct err *err)
+{
+    struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                             .ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    char host[HOST_SIZE];
+    char port[8];
+    int rc;
+
+    listener->watch = (struct watch){.ready = listener_ready, .fd = -1};
+    listener->server = server;
+    listener->is_operator = is_operator;
+    rc = split(address, host, port, err);
+    if (rc)
+        return rc;
+    rc = getaddrinfo(host, port, &hints, &found);
+    if (rc)
+        return err_set(err, ERR_INVALID, "cannot find the address %s: %s", address,
+                       gai_strerror(rc));
+    rc = bind_first(listener, found, address, err);
+    freeaddrinfo(found);
+    if (rc && listener->watch.fd >= 0) {
+        close(listener->watch.fd);
+        listener->watch.fd = -1;
+    }
+    return rc;
+}
+
+int listener_watch(struct listener *listener, struct err *err)
+{
+    return reactor_add(&listener->server->lanes[0].reactor, &listener->watch, EPOLLIN, err);
+}
+
+void listener_close(struct listener *listener)
+{
+    if (listener->watch.fd < 0)
+        return;
+    close(listener->watch.fd); /* leaves epoll by itself */
+    listener->watch.fd = -1;
+}

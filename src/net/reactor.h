@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reactor.h - one thread that waits on its sockets, its timers and its mailbox, in turns.
+ *
+ * A turn: wait, read the clock, run ready sockets, tasks other threads have posted, and timers that
+ * are due, then `settle` once (where connections write what the turn has gathered).
+ * Everything but reactor_post and reactor_stop belongs to the reactor's own thread.
+ */
+#ifndef TORG_NET_REACTOR_H
+#define TORG_NET_REACTOR_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct reactor;
+
+/* Embedded in whatever has a descriptor. */
+struct watch {
+    void (*ready)(struct watch *watch, uint32_t events);
+    int fd;
+};
+
+/* Embedded in whatever waits for a time. */
+struct timer {
+    void (*fire)(struct timer *timer);
+    int64_t due_us;
+    size_t place; /* in the heap, from 1; 0 = not set */
+};
+
+/* Embedded in whatever travels from another thread to the reactor's. */
+struct task {
+    void (*run)(struct task *task);
+    struct task *next;
+};
+
+struct reactor {
+    int epoll_fd;
+    int64_t now_us; /* monotonic, read once a turn */
+    void (*settle)(struct reactor *reactor);
+
+    struct timer **timers; /* owned: a heap, soonest first, from index 1 */
+    size_t timer_count;
+    size_t timer_capacity;
+
+    struct watch wake; /* an eventfd: the mailbox has something */
+    pthread_mutex_t lock;
+    struct task *first;
+    struct task *last;
+    bool stopping;
+    pthread_t thread;
+    bool started;
+};
+
+int reactor_init(struct reactor *reactor, void (*settle)(struct reactor *), struct err *err);
+void reactor_release(struct reactor *reactor); /* after reactor_stop; pending tasks are dropped */
+
+int reactor_start(struct reactor *reactor, const char *name, struct err *err);
+void reactor_stop(struct reactor *reactor); /* any thread but its own; waits for the end */
+
+int reactor_add(struct reactor *reactor, struct watch *watch, uint32_t events, struct err *err);
+void reactor_change(struct reactor *reactor, struct watch *watch, uint32_t events);
+void reactor_remove(struct reactor *reactor, struct watch *watch);
+
+/* Any thread. A task may be posted again once it has begun to run. */
+void reactor_post(struct reactor *reactor, struct task *task);
+
+void timer_set(struct reactor *reactor, struct timer *timer, int64_t due_us);
+void timer_clear(struct reactor *reactor, struct timer *timer);
+
+#endif

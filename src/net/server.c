@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server.c - see server.h: puts the parts together, starts the lanes, drains them. */
+#include "net/server.h"
+
+#include <assert.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "model_descriptors.h"
+#include "net/call.h"
+#include "net/connection.h"
+#include "net/json.h"
+#include "net/listener.h"
+#include "net/server_parts.h"
+
+enum { DRAIN_POLL_MS = 5, CANCEL_WAIT_MS = 1000 };
+
+static void make_metrics(struct server_metrics *metrics)
+{
+    metrics->connections = metrics_gauge("net_connections", NULL, "Open connections.");
+    metrics->accepted =
+        metrics_counter("net_connections_accepted_total", NULL, "Connections taken.");
+    metrics->refused = metrics_counter("net_connections_refused_total", NULL,
+                                       "Connections refused because there were too many.");
+    metrics->received = metrics_counter("net_received_bytes_total", NULL, "Bytes from clients.");
+    metrics->sent = metrics_counter("net_sent_bytes_total", NULL, "Bytes to clients.");
+    metrics->floods =
+        metrics_counter("net_floods_total", NULL, "Connections cut off for useless frames.");
+    metrics->overloads =
+        metrics_counter("net_overloads_total", NULL, "Calls answered with: come back later.");
+}
+
+static unsigned core_count(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return count < 1 ? 1 : (unsigned)count;
+}
+
+static int make_lanes(struct server *server, unsigned count, struct err *err)
+{
+    if (count == 0)
+        count = core_count();
+    if (count > NET_REACTOR_COUNT_MAX)
+        count = NET_REACTOR_COUNT_MAX;
+    server->lanes = mem_array(count, sizeof(*server->lanes));
+    for (unsigned i = 0; i < count; i++) {
+        struct lane *lane = &server->lanes[i];
+        int rc = reactor_init(&lane->reactor, lane_settle, err);
+
+        server->lane_count++;
+        if (rc)
+            return rc;
+        lane->server = server;
+        lane->read_buffer = mem_alloc(NET_READ_SIZE);
+        buf_init(&lane->write_buffer, SIZE_MAX);
+        lane->request_seed = random_u64();
+    }
+    return 0;
+}
+
+int server_new(const struct server_options *options, struct server **result, struct err *err)
+{
+    struct server *server = mem_zero(sizeof(*server));
+    unsigned worker_count = options->worker_count ? options->worker_count : NET_WORKER_COUNT;
+    int rc = 0;
+
+    *result = NULL;
+    server->authenticator = options->authenticator;
+    server->listener.watch.fd = server->operator_listener.watch.fd = -1;
+    server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    pthread_mutex_init(&server->unready_lock, NULL);
+    make_metrics(&server->metrics);
+    server->health = health_new();
+    server->workers = workers_new(
+        "worker", worker_count > NET_WORKER_COUNT_MAX ? NET_WORKER_COUNT_MAX : worker_count,
+        NET_WORKER_QUEUE_MAX);
+    server->stream_workers = workers_new("stream", NET_STREAM_THREAD_COUNT_MAX, 0);
+    server_add_descriptors(server, bytes_make(model_descriptors, model_descriptors_size));
+    if (options->tls_certificate)
+        rc = tls_context_new(options->tls_certificate, options->tls_key, options->tls_client_ca,
+                             options->tls_client_required, &server->tls, err);
+    if (!rc)
+        rc = make_lanes(server, options->reactor_count, err);
+    if (!rc)
+        rc = listener_open(&server->listener, server, options->listen, false, err);
+    if (!rc && options->operator_listen)
+        rc = listener_open(&server->operator_listener, server, options->operator_listen, true, err);
+    if (rc) {
+        server_free(server);
+        return rc;
+    }
+    *result = server;
+    return 0;
+}
+
+void server_add_service(struct server *server, const struct rpc_service *service)
+{
+    assert(!server->started);
+    assert(server->service_count < NET_SERVICE_COUNT_MAX);
+    server->services[server->service_count++] = service;
+    router_add(&server->router, service);
+}
+
+void server_add_descriptors(struct server *server, struct bytes descriptor_set)
+{
+    assert(!server->started);
+    assert(server->descriptor_set_count < NET_SERVICE_COUNT_MAX);
+    server->descriptor_sets[server->descriptor_set_count++] = descriptor_set;
+}
+
+void server_add_file(struct server *server, const char *path, const char *content_type,
+                     struct bytes content)
+{
+    assert(!server->started);
+    site_add(&server->site, path, content_type, content);
+}
+
+/* Ten thousand connections need as many descriptors; the soft limit is often 1024. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit))
+        log_warn("cannot raise the limit of open files");
+    if (limit.rlim_max < NET_CONNECTION_COUNT_MAX)
+        log_warn("few open files are allowed: few connections will be",
+                 LOG_INT("limit", limit.rlim_max));
+}
+
+static void set_health(struct server *server, bool serving)
+{
+    health_set(server->health, "", serving);
+    for (size_t i = 0; i < server->service_count; i++)
+        health_set(server->health, server->services[i]->descriptor->name, serving);
+}
+
+static int add_own_services(struct server *server, struct err *err)
+{
+    int rc;
+
+    for (size_t i = 0; i < server->descriptor_set_count; i++) {
+        rc = json_add_types(server->descriptor_sets[i], err);
+        if (rc)
+            return rc;
+    }
+    server_add_service(server, health_service(server->health));
+    rc = reflection_new(server->descriptor_sets, server->descriptor_set_count, server->services,
+                        server->service_count, &server->reflection, err);
+    if (rc)
+        return rc;
+    server_add_service(server, reflection_v1(server->reflection));
+    server_add_service(server, reflection_v1alpha(server->reflection));
+    set_health(server, !server->unready);
+    return 0;
+}
+
+int server_start(struct server *server, struct err *err)
+{
+    int rc;
+
+    assert(!server->started);
+    raise_descriptor_limit();
+    rc = add_own_services(server, err);
+    server->started = true;
+    if (!rc)
+        rc = listener_watch(&server->listener, err);
+    if (!rc && server->operator_listener.watch.fd >= 0)
+        rc = listener_watch(&server->operator_listener, err);
+    for (unsigned i = 0; i < server->lane_count && !rc; i++) {
+        char name[16];
+
+        snprintf(name, sizeof(name), "reactor-%u", i);
+        rc = reactor_start(&server->lanes[i].reactor, name, err);
+    }
+    return rc;
+}
+
+unsigned server_port(const struct server *server)
+{
+    return server->listener.port;
+}
+
+unsigned server_operator_port(const struct server *server)
+{
+    return server->operator_listener.port;
+}
+
+void server_set_unready(struct server *server, const char *why)
+{
+    pthread_mutex_lock(&server->unready_lock);
+    free(server->unready);
+    server->unready = why ? mem_strdup(why) : NULL;
+    set_health(server, !why);
+    pthread_mutex_unlock(&server->unready_lock);
+}
+
+bool server_unready(struct server *server, char *why, size_t size)
+{
+    bool unready;
+
+    if (atomic_load(&server->draining)) {
+        snprintf(why, size, "draining");
+        return true;
+    }
+    pthread_mutex_lock(&server->unready_lock);
+    unready = server->unready != NULL;
+    if (unready)
+        snprintf(why, size, "%s", server->unready);
+    pthread_mutex_unlock(&server->unready_lock);
+    return unready;
+}
+
+/* --- drain --- */
+
+static void drain_lane(struct task *task)
+{
+    struct lane *lane = container_of(task, struct lane, drain_task);
+    struct connection *connection = lane->connections;
+
+    lane->draining = true;
+    if (lane == &lane->server->lanes[0])
+        listener_close(&lane->server->listener);
+    while (connection) {
+        struct connection *next = connection->next;
+
+        if (connection->is_operator)
+            ;
+        else if (connection->protocol)
+            connection->protocol->drain(connection);
+        else
+            connection_close(connection);
+        connection = next;
+    }
+}
+
+static void cancel_lane(struct task *task)
+{
+    struct lane *lane = container_of(task, struct lane, cancel_task);
+    struct connection *connection = lane->connections;
+
+    while (connection) {
+        struct connection *next = connection->next;
+
+        if (!connection->is_operator)
+            connection_close(connection);
+        connection = next;
+    }
+}
+
+static bool is_quiet(struct server *server)
+{
+    for (unsigned i = 0; i < server->lane_count; i++) {
+        struct lane *lane = &server->lanes[i];
+
+        if (atomic_load(&lane->connection_count) != atomic_load(&lane->operator_count) ||
+            atomic_load(&lane->running_count))
+            return false;
+    }
+    return true;
+}
+
+static void wait_quiet(struct server *server, int64_t timeout_ms)
+{
+    int64_t until_us = clock_mono_us(clock_system()) + timeout_ms * MS_US;
+    struct timespec pause = {.tv_nsec = DRAIN_POLL_MS * 1000 * 1000};
+
+    while (!is_quiet(server) && clock_mono_us(clock_system()) < until_us)
+        nanosleep(&pause, NULL);
+}
+
+void server_drain(struct server *server, int64_t timeout_ms)
+{
+    if (!server->started || atomic_exchange(&server->draining, true))
+        return;
+    health_drain(server->health);
+    for (unsigned i = 0; i < server->lane_count; i++) {
+        server->lanes[i].drain_task.run = drain_lane;
+        reactor_post(&server->lanes[i].reactor, &server->lanes[i].drain_task);
+    }
+    wait_quiet(server, timeout_ms);
+    for (unsigned i = 0; i < server->lane_count; i++) {
+        server->lanes[i].cancel_task.run = cancel_lane;
+        reactor_post(&server->lanes[i].reactor, &server->lanes[i].cancel_task);
+    }
+    wait_quiet(server, CANCEL_WAIT_MS);
+}
+
+static void release_lane(struct lane *lane)
+{
+    while (lane->connections)
+        connection_close(lane->connections);
+    lane_settle(&lane->reactor);
+    lane->draining = true; /* calls are freed, not kept */
+    while (lane->spare_calls) {
+        struct call *call = lane->spare_calls;
+
+        lane->spare_calls = call->next;
+        call_free(call);
+    }
+    reactor_release(&lane->reactor);
+    buf_release(&lane->write_buffer);
+    free(lane->read_buffer);
+}
+
+void server_free(struct server *server)
+{
+    if (!server)
+        return;
+    server_drain(server, 0);
+    workers_free(server->stream_workers); /* cancelled handlers return and are waited for */
+    workers_free(server->workers);
+    for (unsigned i = 0; i < server->lane_count; i++)
+        reactor_stop(&server->lanes[i].reactor);
+    for (unsigned i = 0; i < server->lane_count; i++)
+        release_lane(&server->lanes[i]);
+    free(server->lanes);
+    listener_close(&server->listener);
+    listener_close(&server->operator_listener);
+    if (server->spare_fd >= 0)
+        close(server->spare_fd);
+    reflection_free(server->reflection);
+    health_free(server->health);
+    router_release(&server->router);
+    site_release(&server->site);
+    tls_context_free(server->tls);
+    pthread_mutex_destroy(&server->unready_lock);
+    free(server->unready);
+    free(server);
+}

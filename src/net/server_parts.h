@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server_parts.h - the server's insides, for the files of net/ only.
+ *
+ * A server has lanes: a lane is one reactor thread with the connections it owns and the
+ * memory they share. Lane 0 also accepts, and hands each new connection to the lane that has
+ * fewest. What is in struct server is fixed when it starts, or atomic.
+ */
+#ifndef TORG_NET_SERVER_PARTS_H
+#define TORG_NET_SERVER_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/metrics.h"
+#include "net/health.h"
+#include "net/reactor.h"
+#include "net/reflection.h"
+#include "net/router.h"
+#include "net/server.h"
+#include "net/site.h"
+#include "net/tls.h"
+#include "net/workers.h"
+
+struct call;
+struct connection;
+
+struct lane {
+    struct reactor reactor;
+    struct server *server;
+    struct connection *connections; /* owned */
+    struct connection *dirty;       /* have something to write at the end of the turn */
+    struct connection *closed;      /* to be freed at the end of the turn */
+    _Atomic unsigned connection_count;
+    _Atomic unsigned operator_count; /* of them, those of the operators' port */
+    _Atomic unsigned running_count;  /* calls whose handler has not returned */
+    struct call *spare_calls;        /* owned: recycled, with their memory */
+    size_t spare_count;
+    uint8_t *read_buffer;    /* owned: NET_READ_SIZE */
+    struct buf write_buffer; /* frames of the connection being flushed */
+    uint64_t request_seed;   /* request ids: this and a counter */
+    uint64_t request_count;
+    struct task drain_task;
+    struct task cancel_task;
+    bool draining;
+};
+
+struct listener {
+    struct watch watch;
+    struct server *server;
+    bool is_operator; /* /livez /readyz /metrics */
+    unsigned port;
+};
+
+struct server_metrics {
+    struct gauge *connections;
+    struct counter *accepted;
+    struct counter *refused;
+    struct counter *received;
+    struct counter *sent;
+    struct counter *floods;
+    struct counter *overloads;
+};
+
+struct server {
+    struct authenticator *authenticator; /* borrowed */
+    struct tls_context *tls;
+    struct router router;
+    struct site site;
+    struct workers *workers;
+    struct workers *stream_workers;
+    struct listener listener;
+    struct listener operator_listener;
+    struct lane *lanes;
+    unsigned lane_count;
+    int spare_fd; /* given up for a moment to refuse a client when there are no more */
+    bool started;
+    atomic_bool draining;
+    struct server_metrics metrics;
+
+    const struct rpc_service *services[NET_SERVICE_COUNT_MAX]; /* borrowed */
+    size_t service_count;
+    struct bytes descriptor_sets[NET_SERVICE_COUNT_MAX]; /* borrowed */
+    size_t descriptor_set_count;
+    struct health *health;
+    struct reflection *reflection;
+
+    pthread_mutex_t unready_lock;
+    char *unready; /* owned; NULL = ready */
+};
+
+/* Copies why the server is not ready; false when it is. */
+bool server_unready(struct server *server, char *why, size_t size);
+
+#endif

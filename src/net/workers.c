@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* workers.c - see workers.h. */
+#include "net/workers.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+enum { NAME_SIZE = 16, STACK_SIZE = 512 << 10 };
+
+struct workers {
+    char name[NAME_SIZE];
+    unsigned thread_max;
+    unsigned queue_max;
+    pthread_mutex_t lock;
+    pthread_cond_t work;
+    pthread_t *threads; /* owned */
+    unsigned thread_count;
+    unsigned idle_count;  /* waiting for work */
+    unsigned queue_count; /* jobs nobody has taken */
+    struct job *first;
+    struct job *last;
+    bool stopping;
+};
+
+struct workers *workers_new(const char *name, unsigned thread_max, unsigned queue_max)
+{
+    struct workers *workers = mem_zero(sizeof(*workers));
+
+    assert(thread_max > 0);
+    snprintf(workers->name, sizeof(workers->name), "%s", name);
+    workers->thread_max = thread_max;
+    workers->queue_max = queue_max;
+    workers->threads = mem_array(thread_max, sizeof(*workers->threads));
+    pthread_mutex_init(&workers->lock, NULL);
+    pthread_cond_init(&workers->work, NULL);
+    return workers;
+}
+
+static struct job *take(struct workers *workers)
+{
+    struct job *job;
+
+    while (!workers->first && !workers->stopping) {
+        workers->idle_count++;
+        pthread_cond_wait(&workers->work, &workers->lock);
+        workers->idle_count--;
+    }
+    job = workers->first;
+    if (job) {
+        workers->first = job->next;
+        workers->queue_count--;
+    }
+    return job;
+}
+
+static void *run(void *arg)
+{
+    struct workers *workers = arg;
+
+    pthread_mutex_lock(&workers->lock);
+    for (;;) {
+        struct job *job = take(workers);
+
+        if (!job)
+            break;
+        pthread_mutex_unlock(&workers->lock);
+        job->run(job);
+        pthread_mutex_lock(&workers->lock);
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return NULL;
+}
+
+/* Under the lock. */
+static bool add_thread(struct workers *workers)
+{
+    pthread_attr_t attributes;
+    int rc;
+
+    if (workers->thread_count == workers->thread_max)
+        return false;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    rc = pthread_create(&workers->threads[workers->thread_count], &attributes, run, workers);
+    pthread_attr_destroy(&attributes);
+    if (rc)
+        return false;
+    pthread_setname_np(workers->threads[workers->thread_count++], workers->name);
+    return true;
+}
+
+bool workers_submit(struct workers *workers, struct job *job)
+{
+    bool taken;
+
+    pthread_mutex_lock(&workers->lock);
+    taken = !workers->stopping &&
+            (workers->idle_count > workers->queue_count || add_thread(workers) ||
+             (workers->thread_count && workers->queue_count < workers->queue_max));
+    if (taken) {
+        job->next = NULL;
+        if (workers->first)
+            workers->last->next = job;
+        else
+            workers->first = job;
+        workers->last = job;
+        workers->queue_count++;
+        pthread_cond_signal(&workers->work);
+    }
+    pthread_mutex_unlock(&workers->lock);
+    return taken;
+}
+
+void workers_free(struct workers *workers)
+{
+    if (!workers)
+        return;
+    pthread_mutex_lock(&workers->lock);
+    workers->stopping = true;
+    pthread_cond_broadcast(&workers->work);
+    pthread_mutex_unlock(&workers->lock);
+    for (unsigned i = 0; i < workers->thread_count; i++)
+        pthread_join(workers->threads[i], NULL);
+    pthread_cond_destroy(&workers->work);
+    pthread_mutex_destroy(&workers->lock);
+    free(workers->threads);
+    free(workers);
+}

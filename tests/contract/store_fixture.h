@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * store_fixture.h - what the cases of the store's contract share: a store for each, and helpers.
+ *
+ * Each case gets a store of its own: a directory, or a schema of the server that
+ * TORG_TEST_POSTGRES names. Functions of transactions may run on other threads, so they check
+ * nothing themselves: they leave results for the case to check.
+ */
+#ifndef TORG_TESTS_CONTRACT_STORE_FIXTURE_H
+#define TORG_TESTS_CONTRACT_STORE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdbool.h>
+
+#include "store/store.h"
+
+struct backend {
+    const char *name;
+    bool postgres;
+    bool fault;
+};
+
+struct fixture {
+    const struct backend *backend;
+    char place[64]; /* directory or schema */
+    char tag[64];   /* application_name of the store's connections */
+    char url[1024];
+    struct store *store;
+};
+
+enum { ON_SQLITE = 1, ON_POSTGRES = 2, ON_PLAIN = 4, ON_FAULT = 8, ON_ALL = 15 };
+
+struct test_case {
+    const char *name;
+    CMUnitTestFunction run;
+    int where;
+};
+
+#define CASE(function, places)                                                                     \
+    {                                                                                              \
+        .name = #function, .run = (function), .where = (places)                                    \
+    }
+
+/* A file of cases each; a list ends with a case without a name. */
+extern const struct test_case store_transaction_cases[];
+extern const struct test_case store_statement_cases[];
+extern const struct test_case store_sequence_cases[];
+extern const struct test_case store_migration_cases[];
+extern const struct test_case store_fault_cases[];
+
+struct statement_args {
+    const char *sql;
+    const struct store_value *params;
+    size_t param_count;
+    int64_t changed;
+    int64_t integer; /* of the last row's first column */
+    int64_t row_count;
+};
+
+/* A row function that counts and keeps, for a struct statement_args. */
+int keep_integer(void *arg, const struct store_value *columns, size_t column_count,
+                 struct err *err);
+int exec_fn(struct store_tx *tx, void *arg, struct err *err);
+int query_fn(struct store_tx *tx, void *arg, struct err *err);
+
+int try_exec(struct store *store, const char *sql, const struct store_value *params, size_t count,
+             struct err *err);
+void exec(struct store *store, const char *sql);
+int64_t read_integer(struct store *store, const char *sql);
+void admin(const char *sql); /* on the server, outside the case's schema */
+
+int64_t now_us(void);
+void pause_ms(int ms);
+/* Waits for a flag that another thread raises; false after five seconds. */
+bool wait_flag(_Atomic int *flag, int wanted);
+
+int set_up(void **state);
+int tear_down(void **state);
+void open_store(struct fixture *fixture);
+/* The case's store; skips the case when its server is missing, fails when it is required. */
+struct fixture *start(void **state);
+
+#endif

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real clients against testd: curl, grpcurl, h2spec, over plain TCP and TLS."""
+import gzip
+import http.client
+import json
+import os
+import re
+import subprocess
+import tempfile
+import threading
+import time
+
+import tap
+from nettest import (DATA, GOAWAY, HEADERS, RST_STREAM, SERVICE, Http2, Testd, frame, message,
+                     request_headers)
+
+JSON = ("-H", "content-type: application/json")
+
+
+def curl(*args):
+    return tap.run(tap.tool("curl"), "-sS", "-m", "20", *args)
+
+
+def grpcurl(server, *args, tls=(), data=None):
+    options = ["-max-time", "20", *(tls or ["-plaintext"])]
+    if data is not None:
+        options += ["-d", data]
+    return tap.run(tap.tool("grpcurl"), *options, f"127.0.0.1:{server.port}", *args)
+
+
+def make_certificates(place):
+    """A self-signed server certificate, an authority, and a client certificate signed by it."""
+    def openssl(*args):
+        result = tap.run(tap.tool("openssl"), *args, cwd=place)
+        assert result.returncode == 0, result.stderr
+
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    new = ["req", "-x509", *key, "-days", "2"]
+    openssl(*new, "-keyout", "server.key", "-out", "server.pem", "-subj", "/CN=localhost",
+            "-addext", "subjectAltName=IP:127.0.0.1")
+    openssl(*new, "-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=authority")
+    openssl("req", *key, "-keyout", "client.key", "-out", "client.csr", "-subj", "/CN=robot")
+    openssl("x509", "-req", "-in", "client.csr", "-CA", "ca.pem", "-CAkey", "ca.key",
+            "-CAcreateserial", "-days", "2", "-out", "client.pem")
+
+
+@tap.test
+def curl_speaks_json_on_both_versions():
+    with Testd() as server:
+        for version in ("--http1.1", "--http2-prior-knowledge"):
+            result = curl(version, *JSON, "-H", "x-request-id: mine-7", "-D", "-", "-d",
+                          '{"text":"ä","everything":{"anInt64":"5"}}', server.url("Echo"))
+            head, body = re.split(r"\r\n\r\n|\n\n", result.stdout, maxsplit=1)
+            tap.contains(head, "200")
+            tap.contains(head, "x-request-id: mine-7")
+            tap.equal(json.loads(body), {"text": "ä", "everything": {"anInt64": "5"}})
+
+
+@tap.test
+def json_errors_carry_status_code_and_fields():
+    wanted = {"INVALID": (400, "invalid_argument"), "NOT_FOUND": (404, "not_found"),
+              "EXISTS": (409, "already_exists"), "DENIED": (403, "permission_denied"),
+              "UNAUTHENTICATED": (401, "unauthenticated"), "LIMIT": (429, "resource_exhausted"),
+              "PRECONDITION": (400, "failed_precondition"), "CONFLICT": (409, "aborted"),
+              "RANGE": (400, "out_of_range"), "UNSUPPORTED": (501, "unimplemented"),
+              "INTERNAL": (500, "internal"), "UNAVAILABLE": (503, "unavailable"),
+              "CORRUPT": (500, "data_loss"), "TIMEOUT": (504, "deadline_exceeded"),
+              "CANCELLED": (499, "canceled"), "STALE": (409, "aborted")}
+    with Testd() as server:
+        for code, (status, name) in wanted.items():
+            got, _, body = server.post("Fail", {"code": code, "text": 'why "x"', "fields": ["a.b"]})
+            tap.equal((got, body), (status, {"code": name, "message": 'why "x"', "details": [
+                {"field": "a.b", "reason": "a.b is at fault"}]}), code)
+        status, _, body = server.post("Echo", {"nonsense": 1})
+        tap.equal((status, body["code"]), (400, "invalid_argument"))
+        tap.contains(json.dumps(body), "nonsense")
+
+
+@tap.test
+def wrong_requests_are_told_what_is_right():
+    with Testd() as server:
+        def ask(verb, path, body=None, **headers):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+            connection.request(verb, path, body, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+
+        status, headers, _ = ask("GET", SERVICE + "Echo")
+        tap.equal((status, headers["allow"]), (405, "POST"))
+        tap.equal(ask("POST", "/nowhere", "{}")[0], 404)
+        tap.equal(ask("POST", SERVICE + "Echo", "a=b")[0], 415)
+        status, headers, _ = ask("POST", "/", "x")
+        tap.equal((status, headers["allow"]), (405, "GET, HEAD"))
+        status, _, body = server.post("Collect", {})
+        tap.equal(status, 501)
+        tap.contains(body["message"], "gRPC")
+
+
+@tap.test
+def files_have_tags_and_are_packed():
+    with Testd() as server:
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+
+        def get(verb="GET", **headers):
+            headers = {name.replace("_", "-"): value for name, value in headers.items()}
+            connection.request(verb, "/", None, headers)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+
+        status, headers, plain = get()
+        tap.equal(status, 200)
+        tap.contains(plain.decode(), "testd")
+        status, packed_headers, packed = get(accept_encoding="gzip, br")
+        tap.equal(packed_headers["content-encoding"], "gzip")
+        tap.equal(gzip.decompress(packed), plain)
+        tap.equal(get(if_none_match=headers["etag"])[0::2], (304, b""))
+        tap.equal(get(if_none_match='"other"')[0], 200)
+        status, head_headers, body = get("HEAD")
+        tap.equal((status, head_headers["content-length"], body), (200, str(len(plain)), b""))
+
+
+@tap.test
+def json_is_packed_both_ways():
+    with Testd() as server:
+        body = gzip.compress(b'{"replySize":100000}')
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection.request("POST", SERVICE + "Echo", body, {
+            "content-type": "application/json", "content-encoding": "gzip",
+            "accept-encoding": "gzip"})
+        answer = connection.getresponse()
+        packed = answer.read()
+        tap.equal(answer.headers["content-encoding"], "gzip")
+        tap.equal(len(json.loads(gzip.decompress(packed))["text"]), 100000)
+        assert len(packed) < 10000
+
+
+def check_grpc(server, **options):
+    listed = grpcurl(server, "list", **options)
+    tap.contains(listed.stdout, "torg.test.v1.EchoService")
+    tap.contains(listed.stdout, "grpc.health.v1.Health")
+    described = grpcurl(server, "describe", "torg.test.v1.EchoService", **options)
+    tap.contains(described.stdout, "rpc Chat ( stream .torg.test.v1.EchoRequest )")
+    service = "torg.test.v1.EchoService/"
+    got = grpcurl(server, service + "Echo", data='{"text":"hi"}', **options)
+    tap.equal(json.loads(got.stdout), {"text": "hi"}, got.stderr)
+    got = grpcurl(server, service + "Count", data='{"count":3}', **options)
+    tap.equal(re.findall(r'"count": "(\d)"', got.stdout), ["1", "2", "3"], got.stderr)
+    got = grpcurl(server, service + "Collect", data='{"text":"a"}{"text":"b"}', **options)
+    tap.equal(json.loads(got.stdout), {"text": "ab", "count": "2"}, got.stderr)
+    got = grpcurl(server, service + "Chat", data='{"text":"a"}{"text":"b"}', **options)
+    tap.equal(re.findall(r'"text": "(\w)"', got.stdout), ["a", "b"], got.stderr)
+    got = grpcurl(server, "grpc.health.v1.Health/Check", **options)
+    tap.contains(got.stdout, "SERVING")
+
+
+@tap.test
+def grpcurl_finds_and_calls_every_kind_of_method():
+    with Testd() as server:
+        check_grpc(server)
+        got = grpcurl(server, "torg.test.v1.EchoService/Fail",
+                      data='{"code":"INVALID","text":"bad","fields":["offer.price"]}')
+        for part in ("InvalidArgument", "bad", "google.rpc.BadRequest", "offer.price is at fault"):
+            tap.contains(got.stderr, part)
+
+
+@tap.test
+def tls_carries_everything_and_certificates_name_the_caller():
+    with tempfile.TemporaryDirectory() as place:
+        make_certificates(place)
+        file = lambda name: os.path.join(place, name)
+        with Testd("--tls", file("server.pem"), file("server.key"), "--client-ca", file("ca.pem"),
+                   "--auth") as server:
+            certificate = ["--cert", file("client.pem"), "--key", file("client.key")]
+            for version in ("--http1.1", "--http2"):
+                result = curl(version, "--cacert", file("server.pem"), *certificate, *JSON,
+                              "-w", "%{http_version}", "-d", '{"text":"hi"}',
+                              server.url("Echo", "https"))
+                tap.equal(result.stdout, '{"text":"hi","principal":"robot"}' + version[6:],
+                          result.stderr)
+            result = curl("--cacert", file("server.pem"), *JSON, "-d", "{}",
+                          server.url("Echo", "https"))
+            tap.contains(result.stdout, "unauthenticated")
+            big = curl("--http2", "--cacert", file("server.pem"), *certificate, *JSON,
+                       "-d", '{"replySize":3000000}', server.url("Echo", "https"))
+            tap.equal(len(json.loads(big.stdout)["text"]), 3000000)
+        with Testd("--tls", file("server.pem"), file("server.key")) as server:
+            check_grpc(server, tls=["-cacert", file("server.pem")])
+            plain = curl(server.url("Echo"), "-d", "{}")
+            assert plain.returncode != 0, "plain text on a TLS port"
+
+
+@tap.test
+def keys_and_scopes_are_checked():
+    with Testd("--auth") as server:
+        tap.equal(server.post("Echo", {})[0], 401)
+        tap.equal(server.post("Echo", {}, authorization="Bearer bad")[0], 401)
+        tap.equal(server.post("Echo", {}, authorization="Bearer good")[2], {"principal": "good"})
+        tap.equal(server.post("Fail", {"code": "RANGE"})[2]["code"], "out_of_range")  # public
+        status, _, body = server.post("Count", {"count": 1}, authorization="Bearer poor")
+        tap.equal((status, body["code"]), (403, "permission_denied"))
+        tap.contains(body["message"], "echo")
+        _, _, body = server.post("Count", {"count": 1}, authorization="Bearer good")
+        tap.equal(body, {"count": "1"})
+
+
+@tap.test
+def deadlines_end_calls_on_both_sides():
+    server = Testd()
+    start = time.monotonic()
+    status, _, body = server.post("Sleep", {"milliseconds": 10000}, connect_timeout_ms="200")
+    tap.equal((status, body["code"]), (504, "deadline_exceeded"))
+    assert time.monotonic() - start < 5
+    with Http2(server) as client:
+        client.send(frame(HEADERS, 4, 1, request_headers("Collect", ("grpc-timeout", "200m"))))
+        kinds = []
+        for kind, flags, stream, _ in client.frames():
+            kinds.append(kind)
+            if kind == HEADERS and flags & 1:
+                break
+    code, errors = server.stop()
+    tap.equal(code, 0)
+    tap.contains(errors, "sleep was cancelled")
+    assert time.monotonic() - start < 8
+
+
+@tap.test
+def clients_that_leave_cancel_their_calls():
+    server = Testd()
+    with Http2(server) as client:  # a reset stream
+        client.send(frame(HEADERS, 4, 1, request_headers("Sleep")) +
+                    frame(DATA, 1, 1, message(b"\x08\x90\x4e")))
+        time.sleep(0.1)
+        client.send(frame(RST_STREAM, 0, 1, b"\0\0\0\x08"))
+        with server.connect() as plain:  # a closed connection
+            body = b'{"milliseconds":10000}'
+            plain.sendall(f"POST {SERVICE}Sleep HTTP/1.1\r\nHost: x\r\n"
+                          "Content-Type: application/json\r\n"
+                          f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            time.sleep(0.1)
+        start = time.monotonic()
+    code, errors = server.stop()
+    tap.equal((code, errors.count("sleep was cancelled")), (0, 2))
+    assert time.monotonic() - start < 5
+
+
+@tap.test
+def back_pressure_holds_both_directions():
+    """26 MB through Chat arrive whole; a client that does not read is stopped in its sending."""
+    with Testd() as server:
+        server.is_well()
+        before = server.memory_kb()
+        count = 400
+        script = "".join('{"text":"%s"}' % ("a" * 65536) for _ in range(count))
+        got = subprocess.run([tap.tool("grpcurl"), "-plaintext", "-max-time", "60", "-d", "@",
+                              f"127.0.0.1:{server.port}", "torg.test.v1.EchoService/Chat"],
+                             input=script, capture_output=True, text=True, timeout=90, check=False)
+        tap.equal(got.stdout.count('"count"'), count, got.stderr)
+        assert server.memory_kb() - before < 64 << 10, server.memory_kb() - before
+        with Http2(server) as client:  # its handler reads one message: the window stays shut
+            client.send(frame(HEADERS, 4, 1, request_headers("Count")) +
+                        frame(DATA, 0, 1, message(b"\x08\xa0\x8d\x06\x10\x90\x4e")) +
+                        frame(DATA, 0, 1, b"a" * 16384) * 200)
+            for kind, _, _, payload in client.frames():
+                if kind in (GOAWAY, RST_STREAM):
+                    tap.equal(payload[-4:], b"\0\0\0\x03", "FLOW_CONTROL_ERROR")
+                    break
+            else:
+                raise AssertionError("3 MB were taken that nobody has read")
+        server.is_well()
+
+
+@tap.test
+def sigterm_finishes_what_is_in_flight():
+    server = Testd()
+    results = []
+    thread = threading.Thread(
+        target=lambda: results.append(server.post("Sleep", {"milliseconds": 1000})))
+    thread.start()
+    with Http2(server) as client:
+        client.send(frame(HEADERS, 4, 1, request_headers("Sleep")) +
+                    frame(DATA, 1, 1, message(b"\x08\xe8\x07")))
+        time.sleep(0.3)
+        server.process.terminate()
+        kinds = [got[0] for got in client.frames()]
+    thread.join()
+    tap.equal(results[0][0], 200)
+    tap.equal(results[0][1]["connection"], "close")
+    assert GOAWAY in kinds and DATA in kinds, kinds
+    assert kinds.index(GOAWAY) < kinds.index(DATA), "told before the answer came"
+    tap.equal(server.wait()[0], 0)
+    try:
+        server.connect(2).close()
+        raise AssertionError("still listening")
+    except ConnectionRefusedError:
+        pass
+
+
+@tap.test
+def operators_see_readiness_and_metrics():
+    with Testd() as server:
+        server.is_well()
+        for path, wanted in (("/livez", "ok\n"), ("/readyz", "ready\n")):
+            tap.equal(curl(f"http://127.0.0.1:{server.operator_port}{path}").stdout, wanted)
+        text = curl(f"http://127.0.0.1:{server.operator_port}/metrics").stdout
+        tap.contains(text, f'rpc_requests_total{{method="{SERVICE}Echo",code="OK"}} 1')
+        tap.contains(text, f'rpc_duration_seconds_count{{method="{SERVICE}Echo"}} 1')
+        tap.contains(curl(f"http://127.0.0.1:{server.port}/metrics").stdout, "not_found")
+
+
+def h2spec_failures(port):
+    result = tap.run(tap.tool("h2spec"), "-h", "127.0.0.1", "-p", port, "-o", "2", timeout=120)
+    tap.contains(result.stdout, "145 tests")
+    failures = set()
+    section = ""
+    for line in result.stdout.partition("Failures:")[2].splitlines():
+        if re.match(r"\s+\d+(\.\d+)*\. ", line):
+            section = line.split()[0]
+        elif "×" in line:
+            failures.add(section + " " + line.split("×")[1].strip())
+    return failures
+
+
+@tap.test
+def h2spec_finds_nothing_that_nghttpd_passes():
+    with tempfile.TemporaryDirectory() as place:
+        with open(os.path.join(place, "index.html"), "w") as page:
+            page.write("a page\n" * 20)
+        port = tap.free_port()
+        nghttpd = subprocess.Popen(
+            [tap.tool("nghttpd"), "--no-tls", "--address=127.0.0.1", "-d", place, str(port)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            with Testd() as server:
+                ours = h2spec_failures(server.port)
+                theirs = h2spec_failures(port)
+        finally:
+            nghttpd.terminate()
+            nghttpd.wait()
+        tap.comment(f"h2spec: ours fails {sorted(ours)}, nghttpd {sorted(theirs)}")
+        assert ours <= theirs, sorted(ours - theirs)
+
+
+tap.main()

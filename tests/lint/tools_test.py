@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tools that judge the tests are tested too: counting, and care for other processes."""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "tests/e2e"))
+import tap  # noqa: E402
+
+run_tests = tap.load_tool("run-tests")
+WITH_SERVERS = TOP / "tools/with-servers"
+
+
+def counts(output, code=0, hung=False):
+    result = run_tests.Result("x", output, code, 1.0, hung)
+    return result.passed, len(result.failed), len(result.skipped)
+
+
+def environment(**values):
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TORG_")}
+    return {**kept, **values}
+
+
+@tap.test
+def each_line_counts_once():
+    tap.equal(counts("1..3\nok 1 - a\nnot ok 2 - b\nok 3 - c # SKIP no kafka\n", 1), (1, 1, 1))
+
+
+@tap.test
+def a_skip_of_cmocka_is_a_skip():
+    tap.equal(counts("1..2\nnot ok 1 # SKIP a\nok 2 - b\n"), (1, 0, 1))
+
+
+@tap.test
+def a_crash_is_a_failure():
+    tap.equal(counts("1..2\nok 1 - a\n", -signal.SIGSEGV), (1, 1, 0))
+
+
+@tap.test
+def an_end_before_the_plan_is_a_failure():
+    tap.equal(counts("1..2\nok 1 - a\n"), (1, 1, 0))
+    tap.equal(counts(""), (0, 1, 0))
+
+
+@tap.test
+def a_leak_told_after_the_last_test_is_a_failure():
+    tap.equal(counts("1..1\nok 1 - a\n", 23), (1, 1, 0))
+
+
+@tap.test
+def a_hang_is_a_failure():
+    tap.equal(counts("1..1\nok 1 - a\n", 1, hung=True), (1, 1, 0))
+
+
+@tap.test
+def the_commands_exit_code_is_passed_on():
+    done = tap.run(WITH_SERVERS, "sh", "-c", "exit 7", env=environment(TORG_SERVERS=""))
+    tap.equal(done.returncode, 7, done.stderr)
+
+
+@tap.test
+def a_missing_server_is_told_and_its_variable_unset():
+    with tempfile.TemporaryDirectory() as empty:
+        done = tap.run(WITH_SERVERS, "sh", "-c", "echo [$TORG_TEST_KAFKA]",
+                       env=environment(TORG_SERVERS="kafka", TORG_CACHE=empty))
+    tap.equal((done.returncode, done.stdout), (0, "[]\n"))
+    tap.contains(done.stderr, "no kafka")
+
+
+@tap.test
+def a_missing_server_that_is_required_is_an_error():
+    with tempfile.TemporaryDirectory() as empty:
+        done = tap.run(WITH_SERVERS, "echo", "ran", env=environment(
+            TORG_SERVERS="kafka", TORG_CACHE=empty, TORG_REQUIRE="kafka"))
+    tap.equal((done.returncode, done.stdout), (1, ""))
+
+
+@tap.test
+def a_server_given_by_the_environment_is_used():
+    done = tap.run(WITH_SERVERS, "sh", "-c", "echo $TORG_TEST_KAFKA", env=environment(
+        TORG_SERVERS="kafka", TORG_TEST_KAFKA="elsewhere:1", TORG_REQUIRE="kafka"))
+    tap.equal((done.returncode, done.stdout), (0, "elsewhere:1\n"))
+
+
+@tap.test
+def what_the_command_leaves_running_is_ended():
+    done = tap.run(WITH_SERVERS, "sh", "-c", "setsid sleep 600 >&- 2>&- & echo $!",
+                   env=environment(TORG_SERVERS=""))
+    tap.contains(done.stderr, "sleep 600")
+    assert not os.path.exists(f"/proc/{done.stdout.strip()}")
+
+
+def ended(pid):
+    """Gone, or dead and not yet reaped by its new parent."""
+    try:
+        return "State:\tZ" in pathlib.Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return True
+
+
+@tap.test
+def servers_end_with_a_killed_script_and_the_next_one_clears_up():
+    with tempfile.TemporaryDirectory() as place:
+        os.chmod(place, 0o711)                  # user postgres passes through
+        env = environment(TORG_SERVERS="postgres", TMPDIR=place)
+        script = "echo $TORG_TEST_POSTGRES_PID; exec sleep 600"
+        process = subprocess.Popen([WITH_SERVERS, "sh", "-c", script], stdout=subprocess.PIPE,
+                                   text=True, env=env)
+        server = process.stdout.readline().strip()
+        process.kill()
+        process.wait()
+        if not server:
+            tap.skip("no postgres")             # PostgreSQL, because it is the lightest
+        tap.wait_until(lambda: ended(server), 10, "the server's end")
+        assert os.listdir(place)
+        tap.run(WITH_SERVERS, "true", env=environment(TORG_SERVERS="", TMPDIR=place))
+        tap.equal(os.listdir(place), [])
+
+
+tap.main()

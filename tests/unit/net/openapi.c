@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unit tests of net/openapi.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <yajl/yajl_tree.h>
+
+#include "echo_descriptors.h"
+#include "model_descriptors.h"
+#include "net/openapi.h"
+
+static struct buf out;
+static yajl_val document;
+
+static int set_up(void **state)
+{
+    const struct bytes sets[] = {
+        bytes_make(model_descriptors, model_descriptors_size),
+        bytes_make(echo_descriptors, echo_descriptors_size),
+    };
+    struct err err;
+    char text[256];
+
+    (void)state;
+    buf_init(&out, 1 << 20);
+    if (openapi_print(sets, 2, &out, &err) != 0)
+        return -1;
+    document = yajl_tree_parse(buf_text(&out), text, sizeof(text));
+    return document ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    yajl_tree_free(document);
+    buf_release(&out);
+    return 0;
+}
+
+/* The text at a path of at most five keys; "" when there is none. */
+static const char *at(const char *a, const char *b, const char *c, const char *d, const char *e)
+{
+    const char *path[] = {a, b, c, d, e, NULL};
+    const char *text = YAJL_GET_STRING(yajl_tree_get(document, path, yajl_t_string));
+
+    return text ? text : "";
+}
+
+static bool has(const char *part)
+{
+    return strstr(buf_text(&out), part) != NULL;
+}
+
+static void methods_are_posts_with_their_comments(void **state)
+{
+    (void)state;
+    assert_string_equal(at("openapi", NULL, NULL, NULL, NULL), "3.0.3");
+    assert_string_equal(
+        at("paths", "/torg.v1.SystemService/GetSystem", "post", "description", NULL),
+        "Version, roles and start time of the answering process.");
+    assert_string_equal(at("paths", "/torg.test.v1.EchoService/Fail", "post", "description", NULL),
+                        "answers the status asked for");
+    assert_true(has("{\"$ref\":\"#/components/schemas/torg.v1.GetSystemRequest\"}"));
+}
+
+static void streams_and_other_packages_are_left_out(void **state)
+{
+    (void)state;
+    assert_false(has("EchoService/Count"));
+    assert_false(has("EchoService/Collect"));
+    assert_false(has("grpc.health"));
+}
+
+static void schemas_follow_the_json_mapping(void **state)
+{
+    (void)state;
+    assert_string_equal(at("components", "schemas", "torg.v1.System", "type", NULL), "object");
+    assert_true(has("\"startTime\":{\"type\":\"string\",\"format\":\"date-time\"}"));
+    assert_true(has("\"anInt64\":{\"type\":\"string\",\"format\":\"int64\""));
+    assert_true(has("\"aMap\":{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\""));
+    assert_true(has("\"childMap\":{\"type\":\"object\",\"additionalProperties\":{\"$ref\":"));
+    assert_true(has("\"manyString\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"));
+    assert_true(has("\"torg.test.v1.Everything.Color\":{\"type\":\"string\",\"enum\":["
+                    "\"COLOR_UNSPECIFIED\",\"COLOR_RED\",\"COLOR_DARK_GREEN\"]}"));
+    assert_true(
+        has("\"replySize\":{\"description\":\"reply with that many bytes of text instead\""));
+    assert_false(has("AMapEntry"));
+}
+
+/* Every $ref has its schema. */
+static void no_reference_dangles(void **state)
+{
+    static const char prefix[] = "\"$ref\":\"#/components/schemas/";
+    const char *place = buf_text(&out);
+    int count = 0;
+
+    (void)state;
+    for (place = strstr(place, prefix); place; place = strstr(place, prefix)) {
+        char name[128];
+        const char *path[] = {"components", "schemas", name, NULL};
+        size_t size;
+
+        place += strlen(prefix);
+        size = strcspn(place, "\"");
+        assert_true(size < sizeof(name));
+        memcpy(name, place, size);
+        name[size] = 0;
+        assert_non_null(yajl_tree_get(document, path, yajl_t_object));
+        count++;
+    }
+    assert_true(count > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(methods_are_posts_with_their_comments),
+        cmocka_unit_test(streams_and_other_packages_are_left_out),
+        cmocka_unit_test(schemas_follow_the_json_mapping),
+        cmocka_unit_test(no_reference_dangles),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
