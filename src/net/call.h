@@ -36,7 +36,7 @@ struct header {
 
 struct reply {
     int http_status;
-    char status_text[4]; /* HTTP/2's :status; here, as the arena is the handler's */
+    char status_text[3]; /* HTTP/2's :status; here, as the arena is the handler's */
     char length_text[24];
     bool is_closed; /* a stream has begun: no more headers */
     int status;     /* gRPC's */
