@@ -104,6 +104,14 @@ int file_write(const char *path, struct bytes content, struct err *err)
     return sync_parent(path, err);
 }
 
+/* A directory that is made here is durable in its parent before anything is put into it. */
+static int make_dir(const char *path, struct err *err)
+{
+    if (mkdir(path, 0755) == 0)
+        return sync_parent(path, err);
+    return errno == EEXIST ? 0 : err_errno(err, "create directory %s", path);
+}
+
 int dir_create(const char *path, struct err *err)
 {
     char *copy = mem_strdup(path);
@@ -112,14 +120,11 @@ int dir_create(const char *path, struct err *err)
 
     for (slash = strchr(copy + 1, '/'); slash && !rc; slash = strchr(slash + 1, '/')) {
         *slash = 0;
-        if (mkdir(copy, 0755) && errno != EEXIST)
-            rc = err_errno(err, "create directory %s", copy);
+        rc = make_dir(copy, err);
         *slash = '/';
     }
-    if (!rc && mkdir(copy, 0755) && errno != EEXIST)
-        rc = err_errno(err, "create directory %s", copy);
     if (!rc)
-        rc = sync_parent(path, err);
+        rc = make_dir(copy, err);
     free(copy);
     return rc;
 }

@@ -16,6 +16,21 @@ enum {
     METRIC_LABELS_SIZE_MAX = 256,
     VIOLATION_COUNT_MAX = 100, /* reasons told at once about one message */
 
+    /* ---- config ---- */
+    CONFIG_FILE_SIZE_MAX = 1 << 20, /* written by hand; more is not a configuration */
+    CONFIG_LINE_SIZE_MAX = 4096,    /* a value, quoted, with its name and a comment */
+    CONFIG_VALUE_SIZE_MAX = 1024,   /* paths and URLs */
+    CONFIG_THREAD_COUNT_MAX = 1024, /* more threads than this only wait for each other */
+
+    /* ---- roles ---- */
+    OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
+
+    /* ---- access ---- */
+    KEY_COUNT_MAX = 50000,       /* all are held in memory, about 600 bytes each */
+    KEY_PAGE_COUNT = 500,        /* rows read at a time */
+    KEY_REFRESH_MS = 500,        /* a revocation elsewhere is known here within a second */
+    KEY_STALE_MS_MAX = 60000,    /* a store silent for longer: stored keys are refused */
+    KEY_TEMPORARY_COUNT_MAX = 4, /* the start key, the operators' key */
     /* ---- net: the server ---- */
     NET_HEAD_SIZE_MAX = 32 << 10, /* request line and headers together; proxies send up to 16 KB */
     NET_HEADER_COUNT_MAX = 100,   /* honest clients send some twenty */

@@ -2,13 +2,8 @@
 /*
  * coord.c - see coord.h: the member's side, the same for every backend.
  *
- * A step renews the session and brings each set nearer to its plan. What a step learns is put
- * into `held` under `lock`, which is never kept during a call to the backend: coord_valid and
- * coord_owned answer at once even while a step hangs on a dead connection. `step_lock` lets one
- * step, join or leave happen at a time.
- *
- * The deadline is the heart of it: the time before a renewal was sent plus the lease. The
- * backend counts from when the renewal arrived, which is later, so it ends the session later.
+ * Opening, closing, the thread, joining and leaving, registers. The rest is in coord_owned.c
+ * and coord_step.c; member.h says how they share a handle.
  */
 #include "coord/coord.h"
 
@@ -24,58 +19,7 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "coord/backend.h"
-#include "coord/plan.h"
-
-enum {
-    RENEWALS_PER_LEASE = 3, /* two may be lost before the lease is */
-    RETRIES_PER_LEASE = 10,
-};
-
-struct held {
-    uint64_t ticket; /* 0: not ours */
-    bool leaving;
-    bool released; /* the application has let go; the backend is told by the next step */
-};
-
-struct coord_shards {
-    struct coord *coord; /* borrowed */
-    char name[COORD_NAME_SIZE_MAX + 1];
-    uint32_t shard_count;
-    /* of the step */
-    bool joined;
-    bool left; /* the application is done with it; freed once the backend has been told */
-    bool look_due;
-    int64_t looked_us;
-    /* under coord->lock */
-    uint64_t generation;
-    struct held *held; /* owned, shard_count of them */
-    struct gauge *owned_count;
-};
-
-struct coord {
-    struct coord_backend *backend; /* owned */
-    const struct clock *clock;
-    char member[COORD_NAME_SIZE_MAX + 1];
-    struct counter *lost_count;
-
-    pthread_mutex_t step_lock;
-    struct coord_shards *sets[COORD_SET_COUNT_MAX]; /* owned; NULL: unused */
-    struct coord_view view;                         /* of the step; too large for a stack */
-    int64_t renewed_us;
-    bool answering; /* the last step worked: a change is worth a line in the log */
-
-    pthread_mutex_t lock;
-    pthread_cond_t changed; /* for coord_wait */
-    pthread_cond_t wake;    /* for the thread */
-    int64_t deadline_us;
-    int64_t lease_us;
-    bool expired; /* the end of the lease has been noticed, and counted as a change */
-    bool poked;
-    bool stopping;
-
-    bool has_thread;
-    pthread_t thread;
-};
+#include "coord/member.h"
 
 void coord_after_us(struct timespec *when, int64_t delay_us)
 {
@@ -118,400 +62,6 @@ int coord_backend_open(const char *url, const struct coord_setup *setup,
                    "coordination URL \"%.100s\" must begin with memory: local: or zookeeper:", url);
 }
 
-/* --- what is owned; all under coord->lock --- */
-
-static void tell_change(struct coord_shards *shards)
-{
-    int64_t count = 0;
-    uint32_t i;
-
-    for (i = 0; i < shards->shard_count; i++)
-        count += shards->held[i].ticket != 0;
-    gauge_set(shards->owned_count, count);
-    shards->generation++;
-    pthread_cond_broadcast(&shards->coord->changed);
-}
-
-static void tell_all(struct coord *coord)
-{
-    size_t i;
-
-    for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
-        if (coord->sets[i])
-            tell_change(coord->sets[i]);
-    }
-}
-
-/* Is the lease good at this moment? Its end counts as a change, once. */
-static bool lease_good(struct coord *coord)
-{
-    bool good = clock_mono_us(coord->clock) < coord->deadline_us;
-
-    if (!good && !coord->expired) {
-        coord->expired = true;
-        counter_add(coord->lost_count, 1);
-        tell_all(coord);
-    }
-    return good;
-}
-
-static void set_deadline(struct coord *coord, int64_t deadline_us, int64_t lease_us)
-{
-    pthread_mutex_lock(&coord->lock);
-    lease_good(coord); /* an end that nobody noticed is still a change */
-    coord->deadline_us = deadline_us;
-    coord->lease_us = lease_us;
-    if (coord->expired && lease_good(coord)) {
-        coord->expired = false;
-        tell_all(coord);
-    }
-    pthread_mutex_unlock(&coord->lock);
-}
-
-static void lose_all(struct coord *coord)
-{
-    size_t i;
-
-    pthread_mutex_lock(&coord->lock);
-    coord->deadline_us = 0;
-    for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
-        struct coord_shards *shards = coord->sets[i];
-
-        if (!shards)
-            continue;
-        memset(shards->held, 0, shards->shard_count * sizeof(shards->held[0]));
-        shards->joined = false;
-    }
-    lease_good(coord);
-    tell_all(coord);
-    pthread_mutex_unlock(&coord->lock);
-}
-
-size_t coord_owned(struct coord_shards *shards, struct coord_shard *owned, size_t room)
-{
-    struct coord *coord = shards->coord;
-    size_t count = 0;
-    uint32_t i;
-
-    pthread_mutex_lock(&coord->lock);
-    if (lease_good(coord)) {
-        for (i = 0; i < shards->shard_count && count < room; i++) {
-            const struct held *held = &shards->held[i];
-
-            if (held->ticket && !held->released)
-                owned[count++] = (struct coord_shard){i, held->ticket, held->leaving};
-        }
-    }
-    pthread_mutex_unlock(&coord->lock);
-    return count;
-}
-
-bool coord_valid(struct coord_shards *shards, uint32_t shard, uint64_t ticket)
-{
-    struct coord *coord = shards->coord;
-    bool valid;
-
-    assert(shard < shards->shard_count);
-    pthread_mutex_lock(&coord->lock);
-    valid = ticket && shards->held[shard].ticket == ticket && !shards->held[shard].released &&
-            lease_good(coord);
-    pthread_mutex_unlock(&coord->lock);
-    return valid;
-}
-
-static void poke(void *arg)
-{
-    struct coord *coord = arg;
-
-    pthread_mutex_lock(&coord->lock);
-    coord->poked = true;
-    pthread_cond_signal(&coord->wake);
-    pthread_mutex_unlock(&coord->lock);
-}
-
-void coord_release(struct coord_shards *shards, uint32_t shard, uint64_t ticket)
-{
-    struct coord *coord = shards->coord;
-
-    assert(shard < shards->shard_count);
-    pthread_mutex_lock(&coord->lock);
-    if (ticket && shards->held[shard].ticket == ticket && !shards->held[shard].released) {
-        shards->held[shard].released = true;
-        tell_change(shards);
-        coord->poked = true;
-        pthread_cond_signal(&coord->wake);
-    }
-    pthread_mutex_unlock(&coord->lock);
-}
-
-int coord_wait(struct coord_shards *shards, uint64_t *seen, int timeout_ms, struct err *err)
-{
-    struct coord *coord = shards->coord;
-    struct timespec end;
-    int waited = 0;
-    int rc = 0;
-
-    coord_after_us(&end, (int64_t)timeout_ms * MS_US);
-    pthread_mutex_lock(&coord->lock);
-    while (shards->generation == *seen && waited == 0) {
-        struct timespec until = end;
-        struct timespec lease_end;
-        bool lease_first = false;
-
-        if (lease_good(coord)) {
-            coord_after_us(&lease_end, coord->deadline_us - clock_mono_us(coord->clock) + MS_US);
-            lease_first = lease_end.tv_sec < end.tv_sec ||
-                          (lease_end.tv_sec == end.tv_sec && lease_end.tv_nsec < end.tv_nsec);
-        }
-        if (shards->generation != *seen)
-            break;
-        if (lease_first)
-            until = lease_end;
-        waited = pthread_cond_timedwait(&coord->changed, &coord->lock, &until);
-        if (lease_first)
-            waited = 0;
-    }
-    if (shards->generation == *seen)
-        rc = err_set(err, ERR_TIMEOUT, "no change of %s within %d ms", shards->name, timeout_ms);
-    *seen = shards->generation;
-    pthread_mutex_unlock(&coord->lock);
-    return rc;
-}
-
-/* --- the step --- */
-
-/* Puts what the backend says into held; true when something else than before. */
-static void adopt_view(struct coord_shards *shards, const struct coord_view *view)
-{
-    bool changed = false;
-    uint32_t i;
-
-    pthread_mutex_lock(&shards->coord->lock);
-    for (i = 0; i < shards->shard_count; i++) {
-        struct held *held = &shards->held[i];
-        uint64_t ticket = view->self >= 0 && view->owners[i] == view->self ? view->tickets[i] : 0;
-
-        if (held->ticket == ticket)
-            continue;
-        *held = (struct held){.ticket = ticket};
-        changed = true;
-    }
-    if (changed)
-        tell_change(shards);
-    pthread_mutex_unlock(&shards->coord->lock);
-}
-
-static void adopt_leaving(struct coord_shards *shards, const bool *leaving)
-{
-    bool changed = false;
-    uint32_t i;
-
-    pthread_mutex_lock(&shards->coord->lock);
-    for (i = 0; i < shards->shard_count; i++) {
-        if (shards->held[i].leaving != leaving[i]) {
-            shards->held[i].leaving = leaving[i];
-            changed = true;
-        }
-    }
-    if (changed)
-        tell_change(shards);
-    pthread_mutex_unlock(&shards->coord->lock);
-}
-
-/* Tells the backend of the shards that the application has released. */
-static int flush_released(struct coord_shards *shards, struct err *err)
-{
-    struct coord *coord = shards->coord;
-    uint32_t i;
-    int rc;
-
-    for (i = 0; i < shards->shard_count; i++) {
-        bool released;
-
-        pthread_mutex_lock(&coord->lock);
-        released = shards->held[i].ticket && shards->held[i].released;
-        pthread_mutex_unlock(&coord->lock);
-        if (!released)
-            continue;
-        rc = coord->backend->ops->release(coord->backend, shards->name, i, err);
-        if (rc)
-            return rc;
-        pthread_mutex_lock(&coord->lock);
-        shards->held[i] = (struct held){.ticket = 0};
-        tell_change(shards);
-        pthread_mutex_unlock(&coord->lock);
-        shards->look_due = true;
-    }
-    return 0;
-}
-
-static int claim(struct coord_shards *shards, const uint32_t *claims, uint32_t count,
-                 struct err *err)
-{
-    struct coord *coord = shards->coord;
-    uint32_t i;
-
-    for (i = 0; i < count; i++) {
-        uint64_t ticket;
-        int rc = coord->backend->ops->claim(coord->backend, shards->name, claims[i], &ticket, err);
-
-        if (rc)
-            shards->look_due = true; /* somebody was faster, or the answer was lost */
-        if (rc == ERR_EXISTS)
-            continue;
-        if (rc)
-            return rc;
-        pthread_mutex_lock(&coord->lock);
-        shards->held[claims[i]] = (struct held){.ticket = ticket};
-        tell_change(shards);
-        pthread_mutex_unlock(&coord->lock);
-    }
-    return 0;
-}
-
-/* Looks at the set and follows the plan. */
-static int rebalance(struct coord_shards *shards, struct err *err)
-{
-    struct coord *coord = shards->coord;
-    struct coord_view *view = &coord->view;
-    uint32_t claims[COORD_SHARD_COUNT_MAX];
-    bool leaving[COORD_SHARD_COUNT_MAX];
-    uint32_t count;
-    uint32_t i;
-    int rc;
-
-    view->shard_count = shards->shard_count;
-    rc = coord->backend->ops->look(coord->backend, shards->name, view, err);
-    if (rc)
-        return rc;
-    shards->look_due = false;
-    shards->looked_us = clock_mono_us(coord->clock);
-    if (view->self < 0) { /* somebody removed us; join again with the next step */
-        shards->joined = false;
-        return err_set(err, ERR_UNAVAILABLE, "%s is not listed in %s", coord->member, shards->name);
-    }
-    adopt_view(shards, view);
-    pthread_mutex_lock(&coord->lock);
-    for (i = 0; i < shards->shard_count; i++)
-        leaving[i] = shards->held[i].leaving;
-    pthread_mutex_unlock(&coord->lock);
-    count = plan_make(view, leaving, claims);
-    adopt_leaving(shards, leaving);
-    return claim(shards, claims, count, err);
-}
-
-static void drop_set(struct coord_shards *shards)
-{
-    struct coord *coord = shards->coord;
-    size_t i;
-
-    pthread_mutex_lock(&coord->lock);
-    for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
-        if (coord->sets[i] == shards)
-            coord->sets[i] = NULL;
-    }
-    pthread_mutex_unlock(&coord->lock);
-    gauge_set(shards->owned_count, 0);
-    free(shards->held);
-    free(shards);
-}
-
-/* Tells the backend that the member is gone from the set, and frees the set. The member goes
- * before its shards: else its own plan, seen by another step, could claim them again. */
-static int finish_leave(struct coord_shards *shards, struct err *err)
-{
-    struct coord_backend *backend = shards->coord->backend;
-    int rc = backend->ops->leave(backend, shards->name, err);
-
-    if (!rc)
-        rc = flush_released(shards, err);
-    if (!rc)
-        drop_set(shards);
-    return rc;
-}
-
-static int step_set(struct coord_shards *shards, struct err *err)
-{
-    struct coord *coord = shards->coord;
-    int rc;
-
-    if (shards->left)
-        return finish_leave(shards, err);
-    if (!shards->joined) {
-        rc = coord->backend->ops->join(coord->backend, shards->name, shards->shard_count, err);
-        if (rc)
-            return rc;
-        shards->joined = true;
-        shards->look_due = true;
-    }
-    rc = flush_released(shards, err);
-    if (rc)
-        return rc;
-    if (!shards->look_due && clock_mono_us(coord->clock) - shards->looked_us < coord->lease_us)
-        return 0;
-    rc = rebalance(shards, err);
-    if (rc)
-        shards->look_due = true;
-    return rc;
-}
-
-static int renew(struct coord *coord, struct err *err)
-{
-    int64_t before_us = clock_mono_us(coord->clock);
-    int64_t lease_us = 0;
-    int rc = coord->backend->ops->renew(coord->backend, &lease_us, err);
-
-    if (rc == ERR_STALE) {
-        log_warn("session lost, all shards given up", LOG_TEXT("member", coord->member));
-        lose_all(coord);
-        rc = coord->backend->ops->rejoin(coord->backend, err);
-        if (rc)
-            return rc;
-        before_us = clock_mono_us(coord->clock);
-        rc = coord->backend->ops->renew(coord->backend, &lease_us, err);
-    }
-    if (rc)
-        return rc == ERR_STALE ? err_set(err, ERR_UNAVAILABLE, "session lost again") : rc;
-    coord->renewed_us = before_us;
-    set_deadline(coord, before_us + lease_us, lease_us);
-    return 0;
-}
-
-/* With step_lock held. force: renew now, and look at every set. */
-static int step(struct coord *coord, bool force, struct err *err)
-{
-    int64_t now_us = clock_mono_us(coord->clock);
-    int rc = 0;
-    size_t i;
-
-    if (force || now_us - coord->renewed_us >= coord->lease_us / RENEWALS_PER_LEASE)
-        rc = renew(coord, err);
-    for (i = 0; i < COORD_SET_COUNT_MAX && !rc; i++) {
-        if (!coord->sets[i])
-            continue;
-        coord->sets[i]->look_due |= force;
-        rc = step_set(coord->sets[i], err);
-    }
-    if (rc && coord->answering)
-        log_warn("coordination does not answer", LOG_TEXT("member", coord->member),
-                 LOG_TEXT("error", err->text));
-    if (!rc && !coord->answering)
-        log_info("coordination answers", LOG_TEXT("member", coord->member));
-    coord->answering = !rc;
-    return rc;
-}
-
-int coord_step(struct coord *coord, struct err *err)
-{
-    struct err local;
-    int rc;
-
-    pthread_mutex_lock(&coord->step_lock);
-    rc = step(coord, true, err ? err : &local);
-    pthread_mutex_unlock(&coord->step_lock);
-    return rc;
-}
-
 /* Waits for a poke or the next renewal; false when the handle is being closed. */
 static bool wait_for_work(struct coord *coord, bool failed, bool *poked)
 {
@@ -550,7 +100,7 @@ static void *run(void *arg)
             if (coord->sets[i])
                 coord->sets[i]->look_due |= poked;
         }
-        rc = step(coord, false, &err);
+        rc = member_step(coord, false, &err);
         pthread_mutex_unlock(&coord->step_lock);
     }
     return NULL;
@@ -585,7 +135,7 @@ static int start(struct coord *coord, const char *url, bool manual, struct err *
     struct coord_setup setup = {.member = coord->member,
                                 .clock = coord->clock,
                                 .lease_us = coord->lease_us,
-                                .poke = poke,
+                                .poke = member_poke,
                                 .arg = coord};
     int rc = coord_backend_open(url, &setup, &coord->backend, err);
 
@@ -654,7 +204,7 @@ void coord_close(struct coord *coord)
     for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
         coord_leave(coord->sets[i]);
         if (coord->sets[i]) /* the backend does not answer; the end of the session does it */
-            drop_set(coord->sets[i]);
+            member_drop_set(coord->sets[i]);
     }
     coord->backend->ops->close(coord->backend);
     free_coord(coord);
@@ -681,6 +231,18 @@ static int add_set(struct coord *coord, struct coord_shards *shards, struct err 
     coord->sets[place] = shards;
     pthread_mutex_unlock(&coord->lock);
     return 0;
+}
+
+/* With step_lock. What cannot be told to the backend now is told by a later step, or by the
+ * end of the session. */
+static void leave(struct coord_shards *shards)
+{
+    const char *member = shards->coord->member;
+    struct err err;
+
+    shards->left = true;
+    if (member_step_set(shards, &err))
+        log_warn("set not left yet", LOG_TEXT("member", member), LOG_TEXT("error", err.text));
 }
 
 int coord_join(struct coord *coord, const char *set, uint32_t shard_count,
@@ -714,11 +276,11 @@ int coord_join(struct coord *coord, const char *set, uint32_t shard_count,
         free(shards->held);
         free(shards);
     } else {
-        rc = step_set(shards, err);
+        rc = member_step_set(shards, err);
         if (rc == ERR_STALE) /* the lease ended since the last step, which says so */
-            rc = step(coord, true, err);
-        if (rc)
-            drop_set(shards);
+            rc = member_step(coord, true, err);
+        if (rc) /* it may be half joined */
+            leave(shards);
     }
     pthread_mutex_unlock(&coord->step_lock);
     if (!rc)
@@ -729,21 +291,12 @@ int coord_join(struct coord *coord, const char *set, uint32_t shard_count,
 void coord_leave(struct coord_shards *shards)
 {
     struct coord *coord;
-    struct err err;
-    uint32_t i;
-    int rc;
 
     if (!shards)
         return;
     coord = shards->coord;
     pthread_mutex_lock(&coord->step_lock);
-    for (i = 0; i < shards->shard_count; i++)
-        coord_release(shards, i, shards->held[i].ticket);
-    shards->left = true;
-    rc = finish_leave(shards, &err);
-    if (rc) /* a later step tries again, or the end of the session does it */
-        log_warn("set not left yet", LOG_TEXT("member", coord->member),
-                 LOG_TEXT("error", err.text));
+    leave(shards);
     pthread_mutex_unlock(&coord->step_lock);
 }
 

@@ -599,7 +599,7 @@ static int open_member(const struct coord_ops *ops, const char *place, const cha
                        struct err *err)
 {
     struct board_member *member;
-    struct board *board;
+    struct board *board = NULL;
     int rc;
 
     pthread_mutex_lock(&boards_lock);

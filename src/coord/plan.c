@@ -28,7 +28,9 @@ uint32_t plan_quota(const struct coord_view *view, int member)
     assert(member >= 0 && member < view->member_count);
     count_owned(view, counts);
     for (other = 0; other < view->member_count; other++) {
-        if (counts[other] > counts[member] || (counts[other] == counts[member] && other < member))
+        bool tie = counts[other] == counts[member];
+
+        if (counts[other] > counts[member] || (tie && other < member))
             before++;
     }
     return view->shard_count / members + (before < view->shard_count % members);

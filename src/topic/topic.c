@@ -17,7 +17,7 @@
 static const struct topics_ops *const backends[] = {
     &topics_file_ops,
     &topics_memory_ops,
-
+    &topics_kafka_ops,
     &topics_fault_ops,
 };
 

@@ -6,8 +6,8 @@
  * id and password out of the server's first answer, so that a test can end the session behind
  * its owner's back, as an administrator or an expiry would.
  */
-#ifndef TORG_TESTS_ZOOKEEPER_PROXY_H
-#define TORG_TESTS_ZOOKEEPER_PROXY_H
+#ifndef TORG_TESTS_CONTRACT_ZOOKEEPER_PROXY_H
+#define TORG_TESTS_CONTRACT_ZOOKEEPER_PROXY_H
 
 #include <stdbool.h>
 

@@ -45,7 +45,7 @@ CASES = {
         ({"src/base/x.h": "#pragma once\n"},
          {"src/base/x.h": C + "#ifndef TORG_BASE_X_H\n#define TORG_BASE_X_H\n#endif\n"}),
         ({"src/base/x.h": "#ifndef X_H\n#define X_H\n#endif\n"},
-         {"tests/unit/a.h": "#ifndef TORG_TESTS_UNIT_A_H\n#define TORG_TESTS_UNIT_A_H\n"}),
+         {"tests/unit/a.h": "#ifndef TORG_TESTS_A_H\n#define TORG_TESTS_A_H\n#endif\n"}),
     ],
     "file_length": [
         ({"src/base/x.c": "\n" * 801}, {"src/base/x.c": "\n" * 800}),
@@ -89,6 +89,7 @@ CASES = {
     ],
     "layout": [
         ({"src/base/x.c": "a" * 101 + "\n"}, {"src/base/x.c": "a" * 100 + "\n"}),
+        ({"tools/x.py": "a" * 121 + "\n"}, {"tools/x.py": "a" * 120 + "\n"}),
         ({"src/base/x.c": "\tint a;\n"}, {"docs/x.md": "a" * 200 + "\n"}),
         ({"src/base/x.c": "int a; \n"}, {"src/base/x.c": "int a;\n"}),
         ({"src/base/x.c": "int a;"}, {"src/base/x.c": ""}),
@@ -98,7 +99,7 @@ CASES = {
     ],
     "no_machine_paths": [
         ({"tools/x": "cd /ho" + "me/me\n"}, {"tools/x": "ls /usr/lib /home\n"}),
-        ({"tests/x.c": '"/t' + 'mp/x"\n'}, {"tests/x.c": '"$TMPDIR/x"\n'}),
+        ({"tests/x.c": '"/t' + 'mp/x"\n'}, {"tests/x.c": '"/t' + 'mp/torg-XXXXXX"\n'}),
     ],
 }
 

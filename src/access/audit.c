@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* audit.c - see audit.h. */
+#include "access/audit.h"
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "store/sequence.h"
+
+int audit_add(struct store_tx *tx, const struct audit_entry *entry, struct err *err)
+{
+    int64_t seq = 0;
+    int rc = store_next_seq(tx, "audit", 1, &seq, err);
+    const struct store_value params[] = {
+        STORE_V_INT(seq),
+        STORE_V_INT(entry->at_us),
+        STORE_V_TEXT(bytes_of(entry->principal)),
+        STORE_V_TEXT(bytes_of(entry->action)),
+        STORE_V_TEXT(bytes_of(entry->target)),
+        STORE_V_TEXT(bytes_of(entry->detail)),
+    };
+
+    if (rc)
+        return rc;
+    return store_exec(tx,
+                      "INSERT INTO audit (seq, at_us, principal, action, target, detail) "
+                      "VALUES ($1, $2, $3, $4, $5, $6)",
+                      params, ARRAY_COUNT(params), NULL, err);
+}
+
+void audit_log(const struct audit_entry *entry)
+{
+    log_info("audit", LOG_TEXT("principal", entry->principal), LOG_TEXT("action", entry->action),
+             LOG_TEXT("target", entry->target), LOG_TEXT("detail", entry->detail));
+}
+
+static int add_entry(struct store_tx *tx, void *arg, struct err *err)
+{
+    return audit_add(tx, arg, err);
+}
+
+int audit_record(struct store *store, const struct audit_entry *entry, struct err *err)
+{
+    struct audit_entry copy = *entry;
+    int rc = store_write(store, add_entry, &copy, err);
+
+    if (rc)
+        return err_wrap(err, "audit %s", entry->action);
+    audit_log(entry);
+    return 0;
+}
+
+struct listing {
+    struct arena *arena;
+    int64_t before_seq;
+    size_t max;
+    struct audit_entry *entries; /* max of them */
+    size_t count;
+};
+
+static int take_entry(void *arg, const struct store_value *columns, size_t column_count,
+                      struct err *err)
+{
+    struct listing *listing = arg;
+
+    (void)err;
+    (void)column_count;
+    if (listing->count == listing->max)
+        return 0;
+    listing->entries[listing->count++] = (struct audit_entry){
+        .seq = columns[0].integer,
+        .at_us = columns[1].integer,
+        .principal = arena_text(listing->arena, columns[2].bytes),
+        .action = arena_text(listing->arena, columns[3].bytes),
+        .target = arena_text(listing->arena, columns[4].bytes),
+        .detail = arena_text(listing->arena, columns[5].bytes),
+    };
+    return 0;
+}
+
+static int list_entries(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct listing *listing = arg;
+    const struct store_value params[] = {
+        STORE_V_INT(listing->before_seq ? listing->before_seq : INT64_MAX),
+        STORE_V_INT((int64_t)listing->max),
+    };
+
+    listing->count = 0;
+    return store_query(tx,
+                       "SELECT seq, at_us, principal, action, target, detail FROM audit "
+                       "WHERE seq < $1 ORDER BY seq DESC LIMIT $2",
+                       params, ARRAY_COUNT(params), take_entry, listing, err);
+}
+
+int audit_list(struct store *store, int64_t before_seq, size_t max, struct arena *arena,
+               struct audit_entry **entries, size_t *count, struct err *err)
+{
+    struct listing listing = {.arena = arena, .before_seq = before_seq, .max = max};
+    int rc;
+
+    listing.entries = arena_array(arena, max, sizeof(*listing.entries));
+    rc = store_read(store, list_entries, &listing, err);
+    *entries = listing.entries;
+    *count = rc ? 0 : listing.count;
+    return rc;
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* key_ring.c - see key_ring.h. */
+#include "access/key_ring.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+#include "access/keys.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+
+/* An unchanging table, in order of ids. */
+struct key_table {
+    struct keys_state state;
+    size_t count;
+    struct key keys[];
+};
+
+struct key_ring {
+    struct authenticator authenticator;
+    struct store *store;
+    const struct clock *clock;
+
+    pthread_rwlock_t lock;   /* guards table, temporary */
+    struct key_table *table; /* owned */
+    struct key temporary[KEY_TEMPORARY_COUNT_MAX];
+    size_t temporary_count;
+
+    pthread_mutex_t refreshing; /* one at a time: an older reading never replaces a newer one */
+    _Atomic int64_t refreshed_mono_us;
+    bool failing; /* guarded by refreshing: the log is told once */
+
+    bool has_thread;
+    pthread_t thread;
+    pthread_mutex_t stop_lock;
+    pthread_cond_t stop_wake;
+    bool stopping;
+};
+
+/* --- loading --- */
+
+struct loading {
+    struct keys_state held;
+    bool force;
+    struct key_table *table; /* NULL when nothing changed */
+};
+
+static int compare_ids(const void *a, const void *b)
+{
+    return strcmp(((const struct key *)a)->id, ((const struct key *)b)->id);
+}
+
+static int load_pages(struct store_tx *tx, struct key_table *table, struct err *err)
+{
+    const char *after = "";
+
+    while (table->count < (size_t)table->state.count) {
+        size_t left = (size_t)table->state.count - table->count;
+        size_t count;
+        int rc = keys_read_page(tx, after, table->keys + table->count,
+                                left < KEY_PAGE_COUNT ? left : KEY_PAGE_COUNT, &count, err);
+
+        if (rc)
+            return rc;
+        if (!count)
+            break;
+        table->count += count;
+        after = table->keys[table->count - 1].id;
+    }
+    /* The store's collation may order otherwise than strcmp. */
+    qsort(table->keys, table->count, sizeof(table->keys[0]), compare_ids);
+    return 0;
+}
+
+static int load(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct loading *loading = arg;
+    struct keys_state state;
+    int rc;
+
+    free(loading->table); /* of a run that was repeated */
+    loading->table = NULL;
+    rc = keys_read_state(tx, &state, err);
+    if (rc)
+        return rc;
+    if (!loading->force && state.count == loading->held.count &&
+        state.revoked_count == loading->held.revoked_count)
+        return 0;
+    if (state.count < 0 || state.count > KEY_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "the store has %jd keys, the limit is %d",
+                       (intmax_t)state.count, KEY_COUNT_MAX);
+    loading->table = mem_zero(sizeof(*loading->table) + (size_t)state.count * sizeof(struct key));
+    loading->table->state = state;
+    return load_pages(tx, loading->table, err);
+}
+
+static void tell_failure(struct key_ring *ring, int rc, const struct err *err)
+{
+    if (rc && !ring->failing)
+        log_warn("keys cannot be read; those known stay valid for a while",
+                 LOG_TEXT("error", err->text), LOG_INT("valid_ms", KEY_STALE_MS_MAX));
+    if (!rc && ring->failing)
+        log_info("keys can be read again");
+    ring->failing = rc != 0;
+}
+
+int key_ring_refresh(struct key_ring *ring, struct err *err)
+{
+    struct loading loading = {.force = false};
+    int64_t started_us;
+    struct err own;
+    int rc;
+
+    pthread_mutex_lock(&ring->refreshing);
+    loading.force = !ring->table; /* only a holder of `refreshing` changes it */
+    if (ring->table)
+        loading.held = ring->table->state;
+    started_us = clock_mono_us(ring->clock);
+    rc = store_read(ring->store, load, &loading, &own);
+    if (!rc) {
+        atomic_store(&ring->refreshed_mono_us, started_us);
+        if (loading.table) {
+            struct key_table *old = ring->table;
+
+            pthread_rwlock_wrlock(&ring->lock);
+            ring->table = loading.table;
+            pthread_rwlock_unlock(&ring->lock);
+            loading.table = old;
+        }
+    }
+    free(loading.table);
+    tell_failure(ring, rc, &own);
+    pthread_mutex_unlock(&ring->refreshing);
+    return rc ? err_set(err, rc, "%s", own.text) : 0;
+}
+
+static bool wait_for_next(struct key_ring *ring)
+{
+    struct timespec until;
+    bool stopping;
+    int rc = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)KEY_REFRESH_MS * 1000 * 1000;
+    until.tv_sec += until.tv_nsec / (1000 * 1000 * 1000);
+    until.tv_nsec %= 1000 * 1000 * 1000;
+    pthread_mutex_lock(&ring->stop_lock);
+    while (!ring->stopping && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&ring->stop_wake, &ring->stop_lock, &until);
+    stopping = ring->stopping;
+    pthread_mutex_unlock(&ring->stop_lock);
+    return !stopping;
+}
+
+static void *refresh_for_ever(void *arg)
+{
+    struct key_ring *ring = arg;
+
+    while (wait_for_next(ring))
+        key_ring_refresh(ring, NULL); /* a failure is logged, and told by staleness */
+    return NULL;
+}
+
+/* --- asking --- */
+
+static bool find_key(struct key_ring *ring, const char *id, struct key *key, bool *temporary)
+{
+    struct key wanted = {.created_us = 0};
+    const struct key *found = NULL;
+
+    memcpy(wanted.id, id, sizeof(wanted.id));
+    pthread_rwlock_rdlock(&ring->lock);
+    for (size_t i = 0; i < ring->temporary_count && !found; i++) {
+        if (strcmp(ring->temporary[i].id, id) == 0)
+            found = &ring->temporary[i];
+    }
+    *temporary = found;
+    if (!found)
+        found = bsearch(&wanted, ring->table->keys, ring->table->count,
+                        sizeof(ring->table->keys[0]), compare_ids);
+    if (found)
+        *key = *found;
+    pthread_rwlock_unlock(&ring->lock);
+    return found;
+}
+
+/* The credential of "Bearer <credential>"; the scheme in any case, as HTTP has it. */
+static bool bearer_of(struct bytes authorization, struct bytes *credential)
+{
+    static const char scheme[] = "bearer ";
+    size_t size = strlen(scheme);
+
+    if (authorization.size <= size ||
+        strncasecmp((const char *)authorization.data, scheme, size) != 0)
+        return false;
+    *credential = bytes_skip(authorization, size);
+    while (credential->size && credential->data[0] == ' ')
+        *credential = bytes_skip(*credential, 1);
+    return true;
+}
+
+static int check_life(const struct key_ring *ring, const struct key *key, struct err *err)
+{
+    char when[CLOCK_TEXT_SIZE];
+
+    if (key->revoked_us)
+        return err_set(err, ERR_UNAUTHENTICATED, "key %s is revoked", key->id);
+    if (key->expires_us && key->expires_us <= clock_wall_us(ring->clock)) {
+        clock_format(key->expires_us, when);
+        return err_set(err, ERR_UNAUTHENTICATED, "key %s expired at %s", key->id, when);
+    }
+    return 0;
+}
+
+static int check_freshness(struct key_ring *ring, struct err *err)
+{
+    int64_t age_us = clock_mono_us(ring->clock) - atomic_load(&ring->refreshed_mono_us);
+
+    if (age_us > (int64_t)KEY_STALE_MS_MAX * MS_US)
+        return err_set(err, ERR_UNAVAILABLE,
+                       "keys cannot be checked: the store has not answered for %jd s",
+                       (intmax_t)(age_us / SECOND_US));
+    return 0;
+}
+
+static int authenticate(struct authenticator *self, struct bytes authorization,
+                        struct identity *identity, struct err *err)
+{
+    struct key_ring *ring = container_of(self, struct key_ring, authenticator);
+    char id[KEY_ID_LENGTH + 1];
+    uint8_t hash[KEY_HASH_SIZE];
+    struct bytes credential;
+    struct key key;
+    bool temporary;
+    int rc;
+
+    *identity = (struct identity){.principal = ""};
+    if (!authorization.size)
+        return err_set(err, ERR_UNAUTHENTICATED,
+                       "no credential; send the header Authorization: Bearer torg_…");
+    if (!bearer_of(authorization, &credential) || !key_parse(credential, id, hash))
+        return err_set(err, ERR_UNAUTHENTICATED,
+                       "the credential is not an API key; send Authorization: Bearer torg_…");
+    /* One text for both: who guesses learns nothing about ids. */
+    if (!find_key(ring, id, &key, &temporary) || !key_hash_equal(hash, key.hash))
+        return err_set(err, ERR_UNAUTHENTICATED, "the API key is not known here");
+    rc = temporary ? 0 : check_freshness(ring, err);
+    if (!rc)
+        rc = check_life(ring, &key, err);
+    if (rc)
+        return rc;
+    memcpy(identity->principal, key.name, sizeof(identity->principal));
+    memcpy(identity->seller, key.seller, sizeof(identity->seller));
+    memcpy(identity->client, key.client, sizeof(identity->client));
+    memcpy(identity->scopes, key.scopes, sizeof(identity->scopes));
+    return 0;
+}
+
+struct authenticator *key_ring_authenticator(struct key_ring *ring)
+{
+    return &ring->authenticator;
+}
+
+void key_ring_add_temporary(struct key_ring *ring, const char *name, const char *scopes,
+                            char text[KEY_TEXT_LENGTH + 1])
+{
+    struct key key = {.created_us = clock_wall_us(ring->clock)};
+
+    snprintf(key.name, sizeof(key.name), "%s", name);
+    snprintf(key.scopes, sizeof(key.scopes), "%s", scopes);
+    key_generate(&key, text);
+    pthread_rwlock_wrlock(&ring->lock);
+    assert(ring->temporary_count < KEY_TEMPORARY_COUNT_MAX);
+    ring->temporary[ring->temporary_count++] = key;
+    pthread_rwlock_unlock(&ring->lock);
+}
+
+/* --- life --- */
+
+static void start_thread(struct key_ring *ring)
+{
+    pthread_condattr_t attributes;
+    int rc;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&ring->stop_wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    rc = pthread_create(&ring->thread, NULL, refresh_for_ever, ring);
+    assert(rc == 0);
+    ring->has_thread = true;
+}
+
+int key_ring_open(const struct key_ring_options *options, struct key_ring **ring, struct err *err)
+{
+    struct key_ring *made = mem_zero(sizeof(*made));
+    int rc;
+
+    *ring = NULL;
+    made->authenticator.authenticate = authenticate;
+    made->store = options->store;
+    made->clock = options->clock ? options->clock : clock_system();
+    pthread_rwlock_init(&made->lock, NULL);
+    pthread_mutex_init(&made->refreshing, NULL);
+    pthread_mutex_init(&made->stop_lock, NULL);
+    rc = key_ring_refresh(made, err);
+    if (rc) {
+        key_ring_close(made);
+        return err_wrap(err, "load keys");
+    }
+    if (!options->manual)
+        start_thread(made);
+    *ring = made;
+    return 0;
+}
+
+void key_ring_close(struct key_ring *ring)
+{
+    if (!ring)
+        return;
+    if (ring->has_thread) {
+        pthread_mutex_lock(&ring->stop_lock);
+        ring->stopping = true;
+        pthread_cond_signal(&ring->stop_wake);
+        pthread_mutex_unlock(&ring->stop_lock);
+        pthread_join(ring->thread, NULL);
+        pthread_cond_destroy(&ring->stop_wake);
+    }
+    pthread_mutex_destroy(&ring->stop_lock);
+    pthread_mutex_destroy(&ring->refreshing);
+    pthread_rwlock_destroy(&ring->lock);
+    free(ring->table);
+    free(ring);
+}

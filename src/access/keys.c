@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keys.c - see keys.h. */
+#include "access/keys.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "access/audit.h"
+#include "access/scope.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/memory.h"
+
+/* --- rows --- */
+
+/* A binding to nobody is NULL in the store and "" in memory. */
+static struct store_value nullable(const char *text)
+{
+    return *text ? STORE_V_TEXT(bytes_of(text)) : STORE_V_NULL;
+}
+
+#define KEY_COLUMNS "id, name, hash, scopes, seller, client, created_us, expires_us, revoked_us"
+enum { KEY_COLUMN_COUNT = 9 };
+
+static bool copy_text(struct store_value column, char *to, size_t room)
+{
+    to[0] = 0;
+    if (column.type == STORE_NULL)
+        return true;
+    if (column.type != STORE_TEXT || column.bytes.size >= room)
+        return false;
+    memcpy(to, column.bytes.data, column.bytes.size);
+    to[column.bytes.size] = 0;
+    return true;
+}
+
+static int read_row(const struct store_value *columns, size_t column_count, struct key *key,
+                    struct err *err)
+{
+    *key = (struct key){.created_us = 0};
+    if (column_count != KEY_COLUMN_COUNT || !copy_text(columns[0], key->id, sizeof(key->id)) ||
+        !copy_text(columns[1], key->name, sizeof(key->name)) || columns[2].type != STORE_BLOB ||
+        columns[2].bytes.size != KEY_HASH_SIZE ||
+        !copy_text(columns[3], key->scopes, sizeof(key->scopes)) ||
+        !copy_text(columns[4], key->seller, sizeof(key->seller)) ||
+        !copy_text(columns[5], key->client, sizeof(key->client)) || columns[6].type != STORE_INT ||
+        columns[7].type != STORE_INT || columns[8].type != STORE_INT)
+        return err_set(err, ERR_CORRUPT, "a row of api_key is damaged (id \"%s\")", key->id);
+    memcpy(key->hash, columns[2].bytes.data, KEY_HASH_SIZE);
+    key->created_us = columns[6].integer;
+    key->expires_us = columns[7].integer;
+    key->revoked_us = columns[8].integer;
+    return 0;
+}
+
+struct page {
+    struct key *keys;
+    size_t max;
+    size_t count;
+};
+
+static int take_row(void *arg, const struct store_value *columns, size_t column_count,
+                    struct err *err)
+{
+    struct page *page = arg;
+
+    if (page->count == page->max)
+        return err_set(err, ERR_INTERNAL, "more rows of api_key than asked for");
+    return read_row(columns, column_count, &page->keys[page->count++], err);
+}
+
+int keys_read_page(struct store_tx *tx, const char *after_id, struct key *keys, size_t max,
+                   size_t *count, struct err *err)
+{
+    const struct store_value params[] = {
+        STORE_V_TEXT(bytes_of(after_id)),
+        STORE_V_INT((int64_t)max),
+    };
+    struct page page = {.keys = keys, .max = max};
+    int rc =
+        store_query(tx, "SELECT " KEY_COLUMNS " FROM api_key WHERE id > $1 ORDER BY id LIMIT $2",
+                    params, ARRAY_COUNT(params), take_row, &page, err);
+
+    *count = rc ? 0 : page.count;
+    return rc;
+}
+
+static int find_row(struct store_tx *tx, const char *id, struct key *key, struct err *err)
+{
+    const struct store_value param = STORE_V_TEXT(bytes_of(id));
+    struct page page = {.keys = key, .max = 1};
+    int rc = store_query(tx, "SELECT " KEY_COLUMNS " FROM api_key WHERE id = $1", &param, 1,
+                         take_row, &page, err);
+
+    if (!rc && !page.count)
+        rc = err_set(err, ERR_NOT_FOUND, "there is no key %.64s; torg key list shows the ids", id);
+    return rc;
+}
+
+/* Numbers of one row, one after the other. */
+static int take_numbers(void *arg, const struct store_value *columns, size_t column_count,
+                        struct err *err)
+{
+    int64_t *numbers = arg;
+
+    for (size_t i = 0; i < column_count; i++) {
+        if (columns[i].type != STORE_INT)
+            return err_set(err, ERR_CORRUPT, "expected a whole number from the store");
+        numbers[i] = columns[i].integer;
+    }
+    return 0;
+}
+
+int keys_read_state(struct store_tx *tx, struct keys_state *state, struct err *err)
+{
+    int64_t numbers[2] = {0};
+    int rc = store_query(tx,
+                         "SELECT CAST(COUNT(*) AS BIGINT), "
+                         "CAST(COALESCE(SUM(CASE WHEN revoked_us > 0 THEN 1 ELSE 0 END), "
+                         "0) AS BIGINT) FROM api_key",
+                         NULL, 0, take_numbers, numbers, err);
+
+    *state = (struct keys_state){.count = numbers[0], .revoked_count = numbers[1]};
+    return rc;
+}
+
+/* --- create --- */
+
+/* What goes into logs, headers and SQL as an identity's name. */
+static bool is_name(const char *name, bool may_be_empty)
+{
+    size_t size = strlen(name);
+
+    if (!size)
+        return may_be_empty;
+    for (const char *at = name; *at; at++) {
+        if (!isascii(*at) || (!isalnum(*at) && !strchr("._-@", *at)))
+            return false;
+    }
+    return size < IDENTITY_NAME_SIZE;
+}
+
+static void check_request(const struct key_request *request, int64_t now_us, struct key *key,
+                          struct violations *violations)
+{
+    static const char form[] = "expected 1 to %d letters, digits, and . _ - @";
+    struct err err;
+
+    if (!is_name(request->name, false))
+        violations_add(violations, "name", form, IDENTITY_NAME_SIZE - 1);
+    else if (strcmp(request->name, "start") == 0 || strcmp(request->name, "operator") == 0 ||
+             strcmp(request->name, "local") == 0)
+        violations_add(violations, "name",
+                       "start, operator and local name keys of the server's "
+                       "own; choose another");
+    if (!is_name(request->seller, true))
+        violations_add(violations, "seller", form, IDENTITY_NAME_SIZE - 1);
+    if (!is_name(request->client, true))
+        violations_add(violations, "client", form, IDENTITY_NAME_SIZE - 1);
+    if (scopes_join(request->scopes, request->scope_count, key->scopes, &err))
+        violations_add(violations, "scopes", "%s", err.text);
+    if (request->expires_us && request->expires_us <= now_us)
+        violations_add(violations, "expire_time", "the key would be expired at once");
+}
+
+struct creation {
+    const struct key *key;
+    const struct audit_entry *entry;
+};
+
+static int refuse_taken_name(struct store_tx *tx, const struct key *key, struct err *err)
+{
+    const struct store_value param = STORE_V_TEXT(bytes_of(key->name));
+    int64_t taken = 0;
+    int rc = store_query(tx,
+                         "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key "
+                         "WHERE name = $1 AND revoked_us = 0",
+                         &param, 1, take_numbers, &taken, err);
+
+    if (!rc && taken)
+        rc = err_set(err, ERR_EXISTS,
+                     "a key named %s exists; revoke it first, or choose another name", key->name);
+    return rc;
+}
+
+static int insert_key(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct creation *creation = arg;
+    const struct key *key = creation->key;
+    const struct store_value params[] = {
+        STORE_V_TEXT(bytes_of(key->id)),
+        STORE_V_TEXT(bytes_of(key->name)),
+        STORE_V_BLOB(bytes_make(key->hash, KEY_HASH_SIZE)),
+        STORE_V_TEXT(bytes_of(key->scopes)),
+        nullable(key->seller),
+        nullable(key->client),
+        STORE_V_INT(key->created_us),
+        STORE_V_INT(key->expires_us),
+    };
+    struct keys_state state;
+    int rc;
+
+    rc = keys_read_state(tx, &state, err);
+    if (rc)
+        return rc;
+    if (state.count >= KEY_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "there are %jd keys already, the limit is %d",
+                       (intmax_t)state.count, KEY_COUNT_MAX);
+    rc = refuse_taken_name(tx, key, err);
+    if (rc)
+        return rc;
+    rc = store_exec(tx,
+                    "INSERT INTO api_key (id, name, hash, scopes, seller, client, created_us, "
+                    "expires_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                    params, ARRAY_COUNT(params), NULL, err);
+    if (rc)
+        return rc;
+    return audit_add(tx, creation->entry, err);
+}
+
+int keys_create(struct store *store, const struct key_request *request, const char *principal,
+                int64_t now_us, struct violations *violations, struct key *key,
+                char text[KEY_TEXT_LENGTH + 1], struct err *err)
+{
+    size_t before = violations->count;
+    char detail[IDENTITY_NAME_SIZE * 4 + IDENTITY_SCOPES_SIZE];
+    struct audit_entry entry = {.at_us = now_us, .principal = principal, .action = "key.create"};
+    struct creation creation = {.key = key, .entry = &entry};
+    int rc;
+
+    text[0] = 0;
+    *key = (struct key){.created_us = now_us, .expires_us = request->expires_us};
+    check_request(request, now_us, key, violations);
+    if (violations->count > before)
+        return err_set(err, ERR_INVALID, "%s: %s", violations->first->field,
+                       violations->first->reason);
+    snprintf(key->name, sizeof(key->name), "%s", request->name);
+    snprintf(key->seller, sizeof(key->seller), "%s", request->seller);
+    snprintf(key->client, sizeof(key->client), "%s", request->client);
+    key_generate(key, text);
+    snprintf(detail, sizeof(detail), "name=%s scopes=%s%s%s%s%s", key->name, key->scopes,
+             *key->seller ? " seller=" : "", key->seller, *key->client ? " client=" : "",
+             key->client);
+    entry.target = key->id;
+    entry.detail = detail;
+    rc = store_write(store, insert_key, &creation, err);
+    if (rc) {
+        text[0] = 0;
+        return rc;
+    }
+    audit_log(&entry);
+    return 0;
+}
+
+/* --- list, revoke, count --- */
+
+struct listing {
+    const char *after_id;
+    struct key *keys;
+    size_t max;
+    size_t count;
+};
+
+static int list_keys(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct listing *listing = arg;
+
+    return keys_read_page(tx, listing->after_id, listing->keys, listing->max, &listing->count, err);
+}
+
+int keys_list(struct store *store, const char *after_id, size_t max, struct arena *arena,
+              struct key **keys, size_t *count, struct err *err)
+{
+    struct listing listing = {.after_id = after_id, .max = max};
+    int rc;
+
+    listing.keys = arena_array(arena, max, sizeof(*listing.keys));
+    rc = store_read(store, list_keys, &listing, err);
+    *keys = listing.keys;
+    *count = rc ? 0 : listing.count;
+    return rc;
+}
+
+struct revocation {
+    const char *id;
+    struct audit_entry entry;
+    struct key *key;
+    bool done; /* false: it was revoked before */
+};
+
+static int revoke_key(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct revocation *revocation = arg;
+    const struct store_value params[] = {
+        STORE_V_TEXT(bytes_of(revocation->id)),
+        STORE_V_INT(revocation->entry.at_us),
+    };
+    int rc = find_row(tx, revocation->id, revocation->key, err);
+
+    revocation->done = false;
+    if (rc || revocation->key->revoked_us)
+        return rc;
+    rc = store_exec(tx, "UPDATE api_key SET revoked_us = $2 WHERE id = $1", params,
+                    ARRAY_COUNT(params), NULL, err);
+    if (rc)
+        return rc;
+    revocation->key->revoked_us = revocation->entry.at_us;
+    revocation->entry.detail = revocation->key->name;
+    revocation->done = true;
+    return audit_add(tx, &revocation->entry, err);
+}
+
+int keys_revoke(struct store *store, const char *id, const char *principal, int64_t now_us,
+                struct key *key, struct err *err)
+{
+    struct revocation revocation = {
+        .id = id,
+        .key = key,
+        .entry = {.at_us = now_us, .principal = principal, .action = "key.revoke", .target = id}};
+    int rc = store_write(store, revoke_key, &revocation, err);
+
+    if (!rc && revocation.done)
+        audit_log(&revocation.entry);
+    return rc;
+}
+
+struct counting {
+    int64_t now_us;
+    int64_t count;
+};
+
+static int count_usable(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct counting *counting = arg;
+    const struct store_value param = STORE_V_INT(counting->now_us);
+
+    return store_query(tx,
+                       "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key "
+                       "WHERE revoked_us = 0 "
+                       "AND (expires_us = 0 OR expires_us > $1)",
+                       &param, 1, take_numbers, &counting->count, err);
+}
+
+int keys_count_usable(struct store *store, int64_t now_us, int64_t *count, struct err *err)
+{
+    struct counting counting = {.now_us = now_us};
+    int rc = store_read(store, count_usable, &counting, err);
+
+    *count = counting.count;
+    return rc;
+}

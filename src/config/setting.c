@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* setting.c - see setting.h. */
+#include "config/setting.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "config/address.h"
+#include "config/nearest.h"
+
+enum { MINUTE_US = 60 * SECOND_US };
+
+const struct setting setting_table[SETTING_COUNT] = {
+    [SETTING_DATA_DIR] = {.name = "data.dir",
+                          .flag = "data",
+                          .default_text = "torg-data",
+                          .kind = SETTING_PATH,
+                          .help = "Directory of everything the embedded backends keep. One process "
+                                  "at a time: it is locked."},
+    [SETTING_SERVER_LISTEN] = {.name = "server.listen",
+                               .flag = "listen",
+                               .default_text = "127.0.0.1:8080",
+                               .kind = SETTING_ADDRESS,
+                               .help = "Address of the API and the web page. Another address than "
+                                       "loopback needs at least one key (torg key create)."},
+    [SETTING_SERVER_OPERATOR_LISTEN] = {.name = "server.operator_listen",
+                                        .flag = "operator-listen",
+                                        .default_text = "127.0.0.1:8081",
+                                        .kind = SETTING_ADDRESS,
+                                        .optional = true,
+                                        .help =
+                                            "Address of /livez, /readyz and /metrics, which ask "
+                                            "for no key. Empty: not served."},
+    [SETTING_SERVER_REACTORS] = {.name = "server.reactors",
+                                 .default_text = "0",
+                                 .kind = SETTING_NUMBER,
+                                 .max = CONFIG_THREAD_COUNT_MAX,
+                                 .help = "Threads that serve connections. 0: one a core."},
+    [SETTING_SERVER_WORKERS] = {.name = "server.workers",
+                                .default_text = "0",
+                                .kind = SETTING_NUMBER,
+                                .max = CONFIG_THREAD_COUNT_MAX,
+                                .help = "Threads that run handlers which may block. 0: the "
+                                        "built-in default."},
+    [SETTING_SERVER_DRAIN] = {.name = "server.drain",
+                              .default_text = "20s",
+                              .kind = SETTING_DURATION,
+                              .max = 10LL * MINUTE_US,
+                              .help = "How long calls in flight may go on after SIGTERM."},
+    [SETTING_TLS_CERTIFICATE] = {.name = "tls.certificate",
+                                 .default_text = "",
+                                 .kind = SETTING_PATH,
+                                 .optional = true,
+                                 .help = "PEM file with the server's certificate chain. Empty: the "
+                                         "API is served without TLS."},
+    [SETTING_TLS_KEY] = {.name = "tls.key",
+                         .default_text = "",
+                         .kind = SETTING_PATH,
+                         .optional = true,
+                         .help = "PEM file with the certificate's private key."},
+    [SETTING_TLS_CLIENT_CA] = {.name = "tls.client_ca",
+                               .default_text = "",
+                               .kind = SETTING_PATH,
+                               .optional = true,
+                               .help = "PEM file with the authorities of client certificates. "
+                                       "Empty: they are not asked for."},
+    [SETTING_TLS_CLIENT_REQUIRED] = {.name = "tls.client_required",
+                                     .default_text = "false",
+                                     .kind = SETTING_BOOL,
+                                     .help = "Refuse clients without a certificate."},
+    [SETTING_STORE_URL] = {.name = "store.url",
+                           .default_text = "",
+                           .kind = SETTING_URL,
+                           .choices = "sqlite:|postgres://|postgresql://",
+                           .optional = true,
+                           .help = "Where SQL tables live. Empty: sqlite: in the data directory."},
+    [SETTING_TOPIC_URL] = {.name = "topic.url",
+                           .default_text = "",
+                           .kind = SETTING_URL,
+                           .choices = "file:|kafka://",
+                           .optional = true,
+                           .help = "Where topics live. Empty: in the data directory."},
+    [SETTING_COORD_URL] = {.name = "coord.url",
+                           .default_text = "",
+                           .kind = SETTING_URL,
+                           .choices = "local:|zookeeper://",
+                           .optional = true,
+                           .help = "Who decides which process owns a shard. Empty: this process "
+                                   "owns all of them."},
+    [SETTING_BLOB_URL] = {.name = "blob.url",
+                          .default_text = "",
+                          .kind = SETTING_URL,
+                          .choices = "dir:",
+                          .optional = true,
+                          .help = "Where photos and other large files live. Empty: in the data "
+                                  "directory."},
+    [SETTING_LOG_FORMAT] = {.name = "log.format",
+                            .default_text = "auto",
+                            .kind = SETTING_CHOICE,
+                            .choices = "auto|human|json",
+                            .help = "auto: human on a terminal, JSON lines otherwise."},
+    [SETTING_LOG_LEVEL] = {.name = "log.level",
+                           .flag = "log-level",
+                           .default_text = "info",
+                           .kind = SETTING_CHOICE,
+                           .choices = "debug|info|warn|error",
+                           .help = "The least important events that are written."},
+};
+
+int setting_find(const char *name)
+{
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        if (strcmp(setting_table[id].name, name) == 0)
+            return id;
+    }
+    return -1;
+}
+
+static size_t section_size(const struct setting *setting)
+{
+    const char *dot = strchr(setting->name, '.');
+
+    assert(dot);
+    return (size_t)(dot - setting->name);
+}
+
+bool setting_section_exists(const char *section)
+{
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        const struct setting *setting = &setting_table[id];
+
+        if (bytes_equal_text(bytes_make(setting->name, section_size(setting)), section))
+            return true;
+    }
+    return false;
+}
+
+const char *setting_nearest(const char *name)
+{
+    struct nearest nearest = nearest_to(name);
+
+    for (int id = 0; id < SETTING_COUNT; id++)
+        nearest_offer(&nearest, setting_table[id].name);
+    return nearest.word;
+}
+
+bool setting_nearest_section(const char *section, char name[SETTING_VARIABLE_SIZE])
+{
+    char sections[SETTING_COUNT][SETTING_VARIABLE_SIZE];
+    struct nearest nearest = nearest_to(section);
+
+    for (int id = 0; id < SETTING_COUNT; id++) {
+        const struct setting *setting = &setting_table[id];
+
+        snprintf(sections[id], sizeof(sections[id]), "%.*s", (int)section_size(setting),
+                 setting->name);
+        nearest_offer(&nearest, sections[id]);
+    }
+    snprintf(name, SETTING_VARIABLE_SIZE, "%s", nearest.word ? nearest.word : "");
+    return nearest.word;
+}
+
+/* The place of text among "a|b|c" (as_prefix: of the one that text begins with); -1 = none. */
+static int64_t choice_find(const char *choices, const char *text, bool as_prefix)
+{
+    int64_t place = 0;
+
+    for (;;) {
+        size_t size = strcspn(choices, "|");
+
+        if (strncmp(text, choices, size) == 0 && (as_prefix || !text[size]))
+            return place;
+        if (!choices[size])
+            return -1;
+        choices += size + 1;
+        place++;
+    }
+}
+
+static bool is_plain_text(const char *text)
+{
+    for (const char *at = text; *at; at++) {
+        if (iscntrl((unsigned char)*at))
+            return false;
+    }
+    return strlen(text) <= CONFIG_VALUE_SIZE_MAX && text_is_utf8(bytes_of(text));
+}
+
+static bool parse_number(const struct setting *setting, const char *text, int64_t *number)
+{
+    bool read = setting->kind == SETTING_NUMBER ? text_to_i64(bytes_of(text), number)
+                                                : text_to_duration(bytes_of(text), number);
+
+    return read && *number >= setting->min && *number <= setting->max;
+}
+
+int setting_parse(const struct setting *setting, const char *text, int64_t *number, struct err *err)
+{
+    struct buf expected = BUF_INIT(ERR_TEXT_SIZE);
+    struct address address;
+    bool good = false;
+
+    *number = 0;
+    if (!is_plain_text(text))
+        return err_set(err, ERR_INVALID, "%s: expected UTF-8 text of at most %d bytes on one line",
+                       setting->name, CONFIG_VALUE_SIZE_MAX);
+    if (!*text && setting->optional)
+        return 0;
+    switch (setting->kind) {
+    case SETTING_PATH:
+        good = *text;
+        break;
+    case SETTING_ADDRESS:
+        good = address_parse(text, &address);
+        break;
+    case SETTING_URL:
+        good = choice_find(setting->choices, text, true) >= 0;
+        break;
+    case SETTING_CHOICE:
+        *number = choice_find(setting->choices, text, false);
+        good = *number >= 0;
+        break;
+    case SETTING_BOOL:
+        *number = strcmp(text, "true") == 0;
+        good = *number || strcmp(text, "false") == 0;
+        break;
+    case SETTING_NUMBER:
+    case SETTING_DURATION:
+        good = parse_number(setting, text, number);
+        break;
+    }
+    if (good)
+        return 0;
+    setting_describe(setting, &expected);
+    err_set(err, ERR_INVALID, "%s = \"%.100s\": expected %s", setting->name, text,
+            buf_text(&expected));
+    buf_release(&expected);
+    return ERR_INVALID;
+}
+
+static void put_choices(const char *choices, struct buf *out)
+{
+    for (;;) {
+        size_t size = strcspn(choices, "|");
+
+        buf_printf(out, "%.*s", (int)size, choices);
+        if (!choices[size])
+            return;
+        choices += size + 1;
+        buf_put_text(out, strchr(choices, '|') ? ", " : " or ");
+    }
+}
+
+static void put_duration(struct buf *out, int64_t us)
+{
+    if (us && us % MINUTE_US == 0)
+        buf_printf(out, "%jdm", (intmax_t)(us / MINUTE_US));
+    else if (us % SECOND_US == 0)
+        buf_printf(out, "%jds", (intmax_t)(us / SECOND_US));
+    else
+        buf_printf(out, "%jdms", (intmax_t)(us / MS_US));
+}
+
+void setting_describe(const struct setting *setting, struct buf *out)
+{
+    switch (setting->kind) {
+    case SETTING_PATH:
+        buf_put_text(out, "a path");
+        break;
+    case SETTING_ADDRESS:
+        buf_put_text(out, "an address such as 127.0.0.1:8080 or [::1]:8080");
+        break;
+    case SETTING_URL:
+        buf_put_text(out, "a URL that begins with ");
+        put_choices(setting->choices, out);
+        break;
+    case SETTING_CHOICE:
+        put_choices(setting->choices, out);
+        break;
+    case SETTING_BOOL:
+        buf_put_text(out, "true or false");
+        break;
+    case SETTING_NUMBER:
+        buf_printf(out, "a whole number from %jd to %jd", (intmax_t)setting->min,
+                   (intmax_t)setting->max);
+        break;
+    case SETTING_DURATION:
+        buf_put_text(out, "a duration such as 250ms, 30s or 15m, from ");
+        put_duration(out, setting->min);
+        buf_put_text(out, " to ");
+        put_duration(out, setting->max);
+        break;
+    }
+    if (setting->optional)
+        buf_put_text(out, ", or nothing");
+}
+
+void setting_put_public(const struct setting *setting, const char *text, struct buf *out)
+{
+    static const char password[] = "password="; /* libpq takes one in the query as well */
+    const char *query = setting->kind == SETTING_URL ? strstr(text, password) : NULL;
+    const char *end = query ? query + strlen(password) : text + strlen(text);
+    const char *scheme = setting->kind == SETTING_URL ? strstr(text, "://") : NULL;
+    const char *user = scheme && scheme < end ? scheme + 3 : NULL;
+    /* The last @, as a password may hold one itself. */
+    const char *at = user ? memrchr(user, '@', (size_t)(end - user)) : NULL;
+    const char *colon = at ? memchr(user, ':', (size_t)(at - user)) : NULL;
+
+    if (colon)
+        buf_printf(out, "%.*s***%.*s", (int)(colon + 1 - text), text, (int)(end - at), at);
+    else
+        buf_printf(out, "%.*s", (int)(end - text), text);
+    if (query)
+        buf_put_text(out, "***");
+}
+
+void setting_variable(const struct setting *setting, char name[SETTING_VARIABLE_SIZE])
+{
+    int size = snprintf(name, SETTING_VARIABLE_SIZE, "TORG_%s", setting->name);
+
+    assert(size > 0 && size < SETTING_VARIABLE_SIZE);
+    for (char *at = name; *at; at++)
+        *at = *at == '.' ? '_' : (char)toupper((unsigned char)*at);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * setting.h - the table of all settings: the one place where a setting is declared.
+ *
+ * The file, the environment, the flags, `torg config`, the man page and docs/config.md all read
+ * this table. A setting is added by an id here and a row in setting.c.
+ */
+#ifndef TORG_CONFIG_SETTING_H
+#define TORG_CONFIG_SETTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum setting_id {
+    SETTING_DATA_DIR,
+    SETTING_SERVER_LISTEN,
+    SETTING_SERVER_OPERATOR_LISTEN,
+    SETTING_SERVER_REACTORS,
+    SETTING_SERVER_WORKERS,
+    SETTING_SERVER_DRAIN,
+    SETTING_TLS_CERTIFICATE,
+    SETTING_TLS_KEY,
+    SETTING_TLS_CLIENT_CA,
+    SETTING_TLS_CLIENT_REQUIRED,
+    SETTING_STORE_URL,
+    SETTING_TOPIC_URL,
+    SETTING_COORD_URL,
+    SETTING_BLOB_URL,
+    SETTING_LOG_FORMAT,
+    SETTING_LOG_LEVEL,
+    SETTING_COUNT
+};
+
+enum setting_kind {
+    SETTING_PATH,
+    SETTING_ADDRESS,
+    SETTING_URL,    /* choices: the schemes */
+    SETTING_CHOICE, /* choices: the words; the number is the word's place */
+    SETTING_BOOL,
+    SETTING_NUMBER,
+    SETTING_DURATION, /* the number is microseconds */
+};
+
+struct setting {
+    const char *name;         /* "section.key" */
+    const char *flag;         /* a shorter flag than --section.key; NULL = none */
+    const char *default_text; /* "" = unset */
+    const char *help;
+    const char *choices; /* separated by | */
+    int64_t min;
+    int64_t max;
+    enum setting_kind kind;
+    bool optional; /* may be "" */
+};
+
+extern const struct setting setting_table[SETTING_COUNT];
+
+/* By "section.key"; -1 when there is none. */
+int setting_find(const char *name);
+bool setting_section_exists(const char *section);
+
+enum { SETTING_VARIABLE_SIZE = 64 };
+
+/* The known name closest to a wrong one; NULL (false, "") when none is close. */
+const char *setting_nearest(const char *name);
+bool setting_nearest_section(const char *section, char name[SETTING_VARIABLE_SIZE]);
+
+/* Whether text is a value of this setting, and its number; ERR_INVALID says what is expected. */
+int setting_parse(const struct setting *setting, const char *text, int64_t *number,
+                  struct err *err);
+
+/* "a duration such as 250ms, 30s or 15m, from 0s to 10m": what a person may write. */
+void setting_describe(const struct setting *setting, struct buf *out);
+
+/* The value as people may see it: the password of a URL is masked. */
+void setting_put_public(const struct setting *setting, const char *text, struct buf *out);
+
+/* TORG_SECTION_KEY. */
+void setting_variable(const struct setting *setting, char name[SETTING_VARIABLE_SIZE]);
+
+#endif

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* coord_owned.c - what a member owns at this moment, and waiting for it to change; see member.h. */
+#include <assert.h>
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/metrics.h"
+#include "coord/coord.h"
+#include "coord/member.h"
+
+void member_tell_change(struct coord_shards *shards)
+{
+    int64_t count = 0;
+    uint32_t i;
+
+    for (i = 0; i < shards->shard_count; i++)
+        count += shards->held[i].ticket != 0;
+    gauge_set(shards->owned_count, count);
+    shards->generation++;
+    pthread_cond_broadcast(&shards->coord->changed);
+}
+
+static void tell_all(struct coord *coord)
+{
+    size_t i;
+
+    for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
+        if (coord->sets[i])
+            member_tell_change(coord->sets[i]);
+    }
+}
+
+/* Is the lease good at this moment? Its end counts as a change, once. */
+static bool lease_good(struct coord *coord)
+{
+    bool good = clock_mono_us(coord->clock) < coord->deadline_us;
+
+    if (!good && !coord->expired) {
+        coord->expired = true;
+        counter_add(coord->lost_count, 1);
+        tell_all(coord);
+    }
+    return good;
+}
+
+void member_set_deadline(struct coord *coord, int64_t deadline_us, int64_t lease_us)
+{
+    pthread_mutex_lock(&coord->lock);
+    lease_good(coord); /* an end that nobody noticed is still a change */
+    coord->deadline_us = deadline_us;
+    coord->lease_us = lease_us;
+    if (coord->expired && lease_good(coord)) {
+        coord->expired = false;
+        tell_all(coord);
+    }
+    pthread_mutex_unlock(&coord->lock);
+}
+
+void member_lose_all(struct coord *coord)
+{
+    size_t i;
+
+    pthread_mutex_lock(&coord->lock);
+    coord->deadline_us = 0;
+    for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
+        struct coord_shards *shards = coord->sets[i];
+
+        if (!shards)
+            continue;
+        memset(shards->held, 0, shards->shard_count * sizeof(shards->held[0]));
+        shards->joined = false;
+    }
+    lease_good(coord);
+    tell_all(coord);
+    pthread_mutex_unlock(&coord->lock);
+}
+
+size_t coord_owned(struct coord_shards *shards, struct coord_shard *owned, size_t room)
+{
+    struct coord *coord = shards->coord;
+    size_t count = 0;
+    uint32_t i;
+
+    pthread_mutex_lock(&coord->lock);
+    if (lease_good(coord)) {
+        for (i = 0; i < shards->shard_count && count < room; i++) {
+            const struct coord_held *held = &shards->held[i];
+
+            if (held->ticket && !held->released)
+                owned[count++] = (struct coord_shard){i, held->ticket, held->leaving};
+        }
+    }
+    pthread_mutex_unlock(&coord->lock);
+    return count;
+}
+
+bool coord_valid(struct coord_shards *shards, uint32_t shard, uint64_t ticket)
+{
+    struct coord *coord = shards->coord;
+    bool valid;
+
+    assert(shard < shards->shard_count);
+    pthread_mutex_lock(&coord->lock);
+    valid = ticket && shards->held[shard].ticket == ticket && !shards->held[shard].released &&
+            lease_good(coord);
+    pthread_mutex_unlock(&coord->lock);
+    return valid;
+}
+
+void member_poke(void *arg)
+{
+    struct coord *coord = arg;
+
+    pthread_mutex_lock(&coord->lock);
+    coord->poked = true;
+    pthread_cond_signal(&coord->wake);
+    pthread_mutex_unlock(&coord->lock);
+}
+
+void coord_release(struct coord_shards *shards, uint32_t shard, uint64_t ticket)
+{
+    struct coord *coord = shards->coord;
+
+    assert(shard < shards->shard_count);
+    pthread_mutex_lock(&coord->lock);
+    if (ticket && shards->held[shard].ticket == ticket && !shards->held[shard].released) {
+        shards->held[shard].released = true;
+        member_tell_change(shards);
+        coord->poked = true;
+        pthread_cond_signal(&coord->wake);
+    }
+    pthread_mutex_unlock(&coord->lock);
+}
+
+int coord_wait(struct coord_shards *shards, uint64_t *seen, int timeout_ms, struct err *err)
+{
+    struct coord *coord = shards->coord;
+    struct timespec end;
+    int waited = 0;
+    int rc = 0;
+
+    coord_after_us(&end, (int64_t)timeout_ms * MS_US);
+    pthread_mutex_lock(&coord->lock);
+    while (shards->generation == *seen && waited == 0) {
+        struct timespec until = end;
+        struct timespec lease_end;
+        bool lease_first = false;
+
+        if (lease_good(coord)) {
+            coord_after_us(&lease_end, coord->deadline_us - clock_mono_us(coord->clock) + MS_US);
+            lease_first = lease_end.tv_sec < end.tv_sec ||
+                          (lease_end.tv_sec == end.tv_sec && lease_end.tv_nsec < end.tv_nsec);
+        }
+        if (shards->generation != *seen)
+            break;
+        if (lease_first)
+            until = lease_end;
+        waited = pthread_cond_timedwait(&coord->changed, &coord->lock, &until);
+        if (lease_first)
+            waited = 0;
+    }
+    if (shards->generation == *seen)
+        rc = err_set(err, ERR_TIMEOUT, "no change of %s within %d ms", shards->name, timeout_ms);
+    *seen = shards->generation;
+    pthread_mutex_unlock(&coord->lock);
+    return rc;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_key.c - torg key create, list, revoke. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "roles/operation.h"
+
+static int set_expiry(const char *duration, struct arena *arena,
+                      Torg__V1__CreateKeyRequest *request, struct err *err)
+{
+    int64_t life_us;
+    int64_t end_us;
+
+    if (!duration)
+        return 0;
+    if (!text_to_duration(bytes_of(duration), &life_us) || life_us <= 0 ||
+        !int64_add(clock_wall_us(clock_system()), life_us, &end_us))
+        return err_set(err, ERR_INVALID, "--expires=%.64s: expected a duration such as 90d or 12h",
+                       duration);
+    request->expire_time = timestamp_new(arena, end_us);
+    return 0;
+}
+
+static int build_request(const struct invocation *invocation, Torg__V1__CreateKeyRequest *request,
+                         struct err *err)
+{
+    const char *seller = invocation_option(invocation, "seller");
+    const char *client = invocation_option(invocation, "client");
+
+    /* protobuf-c's strings are not const; nothing writes to them. */
+    request->name = (char *)invocation->arguments[0];
+    request->seller = (char *)(seller ? seller : "");
+    request->client = (char *)(client ? client : "");
+    request->scopes = arena_array(invocation->arena, ARGUMENT_COUNT_MAX, sizeof(char *));
+    for (size_t i = 0; i < invocation->option_count; i++) {
+        if (strcmp(invocation->options[i].name, "scope") == 0)
+            request->scopes[request->n_scopes++] = (char *)invocation->options[i].value;
+    }
+    return set_expiry(invocation_option(invocation, "expires"), invocation->arena, request, err);
+}
+
+static void print_created(const Torg__V1__CreateKeyResponse *created)
+{
+    puts(created->secret);
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr,
+                "This is the only time the key is shown. Its id is %s; it is sent as\n"
+                "  Authorization: Bearer %s\n",
+                created->key->id, created->secret);
+}
+
+enum exit_code cmd_key_create(const struct invocation *invocation)
+{
+    Torg__V1__CreateKeyRequest request = TORG__V1__CREATE_KEY_REQUEST__INIT;
+    Torg__V1__CreateKeyResponse local = TORG__V1__CREATE_KEY_RESPONSE__INIT;
+    ProtobufCMessage *response = &local.base;
+    struct operation operation;
+    struct err err;
+    int rc;
+
+    if (build_request(invocation, &request, &err) ||
+        operation_open(invocation, true, &operation, &err))
+        return fail(&err);
+    if (operation.remote)
+        rc = remote_call(operation.remote, "torg.v1.KeyService/CreateKey", &request.base,
+                         &torg__v1__create_key_response__descriptor, &response, &err);
+    else
+        rc = key_service_create(&operation.asker, &request, &local, &err);
+    operation_close(&operation);
+    if (rc)
+        return fail(&err);
+    if (invocation->json)
+        print_json(response);
+    else
+        print_created((const Torg__V1__CreateKeyResponse *)response);
+    return EXIT_OK;
+}
+
+static const char *state_of(const Torg__V1__Key *key, struct arena *arena)
+{
+    int64_t now_s = clock_wall_us(clock_system()) / SECOND_US;
+
+    if (key->revoke_time)
+        return arena_printf(arena, "revoked %s", time_text(key->revoke_time, arena));
+    if (key->expire_time)
+        return arena_printf(arena, "%s %s",
+                            key->expire_time->seconds <= now_s ? "expired" : "until",
+                            time_text(key->expire_time, arena));
+    return "valid";
+}
+
+static void print_keys(const Torg__V1__ListKeysResponse *list, struct arena *arena)
+{
+    if (isatty(STDOUT_FILENO))
+        printf("%-10s  %-20s  %-20s  %-28s  %s\n", "ID", "NAME", "CREATED", "STATE", "SCOPES");
+    for (size_t i = 0; i < list->n_keys; i++) {
+        const Torg__V1__Key *key = list->keys[i];
+
+        printf("%-10s  %-20s  %-20s  %-28s ", key->id, key->name,
+               time_text(key->create_time, arena), state_of(key, arena));
+        for (size_t j = 0; j < key->n_scopes; j++)
+            printf(" %s", key->scopes[j]);
+        if (*key->seller)
+            printf(" seller=%s", key->seller);
+        if (*key->client)
+            printf(" client=%s", key->client);
+        putchar('\n');
+    }
+}
+
+static int fetch_page(struct operation *operation, const Torg__V1__ListKeysRequest *request,
+                      Torg__V1__ListKeysResponse **page, struct arena *arena, struct err *err)
+{
+    ProtobufCMessage *response = NULL;
+    int rc;
+
+    if (operation->remote) {
+        rc = remote_call(operation->remote, "torg.v1.KeyService/ListKeys", &request->base,
+                         &torg__v1__list_keys_response__descriptor, &response, err);
+        *page = (Torg__V1__ListKeysResponse *)response;
+        return rc;
+    }
+    *page = arena_alloc(arena, sizeof(**page));
+    torg__v1__list_keys_response__init(*page);
+    return key_service_list(&operation->asker, request, *page, err);
+}
+
+/* Adds the page's keys to those of the pages before. */
+static void add_page(Torg__V1__ListKeysResponse *all, const Torg__V1__ListKeysResponse *page,
+                     struct arena *arena)
+{
+    size_t count = all->n_keys + page->n_keys;
+    Torg__V1__Key **keys = arena_array(arena, count ? count : 1, sizeof(keys[0]));
+
+    for (size_t i = 0; i < count; i++)
+        keys[i] = i < all->n_keys ? all->keys[i] : page->keys[i - all->n_keys];
+    all->keys = keys;
+    all->n_keys = count;
+}
+
+enum exit_code cmd_key_list(const struct invocation *invocation)
+{
+    Torg__V1__ListKeysRequest request = TORG__V1__LIST_KEYS_REQUEST__INIT;
+    Torg__V1__ListKeysResponse all = TORG__V1__LIST_KEYS_RESPONSE__INIT;
+    Torg__V1__ListKeysResponse *page = NULL;
+    struct operation operation;
+    struct err err;
+    int rc;
+
+    if (operation_open(invocation, false, &operation, &err))
+        return fail(&err);
+    do {
+        rc = fetch_page(&operation, &request, &page, invocation->arena, &err);
+        if (rc)
+            break;
+        add_page(&all, page, invocation->arena);
+        request.page_token = page->next_page_token;
+    } while (*request.page_token);
+    operation_close(&operation);
+    if (rc)
+        return fail(&err);
+    if (invocation->json)
+        print_json(&all.base);
+    else
+        print_keys(&all, invocation->arena);
+    return EXIT_OK;
+}
+
+enum exit_code cmd_key_revoke(const struct invocation *invocation)
+{
+    Torg__V1__RevokeKeyRequest request = TORG__V1__REVOKE_KEY_REQUEST__INIT;
+    Torg__V1__Key local = TORG__V1__KEY__INIT;
+    ProtobufCMessage *response = &local.base;
+    const Torg__V1__Key *key;
+    struct operation operation;
+    struct err err;
+    int rc;
+
+    if (operation_open(invocation, false, &operation, &err))
+        return fail(&err);
+    request.id = (char *)invocation->arguments[0];
+    if (operation.remote)
+        rc = remote_call(operation.remote, "torg.v1.KeyService/RevokeKey", &request.base,
+                         &torg__v1__key__descriptor, &response, &err);
+    else
+        rc = key_service_revoke(&operation.asker, &request, &local, &err);
+    operation_close(&operation);
+    if (rc)
+        return fail(&err);
+    key = (const Torg__V1__Key *)response;
+    if (invocation->json)
+        print_json(response);
+    else
+        printf("key %s (%s) is revoked\n", key->id, key->name);
+    return EXIT_OK;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_status.c - torg status. */
+#include <stdio.h>
+
+#include "roles/operation.h"
+#include "torg/v1/system.pb-c.h"
+
+static void print_system(const struct remote *remote, const Torg__V1__System *system,
+                         struct arena *arena)
+{
+    printf("torg %s at %s since %s; roles:", system->version, remote_url(remote),
+           time_text(system->start_time, arena));
+    for (size_t i = 0; i < system->n_roles; i++)
+        printf(" %s", system->roles[i]);
+    putchar('\n');
+}
+
+enum exit_code cmd_status(const struct invocation *invocation)
+{
+    Torg__V1__GetSystemRequest request = TORG__V1__GET_SYSTEM_REQUEST__INIT;
+    ProtobufCMessage *response = NULL;
+    struct remote *remote = NULL;
+    struct err err;
+    int rc;
+
+    rc = remote_open(&invocation->config, invocation->arena, &remote, &err);
+    if (rc == ERR_NOT_FOUND) {
+        complain("no server runs on %s", config_text(&invocation->config, SETTING_DATA_DIR));
+        return EXIT_UNAVAILABLE;
+    }
+    if (!rc)
+        rc = remote_call(remote, "torg.v1.SystemService/GetSystem", &request.base,
+                         &torg__v1__system__descriptor, &response, &err);
+    if (!rc && invocation->json)
+        print_json(response);
+    else if (!rc)
+        print_system(remote, (const Torg__V1__System *)response, invocation->arena);
+    remote_close(remote);
+    return rc ? fail(&err) : EXIT_OK;
+}

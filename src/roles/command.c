@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* command.c - see command.h. */
+#include "roles/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "access/scope.h"
+#include "base/memory.h"
+#include "config/nearest.h"
+#include "roles/process.h"
+
+const char *const exit_code_help[EXIT_CODE_COUNT] = {
+    [EXIT_OK] = "done",
+    [EXIT_FAILED] = "failed; the reason is on standard error",
+    [EXIT_USAGE] = "the command line is wrong",
+    [EXIT_CONFIG] = "the configuration is wrong",
+    [EXIT_NOT_FOUND] = "there is no such thing",
+    [EXIT_UNAVAILABLE] = "a server does not answer, or the data directory is in use: try later",
+};
+
+static const struct command_option audit_options[] = {
+    {"limit", "COUNT", "How many entries, the newest first (default 20, at most 1000)."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option help_options[] = {
+    {"format", "FORMAT", "text, or a whole document: man, bash (completion), config (reference)."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option key_create_options[] = {
+    {"scope", "SCOPE", "What the key may do; may be given several times. * is everything."},
+    {"seller", "SELLER", "Bind the key to this seller: it acts for no other."},
+    {"client", "CLIENT", "Bind the key to this client (tenant) of the registry."},
+    {"expires", "DURATION", "How long the key is good for, such as 90d or 12h. Default: for ever."},
+    {NULL, NULL, NULL}};
+
+static bool scope_line(size_t place, const char **name, const char **help)
+{
+    if (place >= scope_count)
+        return false;
+    *name = scope_table[place].name;
+    *help = scope_table[place].help;
+    return true;
+}
+
+static bool role_line(size_t place, const char **name, const char **help)
+{
+    if (place >= role_count)
+        return false;
+    *name = role_table[place].name;
+    *help = role_table[place].summary;
+    return true;
+}
+
+#define SERVING (COMMAND_SETTINGS | COMMAND_CONFIG | COMMAND_SERVES)
+#define ASKING (COMMAND_SETTINGS | COMMAND_CONFIG | COMMAND_JSON)
+
+const struct command command_table[] = {
+    {.name = "up",
+     .summary = "run everything in this process, on the embedded backends",
+     .arguments = "",
+     .details =
+         "Opens the data directory (making it if need be), brings its tables up to date and runs "
+         "every role. Prints the addresses to open and, when it is served on loopback and there is "
+         "no configuration file or no key yet, a key for this start. Any other address is served "
+         "only once a key exists. SIGTERM or Ctrl-C finishes what is in flight and exits 0; a "
+         "second one exits at once.",
+     .example = "torg up\ntorg up --data=/var/lib/torg --listen=127.0.0.1:9000",
+     .flags = SERVING,
+     .run = cmd_up},
+    {.name = "serve",
+     .summary = "run the named roles in this process",
+     .arguments = "ROLE…",
+     .details = "As torg up, with the named roles only; on the backends of the configuration. "
+                "Every role may run in several processes on several machines.",
+     .example = "torg serve system",
+     .list_title = "roles",
+     .list = role_line,
+     .flags = SERVING,
+     .argument_min = 1,
+     .argument_max = ARGUMENT_COUNT_MAX,
+     .run = cmd_serve},
+    {.name = "status",
+     .summary = "tell whether a server runs on this data directory",
+     .arguments = "",
+     .details = "Prints its address, version and roles. Exits with 5 when none runs.",
+     .example = "torg status\ntorg status --json",
+     .flags = ASKING,
+     .run = cmd_status},
+    {.name = "config check",
+     .summary = "check the configuration, and tell everything that is wrong with it",
+     .arguments = "[FILE]",
+     .details = "Reads the file (default: as the other commands choose it), the environment and "
+                "the flags. Each fault is told with its line. Exits with 3 when there is one.",
+     .example = "torg config check\ntorg config check /etc/torg.toml",
+     .flags = COMMAND_SETTINGS | COMMAND_JSON,
+     .argument_max = 1,
+     .run = cmd_config_check},
+    {.name = "config dump",
+     .summary = "print every setting, its value and where it came from",
+     .arguments = "",
+     .details = "The output is itself a configuration file. Passwords in URLs are masked.",
+     .example = "torg config dump\nTORG_LOG_LEVEL=debug torg config dump --json",
+     .flags = ASKING,
+     .run = cmd_config_dump},
+    {.name = "key create",
+     .summary = "make an API key and print it, once",
+     .arguments = "NAME",
+     .details = "Only a hash of the key is stored: what is printed cannot be shown again. Works "
+                "through the server that runs on the data directory, or on the directory itself "
+                "when none runs.",
+     .example = "torg key create shop --scope offers.read --scope offers.write --seller s-17\n"
+                "torg key create ci --scope admin --expires 90d",
+     .options = key_create_options,
+     .list_title = "scopes",
+     .list = scope_line,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_key_create},
+    {.name = "key list",
+     .summary = "list the API keys, revoked and expired ones included",
+     .arguments = "",
+     .details = "Secrets are not stored and so not shown.",
+     .example = "torg key list\ntorg key list --json",
+     .flags = ASKING,
+     .run = cmd_key_list},
+    {.name = "key revoke",
+     .summary = "make an API key useless, within a second, on every server",
+     .arguments = "ID",
+     .details = "A revoked key stays in the list. Revoking it again changes nothing.",
+     .example = "torg key revoke 4fQ2mZ8sKd",
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_key_revoke},
+    {.name = "audit",
+     .summary = "list what operators did, the newest first",
+     .arguments = "",
+     .details = "Starts and stops, migrations, keys made and revoked: when, by whom.",
+     .example = "torg audit --limit 5",
+     .options = audit_options,
+     .flags = ASKING,
+     .run = cmd_audit},
+    {.name = "migrate",
+     .summary = "bring the tables of the store up to date",
+     .arguments = "",
+     .details = "torg up does this by itself; here it can be done ahead of a start. Safe to run "
+                "twice, and by two at once.",
+     .example = "torg migrate\ntorg migrate --store.url=postgres://torg@db/torg",
+     .flags = ASKING,
+     .run = cmd_migrate},
+    {.name = "version",
+     .summary = "print the version",
+     .arguments = "",
+     .details = "",
+     .example = "torg version --json",
+     .flags = COMMAND_JSON,
+     .run = cmd_version},
+    {.name = "help",
+     .summary = "explain a command",
+     .arguments = "[COMMAND]",
+     .details = "torg COMMAND --help does the same.",
+     .example = "torg help key create\ntorg help --format man | man -l -",
+     .options = help_options,
+     .argument_max = 2,
+     .run = cmd_help},
+};
+const size_t command_count = ARRAY_COUNT(command_table);
+
+const char *invocation_option(const struct invocation *invocation, const char *name)
+{
+    for (size_t i = invocation->option_count; i > 0; i--) {
+        if (strcmp(invocation->options[i - 1].name, name) == 0)
+            return invocation->options[i - 1].value;
+    }
+    return NULL;
+}
+
+/* How many of the words are this command's name; 0 = it is another. */
+static size_t words_matching(const struct command *command, const char *const *words, size_t count)
+{
+    const char *blank = strchr(command->name, ' ');
+    size_t first = blank ? (size_t)(blank - command->name) : strlen(command->name);
+
+    if (!count || !bytes_equal_text(bytes_make(command->name, first), words[0]))
+        return 0;
+    if (!blank)
+        return 1;
+    return count > 1 && strcmp(blank + 1, words[1]) == 0 ? 2 : 0;
+}
+
+const struct command *command_find(const char *const *words, size_t count, size_t *used)
+{
+    for (size_t i = 0; i < command_count; i++) {
+        *used = words_matching(&command_table[i], words, count);
+        if (*used)
+            return &command_table[i];
+    }
+    return NULL;
+}
+
+bool command_is_group(const char *word)
+{
+    size_t size = strlen(word);
+
+    for (size_t i = 0; i < command_count; i++) {
+        const char *name = command_table[i].name;
+
+        if (size && strncmp(name, word, size) == 0 && name[size] == ' ')
+            return true;
+    }
+    return false;
+}
+
+const char *command_nearest(const char *words, struct arena *arena)
+{
+    struct nearest nearest = nearest_to(words);
+
+    for (size_t i = 0; i < command_count; i++) {
+        const char *name = command_table[i].name;
+
+        nearest_offer(&nearest, name);
+        nearest_offer(&nearest, arena_text(arena, bytes_make(name, strcspn(name, " "))));
+    }
+    return nearest.word;
+}
+
+void complain(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fputs("torg: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+enum exit_code fail(const struct err *err)
+{
+    complain("%s", err->text);
+    switch (err->code) {
+    case ERR_INVALID:
+        return EXIT_USAGE;
+    case ERR_NOT_FOUND:
+        return EXIT_NOT_FOUND;
+    case ERR_UNAVAILABLE:
+    case ERR_TIMEOUT:
+        return EXIT_UNAVAILABLE;
+    default:
+        return EXIT_FAILED;
+    }
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * process.h - a serving process: its backends, its server and the roles that run in it.
+ *
+ * Opened bottom up (directory, store, keys, server, roles) and closed in the opposite order.
+ * The main thread waits for signals; all work is on threads of the parts.
+ */
+#ifndef TORG_ROLES_PROCESS_H
+#define TORG_ROLES_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "access/key.h"
+#include "access/key_ring.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "config/config.h"
+#include "net/server.h"
+#include "roles/backends.h"
+#include "roles/data_dir.h"
+
+struct process;
+
+/* A part of the product that can run in this process. */
+struct role {
+    const char *name;
+    const char *summary;
+    /* Adds its services to the server, which starts afterwards, and starts its threads. */
+    int (*start)(struct process *process, struct err *err);
+    void (*stop)(struct process *process); /* after the server has drained */
+};
+
+extern const struct role role_table[];
+extern const size_t role_count;
+enum { ROLE_COUNT_MAX = 32 };
+
+struct process {
+    const struct config *config; /* borrowed */
+    struct arena *arena;         /* borrowed */
+    const struct clock *clock;
+    int64_t start_us;
+    struct data_dir dir;
+    struct backends backends;
+    struct key_ring *ring;
+    struct server *server;
+    const struct role *roles[ROLE_COUNT_MAX];
+    size_t role_count;                   /* named */
+    size_t started_count;                /* of them running */
+    char start_key[KEY_TEXT_LENGTH + 1]; /* "" = none was made */
+};
+
+/* Serves until a signal; the roles are in process->roles. */
+int process_run(struct process *process, struct err *err);
+
+/* --- the first role: what every process has --- */
+int role_system_start(struct process *process, struct err *err);
+void role_system_stop(struct process *process);
+
+#endif

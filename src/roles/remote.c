@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* remote.c - see remote.h. */
+#include "roles/remote.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/memory.h"
+#include "net/http_client.h"
+#include "net/json.h"
+#include "roles/data_dir.h"
+#include "torg/v1/error.pb-c.h"
+
+enum { FILE_SIZE_MAX = 4096, REQUEST_SIZE_MAX = 1 << 20, TIMEOUT_MS = 30 * 1000, HTTP_OK = 200 };
+
+struct remote {
+    struct arena *arena; /* borrowed; the struct itself is in it */
+    struct http_client *client;
+    const char *url;
+    const char *authorization;
+};
+
+/* Connect's names of the statuses, as the server writes them. */
+static const struct {
+    const char *name;
+    int code;
+} code_names[] = {
+    {"invalid_argument", ERR_INVALID},
+    {"not_found", ERR_NOT_FOUND},
+    {"already_exists", ERR_EXISTS},
+    {"permission_denied", ERR_DENIED},
+    {"unauthenticated", ERR_UNAUTHENTICATED},
+    {"resource_exhausted", ERR_LIMIT},
+    {"failed_precondition", ERR_PRECONDITION},
+    {"aborted", ERR_CONFLICT},
+    {"unavailable", ERR_UNAVAILABLE},
+    {"deadline_exceeded", ERR_TIMEOUT},
+};
+
+static int read_text(const struct config *config, const char *name, struct arena *arena,
+                     const char **text, struct err *err)
+{
+    const char *path = data_dir_path(config_text(config, SETTING_DATA_DIR), name, arena);
+    struct buf content = BUF_INIT(FILE_SIZE_MAX);
+    int rc = file_read(path, &content, err);
+
+    if (!rc)
+        *text = arena_strdup(arena, buf_text(&content));
+    buf_release(&content);
+    return rc;
+}
+
+int remote_open(const struct config *config, struct arena *arena, struct remote **remote,
+                struct err *err)
+{
+    const char *certificate = config_text(config, SETTING_TLS_CERTIFICATE);
+    /* The server's own certificate is trusted: it comes from the same settings. */
+    const struct http_client_options options = {.ca_file = *certificate ? certificate : NULL};
+    struct remote *made = arena_zero(arena, sizeof(*made));
+    const char *key = NULL;
+    int rc;
+
+    *remote = NULL;
+    made->arena = arena;
+    rc = read_text(config, "server.url", arena, &made->url, err);
+    if (!rc)
+        rc = read_text(config, "operator.key", arena, &key, err);
+    if (rc)
+        return rc;
+    made->authorization = arena_printf(arena, "Bearer %s", key);
+    made->client = http_client_new(&options);
+    *remote = made;
+    return 0;
+}
+
+void remote_close(struct remote *remote)
+{
+    if (remote)
+        http_client_free(remote->client);
+}
+
+const char *remote_url(const struct remote *remote)
+{
+    return remote->url;
+}
+
+static int take_error(const struct remote *remote, const struct http_client_response *answer,
+                      struct err *err)
+{
+    ProtobufCMessage *message;
+    const Torg__V1__Error *error;
+
+    if (json_decode(answer->body, &torg__v1__error__descriptor, remote->arena, &message, NULL,
+                    NULL))
+        return err_set(err, ERR_INTERNAL, "%s answered with HTTP status %d", remote->url,
+                       answer->status);
+    error = (const Torg__V1__Error *)message;
+    for (size_t i = 0; i < ARRAY_COUNT(code_names); i++) {
+        if (strcmp(code_names[i].name, error->code) == 0)
+            return err_set(err, code_names[i].code, "%s", error->message);
+    }
+    return err_set(err, ERR_INTERNAL, "%s: %s", error->code, error->message);
+}
+
+int remote_call(struct remote *remote, const char *method, const ProtobufCMessage *request,
+                const ProtobufCMessageDescriptor *type, ProtobufCMessage **response,
+                struct err *err)
+{
+    const struct http_client_header headers[] = {
+        {"authorization", remote->authorization},
+        {"content-type", "application/json"},
+    };
+    struct buf body = BUF_INIT(REQUEST_SIZE_MAX);
+    struct http_client_request sent = {
+        .method = "POST",
+        .url = arena_printf(remote->arena, "%s/%s", remote->url, method),
+        .headers = headers,
+        .header_count = ARRAY_COUNT(headers),
+        .timeout_ms = TIMEOUT_MS,
+    };
+    struct http_client_response answer;
+    int rc;
+
+    json_encode(request, &body);
+    if (buf_failed(&body)) {
+        rc = err_set(err, ERR_LIMIT, "the request is larger than %d bytes", REQUEST_SIZE_MAX);
+        goto out;
+    }
+    sent.body = buf_bytes(&body);
+    rc = http_client_send(remote->client, &sent, remote->arena, &answer, err);
+    if (rc)
+        goto out;
+    if (answer.status != HTTP_OK)
+        rc = take_error(remote, &answer, err);
+    else
+        rc = json_decode(answer.body, type, remote->arena, response, NULL, err);
+out:
+    buf_release(&body);
+    return rc;
+}

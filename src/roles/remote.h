@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * remote.h - calls the server that runs on a data directory, with the key it left there.
+ */
+#ifndef TORG_ROLES_REMOTE_H
+#define TORG_ROLES_REMOTE_H
+
+#include <protobuf-c/protobuf-c.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "config/config.h"
+
+struct remote;
+
+/* ERR_NOT_FOUND when no server has left its address in the data directory. */
+int remote_open(const struct config *config, struct arena *arena, struct remote **remote,
+                struct err *err);
+void remote_close(struct remote *remote);
+const char *remote_url(const struct remote *remote);
+
+/* method: "torg.v1.KeyService/ListKeys". The response is of the given type, in the arena; an
+ * answer that is an error comes back as one. */
+int remote_call(struct remote *remote, const char *method, const ProtobufCMessage *request,
+                const ProtobufCMessageDescriptor *type, ProtobufCMessage **response,
+                struct err *err);
+
+#endif

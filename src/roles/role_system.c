@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role_system.c - the role system: the page, the state of the process, keys, the audit log. */
+#include "base/limits.h"
+#include "base/memory.h"
+#include "model_descriptors.h"
+#include "net/openapi.h"
+#include "roles/process.h"
+#include "roles/service.h"
+#include "torg/v1/system.pb-c.h"
+#include "web_index.h"
+
+/* One set a process; the server borrows them for its life. */
+static struct rpc_service services[3];
+
+static int get_system(struct call *call, const ProtobufCMessage *request,
+                      ProtobufCMessage *response, struct err *err)
+{
+    const struct process *process = call_context(call);
+    Torg__V1__System *system = (Torg__V1__System *)response;
+    struct arena *arena = call_arena(call);
+
+    (void)request;
+    (void)err;
+    system->version = arena_strdup(arena, TORG_VERSION);
+    system->roles = arena_array(arena, process->role_count, sizeof(char *));
+    system->n_roles = process->role_count;
+    for (size_t i = 0; i < process->role_count; i++)
+        system->roles[i] = arena_strdup(arena, process->roles[i]->name);
+    system->start_time = timestamp_new(arena, process->start_us);
+    return 0;
+}
+
+static const struct rpc_method methods[] = {
+    {.name = "GetSystem", .unary = get_system, .flags = RPC_PUBLIC | RPC_INLINE},
+};
+
+struct rpc_service system_service(struct process *process)
+{
+    return (struct rpc_service){
+        .descriptor = &torg__v1__system_service__descriptor,
+        .methods = methods,
+        .method_count = ARRAY_COUNT(methods),
+        .context = process,
+    };
+}
+
+/* The list of calls, for programs and for the page. */
+static int add_openapi(struct process *process, struct err *err)
+{
+    const struct bytes set = bytes_make(model_descriptors, model_descriptors_size);
+    struct buf out = BUF_INIT(OPENAPI_SIZE_MAX);
+    int rc = openapi_print(&set, 1, &out, err);
+
+    if (!rc && buf_failed(&out))
+        rc = err_set(err, ERR_LIMIT, "the OpenAPI document is larger than %d bytes",
+                     OPENAPI_SIZE_MAX);
+    if (!rc)
+        server_add_file(process->server, "/openapi.json", "application/json",
+                        arena_copy(process->arena, buf_bytes(&out)));
+    buf_release(&out);
+    return rc;
+}
+
+int role_system_start(struct process *process, struct err *err)
+{
+    services[0] = system_service(process);
+    services[1] = key_service(process);
+    services[2] = audit_service(process);
+    for (size_t i = 0; i < ARRAY_COUNT(services); i++)
+        server_add_service(process->server, &services[i]);
+    server_add_file(process->server, "/", "text/html; charset=utf-8",
+                    bytes_make(web_index, web_index_size));
+    return add_openapi(process, err);
+}
+
+void role_system_stop(struct process *process)
+{
+    (void)process; /* it has no threads: its calls ended with the server's */
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* service.c - see service.h; what the services share. */
+#include "roles/service.h"
+
+#include "base/clock.h"
+
+enum { NANOS_MAX = 999999999, YEAR_10000_S = 253402300800LL / 1000 }; /* thousands: fits an int */
+
+struct asker asker_of(struct call *call, struct violations *violations)
+{
+    const struct process *process = call_context(call);
+
+    *violations = violations_in(call_arena(call));
+    return (struct asker){
+        .store = process->backends.store,
+        .principal = call_identity(call)->principal,
+        .now_us = clock_wall_us(process->clock),
+        .arena = call_arena(call),
+        .violations = violations,
+    };
+}
+
+void asker_tell(struct call *call, const struct violations *violations)
+{
+    for (const struct violation *one = violations->first; one; one = one->next)
+        call_violation(call, one->field, "%s", one->reason);
+}
+
+Google__Protobuf__Timestamp *timestamp_new(struct arena *arena, int64_t us)
+{
+    Google__Protobuf__Timestamp *timestamp;
+
+    if (!us)
+        return NULL;
+    timestamp = arena_alloc(arena, sizeof(*timestamp));
+    google__protobuf__timestamp__init(timestamp);
+    timestamp->seconds = us / SECOND_US;
+    timestamp->nanos = (int32_t)(us % SECOND_US) * 1000;
+    return timestamp;
+}
+
+int timestamp_us(const Google__Protobuf__Timestamp *timestamp, int64_t *us, struct err *err)
+{
+    *us = 0;
+    if (!timestamp)
+        return 0;
+    if (timestamp->seconds <= 0 || timestamp->seconds / 1000 >= YEAR_10000_S ||
+        timestamp->nanos < 0 || timestamp->nanos > NANOS_MAX)
+        return err_set(err, ERR_INVALID, "expected a time between 1970 and 9999");
+    *us = timestamp->seconds * SECOND_US + timestamp->nanos / 1000;
+    return 0;
+}

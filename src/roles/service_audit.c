@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* service_audit.c - torg.v1.AuditService. */
+#include "access/audit.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "roles/service.h"
+
+enum { PAGE_DEFAULT = 20, PAGE_MAX = 1000 };
+
+static Torg__V1__AuditEntry *entry_message(const struct audit_entry *entry, struct arena *arena)
+{
+    Torg__V1__AuditEntry *message = arena_alloc(arena, sizeof(*message));
+
+    torg__v1__audit_entry__init(message);
+    message->seq = entry->seq;
+    message->time = timestamp_new(arena, entry->at_us);
+    /* The texts are the arena's already. */
+    message->principal = (char *)entry->principal;
+    message->action = (char *)entry->action;
+    message->target = (char *)entry->target;
+    message->detail = (char *)entry->detail;
+    return message;
+}
+
+int audit_service_list(const struct asker *asker, const Torg__V1__ListAuditEntriesRequest *request,
+                       Torg__V1__ListAuditEntriesResponse *response, struct err *err)
+{
+    size_t max = request->page_size ? (size_t)request->page_size : PAGE_DEFAULT;
+    struct audit_entry *entries;
+    int64_t before = 0;
+    size_t count;
+    int rc;
+
+    if (request->page_size < 0 || request->page_size > PAGE_MAX)
+        violations_add(asker->violations, "page_size", "expected 0 to %d", PAGE_MAX);
+    if (*request->page_token &&
+        (!text_to_i64(bytes_of(request->page_token), &before) || before <= 0))
+        violations_add(asker->violations, "page_token",
+                       "expected next_page_token of another answer");
+    if (asker->violations->count)
+        return err_set(err, ERR_INVALID, "%s: %s", asker->violations->first->field,
+                       asker->violations->first->reason);
+    rc = audit_list(asker->store, before, max, asker->arena, &entries, &count, err);
+    if (rc)
+        return rc;
+    response->entries = arena_array(asker->arena, count ? count : 1, sizeof(response->entries[0]));
+    for (size_t i = 0; i < count; i++)
+        response->entries[i] = entry_message(&entries[i], asker->arena);
+    response->n_entries = count;
+    if (count == max)
+        response->next_page_token =
+            arena_printf(asker->arena, "%jd", (intmax_t)entries[count - 1].seq);
+    return 0;
+}
+
+static int list_entries(struct call *call, const ProtobufCMessage *request,
+                        ProtobufCMessage *response, struct err *err)
+{
+    struct violations violations;
+    const struct asker asker = asker_of(call, &violations);
+    int rc = audit_service_list(&asker, (const Torg__V1__ListAuditEntriesRequest *)request,
+                                (Torg__V1__ListAuditEntriesResponse *)response, err);
+
+    asker_tell(call, &violations);
+    return rc;
+}
+
+static const struct rpc_method methods[] = {
+    {.name = "ListAuditEntries", .unary = list_entries, .scope = "admin"},
+};
+
+struct rpc_service audit_service(struct process *process)
+{
+    return (struct rpc_service){
+        .descriptor = &torg__v1__audit_service__descriptor,
+        .methods = methods,
+        .method_count = ARRAY_COUNT(methods),
+        .context = process,
+    };
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kafka.h - the client of Kafka, shared by topic_kafka.c (topics, records), kafka_admin.c and
+ * kafka_consumer.c. The only users of librdkafka.
+ *
+ * One producer handle with a thread that serves its callbacks, one reader handle for everything
+ * without a group (metadata, administration, topic_read), and one handle per group member.
+ */
+#ifndef TORG_TOPIC_KAFKA_H
+#define TORG_TOPIC_KAFKA_H
+
+#include <librdkafka/rdkafka.h>
+#include <pthread.h>
+
+#include "base/limits.h"
+#include "topic/topic_ops.h"
+
+enum { KAFKA_CALL_MS = 15000, KAFKA_ERROR_SIZE = 256, KAFKA_CURSOR_COUNT = 16 };
+
+/* Where a topic_read stopped, so that the next can go on without a new fetch. */
+struct kafka_cursor {
+    rd_kafka_topic_t *topic; /* NULL: unused */
+    char name[TOPIC_NAME_SIZE_MAX + 1];
+    uint32_t partition;
+    uint64_t next_offset;
+    bool busy;
+    uint64_t used; /* for the choice of one to reuse */
+};
+
+struct kafka_known_topic {
+    char name[TOPIC_NAME_SIZE_MAX + 1];
+    uint32_t partition_count;
+};
+
+struct kafka {
+    struct topics base;
+    char *brokers;
+    rd_kafka_t *producer;
+    rd_kafka_t *reader;
+    pthread_t server; /* of the producer's callbacks */
+    _Atomic bool stop;
+
+    pthread_mutex_t lock;            /* over what follows */
+    pthread_cond_t changed;          /* a request was finished, or a cursor became free */
+    size_t request_count;            /* in flight */
+    struct kafka_known_topic *known; /* partition counts never change under us */
+    size_t known_count;
+    struct kafka_cursor cursors[KAFKA_CURSOR_COUNT];
+    uint64_t cursor_use;
+};
+
+static inline struct kafka *kafka_of(struct topics *topics)
+{
+    return (struct kafka *)topics; /* base is the first field */
+}
+
+/* The error's code for our callers. */
+int kafka_code(rd_kafka_resp_err_t error);
+/* "what: librdkafka's text", with kafka_code. */
+int kafka_fail(struct err *err, rd_kafka_resp_err_t error, const char *what);
+
+/* A configuration with what all handles share. */
+rd_kafka_conf_t *kafka_conf(const char *brokers);
+/* Sets a property; a refusal is a bug. */
+void kafka_set(rd_kafka_conf_t *conf, const char *name, const char *value);
+void kafka_set_number(rd_kafka_conf_t *conf, const char *name, int64_t value);
+
+/* A message as ours; headers are in the arena, everything else points into it. */
+struct topic_message kafka_message(const rd_kafka_message_t *message, struct arena *arena);
+
+int kafka_create(struct topics *topics, const char *name, const struct topic_config *config,
+                 struct err *err);
+int kafka_describe(struct topics *topics, const char *name, struct topic_config *config,
+                   struct err *err);
+int kafka_list(struct topics *topics, struct arena *arena, const char ***names, size_t *count,
+               struct err *err);
+int kafka_partition_count(struct topics *topics, const char *name, uint32_t *count,
+                          struct err *err);
+int kafka_range(struct topics *topics, const char *name, uint32_t partition, uint64_t *first,
+                uint64_t *end, struct err *err);
+int kafka_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,
+              struct topic_lag *lag, struct err *err);
+
+int kafka_consumer_open(struct topics *topics, const struct consumer_options *options,
+                        struct consumer **consumer, struct err *err);
+void kafka_consumer_close(struct consumer *consumer);
+int kafka_consumer_poll(struct consumer *consumer, int timeout_ms,
+                        const struct topic_message **messages, size_t *count, struct err *err);
+int kafka_consumer_commit(struct consumer *consumer, const struct topic_position *positions,
+                          size_t count, struct err *err);
+int kafka_consumer_seek(struct consumer *consumer, const char *topic, uint32_t partition,
+                        uint64_t offset, struct err *err);
+int kafka_consumer_assignment(struct consumer *consumer, struct topic_position *positions,
+                              size_t max, size_t *count, struct err *err);
+uint64_t kafka_consumer_generation(struct consumer *consumer);
+
+#endif

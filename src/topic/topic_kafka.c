@@ -1,0 +1,571 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * topic_kafka.c - topics kept by Kafka: opening, producing, reading without a group.
+ *
+ * The producer is idempotent with acks=all: librdkafka's own retries neither duplicate nor
+ * reorder. Partitions are chosen by topic.c, so they agree with the embedded broker's. A record is
+ * acknowledged by its delivery report, which a thread of ours serves; a request is called back
+ * when the reports of all its records are in. The client's bounded queue is the back pressure.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "topic/kafka.h"
+#include "topic/waiter.h"
+
+enum { SERVE_MS = 100, QUEUE_MESSAGES = 100000 };
+
+/* --- errors and settings --- */
+
+int kafka_code(rd_kafka_resp_err_t error)
+{
+    switch (error) {
+    case RD_KAFKA_RESP_ERR_NO_ERROR:
+        return 0;
+    case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
+    case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
+        return ERR_NOT_FOUND;
+    case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
+        return ERR_LIMIT;
+    case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+        return ERR_TIMEOUT;
+    case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+        return ERR_DENIED;
+    case RD_KAFKA_RESP_ERR__AUTHENTICATION:
+    case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
+        return ERR_UNAUTHENTICATED;
+    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
+        return ERR_RANGE;
+    case RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS:
+        return ERR_EXISTS;
+    case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+    case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
+        return ERR_STALE;
+    case RD_KAFKA_RESP_ERR__INVALID_ARG:
+    case RD_KAFKA_RESP_ERR_INVALID_CONFIG:
+    case RD_KAFKA_RESP_ERR_INVALID_PARTITIONS:
+    case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR:
+        return ERR_INVALID;
+    default:
+        return ERR_UNAVAILABLE;
+    }
+}
+
+int kafka_fail(struct err *err, rd_kafka_resp_err_t error, const char *what)
+{
+    return err_set(err, kafka_code(error), "%s: Kafka: %s", what, rd_kafka_err2str(error));
+}
+
+void kafka_set(rd_kafka_conf_t *conf, const char *name, const char *value)
+{
+    char reason[KAFKA_ERROR_SIZE];
+    rd_kafka_conf_res_t result = rd_kafka_conf_set(conf, name, value, reason, sizeof(reason));
+
+    assert(result == RD_KAFKA_CONF_OK);
+    (void)result;
+}
+
+void kafka_set_number(rd_kafka_conf_t *conf, const char *name, int64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%" PRId64, value);
+    kafka_set(conf, name, text);
+}
+
+static void log_line(const rd_kafka_t *handle, int level, const char *facility, const char *text)
+{
+    (void)handle;
+    if (level <= 3) /* syslog's error and worse */
+        log_warn("kafka client", LOG_TEXT("facility", facility), LOG_TEXT("text", text));
+    else
+        log_debug("kafka client", LOG_TEXT("facility", facility), LOG_TEXT("text", text));
+}
+
+rd_kafka_conf_t *kafka_conf(const char *brokers)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+
+    kafka_set(conf, "bootstrap.servers", brokers);
+    kafka_set(conf, "client.id", "torg");
+    kafka_set(conf, "socket.keepalive.enable", "true");
+    kafka_set(conf, "reconnect.backoff.max.ms", "1000");
+    rd_kafka_conf_set_log_cb(conf, log_line);
+    return conf;
+}
+
+/* --- producing --- */
+
+struct request;
+
+struct delivery {
+    struct request *request;
+    size_t index;
+};
+
+struct request {
+    struct kafka *kafka;
+    submit_done_fn done;
+    void *arg;
+    uint64_t *offsets;
+    size_t left; /* reports to come, and one for the submit itself; under kafka->lock */
+    int rc;
+    struct err err;
+    struct delivery deliveries[];
+};
+
+static _Thread_local bool on_server_thread;
+
+static void finish_deliveries(struct request *request, size_t count, rd_kafka_resp_err_t error)
+{
+    struct kafka *kafka = request->kafka;
+    bool last;
+
+    pthread_mutex_lock(&kafka->lock);
+    if (error && !request->rc)
+        request->rc = kafka_fail(&request->err, error, "produce");
+    request->left -= count;
+    last = request->left == 0;
+    pthread_mutex_unlock(&kafka->lock);
+    if (last) {
+        request->done(request->arg, request->rc, &request->err);
+        free(request);
+    }
+    pthread_mutex_lock(&kafka->lock);
+    kafka->request_count -= last;
+    pthread_cond_broadcast(&kafka->changed);
+    pthread_mutex_unlock(&kafka->lock);
+}
+
+static void report_delivery(rd_kafka_t *handle, const rd_kafka_message_t *message, void *opaque)
+{
+    struct delivery *delivery = message->_private;
+    struct request *request = delivery->request;
+
+    (void)handle;
+    (void)opaque;
+    if (!message->err)
+        request->offsets[delivery->index] = (uint64_t)message->offset;
+    finish_deliveries(request, 1, message->err);
+}
+
+static rd_kafka_headers_t *make_headers(const struct topic_record *record)
+{
+    rd_kafka_headers_t *headers;
+    size_t i;
+
+    if (!record->header_count)
+        return NULL;
+    headers = rd_kafka_headers_new(record->header_count);
+    for (i = 0; i < record->header_count; i++) {
+        const struct topic_header *header = &record->headers[i];
+
+        rd_kafka_header_add(headers, (const char *)header->name.data, (ssize_t)header->name.size,
+                            header->value.size ? (const void *)header->value.data : "",
+                            (ssize_t)header->value.size);
+    }
+    return headers;
+}
+
+static rd_kafka_resp_err_t send_record(struct kafka *kafka, const char *name, uint32_t partition,
+                                       const struct topic_record *record, struct delivery *delivery)
+{
+    rd_kafka_headers_t *headers = make_headers(record);
+    /* an empty value is no tombstone: it keeps a pointer */
+    const void *value = record->value.size ? (const void *)record->value.data : "";
+    rd_kafka_resp_err_t error = rd_kafka_producev(
+        kafka->producer, RD_KAFKA_V_TOPIC(name), RD_KAFKA_V_PARTITION((int32_t)partition),
+        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+        RD_KAFKA_V_KEY((void *)(uintptr_t)record->key.data, record->key.size),
+        RD_KAFKA_V_VALUE((void *)(uintptr_t)value, record->value.size),
+        RD_KAFKA_V_TIMESTAMP(record->timestamp_us / MS_US), RD_KAFKA_V_OPAQUE(delivery),
+        RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
+
+    if (error && headers)
+        rd_kafka_headers_destroy(headers);
+    return error;
+}
+
+/* Waits for room in the client's queue; deliveries that fail make room too, so this ends. */
+static rd_kafka_resp_err_t send_or_wait(struct kafka *kafka, const char *name, uint32_t partition,
+                                        const struct topic_record *record,
+                                        struct delivery *delivery)
+{
+    int64_t end_us = clock_mono_us(clock_system()) + 2ll * TOPIC_KAFKA_DELIVERY_MS * MS_US;
+    rd_kafka_resp_err_t error = send_record(kafka, name, partition, record, delivery);
+
+    while (error == RD_KAFKA_RESP_ERR__QUEUE_FULL && clock_mono_us(clock_system()) < end_us) {
+        struct timespec step = waiter_deadline(SERVE_MS);
+
+        pthread_mutex_lock(&kafka->lock);
+        pthread_cond_timedwait(&kafka->changed, &kafka->lock, &step);
+        pthread_mutex_unlock(&kafka->lock);
+        error = send_record(kafka, name, partition, record, delivery);
+    }
+    return error;
+}
+
+static int kafka_submit(struct topics *topics, const struct submit *submit, struct err *err)
+{
+    struct kafka *kafka = kafka_of(topics);
+    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+    struct request *request;
+    size_t i;
+
+    if (on_server_thread)
+        return err_set(err, ERR_PRECONDITION, "a produce callback must not produce");
+    request = mem_zero(sizeof(*request) + submit->count * sizeof(request->deliveries[0]));
+    *request = (struct request){.kafka = kafka,
+                                .done = submit->done,
+                                .arg = submit->arg,
+                                .offsets = submit->offsets,
+                                .left = submit->count + 1};
+    pthread_mutex_lock(&kafka->lock);
+    kafka->request_count++;
+    pthread_mutex_unlock(&kafka->lock);
+    for (i = 0; i < submit->count && !error; i++) {
+        request->deliveries[i] = (struct delivery){request, i};
+        error = send_or_wait(kafka, submit->name, submit->partitions[i], &submit->records[i],
+                             &request->deliveries[i]);
+    }
+    /* the submit's own count, and those of the records that were not sent */
+    finish_deliveries(request, 1 + (error ? submit->count - i + 1 : 0), error);
+    return 0;
+}
+
+static int kafka_flush(struct topics *topics, int timeout_ms, struct err *err)
+{
+    struct kafka *kafka = kafka_of(topics);
+    struct timespec deadline = waiter_deadline(timeout_ms);
+    int rc = 0;
+
+    pthread_mutex_lock(&kafka->lock);
+    while (!rc && kafka->request_count)
+        if (pthread_cond_timedwait(&kafka->changed, &kafka->lock, &deadline) == ETIMEDOUT)
+            rc = err_set(err, ERR_TIMEOUT, "records are still in flight after %d ms", timeout_ms);
+    pthread_mutex_unlock(&kafka->lock);
+    return rc;
+}
+
+static void *serve_callbacks(void *arg)
+{
+    struct kafka *kafka = arg;
+
+    on_server_thread = true;
+    while (!atomic_load(&kafka->stop))
+        rd_kafka_poll(kafka->producer, SERVE_MS);
+    return NULL;
+}
+
+/* --- reading --- */
+
+struct topic_message kafka_message(const rd_kafka_message_t *message, struct arena *arena)
+{
+    struct topic_message out = {.topic = rd_kafka_topic_name(message->rkt),
+                                .partition = (uint32_t)message->partition,
+                                .offset = (uint64_t)message->offset,
+                                .key = bytes_make(message->key, message->key_len),
+                                .value = bytes_make(message->payload, message->len)};
+    rd_kafka_timestamp_type_t type;
+    rd_kafka_headers_t *headers;
+    size_t i;
+
+    out.timestamp_us = rd_kafka_message_timestamp(message, &type) * MS_US;
+    if (rd_kafka_message_headers(message, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        struct topic_header *list;
+
+        out.header_count = rd_kafka_header_cnt(headers);
+        list = arena_array(arena, out.header_count, sizeof(*list));
+        for (i = 0; i < out.header_count; i++) {
+            const char *name;
+            const void *value;
+            size_t size;
+
+            rd_kafka_header_get_all(headers, i, &name, &value, &size);
+            list[i] = (struct topic_header){bytes_of(name), bytes_make(value, size)};
+        }
+        out.headers = list;
+    }
+    return out;
+}
+
+static void drop_cursor(struct kafka_cursor *cursor)
+{
+    if (!cursor->topic)
+        return;
+    rd_kafka_consume_stop(cursor->topic, (int32_t)cursor->partition);
+    rd_kafka_topic_destroy(cursor->topic);
+    cursor->topic = NULL;
+}
+
+/* The cursor of the partition, or the idle one longest unused; NULL when it is in use. */
+static struct kafka_cursor *choose_cursor(struct kafka *kafka, const char *name, uint32_t partition)
+{
+    struct kafka_cursor *oldest = NULL;
+    size_t i;
+
+    for (i = 0; i < KAFKA_CURSOR_COUNT; i++) {
+        struct kafka_cursor *cursor = &kafka->cursors[i];
+
+        if (cursor->topic && cursor->partition == partition && strcmp(cursor->name, name) == 0)
+            return cursor->busy ? NULL : cursor;
+        if (!cursor->busy && (!oldest || cursor->used < oldest->used))
+            oldest = cursor;
+    }
+    return oldest;
+}
+
+static int take_cursor(struct kafka *kafka, const char *name, uint32_t partition, uint64_t offset,
+                       struct kafka_cursor **taken, struct err *err)
+{
+    struct timespec deadline = waiter_deadline(KAFKA_CALL_MS);
+    struct kafka_cursor *cursor;
+    int waited = 0;
+    int rc = 0;
+
+    *taken = NULL;
+    pthread_mutex_lock(&kafka->lock);
+    cursor = choose_cursor(kafka, name, partition);
+    while (!cursor && waited != ETIMEDOUT) {
+        waited = pthread_cond_timedwait(&kafka->changed, &kafka->lock, &deadline);
+        cursor = choose_cursor(kafka, name, partition);
+    }
+    if (cursor) {
+        cursor->busy = true;
+        cursor->used = ++kafka->cursor_use;
+    }
+    pthread_mutex_unlock(&kafka->lock);
+    if (!cursor)
+        return err_set(err, ERR_TIMEOUT, "topic %s: too many readers at once", name);
+    if (cursor->topic && cursor->partition == partition && strcmp(cursor->name, name) == 0 &&
+        cursor->next_offset == offset) {
+        *taken = cursor;
+        return 0;
+    }
+    drop_cursor(cursor);
+    snprintf(cursor->name, sizeof(cursor->name), "%s", name);
+    cursor->partition = partition;
+    cursor->next_offset = offset;
+    cursor->topic = rd_kafka_topic_new(kafka->reader, name, NULL);
+    if (!cursor->topic ||
+        rd_kafka_consume_start(cursor->topic, (int32_t)partition, (int64_t)offset) < 0)
+        rc = kafka_fail(err, rd_kafka_last_error(), name);
+    *taken = cursor;
+    return rc;
+}
+
+static void give_cursor_back(struct kafka *kafka, struct kafka_cursor *cursor, bool failed)
+{
+    if (!cursor)
+        return;
+    if (failed)
+        drop_cursor(cursor);
+    pthread_mutex_lock(&kafka->lock);
+    cursor->busy = false;
+    pthread_cond_broadcast(&kafka->changed);
+    pthread_mutex_unlock(&kafka->lock);
+}
+
+static struct topic_message copy_message(const rd_kafka_message_t *message, struct arena *arena)
+{
+    struct topic_message copy = kafka_message(message, arena);
+    struct topic_header *headers = (struct topic_header *)(uintptr_t)copy.headers; /* arena's */
+    size_t i;
+
+    copy.topic = arena_strdup(arena, copy.topic);
+    copy.key = arena_copy(arena, copy.key);
+    copy.value = arena_copy(arena, copy.value);
+    for (i = 0; i < copy.header_count; i++) {
+        headers[i].name = arena_copy(arena, headers[i].name);
+        headers[i].value = arena_copy(arena, headers[i].value);
+    }
+    return copy;
+}
+
+static int read_cursor(struct kafka_cursor *cursor, size_t max_count, int timeout_ms,
+                       struct arena *arena, struct topic_message *found, size_t *count,
+                       struct err *err)
+{
+    size_t size = 0;
+    int rc = 0;
+
+    while (!rc && *count < max_count && size < TOPIC_POLL_SIZE) {
+        rd_kafka_message_t *message =
+            rd_kafka_consume(cursor->topic, (int32_t)cursor->partition, *count ? 0 : timeout_ms);
+
+        if (!message)
+            break;
+        if (message->err) {
+            rc = kafka_fail(err, message->err, cursor->name);
+        } else {
+            found[*count] = copy_message(message, arena);
+            cursor->next_offset = found[(*count)++].offset + 1;
+            size += message->len;
+        }
+        rd_kafka_message_destroy(message);
+    }
+    return *count ? 0 : rc;
+}
+
+static int kafka_read(struct topics *topics, const char *name, uint32_t partition, uint64_t offset,
+                      size_t max_count, int timeout_ms, struct arena *arena,
+                      const struct topic_message **messages, size_t *count, struct err *err)
+{
+    struct kafka *kafka = kafka_of(topics);
+    struct topic_message *found = arena_array(arena, max_count, sizeof(*found));
+    struct kafka_cursor *cursor = NULL;
+    uint64_t first, end;
+    int rc = kafka_range(topics, name, partition, &first, &end, err);
+
+    if (rc)
+        return rc;
+    if (offset < first || offset > end)
+        return err_set(err, ERR_RANGE,
+                       "topic %s partition %u has offsets %" PRIu64 " to %" PRIu64 ", not %" PRIu64,
+                       name, partition, first, end, offset);
+    rc = take_cursor(kafka, name, partition, offset, &cursor, err);
+    /* what is there already is given its time to come, whatever the caller waits for more */
+    if (offset < end && timeout_ms < KAFKA_CALL_MS)
+        timeout_ms = KAFKA_CALL_MS;
+    if (!rc)
+        rc = read_cursor(cursor, max_count, timeout_ms, arena, found, count, err);
+    give_cursor_back(kafka, cursor, rc != 0);
+    *messages = found;
+    return rc;
+}
+
+/* Kafka keeps house itself. */
+static int kafka_housekeep(struct topics *topics, struct err *err)
+{
+    (void)topics;
+    (void)err;
+    return 0;
+}
+
+/* --- opening --- */
+
+static void release(struct kafka *kafka)
+{
+    size_t i;
+
+    for (i = 0; i < KAFKA_CURSOR_COUNT; i++)
+        drop_cursor(&kafka->cursors[i]);
+    if (kafka->reader)
+        rd_kafka_destroy(kafka->reader);
+    if (kafka->producer)
+        rd_kafka_destroy(kafka->producer);
+    pthread_mutex_destroy(&kafka->lock);
+    pthread_cond_destroy(&kafka->changed);
+    free(kafka->known);
+    free(kafka->brokers);
+    free(kafka);
+}
+
+static void kafka_close(struct topics *topics)
+{
+    struct kafka *kafka = kafka_of(topics);
+    struct err err;
+
+    /* longer than a delivery may take, so every request is called back */
+    if (kafka_flush(topics, 2 * TOPIC_KAFKA_DELIVERY_MS, &err))
+        log_error("kafka client closed with records in flight", LOG_TEXT("reason", err.text));
+    atomic_store(&kafka->stop, true);
+    pthread_join(kafka->server, NULL);
+    release(kafka);
+}
+
+static rd_kafka_t *new_handle(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct err *err)
+{
+    char reason[KAFKA_ERROR_SIZE] = "";
+    rd_kafka_t *handle = rd_kafka_new(type, conf, reason, sizeof(reason));
+
+    if (!handle) {
+        rd_kafka_conf_destroy(conf);
+        err_set(err, ERR_INVALID, "Kafka client: %s", reason);
+    }
+    return handle;
+}
+
+static rd_kafka_conf_t *producer_conf(const char *brokers)
+{
+    rd_kafka_conf_t *conf = kafka_conf(brokers);
+
+    kafka_set(conf, "enable.idempotence", "true");
+    kafka_set(conf, "acks", "all");
+    kafka_set(conf, "linger.ms", "2");
+    kafka_set(conf, "message.max.bytes", "1048576");
+    kafka_set_number(conf, "delivery.timeout.ms", TOPIC_KAFKA_DELIVERY_MS);
+    kafka_set_number(conf, "queue.buffering.max.messages", QUEUE_MESSAGES);
+    kafka_set_number(conf, "queue.buffering.max.kbytes", TOPIC_INFLIGHT_SIZE_MAX / 1024);
+    rd_kafka_conf_set_dr_msg_cb(conf, report_delivery);
+    return conf;
+}
+
+static int kafka_open(const char *place, const struct topics_options *options,
+                      struct topics **topics, struct err *err)
+{
+    struct kafka *kafka;
+    rd_kafka_conf_t *reader;
+    int rc;
+
+    (void)options;
+    if (strncmp(place, "//", 2) != 0 || !place[2])
+        return err_set(err, ERR_INVALID,
+                       "Kafka's URL is kafka://HOST:PORT[,HOST:PORT], not kafka:%s", place);
+    kafka = mem_zero(sizeof(*kafka));
+    pthread_mutex_init(&kafka->lock, NULL);
+    waiter_cond_init(&kafka->changed);
+    kafka->brokers = mem_strdup(place + 2);
+    kafka->producer = new_handle(RD_KAFKA_PRODUCER, producer_conf(kafka->brokers), err);
+    reader = kafka_conf(kafka->brokers);
+    kafka_set(reader, "auto.offset.reset", "error");
+    kafka_set(reader, "fetch.wait.max.ms", "100");
+    if (kafka->producer)
+        kafka->reader = new_handle(RD_KAFKA_CONSUMER, reader, err);
+    else
+        rd_kafka_conf_destroy(reader);
+    if (!kafka->reader) {
+        release(kafka);
+        return ERR_INVALID;
+    }
+    rc = pthread_create(&kafka->server, NULL, serve_callbacks, kafka);
+    assert(rc == 0);
+    *topics = &kafka->base;
+    return 0;
+}
+
+const struct topics_ops topics_kafka_ops = {
+    .scheme = "kafka",
+    .open = kafka_open,
+    .close = kafka_close,
+    .create = kafka_create,
+    .describe = kafka_describe,
+    .list = kafka_list,
+    .partition_count = kafka_partition_count,
+    .submit = kafka_submit,
+    .flush = kafka_flush,
+    .read = kafka_read,
+    .range = kafka_range,
+    .lag = kafka_lag,
+    .housekeep = kafka_housekeep,
+    .consumer_open = kafka_consumer_open,
+    .consumer_close = kafka_consumer_close,
+    .consumer_poll = kafka_consumer_poll,
+    .consumer_commit = kafka_consumer_commit,
+    .consumer_seek = kafka_consumer_seek,
+    .consumer_assignment = kafka_consumer_assignment,
+    .consumer_generation = kafka_consumer_generation,
+};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * coord_fixture.h - what the contract of coord shares: places, members, an application that
+ * does as it is told, and a storage that checks tickets. Failures end the test.
+ */
+#ifndef TORG_TESTS_CONTRACT_COORD_FIXTURE_H
+#define TORG_TESTS_CONTRACT_COORD_FIXTURE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "coord/coord.h"
+#include "test_dir.h"
+
+enum {
+    SHARDS = 32,
+    LEASE_MS = 600,
+    PATIENCE_MS = 30 * 1000,
+    STEP_MS = 10,
+};
+
+struct backend {
+    const char *name;
+    char url[256]; /* a place of its own */
+    char dir[TEST_DIR_SIZE];
+};
+
+int64_t fixture_now_us(void);
+
+/* Gives the backend a place of its own; skips the test when its server is not there. */
+void fixture_begin(struct backend *backend, const char *name);
+void fixture_end(struct backend *backend);
+
+struct coord *fixture_open(const char *url, const char *member);
+struct coord_shards *fixture_join(struct coord *coord, const char *set, uint32_t count);
+
+/* Plays the application: releases what is leaving, until each has its share of all shards. */
+void fixture_settle(struct coord_shards *const *members, size_t member_count, uint32_t shard_count);
+
+uint64_t fixture_ticket(struct coord_shards *shards, uint32_t shard); /* 0: not owned */
+uint64_t fixture_wait_ticket(struct coord_shards *shards, uint32_t shard);
+void fixture_wait_invalid(struct coord_shards *shards, uint32_t shard, uint64_t ticket);
+
+/* A storage that keeps the largest ticket it has seen, as store/fence.h does with rows. */
+struct vault {
+    _Atomic uint64_t newest;
+    _Atomic uint64_t value;
+};
+
+bool vault_write(struct vault *vault, uint64_t ticket, uint64_t value);
+
+/* --- coord_zookeeper.c: what only a real server can show --- */
+
+void a_frozen_process_can_write_nothing(void **state);
+void a_lost_session_cannot_write(void **state);
+void a_cut_off_owner_stops_before_another_begins(void **state);
+void a_short_cut_loses_nothing(void **state);
+void registers_outlive_a_lost_session(void **state);
+
+#endif

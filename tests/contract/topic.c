@@ -1,0 +1,799 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The contract of topic/topic.h, run on every backend: memory:, file:, Kafka (a real one, at
+ * TORG_TEST_KAFKA), and fault: around memory:. Embedded backends get a clock that stands still
+ * until a test moves it. Names are random, so that runs can share one Kafka.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "topic/topic.h"
+#include "topic/topic_fault.h"
+
+enum { PARTITIONS = 4, WAIT_MS = 30000, STEP_MS = 100, START_US = 1700000000 };
+
+enum backend { MEMORY, FILES, KAFKA, FAULT, BACKEND_COUNT };
+static const char *const backend_names[] = {"memory", "file", "kafka", "fault"};
+
+struct place {
+    enum backend backend;
+    char dir[64];
+    char url[256];
+    char topic[64];
+    char group[64];
+    struct clock_manual clock;
+    struct topics *topics;
+    struct arena *arena;
+};
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != 0)                                                                           \
+            fail_msg("%s: %s", #call, err.text);                                                   \
+    } while (0)
+
+static bool is_local(const struct place *place)
+{
+    return place->backend != KAFKA;
+}
+
+static void open_place(struct place *place)
+{
+    struct topics_options options = {.clock = is_local(place) ? &place->clock.base : NULL};
+    struct err err;
+
+    OK(topics_open(place->url, &options, &place->topics, &err));
+}
+
+static void reopen_place(struct place *place)
+{
+    topics_close(place->topics);
+    open_place(place);
+}
+
+static int set_up(void **state)
+{
+    struct place *place = *state;
+    struct topic_config config = {.partition_count = PARTITIONS};
+    const char *kafka = getenv("TORG_TEST_KAFKA");
+    const char *require = getenv("TORG_REQUIRE");
+    struct err err;
+
+    if (place->backend == KAFKA && !kafka) {
+        if (require && strstr(require, "kafka"))
+            fail_msg("TORG_REQUIRE names kafka, but TORG_TEST_KAFKA is not set");
+        return 0; /* each test skips */
+    }
+    snprintf(place->dir, sizeof(place->dir), "/tmp/torg-topic-XXXXXX");
+    assert_non_null(mkdtemp(place->dir));
+    snprintf(place->url, sizeof(place->url), "%s%s",
+             (const char *[]){"memory:", "file:", "kafka://", "fault:memory:"}[place->backend],
+             (const char *[]){"", place->dir, kafka, ""}[place->backend]);
+    snprintf(place->topic, sizeof(place->topic), "offers-%016" PRIx64, random_u64());
+    snprintf(place->group, sizeof(place->group), "group-%016" PRIx64, random_u64());
+    clock_manual_init(&place->clock, (int64_t)START_US * SECOND_US);
+    place->arena = arena_new();
+    open_place(place);
+    OK(topic_create(place->topics, place->topic, &config, &err));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct place *place = *state;
+    struct err err;
+
+    if (!place->topics)
+        return 0;
+    topics_close(place->topics);
+    place->topics = NULL;
+    arena_free(place->arena);
+    OK(dir_remove(place->dir, &err));
+    return 0;
+}
+
+static struct place *place_of(void **state)
+{
+    struct place *place = *state;
+
+    if (!place->topics)
+        skip();
+    return place;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Record i of a test: key "k<i mod keys>", value "<i>". */
+struct sample {
+    char key[16];
+    char value[16];
+};
+
+static void produce_from(struct place *place, size_t from, size_t count, size_t keys)
+{
+    struct sample *samples = mem_array(count, sizeof(*samples));
+    struct topic_record *records = mem_array(count, sizeof(*records));
+    struct err err;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        snprintf(samples[i].key, sizeof(samples[i].key), "k%zu", (from + i) % keys);
+        snprintf(samples[i].value, sizeof(samples[i].value), "%zu", from + i);
+        records[i].key = bytes_of(samples[i].key);
+        records[i].value = bytes_of(samples[i].value);
+    }
+    OK(topic_produce(place->topics, place->topic, records, count, NULL, &err));
+    free(records);
+    free(samples);
+}
+
+static size_t number_of(const struct topic_message *message)
+{
+    char text[16] = "";
+
+    assert_true(message->value.size < sizeof(text));
+    memcpy(text, message->value.data, message->value.size);
+    return strtoul(text, NULL, 10);
+}
+
+/* Everything of a partition, by topic_read. */
+static size_t read_partition(struct place *place, uint32_t partition,
+                             const struct topic_message **messages, size_t max)
+{
+    struct topic_message *all = arena_array(place->arena, max, sizeof(*all));
+    const struct topic_message *some;
+    uint64_t first, end;
+    size_t total = 0, count;
+    struct err err;
+
+    OK(topic_range(place->topics, place->topic, partition, &first, &end, &err));
+    while (first < end && total < max) {
+        OK(topic_read(place->topics, place->topic, partition, first, 100, WAIT_MS, place->arena,
+                      &some, &count, &err));
+        assert_true(count > 0 && total + count <= max);
+        memcpy(all + total, some, count * sizeof(*some));
+        total += count;
+        first = some[count - 1].offset + 1;
+    }
+    *messages = all;
+    return total;
+}
+
+static struct consumer *join_group(struct place *place, enum topic_start start, int session_ms)
+{
+    const char *names[] = {place->topic};
+    struct consumer_options options = {.group = place->group,
+                                       .topics = names,
+                                       .topic_count = 1,
+                                       .start = start,
+                                       .session_ms = session_ms};
+    struct consumer *consumer;
+    struct err err;
+
+    OK(consumer_open(place->topics, &options, &consumer, &err));
+    return consumer;
+}
+
+static size_t assigned(struct consumer *consumer)
+{
+    struct err err;
+    size_t count;
+
+    OK(consumer_assignment(consumer, NULL, 0, &count, &err));
+    return count;
+}
+
+/* Polls, marks what comes in seen (one count for each record), and commits it. */
+static size_t consume(struct consumer *consumer, int timeout_ms, unsigned *seen, size_t max)
+{
+    const struct topic_message *messages;
+    struct err err;
+    size_t count, i;
+
+    OK(consumer_poll(consumer, timeout_ms, &messages, &count, &err));
+    for (i = 0; i < count; i++) {
+        size_t number = number_of(&messages[i]);
+
+        assert_true(number < max);
+        if (seen)
+            seen[number]++;
+    }
+    OK(consumer_commit_polled(consumer, &err));
+    return count;
+}
+
+/* Polls all in turn until each has its share of the partitions. */
+static void settle_members(struct consumer **consumers, size_t count, unsigned *seen, size_t max)
+{
+    int64_t deadline = now_ms() + WAIT_MS;
+    size_t settled = 0, i;
+
+    while (settled < count) {
+        assert_true(now_ms() < deadline);
+        settled = 0;
+        for (i = 0; i < count; i++) {
+            consume(consumers[i], STEP_MS, seen, max);
+            settled += assigned(consumers[i]) == PARTITIONS / count;
+        }
+    }
+}
+
+/* --- topics --- */
+
+static void topics_are_created_once(void **state)
+{
+    struct place *place = place_of(state);
+    struct topic_config config = {PARTITIONS, 3600000, 1 << 30}, got;
+    const char **names;
+    size_t count, i;
+    bool listed = false;
+    struct err err;
+
+    OK(topic_create(place->topics, place->topic, &config, &err));
+    OK(topic_describe(place->topics, place->topic, &got, &err));
+    assert_int_equal(got.partition_count, PARTITIONS);
+    assert_int_equal(got.retention_ms, 3600000);
+    assert_int_equal(got.retention_size, 1 << 30);
+    config.partition_count++;
+    assert_int_equal(topic_create(place->topics, place->topic, &config, &err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, place->topic));
+    OK(topic_list(place->topics, place->arena, &names, &count, &err));
+    for (i = 0; i < count; i++)
+        listed |= strcmp(names[i], place->topic) == 0;
+    assert_true(listed);
+    assert_int_equal(topic_describe(place->topics, "no-such-topic", &got, &err), ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, "no-such-topic"));
+}
+
+static void bad_names_and_sizes_are_refused_by_name(void **state)
+{
+    struct place *place = place_of(state);
+    struct topic_config config = {.partition_count = 1};
+    struct topic_header header = {BYTES_LITERAL("h"), {NULL, TOPIC_HEADERS_SIZE_MAX}};
+    uint8_t *big = mem_zero(TOPIC_VALUE_SIZE_MAX + 1);
+    struct topic_record record = {.value = {big, TOPIC_VALUE_SIZE_MAX + 1}};
+    struct err err;
+
+    assert_int_equal(topic_create(place->topics, "a/b", &config, &err), ERR_INVALID);
+    assert_int_equal(topic_create(place->topics, "..", &config, &err), ERR_INVALID);
+    assert_int_equal(topic_create(place->topics, "", &config, &err), ERR_INVALID);
+    config.partition_count = TOPIC_PARTITION_COUNT_MAX + 1;
+    assert_int_equal(topic_create(place->topics, "many", &config, &err), ERR_LIMIT);
+    config.partition_count = 0;
+    assert_int_equal(topic_create(place->topics, "none", &config, &err), ERR_LIMIT);
+    assert_int_equal(topic_produce(place->topics, place->topic, &record, 1, NULL, &err), ERR_LIMIT);
+    assert_non_null(strstr(err.text, "TOPIC_VALUE_SIZE_MAX"));
+    record = (struct topic_record){.key = {big, TOPIC_KEY_SIZE_MAX + 1}};
+    assert_int_equal(topic_produce(place->topics, place->topic, &record, 1, NULL, &err), ERR_LIMIT);
+    assert_non_null(strstr(err.text, "TOPIC_KEY_SIZE_MAX"));
+    header.value.data = big;
+    record = (struct topic_record){.headers = &header, .header_count = 1};
+    assert_int_equal(topic_produce(place->topics, place->topic, &record, 1, NULL, &err), ERR_LIMIT);
+    assert_non_null(strstr(err.text, "TOPIC_HEADERS_SIZE_MAX"));
+    record = (struct topic_record){.key = BYTES_LITERAL("k"), .value = {big, TOPIC_VALUE_SIZE_MAX}};
+    OK(topic_produce(place->topics, place->topic, &record, 1, NULL, &err));
+    free(big);
+}
+
+/* --- records --- */
+
+static void records_of_a_key_stay_in_order(void **state)
+{
+    enum { COUNT = 500, KEYS = 20 };
+    struct place *place = place_of(state);
+    size_t last[KEYS] = {0}, total = 0, count, i, round;
+    uint32_t partition;
+
+    for (round = 0; round < 5; round++)
+        produce_from(place, round * COUNT / 5, COUNT / 5, KEYS);
+    for (partition = 0; partition < PARTITIONS; partition++) {
+        const struct topic_message *messages;
+
+        count = read_partition(place, partition, &messages, COUNT);
+        for (i = 0; i < count; i++) {
+            size_t number = number_of(&messages[i]);
+
+            assert_int_equal(topic_partition(messages[i].key, PARTITIONS), partition);
+            assert_int_equal(messages[i].partition, partition);
+            assert_true(number + 1 > last[number % KEYS]);
+            last[number % KEYS] = number + 1;
+            if (is_local(place))
+                assert_int_equal(messages[i].offset, i);
+            else
+                assert_true(i == 0 || messages[i].offset > messages[i - 1].offset);
+        }
+        total += count;
+    }
+    assert_int_equal(total, COUNT);
+}
+
+static void a_record_comes_back_whole(void **state)
+{
+    struct place *place = place_of(state);
+    struct topic_header headers[] = {{BYTES_LITERAL("request"), BYTES_LITERAL("r-1")},
+                                     {BYTES_LITERAL("empty"), {NULL, 0}}};
+    struct topic_record record = {.key = BYTES_LITERAL("key"),
+                                  .value = BYTES_LITERAL("va\0lue"),
+                                  .timestamp_us = 1700000000123000,
+                                  .headers = headers,
+                                  .header_count = 2};
+    struct topic_record empty = {.key = BYTES_LITERAL("key")};
+    uint32_t partition = topic_partition(record.key, PARTITIONS);
+    const struct topic_message *messages;
+    uint64_t offset;
+    struct err err;
+
+    OK(topic_produce(place->topics, place->topic, &record, 1, &offset, &err));
+    OK(topic_produce(place->topics, place->topic, &empty, 1, NULL, &err));
+    assert_int_equal(read_partition(place, partition, &messages, 10), 2);
+    assert_int_equal(messages[0].offset, offset);
+    assert_string_equal(messages[0].topic, place->topic);
+    assert_true(bytes_equal(messages[0].key, record.key));
+    assert_true(bytes_equal(messages[0].value, record.value));
+    assert_int_equal(messages[0].timestamp_us, record.timestamp_us);
+    assert_int_equal(messages[0].header_count, 2);
+    assert_true(bytes_equal(messages[0].headers[0].name, headers[0].name));
+    assert_true(bytes_equal(messages[0].headers[0].value, headers[0].value));
+    assert_int_equal(messages[0].headers[1].value.size, 0);
+    assert_int_equal(messages[1].value.size, 0);
+    assert_true(messages[1].timestamp_us > 0);
+}
+
+struct tally {
+    pthread_mutex_t lock;
+    size_t done, failed;
+};
+
+static void count_done(void *arg, int rc, uint32_t partition, uint64_t offset,
+                       const struct err *err)
+{
+    struct tally *tally = arg;
+
+    (void)partition;
+    (void)offset;
+    (void)err;
+    pthread_mutex_lock(&tally->lock);
+    tally->done++;
+    tally->failed += rc != 0;
+    pthread_mutex_unlock(&tally->lock);
+}
+
+static void asynchronous_records_are_called_back_in_order(void **state)
+{
+    enum { COUNT = 2000 };
+    struct place *place = place_of(state);
+    struct tally tally = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    const struct topic_message *messages;
+    char value[16];
+    struct topic_record record = {.key = BYTES_LITERAL("one")};
+    struct err err;
+    size_t i;
+
+    for (i = 0; i < COUNT; i++) {
+        snprintf(value, sizeof(value), "%zu", i); /* overwritten at once: it must be copied */
+        record.value = bytes_of(value);
+        OK(topic_produce_async(place->topics, place->topic, &record, count_done, &tally, &err));
+    }
+    OK(topics_flush(place->topics, WAIT_MS, &err));
+    assert_int_equal(tally.done, COUNT);
+    assert_int_equal(tally.failed, 0);
+    assert_int_equal(
+        read_partition(place, topic_partition(record.key, PARTITIONS), &messages, COUNT), COUNT);
+    for (i = 0; i < COUNT; i++)
+        assert_int_equal(number_of(&messages[i]), i);
+}
+
+static void records_and_commits_survive_a_reopen(void **state)
+{
+    enum { COUNT = 100 };
+    struct place *place = place_of(state);
+    struct consumer *consumer;
+    unsigned seen[2 * COUNT] = {0};
+    size_t got = 0, i;
+
+    produce_from(place, 0, COUNT, 10);
+    consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    while (got < COUNT)
+        got += consume(consumer, WAIT_MS, seen, COUNT);
+    consumer_close(consumer);
+    reopen_place(place);
+    produce_from(place, COUNT, COUNT, 10);
+    consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    while (got < 2 * COUNT)
+        got += consume(consumer, WAIT_MS, seen, 2 * COUNT);
+    for (i = 0; i < 2 * COUNT; i++)
+        assert_int_equal(seen[i], 1);
+    consumer_close(consumer);
+}
+
+static void reading_outside_the_log_names_what_there_is(void **state)
+{
+    struct place *place = place_of(state);
+    const struct topic_message *messages;
+    uint32_t partition = topic_partition(bytes_of("k0"), PARTITIONS);
+    struct err err;
+    size_t count;
+    int64_t began;
+
+    produce_from(place, 0, 3, 1);
+    assert_int_equal(topic_read(place->topics, place->topic, partition, 4, 10, 0, place->arena,
+                                &messages, &count, &err),
+                     ERR_RANGE);
+    assert_non_null(strstr(err.text, "3"));
+    began = now_ms();
+    OK(topic_read(place->topics, place->topic, partition, 3, 10, 200, place->arena, &messages,
+                  &count, &err));
+    assert_int_equal(count, 0);
+    assert_true(now_ms() - began >= 190);
+    assert_int_equal(topic_read(place->topics, place->topic, PARTITIONS, 0, 10, 0, place->arena,
+                                &messages, &count, &err),
+                     ERR_INVALID);
+}
+
+static void *produce_soon(void *arg)
+{
+    struct timespec pause = {0, 150 * 1000000};
+
+    nanosleep(&pause, NULL); /* so that the reader waits already; nothing breaks if not */
+    produce_from(arg, 0, 1, 1);
+    return NULL;
+}
+
+static void readers_wake_when_a_record_comes(void **state)
+{
+    struct place *place = place_of(state);
+    const struct topic_message *messages;
+    struct consumer *consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    pthread_t thread;
+    struct err err;
+    size_t count;
+
+    pthread_create(&thread, NULL, produce_soon, place);
+    OK(topic_read(place->topics, place->topic, topic_partition(bytes_of("k0"), PARTITIONS), 0, 10,
+                  WAIT_MS, place->arena, &messages, &count, &err));
+    assert_int_equal(count, 1);
+    assert_int_equal(consume(consumer, WAIT_MS, NULL, 1), 1);
+    pthread_join(thread, NULL);
+    consumer_close(consumer);
+}
+
+/* --- groups --- */
+
+static void two_members_share_and_neither_repeats(void **state)
+{
+    enum { COUNT = 400 };
+    struct place *place = place_of(state);
+    struct consumer *members[2];
+    unsigned seen[COUNT] = {0}, by[2][COUNT] = {{0}};
+    int64_t deadline = now_ms() + WAIT_MS;
+    size_t got = 0, i;
+
+    members[0] = join_group(place, TOPIC_START_EARLIEST, 0);
+    members[1] = join_group(place, TOPIC_START_EARLIEST, 0);
+    settle_members(members, 2, seen, COUNT);
+    produce_from(place, 0, COUNT, 40);
+    while (got < COUNT && now_ms() < deadline)
+        for (i = 0; i < 2; i++)
+            got += consume(members[i], STEP_MS, by[i], COUNT);
+    assert_int_equal(got, COUNT);
+    for (i = 0; i < COUNT; i++)
+        assert_int_equal(by[0][i] + by[1][i], 1);
+    consumer_close(members[0]);
+    consumer_close(members[1]);
+}
+
+static void a_leaver_hands_its_partitions_over(void **state)
+{
+    enum { COUNT = 200 };
+    struct place *place = place_of(state);
+    const struct topic_message *messages;
+    struct consumer *members[2];
+    unsigned seen[COUNT] = {0};
+    int64_t deadline = now_ms() + WAIT_MS;
+    uint64_t generation;
+    struct err err;
+    size_t count, i, left = COUNT;
+
+    members[0] = join_group(place, TOPIC_START_EARLIEST, 0);
+    members[1] = join_group(place, TOPIC_START_EARLIEST, 0);
+    settle_members(members, 2, seen, COUNT);
+    generation = consumer_generation(members[1]);
+    produce_from(place, 0, COUNT, 40);
+    do /* takes some and commits nothing: they must come again */
+        OK(consumer_poll(members[0], STEP_MS, &messages, &count, &err));
+    while (count == 0 && now_ms() < deadline);
+    assert_true(count > 0);
+    consumer_close(members[0]);
+    while (left && now_ms() < deadline) {
+        consume(members[1], STEP_MS, seen, COUNT);
+        for (left = 0, i = 0; i < COUNT; i++)
+            left += seen[i] == 0;
+    }
+    assert_int_equal(left, 0);
+    assert_int_equal(assigned(members[1]), PARTITIONS);
+    assert_true(consumer_generation(members[1]) > generation);
+    consumer_close(members[1]);
+}
+
+static void a_silent_member_loses_its_partitions_and_its_commits(void **state)
+{
+    enum { COUNT = 100, SESSION_MS = 2000 };
+    struct place *place = place_of(state);
+    const struct topic_message *messages;
+    struct topic_position stale;
+    struct consumer *members[2];
+    unsigned seen[COUNT] = {0};
+    int64_t deadline = now_ms() + WAIT_MS;
+    struct topic_lag lag;
+    struct err err;
+    size_t count;
+
+    members[0] = join_group(place, TOPIC_START_EARLIEST, SESSION_MS);
+    members[1] = join_group(place, TOPIC_START_EARLIEST, SESSION_MS);
+    settle_members(members, 2, seen, COUNT);
+    produce_from(place, 0, COUNT, 40);
+    do
+        OK(consumer_poll(members[0], STEP_MS, &messages, &count, &err));
+    while (count == 0 && now_ms() < deadline);
+    assert_true(count > 0);
+    stale = (struct topic_position){place->topic, messages[0].partition, messages[0].offset + 1};
+    consume(members[1], STEP_MS, seen, COUNT);
+    if (is_local(place))
+        clock_manual_advance(&place->clock, (int64_t)(SESSION_MS - 1) * MS_US);
+    consume(members[1], 0, seen, COUNT);
+    if (is_local(place)) {
+        assert_int_equal(assigned(members[1]), PARTITIONS / 2); /* not yet */
+        clock_manual_advance(&place->clock, 2 * MS_US);
+    }
+    while (assigned(members[1]) < PARTITIONS && now_ms() < deadline)
+        consume(members[1], STEP_MS, seen, COUNT);
+    assert_int_equal(assigned(members[1]), PARTITIONS);
+    assert_int_equal(consumer_commit(members[0], &stale, 1, &err), ERR_STALE);
+    assert_non_null(strstr(err.text, place->topic));
+    OK(topic_lag(place->topics, place->group, place->topic, stale.partition, &lag, &err));
+    assert_true(!lag.has_committed || lag.committed != stale.offset || lag.lag == 0);
+    settle_members(members, 2, seen, COUNT); /* it may come back */
+    consumer_close(members[0]);
+    consumer_close(members[1]);
+}
+
+static void a_partition_that_moved_refuses_its_old_owners_commit(void **state)
+{
+    enum { COUNT = 100 };
+    struct place *place = place_of(state);
+    struct topic_position *mine = mem_array(PARTITIONS, sizeof(*mine));
+    struct consumer *members[2];
+    unsigned seen[COUNT] = {0};
+    struct err err;
+    size_t count, i, refused = 0;
+
+    produce_from(place, 0, COUNT, 40);
+    members[0] = join_group(place, TOPIC_START_EARLIEST, 0);
+    settle_members(members, 1, seen, COUNT);
+    OK(consumer_assignment(members[0], mine, PARTITIONS, &count, &err));
+    members[1] = join_group(place, TOPIC_START_EARLIEST, 0);
+    settle_members(members, 2, seen, COUNT);
+    for (i = 0; i < count; i++) {
+        int rc;
+
+        mine[i].offset = 1;
+        rc = consumer_commit(members[0], &mine[i], 1, &err);
+        assert_true(rc == 0 || rc == ERR_STALE);
+        refused += rc == ERR_STALE;
+    }
+    assert_int_equal(refused, PARTITIONS / 2);
+    consumer_close(members[0]);
+    consumer_close(members[1]);
+    free(mine);
+}
+
+static void groups_start_where_they_are_told_and_can_seek(void **state)
+{
+    struct place *place = place_of(state);
+    struct consumer *consumer;
+    uint32_t partition = topic_partition(bytes_of("k0"), PARTITIONS);
+    const struct topic_message *messages;
+    int64_t deadline = now_ms() + WAIT_MS;
+    struct err err;
+    size_t count;
+
+    produce_from(place, 0, 10, 1);
+    consumer = join_group(place, TOPIC_START_LATEST, 0);
+    settle_members(&consumer, 1, NULL, 1); /* none may come: number 0 is the only one allowed */
+    consume(consumer, 4 * STEP_MS, NULL, 0);
+    produce_from(place, 10, 1, 1);
+    do
+        OK(consumer_poll(consumer, STEP_MS, &messages, &count, &err));
+    while (count == 0 && now_ms() < deadline);
+    assert_int_equal(count, 1);
+    assert_int_equal(number_of(&messages[0]), 10);
+    OK(consumer_seek(consumer, place->topic, partition, 5, &err));
+    do
+        OK(consumer_poll(consumer, STEP_MS, &messages, &count, &err));
+    while (count == 0 && now_ms() < deadline);
+    assert_true(count > 0);
+    assert_int_equal(messages[0].offset, 5);
+    consumer_close(consumer);
+}
+
+static void lag_is_what_is_not_committed(void **state)
+{
+    struct place *place = place_of(state);
+    struct consumer *consumer;
+    uint32_t partition = topic_partition(bytes_of("k0"), PARTITIONS);
+    struct topic_position position = {place->topic, partition, 7};
+    struct topic_lag lag;
+    struct err err;
+
+    produce_from(place, 0, 10, 1);
+    OK(topic_lag(place->topics, place->group, place->topic, partition, &lag, &err));
+    assert_false(lag.has_committed);
+    assert_int_equal(lag.lag, 10);
+    consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    settle_members(&consumer, 1, NULL, 10);
+    OK(consumer_commit(consumer, &position, 1, &err));
+    OK(topic_lag(place->topics, place->group, place->topic, partition, &lag, &err));
+    assert_true(lag.has_committed);
+    assert_int_equal(lag.committed, 7);
+    assert_int_equal(lag.end, 10);
+    assert_int_equal(lag.lag, 3);
+    if (is_local(place)) {
+        position.offset = 11;
+        assert_int_equal(consumer_commit(consumer, &position, 1, &err), ERR_RANGE);
+    }
+    consumer_close(consumer);
+}
+
+static void retention_takes_the_oldest_and_leaves_the_newest(void **state)
+{
+    enum { SIZE = 8 << 10, COUNT = 200 };
+    struct place *place = place_of(state);
+    struct topic_config config = {PARTITIONS, 0, 512 << 10};
+    uint32_t partition = topic_partition(bytes_of("k"), PARTITIONS);
+    uint8_t *value = mem_zero(SIZE);
+    struct topic_record record = {.key = BYTES_LITERAL("k"), .value = {value, SIZE}};
+    const struct topic_message *messages;
+    uint64_t first, end;
+    struct err err;
+    size_t count, i;
+
+    OK(topic_create(place->topics, place->topic, &config, &err));
+    for (i = 0; i < COUNT; i++)
+        OK(topic_produce(place->topics, place->topic, &record, 1, NULL, &err));
+    OK(topics_housekeep(place->topics, &err));
+    OK(topic_range(place->topics, place->topic, partition, &first, &end, &err));
+    assert_int_equal(end, COUNT);
+    assert_true(first > 0 && (end - first) * SIZE >= 512 << 10);
+    assert_true((end - first) * SIZE < 1 << 20);
+    assert_int_equal(topic_read(place->topics, place->topic, partition, first - 1, 1, 0,
+                                place->arena, &messages, &count, &err),
+                     ERR_RANGE);
+    config = (struct topic_config){PARTITIONS, 1000, 0};
+    OK(topic_create(place->topics, place->topic, &config, &err));
+    clock_manual_advance(&place->clock, 2 * SECOND_US);
+    OK(topics_housekeep(place->topics, &err));
+    OK(topic_range(place->topics, place->topic, partition, &first, &end, &err));
+    assert_true(first < end); /* the newest segment stays, however old */
+    OK(topic_produce(place->topics, place->topic, &record, 1, NULL, &err));
+    OK(topics_housekeep(place->topics, &err));
+    OK(topic_range(place->topics, place->topic, partition, &first, &end, &err));
+    assert_int_equal(first, COUNT); /* by then it was not the newest any more */
+    assert_int_equal(end, COUNT + 1);
+    free(value);
+}
+
+/* --- faults --- */
+
+static void faults_never_acknowledge(void **state)
+{
+    struct place *place = place_of(state);
+    struct topic_record record = {.key = BYTES_LITERAL("k"), .value = BYTES_LITERAL("0")};
+    uint32_t partition = topic_partition(record.key, PARTITIONS);
+    struct topic_faults *faults;
+    struct consumer *consumer;
+    struct topic_position position = {place->topic, partition, 1};
+    struct topic_lag lag;
+    uint64_t first, end;
+    struct err err;
+
+    faults = topics_faults(place->topics);
+    atomic_store(&faults->fail_produce, 1);
+    assert_int_equal(topic_produce(place->topics, place->topic, &record, 1, NULL, &err),
+                     ERR_UNAVAILABLE);
+    OK(topic_range(place->topics, place->topic, partition, &first, &end, &err));
+    assert_int_equal(end, 0);
+    atomic_store(&faults->lose_ack, 1);
+    assert_int_equal(topic_produce(place->topics, place->topic, &record, 1, NULL, &err),
+                     ERR_TIMEOUT);
+    OK(topic_range(place->topics, place->topic, partition, &first, &end, &err));
+    assert_int_equal(end, 1); /* stored all the same */
+    atomic_store(&faults->duplicate_produce, 1);
+    OK(topic_produce(place->topics, place->topic, &record, 1, NULL, &err));
+    OK(topic_range(place->topics, place->topic, partition, &first, &end, &err));
+    assert_int_equal(end, 3);
+    consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    settle_members(&consumer, 1, NULL, 1);
+    atomic_store(&faults->fail_commit, 1);
+    assert_int_equal(consumer_commit(consumer, &position, 1, &err), ERR_UNAVAILABLE);
+    OK(topic_lag(place->topics, place->group, place->topic, partition, &lag, &err));
+    assert_int_equal(lag.committed, 3);
+    atomic_store(&faults->lose_commit, 1);
+    assert_int_equal(consumer_commit(consumer, &position, 1, &err), ERR_TIMEOUT);
+    OK(topic_lag(place->topics, place->group, place->topic, partition, &lag, &err));
+    assert_int_equal(lag.committed, 1);
+    consumer_close(consumer);
+}
+
+enum { LOCAL = 1 << MEMORY | 1 << FILES | 1 << FAULT, ALL = LOCAL | 1 << KAFKA };
+
+#define TEST(name, where)                                                                          \
+    {                                                                                              \
+#name, name, where                                                                         \
+    }
+
+static const struct {
+    const char *name;
+    CMUnitTestFunction run;
+    unsigned where; /* retention on Kafka is the broker's, in its own time */
+} contract[] = {
+    TEST(topics_are_created_once, ALL),
+    TEST(bad_names_and_sizes_are_refused_by_name, ALL),
+    TEST(records_of_a_key_stay_in_order, ALL),
+    TEST(a_record_comes_back_whole, ALL),
+    TEST(asynchronous_records_are_called_back_in_order, ALL),
+    TEST(records_and_commits_survive_a_reopen, 1 << FILES | 1 << KAFKA),
+    TEST(reading_outside_the_log_names_what_there_is, ALL),
+    TEST(readers_wake_when_a_record_comes, ALL),
+    TEST(two_members_share_and_neither_repeats, ALL),
+    TEST(a_leaver_hands_its_partitions_over, ALL),
+    TEST(a_silent_member_loses_its_partitions_and_its_commits, ALL),
+    TEST(a_partition_that_moved_refuses_its_old_owners_commit, ALL),
+    TEST(groups_start_where_they_are_told_and_can_seek, ALL),
+    TEST(lag_is_what_is_not_committed, ALL),
+    TEST(retention_takes_the_oldest_and_leaves_the_newest, LOCAL),
+    TEST(faults_never_acknowledge, 1 << FAULT),
+};
+
+int main(int argc, char **argv)
+{
+    static struct CMUnitTest tests[ARRAY_COUNT(contract) * BACKEND_COUNT];
+    static struct place places[ARRAY_COUNT(tests)];
+    static char names[ARRAY_COUNT(tests)][96];
+    size_t count = 0, i;
+    int backend;
+
+    for (backend = 0; backend < BACKEND_COUNT; backend++)
+        for (i = 0; i < ARRAY_COUNT(contract); i++) {
+            if (!(contract[i].where & 1u << backend))
+                continue;
+            snprintf(names[count], sizeof(names[count]), "%s: %s", backend_names[backend],
+                     contract[i].name);
+            places[count].backend = (enum backend)backend;
+            tests[count] = (struct CMUnitTest){names[count], contract[i].run, set_up, tear_down,
+                                               &places[count]};
+            count++;
+        }
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]); /* as in "kafka: *" */
+    return _cmocka_run_group_tests("topic", tests, count, NULL, NULL);
+}

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""binary.py - the program under test: commands run to their end, servers started and stopped."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import urllib.error
+import urllib.request
+
+import tap
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+TORG = os.environ.get("TORG_BIN", str(TOP / "build-test" / "torg"))
+
+
+def environment(**more):
+    """Ours without settings: a variable of the test runner must not configure the server."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("TORG_")}
+    return {**kept, **more}
+
+
+def torg(*words, cwd=None, **variables):
+    return tap.run(TORG, *words, cwd=cwd, env=environment(**variables))
+
+
+class Place:
+    """A working directory that is gone afterwards, and the server that runs in it."""
+
+    def __enter__(self):
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="torg-e2e-"))
+        self.data = self.dir / "torg-data"
+        self.process = None
+        return self
+
+    def __exit__(self, *_):
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.dir)
+
+    def torg(self, *words, **variables):
+        return torg(*words, cwd=self.dir, **variables)
+
+    def write(self, name, text):
+        (self.dir / name).write_text(text)
+
+    def start(self, *words):
+        """Starts `torg up` on free ports and waits for its welcome."""
+        words = words or ("up",)
+        with open(self.dir / "out", "w") as out, open(self.dir / "log", "a") as log:
+            self.process = subprocess.Popen(
+                [TORG, *words, "--operator-listen=127.0.0.1:0"]
+                + ([] if any(w.startswith("--listen") for w in words)
+                   else ["--listen=127.0.0.1:0"]),
+                cwd=self.dir, env=environment(), stdout=out, stderr=log)
+        tap.wait_until(lambda: self.out().endswith("\n\n") or self.ended(), what="the welcome")
+        if self.ended():
+            raise AssertionError(f"torg ended: {self.log()}")
+        self.url = (self.data / "server.url").read_text()
+        self.operators = re.search(r"operators +(http://[^/]+)/", self.out())[1]
+        found = re.search(r"start key +(\S+)", self.out())
+        self.start_key = found and found[1]
+        return self
+
+    def ended(self):
+        return self.process.poll() is not None
+
+    def out(self):
+        return (self.dir / "out").read_text()
+
+    def log(self):
+        return (self.dir / "log").read_text()
+
+    def stop(self, number=signal.SIGTERM):
+        """Sends the signal, and gives the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(timeout=60)
+
+    def call(self, method, message=None, key=None):
+        """A call by JSON: (HTTP status, answer)."""
+        request = urllib.request.Request(
+            f"{self.url}/torg.v1.{method}", data=json.dumps(message or {}).encode(),
+            headers={"Content-Type": "application/json"})
+        if key:
+            request.add_header("Authorization", f"Bearer {key}")
+        return fetch(request)
+
+
+def fetch(request):
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            status, body = answer.status, answer.read()
+    except urllib.error.HTTPError as error:
+        status, body = error.code, error.read()
+    try:
+        return status, json.loads(body)
+    except ValueError:
+        return status, body.decode()

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`torg up`: who is let in, who is not, keys, the data directory, how it ends."""
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import time
+
+import tap
+from binary import TORG, Place, environment, fetch
+
+
+@tap.test
+def the_start_key_opens_and_nothing_else_does():
+    with Place() as place:
+        place.start()
+        tap.equal(place.call("SystemService/GetSystem")[0], 200)
+        status, system = place.call("SystemService/GetSystem", key=place.start_key)
+        tap.equal((status, system["roles"]), (200, ["system"]))
+        tap.equal(place.call("KeyService/ListKeys", key=place.start_key), (200, {}))
+        status, answer = place.call("KeyService/ListKeys")
+        tap.equal((status, answer["code"]), (401, "unauthenticated"))
+        tap.equal(place.call("KeyService/ListKeys", key=place.start_key[:-1] + "-")[0], 401)
+        other = place.start_key[:-1] + ("a" if place.start_key[-1] != "a" else "b")
+        tap.equal(place.call("KeyService/ListKeys", key=other)[0], 401)
+        tap.equal(place.call("KeyService/ListKeys", key="x")[0], 401)
+        first = place.start_key
+        tap.equal(place.stop(), 0)
+        place.start()
+        tap.equal(place.start_key != first, True, "a key for each start")
+        tap.equal(place.call("KeyService/ListKeys", key=first)[0], 401)
+        tap.equal(first in place.log(), False, "the key is not in the log")
+        tap.equal(place.stop(signal.SIGINT), 0)
+
+
+@tap.test
+def scopes_are_enforced():
+    with Place() as place:
+        place.start()
+        key = place.torg("key", "create", "reader", "--scope", "search").stdout.strip()
+        status, answer = place.call("KeyService/ListKeys", key=key)
+        tap.equal((status, answer["code"]), (403, "permission_denied"))
+        tap.equal(place.call("SystemService/GetSystem", key=key)[0], 200)
+        admin = place.torg("key", "create", "boss", "--scope", "admin").stdout.strip()
+        tap.equal(place.call("KeyService/ListKeys", key=admin)[0], 200)
+
+
+def key_life(place, running):
+    created = place.torg("key", "create", "shop", "--scope", "offers.read", "--scope", "admin",
+                         "--seller", "s-17", "--expires", "90d", "--json")
+    tap.equal((created.returncode, created.stderr), (0, ""))
+    made = json.loads(created.stdout)
+    key, key_id = made["secret"], made["key"]["id"]
+    tap.equal(made["key"]["scopes"], ["offers.read", "admin"])
+    tap.equal(made["key"]["seller"], "s-17")
+    if running:
+        tap.equal(place.call("KeyService/ListKeys", key=key)[0], 200)
+    listed = json.loads(place.torg("key", "list", "--json").stdout)["keys"]
+    tap.equal([one["id"] for one in listed], [key_id])
+    text = place.torg("key", "list").stdout
+    tap.contains(text, key_id)
+    tap.contains(text, "until ")
+    tap.equal(key.split("_")[2] in text, False, "no secret in the list")
+    result = place.torg("key", "create", "shop", "--scope", "search")
+    tap.equal(result.returncode, 1)
+    tap.contains(result.stderr, "a key named shop exists")
+    result = place.torg("key", "create", "a b", "--scope", "serch")
+    tap.equal(result.returncode, 2)
+    tap.equal(place.torg("key", "create", "other", "--scope", "serch").returncode, 2)
+    tap.equal(place.torg("key", "create", "other", "--scope", "search", "--expires",
+                         "x").returncode, 2)
+    tap.equal(place.torg("key", "revoke", "nosuchkey0").returncode, 4)
+    result = place.torg("key", "revoke", key_id)
+    tap.equal((result.returncode, result.stdout), (0, f"key {key_id} (shop) is revoked\n"))
+    if running:
+        tap.equal(place.call("KeyService/ListKeys", key=key)[0], 401)
+    tap.equal(place.torg("key", "revoke", key_id).returncode, 0)
+    tap.contains(place.torg("key", "list").stdout, "revoked ")
+    entries = json.loads(place.torg("audit", "--json").stdout)["entries"]
+    tap.equal([(one["action"], one["principal"]) for one in entries][:2],
+              [("key.revoke", "operator" if running else "local"),
+               ("key.create", "operator" if running else "local")])
+
+
+@tap.test
+def keys_live_and_die_on_a_running_server():
+    with Place() as place:
+        place.start()
+        key_life(place, running=True)
+
+
+@tap.test
+def keys_live_and_die_without_a_server():
+    with Place() as place:
+        result = place.torg("key", "list")
+        tap.equal(result.returncode, 4)
+        tap.contains(result.stderr, "there is no data directory torg-data")
+        tap.equal(place.data.exists(), False)
+        key_life(place, running=False)
+
+
+@tap.test
+def a_key_made_before_the_start_works_after_it():
+    with Place() as place:
+        key = place.torg("key", "create", "early", "--scope", "admin").stdout.strip()
+        place.start()
+        tap.equal(place.call("KeyService/ListKeys", key=key)[0], 200)
+
+
+@tap.test
+def an_expired_key_is_refused():
+    with Place() as place:
+        place.start()
+        key = place.torg("key", "create", "short", "--scope", "admin", "--expires",
+                         "2s").stdout.strip()
+        tap.equal(place.call("KeyService/ListKeys", key=key)[0], 200)
+        tap.wait_until(lambda: place.call("KeyService/ListKeys", key=key)[0] == 401, 15)
+        tap.contains(place.call("KeyService/ListKeys", key=key)[1]["message"], "expired at")
+
+
+@tap.test
+def a_second_server_on_the_directory_is_refused_by_name():
+    with Place() as place:
+        place.start()
+        for words in (["up"], ["serve", "system"], ["migrate"]):
+            result = place.torg(*words)
+            tap.equal(result.returncode, 5, words)
+            tap.contains(result.stderr, f"locked by process {place.process.pid}")
+        tap.equal(place.call("SystemService/GetSystem")[0], 200)
+
+
+@tap.test
+def other_machines_are_not_served_without_a_key():
+    with Place() as place:
+        for words in (["--listen=0.0.0.0:0"], ["--listen=[::]:0"], ["--listen=192.0.2.1:1"],
+                      ["--listen=127.0.0.1:0", "--operator-listen=0.0.0.0:0"]):
+            result = place.torg("up", *words)
+            tap.equal(result.returncode, 3, words)
+            tap.contains(result.stderr, "torg key create")
+        key = place.torg("key", "create", "k", "--scope", "admin").stdout.strip()
+        place.start("up", "--listen=0.0.0.0:0")
+        tap.equal(place.start_key, None, "no start key there")
+        tap.equal(place.call("KeyService/ListKeys", key=key)[0], 200)
+        tap.contains(place.log(), "keys travel unencrypted")
+        tap.contains(place.torg("key", "list").stdout, "k ")
+        tap.equal(place.stop(), 0)
+        key_id = key.split("_")[1]
+        tap.equal(place.torg("key", "revoke", key_id).returncode, 0)
+        tap.equal(place.torg("up", "--listen=0.0.0.0:0").returncode, 3, "only a revoked key")
+
+
+@tap.test
+def with_a_configuration_file_and_a_key_there_is_no_start_key():
+    with Place() as place:
+        place.write("torg.toml", "[log]\nlevel = \"info\"\n")
+        place.start()
+        tap.equal(place.start_key is not None, True)
+        place.stop()
+        place.torg("key", "create", "k", "--scope", "admin")
+        place.start()
+        tap.equal(place.start_key, None)
+
+
+@tap.test
+def everything_kept_is_the_users_alone():
+    with Place() as place:
+        place.start()
+        for path in [place.data, *place.data.rglob("*")]:
+            mode = stat.S_IMODE(os.lstat(path).st_mode)
+            tap.equal(mode & 0o077, 0, f"{path.name} has mode {mode:o}")
+        tap.equal(place.stop(), 0)
+        tap.equal((place.data / "operator.key").exists(), False)
+        tap.equal((place.data / "server.url").exists(), False)
+
+
+@tap.test
+def health_and_metrics_are_on_the_operators_port():
+    with Place() as place:
+        place.start()
+        tap.equal(fetch(f"{place.operators}/livez")[0], 200)
+        tap.equal(fetch(f"{place.operators}/readyz")[0], 200)
+        tap.equal(fetch(f"{place.operators}/metrics")[0], 200)
+        tap.equal(fetch(f"{place.url}/metrics")[0], 404)
+
+
+@tap.test
+def the_page_asks_nobody_else():
+    with Place() as place:
+        place.start()
+        status, page = fetch(f"{place.url}/")
+        tap.equal(status, 200)
+        tap.contains(page, "<title>Torg</title>")
+        for address in re.findall(r"(?:src|href|url)\s*[=(]\s*[\"']?(https?:|//)", page):
+            raise AssertionError(f"the page asks {address}")
+        texts = re.search(r"const texts = \{(.*?)\n\};", page, re.S)[1]
+        english, russian = texts.split("  ru: {")
+        names = [set(re.findall(r"^    (\w+):", part, re.M)) for part in (english, russian)]
+        tap.equal(names[0], names[1], "both languages have every text")
+        used = set(re.findall(r'data-text="(\w+)"', page))
+        tap.equal(used - names[0], set())
+        status, api = fetch(f"{place.url}/openapi.json")
+        tap.equal(status, 200)
+        tap.contains(str(list(api["paths"])), "/torg.v1.KeyService/CreateKey")
+
+
+def half_a_request(place):
+    """A call whose body has not come yet: it is in flight until finish() sends the rest."""
+    host, port = place.url.removeprefix("http://").split(":")
+    sock = socket.create_connection((host, int(port)), timeout=30)
+    sock.sendall(b"POST /torg.v1.SystemService/GetSystem HTTP/1.1\r\nHost: x\r\n"
+                 b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{")
+    return sock
+
+
+@tap.test
+def sigterm_finishes_what_is_in_flight():
+    with Place() as place:
+        place.start()
+        sock = half_a_request(place)
+        tap.equal(fetch(f"{place.operators}/readyz")[0], 200)
+        place.process.send_signal(signal.SIGTERM)
+        tap.wait_until(lambda: "server.stop" in place.log(), what="the drain")
+        tap.equal(place.ended(), False, "it waits for the call")
+        sock.sendall(b"}")
+        answer = b""
+        while b"\r\n\r\n" not in answer:
+            part = sock.recv(4096)
+            if not part:
+                break
+            answer += part
+        tap.contains(answer.decode(), "200 OK")
+        sock.close()
+        tap.equal(place.process.wait(timeout=30), 0)
+
+
+@tap.test
+def a_call_that_never_ends_does_not_hold_it_for_ever():
+    with Place() as place:
+        place.start("up", "--server.drain=300ms")
+        sock = half_a_request(place)
+        tap.equal(place.call("SystemService/GetSystem")[0], 200)
+        began = time.monotonic()
+        tap.equal(place.stop(), 0)
+        tap.equal(time.monotonic() - began < 15, True)
+        sock.close()
+
+
+@tap.test
+def a_second_signal_ends_it_at_once():
+    with Place() as place:
+        place.start("up", "--server.drain=5m")
+        sock = half_a_request(place)
+        place.process.send_signal(signal.SIGTERM)
+        tap.wait_until(lambda: "server.stop" in place.log(), what="the drain")
+        tap.equal(place.stop(), 128 + signal.SIGTERM)
+        sock.close()
+
+
+@tap.test
+def after_kill_9_it_starts_again_and_nothing_acknowledged_is_lost():
+    with Place() as place:
+        keys = []
+        for number in range(5):
+            place.start()
+            keys.append(place.torg("key", "create", f"k{number}", "--scope",
+                                   "admin").stdout.strip())
+            tap.equal(place.stop(signal.SIGKILL), -signal.SIGKILL)
+            tap.equal((place.data / "operator.key").exists(), True)
+            result = place.torg("key", "list")
+            tap.equal(result.returncode, 0, "a stale address does not mislead commands")
+            tap.equal(len(result.stdout.splitlines()), number + 1)
+        place.start()
+        for key in keys:
+            tap.equal(place.call("KeyService/ListKeys", key=key)[0], 200)
+
+
+@tap.test
+def status_tells_whether_a_server_runs():
+    with Place() as place:
+        tap.equal(place.torg("status").returncode, 5)
+        place.start()
+        result = place.torg("status")
+        tap.equal(result.returncode, 0)
+        tap.contains(result.stdout, place.url)
+        tap.equal(json.loads(place.torg("status", "--json").stdout)["roles"], ["system"])
+        place.stop(signal.SIGKILL)
+        tap.equal(place.torg("status").returncode, 5)
+
+
+@tap.test
+def migrate_is_done_once():
+    with Place() as place:
+        tap.contains(place.torg("migrate").stdout, "applied")
+        tap.equal(place.torg("migrate").stdout, "the store is up to date\n")
+        tap.equal(json.loads(place.torg("migrate", "--json").stdout), {"applied": 0})
+        actions = [one["action"] for one in
+                   json.loads(place.torg("audit", "--json").stdout)["entries"]]
+        tap.equal(actions, ["store.migrate"])
+
+
+@tap.test
+def foreign_and_newer_directories_are_left_alone():
+    with Place() as place:
+        place.data.mkdir()
+        (place.data / "letter.txt").write_text("dear")
+        result = place.torg("up")
+        tap.equal(result.returncode, 3)
+        tap.contains(result.stderr, "not a data directory of torg")
+        tap.equal(sorted(path.name for path in place.data.iterdir()), ["letter.txt"])
+        (place.data / "letter.txt").unlink()
+        (place.data / "VERSION").write_text("torg-data 2\n")
+        result = place.torg("up")
+        tap.equal(result.returncode, 3)
+        tap.contains(result.stderr, 'says "torg-data 2"')
+
+
+@tap.test
+def tls_serves_and_local_commands_trust_its_certificate():
+    with Place() as place:
+        made = tap.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                       "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                       "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out",
+                       "cert.pem", cwd=place.dir)
+        tap.equal(made.returncode, 0, made.stderr)
+        place.write("torg.toml", "[tls]\ncertificate = \"cert.pem\"\nkey = \"key.pem\"\n")
+        place.start()
+        tap.contains(place.url, "https://")
+        result = place.torg("key", "create", "k", "--scope", "search")
+        tap.equal(result.returncode, 0, result.stderr)
+        tap.equal(place.torg("status").returncode, 0)
+
+
+@tap.test
+def the_log_is_json_off_a_terminal_and_has_every_action():
+    with Place() as place:
+        place.start()
+        place.torg("key", "create", "k", "--scope", "search")
+        place.stop()
+        events = [json.loads(line) for line in place.log().splitlines()]
+        actions = [one["action"] for one in events if one["event"] == "audit"]
+        tap.equal(actions, ["store.migrate", "server.start", "key.create", "server.stop"])
+
+
+@tap.test
+def two_starts_at_once_leave_one_server():
+    with Place() as place:
+        several = [subprocess.Popen([TORG, "up", "--listen=127.0.0.1:0",
+                                     "--operator-listen=127.0.0.1:0"], cwd=place.dir,
+                                    env=environment(), stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL) for _ in range(4)]
+        try:
+            tap.wait_until(lambda: sum(one.poll() is not None for one in several) == 3)
+            tap.wait_until(lambda: (place.data / "server.url").exists())
+            tap.equal(sorted(one.poll() for one in several if one.poll() is not None), [5] * 3)
+            tap.equal(place.torg("status").returncode, 0)
+        finally:
+            for one in several:
+                if one.poll() is None:
+                    one.terminate()
+        tap.equal(sorted(one.wait(timeout=30) for one in several), [0, 5, 5, 5])
+
+
+tap.main()

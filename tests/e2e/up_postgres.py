@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two servers, two data directories, one PostgreSQL: keys are shared, and so is their end."""
+import concurrent.futures
+import json
+import os
+import secrets
+import time
+
+import tap
+from binary import Place
+
+
+class Database:
+    """A database of this test's own, dropped afterwards."""
+
+    def __enter__(self):
+        self.server = tap.need("postgres")
+        self.name = f"torg_e2e_{os.getpid()}_{secrets.token_hex(4)}"
+        self.run(f"CREATE DATABASE {self.name}")
+        base, _, query = self.server.partition("?")
+        scheme, _, rest = base.partition("://")
+        self.url = f"{scheme}://{rest.split('/')[0]}/{self.name}" + (f"?{query}" if query else "")
+        return self
+
+    def __exit__(self, *_):
+        self.run(f"DROP DATABASE {self.name} WITH (FORCE)")
+
+    def run(self, sql):
+        result = tap.run(tap.tool("psql"), self.server, "-qc", sql)
+        tap.equal(result.returncode, 0, result.stderr)
+
+
+@tap.test
+def a_key_revoked_at_one_server_is_refused_at_the_other_within_a_second():
+    with Database() as database, Place() as first, Place() as second:
+        store = f"--store.url={database.url}"
+        first.start("up", store)
+        second.start("up", store)
+        made = json.loads(first.torg("key", "create", "shared", "--scope", "admin", "--json",
+                                     store).stdout)
+        tap.wait_until(lambda: second.call("KeyService/ListKeys", key=made["secret"])[0] == 200)
+        tap.equal(first.torg("key", "revoke", made["key"]["id"], store).returncode, 0)
+        began = time.monotonic()
+        tap.wait_until(lambda: second.call("KeyService/ListKeys", key=made["secret"])[0] == 401)
+        tap.comment(f"refused after {(time.monotonic() - began) * 1000:.0f} ms")
+        tap.equal(time.monotonic() - began < 5, True, "with room for a slow machine")
+        tap.equal((first.stop(), second.stop()), (0, 0))
+
+
+@tap.test
+def several_migrating_an_empty_store_at_once_do_it_once():
+    with Database() as database, Place() as place:
+        words = ["migrate", "--json", f"--store.url={database.url}"]
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            results = list(pool.map(lambda _: place.torg(*words), range(4)))
+        tap.equal([one.returncode for one in results], [0] * 4, [one.stderr for one in results])
+        applied = sorted(json.loads(one.stdout)["applied"] for one in results)
+        tap.equal(applied[:3], [0, 0, 0])
+        tap.equal(applied[3] > 0, True)
+        tap.equal(place.data.exists(), False, "a shared store needs no data directory")
+
+
+@tap.test
+def the_password_is_not_in_the_dump_nor_in_errors():
+    with Place() as place:
+        result = place.torg("migrate", "--store.url=postgres://torg:hunter2@127.0.0.1:1/torg")
+        tap.equal(result.returncode, 5)
+        tap.equal("hunter2" in result.stderr + result.stdout, False, "password in the error")
+
+
+tap.main()
