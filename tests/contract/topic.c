@@ -764,6 +764,13 @@ static void faults_never_acknowledge(void **state)
 
 enum { LOCAL = 1 << MEMORY | 1 << FILES | 1 << FAULT, ALL = LOCAL | 1 << KAFKA };
 
+/* librdkafka makes its threads by thrd_create, which ThreadSanitizer does not see and dies of. */
+#ifdef __SANITIZE_THREAD__
+enum { UNDER_TSAN = 1 };
+#else
+enum { UNDER_TSAN = 0 };
+#endif
+
 #define TEST(name, where)                                                                          \
     {                                                                                              \
 #name, name, where                                                                         \
@@ -802,7 +809,7 @@ int main(int argc, char **argv)
 
     for (backend = 0; backend < BACKEND_COUNT; backend++)
         for (i = 0; i < ARRAY_COUNT(contract); i++) {
-            if (!(contract[i].where & 1u << backend))
+            if (!(contract[i].where & 1u << backend) || (backend == KAFKA && UNDER_TSAN))
                 continue;
             snprintf(names[count], sizeof(names[count]), "%s: %s", backend_names[backend],
                      contract[i].name);
