@@ -42,7 +42,6 @@ class Testd:
         if client_required:
             self.arguments.append("--client-required")
         for name, value in options.items():
-            if name not in ("workers", "reactors"): continue # TEMPORARY
             self.arguments += ["--" + name.replace("_", "-"), str(value)]
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(self.arguments, stdout=subprocess.PIPE, stderr=self.log,
