@@ -462,6 +462,7 @@ int main(int argc, char **argv)
     static const struct named zookeeper[] = {
         NAMED(a_frozen_process_can_write_nothing),
         NAMED(a_lost_session_cannot_write),
+        NAMED(a_lost_session_cannot_write_to_the_store),
         NAMED(a_cut_off_owner_stops_before_another_begins),
         NAMED(a_short_cut_loses_nothing),
         NAMED(registers_outlive_a_lost_session),
