@@ -194,9 +194,10 @@ static int open_all(struct process *process, struct err *err)
         rc = start_server(process, err);
     if (!rc)
         rc = record(process, "server.start", err);
-    if (!rc)
-        rc = announce(process, err);
-    return rc;
+    if (rc)
+        return rc;
+    stopper_serve();
+    return announce(process, err);
 }
 
 static void close_all(struct process *process)
