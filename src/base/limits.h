@@ -37,6 +37,8 @@ enum {
     NET_MESSAGE_SIZE_MAX = 4 << 20, /* one message, packed or not: gRPC's own default */
     NET_REPLY_SIZE_MAX = 64 << 20,  /* an answer is built in memory; larger ones are streams */
     NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
+    NET_BODY_SERVER_SIZE_MAX = 512 << 20,    /* of all connections together; then 429 ... */
+    NET_BODY_UNCHARGED_SIZE = 64 << 10,      /* ... where bodies up to this are not counted */
     NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
     NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs 1 to 3 KB */
     NET_REACTOR_COUNT_MAX = 64,

@@ -58,7 +58,7 @@ static void clear(struct call *call)
     call->verb = call->path = call->content_type = BYTES_EMPTY;
     call->authorization = call->timeout = BYTES_EMPTY;
     call->route = NULL;
-    call->body_size = call->kept_size = call->unconsumed = 0;
+    call->body_size = call->kept_size = call->charged_size = call->unconsumed = 0;
     call->channel = NULL;
     call->violations = violations_in(call->arena);
     call->identity.principal[0] = call->identity.seller[0] = 0;
@@ -129,6 +129,9 @@ void call_free(struct call *call)
     struct lane *lane = call->lane;
 
     timer_clear(&lane->reactor, &call->timer);
+    if (call->charged_size)
+        atomic_fetch_sub(&lane->server->body_size, call->charged_size);
+    call->charged_size = 0;
     channel_free(call->channel);
     call->channel = NULL;
     arena_free(call->message_arena);

@@ -22,7 +22,7 @@
 #include "net/call.h"
 #include "net/server_parts.h"
 
-enum { LINGER_US = 2 * SECOND_US, TICK_US = SECOND_US };
+enum { LINGER_US = 2 * SECOND_US, LINGER_DRAINING_US = SECOND_US / 4, TICK_US = SECOND_US };
 
 static const char http2_preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -178,7 +178,8 @@ static void linger(struct connection *connection)
 {
     if (connection->linger_us)
         return;
-    connection->linger_us = connection->lane->reactor.now_us + LINGER_US;
+    connection->linger_us = connection->lane->reactor.now_us +
+                            (connection->lane->draining ? LINGER_DRAINING_US : LINGER_US);
     while (connection->calls) {
         call_cancel(connection->calls, ERR_CANCELLED);
         call_drop(connection->calls);
@@ -336,8 +337,8 @@ static void read_input(struct connection *connection)
         connection_close(connection);
         return;
     }
-    if (connection->linger_us)
-        return;
+    if (connection->linger_us || connection->finished)
+        return; /* thrown away: only our last words are still to go out */
     counter_add(connection->lane->server->metrics.received, (uint64_t)count);
     if (!connection->waiting_us && !connection->calls) {
         connection->waiting_us = connection->lane->reactor.now_us;

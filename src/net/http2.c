@@ -376,7 +376,9 @@ static void submit(struct call *call)
     struct header first = {BYTES_LITERAL(":status"), bytes_make(reply->status_text, 3)};
     size_t count = make_nv(&first, 1, nv);
 
-    snprintf(reply->status_text, sizeof(reply->status_text), "%03d", reply->http_status % 1000);
+    reply->status_text[0] = (char)('0' + reply->http_status / 100 % 10);
+    reply->status_text[1] = (char)('0' + reply->http_status / 10 % 10);
+    reply->status_text[2] = (char)('0' + reply->http_status % 10);
     assert(reply->header_count + 2 <= NV_COUNT);
     count += make_nv(reply->headers, reply->header_count, nv + 1);
     nv[count - 1].flags |= NGHTTP2_NV_FLAG_NO_INDEX; /* x-request-id: new each time */

@@ -78,6 +78,7 @@ struct server {
     int spare_fd; /* given up for a moment to refuse a client when there are no more */
     bool started;
     atomic_bool draining;
+    _Atomic size_t body_size; /* of all large bodies that are kept */
     struct server_metrics metrics;
 
     const struct rpc_service *services[NET_SERVICE_COUNT_MAX]; /* borrowed */
