@@ -125,12 +125,12 @@ enum {
     STORE_GROUP_COUNT_MAX = 256,   /* transactions committed together; past it latency only grows */
     STORE_GROUP_MS_MAX = 20,       /* a group is closed after this, so that slow ones delay few */
     STORE_LOCK_MS_MAX = 10 * 1000, /* another process holds SQLite's write lock */
-    STORE_WAL_PAGE_COUNT = 4096,   /* 16 MB: the checkpointer starts; a longer log slows readers */
-    STORE_WAL_PAGE_COUNT_HELD = 16384,  /* 64 MB: each group waits for the checkpointer… */
-    STORE_WAL_HOLD_MS = 250,            /* …but no longer than this: a reader may hold the log */
-    STORE_WAL_PAGE_COUNT_MAX = 1 << 20, /* 4 GB: writes are refused until the reader lets go */
-    STORE_CONNECT_S_MAX = 5,            /* PostgreSQL's server must accept within */
-    STORE_STATEMENT_MS_MAX = 30 * 1000, /* one statement there, waits for locks included */
+    STORE_WAL_PAGE_COUNT = 16 << 10, /* 64 MB, default of store_options: the checkpointer starts */
+    STORE_WAL_HELD_FACTOR = 4,       /* so many times that: each group waits for it… */
+    STORE_WAL_HOLD_MS = 250,         /* …but no longer than this: a reader may hold the log */
+    STORE_WAL_PAGE_COUNT_MAX = 1 << 20,   /* 4 GB: writes are refused until the reader lets go */
+    STORE_CONNECT_S_MAX = 5,              /* PostgreSQL's server must accept within */
+    STORE_STATEMENT_MS_MAX = 30 * 1000,   /* one statement there, waits for locks included */
     STORE_MIGRATION_MS_MAX = 3600 * 1000, /* one statement of a migration: an index on 50 M rows */
     STORE_MIGRATION_SIZE_MAX = 1 << 20,
     /* ---- coord ---- */

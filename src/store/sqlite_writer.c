@@ -166,8 +166,11 @@ static int commit_group(struct sqlite_writer *self, struct err *err)
     }
     if (self->careful_count > 0)
         self->careful_count--;
-    if (rc == 0)
-        rc = sqlite_step(connection, connection->commit, err);
+    if (rc)
+        return rc;
+    rc = sqlite_step(connection, connection->commit, err);
+    if (rc) /* its frames may be in the log, unsynced, and a restart may take them for good */
+        err_wrap(err, "it is unknown until a restart whether the commit took place");
     return rc;
 }
 
@@ -298,6 +301,7 @@ int sqlite_writer_start(const struct sqlite_place *place, struct sqlite_writer *
                                        "time from a group's begin to its durable commit");
     rc = pthread_create(&self->thread, NULL, writer_main, self);
     assert(rc == 0);
+    pthread_setname_np(self->thread, "store-writer");
     *writer = self;
     return 0;
 }

@@ -51,6 +51,11 @@ int store_open_with(const char *url, const struct store_options *options, struct
         err = &local;
     if (chosen.connection_count == 0)
         chosen.connection_count = STORE_CONNECTION_COUNT;
+    if (chosen.wal_page_count == 0)
+        chosen.wal_page_count = STORE_WAL_PAGE_COUNT;
+    if (chosen.wal_page_count > STORE_WAL_PAGE_COUNT_MAX / STORE_WAL_HELD_FACTOR)
+        return err_set(err, ERR_LIMIT, "store: a log of %u pages; at most %d",
+                       chosen.wal_page_count, STORE_WAL_PAGE_COUNT_MAX / STORE_WAL_HELD_FACTOR);
     if (chosen.connection_count > STORE_CONNECTION_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "store: %u connections; at most %d", chosen.connection_count,
                        STORE_CONNECTION_COUNT_MAX);
