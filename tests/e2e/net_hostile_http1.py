@@ -5,6 +5,9 @@ A smuggling case is one request whose end two servers could see differently, and
 a call of EchoService/Fail. The case is held when it is refused with one answer, the connection is
 closed, and the server's own count of Fail calls has not moved.
 """
+import os
+import re
+import signal
 import socket
 import ssl
 import sys
@@ -437,6 +440,33 @@ def tls_stalled(server):
             sock.close()
 
 
+def tls_leavers(server):
+    """300 that ask and leave: answers written to closed sockets must not kill the server."""
+    context = server.tls.context(alpn=("http/1.1",))
+    body = b'{"milliseconds":3}'
+    request = (b"POST " + ECHO.encode() + b"Sleep HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+               b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    for number in range(300):
+        with server.connect() as sock, \
+                context.wrap_socket(sock, server_hostname="localhost") as tls:
+            tls.sendall(request * 3)
+            if number % 2:
+                tls.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            time.sleep(0.001 * (number % 5))
+        assert server.alive(), f"exit code {server.process.poll()} after {number + 1}"
+
+
+def ignores_sigpipe(server):
+    """No answer may depend on luck: the signal is ignored, or blocked in every thread."""
+    for task in os.listdir(f"/proc/{server.process.pid}/task"):
+        with open(f"/proc/{server.process.pid}/task/{task}/status", encoding="ascii") as status:
+            text = status.read()
+        held = int(re.search(r"SigBlk:\s+(\w+)", text)[1], 16) | \
+            int(re.search(r"SigIgn:\s+(\w+)", text)[1], 16)
+        name = re.search(r"Name:\s+(\S+)", text)[1]
+        assert held >> (signal.SIGPIPE - 1) & 1, f"SIGPIPE kills thread {name}"
+
+
 def tls_tests(path):
     with testd.Testd(path, tls=testd.Certificates(), head_timeout_ms=1500, idle_timeout_ms=1500) as server:
         with testd.Ordeal(server, "TLS nonsense"):
@@ -451,6 +481,9 @@ def tls_tests(path):
             lines.run("TLS: rubbish behind a handshake is closed", tls_renegotiation_bytes, server)
             lines.run("TLS: version 1.1 is refused", tls_old_version, server)
             lines.run("TLS: an unknown ALPN name", tls_unknown_protocol, server)
+        with testd.Ordeal(server, "TLS leavers"):
+            lines.run("TLS: clients that ask and leave", tls_leavers, server)
+            lines.run("TLS: SIGPIPE cannot end the server", ignores_sigpipe, server)
         with testd.Ordeal(server, "TLS stalls"):
             lines.run("TLS: stalled handshakes are closed", tls_stalled, server)
         testd.end(server)

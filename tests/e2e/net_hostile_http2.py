@@ -583,9 +583,10 @@ def main():
             lines.run("stall: half a preface", silent, server, h2raw.PREFACE[:10])
             lines.run("stall: a head that is not finished", silent, server,
                     h2raw.PREFACE + settings() + frame(HEADERS, 0, 1, b"\x82"))
-        with testd.Ordeal(server, "unfinished bodies", bound_s=5.0, rss_mb=512, fd_timeout=10):
+        with testd.Ordeal(server, "unfinished bodies", bound_s=5.0, rss_mb=640, fd_timeout=10):
             lines.run("unfinished bodies: of one connection", unfinished_bodies, server, 1, 20, 48)
-            lines.run("unfinished bodies: of many connections", unfinished_bodies, server, 16, 7, 320)
+            lines.run("unfinished bodies: of many connections", unfinished_bodies, server, 26, 7,
+                      600)
         testd.end(server)
     lines.done()
 
