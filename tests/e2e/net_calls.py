@@ -521,8 +521,7 @@ def drain_says_goaway(path):
         assert server.process.wait(10) == 0, server.log_text()
 
 
-def main():
-    path = sys.argv[1]
+def calls(path):
     certificates = testd.Certificates()
     with testd.Testd(path) as plain, testd.Testd(path, tls=certificates) as secure:
         grpcurl_tests(plain, secure)
@@ -545,6 +544,10 @@ def main():
         lines.run("SIGTERM: HTTP/2 clients are told by GOAWAY", drain_says_goaway, path)
         testd.end(plain)
         testd.end(secure)
+
+
+def main():
+    lines.scenario("calls", calls, sys.argv[1])
     lines.done()
 
 
