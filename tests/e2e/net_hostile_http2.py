@@ -589,8 +589,8 @@ def floods_and_misuse(path):
             lines.run("a client's table of 4 GB is not filled", big_table_asked, server)
         with testd.Ordeal(server, "unfinished bodies", bound_s=5.0, rss_mb=640, fd_timeout=10):
             lines.run("unfinished bodies: of one connection", unfinished_bodies, server, 1, 20, 48)
-            lines.run("unfinished bodies: of many connections", unfinished_bodies, server, 26, 7,
-                      600)
+            lines.run("unfinished bodies: of many connections", unfinished_bodies, server, 20, 7,
+                      340)
         testd.end(server)
 
 
