@@ -37,7 +37,7 @@ enum {
     NET_MESSAGE_SIZE_MAX = 4 << 20, /* one message, packed or not: gRPC's own default */
     NET_REPLY_SIZE_MAX = 64 << 20,  /* an answer is built in memory; larger ones are streams */
     NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
-    NET_BODY_SERVER_SIZE_MAX = 512 << 20,    /* of all connections together; then 429 ... */
+    NET_BODY_SERVER_SIZE_MAX = 256 << 20,    /* of all connections together; then 429 ... */
     NET_BODY_UNCHARGED_SIZE = 64 << 10,      /* ... where bodies up to this are not counted */
     NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
     NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs 1 to 3 KB */
@@ -57,10 +57,11 @@ enum {
     NET_FILE_COUNT_MAX = 256,
     NET_SERVICE_COUNT_MAX = 128,
     NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
-    NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long, and beyond it ... */
-    NET_BODY_RATE_MIN = 1 << 10,      /* ... must have kept this many bytes a second */
+    NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long; of each such time ... */
+    NET_BODY_RATE_MIN = 1 << 10,      /* ... so many bytes a second must have come */
     NET_IDLE_TIMEOUT_MS = 180 * 1000, /* a connection without calls */
     NET_STALL_TIMEOUT_MS = 30 * 1000, /* a client that takes nothing of its answer */
+    NET_STALL_SIZE_MIN = 4 << 10,     /* ... or less than this of it in that time */
     NET_FLOOD_BUDGET = 2000,          /* HTTP/2 frames that cost us and bring nothing ... */
     NET_FLOOD_REFILL_PER_S = 100,     /* ... and how fast the budget comes back */
     NET_RETRY_AFTER_S = 1,            /* told to clients that came while all are busy */

@@ -71,7 +71,8 @@ struct call {
     bool too_large; /* the head passed a limit */
     size_t sent;    /* of the reply's body */
     int64_t begun_us;
-    int64_t progress_us; /* the client took of the answer; 0 = it waits for us */
+    size_t progress_size; /* taken since progress_us was moved on */
+    int64_t progress_us;  /* the client took of the answer; 0 = it waits for us */
     int64_t deadline_us;
     atomic_int cancelled; /* 0, ERR_CANCELLED, ERR_TIMEOUT */
     int result;           /* of a handler on another thread */
@@ -90,6 +91,8 @@ struct call {
     struct route *route;
     struct buf body;
     size_t body_size;    /* received, also when not kept */
+    int64_t paced_us;    /* when the body's pace was last found good */
+    size_t paced_size;   /* and what had come by then */
     size_t kept_size;    /* of it, what counts against the connection's limit */
     size_t charged_size; /* of it, what counts against the server's */
     size_t unconsumed;   /* HTTP/2: bytes the window has not been reopened for */
@@ -122,6 +125,8 @@ void call_cancel(struct call *call, int code);
 struct call *call_replace(struct call *call);
 void call_count_reply(struct call *call);
 void call_free(struct call *call);
+/* The client took count bytes of the answer; few bytes are no progress, or none would be slow. */
+void call_progress(struct call *call, size_t count);
 bool call_has_body_limit(const struct call *call);
 
 /* run.c */

@@ -71,7 +71,7 @@ static void adopt(struct task *task)
         return;
     }
     timer_set(&lane->reactor, &connection->timer,
-              lane->reactor.now_us + (int64_t)NET_IDLE_TIMEOUT_MS * MS_US);
+              lane->reactor.now_us + server->limits.idle_timeout_us);
 }
 
 void connection_close(struct connection *connection)
@@ -397,31 +397,38 @@ void connection_hurry(struct connection *connection)
         timer_set(&connection->lane->reactor, &connection->timer, soon);
 }
 
-static bool too_slow(const struct call *call, int64_t now)
+/* A body has to keep its pace in every period of grace, not on the average since it began. */
+static bool too_slow(struct call *call, int64_t now)
 {
-    int64_t spent_us = now - call->begun_us;
+    const struct server_limits *limits = &call->lane->server->limits;
+    int64_t spent_us = now - call->paced_us;
 
-    if (call->head_done && (call->body_done || call->refused || !call_has_body_limit(call)))
-        return false;
     if (!call->head_done)
-        return spent_us > (int64_t)NET_HEAD_TIMEOUT_MS * MS_US;
-    return spent_us > (int64_t)NET_BODY_GRACE_MS * MS_US &&
-           (int64_t)call->body_size < spent_us / SECOND_US * NET_BODY_RATE_MIN;
+        return now - call->begun_us > limits->head_timeout_us;
+    if (call->body_done || call->refused || !call_has_body_limit(call) ||
+        spent_us < limits->body_grace_us)
+        return false;
+    if ((int64_t)(call->body_size - call->paced_size) < spent_us / SECOND_US * NET_BODY_RATE_MIN)
+        return true;
+    call->paced_us = now;
+    call->paced_size = call->body_size;
+    return false;
 }
 
 /* True when the connection is to be closed for it. */
 static bool check_call(struct call *call, int64_t now)
 {
+    const struct server_limits *limits = &call->lane->server->limits;
+
     if (too_slow(call, now)) {
         if (!call->head_done)
             return true;
         call_refuse(call, 408, ERR_TIMEOUT,
                     "the body came slower than %d bytes a second for longer than %d s",
-                    NET_BODY_RATE_MIN, NET_BODY_GRACE_MS / 1000);
+                    NET_BODY_RATE_MIN, (int)(limits->body_grace_us / SECOND_US));
         return false;
     }
-    if (call->replied && call->progress_us &&
-        now - call->progress_us > (int64_t)NET_STALL_TIMEOUT_MS * MS_US)
+    if (call->replied && call->progress_us && now - call->progress_us > limits->stall_timeout_us)
         call->connection->protocol->reset(call);
     return false;
 }
@@ -443,14 +450,14 @@ static bool check_calls(struct connection *connection, int64_t now)
 static void connection_tick(struct timer *timer)
 {
     struct connection *connection = container_of(timer, struct connection, timer);
+    const struct server_limits *limits = &connection->lane->server->limits;
     int64_t now = connection->lane->reactor.now_us;
-    int64_t head_due = connection->waiting_us + (int64_t)NET_HEAD_TIMEOUT_MS * MS_US;
-    int64_t idle_due = connection->active_us + (int64_t)NET_IDLE_TIMEOUT_MS * MS_US;
+    int64_t head_due = connection->waiting_us + limits->head_timeout_us;
+    int64_t idle_due = connection->active_us + limits->idle_timeout_us;
     bool busy;
 
     if (connection->linger_us ||
-        (connection->blocked_us &&
-         now - connection->blocked_us > (int64_t)NET_STALL_TIMEOUT_MS * MS_US)) {
+        (connection->blocked_us && now - connection->blocked_us > limits->stall_timeout_us)) {
         connection_close(connection);
         return;
     }

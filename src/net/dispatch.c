@@ -25,6 +25,21 @@ static bool contains(struct bytes list, const char *word)
     return list.size && memmem(list.data, list.size, word, strlen(word)) != NULL;
 }
 
+/* Whether an Accept-Encoding names gzip, and not to refuse it ("gzip;q=0"). */
+static bool accepts_gzip(struct bytes list)
+{
+    const uint8_t *at = list.size ? memmem(list.data, list.size, "gzip", 4) : NULL;
+    size_t left = at ? (size_t)(list.data + list.size - at) - 4 : 0;
+    char rest[16] = "";
+
+    if (!at)
+        return false;
+    for (size_t i = 0, used = 0; i < left && at[4 + i] != ',' && used + 1 < sizeof(rest); i++)
+        if (at[4 + i] != ' ')
+            rest[used++] = (char)at[4 + i];
+    return strncmp(rest, ";q=0", 4) != 0 || strspn(rest + 4, ".0") != strlen(rest + 4);
+}
+
 static void keep_request_id(struct call *call, struct bytes value)
 {
     if (!value.size || value.size > LOG_REQUEST_ID_SIZE_MAX)
@@ -173,7 +188,7 @@ static bool read_encodings(struct call *call)
     const char *accept = call->format == CALL_GRPC ? "grpc-accept-encoding" : "accept-encoding";
     struct bytes encoding = call_header(call, name);
 
-    call->accepts_gzip = contains(call_header(call, accept), "gzip");
+    call->accepts_gzip = accepts_gzip(call_header(call, accept));
     if (bytes_equal_text(encoding, "gzip")) {
         call->packed = true;
     } else if (encoding.size && !bytes_equal_text(encoding, "identity")) {
@@ -222,7 +237,7 @@ static bool admit(struct call *call)
 static void serve_file(struct call *call, const struct site_file *file)
 {
     bool is_get = bytes_equal_text(call->verb, "GET");
-    bool packed = file->packed.size && contains(call_header(call, "accept-encoding"), "gzip");
+    bool packed = file->packed.size && accepts_gzip(call_header(call, "accept-encoding"));
 
     call->is_head = bytes_equal_text(call->verb, "HEAD");
     if (!is_get && !call->is_head) {

@@ -69,6 +69,24 @@ static int make_lanes(struct server *server, unsigned count, struct err *err)
     return 0;
 }
 
+static int64_t timeout_us(unsigned chosen_ms, unsigned default_ms)
+{
+    return (int64_t)(chosen_ms ? chosen_ms : default_ms) * MS_US;
+}
+
+static struct server_limits choose_limits(const struct server_options *options)
+{
+    unsigned count = options->connection_count_max;
+
+    return (struct server_limits){
+        .connection_count_max = count ? count : NET_CONNECTION_COUNT_MAX,
+        .head_timeout_us = timeout_us(options->head_timeout_ms, NET_HEAD_TIMEOUT_MS),
+        .body_grace_us = timeout_us(options->body_grace_ms, NET_BODY_GRACE_MS),
+        .idle_timeout_us = timeout_us(options->idle_timeout_ms, NET_IDLE_TIMEOUT_MS),
+        .stall_timeout_us = timeout_us(options->stall_timeout_ms, NET_STALL_TIMEOUT_MS),
+    };
+}
+
 int server_new(const struct server_options *options, struct server **result, struct err *err)
 {
     struct server *server = mem_zero(sizeof(*server));
@@ -76,6 +94,7 @@ int server_new(const struct server_options *options, struct server **result, str
     int rc = 0;
 
     *result = NULL;
+    server->limits = choose_limits(options);
     server->authenticator = options->authenticator;
     server->listener.watch.fd = server->operator_listener.watch.fd = -1;
     server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);

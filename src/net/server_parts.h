@@ -64,7 +64,17 @@ struct server_metrics {
     struct counter *overloads;
 };
 
+/* The limits of limits.h that a program may change. */
+struct server_limits {
+    unsigned connection_count_max;
+    int64_t head_timeout_us;
+    int64_t body_grace_us;
+    int64_t idle_timeout_us;
+    int64_t stall_timeout_us;
+};
+
 struct server {
+    struct server_limits limits;
     struct authenticator *authenticator; /* borrowed */
     struct tls_context *tls;
     struct router router;

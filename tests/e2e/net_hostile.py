@@ -165,7 +165,7 @@ def slow_clients_are_cut_off_and_told():
         block = request_headers("Echo")
         http2 = Http2.PREFACE + frame(SETTINGS, 0, 0) + frame(HEADERS, 1, 1, block)
         clients = [(server.connect(), HONEST, 0), (server.connect(), body + b"{" * 1000, len(body)),
-                   (server.connect(), http2 + frame(CONTINUATION, 4, 1), len(http2))]
+                   (server.connect(), http2 + frame(CONTINUATION, 4, 1, b"a" * 100), len(http2))]
         start = time.monotonic()
         answers = [None] * len(clients)
 
