@@ -72,6 +72,10 @@ static void adopt(struct task *task)
     }
     timer_set(&lane->reactor, &connection->timer,
               lane->reactor.now_us + server->limits.idle_timeout_us);
+    if (!connection->handshaken) { /* a handshake has a head's time, from the first moment */
+        connection->waiting_us = lane->reactor.now_us;
+        connection_hurry(connection);
+    }
 }
 
 void connection_close(struct connection *connection)
@@ -316,6 +320,7 @@ static bool shake_hands(struct connection *connection)
         ask(connection, rc == IO_WANT_WRITE ? EPOLLOUT : EPOLLIN | EPOLLRDHUP);
     } else {
         connection->handshaken = true;
+        connection->waiting_us = 0; /* until a request begins it is idle */
         tls_peer_name(connection->tls, connection->peer_name, sizeof(connection->peer_name));
         if (tls_chose_http2(connection->tls))
             use_protocol(connection, &http2_ops);
@@ -356,14 +361,8 @@ static void connection_ready(struct watch *watch, uint32_t events)
 
     if (connection->closed)
         return;
-    if (!connection->handshaken) {
-        if (!connection->waiting_us) {
-            connection->waiting_us = connection->lane->reactor.now_us;
-            connection_hurry(connection);
-        }
-        if (!shake_hands(connection))
-            return;
-    }
+    if (!connection->handshaken && !shake_hands(connection))
+        return;
     if (events & (EPOLLIN | EPOLLHUP | EPOLLERR) && !connection->paused)
         read_input(connection);
     else if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))

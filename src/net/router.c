@@ -29,7 +29,8 @@ static struct counter *make_counter(struct route *route, int status)
 
     snprintf(labels, sizeof(labels), "method=\"%.*s\",code=\"%s\"", BYTES_ARG(route->path),
              status_name(status));
-    return metrics_counter("rpc_requests_total", labels, "Calls answered, by method and status.");
+    return metrics_counter("torg_rpc_requests_total", labels,
+                           "Calls answered, by method and status.");
 }
 
 static void make_series(struct route *route)
@@ -37,7 +38,7 @@ static void make_series(struct route *route)
     char labels[METRIC_LABELS_SIZE_MAX];
 
     snprintf(labels, sizeof(labels), "method=\"%.*s\"", BYTES_ARG(route->path));
-    route->duration = metrics_histogram("rpc_duration_seconds", labels,
+    route->duration = metrics_histogram("torg_rpc_duration_seconds", labels,
                                         "From a request's first byte to its answer.");
     route->requests[STATUS_OK] = make_counter(route, STATUS_OK);
 }

@@ -27,17 +27,18 @@ enum { DRAIN_POLL_MS = 5, CANCEL_WAIT_MS = 1000 };
 
 static void make_metrics(struct server_metrics *metrics)
 {
-    metrics->connections = metrics_gauge("net_connections", NULL, "Open connections.");
+    metrics->connections = metrics_gauge("torg_net_connections", NULL, "Open connections.");
     metrics->accepted =
-        metrics_counter("net_connections_accepted_total", NULL, "Connections taken.");
-    metrics->refused = metrics_counter("net_connections_refused_total", NULL,
+        metrics_counter("torg_net_connections_accepted_total", NULL, "Connections taken.");
+    metrics->refused = metrics_counter("torg_net_connections_refused_total", NULL,
                                        "Connections refused because there were too many.");
-    metrics->received = metrics_counter("net_received_bytes_total", NULL, "Bytes from clients.");
-    metrics->sent = metrics_counter("net_sent_bytes_total", NULL, "Bytes to clients.");
+    metrics->received =
+        metrics_counter("torg_net_received_bytes_total", NULL, "Bytes from clients.");
+    metrics->sent = metrics_counter("torg_net_sent_bytes_total", NULL, "Bytes to clients.");
     metrics->floods =
-        metrics_counter("net_floods_total", NULL, "Connections cut off for useless frames.");
+        metrics_counter("torg_net_floods_total", NULL, "Connections cut off for useless frames.");
     metrics->overloads =
-        metrics_counter("net_overloads_total", NULL, "Calls answered with: come back later.");
+        metrics_counter("torg_net_overloads_total", NULL, "Calls answered with: come back later.");
 }
 
 static unsigned core_count(void)
