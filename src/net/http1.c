@@ -383,12 +383,12 @@ static bool put_stream(struct http1 *http1, struct buf *out)
 
 static bool put_body(struct call *call, struct buf *out)
 {
-    size_t left = call->reply.body.size - call->sent;
-    size_t count = left < NET_WRITE_SIZE ? left : NET_WRITE_SIZE;
+    struct bytes left = bytes_skip(call->reply.body, call->sent);
+    size_t count = left.size < NET_WRITE_SIZE ? left.size : NET_WRITE_SIZE;
 
     if (call->is_head)
         return true;
-    buf_put(out, bytes_make(call->reply.body.data + call->sent, count));
+    buf_put(out, bytes_make(left.data, count));
     call->sent += count;
     call_progress(call, count);
     return call->sent == call->reply.body.size;
