@@ -73,21 +73,22 @@ static void check(const char *before_json, const char *after_json, const char *w
 static void each_kind_of_change_is_told(void **state)
 {
     check(BASE, BASE, "");
-    check(BASE,
-          HEAD "\"categories\": [{\"id\": \"a\", \"name\": {\"ru\": \"А\", \"en\": \"A\"}, "
-               "\"attributes\": [\"n\", \"c\"], \"overrides\": [{\"id\": \"n\", \"required\": "
-               "false}]}, {\"id\": \"b\", \"name\": {\"ru\": \"Б\"}}, {\"id\": \"e\", \"name\": "
-               "{\"ru\": \"Е\"}}]}",
-          "category~a name.en:>A attributes:c>n, c overrides[n]:>there;category~b parent:a>;"
-          "category+e;category-d;");
+    check(
+        BASE,
+        HEAD "\"categories\": [{\"id\": \"a\", \"name\": {\"ru\": \"А\", \"en\": \"A\"}, "
+             "\"attributes\": [\"n\", \"c\"], \"overrides\": [{\"id\": \"n\", \"required\": "
+             "false}]}, {\"id\": \"b\", \"name\": {\"ru\": \"Б\"}}, {\"id\": \"e\", \"name\": "
+             "{\"ru\": \"Е\"}}]}",
+        "category~a name.en:>A attributes:c>n, c overrides[n].id:>n overrides[n].required:>false;category~b parent:a>;"
+        "category+e;category-d;");
     check(BASE,
           "{\"attributes\": [{\"id\": \"c\", \"name\": {\"ru\": \"Цвет\"}, \"type\": \"OPTION\", "
           "\"required\": true, \"options\": [{\"id\": \"b\", \"name\": {\"ru\": \"синий\"}}, "
           "{\"id\": \"g\", \"name\": {\"ru\": \"з\"}}]}], \"categories\": [{\"id\": \"a\", "
           "\"name\": {\"ru\": \"А\"}, \"attributes\": [\"c\"]}, {\"id\": \"b\", \"name\": "
           "{\"ru\": \"Б\"}, \"parent\": \"a\"}, {\"id\": \"d\", \"name\": {\"ru\": \"Д\"}}]}",
-          "attribute~c required:>true options[r]:there> options[b].name.ru:с>синий "
-          "options[g]:>there;attribute-n;");
+          "attribute~c required:>true options[r]:к> options[b].name.ru:с>синий "
+          "options[g]:>з;attribute-n;");
 }
 
 static void order_and_defaults_are_told(void **state)
