@@ -31,7 +31,7 @@ static struct catalog *load(const char *json)
 }
 
 /* The case's store with its tables, and an editor on it. */
-static struct catalog_editor edit(void **state, struct arena *arena)
+static struct catalog_editor edit(void **state)
 {
     struct fixture *fixture = start(state);
     struct err err;
@@ -39,7 +39,7 @@ static struct catalog_editor edit(void **state, struct arena *arena)
     if (store_migrate(fixture->store, NULL, &err))
         fail_msg("%s", err.text);
     return (struct catalog_editor){
-        .store = fixture->store, .principal = "tester", .now_us = 17, .arena = arena};
+        .store = fixture->store, .principal = "tester", .now_us = 17, .arena = arena_new()};
 }
 
 static int apply(const struct catalog_editor *editor, const char *json, int64_t expected,
@@ -66,8 +66,8 @@ static int64_t current(const struct catalog_editor *editor)
 
 static void what_was_applied_is_in_use_and_comes_back(void **state)
 {
-    struct arena *arena = arena_new();
-    const struct catalog_editor editor = edit(state, arena);
+    const struct catalog_editor editor = edit(state);
+    struct arena *arena = editor.arena;
     struct catalog *wanted = load(TREE("A", ""));
     struct version_info info;
     Torg__V1__CatalogChange change;
@@ -103,8 +103,8 @@ static void what_was_applied_is_in_use_and_comes_back(void **state)
 
 static void another_version_than_expected_changes_nothing(void **state)
 {
-    struct arena *arena = arena_new();
-    const struct catalog_editor editor = edit(state, arena);
+    const struct catalog_editor editor = edit(state);
+    struct arena *arena = editor.arena;
     struct catalog *catalog = load(TREE("B", ""));
     Torg__V1__CatalogChange change;
     int64_t version;
@@ -127,8 +127,8 @@ static void another_version_than_expected_changes_nothing(void **state)
 
 static void the_same_catalogue_again_keeps_its_version(void **state)
 {
-    struct arena *arena = arena_new();
-    const struct catalog_editor editor = edit(state, arena);
+    const struct catalog_editor editor = edit(state);
+    struct arena *arena = editor.arena;
     Torg__V1__CatalogChange change;
     struct err err;
 
@@ -159,8 +159,8 @@ static void *compete(void *arg)
 
 static void of_several_at_once_one_wins(void **state)
 {
-    struct arena *arena = arena_new();
-    const struct catalog_editor editor = edit(state, arena);
+    const struct catalog_editor editor = edit(state);
+    struct arena *arena = editor.arena;
     struct catalog *catalog = load(TREE("A", ""));
     struct rival rivals[RIVAL_COUNT];
     int won = 0;
@@ -209,8 +209,8 @@ static int count_broken(struct catalog_impact *self, const struct category *befo
 
 static void broken_offers_hold_a_change_until_forced(void **state)
 {
-    struct arena *arena = arena_new();
-    struct catalog_editor editor = edit(state, arena);
+    struct catalog_editor editor = edit(state);
+    struct arena *arena = editor.arena;
     struct fake_offers offers = {.impact = {count_broken}, .count = 2};
     const char *next = TREE("A", ", \"attributes\": [\"n\"]");
     struct catalog *catalog = load(next);
@@ -240,8 +240,8 @@ static void broken_offers_hold_a_change_until_forced(void **state)
 
 static void removed_categories_are_asked_about_and_names_are_not(void **state)
 {
-    struct arena *arena = arena_new();
-    struct catalog_editor editor = edit(state, arena);
+    struct catalog_editor editor = edit(state);
+    struct arena *arena = editor.arena;
     struct fake_offers offers = {.impact = {count_broken}};
     Torg__V1__CatalogChange change;
     struct err err;

@@ -73,14 +73,14 @@ static void check(const char *before_json, const char *after_json, const char *w
 static void each_kind_of_change_is_told(void **state)
 {
     check(BASE, BASE, "");
-    check(
-        BASE,
-        HEAD "\"categories\": [{\"id\": \"a\", \"name\": {\"ru\": \"А\", \"en\": \"A\"}, "
-             "\"attributes\": [\"n\", \"c\"], \"overrides\": [{\"id\": \"n\", \"required\": "
-             "false}]}, {\"id\": \"b\", \"name\": {\"ru\": \"Б\"}}, {\"id\": \"e\", \"name\": "
-             "{\"ru\": \"Е\"}}]}",
-        "category~a name.en:>A attributes:c>n, c overrides[n].id:>n overrides[n].required:>false;category~b parent:a>;"
-        "category+e;category-d;");
+    check(BASE,
+          HEAD "\"categories\": [{\"id\": \"a\", \"name\": {\"ru\": \"А\", \"en\": \"A\"}, "
+               "\"attributes\": [\"n\", \"c\"], \"overrides\": [{\"id\": \"n\", \"required\": "
+               "false}]}, {\"id\": \"b\", \"name\": {\"ru\": \"Б\"}}, {\"id\": \"e\", \"name\": "
+               "{\"ru\": \"Е\"}}]}",
+          "category~a name.en:>A attributes:c>n, c overrides[n].id:>n "
+          "overrides[n].required:>false;category~b parent:a>;"
+          "category+e;category-d;");
     check(BASE,
           "{\"attributes\": [{\"id\": \"c\", \"name\": {\"ru\": \"Цвет\"}, \"type\": \"OPTION\", "
           "\"required\": true, \"options\": [{\"id\": \"b\", \"name\": {\"ru\": \"синий\"}}, "
