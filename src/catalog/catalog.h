@@ -32,14 +32,14 @@ struct local_text {
     const char *in[LANGUAGE_COUNT];
 };
 
-struct option {
+struct attribute_option {
     const char *id;
     struct local_text name;
-    const struct option *parent; /* NULL: none */
-    uint32_t place;              /* in the attribute as defined, before overrides */
+    const struct attribute_option *parent; /* NULL: none */
+    uint32_t place;                        /* in the attribute as defined, before overrides */
 };
 
-struct unit {
+struct attribute_unit {
     const char *id;
     struct local_text name;
     struct decimal factor; /* base units in one */
@@ -49,6 +49,7 @@ struct unit {
 struct attribute {
     const char *id;
     struct local_text name;
+    struct local_text folded; /* the name as it is compared */
     Torg__V1__Attribute__Type type;
     Torg__V1__Attribute__Filter filter; /* never UNSPECIFIED */
     bool required;
@@ -58,14 +59,16 @@ struct attribute {
     struct decimal max;
     uint32_t length_min; /* of texts, in characters */
     uint32_t length_max;
-    const struct option *const *options; /* those allowed here, in the order to show them */
+    const struct attribute_option *const
+        *options; /* those allowed here, in the order to show them */
     size_t option_count;
-    uint32_t count_max;       /* options of one value */
-    const struct unit *units; /* the first is the base */
+    const bool *allowed;                /* by the options' places; NULL: all are */
+    uint32_t count_max;                 /* options of one value */
+    const struct attribute_unit *units; /* the first is the base */
     size_t unit_count;
-    uint32_t digits;               /* after the point */
-    const struct category *origin; /* which has added it */
-    const struct attribute_definition *definition;
+    uint32_t digits;                               /* after the point */
+    const struct category *origin;                 /* which has added it */
+    const struct attribute_definition *definition; /* what it is before overrides */
 };
 
 struct policy {
@@ -83,6 +86,7 @@ struct policy {
     uint32_t lifetime_days;
 };
 
+/* Fields are for reading. */
 struct category {
     const char *id;
     const struct category *parent; /* NULL: at the top */
@@ -123,8 +127,8 @@ const Torg__V1__Catalog *catalog_message(const struct catalog *catalog);
 /* NULL when there is none. */
 const struct category *category_find(const struct catalog *catalog, const char *id);
 const struct attribute *attribute_find(const struct category *category, const char *id);
-const struct option *option_find(const struct attribute *attribute, const char *id);
-const struct unit *unit_find(const struct attribute *attribute, const char *id);
+const struct attribute_option *option_find(const struct attribute *attribute, const char *id);
+const struct attribute_unit *unit_find(const struct attribute *attribute, const char *id);
 
 /* All categories, depth first: place number is category->number. */
 const struct category *const *catalog_categories(const struct catalog *catalog, size_t *count);
@@ -132,8 +136,7 @@ const struct category *const *catalog_top(const struct catalog *catalog, size_t 
 size_t catalog_attribute_count(const struct catalog *catalog); /* defined */
 
 /* Whether category is `above` or somewhere below it. */
-static inline bool category_is_within(const struct category *category,
-                                      const struct category *above)
+static inline bool category_is_within(const struct category *category, const struct category *above)
 {
     return category->number >= above->number && category->number <= above->last;
 }

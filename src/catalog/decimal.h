@@ -31,6 +31,9 @@ bool decimal_from_integer(int64_t integer, struct decimal *value);
 /* a × b, rounded to six digits (half away from zero); false when it does not fit. */
 bool decimal_multiply(struct decimal a, struct decimal b, struct decimal *product);
 
+/* To this many digits after the point, half away from zero; at the ends of the range, cut. */
+struct decimal decimal_round(struct decimal value, unsigned digits);
+
 static inline int decimal_compare(struct decimal a, struct decimal b)
 {
     return (a.millionths > b.millionths) - (a.millionths < b.millionths);

@@ -10,6 +10,7 @@
 
 #include "base/violation.h"
 #include "catalog/catalog.h"
+#include "catalog/words.h"
 
 /*
  * Checks the values against the category. field is the path of the list ("offer.attributes"); the
@@ -29,8 +30,5 @@ size_t catalog_validate_attributes(const struct category *category,
 void catalog_normalize_attributes(const struct category *category,
                                   Torg__V1__AttributeValue **values, size_t count,
                                   struct arena *arena);
-
-/* Code points of valid UTF-8, for limits told in characters. */
-size_t text_length(const char *text);
 
 #endif
