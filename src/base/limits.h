@@ -28,7 +28,7 @@ enum {
     /* ---- catalog ---- */
     CATALOG_FILE_SIZE_MAX = 24 << 20,     /* JSON; 15 000 categories are about 6 MB */
     CATALOG_WIRE_SIZE_MAX = 12 << 20,     /* the same as a message, unpacked */
-    CATALOG_PACKED_SIZE_MAX = 3 << 20,    /* below a request's and a stored value's limits */
+    CATALOG_PACKED_SIZE_MAX = 2 << 20,    /* in base64 still below a request's limit */
     CATALOG_CATEGORY_COUNT_MAX = 20000,   /* 15 000 are promised */
     CATALOG_DEPTH_MAX = 12,               /* deeper trees are no longer walked by people */
     CATALOG_ATTRIBUTE_COUNT_MAX = 5000,   /* defined; the index has a field for each */
@@ -51,7 +51,7 @@ enum {
     CATALOG_QUERY_WORD_MAX = 8,
     CATALOG_SEARCH_COUNT = 20,
     CATALOG_SEARCH_COUNT_MAX = 100,
-    CATALOG_SET_COUNT_MAX = 1000,     /* categories of one ListAttributes */
+    CATALOG_SET_COUNT_MAX = 200,      /* categories of one ListAttributes */
     CATALOG_REFRESH_MS = 1000,        /* a new version is in use everywhere within two seconds */
     CATALOG_SAMPLE_COUNT = 5,         /* offers named for each category a change would break */
 
