@@ -150,30 +150,27 @@ static void read_option(struct loading *loading, size_t definition_place, size_t
 
 /* Two options under one parent with one name could not be told apart on a page. */
 static void check_option_names(struct loading *loading, const struct place *place,
-                               const struct attribute *attribute)
+                               const struct attribute *attribute, enum language language)
 {
-    struct id_table seen[LANGUAGE_COUNT];
+    struct arena_mark mark = arena_mark(loading->arena);
+    struct id_table seen;
 
-    for (int language = 0; language < LANGUAGE_COUNT; language++) {
-        id_table_init(&seen[language], attribute->option_count, loading->arena);
-        for (size_t i = 0; i < attribute->option_count; i++) {
-            const struct attribute_option *option = attribute->options[i];
-            const char *name = words_fold_name(bytes_of(option->name.in[language]), loading->arena);
-            const struct attribute_option *same;
+    id_table_init(&seen, attribute->option_count, loading->arena);
+    for (size_t i = 0; i < attribute->option_count; i++) {
+        const struct attribute_option *option = attribute->options[i];
+        const struct place at = {place->list, place->index, "options", i};
+        const char *name = words_fold_name(bytes_of(option->name.in[language]), loading->arena);
+        const struct attribute_option *same;
 
-            name = arena_printf(loading->arena, "%u/%s",
-                                option->parent ? option->parent->place + 1 : 0, name);
-            same = id_table_add(&seen[language], name, (void *)option);
-            if (same) {
-                const struct place at = {place->list, place->index, "options", i};
-
-                loading_fault(loading, &at, "name",
-                              "the options \"%s\" and \"%s\" have the same name \"%s\"", same->id,
-                              option->id, option->name.in[language]);
-                break;
-            }
-        }
+        name = arena_printf(loading->arena, "%u/%s", option->parent ? option->parent->place + 1 : 0,
+                            name);
+        same = id_table_add(&seen, name, (void *)option);
+        if (same && strcmp(same->id, option->id) != 0)
+            loading_fault(loading, &at, "name",
+                          "the options \"%s\" and \"%s\" have the same name \"%s\"", same->id,
+                          option->id, option->name.in[language]);
     }
+    arena_rewind(loading->arena, mark);
 }
 
 static void read_options(struct loading *loading, const struct place *place,
@@ -181,6 +178,7 @@ static void read_options(struct loading *loading, const struct place *place,
                          struct attribute_definition *definition)
 {
     struct attribute *attribute = &definition->attribute;
+    size_t before = loading->violations->count;
     size_t count = message->n_options;
     struct attribute_option *options;
     const struct attribute_option **list;
@@ -205,7 +203,9 @@ static void read_options(struct loading *loading, const struct place *place,
     attribute->options = list;
     attribute->option_count = count;
     attribute->count_max = attribute->type == TYPE(OPTIONS) ? (uint32_t)count : 1;
-    check_option_names(loading, place, attribute);
+    for (int language = 0; language < LANGUAGE_COUNT && before == loading->violations->count;
+         language++)
+        check_option_names(loading, place, attribute, language);
 }
 
 static void read_unit(struct loading *loading, const struct place *place,

@@ -208,15 +208,18 @@ static size_t number_and_resolve(struct loading *loading)
     uint32_t filters = loading_default_filters(loading);
     size_t *next = arena_array(loading->arena, catalog->category_count + 1, sizeof(next[0]));
     struct category *at = NULL;
+    bool orphaned = false; /* below an unknown parent: that was told, what follows from it is not */
     size_t top = 0;
     uint32_t number = 0;
 
     for (;;) {
         const struct category *down = NULL;
 
-        if (!at && top < catalog->top_count)
+        if (!at && top < catalog->top_count) {
             down = catalog->top[top++];
-        else if (at && next[at->place] < at->child_count && at->depth <= CATALOG_DEPTH_MAX)
+            orphaned = *down->message->parent;
+        }
+        if (at && next[at->place] < at->child_count && at->depth <= CATALOG_DEPTH_MAX)
             down = at->children[next[at->place]++];
         if (down) {
             uint32_t depth = at ? at->depth + 1 : 1;
@@ -231,7 +234,8 @@ static size_t number_and_resolve(struct loading *loading)
                 loading_fault(loading, &place, "parent", "\"%s\" is deeper than %d levels", at->id,
                               CATALOG_DEPTH_MAX);
             }
-            resolve(loading, at, &policy, filters);
+            if (!orphaned)
+                resolve(loading, at, &policy, filters);
         } else if (at) {
             at->last = number - 1;
             at = at->parent ? &catalog->in_file[at->parent->place] : NULL;

@@ -18,7 +18,7 @@
 #include "net/message.h"
 #include "net/message_field.h"
 
-enum { VALUE_TEXT_SIZE_MAX = 64 << 10 };
+enum { VALUE_TEXT_SIZE_MAX = 64 << 10, DEPTH_MAX = 4 }; /* our messages are no deeper */
 
 /* Fields that differ, one after the other. */
 struct fields {
@@ -159,6 +159,20 @@ static const char *id_of(const ProtobufCMessage *message)
     return *(char *const *)field_member(message, &message->descriptor->fields[0]);
 }
 
+static const Torg__V1__LocalText *name_of(const ProtobufCMessage *message)
+{
+    const ProtobufCFieldDescriptor *field =
+        protobuf_c_message_descriptor_get_field_by_name(message->descriptor, "name");
+
+    return *(Torg__V1__LocalText **)field_member(message, field);
+}
+
+/* The name in the first language that has one. */
+static const char *either(const Torg__V1__LocalText *name)
+{
+    return *name->ru ? name->ru : name->en;
+}
+
 static ProtobufCMessage *find_by_id(const ProtobufCMessage *message,
                                     const ProtobufCFieldDescriptor *field,
                                     const struct id_table *ids, const char *id)
@@ -175,6 +189,22 @@ static void index_ids(const ProtobufCMessage *message, const ProtobufCFieldDescr
     id_table_init(ids, count, arena);
     for (size_t i = 0; i < count; i++)
         id_table_add(ids, id_of(list[i]), list[i]);
+}
+
+/* What only one side has: an option or unit by its name, an override by its fields. */
+static void tell_lone(struct fields *fields, const char *path, const ProtobufCMessage *item,
+                      bool is_after)
+{
+    const struct walk inner = {arena_printf(fields->arena, "%s.", path), is_after ? NULL : item,
+                               is_after ? item : NULL, DEPTH_MAX};
+    const Torg__V1__LocalText *name;
+
+    if (item->descriptor == &torg__v1__attribute_override__descriptor) {
+        walk_message(fields, &inner);
+        return;
+    }
+    name = name_of(item);
+    add_field(fields, path, is_after ? "" : either(name), is_after ? either(name) : "");
 }
 
 /* Things with ids: what stayed is walked, what came or went is named. */
@@ -199,7 +229,7 @@ static void walk_list(struct fields *fields, const struct walk *walk,
                                  walk->depth + 1};
 
             if (!other)
-                add_field(fields, path, side ? "" : "there", side ? "there" : "");
+                tell_lone(fields, path, item, side);
             else if (!side)
                 walk_message(fields, &inner);
             same_set = same_set && other;
@@ -252,7 +282,7 @@ static void walk_message(struct fields *fields, const struct walk *walk)
     const ProtobufCMessageDescriptor *type =
         walk->before ? walk->before->descriptor : walk->after->descriptor;
 
-    assert(walk->depth <= 4); /* our messages are no deeper */
+    assert(walk->depth <= DEPTH_MAX + 1);
     for (unsigned i = 0; i < type->n_fields; i++)
         walk_field(fields, walk, &type->fields[i]);
 }
@@ -267,7 +297,7 @@ static Torg__V1__CatalogChange__Item *item_new(Torg__V1__CatalogChange__Kind kin
     torg__v1__catalog_change__item__init(item);
     item->kind = kind;
     item->id = arena_strdup(arena, id);
-    item->name = arena_strdup(arena, *name->ru ? name->ru : name->en);
+    item->name = arena_strdup(arena, either(name));
     return item;
 }
 
@@ -278,14 +308,6 @@ struct items {
     ProtobufCMessage *const *after;
     size_t after_count;
 };
-
-static const Torg__V1__LocalText *name_of(const ProtobufCMessage *message)
-{
-    const ProtobufCFieldDescriptor *field =
-        protobuf_c_message_descriptor_get_field_by_name(message->descriptor, "name");
-
-    return *(Torg__V1__LocalText **)field_member(message, field);
-}
 
 static Torg__V1__CatalogChange__Item **compare_items(const struct items *items, size_t *count,
                                                      struct arena *arena)

@@ -7,7 +7,7 @@
  * sellers and visitors of its own in one store, a clock that also steps back, ids that are drawn
  * again on purpose, and calls repeated with their idempotency keys.
  *
- * TORG_MODEL_SEQUENCES (PostgreSQL: a tenth of it) and TORG_MODEL_SEED repeat and deepen a run.
+ * TORG_MODEL_SEQUENCES (PostgreSQL: a twentieth of it) and TORG_MODEL_SEED repeat and deepen a run.
  */
 #include "contract/offers_fixture.h"
 
@@ -23,7 +23,7 @@
 #include "offers/offer_save.h"
 
 enum {
-    SEQUENCE_COUNT = 2000,
+    SEQUENCE_COUNT = 10000,
     STEP_COUNT_MAX = 16,
     SELLER_COUNT = 2,
     OWNER_COUNT = SELLER_COUNT + 2, /* visitors behind the sellers */
@@ -52,6 +52,7 @@ struct m_offer {
     bool is_sold; /* ever, on the site */
     int64_t sold_amount;
     int sold_currency;
+    int64_t sold_us;
 };
 
 struct m_draft {
@@ -200,6 +201,7 @@ static void move_in_model(struct model *model, struct m_offer *offer, enum offer
         offer->is_sold = true;
         offer->sold_amount = offer->amount < 0 ? 0 : offer->amount;
         offer->sold_currency = offer->currency;
+        offer->sold_us = offer->updated_us;
     }
     if (move == MOVE_PROLONG || move == MOVE_REPUBLISH || move == MOVE_REVIVE)
         offer->expires_us = offer->updated_us + INT64_C(30) * 86400 * SECOND_US;
@@ -259,6 +261,9 @@ static void check_message(struct model *model, const Torg__V1__Offer *message,
     CHECK(model, !content->price == (offer->amount < 0));
     CHECK(model, !content->price || content->price->amount == offer->amount);
     CHECK(model, !!message->sale == offer->is_sold);
+    CHECK(model, !message->sale || time_us(message->sale->time) == offer->sold_us);
+    CHECK(model, !message->sale || !message->sale->price ||
+                     message->sale->price->amount == offer->sold_amount);
 }
 
 static bool is_in(const struct m_offer *offer, int64_t preset)
@@ -795,7 +800,7 @@ static void run_model(bool postgres)
         skip();
     }
     if (postgres)
-        sequence_count = (sequence_count + 9) / 10;
+        sequence_count = (sequence_count + 19) / 20;
     print_message("seed %" PRIu64 ", %" PRId64 " sequences\n", seed, sequence_count);
     for (int64_t i = 0; i < sequence_count; i++) {
         *model = (struct model){.place = &place,
