@@ -183,6 +183,25 @@ enum {
     BLOB_SIZE_MAX = 1 << 30,    /* of one blob: numerator states and cold logs are cut below it */
     BLOB_WHOLE_SIZE_MAX = 256 << 20, /* put in one call, from memory; larger ones are streamed */
     BLOB_LEFTOVER_AGE_S = 3600,      /* a temporary file older than this has no writer any more */
+
+    /* ---- offers ---- */
+    OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded: what later stages are built for */
+    OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */
+    OFFER_SHARD_COUNT = 64,        /* part of stored data: sellers keep their shards for ever */
+    OFFER_ATTEMPT_COUNT_MAX = 20,  /* a change outrun this often by others is ERR_CONFLICT */
+    OFFER_ID_ATTEMPT_MAX = 20,     /* ids taken already that are drawn again for one offer */
+    OFFER_BATCH_COUNT_MAX = 100,   /* ids of one GetOffers; of one page of the cabinet */
+    OFFER_PAGE_COUNT = 20,         /* default of a page */
+    OFFER_SCAN_COUNT = 500,        /* rows of one read of a long scan: 50 MB at the most */
+    OFFER_URL_SIZE_MAX = 2048,     /* of a photo */
+    OFFER_ADDRESS_LENGTH_MAX = 500,
+    OFFER_NAME_LENGTH_MAX = 100, /* whom to ask for */
+    OFFER_PHONE_COUNT_MAX = 5,
+    OFFER_EMAIL_SIZE_MAX = 254,       /* as mail servers have it */
+    OFFER_EXTERNAL_ID_SIZE_MAX = 128, /* a seller's article number; part of a key */
+    OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
+    ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
+    ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
 };
 
 #endif
