@@ -104,7 +104,8 @@ static void apply_move(struct offer_change *change, enum offer_status to, int64_
     case MOVE_PROLONG:
     case MOVE_REPUBLISH:
     case MOVE_REVIVE:
-        after->expire_time = time_message(arena, time_us(after->update_time) + lifetime_us);
+        if (to == OFFER_ACTIVE) /* a revived one may still be banned */
+            after->expire_time = time_message(arena, time_us(after->update_time) + lifetime_us);
         break;
     case MOVE_BAN:
         after->status_before_ban = after->status;
@@ -182,9 +183,11 @@ static int try_change(struct offer_change *change, Torg__V1__OfferReceipt *recei
 
     *outrun = false;
     change->before = NULL;
-    rc = store_read(change->offers->store, read_before, change, err);
-    if (rc)
-        return rc;
+    if (change->id || change->once.key.size || change->read) {
+        rc = store_read(change->offers->store, read_before, change, err);
+        if (rc)
+            return rc;
+    }
     if (change->answer.data)
         return take_answer(change->answer, change->author->arena, receipt, err);
     rc = check_before(change, err);

@@ -181,8 +181,9 @@ void place_recount(struct offers_place *place)
         "WHERE t.counter_value <> (SELECT COUNT(*) FROM user_offer_presets p WHERE p.seller_id = "
         "t.seller_id AND p.preset_id = n.preset AND p.offer_id % 10 = t.seq_no)",
         /* an offer that is not in exactly one list besides "all" */
-        "SELECT COUNT(*) FROM offer o WHERE o.kind = 'offer' AND 1 <> (SELECT COUNT(*) FROM "
-        "user_offer_presets p WHERE p.offer_id = o.id AND p.preset_id <> 1)",
+        "SELECT COUNT(*) FROM offer o LEFT JOIN (SELECT offer_id, COUNT(*) AS n FROM "
+        "user_offer_presets WHERE preset_id <> 1 GROUP BY offer_id) p ON p.offer_id = o.id "
+        "WHERE o.kind = 'offer' AND COALESCE(p.n, 0) <> 1",
         /* a draft that nobody has, or a current draft that is not there */
         "SELECT COUNT(*) FROM draft d WHERE NOT EXISTS (SELECT 1 FROM current_draft c WHERE "
         "c.owner_id = d.owner_id AND c.draft_id = d.id)",

@@ -203,7 +203,8 @@ static void move_in_model(struct model *model, struct m_offer *offer, enum offer
         offer->sold_currency = offer->currency;
         offer->sold_us = offer->updated_us;
     }
-    if (move == MOVE_PROLONG || move == MOVE_REPUBLISH || move == MOVE_REVIVE)
+    if (to == OFFER_ACTIVE &&
+        (move == MOVE_PROLONG || move == MOVE_REPUBLISH || move == MOVE_REVIVE))
         offer->expires_us = offer->updated_us + INT64_C(30) * 86400 * SECOND_US;
     offer->status = to;
 }
