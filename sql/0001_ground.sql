@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- What every part stands on: numbers, fences, keys, the audit log.
 
 -- A row per sequence; allotting locks the row until the transaction ends (store/sequence.h).

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -80,8 +81,10 @@ static int sync_parent(const char *path, struct err *err)
 
 int file_write(const char *path, struct bytes content, struct err *err)
 {
+    static _Atomic unsigned serial; /* two threads may write one path: each has its own file */
     char temporary[PATH_MAX];
-    int length = snprintf(temporary, sizeof(temporary), "%s.tmp.%d", path, (int)getpid());
+    int length = snprintf(temporary, sizeof(temporary), "%s.tmp.%d.%u", path, (int)getpid(),
+                          atomic_fetch_add(&serial, 1));
     int fd;
     int rc;
 
@@ -179,8 +182,10 @@ int file_lock(const char *path, int *lock_fd, struct err *err)
     }
     snprintf(pid, sizeof(pid), "%d", (int)getpid());
     if (ftruncate(fd, 0) || pwrite(fd, pid, strlen(pid), 0) < 0) {
+        int rc = err_errno(err, "write lock %s", path); /* before close changes errno */
+
         close(fd);
-        return err_errno(err, "write lock %s", path);
+        return rc;
     }
     *lock_fd = fd;
     return 0;

@@ -67,6 +67,8 @@ enum {
     NET_MESSAGE_SIZE_MAX = 4 << 20, /* one message, packed or not: gRPC's own default */
     NET_REPLY_SIZE_MAX = 64 << 20,  /* an answer is built in memory; larger ones are streams */
     NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
+    NET_BODY_SERVER_SIZE_MAX = 256 << 20,    /* of all connections together; then 429 ... */
+    NET_BODY_UNCHARGED_SIZE = 64 << 10,      /* ... where bodies up to this are not counted */
     NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
     NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs 1 to 3 KB */
     NET_REACTOR_COUNT_MAX = 64,
@@ -85,10 +87,11 @@ enum {
     NET_FILE_COUNT_MAX = 256,
     NET_SERVICE_COUNT_MAX = 128,
     NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
-    NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long, and beyond it ... */
-    NET_BODY_RATE_MIN = 1 << 10,      /* ... must have kept this many bytes a second */
+    NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long; of each such time ... */
+    NET_BODY_RATE_MIN = 1 << 10,      /* ... so many bytes a second must have come */
     NET_IDLE_TIMEOUT_MS = 180 * 1000, /* a connection without calls */
     NET_STALL_TIMEOUT_MS = 30 * 1000, /* a client that takes nothing of its answer */
+    NET_STALL_SIZE_MIN = 4 << 10,     /* ... or less than this of it in that time */
     NET_FLOOD_BUDGET = 2000,          /* HTTP/2 frames that cost us and bring nothing ... */
     NET_FLOOD_REFILL_PER_S = 100,     /* ... and how fast the budget comes back */
     NET_RETRY_AFTER_S = 1,            /* told to clients that came while all are busy */
@@ -153,12 +156,12 @@ enum {
     STORE_GROUP_COUNT_MAX = 256,   /* transactions committed together; past it latency only grows */
     STORE_GROUP_MS_MAX = 20,       /* a group is closed after this, so that slow ones delay few */
     STORE_LOCK_MS_MAX = 10 * 1000, /* another process holds SQLite's write lock */
-    STORE_WAL_PAGE_COUNT = 4096,   /* 16 MB: the checkpointer starts; a longer log slows readers */
-    STORE_WAL_PAGE_COUNT_HELD = 16384,  /* 64 MB: each group waits for the checkpointer… */
-    STORE_WAL_HOLD_MS = 250,            /* …but no longer than this: a reader may hold the log */
-    STORE_WAL_PAGE_COUNT_MAX = 1 << 20, /* 4 GB: writes are refused until the reader lets go */
-    STORE_CONNECT_S_MAX = 5,            /* PostgreSQL's server must accept within */
-    STORE_STATEMENT_MS_MAX = 30 * 1000, /* one statement there, waits for locks included */
+    STORE_WAL_PAGE_COUNT = 16 << 10, /* 64 MB, default of store_options: the checkpointer starts */
+    STORE_WAL_HELD_FACTOR = 4,       /* so many times that: each group waits for it… */
+    STORE_WAL_HOLD_MS = 250,         /* …but no longer than this: a reader may hold the log */
+    STORE_WAL_PAGE_COUNT_MAX = 1 << 20,   /* 4 GB: writes are refused until the reader lets go */
+    STORE_CONNECT_S_MAX = 5,              /* PostgreSQL's server must accept within */
+    STORE_STATEMENT_MS_MAX = 30 * 1000,   /* one statement there, waits for locks included */
     STORE_MIGRATION_MS_MAX = 3600 * 1000, /* one statement of a migration: an index on 50 M rows */
     STORE_MIGRATION_SIZE_MAX = 1 << 20,
     /* ---- coord ---- */
@@ -180,6 +183,25 @@ enum {
     BLOB_SIZE_MAX = 1 << 30,    /* of one blob: numerator states and cold logs are cut below it */
     BLOB_WHOLE_SIZE_MAX = 256 << 20, /* put in one call, from memory; larger ones are streamed */
     BLOB_LEFTOVER_AGE_S = 3600,      /* a temporary file older than this has no writer any more */
+
+    /* ---- offers ---- */
+    OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded: what later stages are built for */
+    OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */
+    OFFER_SHARD_COUNT = 64,        /* part of stored data: sellers keep their shards for ever */
+    OFFER_ATTEMPT_COUNT_MAX = 20,  /* a change outrun this often by others is ERR_CONFLICT */
+    OFFER_ID_ATTEMPT_MAX = 20,     /* ids taken already that are drawn again for one offer */
+    OFFER_BATCH_COUNT_MAX = 100,   /* ids of one GetOffers; of one page of the cabinet */
+    OFFER_PAGE_COUNT = 20,         /* default of a page */
+    OFFER_SCAN_COUNT = 500,        /* rows of one read of a long scan: 50 MB at the most */
+    OFFER_URL_SIZE_MAX = 2048,     /* of a photo */
+    OFFER_ADDRESS_LENGTH_MAX = 500,
+    OFFER_NAME_LENGTH_MAX = 100, /* whom to ask for */
+    OFFER_PHONE_COUNT_MAX = 5,
+    OFFER_EMAIL_SIZE_MAX = 254,       /* as mail servers have it */
+    OFFER_EXTERNAL_ID_SIZE_MAX = 128, /* a seller's article number; part of a key */
+    OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
+    ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
+    ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
 };
 
 #endif

@@ -2,6 +2,7 @@
 /* log.c - see log.h. A line longer than LOG_LINE_SIZE_MAX is cut, never split. */
 #include "base/log.h"
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -27,7 +28,14 @@ void log_setup(enum log_format format, enum log_level level, int fd)
 
 void log_set_request(const char *id)
 {
-    snprintf(request_id, sizeof(request_id), "%s", id ? id : "");
+    size_t size = id ? strlen(id) : 0;
+
+    if (size > LOG_REQUEST_ID_SIZE_MAX) {
+        size = LOG_REQUEST_ID_SIZE_MAX;
+        while (size && ((uint8_t)id[size] & 0xc0) == 0x80) /* not within a character */
+            size--;
+    }
+    snprintf(request_id, sizeof(request_id), "%.*s", (int)size, id ? id : "");
 }
 
 bool log_wants(enum log_level level)
@@ -42,43 +50,49 @@ static struct bytes field_bytes(const struct log_field *field)
     return bytes_of(field->text ? field->text : "");
 }
 
-/* Values with blanks, quotes or control characters are quoted; so no value can fake a line. */
-static void put_human_text(struct buf *out, struct bytes text)
+static bool is_plain(struct bytes text)
 {
     size_t i;
 
     for (i = 0; i < text.size; i++) {
-        if (text.data[i] <= ' ' || text.data[i] == '"' || text.data[i] == 0x7f)
-            break;
+        uint8_t c = text.data[i];
+
+        if (c <= ' ' || c == '"' || c == '\\' || c == 0x7f)
+            return false;
+        if (c == 0xc2 && i + 1 < text.size && text.data[i + 1] < 0xa0)
+            return false; /* a control character of the upper half: terminals obey those too */
     }
-    if (i == text.size && text.size && text_is_utf8(text))
+    return text.size > 0;
+}
+
+/* No value can fake a line or move a terminal's cursor: what is not plain is quoted. */
+static void put_text(struct buf *out, struct bytes text, bool json)
+{
+    if (!text_is_utf8(text)) {
+        buf_put_text(out, "\"base64:");
+        text_put_base64(out, text);
+        buf_put_byte(out, '"');
+    } else if (!json && is_plain(text)) {
         buf_put(out, text);
-    else
+    } else {
         text_put_json(out, text);
+    }
 }
 
 static void put_value(struct buf *out, const struct log_field *field, bool json)
 {
-    struct bytes text;
-
     switch (field->kind) {
     case LOG_KIND_INT:
         buf_printf(out, "%jd", (intmax_t)field->integer);
         break;
     case LOG_KIND_REAL:
-        buf_printf(out, "%g", field->real);
+        if (isfinite(field->real))
+            buf_printf(out, "%g", field->real);
+        else
+            buf_put_text(out, "null"); /* JSON has no word for it */
         break;
     default:
-        text = field_bytes(field);
-        if (!json) {
-            put_human_text(out, text);
-        } else if (text_is_utf8(text)) {
-            text_put_json(out, text);
-        } else {
-            buf_put_text(out, "\"base64:");
-            text_put_base64(out, text);
-            buf_put_byte(out, '"');
-        }
+        put_text(out, field_bytes(field), json);
     }
 }
 
@@ -93,7 +107,7 @@ static void put_json_line(struct buf *out, enum log_level level, const char *sen
     text_put_json(out, bytes_of(sentence));
     if (request_id[0]) {
         buf_put_text(out, ",\"request\":");
-        text_put_json(out, bytes_of(request_id));
+        put_text(out, bytes_of(request_id), true);
     }
     for (i = 0; i < count && fields[i].name; i++) {
         buf_printf(out, ",\"%s\":", fields[i].name);
@@ -114,8 +128,10 @@ static void put_human_line(struct buf *out, enum log_level level, const char *se
         buf_printf(out, " %s=", fields[i].name);
         put_value(out, &fields[i], false);
     }
-    if (request_id[0])
-        buf_printf(out, " request=%s", request_id);
+    if (request_id[0]) {
+        buf_put_text(out, " request=");
+        put_text(out, bytes_of(request_id), false);
+    }
     buf_put_byte(out, '\n');
 }
 

@@ -7,6 +7,7 @@
  */
 #include "base/metrics.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,6 +69,7 @@ static struct series *find_or_add(enum kind kind, const char *name, const char *
     at = position(name, labels);
     if (at < registry_count && compare(registry[at], name, labels) == 0) {
         series = registry[at];
+        assert(series->kind == kind); /* one name, one kind */
     } else if (registry_count == METRIC_SERIES_COUNT_MAX ||
                strlen(labels) > METRIC_LABELS_SIZE_MAX) {
         series = &overflow[kind];

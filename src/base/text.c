@@ -248,17 +248,18 @@ void text_put_json(struct buf *out, struct bytes text)
     buf_put_byte(out, '"');
     for (i = 0; i < text.size; i++) {
         uint8_t c = text.data[i];
+        bool upper = c == 0xc2 && i + 1 < text.size && text.data[i + 1] < 0xa0; /* U+0080–9F */
 
-        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f)
+        if (c >= 0x20 && c != '"' && c != '\\' && c != 0x7f && !upper)
             continue;
         buf_put_raw(out, text.data + start, i - start);
-        start = i + 1;
         if (c == '"' || c == '\\')
             buf_printf(out, "\\%c", c);
         else if (c == '\n')
             buf_put_text(out, "\\n");
         else
-            buf_printf(out, "\\u%04x", c);
+            buf_printf(out, "\\u%04x", upper ? text.data[++i] : c);
+        start = i + 1;
     }
     if (text.size > start)
         buf_put_raw(out, text.data + start, text.size - start);

@@ -25,7 +25,8 @@ bool text_from_base64(struct bytes text, struct buf *out);  /* standard or URL-s
 
 bool text_is_utf8(struct bytes text); /* valid, shortest forms, no surrogates */
 
-/* The JSON string literal of valid UTF-8 text, quotes included. */
+/* The JSON string literal of valid UTF-8 text, quotes included. All control characters are
+ * escaped, so that it is safe on a terminal too. */
 void text_put_json(struct buf *out, struct bytes text);
 
 #endif

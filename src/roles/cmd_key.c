@@ -22,7 +22,8 @@ static int set_expiry(const char *duration, struct arena *arena,
         return err_set(err, ERR_INVALID, "--expires=%.64s: expected a duration such as 90d or 12h",
                        duration);
     request->expire_time = timestamp_new(arena, end_us);
-    return 0;
+    /* A time that has no JSON form would reach a server as none: a key for ever. */
+    return timestamp_us(request->expire_time, &end_us, err);
 }
 
 static int build_request(const struct invocation *invocation, Torg__V1__CreateKeyRequest *request,

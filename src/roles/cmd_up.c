@@ -19,6 +19,10 @@ const struct role role_table[] = {
      .summary = "the tree of categories, their attributes and rules",
      .start = role_catalog_start,
      .stop = role_catalog_stop},
+    {.name = "offers",
+     .summary = "sellers' offers, drafts and cabinets",
+     .start = role_offers_start,
+     .stop = role_offers_stop},
 };
 const size_t role_count = ARRAY_COUNT(role_table);
 

@@ -2,7 +2,6 @@
 /* process.c - see process.h. */
 #include "roles/process.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "config/address.h"
-
-enum { SHELL_SIGNAL_BASE = 128 }; /* how shells write "ended by a signal" */
+#include "roles/stopper.h"
 
 /* --- who may call --- */
 
@@ -181,38 +179,6 @@ static int record(const struct process *process, const char *action, struct err 
     return audit_record(process->backends.store, &entry, err);
 }
 
-static void exit_at_once(int signal)
-{
-    _exit(SHELL_SIGNAL_BASE + signal);
-}
-
-static void block_signals(sigset_t *stops)
-{
-    const struct sigaction ignore = {.sa_handler = SIG_IGN};
-
-    sigemptyset(stops);
-    sigaddset(stops, SIGTERM);
-    sigaddset(stops, SIGINT);
-    sigaddset(stops, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, stops, NULL); /* inherited by every thread started from here on */
-    sigaction(SIGPIPE, &ignore, NULL);
-}
-
-/* Waits for the first signal; from then on a second one ends the process at once. */
-static void wait_for_stop(const sigset_t *stops)
-{
-    const struct sigaction action = {.sa_handler = exit_at_once};
-    int signal = 0;
-
-    while (sigwait(stops, &signal))
-        continue;
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    pthread_sigmask(SIG_UNBLOCK, stops, NULL);
-    log_info("stopping", LOG_TEXT("signal", strsignal(signal)));
-}
-
 static int open_all(struct process *process, struct err *err)
 {
     int rc;
@@ -228,9 +194,10 @@ static int open_all(struct process *process, struct err *err)
         rc = start_server(process, err);
     if (!rc)
         rc = record(process, "server.start", err);
-    if (!rc)
-        rc = announce(process, err);
-    return rc;
+    if (rc)
+        return rc;
+    stopper_serve();
+    return announce(process, err);
 }
 
 static void close_all(struct process *process)
@@ -252,17 +219,16 @@ static void close_all(struct process *process)
 int process_run(struct process *process, struct err *err)
 {
     struct err stop_err;
-    sigset_t stops;
     int rc;
 
     process->clock = clock_system();
     process->start_us = clock_wall_us(process->clock);
     process->dir = DATA_DIR_CLOSED;
-    block_signals(&stops);
+    stopper_start();
     rc = open_all(process, err);
     if (!rc) {
         print_welcome(process);
-        wait_for_stop(&stops);
+        log_info("stopping", LOG_TEXT("signal", strsignal(stopper_wait())));
         server_set_unready(process->server, "draining");
         if (record(process, "server.stop", &stop_err))
             log_warn("the stop could not be recorded", LOG_TEXT("error", stop_err.text));

@@ -4,7 +4,8 @@
 
 #include "base/clock.h"
 
-enum { NANOS_MAX = 999999999, YEAR_10000_S = 253402300800LL / 1000 }; /* thousands: fits an int */
+enum { NANOS_MAX = 999999999 };
+static const int64_t year_10000_s = 253402300800; /* where RFC 3339 ends */
 
 struct asker asker_of(struct call *call, struct violations *violations)
 {
@@ -44,8 +45,8 @@ int timestamp_us(const Google__Protobuf__Timestamp *timestamp, int64_t *us, stru
     *us = 0;
     if (!timestamp)
         return 0;
-    if (timestamp->seconds <= 0 || timestamp->seconds / 1000 >= YEAR_10000_S ||
-        timestamp->nanos < 0 || timestamp->nanos > NANOS_MAX)
+    if (timestamp->seconds <= 0 || timestamp->seconds >= year_10000_s || timestamp->nanos < 0 ||
+        timestamp->nanos > NANOS_MAX)
         return err_set(err, ERR_INVALID, "expected a time between 1970 and 9999");
     *us = timestamp->seconds * SECOND_US + timestamp->nanos / 1000;
     return 0;

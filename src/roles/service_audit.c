@@ -28,6 +28,7 @@ int audit_service_list(const struct asker *asker, const Torg__V1__ListAuditEntri
     size_t max = request->page_size ? (size_t)request->page_size : PAGE_DEFAULT;
     struct audit_entry *entries;
     int64_t before = 0;
+    size_t found;
     size_t count;
     int rc;
 
@@ -40,14 +41,16 @@ int audit_service_list(const struct asker *asker, const Torg__V1__ListAuditEntri
     if (asker->violations->count)
         return err_set(err, ERR_INVALID, "%s: %s", asker->violations->first->field,
                        asker->violations->first->reason);
-    rc = audit_list(asker->store, before, max, asker->arena, &entries, &count, err);
+    /* One more than is shown tells whether there is another page. */
+    rc = audit_list(asker->store, before, max + 1, asker->arena, &entries, &found, err);
     if (rc)
         return rc;
+    count = found < max ? found : max;
     response->entries = arena_array(asker->arena, count ? count : 1, sizeof(response->entries[0]));
     for (size_t i = 0; i < count; i++)
         response->entries[i] = entry_message(&entries[i], asker->arena);
     response->n_entries = count;
-    if (count == max)
+    if (found > max)
         response->next_page_token =
             arena_printf(asker->arena, "%jd", (intmax_t)entries[count - 1].seq);
     return 0;

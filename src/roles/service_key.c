@@ -73,6 +73,7 @@ int key_service_list(const struct asker *asker, const Torg__V1__ListKeysRequest 
 {
     size_t max = request->page_size ? (size_t)request->page_size : KEY_PAGE_COUNT;
     struct key *keys;
+    size_t found;
     size_t count;
     int rc;
 
@@ -80,14 +81,16 @@ int key_service_list(const struct asker *asker, const Torg__V1__ListKeysRequest 
         violations_add(asker->violations, "page_size", "expected 0 to %d", KEY_PAGE_COUNT);
         return err_set(err, ERR_INVALID, "page_size: expected 0 to %d", KEY_PAGE_COUNT);
     }
-    rc = keys_list(asker->store, request->page_token, max, asker->arena, &keys, &count, err);
+    /* One more than is shown tells whether there is another page. */
+    rc = keys_list(asker->store, request->page_token, max + 1, asker->arena, &keys, &found, err);
     if (rc)
         return rc;
+    count = found < max ? found : max;
     response->keys = arena_array(asker->arena, count ? count : 1, sizeof(response->keys[0]));
     for (size_t i = 0; i < count; i++)
         response->keys[i] = key_message(&keys[i], asker->arena);
     response->n_keys = count;
-    if (count == max)
+    if (found > max)
         response->next_page_token = response->keys[count - 1]->id;
     return 0;
 }

@@ -2,21 +2,19 @@
 /* postgres_pool.c - see postgres_pool.h. The last one given back is the first taken. */
 #include "store/postgres_pool.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/memory.h"
+#include "store/turnstile.h"
 
 struct postgres_pool {
-    char *url; /* owned */
+    char *url;                  /* owned */
+    struct turnstile turnstile; /* whoever is in has one connection */
+    unsigned count_max;
     pthread_mutex_t lock;
-    pthread_cond_t given_back;
     struct postgres_connection **idle; /* owned; a stack */
     unsigned idle_count;
-    unsigned open_count;
-    unsigned open_max;
 };
 
 struct postgres_pool *postgres_pool_new(const char *url, unsigned count_max)
@@ -25,9 +23,9 @@ struct postgres_pool *postgres_pool_new(const char *url, unsigned count_max)
 
     pool->url = mem_strdup(url);
     pool->idle = mem_array(count_max, sizeof(pool->idle[0]));
-    pool->open_max = count_max;
+    pool->count_max = count_max;
+    turnstile_init(&pool->turnstile, count_max);
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->given_back, NULL);
     return pool;
 }
 
@@ -41,57 +39,13 @@ void postgres_pool_free(struct postgres_pool *pool)
 {
     if (!pool)
         return;
-    assert(pool->idle_count == pool->open_count);
     while (pool->idle_count > 0)
         connection_free(pool->idle[--pool->idle_count]);
     pthread_mutex_destroy(&pool->lock);
-    pthread_cond_destroy(&pool->given_back);
+    turnstile_release(&pool->turnstile);
     free(pool->idle);
     free(pool->url);
     free(pool);
-}
-
-/* One fewer is open; whoever waits may open another. */
-static void count_closed(struct postgres_pool *pool)
-{
-    pthread_mutex_lock(&pool->lock);
-    pool->open_count--;
-    pthread_cond_signal(&pool->given_back);
-    pthread_mutex_unlock(&pool->lock);
-}
-
-int postgres_pool_take(struct postgres_pool *pool, struct postgres_connection **connection,
-                       struct err *err)
-{
-    struct timespec until;
-    int waited = 0;
-    int rc = 0;
-
-    *connection = NULL;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += STORE_WAIT_MS_MAX / 1000;
-    pthread_mutex_lock(&pool->lock);
-    while (pool->idle_count == 0 && pool->open_count == pool->open_max && waited == 0)
-        waited = pthread_cond_clockwait(&pool->given_back, &pool->lock, CLOCK_MONOTONIC, &until);
-    if (pool->idle_count > 0)
-        *connection = pool->idle[--pool->idle_count];
-    else if (pool->open_count < pool->open_max)
-        pool->open_count++;
-    else
-        rc = err_set(err, ERR_LIMIT, "postgres: all %u connections are busy for %d ms",
-                     pool->open_max, STORE_WAIT_MS_MAX);
-    pthread_mutex_unlock(&pool->lock);
-    if (rc || *connection)
-        return rc;
-
-    *connection = mem_zero(sizeof(**connection));
-    rc = postgres_connect(*connection, pool->url, err);
-    if (rc) {
-        connection_free(*connection);
-        *connection = NULL;
-        count_closed(pool);
-    }
-    return rc;
 }
 
 static struct postgres_connection *take_idle(struct postgres_pool *pool)
@@ -105,18 +59,39 @@ static struct postgres_connection *take_idle(struct postgres_pool *pool)
     return connection;
 }
 
+int postgres_pool_take(struct postgres_pool *pool, struct postgres_connection **connection,
+                       struct err *err)
+{
+    int rc;
+
+    *connection = NULL;
+    if (!turnstile_enter(&pool->turnstile, STORE_WAIT_MS_MAX))
+        return err_set(err, ERR_LIMIT, "postgres: all %u connections are busy for %d ms",
+                       pool->count_max, STORE_WAIT_MS_MAX);
+    *connection = take_idle(pool);
+    if (*connection)
+        return 0;
+    *connection = mem_zero(sizeof(**connection));
+    rc = postgres_connect(*connection, pool->url, err);
+    if (rc) {
+        connection_free(*connection);
+        *connection = NULL;
+        turnstile_leave(&pool->turnstile);
+    }
+    return rc;
+}
+
 void postgres_pool_give(struct postgres_pool *pool, struct postgres_connection *connection)
 {
     if (!connection->lost && !connection->replan) {
         pthread_mutex_lock(&pool->lock);
         pool->idle[pool->idle_count++] = connection;
-        pthread_cond_signal(&pool->given_back);
         pthread_mutex_unlock(&pool->lock);
-        return;
+    } else {
+        while (connection) {
+            connection_free(connection);
+            connection = take_idle(pool);
+        }
     }
-    while (connection) {
-        connection_free(connection);
-        count_closed(pool);
-        connection = take_idle(pool);
-    }
+    turnstile_leave(&pool->turnstile);
 }

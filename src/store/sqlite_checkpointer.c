@@ -9,7 +9,7 @@
 #include "store/sqlite_checkpointer.h"
 
 #include <assert.h>
-#include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
@@ -20,16 +20,17 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 
-enum { PASSIVE_ROUND_MAX = 4, REST_PAGE_COUNT = 128, IDLE_MS = 1000, RETRY_MS = 50 };
+enum { PASSIVE_ROUND_MAX = 4, REST_PAGE_COUNT = 512, IDLE_MS = 1000, RETRY_MS = 50 };
 
 struct sqlite_checkpointer {
     struct sqlite_connection connection;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int page_count; /* the log's length after the last commit */
-    bool writing;   /* a group is under way */
-    bool holding;   /* the writer is asked to stand still */
+    int page_count_max; /* of place: a checkpoint starts */
+    int page_count;     /* the log's length after the last commit */
+    bool writing;       /* a group is under way */
+    bool holding;       /* the writer is asked to stand still */
     bool stopping;
     struct gauge *pages_gauge;
     struct histogram *held;
@@ -49,28 +50,43 @@ static void wait_until(struct sqlite_checkpointer *self, int64_t deadline_us)
     pthread_cond_clockwait(&self->changed, &self->lock, CLOCK_MONOTONIC, &until);
 }
 
-/* One checkpoint; returns the pages that are left to copy, or -1. */
-static int checkpoint(struct sqlite_checkpointer *self, int mode)
+/* One checkpoint; *copied gets how much of the log is in the database. */
+static bool checkpoint(struct sqlite_checkpointer *self, int mode, int *copied)
 {
     int64_t start = now_us();
-    int page_count = -1;
-    int copied = -1;
-    int rc = sqlite3_wal_checkpoint_v2(self->connection.db, NULL, mode, &page_count, &copied);
+    int page_count = 0;
+    int rc = sqlite3_wal_checkpoint_v2(self->connection.db, NULL, mode, &page_count, copied);
     struct err err;
 
     histogram_add(self->duration, now_us() - start);
-    if (rc == SQLITE_OK)
-        return page_count - copied;
-    if (rc != SQLITE_BUSY) {
+    if (rc != SQLITE_OK && rc != SQLITE_BUSY) {
         sqlite_fail(&self->connection, "checkpoint", &err);
         log_error("checkpoint failed", LOG_TEXT("reason", err.text));
     }
-    return -1;
+    return rc == SQLITE_OK;
+}
+
+/* Copies while the writer goes on, until what it added meanwhile is little. */
+static void copy_most(struct sqlite_checkpointer *self)
+{
+    int rest = INT_MAX;
+    int round;
+
+    for (round = 0; round < PASSIVE_ROUND_MAX && rest > REST_PAGE_COUNT; round++) {
+        int copied = 0;
+
+        if (!checkpoint(self, SQLITE_CHECKPOINT_PASSIVE, &copied))
+            return;
+        pthread_mutex_lock(&self->lock);
+        rest = self->page_count - copied;
+        pthread_mutex_unlock(&self->lock);
+    }
 }
 
 /* Copies the rest with the writer standing still, so that its next group starts the log anew. */
 static bool finish_held(struct sqlite_checkpointer *self)
 {
+    int copied;
     bool done;
 
     pthread_mutex_lock(&self->lock);
@@ -79,7 +95,7 @@ static bool finish_held(struct sqlite_checkpointer *self)
         pthread_cond_wait(&self->changed, &self->lock);
     pthread_mutex_unlock(&self->lock);
     sqlite3_busy_timeout(self->connection.db, STORE_WAL_HOLD_MS / 2);
-    done = checkpoint(self, SQLITE_CHECKPOINT_RESTART) == 0;
+    done = checkpoint(self, SQLITE_CHECKPOINT_RESTART, &copied);
     pthread_mutex_lock(&self->lock);
     self->holding = false;
     if (done)
@@ -93,19 +109,15 @@ static bool finish_held(struct sqlite_checkpointer *self)
 static void *checkpointer_main(void *arg)
 {
     struct sqlite_checkpointer *self = arg;
-    int round;
-    int rest;
 
     pthread_mutex_lock(&self->lock);
     while (!self->stopping) {
-        if (self->page_count < STORE_WAL_PAGE_COUNT) {
+        if (self->page_count < self->page_count_max) {
             wait_until(self, now_us() + IDLE_MS * MS_US);
             continue;
         }
         pthread_mutex_unlock(&self->lock);
-        rest = checkpoint(self, SQLITE_CHECKPOINT_PASSIVE);
-        for (round = 1; round < PASSIVE_ROUND_MAX && rest > REST_PAGE_COUNT; round++)
-            rest = checkpoint(self, SQLITE_CHECKPOINT_PASSIVE);
+        copy_most(self);
         if (finish_held(self)) {
             pthread_mutex_lock(&self->lock);
             continue;
@@ -130,6 +142,7 @@ int sqlite_checkpointer_start(const struct sqlite_place *place,
         free(self);
         return rc;
     }
+    self->page_count_max = place->wal_page_count;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
     self->pages_gauge =
@@ -140,6 +153,7 @@ int sqlite_checkpointer_start(const struct sqlite_place *place,
         metrics_histogram("torg_store_checkpoint_seconds", NULL, "duration of checkpoints");
     rc = pthread_create(&self->thread, NULL, checkpointer_main, self);
     assert(rc == 0);
+    pthread_setname_np(self->thread, "store-wal");
     *checkpointer = self;
     return 0;
 }
@@ -159,10 +173,11 @@ void sqlite_checkpointer_stop(struct sqlite_checkpointer *self)
     free(self);
 }
 
-/* Past STORE_WAL_PAGE_COUNT_HELD a group waits for the log to shrink, whoever delays that. */
+/* Far past the length that starts a checkpoint a group waits for the log to shrink, whoever delays
+ * that. */
 static bool must_wait(const struct sqlite_checkpointer *self)
 {
-    return self->holding || self->page_count >= STORE_WAL_PAGE_COUNT_HELD;
+    return self->holding || self->page_count >= self->page_count_max * STORE_WAL_HELD_FACTOR;
 }
 
 int sqlite_checkpointer_enter(struct sqlite_checkpointer *self, struct err *err)
@@ -195,7 +210,7 @@ void sqlite_checkpointer_leave(struct sqlite_checkpointer *self, int page_count)
         self->page_count = page_count;
         gauge_set(self->pages_gauge, page_count);
     }
-    if (self->holding || self->page_count >= STORE_WAL_PAGE_COUNT)
+    if (self->holding || self->page_count >= self->page_count_max)
         pthread_cond_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }

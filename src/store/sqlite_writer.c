@@ -109,7 +109,9 @@ static enum member_result run_member(struct sqlite_writer *self, struct request 
     request->rc = store_run(&tx.base, request->fn, request->arg, request->err);
     if (!sqlite_in_transaction(connection)) {
         assert(request->rc);
-        *err = *request->err;
+        err_set(err, request->rc == ERR_CORRUPT ? ERR_CORRUPT : ERR_UNAVAILABLE,
+                "all that were to be committed together are rolled back: %.400s",
+                request->err->text);
         return MEMBER_BROKEN;
     }
     request->failed = request->rc != 0;
@@ -166,8 +168,11 @@ static int commit_group(struct sqlite_writer *self, struct err *err)
     }
     if (self->careful_count > 0)
         self->careful_count--;
-    if (rc == 0)
-        rc = sqlite_step(connection, connection->commit, err);
+    if (rc)
+        return rc;
+    rc = sqlite_step(connection, connection->commit, err);
+    if (rc) /* its frames may be in the log, unsynced, and a restart may take them for good */
+        err_wrap(err, "it is unknown until a restart whether the commit took place");
     return rc;
 }
 
@@ -298,6 +303,7 @@ int sqlite_writer_start(const struct sqlite_place *place, struct sqlite_writer *
                                        "time from a group's begin to its durable commit");
     rc = pthread_create(&self->thread, NULL, writer_main, self);
     assert(rc == 0);
+    pthread_setname_np(self->thread, "store-writer");
     *writer = self;
     return 0;
 }

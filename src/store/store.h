@@ -49,6 +49,7 @@ struct store_value {
 /* Zero is the default of each. */
 struct store_options {
     unsigned connection_count; /* readers at a time (SQLite), transactions at a time (PostgreSQL) */
+    unsigned wal_page_count;   /* SQLite: 4 KB pages of log that start a checkpoint */
     bool faulty_disk;          /* tests: SQLite's files go through store_fault.h's disk */
     bool read_committed;       /* bench only: PostgreSQL without serializability, to compare */
 };

@@ -6,21 +6,18 @@
  * first, its caches being warm) and sees the snapshot of its first statement. Several processes
  * may open the file, as `torg key` beside a server does; SQLite's locks order their writes.
  */
-#include <assert.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "store/sqlite_connection.h"
 #include "store/sqlite_writer.h"
 #include "store/store_fault.h"
 #include "store/store_ops.h"
+#include "store/turnstile.h"
 
 struct sqlite_store {
     struct store base;
@@ -28,55 +25,42 @@ struct sqlite_store {
     char *temporary; /* owned: the directory of sqlite::memory:, or NULL */
     struct sqlite_writer *writer;
 
+    struct turnstile readers; /* whoever is in has one connection */
+    unsigned reader_max;
     pthread_mutex_t lock;
-    pthread_cond_t given_back;
-    struct sqlite_connection **idle; /* a stack */
+    struct sqlite_connection **idle; /* owned; a stack */
     unsigned idle_count;
-    unsigned open_count;
-    unsigned open_max;
 };
 
 /* ---- readers ---- */
 
-/* Takes an idle connection, or a zeroed one to be opened, or waits for one to come back. */
+/* An idle connection, or a zeroed one to be opened. */
 static int borrow(struct sqlite_store *self, struct sqlite_connection **connection, struct err *err)
 {
-    struct timespec until;
-    int waited = 0;
-    int rc = 0;
-
     *connection = NULL;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += STORE_WAIT_MS_MAX / 1000;
+    if (!turnstile_enter(&self->readers, STORE_WAIT_MS_MAX))
+        return err_set(err, ERR_LIMIT, "sqlite %s: all %u readers are busy for %d ms",
+                       self->place.path, self->reader_max, STORE_WAIT_MS_MAX);
     pthread_mutex_lock(&self->lock);
-    while (self->idle_count == 0 && self->open_count == self->open_max && waited == 0)
-        waited = pthread_cond_clockwait(&self->given_back, &self->lock, CLOCK_MONOTONIC, &until);
-    if (self->idle_count > 0) {
+    if (self->idle_count > 0)
         *connection = self->idle[--self->idle_count];
-    } else if (self->open_count < self->open_max) {
-        *connection = mem_zero(sizeof(**connection));
-        self->open_count++;
-    } else {
-        rc = err_set(err, ERR_LIMIT, "sqlite %s: all %u readers are busy for %d ms",
-                     self->place.path, self->open_max, STORE_WAIT_MS_MAX);
-    }
     pthread_mutex_unlock(&self->lock);
-    return rc;
+    if (!*connection)
+        *connection = mem_zero(sizeof(**connection));
+    return 0;
 }
 
 static void give_back(struct sqlite_store *self, struct sqlite_connection *connection, bool usable)
 {
-    if (!usable) {
+    if (usable) {
+        pthread_mutex_lock(&self->lock);
+        self->idle[self->idle_count++] = connection;
+        pthread_mutex_unlock(&self->lock);
+    } else {
         sqlite_disconnect(connection);
         free(connection);
     }
-    pthread_mutex_lock(&self->lock);
-    if (usable)
-        self->idle[self->idle_count++] = connection;
-    else
-        self->open_count--;
-    pthread_cond_signal(&self->given_back);
-    pthread_mutex_unlock(&self->lock);
+    turnstile_leave(&self->readers);
 }
 
 static int run_read(struct sqlite_store *self, store_fn fn, void *arg, struct err *err)
@@ -123,7 +107,7 @@ static int make_temporary(struct sqlite_store *self, struct err *err)
     const char *root = getenv("TMPDIR");
     char path[4096];
 
-    snprintf(path, sizeof(path), "%s/torg-store-XXXXXX", root && root[0] ? root : "/tmp");
+    snprintf(path, sizeof(path), "%s/torg-store-XXXXXX", root && root[0] ? root : P_tmpdir);
     if (!mkdtemp(path))
         return err_errno(err, "make a temporary directory %s", path);
     self->temporary = mem_strdup(path);
@@ -137,7 +121,6 @@ static void sqlite_close(struct store *store)
     struct sqlite_store *self = container_of(store, struct sqlite_store, base);
     struct err ignored;
 
-    assert(self->idle_count == self->open_count);
     while (self->idle_count > 0) {
         struct sqlite_connection *connection = self->idle[--self->idle_count];
 
@@ -148,7 +131,7 @@ static void sqlite_close(struct store *store)
     if (self->temporary)
         dir_remove(self->temporary, &ignored);
     pthread_mutex_destroy(&self->lock);
-    pthread_cond_destroy(&self->given_back);
+    turnstile_release(&self->readers);
     free(self->temporary);
     free(self->place.path);
     free(self->idle);
@@ -162,11 +145,12 @@ static int sqlite_open(const char *url, const struct store_options *options, str
     struct sqlite_store *self = mem_zero(sizeof(*self));
     int rc = 0;
 
-    self->base.ops = &store_sqlite_ops;
-    self->open_max = options->connection_count;
-    self->idle = mem_array(self->open_max, sizeof(self->idle[0]));
+    self->base = (struct store){.ops = &store_sqlite_ops, .backend = "sqlite"};
+    self->reader_max = options->connection_count;
+    self->idle = mem_array(self->reader_max, sizeof(self->idle[0]));
+    turnstile_init(&self->readers, self->reader_max);
     pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->given_back, NULL);
+    self->place.wal_page_count = (int)options->wal_page_count;
     self->place.vfs = options->faulty_disk ? store_fault_vfs() : NULL;
     if (strcmp(path, ":memory:") == 0) {
         rc = make_temporary(self, err);
@@ -187,7 +171,6 @@ static int sqlite_open(const char *url, const struct store_options *options, str
 
 const struct store_ops store_sqlite_ops = {
     .scheme = "sqlite",
-    .name = "sqlite",
     .open = sqlite_open,
     .close = sqlite_close,
     .run = sqlite_run,

@@ -170,7 +170,7 @@ static int check_records(const char *name, const struct topic_record *records, s
                          struct err *err)
 {
     size_t total = 0;
-    size_t size;
+    size_t size = 0;
     size_t i;
     int rc = check_name("topic", name, err);
 

@@ -129,7 +129,7 @@ int set_up(void **state)
     *state = fixture;
     prefix = fixture->backend->fault ? "fault:" : "";
     if (!fixture->backend->postgres) {
-        snprintf(fixture->place, sizeof(fixture->place), "/tmp/torg-contract-XXXXXX");
+        snprintf(fixture->place, sizeof(fixture->place), P_tmpdir "/torg-contract-XXXXXX");
         assert_non_null(mkdtemp(fixture->place));
         snprintf(fixture->url, sizeof(fixture->url), "%ssqlite:%s/store.db", prefix,
                  fixture->place);

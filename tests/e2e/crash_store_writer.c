@@ -76,8 +76,8 @@ static void *write_for_ever(void *arg)
 static int create(struct store_tx *tx, void *arg, struct err *err)
 {
     static const char *const statements[] = {
-        "CREATE TABLE IF NOT EXISTS part (tx BIGINT, part BIGINT, part_count BIGINT, payload BYTEA, "
-        "PRIMARY KEY (tx, part))",
+        "CREATE TABLE IF NOT EXISTS part (tx BIGINT, part BIGINT, part_count BIGINT, "
+        "payload BYTEA, PRIMARY KEY (tx, part))",
         "CREATE TABLE IF NOT EXISTS total (id BIGINT PRIMARY KEY, n BIGINT)",
         "INSERT INTO total (id, n) VALUES (1, 0) ON CONFLICT (id) DO NOTHING",
     };
@@ -91,6 +91,8 @@ static int create(struct store_tx *tx, void *arg, struct err *err)
 
 int main(int argc, char **argv)
 {
+    /* A short log, so that kills also meet checkpoints. */
+    const struct store_options options = {.wal_page_count = 512};
     static struct writer writers[THREAD_COUNT];
     pthread_t threads[THREAD_COUNT];
     struct store *store;
@@ -102,7 +104,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: crash_store_writer URL RUN\n");
         return 2;
     }
-    if (store_open(argv[1], &store, &err) || store_write(store, create, NULL, &err)) {
+    if (store_open_with(argv[1], &options, &store, &err) ||
+        store_write(store, create, NULL, &err)) {
         fprintf(stderr, "open: %s\n", err.text);
         return 1;
     }

@@ -443,38 +443,48 @@ def certificate_required(path, certificates):
         got = Answer(server, ECHO + "Echo", "--cert", certificates.file("client.pem"), "--key",
                      certificates.file("client.key"), data={"text": "x"})
         assert got.status == 200, f"with one: {got}"
-        assert server.stop() == 0, server.log_text()
+        code = server.stop()
+        assert code == 0, f"exit code {code}\n{server.log_text()}"
 
 
 # --- overload and drain ---
 
 
 def overload(path):
-    """Two workers and a short queue, all busy: the next one is told to come again, at once."""
-    with testd.Testd(path, workers=2, queue=2) as server:
-        with server.http2() as busy:
-            for _ in range(8):
-                stream = busy.open(busy.request_headers(ECHO + "Sleep"))
-                busy.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, 3000)))
-            start = time.monotonic()
-            assert testd.wait_until(
-                lambda: Answer(server, ECHO + "Sleep", "-m", "5",
-                               data={"milliseconds": 1}).status == 429, 2), "never 429"
-            got = Answer(server, ECHO + "Sleep", data={"milliseconds": 1})
-            assert got.status == 429 and got.json()["code"] == "resource_exhausted", f"{got}"
-            assert int(got.headers["retry-after"]) >= 1, f"{got}"
-            with server.http2() as client:
-                reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 1)))
-                assert reply.grpc_status == 8, f"{reply}"
-                assert "retry-after" in {**reply.headers, **reply.trailers}, \
-                    f"{reply.headers} {reply.trailers}"
-            assert time.monotonic() - start < 2.8, "the refusals must not wait"
-            got = Answer(server, ECHO + "Echo", data={"text": "x"})
-            assert got.status == 200, f"calls that need no worker go on: {got}"
-        assert testd.wait_until(
-            lambda: Answer(server, ECHO + "Sleep", data={"milliseconds": 1}).status == 200, 10), \
+    """One worker and a full queue: the next one is told to come again, at once."""
+    with testd.Testd(path, workers=1) as server:
+        busy = [fill_queue(server) for _ in range(5)]
+        start = time.monotonic()
+        assert testd.wait_until(lambda: ask_sleep(server).status == 429, 3), "never 429"
+        got = ask_sleep(server)
+        assert got.status == 429 and got.json()["code"] == "resource_exhausted", f"{got}"
+        assert int(got.headers["retry-after"]) >= 1, f"{got}"
+        with server.http2() as client:
+            reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 1)))
+            assert reply.grpc_status == 8, f"{reply}"
+            assert "retry-after" in {**reply.headers, **reply.trailers}, f"{reply.headers}"
+        assert time.monotonic() - start < 4, "the refusals must not wait"
+        got = Answer(server, ECHO + "Echo", data={"text": "x"})
+        assert got.status == 200, f"calls that need no worker go on: {got}"
+        for client in busy:
+            client.close()
+        assert testd.wait_until(lambda: ask_sleep(server).status == 200, 10), \
             "the server does not come back"
-        assert server.stop() == 0, server.log_text()
+        code = server.stop()
+        assert code == 0, f"exit code {code}\n{server.log_text()}"
+
+
+def fill_queue(server):
+    """250 calls that would sleep a minute each: five such fill the queue of 1024."""
+    client = server.http2()
+    for _ in range(250):
+        stream = client.open(client.request_headers(ECHO + "Sleep"))
+        client.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, 60000)))
+    return client
+
+
+def ask_sleep(server):
+    return Answer(server, ECHO + "Sleep", "-m", "2", data={"milliseconds": 1})
 
 
 def drain(path, flags, version):
@@ -513,8 +523,7 @@ def drain_says_goaway(path):
         assert server.process.wait(10) == 0, server.log_text()
 
 
-def main():
-    path = sys.argv[1]
+def calls(path):
     certificates = testd.Certificates()
     with testd.Testd(path) as plain, testd.Testd(path, tls=certificates) as secure:
         grpcurl_tests(plain, secure)
@@ -537,6 +546,10 @@ def main():
         lines.run("SIGTERM: HTTP/2 clients are told by GOAWAY", drain_says_goaway, path)
         testd.end(plain)
         testd.end(secure)
+
+
+def main():
+    lines.scenario("calls", calls, sys.argv[1])
     lines.done()
 
 

@@ -48,6 +48,29 @@ def scopes_are_enforced():
         tap.equal(place.call("KeyService/ListKeys", key=admin)[0], 200)
 
 
+@tap.test
+def lists_come_in_pages():
+    with Place() as place:
+        place.start()
+        for number in range(4):
+            tap.equal(place.call("KeyService/CreateKey", {"name": f"k{number}", "scopes": ["*"]},
+                                 place.start_key)[0], 200)
+        for method, field, count in [("KeyService/ListKeys", "keys", 4),
+                                     ("AuditService/ListAuditEntries", "entries", 6)]:
+            seen, token, pages = [], "", 0
+            while pages == 0 or token:
+                answer = place.call(method, {"pageSize": 2, "pageToken": token},
+                                    place.start_key)[1]
+                seen += [str(one) for one in answer[field]]
+                token, pages = answer.get("nextPageToken", ""), pages + 1
+            tap.equal((len(seen), len(set(seen)), pages), (count, count, count // 2), method)
+            for size in (-1, 100000):
+                status, answer = place.call(method, {"pageSize": size}, place.start_key)
+                tap.equal((status, answer["details"][0]["field"]), (400, "page_size"))
+        tap.equal(place.call("AuditService/ListAuditEntries", {"pageToken": "x"},
+                             place.start_key)[0], 400)
+
+
 def key_life(place, running):
     created = place.torg("key", "create", "shop", "--scope", "offers.read", "--scope", "admin",
                          "--seller", "s-17", "--expires", "90d", "--json")
@@ -70,8 +93,9 @@ def key_life(place, running):
     result = place.torg("key", "create", "a b", "--scope", "serch")
     tap.equal(result.returncode, 2)
     tap.equal(place.torg("key", "create", "other", "--scope", "serch").returncode, 2)
-    tap.equal(place.torg("key", "create", "other", "--scope", "search", "--expires",
-                         "x").returncode, 2)
+    for life in ("x", "0s", "3000000d", "99999999d"):
+        tap.equal(place.torg("key", "create", "other", "--scope", "search", "--expires",
+                             life).returncode, 2, life)
     tap.equal(place.torg("key", "revoke", "nosuchkey0").returncode, 4)
     result = place.torg("key", "revoke", key_id)
     tap.equal((result.returncode, result.stdout), (0, f"key {key_id} (shop) is revoked\n"))
@@ -257,6 +281,27 @@ def a_second_signal_ends_it_at_once():
         tap.wait_until(lambda: "server.stop" in place.log(), what="the drain")
         tap.equal(place.stop(), 128 + signal.SIGTERM)
         sock.close()
+
+
+@tap.test
+def a_start_that_waits_can_be_broken_off():
+    with Place() as place, socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"postgres://torg@127.0.0.1:{silent.getsockname()[1]}/torg"
+        process = subprocess.Popen([TORG, "up", f"--store.url={url}"], cwd=place.dir,
+                                   env=environment(), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        try:
+            silent.settimeout(30)
+            waiting = silent.accept()[0]  # connected, and now without an answer
+            tap.equal(process.poll(), None)
+            process.send_signal(signal.SIGINT)
+            tap.equal(process.wait(timeout=10), 128 + signal.SIGINT)
+            waiting.close()
+        finally:
+            process.kill()
+            process.wait()
 
 
 @tap.test

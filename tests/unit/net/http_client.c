@@ -383,7 +383,7 @@ static bool make_certificate(void)
                          (char *)"-days",
                          (char *)"2",
                          (char *)"-subj",
-                         (char *)"/CN=localhost",
+                         (char *)"/CN=torg-test",
                          (char *)"-addext",
                          (char *)"subjectAltName=IP:127.0.0.1",
                          (char *)"-keyout",
@@ -441,6 +441,8 @@ static void certificates_are_checked(void **state)
     unsigned tls_port;
     int distrusted;
     int trusted;
+    int misnamed;
+    struct http_client_response other;
 
     (void)state;
     if (!make_certificate()) {
@@ -456,6 +458,9 @@ static void certificates_are_checked(void **state)
     http_client_free(client);
     client = http_client_new(&trusting);
     trusted = ask((struct http_client_request){.url = url});
+    snprintf(url, sizeof(url), "https://localhost:%u/", tls_port); /* not in the certificate */
+    misnamed =
+        http_client_send(client, &(struct http_client_request){.url = url}, arena, &other, &err);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     unlink(certificate);
@@ -464,6 +469,8 @@ static void certificates_are_checked(void **state)
     assert_int_equal(distrusted, ERR_UNAVAILABLE);
     assert_non_null(strstr(reason, "certificate"));
     assert_int_equal(trusted, 0);
+    assert_int_equal(misnamed, ERR_UNAVAILABLE);
+    assert_non_null(strstr(err.text, "subject name"));
     assert_int_equal(response.status, 200);
 }
 

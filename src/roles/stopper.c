@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stopper.c - see stopper.h. */
+#include "roles/stopper.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <unistd.h>
+
+enum { SHELL_SIGNAL_BASE = 128 }; /* how shells write "ended by a signal" */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t asked = PTHREAD_COND_INITIALIZER;
+static bool serving;   /* guarded by lock */
+static int asked_with; /* guarded by lock: the first signal while serving; 0 = none */
+static sigset_t signals;
+
+static void *take_signals(void *arg)
+{
+    (void)arg;
+    for (;;) {
+        int number = 0;
+
+        if (sigwait(&signals, &number))
+            continue;
+        pthread_mutex_lock(&lock);
+        if (!serving || asked_with)
+            _exit(SHELL_SIGNAL_BASE + number);
+        asked_with = number;
+        pthread_cond_signal(&asked);
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+
+void stopper_start(void)
+{
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    pthread_t thread;
+    int rc;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    sigaction(SIGPIPE, &ignore, NULL);
+    rc = pthread_create(&thread, NULL, take_signals, NULL);
+    assert(rc == 0);
+    pthread_detach(thread); /* it lives as long as the process */
+}
+
+void stopper_serve(void)
+{
+    pthread_mutex_lock(&lock);
+    serving = true;
+    pthread_mutex_unlock(&lock);
+}
+
+int stopper_wait(void)
+{
+    int number;
+
+    pthread_mutex_lock(&lock);
+    while (!asked_with)
+        pthread_cond_wait(&asked, &lock);
+    number = asked_with;
+    pthread_mutex_unlock(&lock);
+    return number;
+}

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""crash_topic.py WRITER - kill -9 at random moments under load loses and tears nothing.
+
+The writer (crash_topic_writer.c) prints what it found at its start and every acknowledgement.
+Each life is ended by SIGKILL, at any moment from its very start on; the next life must find
+every acknowledged record at its offset, whole, in its producer's order, without holes, and
+commits that are not older than the last acknowledged and not past the end.
+"""
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import tap
+
+WRITER = sys.argv.pop(1)
+KILLS = 160
+LIVES_OF_A_DIRECTORY = 8        # then a fresh one: what is checked at each start stays small
+START_SECONDS = 0.2             # a third of the kills: at any moment of a start
+LOAD_SECONDS = 0.1              # the others: under load
+TIME_LIMIT = 100
+SEED = int(os.environ.get("TORG_SEED") or random.SystemRandom().randrange(1 << 32))
+
+
+class Log:
+    """What the writer of one directory has been promised."""
+
+    def __init__(self):
+        self.acked = {}         # (partition, offset): (thread, seq)
+        self.committed = {}     # partition: offset
+
+    def check_start(self, found, ends):
+        records = {}
+        newest = {}
+        for partition, offset, thread, seq in found:
+            tap.equal(offset, newest.get(("end", partition), 0), f"offset in {partition}")
+            newest["end", partition] = offset + 1
+            assert seq > newest.get(thread, -1), f"thread {thread}: {seq} after {newest[thread]}"
+            newest[thread] = seq
+            records[partition, offset] = (thread, seq)
+        for place, what in self.acked.items():
+            tap.equal(records.get(place), what, f"acknowledged record at {place}")
+        for partition, end, committed in ends:
+            tap.equal(newest.get(("end", partition), 0), end, "end")
+            assert self.committed.get(partition, -1) <= committed <= end, \
+                f"partition {partition}: committed {committed}, was {self.committed}, end {end}"
+
+    def read_life(self, output):
+        """Checks one life's lines; gives whether it got through its start."""
+        found, ends, started = [], [], False
+        acked = 0
+        for line in output.decode().split("\n")[:-1]:       # the last one may be cut short
+            kind, *numbers = line.split()
+            if kind == "R":
+                found.append(tuple(map(int, numbers)))
+            elif kind == "E":
+                ends.append(tuple(map(int, numbers)))
+            elif kind == "GO":
+                self.check_start(found, ends)
+                started = True
+            elif kind == "A":
+                partition, offset, thread, seq = map(int, numbers)
+                self.acked[partition, offset] = (thread, seq)
+                acked += 1
+            elif kind == "C":
+                self.committed[int(numbers[0])] = int(numbers[1])
+            else:
+                raise AssertionError(line)
+        return started, acked
+
+
+def live(directory, seconds, under_load):
+    """One life of the writer, ended by SIGKILL so many seconds after its birth, or after it has
+    begun to produce; its output."""
+    process = subprocess.Popen([WRITER, directory], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    os.set_blocking(process.stdout.fileno(), False)
+    output = b""
+    deadline = time.monotonic() + (TIME_LIMIT if under_load else seconds)
+    while time.monotonic() < deadline and process.poll() is None:
+        output += process.stdout.read() or b""
+        if under_load and b"GO\n" in output:
+            under_load = False
+            deadline = time.monotonic() + seconds
+        time.sleep(0.002)
+    process.kill()
+    os.set_blocking(process.stdout.fileno(), True)
+    rest, errors = process.communicate()
+    tap.equal(process.returncode, -9, f"writer ended by itself: {errors.decode()[-2000:]}")
+    return output + rest
+
+
+@tap.test
+def kill_loses_no_acknowledged_record():
+    print(f"# TORG_SEED={SEED}")
+    rng = random.Random(SEED)
+    began = time.monotonic()
+    kills = started = acked = 0
+    while kills < KILLS:
+        log = Log()
+        directory = tempfile.mkdtemp(prefix="torg-crash-topic-")
+        try:
+            for _ in range(LIVES_OF_A_DIRECTORY):
+                under_load = rng.random() < 2 / 3
+                seconds = rng.uniform(0, LOAD_SECONDS if under_load else START_SECONDS)
+                got_through, count = log.read_life(live(directory, seconds, under_load))
+                kills += 1
+                started += got_through
+                acked += count
+            last = subprocess.run([WRITER, directory, "verify"], capture_output=True, check=True)
+            assert log.read_life(last.stdout)[0]
+        finally:
+            shutil.rmtree(directory)
+        assert time.monotonic() - began < TIME_LIMIT, "too slow"
+    print(f"# {kills} kills, {started} after the start was checked, {acked} acknowledged records")
+    assert started > kills / 2 and acked > 1000, "the load was too small to say anything"
+
+
+tap.main()
