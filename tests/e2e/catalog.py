@@ -154,6 +154,38 @@ def apply_reaches_a_running_server_without_a_restart():
 
 
 @tap.test
+def a_change_that_breaks_stored_offers_names_them_and_is_held():
+    with Place() as place:
+        write(place, "one.json", SMALL)
+        place.torg("catalog", "apply", "one.json")
+        place.start()
+        seller = place.torg("key", "create", "shop", "--scope", "offers.write", "--seller",
+                            "s-1").stdout.strip()
+        content = {"category": "old", "title": "An old car", "condition": "USED",
+                   "price": {"amount": "100000", "currency": "RUB"}}
+        status, receipt = place.call("OfferService/CreateOffer", {"content": content}, seller)
+        tap.equal(status, 200, receipt)
+        offer = receipt["id"]
+        stricter = copy.deepcopy(SMALL)
+        stricter["categories"][0]["overrides"] = [{"id": "mileage", "required": True}]
+        write(place, "two.json", stricter)
+        # Through the server, and on the directory once it has stopped.
+        for running in (True, False):
+            if not running:
+                tap.equal(place.stop(), 0)
+            result = place.torg("catalog", "diff", "two.json")
+            tap.contains(result.stdout, "! 1 stored offers of old would break a rule: ")
+            tap.contains(result.stdout, f'"Mileage" (mileage) is required here\n    {offer}\n')
+            result = place.torg("catalog", "apply", "two.json")
+            tap.equal(result.returncode, 1)
+            tap.contains(result.stderr, "1 stored offers would break a rule, in 1 categories")
+            tap.contains(result.stderr, offer)
+        result = place.torg("catalog", "apply", "two.json", "--force")
+        tap.equal(result.returncode, 0, result.stderr)
+        tap.contains(result.stdout, "version 2 is in use\n")
+
+
+@tap.test
 def the_service_answers_without_a_key_in_the_language_asked_for():
     with Place() as place:
         place.start()
