@@ -72,6 +72,11 @@ def check_tells_every_fault_and_needs_nothing():
         found = json.loads(result.stdout)
         tap.equal(found["categoryCount"] >= 150 and found["topCount"] >= 12
                   and found["attributeCount"] >= 60, True, found)
+        document = (TOP / "docs/catalog.md").read_text()
+        place.write("example.json", document.split("```json\n")[1].split("```")[0])
+        tap.equal(place.torg("catalog", "check", "example.json").stdout,
+                  "example.json: 2 categories in 1 branches on 2 levels, 2 attributes: "
+                  "nothing wrong\n")
         place.write("torn.json", '{"categories": [')
         result = place.torg("catalog", "check", "torn.json")
         tap.equal(result.returncode, 1)
