@@ -25,6 +25,36 @@ enum {
     /* ---- roles ---- */
     OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
 
+    /* ---- catalog ---- */
+    CATALOG_FILE_SIZE_MAX = 24 << 20,     /* JSON; 15 000 categories are about 6 MB */
+    CATALOG_WIRE_SIZE_MAX = 12 << 20,     /* the same as a message, unpacked */
+    CATALOG_PACKED_SIZE_MAX = 2 << 20,    /* in base64 still below a request's limit */
+    CATALOG_CATEGORY_COUNT_MAX = 20000,   /* 15 000 are promised */
+    CATALOG_DEPTH_MAX = 12,               /* deeper trees are no longer walked by people */
+    CATALOG_ATTRIBUTE_COUNT_MAX = 5000,   /* defined; the index has a field for each */
+    CATALOG_ATTRIBUTE_CATEGORY_MAX = 100, /* of one category: a form somebody has to fill in */
+    CATALOG_OPTION_COUNT_MAX = 5000,      /* of one attribute: makes and models of cars */
+    CATALOG_UNIT_COUNT_MAX = 16,
+    CATALOG_SYNONYM_COUNT_MAX = 32, /* of one category, in one language */
+    CATALOG_ID_SIZE_MAX = 64,
+    CATALOG_NAME_SIZE_MAX = 200,      /* bytes of a name in one language */
+    CATALOG_TEXT_LENGTH_MAX = 10000,  /* characters of a text attribute; an offer has 100 KB */
+    CATALOG_TEXT_LENGTH = 1000,       /* unless the attribute says */
+    CATALOG_DESCRIPTION_MAX = 30000,  /* characters; as UTF-8 within an offer's 100 KB */
+    CATALOG_TITLE_MAX = 500,          /* characters */
+    CATALOG_PHOTO_COUNT_MAX = 100,    /* of one offer */
+    CATALOG_PHOTO_WAIT_S_MAX = 86400, /* an offer held back for longer is forgotten */
+    CATALOG_CURRENCY_COUNT_MAX = 16,
+    CATALOG_LIFETIME_DAYS_MAX = 3650,
+    CATALOG_VALUE_COUNT_MAX = 200,    /* attribute values of one offer */
+    CATALOG_QUERY_SIZE_MAX = 200,     /* searching categories: bytes and words of a query */
+    CATALOG_QUERY_WORD_MAX = 8,
+    CATALOG_SEARCH_COUNT = 20,
+    CATALOG_SEARCH_COUNT_MAX = 100,
+    CATALOG_SET_COUNT_MAX = 200,      /* categories of one ListAttributes */
+    CATALOG_REFRESH_MS = 1000,        /* a new version is in use everywhere within two seconds */
+    CATALOG_SAMPLE_COUNT = 5,         /* offers named for each category a change would break */
+
     /* ---- access ---- */
     KEY_COUNT_MAX = 50000,       /* all are held in memory, about 600 bytes each */
     KEY_PAGE_COUNT = 500,        /* rows read at a time */
@@ -153,6 +183,25 @@ enum {
     BLOB_SIZE_MAX = 1 << 30,    /* of one blob: numerator states and cold logs are cut below it */
     BLOB_WHOLE_SIZE_MAX = 256 << 20, /* put in one call, from memory; larger ones are streamed */
     BLOB_LEFTOVER_AGE_S = 3600,      /* a temporary file older than this has no writer any more */
+
+    /* ---- offers ---- */
+    OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded: what later stages are built for */
+    OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */
+    OFFER_SHARD_COUNT = 64,        /* part of stored data: sellers keep their shards for ever */
+    OFFER_ATTEMPT_COUNT_MAX = 20,  /* a change outrun this often by others is ERR_CONFLICT */
+    OFFER_ID_ATTEMPT_MAX = 20,     /* ids taken already that are drawn again for one offer */
+    OFFER_BATCH_COUNT_MAX = 100,   /* ids of one GetOffers; of one page of the cabinet */
+    OFFER_PAGE_COUNT = 20,         /* default of a page */
+    OFFER_SCAN_COUNT = 500,        /* rows of one read of a long scan: 50 MB at the most */
+    OFFER_URL_SIZE_MAX = 2048,     /* of a photo */
+    OFFER_ADDRESS_LENGTH_MAX = 500,
+    OFFER_NAME_LENGTH_MAX = 100, /* whom to ask for */
+    OFFER_PHONE_COUNT_MAX = 5,
+    OFFER_EMAIL_SIZE_MAX = 254,       /* as mail servers have it */
+    OFFER_EXTERNAL_ID_SIZE_MAX = 128, /* a seller's article number; part of a key */
+    OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
+    ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
+    ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
 };
 
 #endif

@@ -208,6 +208,7 @@ static void close_all(struct process *process)
         process->roles[--process->started_count]->stop(process);
     if (process->server)
         server_free(process->server);
+    catalog_holder_close(process->catalog);
     key_ring_close(process->ring);
     backends_close(&process->backends);
     if (process->dir.lock_fd >= 0)
