@@ -42,7 +42,8 @@ struct kernels {
     /* out[i] = base + in[i]. */
     void (*widen)(const uint16_t in[BLOCK_SIZE], uint32_t base, uint32_t out[BLOCK_SIZE]);
 
-    /* Sets bit id - first for each id, all of which lie in the window; ascending. */
+    /* Sets bit id - first (id + shift modulo 2^16) for each of the ids, which ascend and lie in
+     * the window. It must not hold anything at or above the first of them yet. */
     void (*set_ids)(struct window_bits *bits, const uint32_t *ids, size_t count, docid first);
     void (*set_ids16)(struct window_bits *bits, const uint16_t *ids, size_t count, uint16_t shift);
 

@@ -15,15 +15,17 @@
 #define FOR_WIDTHS_16(CASE)                                                                        \
     CASE(1)                                                                                        \
     CASE(2)                                                                                        \
-    CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13)    \
-        CASE(14) CASE(15) CASE(16)
+    CASE(3)                                                                                        \
+    CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14)   \
+        CASE(15) CASE(16)
 #define FOR_WIDTHS_32(CASE)                                                                        \
     FOR_WIDTHS_16(CASE)                                                                            \
     CASE(17)                                                                                       \
     CASE(18)                                                                                       \
     CASE(19)                                                                                       \
-    CASE(20) CASE(21) CASE(22) CASE(23) CASE(24) CASE(25) CASE(26) CASE(27) CASE(28) CASE(29)      \
-        CASE(30) CASE(31) CASE(32)
+    CASE(20)                                                                                       \
+    CASE(21) CASE(22) CASE(23) CASE(24) CASE(25) CASE(26) CASE(27) CASE(28) CASE(29) CASE(30)      \
+        CASE(31) CASE(32)
 
 ALWAYS_INLINE __m256i load(const uint8_t *in, unsigned row)
 {
@@ -140,8 +142,8 @@ FOR_WIDTHS_32(DEFINE_WIDE)
 FOR_WIDTHS_16(DEFINE_NARROW)
 
 static void (*const unpacks[33])(const uint8_t *, uint32_t *) = {FOR_WIDTHS_32(NAME_UNPACK)};
-static void (*const ids[33])(const uint8_t *, docid, uint32_t *) = {FOR_WIDTHS_32(NAME_IDS)};
-static void (*const ids16[17])(const uint8_t *, uint16_t *) = {FOR_WIDTHS_16(NAME_IDS16)};
+static void (*const id_unpacks[33])(const uint8_t *, docid, uint32_t *) = {FOR_WIDTHS_32(NAME_IDS)};
+static void (*const id16_unpacks[17])(const uint8_t *, uint16_t *) = {FOR_WIDTHS_16(NAME_IDS16)};
 /* clang-format on */
 
 static void unpack(const uint8_t *in, unsigned width, uint32_t out[BLOCK_SIZE])
@@ -159,7 +161,7 @@ static void unpack_ids(const uint8_t *in, unsigned width, docid before, uint32_t
 
     assert(width <= 32);
     if (width) {
-        ids[width](in, before, out);
+        id_unpacks[width](in, before, out);
         return;
     }
     for (i = 0; i < BLOCK_SIZE; i++)
@@ -172,7 +174,7 @@ static void unpack_ids16(const uint8_t *in, unsigned width, uint16_t out[BLOCK_S
 
     assert(width <= 16);
     if (width) {
-        ids16[width](in, out);
+        id16_unpacks[width](in, out);
         return;
     }
     for (i = 0; i < BLOCK_SIZE; i++)
@@ -193,16 +195,15 @@ static void widen(const uint16_t in[BLOCK_SIZE], uint32_t base, uint32_t out[BLO
 
 static void set_ids(struct window_bits *bits, const uint32_t *list, size_t count, docid first)
 {
-    uint32_t at = 0;
-    uint64_t word = bits->words[0];
+    uint32_t at = count ? (list[0] - first) >> 6 : 0;
+    uint64_t word = bits->words[at];
     size_t i;
 
     for (i = 0; i < count; i++) {
         uint32_t offset = list[i] - first;
         uint32_t next = offset >> 6;
-        uint64_t there = bits->words[next];
 
-        word = (next == at ? word : there) | UINT64_C(1) << (offset & 63);
+        word = (word & -(uint64_t)(next == at)) | UINT64_C(1) << (offset & 63);
         at = next;
         bits->words[at] = word;
     }
@@ -210,16 +211,15 @@ static void set_ids(struct window_bits *bits, const uint32_t *list, size_t count
 
 static void set_ids16(struct window_bits *bits, const uint16_t *list, size_t count, uint16_t shift)
 {
-    uint32_t at = 0;
-    uint64_t word = bits->words[0];
+    uint32_t at = count ? ((uint16_t)(list[0] + shift)) >> 6 : 0;
+    uint64_t word = bits->words[at];
     size_t i;
 
     for (i = 0; i < count; i++) {
         uint32_t offset = (uint16_t)(list[i] + shift);
         uint32_t next = offset >> 6;
-        uint64_t there = bits->words[next];
 
-        word = (next == at ? word : there) | UINT64_C(1) << (offset & 63);
+        word = (word & -(uint64_t)(next == at)) | UINT64_C(1) << (offset & 63);
         at = next;
         bits->words[at] = word;
     }

@@ -85,18 +85,18 @@ static void widen(const uint16_t in[BLOCK_SIZE], uint32_t base, uint32_t out[BLO
         out[i] = base + in[i];
 }
 
-/* The word at work stays in a register: one store an id, and no load waits for that store. */
+/* The word at work stays in a register: one store an id, and no load that waits for a store. */
 static void set_ids(struct window_bits *bits, const uint32_t *ids, size_t count, docid first)
 {
-    uint32_t at = 0;
-    uint64_t word = bits->words[0];
+    uint32_t at = count ? (ids[0] - first) >> 6 : 0;
+    uint64_t word = bits->words[at];
     size_t i;
 
     for (i = 0; i < count; i++) {
         uint32_t offset = ids[i] - first;
         uint32_t next = offset >> 6;
 
-        word = (next == at ? word : bits->words[next]) | UINT64_C(1) << (offset & 63);
+        word = (word & -(uint64_t)(next == at)) | UINT64_C(1) << (offset & 63);
         at = next;
         bits->words[at] = word;
     }
@@ -104,15 +104,15 @@ static void set_ids(struct window_bits *bits, const uint32_t *ids, size_t count,
 
 static void set_ids16(struct window_bits *bits, const uint16_t *ids, size_t count, uint16_t shift)
 {
-    uint32_t at = 0;
-    uint64_t word = bits->words[0];
+    uint32_t at = count ? ((uint16_t)(ids[0] + shift)) >> 6 : 0;
+    uint64_t word = bits->words[at];
     size_t i;
 
     for (i = 0; i < count; i++) {
         uint32_t offset = (uint16_t)(ids[i] + shift);
         uint32_t next = offset >> 6;
 
-        word = (next == at ? word : bits->words[next]) | UINT64_C(1) << (offset & 63);
+        word = (word & -(uint64_t)(next == at)) | UINT64_C(1) << (offset & 63);
         at = next;
         bits->words[at] = word;
     }

@@ -190,6 +190,8 @@ static void set_follows_the_ids(const struct kernels *tested, struct rng *rng)
         ids[i] = first + list[i];
         shifted[i] = (uint16_t)(list[i] - 777);
     }
+    for (i = count ? list[0] : 0; i < WINDOW_SIZE; i++)
+        window_clear(&before, i);
     got = before;
     tested->set_ids(&got, ids, count, first);
     kernels_portable.window_or(&wanted, &before);
