@@ -153,6 +153,11 @@ enum {
     BLOB_SIZE_MAX = 1 << 30,    /* of one blob: numerator states and cold logs are cut below it */
     BLOB_WHOLE_SIZE_MAX = 256 << 20, /* put in one call, from memory; larger ones are streamed */
     BLOB_LEFTOVER_AGE_S = 3600,      /* a temporary file older than this has no writer any more */
+
+    /* ---- index: postings ---- */
+    TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10, /* places of blocks are u32 in steps of 8 bytes */
+    TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
+    TEXT_MERGE_INPUT_COUNT_MAX = 64,      /* segments of one merge; eight are usual */
 };
 
 #endif

@@ -37,8 +37,9 @@ struct kernels {
     void (*unpack)(const uint8_t *in, unsigned width, uint32_t out[BLOCK_SIZE]);
     /* The same, as ids: out[i] = before + sum of (value + 1) up to i, modulo 2^32. */
     void (*unpack_ids)(const uint8_t *in, unsigned width, docid before, uint32_t out[BLOCK_SIZE]);
-    /* The narrow layout, 0..16 bits: out[i] = sum of (value + 1) up to i, minus 1, modulo 2^16. */
-    void (*unpack_ids16)(const uint8_t *in, unsigned width, uint16_t out[BLOCK_SIZE]);
+    /* The narrow layout, 0..16 bits: out[i] = sum of (value + 1) up to i, minus 1, modulo 2^16.
+     * Returns the sum of all values, in full. */
+    uint32_t (*unpack_ids16)(const uint8_t *in, unsigned width, uint16_t out[BLOCK_SIZE]);
     /* out[i] = base + in[i]. */
     void (*widen)(const uint16_t in[BLOCK_SIZE], uint32_t base, uint32_t out[BLOCK_SIZE]);
 

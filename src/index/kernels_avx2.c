@@ -16,16 +16,18 @@
     CASE(1)                                                                                        \
     CASE(2)                                                                                        \
     CASE(3)                                                                                        \
-    CASE(4) CASE(5) CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14)   \
-        CASE(15) CASE(16)
+    CASE(4)                                                                                        \
+    CASE(5)                                                                                        \
+    CASE(6) CASE(7) CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14) CASE(15) CASE(16)
 #define FOR_WIDTHS_32(CASE)                                                                        \
     FOR_WIDTHS_16(CASE)                                                                            \
     CASE(17)                                                                                       \
     CASE(18)                                                                                       \
     CASE(19)                                                                                       \
     CASE(20)                                                                                       \
-    CASE(21) CASE(22) CASE(23) CASE(24) CASE(25) CASE(26) CASE(27) CASE(28) CASE(29) CASE(30)      \
-        CASE(31) CASE(32)
+    CASE(21)                                                                                       \
+    CASE(22)                                                                                       \
+    CASE(23) CASE(24) CASE(25) CASE(26) CASE(27) CASE(28) CASE(29) CASE(30) CASE(31) CASE(32)
 
 ALWAYS_INLINE __m256i load(const uint8_t *in, unsigned row)
 {
@@ -102,20 +104,27 @@ ALWAYS_INLINE void ids_width(const uint8_t *in, unsigned width, docid before, ui
     }
 }
 
-ALWAYS_INLINE void ids16_width(const uint8_t *in, unsigned width, uint16_t *out)
+ALWAYS_INLINE uint32_t ids16_width(const uint8_t *in, unsigned width, uint16_t *out)
 {
     const __m256i steps = _mm256_setr_epi16(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
     const __m256i last = _mm256_set1_epi16(0x0f0e);
-    __m256i sum = _mm256_set1_epi16(-1);
+    const __m256i even = _mm256_set1_epi32(UINT16_MAX);
+    __m256i sum = _mm256_set1_epi16(-1), totals = _mm256_setzero_si256();
 
 #pragma GCC unroll 16
     for (unsigned row = 0; row < BLOCK_SIZE / NARROW_LANES; row++) {
-        __m256i values = _mm256_add_epi16(sums16(narrow_row(in, width, row)), steps);
+        __m256i gaps = narrow_row(in, width, row);
+        __m256i values = _mm256_add_epi16(sums16(gaps), steps);
         __m256i carry = _mm256_permute4x64_epi64(values, 0xff);
 
         _mm256_storeu_si256((__m256i *)out + row, _mm256_add_epi16(values, sum));
         sum = _mm256_add_epi16(sum, _mm256_shuffle_epi8(carry, last));
+        totals = _mm256_add_epi32(totals, _mm256_and_si256(gaps, even));
+        totals = _mm256_add_epi32(totals, _mm256_srli_epi32(gaps, 16));
     }
+    totals = _mm256_hadd_epi32(totals, totals);
+    totals = _mm256_hadd_epi32(totals, totals);
+    return (uint32_t)_mm256_extract_epi32(totals, 0) + (uint32_t)_mm256_extract_epi32(totals, 4);
 }
 
 /* One function a width, and tables of them. */
@@ -129,9 +138,9 @@ ALWAYS_INLINE void ids16_width(const uint8_t *in, unsigned width, uint16_t *out)
         ids_width(in, width, before, out);                                                         \
     }
 #define DEFINE_NARROW(width)                                                                       \
-    static void ids16_##width(const uint8_t *in, uint16_t *out)                                    \
+    static void ids16_##width(const uint8_t *in, uint16_t *out, uint32_t *sum)                     \
     {                                                                                              \
-        ids16_width(in, width, out);                                                               \
+        *sum = ids16_width(in, width, out);                                                        \
     }
 #define NAME_UNPACK(width) [width] = unpack_##width,
 #define NAME_IDS(width) [width] = ids_##width,
@@ -143,7 +152,7 @@ FOR_WIDTHS_16(DEFINE_NARROW)
 
 static void (*const unpacks[33])(const uint8_t *, uint32_t *) = {FOR_WIDTHS_32(NAME_UNPACK)};
 static void (*const id_unpacks[33])(const uint8_t *, docid, uint32_t *) = {FOR_WIDTHS_32(NAME_IDS)};
-static void (*const id16_unpacks[17])(const uint8_t *, uint16_t *) = {FOR_WIDTHS_16(NAME_IDS16)};
+static void (*const id16_unpacks[17])(const uint8_t *, uint16_t *, uint32_t *) = {FOR_WIDTHS_16(NAME_IDS16)};
 /* clang-format on */
 
 static void unpack(const uint8_t *in, unsigned width, uint32_t out[BLOCK_SIZE])
@@ -168,17 +177,19 @@ static void unpack_ids(const uint8_t *in, unsigned width, docid before, uint32_t
         out[i] = before + i + 1;
 }
 
-static void unpack_ids16(const uint8_t *in, unsigned width, uint16_t out[BLOCK_SIZE])
+static uint32_t unpack_ids16(const uint8_t *in, unsigned width, uint16_t out[BLOCK_SIZE])
 {
+    uint32_t sum;
     unsigned i;
 
     assert(width <= 16);
     if (width) {
-        id16_unpacks[width](in, out);
-        return;
+        id16_unpacks[width](in, out, &sum);
+        return sum;
     }
     for (i = 0; i < BLOCK_SIZE; i++)
         out[i] = (uint16_t)i;
+    return 0;
 }
 
 static void widen(const uint16_t in[BLOCK_SIZE], uint32_t base, uint32_t out[BLOCK_SIZE])

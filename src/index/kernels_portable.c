@@ -57,10 +57,10 @@ static void unpack_ids(const uint8_t *in, unsigned width, docid before, uint32_t
     }
 }
 
-static void unpack_ids16(const uint8_t *in, unsigned width, uint16_t out[BLOCK_SIZE])
+static uint32_t unpack_ids16(const uint8_t *in, unsigned width, uint16_t out[BLOCK_SIZE])
 {
     uint16_t mask = (uint16_t)((UINT32_C(1) << width) - 1);
-    uint16_t sum = UINT16_MAX;
+    uint32_t sum = 0;
     unsigned i;
 
     for (i = 0; i < BLOCK_SIZE; i++) {
@@ -72,9 +72,10 @@ static void unpack_ids16(const uint8_t *in, unsigned width, uint16_t out[BLOCK_S
             value = (uint32_t)load16(in, word * NARROW_LANES + lane) >> shift;
         if (shift + width > 16)
             value |= (uint32_t)load16(in, (word + 1) * NARROW_LANES + lane) << (16 - shift);
-        sum = (uint16_t)(sum + (value & mask) + 1);
-        out[i] = sum;
+        sum += value & mask;
+        out[i] = (uint16_t)(sum + i);
     }
+    return sum;
 }
 
 static void widen(const uint16_t in[BLOCK_SIZE], uint32_t base, uint32_t out[BLOCK_SIZE])

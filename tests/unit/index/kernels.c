@@ -72,11 +72,16 @@ static void portable_unpack_follows_the_layout(void **state)
             assert_int_equal(ids[i], sum);
         }
         if (width <= 16) {
-            kernels_portable.unpack_ids16(in, width, narrow);
+            uint32_t all = kernels_portable.unpack_ids16(in, width, narrow);
+
             for (i = 0; i < BLOCK_SIZE; i++) {
-                sum16 += (uint16_t)(bits_of_lane(in, 16, i % 16, i / 16 * width, width) + 1);
+                uint32_t value = bits_of_lane(in, 16, i % 16, i / 16 * width, width);
+
+                all -= value;
+                sum16 += (uint16_t)(value + 1);
                 assert_int_equal(narrow[i], sum16);
             }
+            assert_int_equal(all, 0);
         }
         free(memory);
     }
@@ -111,8 +116,8 @@ static void vector_unpack_equals_portable(void **state)
             vector->unpack_ids(in, width, before, b);
             assert_memory_equal(a, b, sizeof(a));
             if (width <= 16) {
-                kernels_portable.unpack_ids16(in, width, c);
-                vector->unpack_ids16(in, width, d);
+                assert_int_equal(kernels_portable.unpack_ids16(in, width, c),
+                                 vector->unpack_ids16(in, width, d));
                 assert_memory_equal(c, d, sizeof(c));
                 kernels_portable.widen(c, before, a);
                 vector->widen(d, before, b);
