@@ -152,7 +152,9 @@ FOR_WIDTHS_16(DEFINE_NARROW)
 
 static void (*const unpacks[33])(const uint8_t *, uint32_t *) = {FOR_WIDTHS_32(NAME_UNPACK)};
 static void (*const id_unpacks[33])(const uint8_t *, docid, uint32_t *) = {FOR_WIDTHS_32(NAME_IDS)};
-static void (*const id16_unpacks[17])(const uint8_t *, uint16_t *, uint32_t *) = {FOR_WIDTHS_16(NAME_IDS16)};
+static void (*const id16_unpacks[17])(const uint8_t *, uint16_t *, uint32_t *) = {
+    FOR_WIDTHS_16(NAME_IDS16)
+};
 /* clang-format on */
 
 static void unpack(const uint8_t *in, unsigned width, uint32_t out[BLOCK_SIZE])

@@ -46,8 +46,7 @@ void model_add_doc(struct model *model, struct rng *rng, docid id)
 
     for (field = 0; field < SEGMENT_FIELD_COUNT; field++)
         doc.lengths[field] = (uint8_t)rng_below(rng, field ? 60 : 12);
-    model->docs = grown(model->docs, &model->doc_capacity, model->doc_count + 1, sizeof(doc));
-    model->docs[model->doc_count++] = doc;
+    model_copy_doc(model, &doc);
 }
 
 static uint32_t random_tfs(struct rng *rng)
@@ -87,6 +86,28 @@ void model_add_row(struct model *model, struct rng *rng, uint32_t term, docid id
     }
     model->rows = grown(model->rows, &model->row_capacity, model->row_count + 1, sizeof(row));
     model->rows[model->row_count++] = row;
+}
+
+void model_copy_doc(struct model *model, const struct model_doc *doc)
+{
+    model->docs = grown(model->docs, &model->doc_capacity, model->doc_count + 1, sizeof(*doc));
+    model->docs[model->doc_count++] = *doc;
+}
+
+void model_copy_row(struct model *model, const struct model *from, const struct model_row *row)
+{
+    uint32_t count =
+        (row->tfs & 255) + (row->tfs >> 8 & 255) + (row->tfs >> 16 & 255) + (row->tfs >> 24);
+    struct model_row copy = *row;
+
+    copy.first = (uint32_t)model->occurrence_count;
+    model->occurrences = grown(model->occurrences, &model->occurrence_capacity,
+                               model->occurrence_count + count, sizeof(model->occurrences[0]));
+    memcpy(model->occurrences + copy.first, from->occurrences + row->first,
+           count * sizeof(model->occurrences[0]));
+    model->occurrence_count += count;
+    model->rows = grown(model->rows, &model->row_capacity, model->row_count + 1, sizeof(copy));
+    model->rows[model->row_count++] = copy;
 }
 
 static int by_id(const void *left, const void *right)

@@ -38,11 +38,14 @@ void model_release(struct model *model);
 void model_add_doc(struct model *model, struct rng *rng, docid id);
 /* A posting with random frequencies and occurrences, mostly small ones. */
 void model_add_row(struct model *model, struct rng *rng, uint32_t term, docid id);
+/* The same document or posting in another model. */
+void model_copy_doc(struct model *model, const struct model_doc *doc);
+void model_copy_row(struct model *model, const struct model *from, const struct model_row *row);
 void model_sort(struct model *model);
 
 const struct text_norms *model_norms(void);
 
-/* keep: NULL, or which documents (by index) are written. */
+/* path NULL: an image. */
 struct text_segment *model_write(const struct model *model, const char *path);
 /* Asserts that the segment has exactly the model's content, read in every way a cursor has. */
 void model_compare(const struct model *model, const struct text_segment *segment, struct rng *rng);
