@@ -206,6 +206,19 @@ enum {
     TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10, /* places of blocks are u32 in steps of 8 bytes */
     TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
     TEXT_MERGE_INPUT_COUNT_MAX = 64,      /* segments of one merge; eight are usual */
+
+    /* ---- offers: the worker ---- */
+    EXPORT_WINDOW_COUNT = 100,   /* oldest rows looked at in one shard: none starves others */
+    EXPORT_BATCH_COUNT = 1000,   /* changes sent before one deletion */
+    EXPORT_BATCH_SIZE = 8 << 20, /* and their bytes: a fraction of what may be in flight */
+    EXPORT_PARTITION_COUNT = 8,  /* of the topics, if they are not there yet */
+    EXPORT_RETENTION_S = 7 * 24 * 3600, /* a reader stopped for longer starts from the store */
+    EXPORT_WAIT_MS_MIN = 5,             /* after an empty round; doubled with each … */
+    EXPORT_WAIT_MS_MAX = 50,    /* … up to this: the delay of a change after a quiet time */
+    EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
+    EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
+    ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
+    KEEPING_PERIOD_MS = 1000,   /* expiry, old answers and lag are looked at this often */
 };
 
 #endif
