@@ -147,19 +147,21 @@ static void put_phones(struct feed_builder *builder, struct bytes text)
 /* One line of plain text in the arena. */
 static struct bytes plain_line(struct feed_builder *builder, struct bytes text)
 {
-    struct bytes line;
     uint8_t *data;
+    size_t size = 0;
     size_t i;
 
     buf_reset(&builder->text);
     feed_html_to_text(text, &builder->text);
-    line = arena_copy(builder->arena, feed_trim(buf_bytes(&builder->text)));
-    data = (uint8_t *)line.data;
-    for (i = 0; i < line.size; i++) {
-        if (data[i] == '\n')
-            data[i] = ' ';
+    data = builder->text.data;
+    for (i = 0; i < builder->text.size; i++) {
+        if (data[i] != '\n')
+            data[size++] = data[i];
+        else if (size && data[size - 1] != ' ')
+            data[size++] = ' ';
     }
-    return line;
+    buf_truncate(&builder->text, size);
+    return arena_copy(builder->arena, feed_trim(buf_bytes(&builder->text)));
 }
 
 static bool fits(struct feed_builder *builder, const char *field, struct bytes text, size_t max)

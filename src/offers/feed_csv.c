@@ -5,8 +5,7 @@
  *
  * The text comes in blocks of any size and goes through one state machine into the cells of the
  * record at hand: all of them in one buffer, each ended by its offset. Nothing else is kept.
- * A CSV file has no end mark: it was cut short if its last record has an open quote, or neither
- * a line's end nor all its cells.
+ * A CSV file has no end mark: it counts as cut short if its last line does not end with a break.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -41,7 +40,8 @@ struct csv_feed {
     uint64_t line;
     uint64_t record_line; /* where the record at hand begins */
     enum cell_state state;
-    bool line_ended; /* the record at hand has its line's end */
+    bool line_ended;              /* the record at hand has its line's end */
+    enum cell_state state_at_end; /* of the text */
     struct buf cells;
     size_t ends[FEED_COLUMN_COUNT_MAX]; /* ends[i]: of cell i in cells */
     size_t cell_count;
@@ -148,6 +148,7 @@ static int take_character(struct csv_feed *csv, uint8_t c, bool *ended, struct e
 static int end_of_text(struct csv_feed *csv, bool *found, struct err *err)
 {
     *found = csv->cells.size || csv->cell_count || csv->state != CELL_START;
+    csv->state_at_end = csv->state;
     if (csv->state == CELL_QUOTED)
         csv->base.cut = "the last row has a quote that is not closed";
     return *found ? end_cell(csv, err) : 0;
@@ -353,11 +354,14 @@ static int csv_next(struct feed_reader *reader, bool *found, struct err *err)
     rc = feed_begin_row(reader, csv->record_line, err);
     if (rc)
         return rc;
-    if (!csv->line_ended && csv->cell_count < csv->column_count && !reader->cut)
-        reader->cut = "the last row has not all its cells";
-    if (!csv->line_ended && reader->cut)
-        violations_add(feed_builder_problems(&reader->builder), "row", "is cut short: %s",
-                       reader->cut);
+    if (!csv->line_ended && !reader->cut)
+        reader->cut =
+            csv->cell_count < csv->column_count
+                ? "the last row has not all its cells"
+                : "the last line does not end with a line break: its last cell may be cut";
+    if (csv->state_at_end == CELL_QUOTED)
+        violations_add(feed_builder_problems(&reader->builder), "row",
+                       "has a quote that is not closed");
     else if (csv->cell_count < csv->column_count)
         violations_add(feed_builder_problems(&reader->builder), "row",
                        "has %zu cells; the first line names %zu columns", csv->cell_count,

@@ -69,20 +69,38 @@ static int start(struct feed_text *text, const char *asked, struct err *err)
     return rc;
 }
 
-/* UTF-8, if the last character is allowed to be cut by the block's end. */
-static bool could_be_utf8(struct bytes block)
+/* Length of the character at the front; 0: it is none of UTF-8. */
+static size_t utf8_length(struct bytes text)
 {
-    size_t cut;
+    size_t length;
 
-    for (cut = 0; cut <= 3 && cut <= block.size; cut++) {
-        struct bytes most = bytes_make(block.data, block.size - cut);
-
-        if (cut && block.data[block.size - cut] < 0x80)
-            return false;
-        if (text_is_utf8(most))
-            return cut == 0 || block.data[block.size - cut] >= 0xc2;
+    for (length = 2; length <= 4 && length <= text.size; length++) {
+        if (text_is_utf8(bytes_make(text.data, length)))
+            return length;
     }
-    return false;
+    return 0;
+}
+
+/* By majority, so that one damaged byte does not change the reading of the whole file: letters
+ * of windows-1251 rarely look like a character of UTF-8. */
+static bool looks_like_utf8(struct bytes block)
+{
+    size_t good = 0;
+    size_t bad = 0;
+    size_t i = 0;
+
+    while (i < block.size) {
+        size_t length = 1;
+
+        if (block.data[i] >= 0x80) {
+            length = utf8_length(bytes_skip(block, i));
+            good += length > 0;
+            bad += length == 0 && block.size - i >= 4; /* the block's end may cut one */
+            length += length == 0;
+        }
+        i += length;
+    }
+    return good >= bad && (good > 0 || bad == 0);
 }
 
 static bool is_ascii(struct bytes block)
@@ -102,7 +120,7 @@ static int guess(struct feed_text *text, struct err *err)
     if (is_ascii(block))
         return 0;
     text->guessing = false;
-    return could_be_utf8(block) ? 0 : set_encoding(text, "WINDOWS-1251", err);
+    return looks_like_utf8(block) ? 0 : set_encoding(text, "WINDOWS-1251", err);
 }
 
 /* Everything in raw but a cut last character, into out. */

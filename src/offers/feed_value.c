@@ -242,7 +242,6 @@ static const char *split_number(struct bytes text, struct split *split)
 {
     bool digit_before = false;
 
-    *split = (struct split){.group_count = 1};
     while (text.size) {
         size_t size;
 
@@ -300,7 +299,7 @@ static const char *check_groups(const struct split *split, unsigned count)
 
 static const char *parse_number(struct bytes text, struct feed_number *number)
 {
-    struct split split;
+    struct split split = {.group_count = 1};
     bool fraction = false;
     const char *reason = split_number(text, &split);
     unsigned i;
