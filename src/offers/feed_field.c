@@ -109,7 +109,8 @@ enum feed_field feed_field_find(struct bytes name, struct bytes *attribute)
     if (!feed_fold(name, &word))
         return FEED_FIELD_ATTRIBUTE;
     for (i = 0; i < ARRAY_COUNT(synonyms); i++) {
-        if (strcmp(synonyms[i].word, word.text) == 0) {
+        /* Most words differ at once: a call for each would be a sixth of the reading. */
+        if (synonyms[i].word[0] == word.text[0] && strcmp(synonyms[i].word, word.text) == 0) {
             if (synonyms[i].attribute)
                 *attribute = bytes_of(synonyms[i].attribute);
             return synonyms[i].field;

@@ -2,6 +2,7 @@
 /* feed_value.c - see feed_value.h. */
 #include "offers/feed_value.h"
 
+#include <assert.h>
 #include <strings.h>
 
 #include "base/limits.h"
@@ -272,6 +273,7 @@ static const char *find_fraction(const struct split *split, bool *fraction)
     unsigned same = 0;
     unsigned i;
 
+    assert(last < PRICE_GROUP_MAX);
     *fraction = false;
     if (separator != '.' && separator != ',')
         return NULL;

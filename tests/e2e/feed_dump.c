@@ -151,10 +151,9 @@ static bool take_option(struct feed_options *options, const char *name, const ch
     return true;
 }
 
-static void flush(struct buf *out, bool quiet)
+static void flush(struct buf *out)
 {
-    if (!quiet)
-        fwrite(out->data, 1, out->size, stdout);
+    fwrite(out->data, 1, out->size, stdout);
     buf_reset(out);
 }
 
@@ -187,11 +186,12 @@ int main(int argc, char **argv)
         rc = feed_reader_next(reader, &row, &err);
         if (rc || !row)
             break;
-        put_row(&out, row);
-        flush(&out, quiet);
+        if (!quiet)
+            put_row(&out, row);
+        flush(&out);
     }
     put_end(&out, reader, &err);
-    flush(&out, false);
+    flush(&out);
     feed_reader_close(reader);
     feed_source_close(&source);
     buf_release(&out);

@@ -96,6 +96,19 @@ def encodings_are_told_or_guessed():
 
 
 @tap.test
+def rows_that_cross_blocks_are_whole():
+    offers = feedtest.make_offers(500, seed=8)
+    plain = [dict(offer, title="Карта № 5 «ёлка»") for offer in offers]
+    check_same(feedtest.yml(offers), "yml", offers=offers)
+    check_same(feedtest.avito(offers), "avito", offers=offers, units=False)
+    check_same(feedtest.csv_file(offers), "csv", offers=offers)
+    check_same(feedtest.json_lines(offers), "json", offers=offers)
+    check_same(feedtest.yml(plain, "windows-1251"), "yml", offers=plain)
+    check_same(feedtest.csv_file(plain, encoding="utf-16"), "csv", offers=plain)
+    check_same(feedtest.csv_file(plain, encoding="windows-1251"), "csv", offers=plain)
+
+
+@tap.test
 def delimiters_and_line_ends_are_guessed():
     for delimiter in ",;\t|":
         for end in ("\n", "\r\n", "\r"):
