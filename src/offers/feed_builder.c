@@ -9,8 +9,6 @@
 #include "offers/feed_html.h"
 #include "offers/feed_value.h"
 
-enum { SHOWN_SIZE_MAX = 60 };
-
 void feed_builder_init(struct feed_builder *builder, const char currency[4])
 {
     *builder = (struct feed_builder){.arena = arena_new(), .text = BUF_INIT(FEED_TEXT_SIZE_MAX)};
@@ -53,24 +51,13 @@ void feed_builder_minor_price(struct feed_builder *builder)
     builder->minor_price = true;
 }
 
-/* The front of a value for a message, not cut inside a character. */
-static struct bytes shown(struct bytes text)
-{
-    if (text.size <= SHOWN_SIZE_MAX)
-        return text;
-    text.size = SHOWN_SIZE_MAX;
-    while (text.size && (text.data[text.size] & 0xc0) == 0x80)
-        text.size--;
-    return text;
-}
-
 static void put_photo(struct feed_builder *builder, struct bytes url)
 {
     struct feed_row *row = &builder->row;
 
     if (!feed_is_web_url(url)) {
         violations_add(&row->notes, "photos", "\"%.*s\" is not a web address of at most %d bytes",
-                       BYTES_ARG(shown(url)), FEED_URL_SIZE_MAX);
+                       BYTES_ARG(feed_shown(url)), FEED_URL_SIZE_MAX);
         return;
     }
     if (row->photo_count == FEED_PHOTO_COUNT_MAX) {
@@ -123,7 +110,7 @@ static void put_phone(struct feed_builder *builder, struct bytes text)
         return;
     if (!feed_parse_phone(text, phone))
         violations_add(&row->problems, "phones", "\"%.*s\" is not a phone number",
-                       BYTES_ARG(shown(text)));
+                       BYTES_ARG(feed_shown(text)));
     else if (row->phone_count == FEED_PHONE_COUNT_MAX)
         violations_add(&row->notes, "phones", "phones above the limit of %d are left out",
                        FEED_PHONE_COUNT_MAX);
@@ -203,7 +190,7 @@ void feed_builder_attribute(struct feed_builder *builder, struct bytes name, str
         return;
     if (name.size == 0) {
         violations_add(&row->problems, "attributes", "\"%.*s\" has no name",
-                       BYTES_ARG(shown(value)));
+                       BYTES_ARG(feed_shown(value)));
         return;
     }
     if (!fits(builder, "attributes", name, FEED_NAME_SIZE_MAX) ||
@@ -285,7 +272,7 @@ static void finish_texts(struct feed_builder *builder)
     row->url = single[FEED_FIELD_URL];
     if (row->url.size && !feed_is_web_url(row->url)) {
         violations_add(&row->notes, "url", "\"%.*s\" is not a web address",
-                       BYTES_ARG(shown(row->url)));
+                       BYTES_ARG(feed_shown(row->url)));
         row->url = BYTES_EMPTY;
     }
 }
@@ -318,7 +305,7 @@ static bool finish_price(struct feed_builder *builder, enum feed_field field, in
     }
     if (reason)
         violations_add(&row->problems, feed_field_name(field), "\"%.*s\" %s",
-                       BYTES_ARG(shown(text)), reason);
+                       BYTES_ARG(feed_shown(text)), reason);
     return !reason;
 }
 
@@ -330,7 +317,7 @@ static void finish_prices(struct feed_builder *builder)
 
     if (currency.size && !feed_parse_currency(currency, row->currency))
         violations_add(&row->problems, "currency", "\"%.*s\" is not a currency; write RUB",
-                       BYTES_ARG(shown(currency)));
+                       BYTES_ARG(feed_shown(currency)));
     row->has_price = finish_price(builder, FEED_FIELD_PRICE, &amount);
     row->price = row->has_price ? amount : 0;
     row->has_old_price = finish_price(builder, FEED_FIELD_OLD_PRICE, &amount);
@@ -349,10 +336,10 @@ static void finish_point(struct feed_builder *builder)
         return;
     if (!feed_parse_degrees(latitude, 90, &row->latitude))
         violations_add(&row->problems, "latitude", "\"%.*s\" is not a number from -90 to 90",
-                       BYTES_ARG(shown(latitude)));
+                       BYTES_ARG(feed_shown(latitude)));
     else if (!feed_parse_degrees(longitude, 180, &row->longitude))
         violations_add(&row->problems, "longitude", "\"%.*s\" is not a number from -180 to 180",
-                       BYTES_ARG(shown(longitude)));
+                       BYTES_ARG(feed_shown(longitude)));
     else
         row->has_point = true;
     if (!row->has_point)
@@ -368,15 +355,15 @@ static void finish_words(struct feed_builder *builder)
         !feed_parse_condition(single[FEED_FIELD_CONDITION], &row->condition))
         violations_add(&row->problems, "condition",
                        "\"%.*s\" is not known; write new, used or broken",
-                       BYTES_ARG(shown(single[FEED_FIELD_CONDITION])));
+                       BYTES_ARG(feed_shown(single[FEED_FIELD_CONDITION])));
     if (single[FEED_FIELD_AVAILABLE].size &&
         !feed_parse_flag(single[FEED_FIELD_AVAILABLE], &row->available))
         violations_add(&row->problems, "available", "\"%.*s\" is not true or false",
-                       BYTES_ARG(shown(single[FEED_FIELD_AVAILABLE])));
+                       BYTES_ARG(feed_shown(single[FEED_FIELD_AVAILABLE])));
     if (single[FEED_FIELD_DELETED].size &&
         !feed_parse_flag(single[FEED_FIELD_DELETED], &row->deleted))
         violations_add(&row->problems, "deleted", "\"%.*s\" is not true or false",
-                       BYTES_ARG(shown(single[FEED_FIELD_DELETED])));
+                       BYTES_ARG(feed_shown(single[FEED_FIELD_DELETED])));
 }
 
 static void finish_id(struct feed_builder *builder)

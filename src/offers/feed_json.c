@@ -14,6 +14,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/text.h"
 #include "offers/feed_format.h"
 #include "offers/feed_text.h"
 #include "offers/feed_value.h"
@@ -130,7 +131,8 @@ static void put_attribute(struct feed_builder *builder, const char *name, const 
         scalar_text(unit, unit_room, &unit_text);
     if (!inner || !scalar_text(inner, room, &text))
         violations_add(feed_builder_problems(builder), "attributes",
-                       "\"%.60s\" is neither a text nor a number", name);
+                       "\"%.*s\" is neither a text nor a number",
+                       BYTES_ARG(feed_shown(bytes_of(name))));
     else
         feed_builder_attribute(builder, attribute, text, unit_text);
 }
@@ -217,8 +219,8 @@ static void put_nested(struct feed_builder *builder, const char *name, json_t *o
         }
         /* No object is deeper than address.point.latitude: the walk ends. */
         if (!meant || (json_is_object(value) && strcmp(meant, "point") != 0))
-            violations_add(feed_builder_problems(builder), name, "\"%.60s\" is not known here",
-                           inner);
+            violations_add(feed_builder_problems(builder), name, "\"%.*s\" is not known here",
+                           BYTES_ARG(feed_shown(bytes_of(inner))));
         else if (json_is_object(value))
             put_nested(builder, meant, value);
         else
@@ -270,6 +272,12 @@ static void put_object(struct feed_builder *builder, json_t *object)
     }
 }
 
+/* What jansson says, which may quote bytes of the line that are no text. */
+static const char *why_broken(const json_error_t *problem)
+{
+    return text_is_utf8(bytes_of(problem->text)) ? problem->text : "it is not valid UTF-8 or JSON";
+}
+
 static int json_next(struct feed_reader *reader, bool *found, struct err *err)
 {
     struct json_feed *json = json_of(reader);
@@ -294,7 +302,7 @@ static int json_next(struct feed_reader *reader, bool *found, struct err *err)
     } else {
         violations_add(feed_builder_problems(&reader->builder), "row",
                        "line %" PRIu64 " is not a JSON object: %s", json->line_number,
-                       object ? "another value stands there" : problem.text);
+                       object ? "another value stands there" : why_broken(&problem));
         if (!ended && !object)
             reader->cut = "the last line is not a whole object";
     }

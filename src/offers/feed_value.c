@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 
-enum { PRICE_DIGITS_MAX = 15, PRICE_GROUP_MAX = 8, DEGREE_DIGITS_MAX = 15 };
+enum { PRICE_DIGITS_MAX = 15, PRICE_GROUP_MAX = 8, DEGREE_DIGITS_MAX = 15, SHOWN_SIZE_MAX = 60 };
 
 struct choice {
     const char *word; /* folded */
@@ -64,6 +64,16 @@ struct bytes feed_trim(struct bytes text)
         text.size -= blank;
         blank = closing_blank_size(text);
     }
+    return text;
+}
+
+struct bytes feed_shown(struct bytes text)
+{
+    if (text.size <= SHOWN_SIZE_MAX)
+        return text;
+    text.size = SHOWN_SIZE_MAX;
+    while (text.size && (text.data[text.size] & 0xc0) == 0x80)
+        text.size--;
     return text;
 }
 
@@ -214,9 +224,9 @@ bool feed_parse_currency(struct bytes text, char currency[4])
     for (i = 0; i < 3; i++) {
         if (word.text[i] < 'a' || word.text[i] > 'z')
             return false;
-        currency[i] = (char)(word.text[i] - 0x20);
+        word.text[i] = (char)(word.text[i] - 0x20);
     }
-    currency[3] = 0;
+    memcpy(currency, word.text, 4);
     return true;
 }
 

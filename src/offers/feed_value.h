@@ -28,6 +28,8 @@ bool feed_fold(struct bytes text, struct feed_word *word);
 struct bytes feed_trim(struct bytes text); /* blanks, no-break ones too, and control characters */
 /* Length of the blank (of any kind) or control character at the front; 0: there is none. */
 size_t feed_blank_size(struct bytes text);
+/* The front of a value for a message, not cut inside a character. */
+struct bytes feed_shown(struct bytes text);
 
 /* mantissa / 10^digits, without closing zeros */
 struct feed_number {

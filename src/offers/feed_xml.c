@@ -18,6 +18,7 @@
 
 #include "base/memory.h"
 #include "offers/feed_text.h"
+#include "offers/feed_value.h"
 
 /* expat's allocator gets no argument: whose memory is counted is set around each of its calls. */
 static _Thread_local size_t *parser_memory;
@@ -106,8 +107,8 @@ static bool tag_fits(struct xml_feed *xml, const char *name, const char **attrib
         }
         if (strlen(attributes[i + 1]) > FEED_XML_ATTRIBUTE_SIZE_MAX ||
             strlen(attributes[i]) > FEED_NAME_SIZE_MAX) {
-            feed_xml_fail(xml, ERR_LIMIT, "an attribute of <%.60s> is longer than %d bytes", name,
-                          FEED_XML_ATTRIBUTE_SIZE_MAX);
+            feed_xml_fail(xml, ERR_LIMIT, "an attribute of <%.*s> is longer than %d bytes",
+                          BYTES_ARG(feed_shown(bytes_of(name))), FEED_XML_ATTRIBUTE_SIZE_MAX);
             return false;
         }
     }
@@ -156,7 +157,8 @@ static void on_doctype(void *arg, const char *name, const char *system, const ch
 
 static void on_entity(void *arg, const char *name, int is_parameter)
 {
-    feed_xml_fail(arg, ERR_INVALID, "the entity &%.60s; is not known", name);
+    feed_xml_fail(arg, ERR_INVALID, "the entity &%.*s; is not known",
+                  BYTES_ARG(feed_shown(bytes_of(name))));
 }
 
 static int on_encoding(void *arg, const char *name, XML_Encoding *info)
@@ -168,8 +170,8 @@ static int on_encoding(void *arg, const char *name, XML_Encoding *info)
     info->release = NULL;
     if (feed_encoding_table(name, info->map))
         return XML_STATUS_OK;
-    err_set(&xml->problem, ERR_INVALID, "encoding \"%.60s\" is not known; save the file as UTF-8",
-            name);
+    err_set(&xml->problem, ERR_INVALID, "encoding \"%.*s\" is not known; save the file as UTF-8",
+            BYTES_ARG(feed_shown(bytes_of(name))));
     return XML_STATUS_ERROR;
 }
 

@@ -31,7 +31,7 @@ struct xml_feed {
 
     char tag[FEED_NAME_SIZE_MAX + 1];           /* the offer's child at hand */
     char name[FEED_XML_ATTRIBUTE_SIZE_MAX + 1]; /* its attribute: name, of a param */
-    char unit[FEED_NAME_SIZE_MAX + 1];
+    char unit[FEED_XML_ATTRIBUTE_SIZE_MAX + 1];
     bool has_children;
     struct buf text; /* of the leaf at hand; it fails when that is too long */
     char category_id[FEED_NAME_SIZE_MAX + 1];

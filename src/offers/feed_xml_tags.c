@@ -55,10 +55,11 @@ static void start_root(struct xml_feed *xml, const char *name)
         format = FEED_FORMAT_AVITO;
     if (format == FEED_FORMAT_AUTO)
         feed_xml_fail(xml, ERR_INVALID,
-                      "the root element is <%.60s>; a feed has <yml_catalog> or <Ads>", name);
+                      "the root element is <%.*s>; a feed has <yml_catalog> or <Ads>",
+                      BYTES_ARG(feed_shown(bytes_of(name))));
     else if (xml->base.format != FEED_FORMAT_AUTO && xml->base.format != format)
-        feed_xml_fail(xml, ERR_INVALID, "the root element is <%.60s>: not the format %s", name,
-                      feed_format_name(xml->base.format));
+        feed_xml_fail(xml, ERR_INVALID, "the root element is <%.*s>: not the format %s",
+                      BYTES_ARG(feed_shown(bytes_of(name))), feed_format_name(xml->base.format));
     else
         xml->base.format = format;
 }

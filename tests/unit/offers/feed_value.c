@@ -91,6 +91,17 @@ static void nonsense_is_no_price(void **state)
     assert_non_null(feed_price_minor(number, "RUB", &amount)); /* too large */
 }
 
+static void a_word_that_is_no_currency_changes_nothing(void **state)
+{
+    char currency[4] = "";
+
+    (void)state;
+    assert_false(feed_parse_currency(bytes_of("us1"), currency));
+    assert_string_equal(currency, "");
+    assert_true(feed_parse_currency(bytes_of("Rur"), currency));
+    assert_string_equal(currency, "RUB");
+}
+
 static void degrees_flags_conditions_phones_and_urls(void **state)
 {
     enum feed_condition condition;
@@ -200,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prices_are_read_as_people_write_them),
         cmocka_unit_test(nonsense_is_no_price),
+        cmocka_unit_test(a_word_that_is_no_currency_changes_nothing),
         cmocka_unit_test(degrees_flags_conditions_phones_and_urls),
         cmocka_unit_test(html_becomes_plain_text),
         cmocka_unit_test(columns_are_known_by_their_many_names),
