@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # rpc - unary gRPC (300 B in, 2 KB out) against nghttpd serving a POST of the same sizes.
 #
-# One server thread each, the same h2load, rounds interleaved; prints each round, the medians
-# and their ratio, and the CPU time of a call.
+# One server thread each, the same h2load, rounds interleaved; prints each round, and the medians
+# of rates, of the rounds' ratios, and of the CPU time of a call.
 set -euo pipefail
 build=${TORG_BUILD:-build-bench}
 rounds=${TORG_BENCH_ROUNDS:-5}
@@ -70,7 +70,8 @@ for round in $(seq "$rounds"); do
 done
 torg=$(cut -d' ' -f1 "$place/torg" | median)
 other=$(cut -d' ' -f1 "$place/nghttpd" | median)
-ratio=$(awk -v a="$torg" -v b="$other" 'BEGIN { printf "%.2f", a / b }')
+# Neighbours come and go: the median of the rounds' ratios, not the ratio of the medians.
+ratio=$(paste -d' ' "$place/torg" "$place/nghttpd" | awk '{ printf "%.2f\n", $1 / $3 }' | median)
 echo "rpc_per_s=$torg nghttpd_per_s=$other ratio=$ratio" \
     "rpc_cpu_us=$(cut -d' ' -f2 "$place/torg" | median)" \
     "nghttpd_cpu_us=$(cut -d' ' -f2 "$place/nghttpd" | median)"

@@ -86,15 +86,20 @@ int keys_read_page(struct store_tx *tx, const char *after_id, struct key *keys, 
     return rc;
 }
 
-static int find_row(struct store_tx *tx, const char *id, struct key *key, struct err *err)
+/* By id, or else by the name of a key in use; no two of those share one. */
+static int find_row(struct store_tx *tx, const char *id_or_name, struct key *key, struct err *err)
 {
-    const struct store_value param = STORE_V_TEXT(bytes_of(id));
+    const struct store_value param = STORE_V_TEXT(bytes_of(id_or_name));
     struct page page = {.keys = key, .max = 1};
-    int rc = store_query(tx, "SELECT " KEY_COLUMNS " FROM api_key WHERE id = $1", &param, 1,
-                         take_row, &page, err);
+    int rc = store_query(tx,
+                         "SELECT " KEY_COLUMNS " FROM api_key "
+                         "WHERE id = $1 OR (name = $1 AND revoked_us = 0) "
+                         "ORDER BY CASE WHEN id = $1 THEN 0 ELSE 1 END LIMIT 1",
+                         &param, 1, take_row, &page, err);
 
     if (!rc && !page.count)
-        rc = err_set(err, ERR_NOT_FOUND, "there is no key %.64s; torg key list shows the ids", id);
+        rc = err_set(err, ERR_NOT_FOUND, "there is no key %.64s; torg key list shows them all",
+                     id_or_name);
     return rc;
 }
 
@@ -283,7 +288,7 @@ int keys_list(struct store *store, const char *after_id, size_t max, struct aren
 }
 
 struct revocation {
-    const char *id;
+    const char *id_or_name;
     struct audit_entry entry;
     struct key *key;
     bool done; /* false: it was revoked before */
@@ -292,32 +297,32 @@ struct revocation {
 static int revoke_key(struct store_tx *tx, void *arg, struct err *err)
 {
     struct revocation *revocation = arg;
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(revocation->id)),
-        STORE_V_INT(revocation->entry.at_us),
-    };
-    int rc = find_row(tx, revocation->id, revocation->key, err);
+    struct store_value params[2];
+    int rc = find_row(tx, revocation->id_or_name, revocation->key, err);
 
     revocation->done = false;
     if (rc || revocation->key->revoked_us)
         return rc;
+    params[0] = STORE_V_TEXT(bytes_of(revocation->key->id));
+    params[1] = STORE_V_INT(revocation->entry.at_us);
     rc = store_exec(tx, "UPDATE api_key SET revoked_us = $2 WHERE id = $1", params,
                     ARRAY_COUNT(params), NULL, err);
     if (rc)
         return rc;
     revocation->key->revoked_us = revocation->entry.at_us;
+    revocation->entry.target = revocation->key->id;
     revocation->entry.detail = revocation->key->name;
     revocation->done = true;
     return audit_add(tx, &revocation->entry, err);
 }
 
-int keys_revoke(struct store *store, const char *id, const char *principal, int64_t now_us,
+int keys_revoke(struct store *store, const char *id_or_name, const char *principal, int64_t now_us,
                 struct key *key, struct err *err)
 {
     struct revocation revocation = {
-        .id = id,
+        .id_or_name = id_or_name,
         .key = key,
-        .entry = {.at_us = now_us, .principal = principal, .action = "key.revoke", .target = id}};
+        .entry = {.at_us = now_us, .principal = principal, .action = "key.revoke"}};
     int rc = store_write(store, revoke_key, &revocation, err);
 
     if (!rc && revocation.done)

@@ -36,8 +36,9 @@ int keys_create(struct store *store, const struct key_request *request, const ch
 int keys_list(struct store *store, const char *after_id, size_t max, struct arena *arena,
               struct key **keys, size_t *count, struct err *err);
 
-/* ERR_NOT_FOUND; revoking again changes nothing and is fine. */
-int keys_revoke(struct store *store, const char *id, const char *principal, int64_t now_us,
+/* Names the key by its id or, while it is in use, its name. ERR_NOT_FOUND; revoking an id again
+ * changes nothing and is fine. */
+int keys_revoke(struct store *store, const char *id_or_name, const char *principal, int64_t now_us,
                 struct key *key, struct err *err);
 
 /* How many could be used now. */

@@ -25,6 +25,36 @@ enum {
     /* ---- roles ---- */
     OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
 
+    /* ---- catalog ---- */
+    CATALOG_FILE_SIZE_MAX = 24 << 20,     /* JSON; 15 000 categories are about 6 MB */
+    CATALOG_WIRE_SIZE_MAX = 12 << 20,     /* the same as a message, unpacked */
+    CATALOG_PACKED_SIZE_MAX = 2 << 20,    /* in base64 still below a request's limit */
+    CATALOG_CATEGORY_COUNT_MAX = 20000,   /* 15 000 are promised */
+    CATALOG_DEPTH_MAX = 12,               /* deeper trees are no longer walked by people */
+    CATALOG_ATTRIBUTE_COUNT_MAX = 5000,   /* defined; the index has a field for each */
+    CATALOG_ATTRIBUTE_CATEGORY_MAX = 100, /* of one category: a form somebody has to fill in */
+    CATALOG_OPTION_COUNT_MAX = 5000,      /* of one attribute: makes and models of cars */
+    CATALOG_UNIT_COUNT_MAX = 16,
+    CATALOG_SYNONYM_COUNT_MAX = 32, /* of one category, in one language */
+    CATALOG_ID_SIZE_MAX = 64,
+    CATALOG_NAME_SIZE_MAX = 200,      /* bytes of a name in one language */
+    CATALOG_TEXT_LENGTH_MAX = 10000,  /* characters of a text attribute; an offer has 100 KB */
+    CATALOG_TEXT_LENGTH = 1000,       /* unless the attribute says */
+    CATALOG_DESCRIPTION_MAX = 30000,  /* characters; as UTF-8 within an offer's 100 KB */
+    CATALOG_TITLE_MAX = 500,          /* characters */
+    CATALOG_PHOTO_COUNT_MAX = 100,    /* of one offer */
+    CATALOG_PHOTO_WAIT_S_MAX = 86400, /* an offer held back for longer is forgotten */
+    CATALOG_CURRENCY_COUNT_MAX = 16,
+    CATALOG_LIFETIME_DAYS_MAX = 3650,
+    CATALOG_VALUE_COUNT_MAX = 200,    /* attribute values of one offer */
+    CATALOG_QUERY_SIZE_MAX = 200,     /* searching categories: bytes and words of a query */
+    CATALOG_QUERY_WORD_MAX = 8,
+    CATALOG_SEARCH_COUNT = 20,
+    CATALOG_SEARCH_COUNT_MAX = 100,
+    CATALOG_SET_COUNT_MAX = 200,      /* categories of one ListAttributes */
+    CATALOG_REFRESH_MS = 1000,        /* a new version is in use everywhere within two seconds */
+    CATALOG_SAMPLE_COUNT = 5,         /* offers named for each category a change would break */
+
     /* ---- access ---- */
     KEY_COUNT_MAX = 50000,       /* all are held in memory, about 600 bytes each */
     KEY_PAGE_COUNT = 500,        /* rows read at a time */
@@ -37,6 +67,8 @@ enum {
     NET_MESSAGE_SIZE_MAX = 4 << 20, /* one message, packed or not: gRPC's own default */
     NET_REPLY_SIZE_MAX = 64 << 20,  /* an answer is built in memory; larger ones are streams */
     NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
+    NET_BODY_SERVER_SIZE_MAX = 256 << 20,    /* of all connections together; then 429 ... */
+    NET_BODY_UNCHARGED_SIZE = 64 << 10,      /* ... where bodies up to this are not counted */
     NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
     NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs 1 to 3 KB */
     NET_REACTOR_COUNT_MAX = 64,
@@ -55,10 +87,11 @@ enum {
     NET_FILE_COUNT_MAX = 256,
     NET_SERVICE_COUNT_MAX = 128,
     NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
-    NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long, and beyond it ... */
-    NET_BODY_RATE_MIN = 1 << 10,      /* ... must have kept this many bytes a second */
+    NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long; of each such time ... */
+    NET_BODY_RATE_MIN = 1 << 10,      /* ... so many bytes a second must have come */
     NET_IDLE_TIMEOUT_MS = 180 * 1000, /* a connection without calls */
     NET_STALL_TIMEOUT_MS = 30 * 1000, /* a client that takes nothing of its answer */
+    NET_STALL_SIZE_MIN = 4 << 10,     /* ... or less than this of it in that time */
     NET_FLOOD_BUDGET = 2000,          /* HTTP/2 frames that cost us and bring nothing ... */
     NET_FLOOD_REFILL_PER_S = 100,     /* ... and how fast the budget comes back */
     NET_RETRY_AFTER_S = 1,            /* told to clients that came while all are busy */
@@ -174,6 +207,24 @@ enum {
     FEED_XML_TOKEN_SIZE_MAX = 256 << 10,   /* one tag or comment: the parser holds it whole */
     FEED_XML_MEMORY_MAX = 8 << 20,         /* of the parser, which keeps every name it has seen */
     FEED_REPORT_LINE_SIZE_MAX = 1 << 20,   /* one row with all its reasons */
+    /* ---- offers ---- */
+    OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded: what later stages are built for */
+    OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */
+    OFFER_SHARD_COUNT = 64,        /* part of stored data: sellers keep their shards for ever */
+    OFFER_ATTEMPT_COUNT_MAX = 20,  /* a change outrun this often by others is ERR_CONFLICT */
+    OFFER_ID_ATTEMPT_MAX = 20,     /* ids taken already that are drawn again for one offer */
+    OFFER_BATCH_COUNT_MAX = 100,   /* ids of one GetOffers; of one page of the cabinet */
+    OFFER_PAGE_COUNT = 20,         /* default of a page */
+    OFFER_SCAN_COUNT = 500,        /* rows of one read of a long scan: 50 MB at the most */
+    OFFER_URL_SIZE_MAX = 2048,     /* of a photo */
+    OFFER_ADDRESS_LENGTH_MAX = 500,
+    OFFER_NAME_LENGTH_MAX = 100, /* whom to ask for */
+    OFFER_PHONE_COUNT_MAX = 5,
+    OFFER_EMAIL_SIZE_MAX = 254,       /* as mail servers have it */
+    OFFER_EXTERNAL_ID_SIZE_MAX = 128, /* a seller's article number; part of a key */
+    OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
+    ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
+    ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
 };
 
 #endif

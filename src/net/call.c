@@ -50,6 +50,7 @@ static void clear(struct call *call)
     call->timeout_is_ms = call->message_read = call->held = false;
     call->sent = 0;
     call->progress_us = 0;
+    call->progress_size = 0;
     call->deadline_us = INT64_MAX;
     atomic_store_explicit(&call->cancelled, 0, memory_order_relaxed);
     call->result = 0;
@@ -58,7 +59,8 @@ static void clear(struct call *call)
     call->verb = call->path = call->content_type = BYTES_EMPTY;
     call->authorization = call->timeout = BYTES_EMPTY;
     call->route = NULL;
-    call->body_size = call->kept_size = call->unconsumed = 0;
+    call->body_size = call->paced_size = call->kept_size = call->charged_size = call->unconsumed =
+        0;
     call->channel = NULL;
     call->violations = violations_in(call->arena);
     call->identity.principal[0] = call->identity.seller[0] = 0;
@@ -108,7 +110,7 @@ struct call *call_new(struct connection *connection)
 
     clear(call);
     call->lane = connection->lane;
-    call->begun_us = connection->lane->reactor.now_us;
+    call->begun_us = call->paced_us = connection->lane->reactor.now_us;
     link_call(call, connection);
     connection->waiting_us = 0;
     connection->active_us = call->begun_us;
@@ -129,6 +131,9 @@ void call_free(struct call *call)
     struct lane *lane = call->lane;
 
     timer_clear(&lane->reactor, &call->timer);
+    if (call->charged_size)
+        atomic_fetch_sub(&lane->server->body_size, call->charged_size);
+    call->charged_size = 0;
     channel_free(call->channel);
     call->channel = NULL;
     arena_free(call->message_arena);
@@ -189,6 +194,15 @@ struct call *call_replace(struct call *call)
     link_call(stand_in, connection);
     call->counted = true; /* the stand-in is */
     return stand_in;
+}
+
+void call_progress(struct call *call, size_t count)
+{
+    call->progress_size += count;
+    if (call->progress_us && call->progress_size < NET_STALL_SIZE_MIN)
+        return;
+    call->progress_size = 0;
+    call->progress_us = call->lane->reactor.now_us;
 }
 
 /* A body that is kept whole; a client stream's is taken by its handler as it comes. */

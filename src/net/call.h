@@ -36,7 +36,7 @@ struct header {
 
 struct reply {
     int http_status;
-    char status_text[4]; /* HTTP/2's :status; here, as the arena is the handler's */
+    char status_text[3]; /* HTTP/2's :status; here, as the arena is the handler's */
     char length_text[24];
     bool is_closed; /* a stream has begun: no more headers */
     int status;     /* gRPC's */
@@ -71,7 +71,8 @@ struct call {
     bool too_large; /* the head passed a limit */
     size_t sent;    /* of the reply's body */
     int64_t begun_us;
-    int64_t progress_us; /* the client took of the answer; 0 = it waits for us */
+    size_t progress_size; /* taken since progress_us was moved on */
+    int64_t progress_us;  /* the client took of the answer; 0 = it waits for us */
     int64_t deadline_us;
     atomic_int cancelled; /* 0, ERR_CANCELLED, ERR_TIMEOUT */
     int result;           /* of a handler on another thread */
@@ -87,12 +88,15 @@ struct call {
     struct bytes authorization;
     struct bytes timeout;
     bool timeout_is_ms; /* Connect's header, not gRPC's */
-    const struct route *route;
+    struct route *route;
     struct buf body;
-    size_t body_size;  /* received, also when not kept */
-    size_t kept_size;  /* of it, what counts against the connection's limit */
-    size_t unconsumed; /* HTTP/2: bytes the window has not been reopened for */
-    struct buf out;    /* the reply's body when we make it */
+    size_t body_size;    /* received, also when not kept */
+    int64_t paced_us;    /* when the body's pace was last found good */
+    size_t paced_size;   /* and what had come by then */
+    size_t kept_size;    /* of it, what counts against the connection's limit */
+    size_t charged_size; /* of it, what counts against the server's */
+    size_t unconsumed;   /* HTTP/2: bytes the window has not been reopened for */
+    struct buf out;      /* the reply's body when we make it */
     struct channel *channel;
     struct buf message;          /* channel: the message being read or written */
     struct arena *message_arena; /* channel: the message last read */
@@ -114,18 +118,20 @@ void call_end(struct call *call);
 /* The protocol has no more use for it: sent, reset or cut off. */
 void call_drop(struct call *call);
 
-/* --- for dispatch.c and reply.c --- */
+/* --- for dispatch.c, run.c and reply.c --- */
 
 void call_cancel(struct call *call, int code);
 /* Takes the stream over from a call whose handler still runs, to answer in its stead. */
 struct call *call_replace(struct call *call);
 void call_count_reply(struct call *call);
 void call_free(struct call *call);
+/* The client took count bytes of the answer; few bytes are no progress, or none would be slow. */
+void call_progress(struct call *call, size_t count);
 bool call_has_body_limit(const struct call *call);
 
-/* dispatch.c */
-void call_route(struct call *call);
-void call_run(struct call *call);
+/* run.c */
+void call_run(struct call *call);        /* a unary handler; the request is whole */
+void call_run_stream(struct call *call); /* a streaming one, on a thread of its own */
 void call_expire(struct timer *timer);
 void call_settle(struct task *task); /* news from the handler's thread */
 

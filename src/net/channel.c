@@ -74,6 +74,8 @@ static size_t take(struct channel *channel, struct buf *to, size_t size)
     size_t there = channel->in.size - channel->in_taken;
     size_t count = size < there ? size : there;
 
+    if (!count)
+        return 0;
     buf_put(to, bytes_make(channel->in.data + channel->in_taken, count));
     channel->in_taken += count;
     channel->taken += count;

@@ -22,7 +22,7 @@
 #include "net/call.h"
 #include "net/server_parts.h"
 
-enum { LINGER_US = 2 * SECOND_US, TICK_US = SECOND_US };
+enum { LINGER_US = 2 * SECOND_US, LINGER_DRAINING_US = SECOND_US / 4, TICK_US = SECOND_US };
 
 static const char http2_preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -71,7 +71,11 @@ static void adopt(struct task *task)
         return;
     }
     timer_set(&lane->reactor, &connection->timer,
-              lane->reactor.now_us + (int64_t)NET_IDLE_TIMEOUT_MS * MS_US);
+              lane->reactor.now_us + server->limits.idle_timeout_us);
+    if (!connection->handshaken) { /* a handshake has a head's time, from the first moment */
+        connection->waiting_us = lane->reactor.now_us;
+        connection_hurry(connection);
+    }
 }
 
 void connection_close(struct connection *connection)
@@ -178,7 +182,8 @@ static void linger(struct connection *connection)
 {
     if (connection->linger_us)
         return;
-    connection->linger_us = connection->lane->reactor.now_us + LINGER_US;
+    connection->linger_us = connection->lane->reactor.now_us +
+                            (connection->lane->draining ? LINGER_DRAINING_US : LINGER_US);
     while (connection->calls) {
         call_cancel(connection->calls, ERR_CANCELLED);
         call_drop(connection->calls);
@@ -315,6 +320,7 @@ static bool shake_hands(struct connection *connection)
         ask(connection, rc == IO_WANT_WRITE ? EPOLLOUT : EPOLLIN | EPOLLRDHUP);
     } else {
         connection->handshaken = true;
+        connection->waiting_us = 0; /* until a request begins it is idle */
         tls_peer_name(connection->tls, connection->peer_name, sizeof(connection->peer_name));
         if (tls_chose_http2(connection->tls))
             use_protocol(connection, &http2_ops);
@@ -336,8 +342,8 @@ static void read_input(struct connection *connection)
         connection_close(connection);
         return;
     }
-    if (connection->linger_us)
-        return;
+    if (connection->linger_us || connection->finished)
+        return; /* thrown away: only our last words are still to go out */
     counter_add(connection->lane->server->metrics.received, (uint64_t)count);
     if (!connection->waiting_us && !connection->calls) {
         connection->waiting_us = connection->lane->reactor.now_us;
@@ -355,14 +361,8 @@ static void connection_ready(struct watch *watch, uint32_t events)
 
     if (connection->closed)
         return;
-    if (!connection->handshaken) {
-        if (!connection->waiting_us) {
-            connection->waiting_us = connection->lane->reactor.now_us;
-            connection_hurry(connection);
-        }
-        if (!shake_hands(connection))
-            return;
-    }
+    if (!connection->handshaken && !shake_hands(connection))
+        return;
     if (events & (EPOLLIN | EPOLLHUP | EPOLLERR) && !connection->paused)
         read_input(connection);
     else if (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
@@ -396,31 +396,38 @@ void connection_hurry(struct connection *connection)
         timer_set(&connection->lane->reactor, &connection->timer, soon);
 }
 
-static bool too_slow(const struct call *call, int64_t now)
+/* A body has to keep its pace in every period of grace, not on the average since it began. */
+static bool too_slow(struct call *call, int64_t now)
 {
-    int64_t spent_us = now - call->begun_us;
+    const struct server_limits *limits = &call->lane->server->limits;
+    int64_t spent_us = now - call->paced_us;
 
-    if (call->head_done && (call->body_done || call->refused || !call_has_body_limit(call)))
-        return false;
     if (!call->head_done)
-        return spent_us > (int64_t)NET_HEAD_TIMEOUT_MS * MS_US;
-    return spent_us > (int64_t)NET_BODY_GRACE_MS * MS_US &&
-           (int64_t)call->body_size < spent_us / SECOND_US * NET_BODY_RATE_MIN;
+        return now - call->begun_us > limits->head_timeout_us;
+    if (call->body_done || call->refused || !call_has_body_limit(call) ||
+        spent_us < limits->body_grace_us)
+        return false;
+    if ((int64_t)(call->body_size - call->paced_size) < spent_us / SECOND_US * NET_BODY_RATE_MIN)
+        return true;
+    call->paced_us = now;
+    call->paced_size = call->body_size;
+    return false;
 }
 
 /* True when the connection is to be closed for it. */
 static bool check_call(struct call *call, int64_t now)
 {
+    const struct server_limits *limits = &call->lane->server->limits;
+
     if (too_slow(call, now)) {
         if (!call->head_done)
             return true;
         call_refuse(call, 408, ERR_TIMEOUT,
                     "the body came slower than %d bytes a second for longer than %d s",
-                    NET_BODY_RATE_MIN, NET_BODY_GRACE_MS / 1000);
+                    NET_BODY_RATE_MIN, (int)(limits->body_grace_us / SECOND_US));
         return false;
     }
-    if (call->replied && call->progress_us &&
-        now - call->progress_us > (int64_t)NET_STALL_TIMEOUT_MS * MS_US)
+    if (call->replied && call->progress_us && now - call->progress_us > limits->stall_timeout_us)
         call->connection->protocol->reset(call);
     return false;
 }
@@ -442,14 +449,14 @@ static bool check_calls(struct connection *connection, int64_t now)
 static void connection_tick(struct timer *timer)
 {
     struct connection *connection = container_of(timer, struct connection, timer);
+    const struct server_limits *limits = &connection->lane->server->limits;
     int64_t now = connection->lane->reactor.now_us;
-    int64_t head_due = connection->waiting_us + (int64_t)NET_HEAD_TIMEOUT_MS * MS_US;
-    int64_t idle_due = connection->active_us + (int64_t)NET_IDLE_TIMEOUT_MS * MS_US;
+    int64_t head_due = connection->waiting_us + limits->head_timeout_us;
+    int64_t idle_due = connection->active_us + limits->idle_timeout_us;
     bool busy;
 
     if (connection->linger_us ||
-        (connection->blocked_us &&
-         now - connection->blocked_us > (int64_t)NET_STALL_TIMEOUT_MS * MS_US)) {
+        (connection->blocked_us && now - connection->blocked_us > limits->stall_timeout_us)) {
         connection_close(connection);
         return;
     }

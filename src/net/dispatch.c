@@ -1,25 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dispatch.c - from a request's head to its handler: limits, route, access, deadline, threads.
+ * dispatch.c - a request on its way to its handler: limits, route, access, deadline, body.
  *
- * Everything here runs on the reactor but run_unary and run_stream, which run where the
- * method's flags say.
+ * All of it runs on the reactor; what is refused is refused here, before a thread is taken.
  */
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/endian.h"
-#include "base/log.h"
-#include "base/memory.h"
 #include "base/text.h"
 #include "net/call.h"
 #include "net/connection.h"
-#include "net/gzip.h"
-#include "net/json.h"
-#include "net/message.h"
 #include "net/operators.h"
 #include "net/server_parts.h"
 
@@ -30,6 +23,21 @@ enum { FRAME_HEAD_SIZE = 5 };
 static bool contains(struct bytes list, const char *word)
 {
     return list.size && memmem(list.data, list.size, word, strlen(word)) != NULL;
+}
+
+/* Whether an Accept-Encoding names gzip, and not to refuse it ("gzip;q=0"). */
+static bool accepts_gzip(struct bytes list)
+{
+    const uint8_t *at = list.size ? memmem(list.data, list.size, "gzip", 4) : NULL;
+    size_t left = at ? (size_t)(list.data + list.size - at) - 4 : 0;
+    char rest[16] = "";
+
+    if (!at)
+        return false;
+    for (size_t i = 0, used = 0; i < left && at[4 + i] != ',' && used + 1 < sizeof(rest); i++)
+        if (at[4 + i] != ' ')
+            rest[used++] = (char)at[4 + i];
+    return strncmp(rest, ";q=0", 4) != 0 || strspn(rest + 4, ".0") != strlen(rest + 4);
 }
 
 static void keep_request_id(struct call *call, struct bytes value)
@@ -94,13 +102,18 @@ bool call_take_header(struct call *call, struct bytes name, struct bytes value)
     return true;
 }
 
+/* Sixteen hex digits, by hand: printf would cost a twentieth of a small call. */
 static void make_request_id(struct call *call)
 {
     struct lane *lane = call->lane;
+    uint64_t id;
 
-    if (!call->request_id[0])
-        snprintf(call->request_id, sizeof(call->request_id), "%016" PRIx64,
-                 lane->request_seed + lane->request_count++ * 0x9e3779b97f4a7c15u);
+    if (call->request_id[0])
+        return;
+    id = lane->request_seed + lane->request_count++ * 0x9e3779b97f4a7c15u;
+    for (int i = 15; i >= 0; i--, id >>= 4)
+        call->request_id[i] = "0123456789abcdef"[id & 15];
+    call->request_id[16] = 0;
 }
 
 /* The type without its parameters. */
@@ -175,7 +188,7 @@ static bool read_encodings(struct call *call)
     const char *accept = call->format == CALL_GRPC ? "grpc-accept-encoding" : "accept-encoding";
     struct bytes encoding = call_header(call, name);
 
-    call->accepts_gzip = contains(call_header(call, accept), "gzip");
+    call->accepts_gzip = accepts_gzip(call_header(call, accept));
     if (bytes_equal_text(encoding, "gzip")) {
         call->packed = true;
     } else if (encoding.size && !bytes_equal_text(encoding, "identity")) {
@@ -224,7 +237,7 @@ static bool admit(struct call *call)
 static void serve_file(struct call *call, const struct site_file *file)
 {
     bool is_get = bytes_equal_text(call->verb, "GET");
-    bool packed = file->packed.size && contains(call_header(call, "accept-encoding"), "gzip");
+    bool packed = file->packed.size && accepts_gzip(call_header(call, "accept-encoding"));
 
     call->is_head = bytes_equal_text(call->verb, "HEAD");
     if (!is_get && !call->is_head) {
@@ -313,35 +326,6 @@ static bool check_method(struct call *call)
     return true;
 }
 
-static void run_stream(struct job *job);
-
-static void notify_reactor(void *arg)
-{
-    struct call *call = arg;
-
-    reactor_post(&call->lane->reactor, &call->task);
-}
-
-static void start_stream(struct call *call)
-{
-    struct connection *connection = call->connection;
-
-    if (connection->stream_count == NET_STREAM_THREAD_CONNECTION_MAX) {
-        reply_overload(call, "this connection has too many streams at once: end some");
-        return;
-    }
-    call->channel = channel_new(notify_reactor, call);
-    call->job.run = run_stream;
-    call->running = true;
-    atomic_fetch_add(&call->lane->running_count, 1);
-    connection->stream_count++;
-    if (workers_submit(call->lane->server->stream_workers, &call->job))
-        return;
-    call->running = false;
-    atomic_fetch_sub(&call->lane->running_count, 1);
-    reply_overload(call, "all threads for streams are taken: come back later");
-}
-
 void call_begin(struct call *call)
 {
     const uint8_t *query;
@@ -370,7 +354,7 @@ void call_begin(struct call *call)
         !set_deadline(call))
         return;
     if (call->route->method->stream && call->format == CALL_GRPC)
-        start_stream(call);
+        call_run_stream(call);
 }
 
 /* --- the body --- */
@@ -379,6 +363,16 @@ static bool frame_is_too_large(const struct call *call)
 {
     return call->format == CALL_GRPC && call->body.size >= FRAME_HEAD_SIZE &&
            get_be32(call->body.data + 1) > NET_MESSAGE_SIZE_MAX;
+}
+
+/* Counts a large body against the server's limit; false when that is reached. */
+static bool charge(struct call *call)
+{
+    size_t more = call->kept_size - call->charged_size;
+
+    call->charged_size = call->kept_size;
+    return atomic_fetch_add(&call->lane->server->body_size, more) + more <=
+           NET_BODY_SERVER_SIZE_MAX;
 }
 
 void call_data(struct call *call, struct bytes bytes)
@@ -405,6 +399,8 @@ void call_data(struct call *call, struct bytes bytes)
     }
     connection->body_size += bytes.size;
     call->kept_size += bytes.size;
+    if (call->kept_size > NET_BODY_UNCHARGED_SIZE && !charge(call))
+        reply_overload(call, "the server holds too many large bodies: come back later");
 }
 
 void call_end(struct call *call)
@@ -415,202 +411,7 @@ void call_end(struct call *call)
     if (call->channel)
         channel_push_end(call->channel);
     else if (call->route && call->route->method->stream)
-        start_stream(call);
+        call_run_stream(call);
     else
         call_run(call);
-}
-
-/* --- the handler --- */
-
-static int unframe(struct call *call, struct bytes *message, struct err *err)
-{
-    struct bytes body = buf_bytes(&call->body);
-    bool packed = call->packed;
-    int rc;
-
-    if (call->format == CALL_GRPC) {
-        if (body.size < FRAME_HEAD_SIZE || get_be32(body.data + 1) != body.size - FRAME_HEAD_SIZE ||
-            body.data[0] > 1)
-            return err_set(err, ERR_INVALID, "the body is not exactly one gRPC message");
-        if (body.data[0] == 1 && !call->packed)
-            return err_set(err, ERR_INVALID, "a packed message without grpc-encoding: gzip");
-        packed = body.data[0] == 1;
-        body = bytes_skip(body, FRAME_HEAD_SIZE);
-    }
-    if (packed) {
-        rc = gzip_unpack(body, NET_MESSAGE_SIZE_MAX, &call->message, err);
-        if (rc)
-            return rc;
-        body = buf_bytes(&call->message);
-    }
-    *message = body;
-    return 0;
-}
-
-static int decode(struct call *call, ProtobufCMessage **request, struct err *err)
-{
-    struct bytes bytes;
-    int rc = unframe(call, &bytes, err);
-
-    if (rc)
-        return rc;
-    if (call->format == CALL_JSON)
-        return json_decode(bytes, call->route->input, call->arena, request, &call->violations, err);
-    return message_decode(bytes, call->route->input, call->arena, request, err);
-}
-
-static void tell_failure(const struct call *call, int rc, const struct err *err)
-{
-    if (rc == ERR_INTERNAL || rc == ERR_CORRUPT)
-        log_error("call failed", LOG_BYTES("method", call->route->path),
-                  LOG_TEXT("error", err->text));
-}
-
-/* A handler that stopped because the time was up says so, whatever words it chose. */
-static int name_deadline(const struct call *call, int rc, struct err *err)
-{
-    if (rc != ERR_CANCELLED || call->deadline_us == INT64_MAX ||
-        clock_mono_us(clock_system()) < call->deadline_us)
-        return rc;
-    return err_set(err, ERR_TIMEOUT, "the deadline of the call has passed");
-}
-
-static void run_unary(struct call *call)
-{
-    ProtobufCMessage *request;
-    ProtobufCMessage *response;
-    struct err err = {.code = 0, .text = ""};
-    int http_status = 0;
-    int rc;
-
-    log_set_request(call->request_id);
-    rc = decode(call, &request, &err);
-    if (rc == ERR_LIMIT) {
-        http_status = 413; /* "too many requests" would be a wrong hint */
-    } else if (!rc) {
-        response = message_new(call->route->output, call->arena);
-        rc = call->route->method->unary(call, request, response, &err);
-        rc = name_deadline(call, rc, &err);
-        tell_failure(call, rc, &err);
-    }
-    if (rc)
-        reply_error(call, http_status, rc, err.text);
-    else
-        reply_message(call, response);
-    log_set_request(NULL);
-}
-
-static void run_job(struct job *job)
-{
-    struct call *call = container_of(job, struct call, job);
-
-    if (atomic_load(&call->cancelled))
-        reply_error(call, 0, ERR_CANCELLED, "the client left before the call began");
-    else
-        run_unary(call);
-    reactor_post(&call->lane->reactor, &call->task);
-}
-
-static void run_stream(struct job *job)
-{
-    struct call *call = container_of(job, struct call, job);
-    struct channel *channel = call->channel;
-
-    log_set_request(call->request_id);
-    call->err.text[0] = 0;
-    call->result = 0;
-    if (call->format == CALL_JSON && call->packed) {
-        call->result =
-            gzip_unpack(buf_bytes(&call->body), NET_MESSAGE_SIZE_MAX, &call->message, &call->err);
-        buf_reset(&call->body);
-        buf_put(&call->body, buf_bytes(&call->message));
-    }
-    if (!call->result)
-        call->result = call->route->method->stream(call, &call->err);
-    call->result = name_deadline(call, call->result, &call->err);
-    tell_failure(call, call->result, &call->err);
-    log_set_request(NULL);
-    channel_finish(channel);
-}
-
-void call_run(struct call *call)
-{
-    struct lane *lane = call->lane;
-
-    if (call->route->method->flags & RPC_INLINE) {
-        run_unary(call);
-        call_send(call);
-        return;
-    }
-    call->job.run = run_job;
-    call->running = true;
-    atomic_fetch_add(&lane->running_count, 1);
-    if (workers_submit(lane->server->workers, &call->job))
-        return;
-    call->running = false;
-    atomic_fetch_sub(&lane->running_count, 1);
-    reply_overload(call, "all workers are busy and their queue is full: come back later");
-}
-
-/* --- back on the reactor --- */
-
-static void settle_stream(struct call *call)
-{
-    struct channel_news news = channel_look(call->channel);
-
-    if (news.finished) {
-        call->running = false;
-        atomic_fetch_sub(&call->lane->running_count, 1);
-    }
-    if (!call->connection) {
-        if (news.finished)
-            call_free(call);
-        return;
-    }
-    if (news.output && !call->progress_us)
-        call->progress_us = call->lane->reactor.now_us;
-    if (!call->replied && (news.output || news.finished)) {
-        if (news.finished && !news.output && call->result) {
-            reply_error(call, 0, call->result, call->err.text);
-            call_send(call);
-            return;
-        }
-        reply_stream_begin(call);
-        if (news.finished)
-            reply_stream_end(call);
-        call_send(call);
-    } else if (news.finished) {
-        reply_stream_end(call);
-    }
-    if (call->connection)
-        call->connection->protocol->resume(call, news.taken);
-}
-
-void call_settle(struct task *task)
-{
-    struct call *call = container_of(task, struct call, task);
-
-    if (call->channel) {
-        settle_stream(call);
-        return;
-    }
-    call->running = false;
-    atomic_fetch_sub(&call->lane->running_count, 1);
-    if (call->connection) {
-        call_send(call);
-        return;
-    }
-    call->reply.status = status_of_err(ERR_CANCELLED);
-    call_count_reply(call);
-    call_free(call);
-}
-
-void call_expire(struct timer *timer)
-{
-    struct call *call = container_of(timer, struct call, timer);
-
-    call_cancel(call, ERR_TIMEOUT);
-    if (call->replied)
-        return; /* a stream's handler ends it; an answer on its way is as good as sent */
-    call_refuse(call, 0, ERR_TIMEOUT, "the deadline of the call has passed");
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
@@ -32,6 +33,8 @@ struct http1 {
     bool say_continue; /* the client waits for "100 Continue" */
     bool head_sent;
     bool draining;
+    bool served; /* a request has come before: the peer does speak HTTP */
+    size_t trailer_size;
 };
 
 static const char bad_framing[] = "the request is malformed";
@@ -47,7 +50,15 @@ static int on_url(llhttp_t *parser, const char *at, size_t size)
 {
     struct call *call = state_of(parser)->call;
 
-    call_take_header(call, bytes_of(":path"), bytes_make(at, size));
+    struct bytes url = bytes_make(at, size);
+    const uint8_t *path;
+
+    /* A proxy's form, http://host/path: the Host header says the same. */
+    if (size > 7 && strncasecmp(at, "http://", 7) == 0) {
+        path = memchr(at + 7, '/', size - 7);
+        url = path ? bytes_skip(url, (size_t)(path - url.data)) : bytes_of("/");
+    }
+    call_take_header(call, bytes_of(":path"), url);
     return 0;
 }
 
@@ -62,8 +73,13 @@ static int on_header_value(llhttp_t *parser, const char *at, size_t size)
     struct http1 *http1 = state_of(parser);
     char name[NAME_SIZE_MAX];
 
-    if (http1->phase != PHASE_HEAD)
-        return 0; /* a trailer: nothing here needs one */
+    if (http1->phase != PHASE_HEAD) { /* a trailer: nothing here needs one */
+        http1->trailer_size += http1->name.size + size;
+        if (http1->trailer_size <= NET_HEAD_SIZE_MAX)
+            return 0;
+        llhttp_set_error_reason(parser, "the trailers are too large");
+        return -1;
+    }
     if (http1->name.size > sizeof(name)) {
         http1->call->too_large = true;
         return 0;
@@ -81,21 +97,39 @@ static int on_header_value(llhttp_t *parser, const char *at, size_t size)
     return 0;
 }
 
+/* What two readers could understand differently; NULL when there is nothing of it. */
+static const char *find_head_fault(struct http1 *http1)
+{
+    const llhttp_t *parser = &http1->parser;
+    struct bytes encoding = call_header(http1->call, "transfer-encoding");
+
+    if (parser->http_major != 1)
+        return "HTTP/1.0 and HTTP/1.1 are spoken here";
+    if (parser->http_minor > 0 && http1->host_count != 1)
+        return "a request has exactly one Host header";
+    if (parser->method == HTTP_CONNECT)
+        return "CONNECT is for proxies";
+    if (encoding.size && parser->http_minor == 0)
+        return "HTTP/1.0 has no Transfer-Encoding";
+    if (encoding.size &&
+        (encoding.size != 7 || strncasecmp((const char *)encoding.data, "chunked", 7) != 0))
+        return "the only Transfer-Encoding is chunked";
+    return NULL;
+}
+
 static int on_headers_complete(llhttp_t *parser)
 {
     struct http1 *http1 = state_of(parser);
     struct call *call = http1->call;
+    const char *fault;
 
     parser->upgrade = 0; /* we never upgrade: the request is answered as it is */
     http1->keep_alive = llhttp_should_keep_alive(parser);
     call_take_header(call, bytes_of(":method"),
                      bytes_of(llhttp_method_name((llhttp_method_t)parser->method)));
-    if (parser->http_major != 1) {
-        llhttp_set_error_reason(parser, "HTTP/1.0 and HTTP/1.1 are spoken here");
-        return -1;
-    }
-    if (http1->host_count != 1 && parser->http_minor > 0) {
-        llhttp_set_error_reason(parser, "a request has exactly one Host header");
+    fault = find_head_fault(http1);
+    if (fault) {
+        llhttp_set_error_reason(parser, fault);
         return -1;
     }
     http1->phase = PHASE_BODY;
@@ -172,6 +206,8 @@ static const char *find_fault(struct bytes head)
             return "a line of the head ends without a carriage return";
         if (c == '\n' && i + 1 < head.size && (head.data[i + 1] == ' ' || head.data[i + 1] == '\t'))
             return "a header is folded over two lines";
+        if (c == '\n' && i + 1 < head.size && head.data[i + 1] == ':')
+            return "a header has no name";
         if (c == '\r' && i + 1 < head.size && head.data[i + 1] != '\n')
             return "a carriage return stands within a line";
         if (c == 0)
@@ -213,8 +249,8 @@ static size_t take_head(struct connection *connection, struct bytes bytes)
     const char *fault = find_fault(head);
     ssize_t taken;
 
-    if (!is_http(head)) {
-        connection_close(connection);
+    if (!http1->served && !is_http(head)) {
+        connection->finished = connection->paused = true;
         return 0;
     }
     if (fault) {
@@ -231,7 +267,9 @@ static size_t take_head(struct connection *connection, struct bytes bytes)
     }
     http1->call = call_new(connection);
     http1->head_sent = false;
+    http1->served = true;
     http1->host_count = 0;
+    http1->trailer_size = 0;
     taken = parse(connection, head);
     return taken < 0 ? 0 : (size_t)taken;
 }
@@ -329,7 +367,7 @@ static bool put_stream(struct http1 *http1, struct buf *out)
 
         put_chunk(http1, out, bytes_make(bytes, count));
         if (count)
-            call->progress_us = call->lane->reactor.now_us;
+            call_progress(call, count);
         else if (!end) {
             call->progress_us = 0;
             break;
@@ -345,14 +383,14 @@ static bool put_stream(struct http1 *http1, struct buf *out)
 
 static bool put_body(struct call *call, struct buf *out)
 {
-    size_t left = call->reply.body.size - call->sent;
-    size_t count = left < NET_WRITE_SIZE ? left : NET_WRITE_SIZE;
+    struct bytes left = bytes_skip(call->reply.body, call->sent);
+    size_t count = left.size < NET_WRITE_SIZE ? left.size : NET_WRITE_SIZE;
 
     if (call->is_head)
         return true;
-    buf_put(out, bytes_make(call->reply.body.data + call->sent, count));
+    buf_put(out, bytes_make(left.data, count));
     call->sent += count;
-    call->progress_us = call->lane->reactor.now_us;
+    call_progress(call, count);
     return call->sent == call->reply.body.size;
 }
 

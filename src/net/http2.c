@@ -43,7 +43,7 @@ static int frame_cost(const nghttp2_frame_hd *hd)
     case NGHTTP2_HEADERS:
         return -2;
     case NGHTTP2_DATA:
-        return hd->length || hd->flags & NGHTTP2_FLAG_END_STREAM ? -1 : 2;
+        return hd->flags & NGHTTP2_FLAG_END_STREAM ? 0 : 2; /* earned back by what is in it */
     case NGHTTP2_RST_STREAM:
         return 4; /* more than its HEADERS earned: opening and resetting is not free */
     case NGHTTP2_SETTINGS:
@@ -153,7 +153,9 @@ static int on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t stream
                          const uint8_t *data, size_t size, void *arg)
 {
     struct call *call = nghttp2_session_get_stream_user_data(session, stream_id);
+    struct connection *connection = arg;
 
+    earn(connection->state, 3); /* more than a frame costs that is not all padding */
     if (!call) {
         nghttp2_session_consume_connection(session, size);
         return 0;
@@ -324,7 +326,7 @@ static ssize_t read_body(nghttp2_session *session, int32_t stream_id, uint8_t *t
     if (count)
         memcpy(to, call->reply.body.data + call->sent, count);
     call->sent += count;
-    call->progress_us = call->lane->reactor.now_us;
+    call_progress(call, count);
     if (call->sent == call->reply.body.size)
         end_body(session, call, flags);
     return (ssize_t)count;
@@ -338,7 +340,7 @@ static ssize_t read_stream(nghttp2_session *session, int32_t stream_id, uint8_t 
     size_t count = channel_pull(call->channel, to, size, &end);
 
     if (count)
-        call->progress_us = call->lane->reactor.now_us;
+        call_progress(call, count);
     if (end && !call->running) { /* finished, and call_settle has made the trailers */
         if (!count && call->reply.body.size > call->sent)
             return read_body(session, stream_id, to, size, flags, source, arg);
@@ -376,7 +378,9 @@ static void submit(struct call *call)
     struct header first = {BYTES_LITERAL(":status"), bytes_make(reply->status_text, 3)};
     size_t count = make_nv(&first, 1, nv);
 
-    snprintf(reply->status_text, sizeof(reply->status_text), "%03d", reply->http_status % 1000);
+    reply->status_text[0] = (char)('0' + reply->http_status / 100 % 10);
+    reply->status_text[1] = (char)('0' + reply->http_status / 10 % 10);
+    reply->status_text[2] = (char)('0' + reply->http_status % 10);
     assert(reply->header_count + 2 <= NV_COUNT);
     count += make_nv(reply->headers, reply->header_count, nv + 1);
     nv[count - 1].flags |= NGHTTP2_NV_FLAG_NO_INDEX; /* x-request-id: new each time */

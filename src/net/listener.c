@@ -84,7 +84,7 @@ static void listener_ready(struct watch *watch, uint32_t events)
             return;
         }
         lane = choose_lane(server, &total);
-        if (total >= NET_CONNECTION_COUNT_MAX) {
+        if (total >= server->limits.connection_count_max) {
             refuse(server, fd);
             continue;
         }

@@ -3,8 +3,8 @@
  * message_field.h - reaching into protobuf-c's structs by field descriptor.
  *
  * A list is a count and a pointer; a oneof is the number of its set member beside a union; a proto3
- * `optional` is a oneof of one; a proto2 optional scalar has a has_ flag. For the readers
- * and writers of net/ alone.
+ * `optional` is a oneof of one; a proto2 optional scalar has a has_ flag. For code that walks
+ * messages field by field: the readers and writers of net/, comparisons.
  */
 #ifndef TORG_NET_MESSAGE_FIELD_H
 #define TORG_NET_MESSAGE_FIELD_H

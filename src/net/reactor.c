@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -208,12 +209,23 @@ static int wait_ms(const struct reactor *reactor)
                                                   : (int)((left_us + MS_US - 1) / MS_US);
 }
 
+/* OpenSSL writes by write(2): a client that has left must be an error, not the process's end. */
+static void block_sigpipe(void)
+{
+    sigset_t signals;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
 static void *run(void *arg)
 {
     struct reactor *reactor = arg;
     struct epoll_event events[EVENT_COUNT];
     bool going = true;
 
+    block_sigpipe();
     while (going) {
         int count = epoll_wait(reactor->epoll_fd, events, EVENT_COUNT, wait_ms(reactor));
 

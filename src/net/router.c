@@ -23,18 +23,24 @@ static const struct rpc_method *find_method(const struct rpc_service *service, c
     return NULL;
 }
 
+static struct counter *make_counter(struct route *route, int status)
+{
+    char labels[METRIC_LABELS_SIZE_MAX];
+
+    snprintf(labels, sizeof(labels), "method=\"%.*s\",code=\"%s\"", BYTES_ARG(route->path),
+             status_name(status));
+    return metrics_counter("torg_rpc_requests_total", labels,
+                           "Calls answered, by method and status.");
+}
+
 static void make_series(struct route *route)
 {
     char labels[METRIC_LABELS_SIZE_MAX];
-    int used = snprintf(labels, sizeof(labels), "method=\"%.*s\"", BYTES_ARG(route->path));
 
-    route->duration = metrics_histogram("rpc_duration_seconds", labels,
+    snprintf(labels, sizeof(labels), "method=\"%.*s\"", BYTES_ARG(route->path));
+    route->duration = metrics_histogram("torg_rpc_duration_seconds", labels,
                                         "From a request's first byte to its answer.");
-    for (int status = 0; status < STATUS_COUNT; status++) {
-        snprintf(labels + used, sizeof(labels) - (size_t)used, ",code=\"%s\"", status_name(status));
-        route->requests[status] =
-            metrics_counter("rpc_requests_total", labels, "Calls answered, by method and status.");
-    }
+    route->requests[STATUS_OK] = make_counter(route, STATUS_OK);
 }
 
 static void add_route(struct router *router, const struct rpc_service *service,
@@ -73,18 +79,24 @@ void router_add(struct router *router, const struct rpc_service *service)
         add_route(router, service, &descriptor->methods[i]);
 }
 
-const struct route *router_find(const struct router *router, struct bytes path)
+struct route *router_find(const struct router *router, struct bytes path)
 {
-    const struct route *route = router->slots[slot_of(path)];
+    struct route *route = router->slots[slot_of(path)];
 
     while (route && !bytes_equal(route->path, path))
         route = route->next;
     return route;
 }
 
-void route_count(const struct route *route, int status, int64_t duration_us)
+void route_count(struct route *route, int status, int64_t duration_us)
 {
-    counter_add(route->requests[status], 1);
+    struct counter *requests = atomic_load_explicit(&route->requests[status], memory_order_acquire);
+
+    if (!requests) { /* two threads may both make it: they get the same */
+        requests = make_counter(route, status);
+        atomic_store_explicit(&route->requests[status], requests, memory_order_release);
+    }
+    counter_add(requests, 1);
     histogram_add(route->duration, duration_us);
 }
 

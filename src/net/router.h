@@ -20,7 +20,7 @@ struct route {
     const struct rpc_method *method; /* NULL: in the .proto, but without a handler */
     const ProtobufCMessageDescriptor *input;
     const ProtobufCMessageDescriptor *output;
-    struct counter *requests[STATUS_COUNT];
+    _Atomic(struct counter *) requests[STATUS_COUNT]; /* made when first counted */
     struct histogram *duration;
     struct route *next; /* of the same slot */
 };
@@ -34,7 +34,7 @@ struct router {
 void router_release(struct router *router);
 /* Aborts when the service names a method its .proto lacks, or is there already. */
 void router_add(struct router *router, const struct rpc_service *service);
-const struct route *router_find(const struct router *router, struct bytes path);
-void route_count(const struct route *route, int status, int64_t duration_us);
+struct route *router_find(const struct router *router, struct bytes path);
+void route_count(struct route *route, int status, int64_t duration_us);
 
 #endif

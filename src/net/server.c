@@ -27,17 +27,18 @@ enum { DRAIN_POLL_MS = 5, CANCEL_WAIT_MS = 1000 };
 
 static void make_metrics(struct server_metrics *metrics)
 {
-    metrics->connections = metrics_gauge("net_connections", NULL, "Open connections.");
+    metrics->connections = metrics_gauge("torg_net_connections", NULL, "Open connections.");
     metrics->accepted =
-        metrics_counter("net_connections_accepted_total", NULL, "Connections taken.");
-    metrics->refused = metrics_counter("net_connections_refused_total", NULL,
+        metrics_counter("torg_net_connections_accepted_total", NULL, "Connections taken.");
+    metrics->refused = metrics_counter("torg_net_connections_refused_total", NULL,
                                        "Connections refused because there were too many.");
-    metrics->received = metrics_counter("net_received_bytes_total", NULL, "Bytes from clients.");
-    metrics->sent = metrics_counter("net_sent_bytes_total", NULL, "Bytes to clients.");
+    metrics->received =
+        metrics_counter("torg_net_received_bytes_total", NULL, "Bytes from clients.");
+    metrics->sent = metrics_counter("torg_net_sent_bytes_total", NULL, "Bytes to clients.");
     metrics->floods =
-        metrics_counter("net_floods_total", NULL, "Connections cut off for useless frames.");
+        metrics_counter("torg_net_floods_total", NULL, "Connections cut off for useless frames.");
     metrics->overloads =
-        metrics_counter("net_overloads_total", NULL, "Calls answered with: come back later.");
+        metrics_counter("torg_net_overloads_total", NULL, "Calls answered with: come back later.");
 }
 
 static unsigned core_count(void)
@@ -69,6 +70,24 @@ static int make_lanes(struct server *server, unsigned count, struct err *err)
     return 0;
 }
 
+static int64_t timeout_us(unsigned chosen_ms, unsigned default_ms)
+{
+    return (int64_t)(chosen_ms ? chosen_ms : default_ms) * MS_US;
+}
+
+static struct server_limits choose_limits(const struct server_options *options)
+{
+    unsigned count = options->connection_count_max;
+
+    return (struct server_limits){
+        .connection_count_max = count ? count : NET_CONNECTION_COUNT_MAX,
+        .head_timeout_us = timeout_us(options->head_timeout_ms, NET_HEAD_TIMEOUT_MS),
+        .body_grace_us = timeout_us(options->body_grace_ms, NET_BODY_GRACE_MS),
+        .idle_timeout_us = timeout_us(options->idle_timeout_ms, NET_IDLE_TIMEOUT_MS),
+        .stall_timeout_us = timeout_us(options->stall_timeout_ms, NET_STALL_TIMEOUT_MS),
+    };
+}
+
 int server_new(const struct server_options *options, struct server **result, struct err *err)
 {
     struct server *server = mem_zero(sizeof(*server));
@@ -76,6 +95,7 @@ int server_new(const struct server_options *options, struct server **result, str
     int rc = 0;
 
     *result = NULL;
+    server->limits = choose_limits(options);
     server->authenticator = options->authenticator;
     server->listener.watch.fd = server->operator_listener.watch.fd = -1;
     server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);

@@ -64,7 +64,17 @@ struct server_metrics {
     struct counter *overloads;
 };
 
+/* The limits of limits.h that a program may change. */
+struct server_limits {
+    unsigned connection_count_max;
+    int64_t head_timeout_us;
+    int64_t body_grace_us;
+    int64_t idle_timeout_us;
+    int64_t stall_timeout_us;
+};
+
 struct server {
+    struct server_limits limits;
     struct authenticator *authenticator; /* borrowed */
     struct tls_context *tls;
     struct router router;
@@ -78,6 +88,7 @@ struct server {
     int spare_fd; /* given up for a moment to refuse a client when there are no more */
     bool started;
     atomic_bool draining;
+    _Atomic size_t body_size; /* of all large bodies that are kept */
     struct server_metrics metrics;
 
     const struct rpc_service *services[NET_SERVICE_COUNT_MAX]; /* borrowed */

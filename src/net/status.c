@@ -180,7 +180,7 @@ static void put_text(struct buf *out, const char *text)
         text_put_json(out, bytes_of(text));
         return;
     }
-    for (size_t i = 0; text[i] && i < ERR_TEXT_SIZE; i++)
+    for (size_t i = 0; i < ERR_TEXT_SIZE && text[i]; i++)
         buf_put_byte(&clean, (unsigned char)text[i] < 0x80 ? (uint8_t)text[i] : '?');
     text_put_json(out, buf_bytes(&clean));
     buf_release(&clean);

@@ -16,15 +16,21 @@ struct tls_context {
 
 static const unsigned char session_context[] = "torg";
 
+/* OpenSSL's first word is the cause ("No such file or directory", "no start line"), its later ones
+ * only say which library passed it on. */
 static int ssl_err(struct err *err, const char *what, const char *file)
 {
-    char reason[160] = "unknown reason";
-    unsigned long code = ERR_peek_last_error();
+    unsigned long code = ERR_peek_error();
+    const char *reason = NULL;
+    char text[128];
 
-    if (code)
-        ERR_error_string_n(code, reason, sizeof(reason));
+    if (ERR_SYSTEM_ERROR(code))
+        reason = strerror_r(ERR_GET_REASON(code), text, sizeof(text));
+    else if (code)
+        reason = ERR_reason_error_string(code);
+    err_set(err, ERR_INVALID, "%s %s: %s", what, file, reason ? reason : "unknown reason");
     ERR_clear_error();
-    return err_set(err, ERR_INVALID, "%s %s: %s", what, file, reason);
+    return ERR_INVALID;
 }
 
 /* The first of ours that the client also offers; none in common: HTTP/1.1 without saying so. */

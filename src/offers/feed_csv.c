@@ -35,7 +35,7 @@ struct csv_feed {
     struct feed_reader base;
     struct feed_text text;
     struct bytes block; /* not looked at yet */
-    char delimiter;
+    uint8_t delimiter;
     bool after_cr; /* an LF now belongs to the line's end before it */
     uint64_t line;
     uint64_t record_line; /* where the record at hand begins */
@@ -197,7 +197,7 @@ static bool is_blank_record(const struct csv_feed *csv)
 }
 
 /* The one of , ; tab | that the first line has most of, outside of quotes. */
-static char guess_delimiter(struct bytes text)
+static uint8_t guess_delimiter(struct bytes text)
 {
     static const char candidates[] = ",;\t|";
     size_t counts[4] = {0};
@@ -215,7 +215,7 @@ static char guess_delimiter(struct bytes text)
     }
     for (i = 1; i < 4; i++)
         best = counts[i] > counts[best] ? i : best;
-    return candidates[best];
+    return (uint8_t)candidates[best];
 }
 
 /* A column "Вес [кг]" is an attribute with a unit. */
@@ -292,10 +292,10 @@ static int csv_start(struct feed_reader *reader, struct err *err)
     rc = feed_text_next(&csv->text, reader, &csv->block, err);
     if (rc)
         return rc;
-    csv->delimiter = reader->options.delimiter;
+    csv->delimiter = (uint8_t)reader->options.delimiter;
     if (csv->block.size > 5 && bytes_begin(csv->block, bytes_of("sep=")) &&
         strchr(",;\t|", csv->block.data[4])) { /* as Excel likes it */
-        csv->delimiter = (char)csv->block.data[4];
+        csv->delimiter = csv->block.data[4];
         csv->block = bytes_skip(csv->block, 5);
     }
     if (!csv->delimiter)

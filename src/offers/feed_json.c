@@ -140,33 +140,31 @@ static void put_attribute(struct feed_builder *builder, const char *name, const 
 /* One attribute a value of a list; a list of lists is refused. */
 static void put_attribute_values(struct feed_builder *builder, const char *name, json_t *value)
 {
-    json_t *each;
     size_t i;
 
     if (!json_is_array(value)) {
         put_attribute(builder, name, value);
         return;
     }
-    json_array_foreach(value, i, each) put_attribute(builder, name, each);
+    for (i = 0; i < json_array_size(value); i++)
+        put_attribute(builder, name, json_array_get(value, i));
 }
 
 /* {"Цвет": "синий"} or [{"name": "Цвет", "value": "синий"}] */
 static void put_attributes(struct feed_builder *builder, json_t *value)
 {
-    const char *name;
-    json_t *each;
+    void *at;
     size_t i;
 
-    if (json_is_object(value)) {
-        json_object_foreach(value, name, each) put_attribute_values(builder, name, each);
-        return;
-    }
-    if (!json_is_array(value))
+    if (!json_is_object(value) && !json_is_array(value))
         violations_add(feed_builder_problems(builder), "attributes",
                        "is neither an object nor a list");
-    json_array_foreach(value, i, each)
-    {
-        name = json_string_value(json_object_get(each, "name"));
+    for (at = json_object_iter(value); at; at = json_object_iter_next(value, at))
+        put_attribute_values(builder, json_object_iter_key(at), json_object_iter_value(at));
+    for (i = 0; i < json_array_size(value); i++) {
+        const json_t *each = json_array_get(value, i);
+        const char *name = json_string_value(json_object_get(each, "name"));
+
         put_attribute(builder, name ? name : "", each);
     }
 }
@@ -175,12 +173,11 @@ static void put_list(struct feed_builder *builder, enum feed_field field, json_t
 {
     char room[SCALAR_SIZE];
     struct bytes text;
-    json_t *each;
     size_t i;
 
-    json_array_foreach(list, i, each)
-    {
-        json_t *url = json_object_get(each, "url");
+    for (i = 0; i < json_array_size(list); i++) {
+        const json_t *each = json_array_get(list, i);
+        const json_t *url = json_object_get(each, "url");
 
         url = url ? url : json_object_get(each, "sourceUrl");
         if (!scalar_text(url ? url : each, room, &text))
@@ -205,12 +202,12 @@ static void put_nested(struct feed_builder *builder, const char *name, json_t *o
                    {"contacts", "email", "email"},      {"price", "currency", "currency"},
                    {"point", "latitude", "latitude"},   {"point", "longitude", "longitude"},
                    {"address", "point", "point"}};
-    const char *inner;
-    json_t *value;
+    void *at;
     size_t i;
 
-    json_object_foreach(object, inner, value)
-    {
+    for (at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+        const char *inner = json_object_iter_key(at);
+        json_t *value = json_object_iter_value(at);
         const char *meant = NULL;
 
         for (i = 0; i < ARRAY_COUNT(renamed); i++) {
@@ -258,11 +255,12 @@ static bool is_nest(const char *name, const json_t *value)
 
 static void put_object(struct feed_builder *builder, json_t *object)
 {
-    const char *name;
-    json_t *value;
+    void *at;
 
-    json_object_foreach(object, name, value)
-    {
+    for (at = json_object_iter(object); at; at = json_object_iter_next(object, at)) {
+        const char *name = json_object_iter_key(at);
+        json_t *value = json_object_iter_value(at);
+
         if (strcmp(name, "attributes") == 0 || strcmp(name, "params") == 0)
             put_attributes(builder, value);
         else if (is_nest(name, value))

@@ -34,25 +34,18 @@ struct feed_row {
     uint64_t line;   /* where it begins, from 1 */
 
     struct bytes external_id; /* never empty: without one in the file, made of the content */
-    bool id_from_content;
     struct bytes category_id; /* either may be empty */
     struct bytes category;    /* a name, or a path: "Электроника/Телефоны" */
     struct bytes title;
     struct bytes description; /* plain text with line breaks */
     struct bytes url;
 
-    bool has_price;
-    int64_t price; /* in the currency's smallest unit */
-    bool has_old_price;
+    int64_t price; /* in the currency's smallest unit; see has_price */
     int64_t old_price;
-    char currency[4]; /* ISO 4217; "" without a price */
-    enum feed_condition condition;
-
     const struct bytes *photos; /* http and https URLs */
     size_t photo_count;
     struct bytes address;
-    bool has_point;
-    double latitude;
+    double latitude; /* see has_point */
     double longitude;
     struct bytes contact_name;
     const struct bytes *phones; /* as +79001234567 */
@@ -61,11 +54,17 @@ struct feed_row {
     const struct feed_attribute *attributes; /* in the file's order */
     size_t attribute_count;
 
-    bool available; /* true unless the file says otherwise */
-    bool deleted;   /* the file asks to delete it; only the id counts then */
-
     struct violations problems; /* with any of these the row is to be refused */
     struct violations notes;    /* what was left out of a row that is good without it */
+
+    enum feed_condition condition;
+    char currency[4]; /* ISO 4217; "" without a price */
+    bool id_from_content;
+    bool has_price;
+    bool has_old_price;
+    bool has_point;
+    bool available; /* true unless the file says otherwise */
+    bool deleted;   /* the file asks to delete it; only the id counts then */
 };
 
 enum { FEED_HASH_SIZE = 33 };

@@ -18,6 +18,7 @@ static void print_system(const struct remote *remote, const Torg__V1__System *sy
 enum exit_code cmd_status(const struct invocation *invocation)
 {
     Torg__V1__GetSystemRequest request = TORG__V1__GET_SYSTEM_REQUEST__INIT;
+    const char *path = config_text(&invocation->config, SETTING_DATA_DIR);
     ProtobufCMessage *response = NULL;
     struct remote *remote = NULL;
     struct err err;
@@ -25,12 +26,15 @@ enum exit_code cmd_status(const struct invocation *invocation)
 
     rc = remote_open(&invocation->config, invocation->arena, &remote, &err);
     if (rc == ERR_NOT_FOUND) {
-        complain("no server runs on %s", config_text(&invocation->config, SETTING_DATA_DIR));
+        complain("no server runs on %s", path);
         return EXIT_UNAVAILABLE;
     }
     if (!rc)
         rc = remote_call(remote, "torg.v1.SystemService/GetSystem", &request.base,
                          &torg__v1__system__descriptor, &response, &err);
+    if (rc == ERR_UNAVAILABLE) /* taking the lock would tell, but could stop one that starts now */
+        err_wrap(&err, "the server of %s does not answer; one that was killed leaves its address",
+                 path);
     if (!rc && invocation->json)
         print_json(response);
     else if (!rc)

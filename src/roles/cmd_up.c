@@ -15,6 +15,14 @@ const struct role role_table[] = {
      .summary = "the page, the state of the process, keys, the audit log",
      .start = role_system_start,
      .stop = role_system_stop},
+    {.name = "catalog",
+     .summary = "the tree of categories, their attributes and rules",
+     .start = role_catalog_start,
+     .stop = role_catalog_stop},
+    {.name = "offers",
+     .summary = "sellers' offers, drafts and cabinets",
+     .start = role_offers_start,
+     .stop = role_offers_stop},
 };
 const size_t role_count = ARRAY_COUNT(role_table);
 
@@ -32,7 +40,8 @@ static enum exit_code run(struct process *process)
 
 enum exit_code cmd_up(const struct invocation *invocation)
 {
-    struct process process = {.config = &invocation->config, .arena = invocation->arena};
+    struct process process = {
+        .config = &invocation->config, .arena = invocation->arena, .demo = true};
 
     assert(role_count <= ROLE_COUNT_MAX);
     for (size_t i = 0; i < role_count; i++)

@@ -24,6 +24,11 @@ static const struct command_option audit_options[] = {
     {"limit", "COUNT", "How many entries, the newest first (default 20, at most 1000)."},
     {NULL, NULL, NULL}};
 
+static const struct command_option catalog_apply_options[] = {
+    {"expect", "VERSION", "Refuse unless this version is in use (default: the one just compared)."},
+    {"force", NULL, "Apply it although stored offers would break a rule of it."},
+    {NULL, NULL, NULL}};
+
 static const struct command_option help_options[] = {
     {"format", "FORMAT", "text, or a whole document: man, bash (completion), config (reference)."},
     {NULL, NULL, NULL}};
@@ -104,6 +109,42 @@ const struct command command_table[] = {
      .example = "torg config dump\nTORG_LOG_LEVEL=debug torg config dump --json",
      .flags = ASKING,
      .run = cmd_config_dump},
+    {.name = "catalog check",
+     .summary = "check a catalogue file, and tell everything that is wrong with it",
+     .arguments = "FILE",
+     .details = "Needs no server and no data. Each fault is told with its place in the file. "
+                "docs/catalog.md explains the format.",
+     .example = "torg catalog check demo/catalog.json",
+     .flags = COMMAND_JSON,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_catalog_check},
+    {.name = "catalog diff",
+     .summary = "show what a catalogue file would change, and which offers it would break",
+     .arguments = "FILE",
+     .details = "Compares the file with the catalogue in use: categories and attributes added, "
+                "removed and changed, field by field; and stored offers that would break a rule. "
+                "Changes nothing. Works through the server that runs on the data directory, or on "
+                "the directory itself when none runs.",
+     .example = "torg catalog diff demo/catalog.json\n"
+                "torg catalog diff demo/catalog.json --json",
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_catalog_diff},
+    {.name = "catalog apply",
+     .summary = "put a catalogue file into use, on every server, without a restart",
+     .arguments = "FILE",
+     .details = "Shows the difference as torg catalog diff does, then stores the file as the next "
+                "version, if the one it was compared with is still in use. Refused when stored "
+                "offers would break a rule, unless by force. Servers follow within two seconds.",
+     .example = "torg catalog apply demo/catalog.json\n"
+                "torg catalog apply demo/catalog.json --expect 3",
+     .options = catalog_apply_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_catalog_apply},
     {.name = "key create",
      .summary = "make an API key and print it, once",
      .arguments = "NAME",
@@ -128,9 +169,9 @@ const struct command command_table[] = {
      .run = cmd_key_list},
     {.name = "key revoke",
      .summary = "make an API key useless, within a second, on every server",
-     .arguments = "ID",
+     .arguments = "ID|NAME",
      .details = "A revoked key stays in the list. Revoking it again changes nothing.",
-     .example = "torg key revoke 4fQ2mZ8sKd",
+     .example = "torg key revoke shop\ntorg key revoke 4fQ2mZ8sKd",
      .flags = ASKING,
      .argument_min = 1,
      .argument_max = 1,

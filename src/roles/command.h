@@ -101,6 +101,9 @@ enum exit_code fail(const struct err *err);
 
 /* --- one a file: cmd_*.c --- */
 enum exit_code cmd_audit(const struct invocation *invocation);
+enum exit_code cmd_catalog_apply(const struct invocation *invocation);
+enum exit_code cmd_catalog_check(const struct invocation *invocation);
+enum exit_code cmd_catalog_diff(const struct invocation *invocation);
 enum exit_code cmd_config_check(const struct invocation *invocation);
 enum exit_code cmd_config_dump(const struct invocation *invocation);
 enum exit_code cmd_help(const struct invocation *invocation);

@@ -52,6 +52,19 @@ static int refuse_foreign(const char *path, struct err *err)
     return 0;
 }
 
+/* What waiting does not mend is not ERR_UNAVAILABLE: that says the directory is in use. */
+static int make_usable(const char *path, struct err *err)
+{
+    int rc = dir_create(path, err);
+
+    if (!rc && access(path, R_OK | W_OK | X_OK))
+        rc = err_errno(err, "write to %s", path);
+    if (!rc)
+        return 0;
+    err->code = ERR_PRECONDITION;
+    return err_wrap(err, "the data directory cannot be used (--data names another)");
+}
+
 static int check_version(const char *path, struct err *err)
 {
     struct buf found = BUF_INIT(VERSION_SIZE_MAX);
@@ -85,7 +98,7 @@ int data_dir_open(const char *path, bool create, struct data_dir *dir, struct er
                        "there is no data directory %s; torg up makes it, "
                        "--data names another",
                        path);
-    rc = dir_create(path, err);
+    rc = make_usable(path, err);
     if (!rc)
         rc = refuse_foreign(path, err);
     if (rc)

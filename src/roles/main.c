@@ -2,6 +2,7 @@
 /*
  * main.c - torg: one program, a command a file; this one reads the command line and calls it.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,6 +53,17 @@ static enum exit_code run(struct invocation *invocation)
     return invocation->command->run(invocation);
 }
 
+/* A file opened as descriptor 1 or 2 would be written to by every printf. */
+static void open_standard_streams(void)
+{
+    int fd = open("/dev/null", O_RDWR);
+
+    while (fd >= 0 && fd <= STDERR_FILENO)
+        fd = open("/dev/null", O_RDWR);
+    if (fd >= 0)
+        close(fd);
+}
+
 int main(int argc, char **argv)
 {
     struct arena *arena = arena_new();
@@ -59,6 +71,7 @@ int main(int argc, char **argv)
     enum exit_code code;
     struct err err;
 
+    open_standard_streams();
     umask(077); /* data, keys and logs of this process are its user's alone */
     if (options_parse((const char *const *)argv + 1, argc > 0 ? (size_t)argc - 1 : 0, arena,
                       &invocation, &err)) {
@@ -68,8 +81,10 @@ int main(int argc, char **argv)
         code = run(&invocation);
     }
     if (fflush(stdout) || ferror(stdout)) {
-        if (code == EXIT_OK)
-            code = EXIT_FAILED; /* a full disk must not look like an empty list */
+        if (code == EXIT_OK) { /* a full disk must not look like an empty list */
+            complain("the output could not be written");
+            code = EXIT_FAILED;
+        }
     }
     arena_free(arena);
     return code;

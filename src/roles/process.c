@@ -194,9 +194,10 @@ static int open_all(struct process *process, struct err *err)
         rc = start_server(process, err);
     if (!rc)
         rc = record(process, "server.start", err);
-    if (!rc)
-        rc = announce(process, err);
-    return rc;
+    if (rc)
+        return rc;
+    stopper_serve();
+    return announce(process, err);
 }
 
 static void close_all(struct process *process)
@@ -207,6 +208,7 @@ static void close_all(struct process *process)
         process->roles[--process->started_count]->stop(process);
     if (process->server)
         server_free(process->server);
+    catalog_holder_close(process->catalog);
     key_ring_close(process->ring);
     backends_close(&process->backends);
     if (process->dir.lock_fd >= 0)

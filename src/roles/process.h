@@ -17,6 +17,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "catalog/change.h"
+#include "catalog/holder.h"
 #include "config/config.h"
 #include "net/server.h"
 #include "roles/backends.h"
@@ -46,6 +48,9 @@ struct process {
     struct backends backends;
     struct key_ring *ring;
     struct server *server;
+    bool demo;                             /* torg up: an empty store gets the demo catalogue */
+    struct catalog_holder *catalog;        /* NULL until a role has called process_open_catalog */
+    struct catalog_impact *catalog_impact; /* set by the role that keeps offers, if it is here */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */
@@ -55,8 +60,16 @@ struct process {
 /* Serves until a signal; the roles are in process->roles. */
 int process_run(struct process *process, struct err *err);
 
+/* Makes process->catalog, once, for all roles that read it. */
+int process_open_catalog(struct process *process, struct err *err);
+
 /* --- the first role: what every process has --- */
 int role_system_start(struct process *process, struct err *err);
 void role_system_stop(struct process *process);
+
+int role_catalog_start(struct process *process, struct err *err);
+void role_catalog_stop(struct process *process);
+int role_offers_start(struct process *process, struct err *err);
+void role_offers_stop(struct process *process);
 
 #endif

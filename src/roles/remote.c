@@ -12,7 +12,7 @@
 #include "roles/data_dir.h"
 #include "torg/v1/error.pb-c.h"
 
-enum { FILE_SIZE_MAX = 4096, REQUEST_SIZE_MAX = 1 << 20, TIMEOUT_MS = 30 * 1000, HTTP_OK = 200 };
+enum { FILE_SIZE_MAX = 4096, REQUEST_SIZE_MAX = 4 << 20, TIMEOUT_MS = 30 * 1000, HTTP_OK = 200 };
 
 struct remote {
     struct arena *arena; /* borrowed; the struct itself is in it */

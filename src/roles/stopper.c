@@ -52,12 +52,18 @@ void stopper_start(void)
     pthread_detach(thread); /* it lives as long as the process */
 }
 
+void stopper_serve(void)
+{
+    pthread_mutex_lock(&lock);
+    serving = true;
+    pthread_mutex_unlock(&lock);
+}
+
 int stopper_wait(void)
 {
     int number;
 
     pthread_mutex_lock(&lock);
-    serving = true;
     while (!asked_with)
         pthread_cond_wait(&asked, &lock);
     number = asked_with;

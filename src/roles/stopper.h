@@ -12,7 +12,11 @@
 /* Before any other thread starts: threads inherit that the signals are not for them. */
 void stopper_start(void);
 
-/* The process serves now; returns when it is asked to stop, with the signal's number. */
+/* From here on the first signal asks for an orderly stop. Before others are told of the server:
+ * who has read that it is up may stop it. */
+void stopper_serve(void);
+
+/* Returns when the process is asked to stop, with the signal's number. */
 int stopper_wait(void);
 
 #endif

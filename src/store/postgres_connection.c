@@ -53,13 +53,30 @@ struct encoded {
 
 /* ---- errors ---- */
 
+/* libpq ends its messages with a line end, and breaks them: an error here is one line. */
+static int link_err(const PGconn *link, const char *what, const char *doing, struct err *err)
+{
+    char reason[256];
+    size_t size = 0;
+
+    snprintf(reason, sizeof(reason), "%s", link ? PQerrorMessage(link) : "no memory");
+    for (size_t i = 0; reason[i]; i++) {
+        if (reason[i] >= ' ' || reason[i] < 0)
+            reason[size++] = reason[i];
+        else if (size && reason[size - 1] != ' ')
+            reason[size++] = ' ';
+    }
+    while (size && reason[size - 1] == ' ')
+        size--;
+    reason[size] = 0;
+    return err_set(err, ERR_UNAVAILABLE, "postgres: %s: %s%s%.100s", what,
+                   size ? reason : "no answer in time", *doing ? ": " : "", doing);
+}
+
 static int lose(struct postgres_connection *connection, const char *doing, struct err *err)
 {
-    const char *reason = connection->link ? PQerrorMessage(connection->link) : "";
-
     connection->lost = true;
-    return err_set(err, ERR_UNAVAILABLE, "postgres: the connection is lost: %.300s: %.100s",
-                   reason[0] ? reason : "no answer in time", doing);
+    return link_err(connection->link, "the connection is lost", doing, err);
 }
 
 static int code_of(const char *state)
@@ -243,9 +260,8 @@ enum postgres_commit postgres_commit(struct postgres_connection *connection, str
     if (!send_text(connection, "COMMIT") || send_sync(connection, "COMMIT", err) ||
         read_answers(connection, "COMMIT", &result, err)) {
         connection->lost = true;
-        err_set(err, ERR_UNAVAILABLE,
-                "postgres: no answer to COMMIT: it is unknown whether it took place: %.200s",
-                PQerrorMessage(connection->link));
+        link_err(connection->link, "no answer to COMMIT: it is unknown whether it took place", "",
+                 err);
         return POSTGRES_UNKNOWN;
     }
     if (PQresultStatus(result) == PGRES_FATAL_ERROR) {
@@ -283,8 +299,7 @@ int postgres_connect(struct postgres_connection *connection, const char *url, st
     snprintf(user_timeout_ms, sizeof(user_timeout_ms), "%d", STORE_STATEMENT_MS_MAX);
     connection->link = PQconnectdbParams(names, values, 1);
     if (!connection->link || PQstatus(connection->link) != CONNECTION_OK) {
-        rc = err_set(err, ERR_UNAVAILABLE, "postgres: cannot connect: %.300s",
-                     connection->link ? PQerrorMessage(connection->link) : "no memory");
+        rc = link_err(connection->link, "cannot connect", "", err);
         goto out;
     }
     snprintf(settings, sizeof(settings),
@@ -293,8 +308,7 @@ int postgres_connect(struct postgres_connection *connection, const char *url, st
              STORE_STATEMENT_MS_MAX, 2 * STORE_STATEMENT_MS_MAX);
     result = PQexec(connection->link, settings);
     if (PQresultStatus(result) != PGRES_COMMAND_OK)
-        rc = err_set(err, ERR_UNAVAILABLE, "postgres: cannot set up the session: %.300s",
-                     PQerrorMessage(connection->link));
+        rc = link_err(connection->link, "cannot set up the session", "", err);
     PQclear(result);
     if (rc == 0 && !PQenterPipelineMode(connection->link))
         rc = lose(connection, "pipeline mode", err);

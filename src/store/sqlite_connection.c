@@ -90,12 +90,13 @@ static int prepare_own(struct sqlite_connection *connection, const char *sql,
 
 /* Why these: Debian's SQLite overwrites what is deleted (secure_delete) and we need not;
  * checkpoints have a thread of their own; a group is never spilled before its commit; readers
- * map the file, because every commit empties their private page caches. */
+ * map the file, because every commit empties their private page caches (a disk that fails to read
+ * then kills the process: the price). The log keeps its size when it begins anew: growing costs. */
 static int set_up(struct sqlite_connection *connection, enum sqlite_role role, struct err *err)
 {
     static const char *const of_role[] = {
         [SQLITE_ROLE_WRITER] = "PRAGMA cache_size=-131072; PRAGMA cache_spill=OFF;"
-                               "PRAGMA journal_size_limit=67108864;",
+                               "PRAGMA journal_size_limit=268435456;",
         [SQLITE_ROLE_READER] = "PRAGMA query_only=ON; PRAGMA cache_size=-8192;"
                                "PRAGMA mmap_size=2147418112;",
         [SQLITE_ROLE_CHECKPOINTER] = "PRAGMA cache_size=-256;",

@@ -109,7 +109,9 @@ static enum member_result run_member(struct sqlite_writer *self, struct request 
     request->rc = store_run(&tx.base, request->fn, request->arg, request->err);
     if (!sqlite_in_transaction(connection)) {
         assert(request->rc);
-        *err = *request->err;
+        err_set(err, request->rc == ERR_CORRUPT ? ERR_CORRUPT : ERR_UNAVAILABLE,
+                "all that were to be committed together are rolled back: %.400s",
+                request->err->text);
         return MEMBER_BROKEN;
     }
     request->failed = request->rc != 0;

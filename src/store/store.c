@@ -22,6 +22,7 @@
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "store/sql_split.h"
 #include "store/store_ops.h"
 
 static const struct store_ops *const backends[] = {
@@ -79,7 +80,7 @@ void store_close(struct store *store)
 
 const char *store_backend(const struct store *store)
 {
-    return store->ops->name;
+    return store->backend;
 }
 
 /* Full jitter: a random pause below a bound that doubles from 1 ms. */
@@ -100,7 +101,7 @@ static void count_again(const struct store *store)
 {
     char labels[METRIC_LABELS_SIZE_MAX];
 
-    snprintf(labels, sizeof(labels), "backend=\"%s\"", store->ops->name);
+    snprintf(labels, sizeof(labels), "backend=\"%s\"", store->backend);
     counter_add(metrics_counter("torg_store_retries_total", labels,
                                 "transactions run again after a conflict or a lost connection"),
                 1);
@@ -124,6 +125,7 @@ static int run(struct store *store, enum store_mode mode, store_fn fn, void *arg
             back_off(attempt - 1);
         }
         err->code = 0;
+        err->text[0] = 0;
         rc = store->ops->run(store, mode, fn, arg, err);
         if (rc != STORE_AGAIN)
             return rc;
@@ -237,17 +239,21 @@ int store_check_sql(const char *sql, struct err *err)
         "release", "set",   "reset",  "prepare", "attach",   "detach",     "pragma",
         "vacuum",  "copy",  "lock",   "listen",  "discard",  "deallocate",
     };
-    size_t blank = strspn(sql, " \t\r\n");
+    struct bytes text = bytes_of(sql);
+    struct bytes statement;
     size_t word = 0;
     size_t i;
 
     if (strlen(sql) > STORE_SQL_SIZE_MAX)
         return err_set(err, ERR_LIMIT, "a statement of more than %d bytes: %.100s…",
                        STORE_SQL_SIZE_MAX, sql);
-    while (isalpha((unsigned char)sql[blank + word]))
+    if (!sql_next(&text, &statement))
+        return err_set(err, ERR_INTERNAL, "an empty statement");
+    while (word < statement.size && isalpha(statement.data[word]))
         word++;
     for (i = 0; i < ARRAY_COUNT(refused); i++)
-        if (strlen(refused[i]) == word && strncasecmp(sql + blank, refused[i], word) == 0)
+        if (strlen(refused[i]) == word &&
+            strncasecmp((const char *)statement.data, refused[i], word) == 0)
             return err_set(err, ERR_INVALID, "%s is not for a transaction's function: %.100s",
                            refused[i], sql);
     return 0;

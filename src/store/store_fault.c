@@ -159,7 +159,7 @@ static int fault_open(const char *url, const struct store_options *options, stru
     if (rc)
         return rc;
     self = mem_zero(sizeof(*self));
-    self->base.ops = &store_fault_ops;
+    self->base = (struct store){.ops = &store_fault_ops, .backend = inner->backend};
     self->inner = inner;
     pthread_mutex_init(&self->lock, NULL);
     *store = &self->base;
@@ -168,7 +168,6 @@ static int fault_open(const char *url, const struct store_options *options, stru
 
 const struct store_ops store_fault_ops = {
     .scheme = "fault",
-    .name = "fault",
     .open = fault_open,
     .close = fault_close,
     .run = fault_run,

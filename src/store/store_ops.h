@@ -33,7 +33,6 @@ struct store_call {
 
 struct store_ops {
     const char *scheme;
-    const char *name;
     int (*open)(const char *url, const struct store_options *options, struct store **store,
                 struct err *err);
     void (*close)(struct store *store);
@@ -44,6 +43,7 @@ struct store_ops {
 
 struct store { /* embedded in each backend's struct */
     const struct store_ops *ops;
+    const char *backend; /* what store_backend answers: a wrapper says what it wraps */
 };
 
 struct store_tx { /* embedded in each backend's struct */

@@ -136,7 +136,7 @@ static int postgres_open(const char *url, const struct store_options *options, s
     struct postgres_connection *first;
     int rc;
 
-    self->base.ops = &store_postgres_ops;
+    self->base = (struct store){.ops = &store_postgres_ops, .backend = "postgres"};
     self->pool = postgres_pool_new(url, options->connection_count);
     self->begin_write = options->read_committed ? "BEGIN" : "BEGIN ISOLATION LEVEL SERIALIZABLE";
     self->commits = metrics_counter("torg_store_commits_total", "backend=\"postgres\"",
@@ -155,7 +155,6 @@ static int postgres_open(const char *url, const struct store_options *options, s
 
 const struct store_ops store_postgres_ops = {
     .scheme = "postgres",
-    .name = "postgres",
     .open = postgres_open,
     .close = postgres_close,
     .run = postgres_run,

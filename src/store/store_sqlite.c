@@ -145,7 +145,7 @@ static int sqlite_open(const char *url, const struct store_options *options, str
     struct sqlite_store *self = mem_zero(sizeof(*self));
     int rc = 0;
 
-    self->base.ops = &store_sqlite_ops;
+    self->base = (struct store){.ops = &store_sqlite_ops, .backend = "sqlite"};
     self->reader_max = options->connection_count;
     self->idle = mem_array(self->reader_max, sizeof(self->idle[0]));
     turnstile_init(&self->readers, self->reader_max);
@@ -171,7 +171,6 @@ static int sqlite_open(const char *url, const struct store_options *options, str
 
 const struct store_ops store_sqlite_ops = {
     .scheme = "sqlite",
-    .name = "sqlite",
     .open = sqlite_open,
     .close = sqlite_close,
     .run = sqlite_run,

@@ -209,12 +209,21 @@ static int memory_read_whole(struct disk *base, const char *path, struct buf *ou
 static int memory_make_dir(struct disk *base, const char *path, struct err *err)
 {
     struct memory_disk *disk = disk_of(base);
+    char *part = mem_strdup(path);
+    char *slash;
 
     (void)err;
     pthread_mutex_lock(&disk->lock);
+    for (slash = strchr(part, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (!find_node(disk, part))
+            add_node(disk, part, true)->durable = true;
+        *slash = '/';
+    }
     if (!find_node(disk, path))
         add_node(disk, path, true)->durable = true;
     pthread_mutex_unlock(&disk->lock);
+    free(part);
     return 0;
 }
 

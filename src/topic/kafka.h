@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "topic/topic_ops.h"
 
 enum { KAFKA_CALL_MS = 15000, KAFKA_ERROR_SIZE = 256, KAFKA_CURSOR_COUNT = 16 };
@@ -51,7 +52,7 @@ struct kafka {
 
 static inline struct kafka *kafka_of(struct topics *topics)
 {
-    return (struct kafka *)topics; /* base is the first field */
+    return container_of(topics, struct kafka, base);
 }
 
 /* The error's code for our callers. */

@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "topic/kafka.h"
 
-enum { HEARTBEATS = 4, SESSION_MS_MIN = 1000 };
+enum { HEARTBEATS = 4, HEARTBEAT_MS_MAX = 1000, SESSION_MS_MIN = 1000 };
 
 struct kafka_consumer {
     struct consumer base;
@@ -63,6 +63,7 @@ static rd_kafka_conf_t *consumer_conf(struct kafka *kafka, const struct consumer
 {
     rd_kafka_conf_t *conf = kafka_conf(kafka->brokers);
     int session_ms = options->session_ms > SESSION_MS_MIN ? options->session_ms : SESSION_MS_MIN;
+    int heartbeat_ms = session_ms / HEARTBEATS; /* by which members learn of a rebalance: soon */
 
     kafka_set(conf, "group.id", options->group);
     kafka_set(conf, "enable.auto.commit", "false");
@@ -72,7 +73,8 @@ static rd_kafka_conf_t *consumer_conf(struct kafka *kafka, const struct consumer
     kafka_set(conf, "partition.assignment.strategy", "cooperative-sticky");
     kafka_set_number(conf, "session.timeout.ms", session_ms);
     kafka_set_number(conf, "max.poll.interval.ms", session_ms);
-    kafka_set_number(conf, "heartbeat.interval.ms", session_ms / HEARTBEATS);
+    kafka_set_number(conf, "heartbeat.interval.ms",
+                     heartbeat_ms < HEARTBEAT_MS_MAX ? heartbeat_ms : HEARTBEAT_MS_MAX);
     kafka_set(conf, "fetch.wait.max.ms", "100");
     kafka_set(conf, "queued.max.messages.kbytes", "16384");
     rd_kafka_conf_set_opaque(conf, consumer);

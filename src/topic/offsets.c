@@ -18,7 +18,12 @@
 #include "base/limits.h"
 #include "base/memory.h"
 
-enum { KEY_SIZE_MAX = 2 * TOPIC_NAME_SIZE_MAX + 16, READ_COUNT = 1000, RECORD_OVERHEAD = 24 };
+enum {
+    KEY_SIZE_MAX = 2 * TOPIC_NAME_SIZE_MAX + 16,
+    READ_COUNT = 1000,
+    RECORD_OVERHEAD = 24,
+    COMPACT_COUNT = 1000
+};
 
 struct offset_entry {
     uint64_t hash;
@@ -183,14 +188,15 @@ static void batch_release(struct batch *batch)
     free(batch->values);
 }
 
-static void queue_batch(struct offsets *offsets, struct batch *batch, size_t count,
+/* Its records from `from` on. */
+static void queue_batch(struct offsets *offsets, struct batch *batch, size_t from, size_t count,
                         struct submit_wait *wait)
 {
     struct submit submit = {.name = "committed offsets",
-                            .records = batch->records,
-                            .partitions = batch->partitions,
+                            .records = batch->records + from,
+                            .partitions = batch->partitions + from,
                             .count = count,
-                            .offsets = batch->offsets,
+                            .offsets = batch->offsets + from,
                             .done = submit_wait_done,
                             .arg = wait};
     int rc = writers_submit(offsets->writers, &offsets->log, &submit, false, NULL);
@@ -216,7 +222,7 @@ int offsets_commit(struct offsets *offsets, const char *group,
 
         batch_set(&batch, i, set_entry(offsets, key, positions[i].offset), now_us);
     }
-    queue_batch(offsets, &batch, count, &wait);
+    queue_batch(offsets, &batch, 0, count, &wait);
     pthread_mutex_unlock(&offsets->lock);
     rc = submit_wait(&wait, err);
     submit_wait_release(&wait);
@@ -239,35 +245,62 @@ bool offsets_find(struct offsets *offsets, const char *group, const char *topic,
     return entry != NULL;
 }
 
-int offsets_compact(struct offsets *offsets, struct err *err)
+/* Is there much more history than there are entries? With the lock held. */
+static bool wants_compaction(struct offsets *offsets)
 {
-    struct retention retention = {.time_us = INT64_MIN};
-    struct submit_wait wait;
-    struct batch batch;
-    size_t segment_count, count = 0, i;
-    int rc;
+    size_t segment_count;
 
     pthread_mutex_lock(&offsets->log.lock);
     segment_count = offsets->log.segment_count;
     pthread_mutex_unlock(&offsets->log.lock);
+    return segment_count >= 3 + 2 * offsets->live_size / TOPIC_OFFSETS_SEGMENT_SIZE;
+}
+
+/* Queues all entries, in requests of a bounded size; gives how many requests. */
+static size_t queue_entries(struct offsets *offsets, struct batch *batch, struct submit_wait *waits)
+{
+    int64_t now_us = clock_wall_us(offsets->log.clock);
+    size_t count = 0, from, i;
+
+    for (i = 0; i < offsets->slot_count; i++)
+        if (offsets->slots[i])
+            batch_set(batch, count++, offsets->slots[i], now_us);
+    for (from = 0, i = 0; from < count; from += COMPACT_COUNT, i++) {
+        submit_wait_init(&waits[i]);
+        queue_batch(offsets, batch, from,
+                    count - from < COMPACT_COUNT ? count - from : COMPACT_COUNT, &waits[i]);
+    }
+    return i;
+}
+
+int offsets_compact(struct offsets *offsets, struct err *err)
+{
+    struct retention retention = {.time_us = INT64_MIN};
+    struct submit_wait *waits;
+    struct batch batch;
+    size_t wait_count, i;
+    int rc = 0;
+
     pthread_mutex_lock(&offsets->lock);
-    if (segment_count < 3 + 2 * offsets->live_size / TOPIC_OFFSETS_SEGMENT_SIZE) {
+    if (!wants_compaction(offsets)) {
         pthread_mutex_unlock(&offsets->lock);
         return 0;
     }
     batch_init(&batch, offsets->entry_count);
-    submit_wait_init(&wait);
-    for (i = 0; i < offsets->slot_count; i++)
-        if (offsets->slots[i])
-            batch_set(&batch, count++, offsets->slots[i], clock_wall_us(offsets->log.clock));
-    queue_batch(offsets, &batch, count, &wait);
+    waits = mem_array(offsets->entry_count / COMPACT_COUNT + 1, sizeof(*waits));
+    wait_count = queue_entries(offsets, &batch, waits);
     pthread_mutex_unlock(&offsets->lock);
-    rc = submit_wait(&wait, err);
+    for (i = 0; i < wait_count; i++) {
+        int one = submit_wait(&waits[i], rc ? NULL : err);
+
+        rc = rc ? rc : one;
+        submit_wait_release(&waits[i]);
+    }
     if (!rc) {
         retention.before = batch.offsets[0];
         rc = partition_retain(&offsets->log, &retention, err);
     }
-    submit_wait_release(&wait);
+    free(waits);
     batch_release(&batch);
     return rc;
 }

@@ -151,7 +151,8 @@ int partition_open(struct partition *partition, struct disk *disk, const char *d
     }
     free(list.bases);
     if (rc) {
-        err_wrap(err, "partition %s", dir);
+        if (err)
+            err_wrap(err, "partition %s", dir);
         release(partition);
         return rc;
     }

@@ -13,6 +13,7 @@
 #include <pthread.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "topic/segment.h"
 
 enum { PARTITION_DIR_SIZE = 256 };
@@ -83,7 +84,7 @@ int partition_commit(struct partition *partition, struct err *err);
 /* Appends up to max_count records from offset on to messages (their topic and partition are left
  * to the caller); *count 0: none yet, or no room left in space. The first call on an empty space
  * always finds room for one frame when it has READ_SPACE_SIZE. ERR_RANGE names first and end. */
-enum { READ_SPACE_SIZE = (4 << 20) + (1 << 20) + 4096 };
+enum { READ_SPACE_SIZE = TOPIC_POLL_SIZE + TOPIC_FRAME_SIZE_MAX + 4096 };
 int partition_read(struct partition *partition, uint64_t offset, size_t max_count,
                    struct read_hint *hint, struct read_space *space, struct arena *arena,
                    struct topic_message *messages, size_t *count, struct err *err);

@@ -425,8 +425,8 @@ static int kafka_read(struct topics *topics, const char *name, uint32_t partitio
                       const struct topic_message **messages, size_t *count, struct err *err)
 {
     struct kafka *kafka = kafka_of(topics);
-    struct topic_message *found = arena_array(arena, max_count, sizeof(*found));
     struct kafka_cursor *cursor = NULL;
+    struct topic_message *found;
     uint64_t first, end;
     int rc = kafka_range(topics, name, partition, &first, &end, err);
 
@@ -440,10 +440,17 @@ static int kafka_read(struct topics *topics, const char *name, uint32_t partitio
     /* what is there already is given its time to come, whatever the caller waits for more */
     if (offset < end && timeout_ms < KAFKA_CALL_MS)
         timeout_ms = KAFKA_CALL_MS;
+    found = mem_array(max_count, sizeof(*found));
     if (!rc)
         rc = read_cursor(cursor, max_count, timeout_ms, arena, found, count, err);
     give_cursor_back(kafka, cursor, rc != 0);
-    *messages = found;
+    if (!rc && *count) {
+        struct topic_message *kept = arena_array(arena, *count, sizeof(*kept));
+
+        memcpy(kept, found, *count * sizeof(*kept));
+        *messages = kept;
+    }
+    free(found);
     return rc;
 }
 

@@ -115,13 +115,15 @@ static int open_topic(struct local *local, const char *name, const struct topic_
     char dir[PARTITION_DIR_SIZE];
     uint32_t spread = (uint32_t)hash64(bytes_of(name));
     uint32_t i;
-    int rc = 0;
+    int rc;
 
     topic->name = mem_strdup(name);
     topic->config = *config;
     pthread_mutex_init(&topic->lock, NULL);
     topic->partitions = mem_array(config->partition_count, sizeof(*topic->partitions));
-    for (i = 0; i < config->partition_count; i++) {
+    snprintf(dir, sizeof(dir), "topics/%s", name); /* of its own, so that its name is synced too */
+    rc = disk->ops->make_dir(disk, dir, err);
+    for (i = 0; i < config->partition_count && !rc; i++) {
         snprintf(dir, sizeof(dir), "topics/%s/%03u", name, i);
         rc = disk->ops->make_dir(disk, dir, err);
         if (!rc)
@@ -260,6 +262,33 @@ static int local_flush(struct topics *topics, int timeout_ms, struct err *err)
     return writers_flush(local_of(topics)->writers, timeout_ms, err);
 }
 
+/* What was read, in no more memory than it needs. */
+static const struct topic_message *keep_messages(const struct local_topic *topic,
+                                                 uint32_t partition, struct arena *arena,
+                                                 const struct topic_message *found, size_t count)
+{
+    struct topic_message *kept = arena_array(arena, count, sizeof(*kept));
+    size_t i, k;
+
+    for (i = 0; i < count; i++) {
+        struct topic_header *headers = NULL;
+
+        kept[i] = found[i];
+        kept[i].topic = topic->name;
+        kept[i].partition = partition;
+        kept[i].key = arena_copy(arena, found[i].key);
+        kept[i].value = arena_copy(arena, found[i].value);
+        if (found[i].header_count)
+            headers = arena_array(arena, found[i].header_count, sizeof(*headers));
+        for (k = 0; k < found[i].header_count; k++) {
+            headers[k].name = arena_copy(arena, found[i].headers[k].name);
+            headers[k].value = arena_copy(arena, found[i].headers[k].value);
+        }
+        kept[i].headers = headers;
+    }
+    return kept;
+}
+
 static int local_read(struct topics *topics, const char *name, uint32_t partition, uint64_t offset,
                       size_t max_count, int timeout_ms, struct arena *arena,
                       const struct topic_message **messages, size_t *count, struct err *err)
@@ -268,24 +297,24 @@ static int local_read(struct topics *topics, const char *name, uint32_t partitio
     struct timespec deadline = waiter_deadline(timeout_ms);
     struct local_topic *topic = local_find(local, name);
     const void *things[] = {topic};
-    struct topic_message *found = arena_array(arena, max_count, sizeof(*found));
-    struct read_space space = {arena_alloc(arena, READ_SPACE_SIZE), READ_SPACE_SIZE, 0};
+    struct topic_message *found = mem_array(max_count, sizeof(*found));
+    struct read_space space = {mem_alloc(READ_SPACE_SIZE), READ_SPACE_SIZE, 0};
+    struct arena *headers = arena_new();
     struct read_hint hint = {0};
     struct waiter waiter;
-    size_t i;
     int rc;
 
     waiter_enter(&local->board, &waiter, things, 1);
     do {
-        rc = partition_read(&topic->partitions[partition], offset, max_count, &hint, &space, arena,
-                            found, count, err);
+        rc = partition_read(&topic->partitions[partition], offset, max_count, &hint, &space,
+                            headers, found, count, err);
     } while (!rc && *count == 0 && waiter_wait(&local->board, &waiter, &deadline));
     waiter_leave(&local->board, &waiter);
-    for (i = 0; i < *count; i++) {
-        found[i].topic = topic->name;
-        found[i].partition = partition;
-    }
-    *messages = found;
+    if (!rc && *count)
+        *messages = keep_messages(topic, partition, arena, found, *count);
+    arena_free(headers);
+    free(space.data);
+    free(found);
     return rc;
 }
 

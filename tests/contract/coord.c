@@ -20,6 +20,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "coord/backend.h"
 #include "coord/coord.h"
 #include "coord_fixture.h"
 
@@ -220,6 +221,43 @@ static void a_lone_member_owns_all_shards(void **state)
     fixture_end(&backend);
 }
 
+static void nobody_pokes(void *arg)
+{
+    (void)arg;
+}
+
+/* Below the plan, which would not claim what it sees owned: two that saw the same free shard. */
+static void a_claim_has_one_winner(void **state)
+{
+    struct coord_setup setup = {.member = "m",
+                                .clock = clock_system(),
+                                .lease_us = (int64_t)LEASE_MS * MS_US,
+                                .poke = nobody_pokes};
+    struct coord_backend *sides[2];
+    struct backend backend;
+    uint64_t tickets[2] = {0, 0};
+    struct err err;
+    int i;
+
+    fixture_begin(&backend, *state);
+    for (i = 0; i < 2; i++) {
+        assert_int_equal(coord_backend_open(backend.url, &setup, &sides[i], &err), 0);
+        assert_int_equal(sides[i]->ops->join(sides[i], "s", 2, &err), 0);
+    }
+    assert_int_equal(sides[0]->ops->claim(sides[0], "s", 1, &tickets[0], &err), 0);
+    assert_int_equal(sides[1]->ops->claim(sides[1], "s", 1, &tickets[1], &err), ERR_EXISTS);
+    assert_int_equal(sides[1]->ops->release(sides[1], "s", 1, &err), 0); /* not its own */
+    assert_int_equal(sides[1]->ops->claim(sides[1], "s", 1, &tickets[1], &err), ERR_EXISTS);
+    assert_int_equal(sides[0]->ops->release(sides[0], "s", 1, &err), 0);
+    assert_int_equal(sides[1]->ops->claim(sides[1], "s", 1, &tickets[1], &err), 0);
+    assert_true(tickets[1] > tickets[0]);
+    sides[1]->ops->close(sides[1]); /* with its session goes what it owned */
+    assert_int_equal(sides[0]->ops->claim(sides[0], "s", 1, &tickets[0], &err), 0);
+    assert_true(tickets[0] > tickets[1]);
+    sides[0]->ops->close(sides[0]);
+    fixture_end(&backend);
+}
+
 static void a_set_keeps_its_shard_count(void **state)
 {
     struct coord_shards *shards;
@@ -415,15 +453,16 @@ int main(int argc, char **argv)
 {
     static const char *const backends[] = {"memory", "local", "fault:memory", "zookeeper"};
     static const struct named all[] = {
-        NAMED(registers_compare_and_set),        NAMED(a_value_has_a_limit),
-        NAMED(concurrent_setters_lose_nothing),  NAMED(a_watch_ends_with_the_change),
-        NAMED(a_lone_member_owns_all_shards),    NAMED(a_set_keeps_its_shard_count),
-        NAMED(a_shard_moves_only_when_released), NAMED(shards_spread_over_many_members),
-        NAMED(tickets_grow_across_restarts),
+        NAMED(registers_compare_and_set),       NAMED(a_value_has_a_limit),
+        NAMED(concurrent_setters_lose_nothing), NAMED(a_watch_ends_with_the_change),
+        NAMED(a_lone_member_owns_all_shards),   NAMED(a_claim_has_one_winner),
+        NAMED(a_set_keeps_its_shard_count),     NAMED(a_shard_moves_only_when_released),
+        NAMED(shards_spread_over_many_members), NAMED(tickets_grow_across_restarts),
     };
     static const struct named zookeeper[] = {
         NAMED(a_frozen_process_can_write_nothing),
         NAMED(a_lost_session_cannot_write),
+        NAMED(a_lost_session_cannot_write_to_the_store),
         NAMED(a_cut_off_owner_stops_before_another_begins),
         NAMED(a_short_cut_loses_nothing),
         NAMED(registers_outlive_a_lost_session),

@@ -53,10 +53,28 @@ bool vault_write(struct vault *vault, uint64_t ticket, uint64_t value);
 
 /* --- coord_zookeeper.c: what only a real server can show --- */
 
+struct pair {
+    struct backend backend;
+    struct proxy *proxy;
+    struct coord *old; /* through the proxy */
+    struct coord *fresh;
+    struct coord_shards *old_shards;
+    struct coord_shards *fresh_shards;
+    uint64_t old_ticket;
+};
+
+/* One shard, owned by the member behind the proxy; the other member waits for it. */
+void begin_pair(struct pair *pair);
+void end_pair(struct pair *pair);
+
 void a_frozen_process_can_write_nothing(void **state);
 void a_lost_session_cannot_write(void **state);
 void a_cut_off_owner_stops_before_another_begins(void **state);
 void a_short_cut_loses_nothing(void **state);
 void registers_outlive_a_lost_session(void **state);
+
+/* --- coord_store.c: the storage that checks tickets is the real one --- */
+
+void a_lost_session_cannot_write_to_the_store(void **state);
 
 #endif

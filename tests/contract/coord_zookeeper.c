@@ -105,18 +105,7 @@ void a_frozen_process_can_write_nothing(void **state)
 
 /* --- ZooKeeper behind a line that can be cut --- */
 
-struct pair {
-    struct backend backend;
-    struct proxy *proxy;
-    struct coord *old; /* through the proxy */
-    struct coord *fresh;
-    struct coord_shards *old_shards;
-    struct coord_shards *fresh_shards;
-    uint64_t old_ticket;
-};
-
-/* One shard, owned by the member behind the proxy; the other member waits for it. */
-static void begin_pair(struct pair *pair)
+void begin_pair(struct pair *pair)
 {
     char url[256];
 
@@ -132,7 +121,7 @@ static void begin_pair(struct pair *pair)
     pair->fresh_shards = fixture_join(pair->fresh, "s", 1);
 }
 
-static void end_pair(struct pair *pair)
+void end_pair(struct pair *pair)
 {
     coord_close(pair->old);
     coord_close(pair->fresh);

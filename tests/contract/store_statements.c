@@ -274,7 +274,8 @@ static void a_read_may_not_write_and_nobody_ends_the_transaction(void **state)
     struct fixture *fixture = start(state);
     struct statement_args insert = {.sql = "INSERT INTO t (id) VALUES (1)"};
     struct statement_args select = {.sql = "SELECT count(*) FROM t"};
-    const char *refused[] = {"COMMIT", "  rollback", "SAVEPOINT a", "PRAGMA user_version=1",
+    const char *refused[] = {"COMMIT",         "  rollback",  "/* sly */ COMMIT",
+                             "-- sly\nCOMMIT", "SAVEPOINT a", "PRAGMA user_version=1",
                              "BEGIN"};
     struct err err;
     size_t i;

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import re
+import secrets
 import shutil
 import signal
 import subprocess
@@ -88,6 +89,26 @@ class Place:
         if key:
             request.add_header("Authorization", f"Bearer {key}")
         return fetch(request)
+
+
+class Database:
+    """A database of this test's own, dropped afterwards."""
+
+    def __enter__(self):
+        self.server = tap.need("postgres")
+        self.name = f"torg_e2e_{os.getpid()}_{secrets.token_hex(4)}"
+        self.run(f"CREATE DATABASE {self.name}")
+        base, _, query = self.server.partition("?")
+        scheme, _, rest = base.partition("://")
+        self.url = f"{scheme}://{rest.split('/')[0]}/{self.name}" + (f"?{query}" if query else "")
+        return self
+
+    def __exit__(self, *_):
+        self.run(f"DROP DATABASE {self.name} WITH (FORCE)")
+
+    def run(self, sql):
+        result = tap.run(tap.tool("psql"), self.server, "-qc", sql)
+        tap.equal(result.returncode, 0, result.stderr)
 
 
 def fetch(request):

@@ -99,4 +99,27 @@ def an_acknowledged_transaction_survives_kill_9_whole():
         raise AssertionError("the writers did too little for this to mean anything")
 
 
+@tap.test
+def several_processes_share_a_file():
+    """As `torg key` beside a running server does; all are killed in the middle."""
+    with tempfile.TemporaryDirectory(prefix="torg-crash-") as temporary:
+        folder = pathlib.Path(temporary) / "store"
+        folder.mkdir()
+        writers = [subprocess.Popen([WRITER, f"sqlite:{folder}/store.db", str(run)],
+                                    stdout=subprocess.PIPE) for run in (1, 2)]
+        firsts = [writer.stdout.read1(1 << 16) for writer in writers]
+        time.sleep(0.3)
+        for writer in writers:
+            writer.send_signal(signal.SIGKILL)
+        rests = [writer.communicate(timeout=30)[0] for writer in writers]
+        acked = [{int(line) for line in (first + rest).split(b"\n")[:-1]}
+                 for first, rest in zip(firsts, rests)]
+        found, total = look(folder, "shared")
+        tap.comment(f"acknowledged {[len(each) for each in acked]}")
+        tap.equal(all(acked), True, "each has written")
+        tap.equal(sorted(set.union(*acked) - found.keys())[:5], [], "acknowledged and lost")
+        tap.equal([tx for tx, (count, wanted) in found.items() if count != wanted], [], "torn")
+        tap.equal(total, len(found), "the count of transactions")
+
+
 tap.main()

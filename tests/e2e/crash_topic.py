@@ -18,9 +18,9 @@ import tap
 
 WRITER = sys.argv.pop(1)
 KILLS = 160
-LIVES_OF_A_DIRECTORY = 16       # then a fresh one: what is checked at each start stays small
-START_SECONDS = 0.3             # a third of the kills: at any moment of a start
-LOAD_SECONDS = 0.15             # the others: under load
+LIVES_OF_A_DIRECTORY = 8        # then a fresh one: what is checked at each start stays small
+START_SECONDS = 0.2             # a third of the kills: at any moment of a start
+LOAD_SECONDS = 0.1              # the others: under load
 TIME_LIMIT = 100
 SEED = int(os.environ.get("TORG_SEED") or random.SystemRandom().randrange(1 << 32))
 

@@ -54,6 +54,16 @@ def run(name, test, *arguments):
     return report(True, name)
 
 
+def scenario(name, act, *arguments):
+    """Runs a function that prints lines of its own; what breaks it is a line too."""
+    try:
+        act(*arguments)
+    except Skip as why:
+        skip(name, str(why))
+    except Exception:
+        report(False, f"{name}: the script went on to its end", traceback.format_exc())
+
+
 def done():
     """Prints the plan and ends the program."""
     print(f"1..{_count}", flush=True)

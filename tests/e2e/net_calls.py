@@ -443,7 +443,8 @@ def certificate_required(path, certificates):
         got = Answer(server, ECHO + "Echo", "--cert", certificates.file("client.pem"), "--key",
                      certificates.file("client.key"), data={"text": "x"})
         assert got.status == 200, f"with one: {got}"
-        assert server.stop() == 0, server.log_text()
+        code = server.stop()
+        assert code == 0, f"exit code {code}\n{server.log_text()}"
 
 
 # --- overload and drain ---
@@ -469,7 +470,8 @@ def overload(path):
             client.close()
         assert testd.wait_until(lambda: ask_sleep(server).status == 200, 10), \
             "the server does not come back"
-        assert server.stop() == 0, server.log_text()
+        code = server.stop()
+        assert code == 0, f"exit code {code}\n{server.log_text()}"
 
 
 def fill_queue(server):
@@ -521,8 +523,7 @@ def drain_says_goaway(path):
         assert server.process.wait(10) == 0, server.log_text()
 
 
-def main():
-    path = sys.argv[1]
+def calls(path):
     certificates = testd.Certificates()
     with testd.Testd(path) as plain, testd.Testd(path, tls=certificates) as secure:
         grpcurl_tests(plain, secure)
@@ -545,6 +546,10 @@ def main():
         lines.run("SIGTERM: HTTP/2 clients are told by GOAWAY", drain_says_goaway, path)
         testd.end(plain)
         testd.end(secure)
+
+
+def main():
+    lines.scenario("calls", calls, sys.argv[1])
     lines.done()
 
 

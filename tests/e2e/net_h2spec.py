@@ -84,10 +84,10 @@ def need_tools():
     tap.tool("nghttpd")
 
 
-def main():
+def conformance(path):
     if not lines.run("h2spec and nghttpd are here", need_tools):
-        lines.done()
-    with tempfile.TemporaryDirectory() as folder, testd.Testd(sys.argv[1]) as server:
+        return
+    with tempfile.TemporaryDirectory() as folder, testd.Testd(path) as server:
         theirs, ours = compare(server, tap.tool("h2spec"), folder)
         for case, wrong in theirs.items():
             if wrong is None:
@@ -98,6 +98,10 @@ def main():
         lines.report(len(theirs) > 100, "nghttpd was asked the whole of h2spec",
                    f"{len(theirs)} cases only")
         testd.end(server)
+
+
+def main():
+    lines.scenario("h2spec", conformance, sys.argv[1])
     lines.done()
 
 

@@ -5,6 +5,9 @@ A smuggling case is one request whose end two servers could see differently, and
 a call of EchoService/Fail. The case is held when it is refused with one answer, the connection is
 closed, and the server's own count of Fail calls has not moved.
 """
+import os
+import re
+import signal
 import socket
 import ssl
 import sys
@@ -401,7 +404,7 @@ def tls_unknown_protocol(server):
         pass
 
 
-def tls_renegotiation_bytes(server):
+def tls_rubbish(server):
     """A whole handshake, then rubbish in place of records."""
     context = server.tls.context(alpn=("http/1.1",))
     with server.connect() as sock:
@@ -437,27 +440,63 @@ def tls_stalled(server):
             sock.close()
 
 
-def tls_tests(path):
-    with testd.Testd(path, tls=testd.Certificates(), head_timeout_ms=1500, idle_timeout_ms=1500) as server:
+def tls_leavers(server):
+    """300 that ask and leave: answers written to closed sockets must not kill the server."""
+    context = server.tls.context(alpn=("http/1.1",))
+    body = b'{"milliseconds":3}'
+    request = (b"POST " + ECHO.encode() + b"Sleep HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+               b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    for number in range(300):
+        with server.connect() as sock, \
+                context.wrap_socket(sock, server_hostname="localhost") as tls:
+            tls.sendall(request * 3)
+            if number % 2:
+                tls.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+            time.sleep(0.001 * (number % 5))
+        assert server.alive(), f"exit code {server.process.poll()} after {number + 1}"
+
+
+def ignores_sigpipe(server):
+    """No answer may depend on luck: the signal is ignored, or blocked where we write."""
+    for task in os.listdir(f"/proc/{server.process.pid}/task"):
+        with open(f"/proc/{server.process.pid}/task/{task}/status", encoding="ascii") as status:
+            text = status.read()
+        held = int(re.search(r"SigBlk:\s+(\w+)", text)[1], 16) | \
+            int(re.search(r"SigIgn:\s+(\w+)", text)[1], 16)
+        name = re.search(r"Name:\s+(\S+)", text)[1]
+        if not name.startswith("reactor"):
+            continue  # only these write to clients
+        assert held >> (signal.SIGPIPE - 1) & 1, f"SIGPIPE kills thread {name}"
+
+
+def tls_tests(path, certificates):
+    with testd.Testd(path, tls=certificates) as server:
         with testd.Ordeal(server, "TLS nonsense"):
             lines.run("TLS: garbage instead of a ClientHello is closed", tls_garbage, server,
-                    bytes(range(256)) * 20)
+                      bytes(range(256)) * 20)
             lines.run("TLS: a cut ClientHello of another length is closed", tls_garbage, server,
-                    b"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00\x16\x03\x01\x00\x01\x00")
+                      b"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00\x16\x03\x01\x00\x01\x00")
             lines.run("TLS: plain HTTP is closed", tls_garbage, server,
-                    b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                      b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             lines.run("TLS: plain HTTP/2 is closed", tls_garbage, server,
-                    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0" * 9)
-            lines.run("TLS: rubbish behind a handshake is closed", tls_renegotiation_bytes, server)
+                      b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0" * 9)
+            lines.run("TLS: rubbish behind a handshake is closed", tls_rubbish, server)
             lines.run("TLS: version 1.1 is refused", tls_old_version, server)
             lines.run("TLS: an unknown ALPN name", tls_unknown_protocol, server)
+            lines.run("TLS: SIGPIPE cannot end the server", ignores_sigpipe, server)
+        with testd.Ordeal(server, "TLS leavers"):
+            lines.run("TLS: clients that ask and leave", tls_leavers, server)
+        testd.end(server)
+
+
+def tls_stalls(path, certificates):
+    with testd.Testd(path, tls=certificates, head_timeout_ms=1500) as server:
         with testd.Ordeal(server, "TLS stalls"):
             lines.run("TLS: stalled handshakes are closed", tls_stalled, server)
         testd.end(server)
 
 
-def main():
-    path = sys.argv[1]
+def plain_tests(path):
     with testd.Testd(path) as server:
         lines.run("HTTP/1.1: chunks, extension and trailer; a second request is executed",
                 honest_chunked, server)
@@ -492,7 +531,14 @@ def main():
         with testd.Ordeal(server, "pipelining without reading", rss_mb=32):
             lines.run("pipelining without reading is held back", pipeline_without_reading, server)
         testd.end(server)
-    tls_tests(path)
+
+
+def main():
+    path = sys.argv[1]
+    certificates = testd.Certificates()
+    lines.scenario("HTTP/1.1", plain_tests, path)
+    lines.scenario("TLS", tls_tests, path, certificates)
+    lines.scenario("TLS: stalled handshakes", tls_stalls, path, certificates)
     lines.done()
 
 

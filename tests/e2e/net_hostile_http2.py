@@ -546,9 +546,21 @@ def silent(server, data):
         return f"ended after {time.monotonic() - start:.1f} s"
 
 
-def main():
-    with testd.Testd(sys.argv[1], head_timeout_ms=1500, stall_timeout_ms=1500,
-                     body_grace_ms=1500) as server:
+def stalls(path):
+    with testd.Testd(path, head_timeout_ms=1500, stall_timeout_ms=1500) as server:
+        with testd.Ordeal(server, "stalls", rss_mb=64, fd_timeout=10):
+            lines.run("stall: a window that never opens", zero_window, server)
+            lines.run("stall: a window that opens by bytes", trickled_window, server)
+            lines.run("stall: sockets that are never read", never_reads, server)
+            lines.run("stall: a head of one byte a time", trickled_head, server)
+            lines.run("stall: half a preface", silent, server, h2raw.PREFACE[:10])
+            lines.run("stall: a head that is not finished", silent, server,
+                    h2raw.PREFACE + settings() + frame(HEADERS, 0, 1, b"\x82"))
+        testd.end(server)
+
+
+def floods_and_misuse(path):
+    with testd.Testd(path) as server:
         for name, batch, most, options in FLOODS:
             with testd.Ordeal(server, f"flood of {name}"):
                 lines.run(f"flood of {name}: ended by the server",
@@ -575,18 +587,16 @@ def main():
                     PSEUDO[:2] + [(":path", FAIL + "?" + "v" * 100000)] + PSEUDO[3:] + GRPC)
             lines.run("HPACK bomb", hpack_bomb, server)
             lines.run("a client's table of 4 GB is not filled", big_table_asked, server)
-        with testd.Ordeal(server, "stalls", rss_mb=64, fd_timeout=10):
-            lines.run("stall: a window that never opens", zero_window, server)
-            lines.run("stall: a window that opens by bytes", trickled_window, server)
-            lines.run("stall: sockets that are never read", never_reads, server)
-            lines.run("stall: a head of one byte a time", trickled_head, server)
-            lines.run("stall: half a preface", silent, server, h2raw.PREFACE[:10])
-            lines.run("stall: a head that is not finished", silent, server,
-                    h2raw.PREFACE + settings() + frame(HEADERS, 0, 1, b"\x82"))
-        with testd.Ordeal(server, "unfinished bodies", bound_s=5.0, rss_mb=512, fd_timeout=10):
+        with testd.Ordeal(server, "unfinished bodies", bound_s=5.0, rss_mb=640, fd_timeout=10):
             lines.run("unfinished bodies: of one connection", unfinished_bodies, server, 1, 20, 48)
-            lines.run("unfinished bodies: of many connections", unfinished_bodies, server, 16, 7, 320)
+            lines.run("unfinished bodies: of many connections", unfinished_bodies, server, 20, 7,
+                      340)
         testd.end(server)
+
+
+def main():
+    lines.scenario("HTTP/2", floods_and_misuse, sys.argv[1])
+    lines.scenario("stalls: HTTP/2", stalls, sys.argv[1])
     lines.done()
 
 

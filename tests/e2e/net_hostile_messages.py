@@ -330,10 +330,10 @@ def bad_deadlines(server):
         assert reply.grpc_status is not None or reply.reset, f"{text!r}: {reply}"
 
 
-def main():
+def messages(path):
     bomb = zeros_gz(1 << 30)
     lines.comment(f"the bomb: 1 GB of zeros in {len(bomb)} bytes")
-    with testd.Testd(sys.argv[1]) as server:
+    with testd.Testd(path) as server:
         with testd.Ordeal(server, "gRPC framing", rss_mb=48):
             framing_tests(server)
         with testd.Ordeal(server, "gzip bombs", rss_mb=48):
@@ -345,6 +345,10 @@ def main():
         with testd.Ordeal(server, "broken text and fields"):
             text_tests(server)
         testd.end(server)
+
+
+def main():
+    lines.scenario("messages", messages, sys.argv[1])
     lines.done()
 
 

@@ -309,10 +309,10 @@ def reset_storm(server):
 
 def main():
     path = sys.argv[1]
-    slow_clients(path)
-    deaf_clients(path)
-    storm(path)
-    idle_connections(path)
+    lines.scenario("slow clients", slow_clients, path)
+    lines.scenario("deaf clients", deaf_clients, path)
+    lines.scenario("connection storm", storm, path)
+    lines.scenario("10 000 idle connections", idle_connections, path)
     lines.done()
 
 

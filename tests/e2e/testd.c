@@ -2,7 +2,9 @@
 /*
  * testd.c - a server with torg.test.v1.EchoService and nothing else, for tests and benchmarks.
  *
- *     testd [--tls CERT KEY] [--client-ca CA] [--auth] [--reactors N] [--workers N] [--port N]
+ *     testd [--tls CERT KEY] [--client-ca CA] [--client-required] [--auth] [--reactors N]
+ *           [--workers N] [--port N] [--connections N] [--head-timeout-ms N] [--body-grace-ms N]
+ *           [--idle-timeout-ms N] [--stall-timeout-ms N]
  *
  * Prints {"port":…,"operator_port":…,"pid":…} as one line when it listens, and serves until
  * SIGTERM, then drains for 10 s at most. With --auth the keys are "Bearer good" (scope "echo"),
@@ -209,6 +211,18 @@ static void read_options(char **args, struct server_options *options, char *addr
             options->reactor_count = number(*++at);
         } else if (strcmp(*at, "--workers") == 0) {
             options->worker_count = number(*++at);
+        } else if (strcmp(*at, "--client-required") == 0) {
+            options->tls_client_required = true;
+        } else if (strcmp(*at, "--connections") == 0) {
+            options->connection_count_max = number(*++at);
+        } else if (strcmp(*at, "--head-timeout-ms") == 0) {
+            options->head_timeout_ms = number(*++at);
+        } else if (strcmp(*at, "--body-grace-ms") == 0) {
+            options->body_grace_ms = number(*++at);
+        } else if (strcmp(*at, "--idle-timeout-ms") == 0) {
+            options->idle_timeout_ms = number(*++at);
+        } else if (strcmp(*at, "--stall-timeout-ms") == 0) {
+            options->stall_timeout_ms = number(*++at);
         } else if (strcmp(*at, "--port") == 0) {
             snprintf(address, size, "127.0.0.1:%u", number(*++at));
         } else {

@@ -2,32 +2,10 @@
 """Two servers, two data directories, one PostgreSQL: keys are shared, and so is their end."""
 import concurrent.futures
 import json
-import os
-import secrets
 import time
 
 import tap
-from binary import Place
-
-
-class Database:
-    """A database of this test's own, dropped afterwards."""
-
-    def __enter__(self):
-        self.server = tap.need("postgres")
-        self.name = f"torg_e2e_{os.getpid()}_{secrets.token_hex(4)}"
-        self.run(f"CREATE DATABASE {self.name}")
-        base, _, query = self.server.partition("?")
-        scheme, _, rest = base.partition("://")
-        self.url = f"{scheme}://{rest.split('/')[0]}/{self.name}" + (f"?{query}" if query else "")
-        return self
-
-    def __exit__(self, *_):
-        self.run(f"DROP DATABASE {self.name} WITH (FORCE)")
-
-    def run(self, sql):
-        result = tap.run(tap.tool("psql"), self.server, "-qc", sql)
-        tap.equal(result.returncode, 0, result.stderr)
+from binary import Database, Place
 
 
 @tap.test

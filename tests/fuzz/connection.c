@@ -87,7 +87,9 @@ static void start_server(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static uint32_t count;
     struct sockaddr_in address = {.sin_family = AF_INET};
+    struct sockaddr_in own = {.sin_family = AF_INET};
     uint8_t answer[4096];
     ssize_t got;
     int fd;
@@ -98,6 +100,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     address.sin_port = htons((uint16_t)server_port(server));
     fd = socket(AF_INET, SOCK_STREAM, 0);
     require(fd >= 0);
+    /* a thousand source addresses in turn: one would run out of ports that wait to be free */
+    own.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + count++ % 1000);
+    require(bind(fd, (struct sockaddr *)&own, sizeof(own)) == 0);
     require(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
     got = send(fd, data, size, MSG_NOSIGNAL); /* short when it was cut off before */
     shutdown(fd, SHUT_WR);

@@ -249,7 +249,10 @@ static void a_revoked_key_is_refused(void **state)
     assert_int_equal(create(fixture, &request, &again, text, &err), 0);
     assert_int_equal(key_ring_refresh(fixture->ring, &err), 0);
     assert_int_equal(show_key(fixture, text, &identity, &err), 0);
-    assert_int_equal(keys_revoke(fixture->store, again.id, "boss", now(fixture), &key, &err), 0);
+    assert_int_equal(keys_revoke(fixture->store, "shop", "boss", now(fixture), &key, &err), 0);
+    assert_string_equal(key.id, again.id);
+    assert_int_equal(keys_revoke(fixture->store, "shop", "boss", now(fixture), &key, &err),
+                     ERR_NOT_FOUND);
     assert_int_equal(key_ring_refresh(fixture->ring, &err), 0);
     assert_int_equal(show_key(fixture, text, &identity, &err), ERR_UNAUTHENTICATED);
     assert_non_null(strstr(err.text, "is revoked"));

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pack.c - see pack.h. */
+#include "base/pack.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <zstd.h>
+
+enum { FORM_RAW, FORM_ZSTD };
+enum { LEVEL = 1 }; /* the next one costs twice the time for a twentieth of the size */
+
+/* A context is some hundred KB, and making one costs more than packing an offer with it. */
+struct contexts {
+    ZSTD_CCtx *pack;
+    ZSTD_DCtx *open;
+};
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t key;
+
+static void free_contexts(void *arg)
+{
+    struct contexts *contexts = arg;
+
+    ZSTD_freeCCtx(contexts->pack);
+    ZSTD_freeDCtx(contexts->open);
+    free(contexts);
+}
+
+static void make_key(void)
+{
+    if (pthread_key_create(&key, free_contexts))
+        abort();
+}
+
+static struct contexts *contexts_of_thread(void)
+{
+    struct contexts *contexts;
+
+    pthread_once(&once, make_key);
+    contexts = pthread_getspecific(key);
+    if (contexts)
+        return contexts;
+    contexts = malloc(sizeof(*contexts));
+    if (!contexts)
+        abort();
+    *contexts = (struct contexts){.pack = ZSTD_createCCtx(), .open = ZSTD_createDCtx()};
+    if (!contexts->pack || !contexts->open || pthread_setspecific(key, contexts))
+        abort();
+    return contexts;
+}
+
+void pack_put(struct buf *out, struct bytes raw, size_t size_min)
+{
+    size_t start = out->size;
+    size_t bound = ZSTD_compressBound(raw.size);
+    uint8_t *room;
+    size_t size;
+
+    if (raw.size >= size_min && raw.size) {
+        buf_put_byte(out, FORM_ZSTD);
+        room = buf_reserve(out, bound);
+        if (!room)
+            return;
+        size =
+            ZSTD_compressCCtx(contexts_of_thread()->pack, room, bound, raw.data, raw.size, LEVEL);
+        assert(!ZSTD_isError(size));
+        if (size < raw.size) {
+            buf_advance(out, size);
+            return;
+        }
+        buf_truncate(out, start);
+    }
+    buf_put_byte(out, FORM_RAW);
+    buf_put(out, raw);
+}
+
+static int open_frame(struct bytes frame, size_t size_max, struct arena *arena, struct bytes *raw,
+                      struct err *err)
+{
+    unsigned long long told = ZSTD_getFrameContentSize(frame.data, frame.size);
+    uint8_t *room;
+    size_t size;
+
+    if (told == ZSTD_CONTENTSIZE_ERROR || told == ZSTD_CONTENTSIZE_UNKNOWN)
+        return err_set(err, ERR_CORRUPT, "packed bytes have no frame of a known size");
+    if (told > size_max)
+        return err_set(err, ERR_LIMIT, "packed bytes unfold to %llu; the limit is %zu", told,
+                       size_max);
+    room = arena_alloc(arena, told ? (size_t)told : 1);
+    size =
+        ZSTD_decompressDCtx(contexts_of_thread()->open, room, (size_t)told, frame.data, frame.size);
+    if (ZSTD_isError(size) || size != told)
+        return err_set(err, ERR_CORRUPT, "packed bytes are damaged: %s",
+                       ZSTD_isError(size) ? ZSTD_getErrorName(size) : "cut short");
+    *raw = bytes_make(room, size);
+    return 0;
+}
+
+int pack_open(struct bytes packed, size_t size_max, struct arena *arena, struct bytes *raw,
+              struct err *err)
+{
+    struct bytes rest;
+
+    *raw = BYTES_EMPTY;
+    if (!packed.size)
+        return err_set(err, ERR_CORRUPT, "packed bytes are empty");
+    rest = bytes_skip(packed, 1);
+    if (packed.data[0] == FORM_ZSTD)
+        return open_frame(rest, size_max, arena, raw, err);
+    if (packed.data[0] != FORM_RAW)
+        return err_set(err, ERR_CORRUPT, "packed bytes are of the unknown form %u", packed.data[0]);
+    if (rest.size > size_max)
+        return err_set(err, ERR_LIMIT, "%zu packed bytes; the limit is %zu", rest.size, size_max);
+    *raw = rest;
+    return 0;
+}

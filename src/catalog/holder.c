@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* holder.c - see holder.h. */
+#include "catalog/holder.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "catalog/versions.h"
+
+struct catalog_holder {
+    struct store *store; /* borrowed */
+
+    pthread_mutex_t lock;    /* guards current; held for a pointer and a count */
+    struct catalog *current; /* a reference */
+
+    pthread_mutex_t refreshing; /* one at a time: an older reading never replaces a newer one */
+    bool failing;               /* guarded by refreshing: the log is told once */
+
+    bool has_thread;
+    pthread_t thread;
+    pthread_mutex_t stop_lock;
+    pthread_cond_t stop_wake;
+    bool stopping;
+};
+
+struct catalog *catalog_holder_ref(struct catalog_holder *holder)
+{
+    struct catalog *catalog;
+
+    pthread_mutex_lock(&holder->lock);
+    catalog = catalog_ref(holder->current);
+    pthread_mutex_unlock(&holder->lock);
+    return catalog;
+}
+
+static void swap(struct catalog_holder *holder, struct catalog *next)
+{
+    struct catalog *old;
+
+    pthread_mutex_lock(&holder->lock);
+    old = holder->current;
+    holder->current = next;
+    pthread_mutex_unlock(&holder->lock);
+    if (old)
+        log_info("another catalogue is in use", LOG_INT("from", catalog_version(old)),
+                 LOG_INT("to", catalog_version(next)));
+    catalog_unref(old);
+}
+
+static int follow(struct catalog_holder *holder, struct err *err)
+{
+    struct catalog *next;
+    struct arena *arena;
+    int64_t version;
+    int rc = versions_current(holder->store, &version, err);
+
+    /* Only a holder of `refreshing` changes current. */
+    if (rc || (holder->current && version == catalog_version(holder->current)))
+        return rc;
+    arena = arena_new();
+    rc = versions_load(holder->store, version, arena, NULL, &next, err);
+    arena_free(arena);
+    if (!rc)
+        swap(holder, next);
+    return rc;
+}
+
+int catalog_holder_refresh(struct catalog_holder *holder, struct err *err)
+{
+    struct err own;
+    int rc;
+
+    pthread_mutex_lock(&holder->refreshing);
+    rc = follow(holder, &own);
+    if (rc && !holder->failing)
+        log_warn("the catalogue in use cannot be read; the one known stays",
+                 LOG_TEXT("error", own.text));
+    if (!rc && holder->failing)
+        log_info("the catalogue can be read again");
+    holder->failing = rc != 0;
+    pthread_mutex_unlock(&holder->refreshing);
+    return rc ? err_set(err, rc, "%s", own.text) : 0;
+}
+
+/* --- the thread --- */
+
+static bool wait_for_next(struct catalog_holder *holder)
+{
+    struct timespec until;
+    bool stopping;
+    int rc = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(CATALOG_REFRESH_MS % 1000) * 1000 * 1000;
+    until.tv_sec += CATALOG_REFRESH_MS / 1000 + until.tv_nsec / (1000 * 1000 * 1000);
+    until.tv_nsec %= 1000 * 1000 * 1000;
+    pthread_mutex_lock(&holder->stop_lock);
+    while (!holder->stopping && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&holder->stop_wake, &holder->stop_lock, &until);
+    stopping = holder->stopping;
+    pthread_mutex_unlock(&holder->stop_lock);
+    return !stopping;
+}
+
+static void *watch_for_ever(void *arg)
+{
+    struct catalog_holder *holder = arg;
+
+    while (wait_for_next(holder))
+        catalog_holder_refresh(holder, NULL); /* a failure is logged, and tried again */
+    return NULL;
+}
+
+static void start_thread(struct catalog_holder *holder)
+{
+    pthread_condattr_t attributes;
+    int rc;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&holder->stop_wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    rc = pthread_create(&holder->thread, NULL, watch_for_ever, holder);
+    assert(rc == 0);
+    holder->has_thread = true;
+}
+
+int catalog_holder_open(struct store *store, bool watch, struct catalog_holder **holder,
+                        struct err *err)
+{
+    struct catalog_holder *made = mem_zero(sizeof(*made));
+    int rc;
+
+    *holder = NULL;
+    made->store = store;
+    pthread_mutex_init(&made->lock, NULL);
+    pthread_mutex_init(&made->refreshing, NULL);
+    pthread_mutex_init(&made->stop_lock, NULL);
+    rc = follow(made, err);
+    if (rc) {
+        catalog_holder_close(made);
+        return err_wrap(err, "load the catalogue");
+    }
+    if (watch)
+        start_thread(made);
+    *holder = made;
+    return 0;
+}
+
+void catalog_holder_close(struct catalog_holder *holder)
+{
+    if (!holder)
+        return;
+    if (holder->has_thread) {
+        pthread_mutex_lock(&holder->stop_lock);
+        holder->stopping = true;
+        pthread_cond_signal(&holder->stop_wake);
+        pthread_mutex_unlock(&holder->stop_lock);
+        pthread_join(holder->thread, NULL);
+        pthread_cond_destroy(&holder->stop_wake);
+    }
+    catalog_unref(holder->current);
+    pthread_mutex_destroy(&holder->stop_lock);
+    pthread_mutex_destroy(&holder->refreshing);
+    pthread_mutex_destroy(&holder->lock);
+    free(holder);
+}

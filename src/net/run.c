@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - a call and its handler: on which thread it runs, and what happens when it returns.
+ *
+ * run_unary, run_job and run_stream run where the method's flags say; the rest on the reactor.
+ */
+#include "base/clock.h"
+#include "base/endian.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "net/call.h"
+#include "net/connection.h"
+#include "net/gzip.h"
+#include "net/json.h"
+#include "net/message.h"
+#include "net/server_parts.h"
+
+enum { FRAME_HEAD_SIZE = 5 };
+
+static int unframe(struct call *call, struct bytes *message, struct err *err)
+{
+    struct bytes body = buf_bytes(&call->body);
+    bool packed = call->packed;
+    int rc;
+
+    if (call->format == CALL_GRPC) {
+        if (body.size < FRAME_HEAD_SIZE || get_be32(body.data + 1) != body.size - FRAME_HEAD_SIZE ||
+            body.data[0] > 1)
+            return err_set(err, ERR_INVALID, "the body is not exactly one gRPC message");
+        if (body.data[0] == 1 && !call->packed)
+            return err_set(err, ERR_INVALID, "a packed message without grpc-encoding: gzip");
+        packed = body.data[0] == 1;
+        body = bytes_skip(body, FRAME_HEAD_SIZE);
+    }
+    if (packed) {
+        rc = gzip_unpack(body, NET_MESSAGE_SIZE_MAX, &call->message, err);
+        if (rc)
+            return rc;
+        body = buf_bytes(&call->message);
+    }
+    *message = body;
+    return 0;
+}
+
+static int decode(struct call *call, ProtobufCMessage **request, struct err *err)
+{
+    struct bytes bytes;
+    int rc = unframe(call, &bytes, err);
+
+    if (rc)
+        return rc;
+    if (call->format == CALL_JSON)
+        return json_decode(bytes, call->route->input, call->arena, request, &call->violations, err);
+    return message_decode(bytes, call->route->input, call->arena, request, err);
+}
+
+static void tell_failure(const struct call *call, int rc, const struct err *err)
+{
+    if (rc == ERR_INTERNAL || rc == ERR_CORRUPT)
+        log_error("call failed", LOG_BYTES("method", call->route->path),
+                  LOG_TEXT("error", err->text));
+}
+
+/* A handler that stopped because the time was up says so, whatever words it chose. */
+static int name_deadline(const struct call *call, int rc, struct err *err)
+{
+    if (rc != ERR_CANCELLED || call->deadline_us == INT64_MAX ||
+        clock_mono_us(clock_system()) < call->deadline_us)
+        return rc;
+    return err_set(err, ERR_TIMEOUT, "the deadline of the call has passed");
+}
+
+static void run_unary(struct call *call)
+{
+    ProtobufCMessage *request;
+    ProtobufCMessage *response;
+    struct err err = {.code = 0, .text = ""};
+    int http_status = 0;
+    int rc;
+
+    log_set_request(call->request_id);
+    rc = decode(call, &request, &err);
+    if (rc == ERR_LIMIT) {
+        http_status = 413; /* "too many requests" would be a wrong hint */
+    } else if (!rc) {
+        response = message_new(call->route->output, call->arena);
+        rc = call->route->method->unary(call, request, response, &err);
+        rc = name_deadline(call, rc, &err);
+        tell_failure(call, rc, &err);
+    }
+    if (rc)
+        reply_error(call, http_status, rc, err.text);
+    else
+        reply_message(call, response);
+    log_set_request(NULL);
+}
+
+static void run_job(struct job *job)
+{
+    struct call *call = container_of(job, struct call, job);
+
+    if (atomic_load(&call->cancelled))
+        reply_error(call, 0, ERR_CANCELLED, "the client left before the call began");
+    else
+        run_unary(call);
+    reactor_post(&call->lane->reactor, &call->task);
+}
+
+static void run_stream(struct job *job)
+{
+    struct call *call = container_of(job, struct call, job);
+    struct channel *channel = call->channel;
+
+    log_set_request(call->request_id);
+    call->err.text[0] = 0;
+    call->result = 0;
+    if (call->format == CALL_JSON && call->packed) {
+        call->result =
+            gzip_unpack(buf_bytes(&call->body), NET_MESSAGE_SIZE_MAX, &call->message, &call->err);
+        buf_reset(&call->body);
+        buf_put(&call->body, buf_bytes(&call->message));
+    }
+    if (!call->result)
+        call->result = call->route->method->stream(call, &call->err);
+    call->result = name_deadline(call, call->result, &call->err);
+    tell_failure(call, call->result, &call->err);
+    log_set_request(NULL);
+    channel_finish(channel);
+}
+
+static void notify_reactor(void *arg)
+{
+    struct call *call = arg;
+
+    reactor_post(&call->lane->reactor, &call->task);
+}
+
+void call_run_stream(struct call *call)
+{
+    struct connection *connection = call->connection;
+
+    if (connection->stream_count == NET_STREAM_THREAD_CONNECTION_MAX) {
+        reply_overload(call, "this connection has too many streams at once: end some");
+        return;
+    }
+    call->channel = channel_new(notify_reactor, call);
+    call->job.run = run_stream;
+    call->running = true;
+    atomic_fetch_add(&call->lane->running_count, 1);
+    connection->stream_count++;
+    if (workers_submit(call->lane->server->stream_workers, &call->job))
+        return;
+    call->running = false;
+    atomic_fetch_sub(&call->lane->running_count, 1);
+    reply_overload(call, "all threads for streams are taken: come back later");
+}
+
+void call_run(struct call *call)
+{
+    struct lane *lane = call->lane;
+
+    if (call->route->method->flags & RPC_INLINE) {
+        run_unary(call);
+        call_send(call);
+        return;
+    }
+    call->job.run = run_job;
+    call->running = true;
+    atomic_fetch_add(&lane->running_count, 1);
+    if (workers_submit(lane->server->workers, &call->job))
+        return;
+    call->running = false;
+    atomic_fetch_sub(&lane->running_count, 1);
+    reply_overload(call, "all workers are busy and their queue is full: come back later");
+}
+
+/* --- back on the reactor --- */
+
+static void settle_stream(struct call *call)
+{
+    struct channel_news news = channel_look(call->channel);
+
+    if (news.finished) {
+        call->running = false;
+        atomic_fetch_sub(&call->lane->running_count, 1);
+    }
+    if (!call->connection) {
+        if (news.finished)
+            call_free(call);
+        return;
+    }
+    if (news.output && !call->progress_us)
+        call->progress_us = call->lane->reactor.now_us;
+    if (!call->replied && (news.output || news.finished)) {
+        if (news.finished && !news.output && call->result) {
+            reply_error(call, 0, call->result, call->err.text);
+            call_send(call);
+            return;
+        }
+        reply_stream_begin(call);
+        if (news.finished)
+            reply_stream_end(call);
+        call_send(call);
+    } else if (news.finished) {
+        reply_stream_end(call);
+    }
+    if (call->connection)
+        call->connection->protocol->resume(call, news.taken);
+}
+
+void call_settle(struct task *task)
+{
+    struct call *call = container_of(task, struct call, task);
+
+    if (call->channel) {
+        settle_stream(call);
+        return;
+    }
+    call->running = false;
+    atomic_fetch_sub(&call->lane->running_count, 1);
+    if (call->connection) {
+        call_send(call);
+        return;
+    }
+    call->reply.status = status_of_err(ERR_CANCELLED);
+    call_count_reply(call);
+    call_free(call);
+}
+
+void call_expire(struct timer *timer)
+{
+    struct call *call = container_of(timer, struct call, timer);
+
+    call_cancel(call, ERR_TIMEOUT);
+    if (call->replied)
+        return; /* a stream's handler ends it; an answer on its way is as good as sent */
+    call_refuse(call, 0, ERR_TIMEOUT, "the deadline of the call has passed");
+}

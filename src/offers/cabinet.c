@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cabinet.c - see cabinet.h. */
+#include "offers/cabinet.h"
+
+#include <assert.h>
+
+#include "base/limits.h"
+#include "net/message.h"
+#include "offers/offer_counts.h"
+#include "offers/offer_record.h"
+#include "offers/offer_save.h"
+
+const struct cabinet_place cabinet_start = {.created_us = INT64_MAX, .id = INT64_MAX};
+
+/* --- lists --- */
+
+struct listing {
+    const char *seller;
+    int64_t preset;
+    struct cabinet_place from;
+    struct cabinet_place last;
+    size_t max;
+    struct arena *arena;
+    Torg__V1__Offer **list;
+    size_t count;
+};
+
+static int take_listed(void *arg, const struct store_value *columns, size_t column_count,
+                       struct err *err)
+{
+    struct listing *listing = arg;
+
+    assert(column_count == 3 && listing->count < listing->max);
+    listing->last = (struct cabinet_place){columns[0].integer, columns[1].integer};
+    return record_open_offer(listing->last.id, columns[2].bytes, listing->arena,
+                             &listing->list[listing->count++], err);
+}
+
+static int read_list(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct listing *listing = arg;
+    const struct store_value params[] = {
+        STORE_V_TEXT(bytes_of(listing->seller)), STORE_V_INT(listing->preset),
+        STORE_V_INT(listing->from.created_us), STORE_V_INT(listing->from.id),
+        STORE_V_INT((int64_t)listing->max)};
+
+    listing->count = 0;
+    return store_query(tx,
+                       "SELECT p.created_us, p.offer_id, o.body FROM user_offer_presets p "
+                       "JOIN offer o ON o.id = p.offer_id AND o.kind = 'offer' "
+                       "WHERE p.seller_id = $1 AND p.preset_id = $2 "
+                       "AND (p.created_us, p.offer_id) < ($3, $4) "
+                       "ORDER BY p.created_us DESC, p.offer_id DESC LIMIT $5",
+                       params, 5, take_listed, listing, err);
+}
+
+int cabinet_list(const struct offers *offers, const char *seller, int64_t preset,
+                 struct cabinet_place *place, size_t max, struct arena *arena,
+                 Torg__V1__Offer **list, size_t *count, struct err *err)
+{
+    struct listing listing = {.seller = seller,
+                              .preset = preset,
+                              .from = *place,
+                              .last = *place,
+                              .max = max,
+                              .arena = arena,
+                              .list = list};
+    int rc = store_read(offers->store, read_list, &listing, err);
+
+    *count = rc ? 0 : listing.count;
+    *place = listing.last;
+    return rc;
+}
+
+/* --- counts --- */
+
+struct counting {
+    const char *seller;
+    const char *owner;
+    int64_t *counts;
+};
+
+static int take_count(void *arg, const struct store_value *columns, size_t column_count,
+                      struct err *err)
+{
+    struct counting *counting = arg;
+    int64_t preset = columns[0].integer;
+
+    assert(column_count == 2);
+    if (preset > 0 && preset < CABINET_PRESET_COUNT)
+        counting->counts[preset] = columns[1].integer;
+    return 0;
+}
+
+static int read_counts(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct counting *counting = arg;
+    const struct store_value params[] = {STORE_V_TEXT(bytes_of(counting->seller))};
+    const struct store_value owner[] = {STORE_V_TEXT(bytes_of(counting->owner)),
+                                        STORE_V_INT(TORG__V1__CABINET__PRESET__DRAFTS)};
+    int rc;
+
+    for (size_t i = 0; i < CABINET_PRESET_COUNT; i++)
+        counting->counts[i] = 0;
+    rc = store_query(tx,
+                     "SELECT preset_id, counter FROM user_offer_presets_count WHERE seller_id = $1",
+                     params, 1, take_count, counting, err);
+    if (!rc)
+        rc = store_query(tx,
+                         "SELECT CAST($2 AS BIGINT), COUNT(*) FROM current_draft "
+                         "WHERE owner_id = $1",
+                         owner, 2, take_count, counting, err);
+    return rc;
+}
+
+int cabinet_counts(const struct offers *offers, const char *seller,
+                   int64_t counts[CABINET_PRESET_COUNT], struct err *err)
+{
+    struct arena *arena = arena_new();
+    struct counting counting = {
+        .seller = seller, .owner = arena_printf(arena, "s:%s", seller), .counts = counts};
+    int rc = store_read(offers->store, read_counts, &counting, err);
+
+    arena_free(arena);
+    return rc;
+}
+
+/* --- totals --- */
+
+struct totalling {
+    const char *seller;
+    struct arena *arena;
+    Torg__V1__GetTotalsResponse *totals;
+};
+
+static int take_total(void *arg, const struct store_value *columns, size_t column_count,
+                      struct err *err)
+{
+    static const struct bytes money = BYTES_LITERAL("money:");
+    struct totalling *totalling = arg;
+    Torg__V1__GetTotalsResponse *totals = totalling->totals;
+    struct bytes name = columns[0].bytes;
+    int64_t value = columns[1].integer;
+    Torg__V1__Price *price;
+
+    assert(column_count == 2);
+    if (bytes_equal_text(name, "active"))
+        totals->active = value;
+    else if (bytes_equal_text(name, "expired"))
+        totals->expired = value;
+    else if (bytes_equal_text(name, "banned"))
+        totals->banned = value;
+    else if (bytes_equal_text(name, "sold"))
+        totals->sold = value;
+    else if (bytes_begin(name, money) && totals->n_earned < CABINET_CURRENCY_MAX) {
+        price = (Torg__V1__Price *)message_new(&torg__v1__price__descriptor, totalling->arena);
+        price->amount = value;
+        price->currency = arena_text(totalling->arena, bytes_skip(name, money.size));
+        totals->earned[totals->n_earned++] = price;
+    }
+    return 0;
+}
+
+static int read_totals(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct totalling *totalling = arg;
+    const struct store_value params[] = {STORE_V_INT(seller_shard(totalling->seller)),
+                                         STORE_V_TEXT(bytes_of(totalling->seller))};
+
+    torg__v1__get_totals_response__init(totalling->totals);
+    totalling->totals->earned =
+        arena_array(totalling->arena, CABINET_CURRENCY_MAX, sizeof(Torg__V1__Price *));
+    return store_query(tx,
+                       "SELECT counter_id, CAST(SUM(counter_value) AS BIGINT) "
+                       "FROM user_total_counters WHERE shard_id = $1 AND seller_id = $2 "
+                       "GROUP BY counter_id ORDER BY counter_id",
+                       params, 2, take_total, totalling, err);
+}
+
+int cabinet_totals(const struct offers *offers, const char *seller, struct arena *arena,
+                   Torg__V1__GetTotalsResponse *totals, struct err *err)
+{
+    struct totalling totalling = {.seller = seller, .arena = arena, .totals = totals};
+
+    return store_read(offers->store, read_totals, &totalling, err);
+}

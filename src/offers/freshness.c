@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* freshness.c - see freshness.h. */
+#include "offers/freshness.h"
+
+#include <assert.h>
+
+#include "base/buf.h"
+#include "base/text.h"
+#include "base/varint.h"
+
+enum { FORM = 1, BINARY_SIZE_MAX = 64, TEXT_SIZE_MAX = 256 };
+
+char *token_text(struct bytes binary, struct arena *arena)
+{
+    struct buf text = BUF_INIT(TEXT_SIZE_MAX);
+    char *result;
+
+    text_put_base64(&text, binary);
+    assert(!buf_failed(&text));
+    while (text.size && text.data[text.size - 1] == '=')
+        buf_truncate(&text, text.size - 1);
+    result = arena_text(arena, buf_bytes(&text));
+    buf_release(&text);
+    for (char *at = result; *at; at++)
+        *at = *at == '+' ? '-' : *at == '/' ? '_' : *at;
+    return result;
+}
+
+bool token_parse(struct bytes text, size_t limit, struct arena *arena, struct bytes *binary)
+{
+    struct buf out = BUF_INIT(limit);
+    bool ok = text.size <= TEXT_SIZE_MAX && text_from_base64(text, &out);
+
+    *binary = ok ? arena_copy(arena, buf_bytes(&out)) : BYTES_EMPTY;
+    buf_release(&out);
+    return ok;
+}
+
+char *freshness_text(const struct freshness *freshness, struct arena *arena)
+{
+    struct buf binary = BUF_INIT(BINARY_SIZE_MAX);
+    char *text;
+
+    buf_put_byte(&binary, FORM);
+    varint_put(&binary, freshness->shard);
+    varint_put(&binary, (uint64_t)freshness->seq);
+    varint_put(&binary, (uint64_t)freshness->offer);
+    varint_put(&binary, (uint64_t)freshness->revision);
+    assert(!buf_failed(&binary));
+    text = token_text(buf_bytes(&binary), arena);
+    buf_release(&binary);
+    return text;
+}
+
+int freshness_parse(struct bytes text, struct freshness *freshness, struct err *err)
+{
+    struct arena *arena = arena_new();
+    uint64_t numbers[4] = {0};
+    struct bytes rest;
+    bool ok = token_parse(text, BINARY_SIZE_MAX, arena, &rest) && rest.size && rest.data[0] == FORM;
+
+    if (ok)
+        rest = bytes_skip(rest, 1);
+    for (size_t i = 0; ok && i < 4; i++)
+        ok = varint_get(&rest, &numbers[i]) && numbers[i] <= INT64_MAX;
+    ok = ok && !rest.size && numbers[0] <= UINT32_MAX;
+    arena_free(arena);
+    if (!ok)
+        return err_set(err, ERR_INVALID, "this is no freshness token: send one as a write gave it");
+    *freshness = (struct freshness){.shard = (uint32_t)numbers[0],
+                                    .seq = (int64_t)numbers[1],
+                                    .offer = (offerid)numbers[2],
+                                    .revision = (int64_t)numbers[3]};
+    return 0;
+}

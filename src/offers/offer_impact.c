@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* offer_impact.c - see offer_impact.h. */
+#include "offers/offer_impact.h"
+
+#include <assert.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "offers/offer_content.h"
+#include "offers/offer_record.h"
+
+struct scan {
+    const struct category *before;
+    const struct category *after; /* NULL: it is no longer there */
+    struct arena *arena;          /* of the answer */
+    struct arena *scratch;        /* of a page */
+    struct catalog_broken *broken;
+    offerid last;
+    size_t row_count; /* of the page */
+};
+
+static void note_broken(struct scan *scan, offerid id, const char *reason)
+{
+    struct catalog_broken *broken = scan->broken;
+
+    if (!broken->offer_count++)
+        broken->reason = arena_strdup(scan->arena, reason);
+    if (broken->sample_count < CATALOG_SAMPLE_COUNT)
+        broken->samples[broken->sample_count++] = offer_id_text(scan->arena, id);
+}
+
+static int check_offer(void *arg, const struct store_value *columns, size_t column_count,
+                       struct err *err)
+{
+    struct scan *scan = arg;
+    struct violations violations = violations_in(scan->scratch);
+    Torg__V1__Offer *offer;
+    int rc;
+
+    assert(column_count == 2);
+    scan->last = columns[0].integer;
+    scan->row_count++;
+    if (!scan->after) {
+        note_broken(scan, scan->last, "its category is no longer there");
+        return 0;
+    }
+    rc = record_open_offer(scan->last, columns[1].bytes, scan->scratch, &offer, err);
+    if (rc)
+        return rc;
+    if (offer_content_check_in(offer->content, scan->after, LANGUAGE_EN, &violations))
+        note_broken(scan, scan->last,
+                    arena_printf(scan->scratch, "%s: %s", violations.first->field,
+                                 violations.first->reason));
+    return 0;
+}
+
+struct page {
+    struct scan *scan;
+    struct scan start; /* what a second run begins with */
+    struct catalog_broken broken;
+};
+
+static int read_page(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct page *page = arg;
+    const struct store_value params[] = {STORE_V_TEXT(bytes_of(page->start.before->id)),
+                                         STORE_V_INT(page->start.last),
+                                         STORE_V_INT(OFFER_SCAN_COUNT)};
+
+    *page->scan = page->start;
+    *page->scan->broken = page->broken;
+    page->scan->row_count = 0;
+    return store_query(tx,
+                       "SELECT id, body FROM offer WHERE category_id = $1 AND id > $2 "
+                       "ORDER BY id LIMIT $3",
+                       params, 3, check_offer, page->scan, err);
+}
+
+static int count_broken(struct catalog_impact *self, const struct category *before,
+                        const struct category *after, struct arena *arena,
+                        struct catalog_broken *broken, struct err *err)
+{
+    struct offer_impact *impact = container_of(self, struct offer_impact, base);
+    struct scan scan = {.before = before, .after = after, .arena = arena, .broken = broken};
+    int rc;
+
+    scan.scratch = arena_new();
+    do {
+        struct page page = {.scan = &scan, .start = scan, .broken = *broken};
+
+        rc = store_read(impact->store, read_page, &page, err);
+        arena_reset(scan.scratch);
+    } while (!rc && scan.row_count == OFFER_SCAN_COUNT);
+    arena_free(scan.scratch);
+    return rc;
+}
+
+void offer_impact_init(struct offer_impact *impact, struct store *store)
+{
+    *impact = (struct offer_impact){.base = {.count_broken = count_broken}, .store = store};
+}

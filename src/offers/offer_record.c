@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* offer_record.c - see offer_record.h. */
+#include "offers/offer_record.h"
+
+#include <assert.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/pack.h"
+#include "net/message.h"
+
+enum { PACKED_SIZE_MAX = OFFER_SIZE_MAX + (OFFER_SIZE_MAX >> 7) + 1024 }; /* zstd's bound */
+
+int record_pack(const ProtobufCMessage *message, const char *what, struct buf *body,
+                struct err *err)
+{
+    size_t size = protobuf_c_message_get_packed_size(message);
+    struct buf wire = BUF_INIT(OFFER_SIZE_MAX);
+    int rc = 0;
+
+    message_encode(message, &wire);
+    if (buf_failed(&wire))
+        rc = err_set(err, ERR_LIMIT, "%s is %zu bytes; the limit is %d: shorten its texts", what,
+                     size, OFFER_SIZE_MAX);
+    else
+        pack_put(body, buf_bytes(&wire), OFFER_PACK_SIZE_MIN);
+    assert(rc || !buf_failed(body));
+    buf_release(&wire);
+    return rc;
+}
+
+int record_open(struct bytes body, const ProtobufCMessageDescriptor *type, struct arena *arena,
+                ProtobufCMessage **message, struct err *err)
+{
+    struct bytes wire;
+    int rc = pack_open(body, OFFER_SIZE_MAX, arena, &wire, err);
+
+    *message = NULL;
+    if (!rc)
+        rc = message_decode(wire, type, arena, message, err);
+    if (rc)
+        return err_set(err, ERR_CORRUPT, "a stored %s cannot be read", type->short_name);
+    return 0;
+}
+
+int record_open_offer(offerid id, struct bytes body, struct arena *arena, Torg__V1__Offer **offer,
+                      struct err *err)
+{
+    ProtobufCMessage *message;
+    int rc = record_open(body, &torg__v1__offer__descriptor, arena, &message, err);
+
+    *offer = (Torg__V1__Offer *)message;
+    if (rc)
+        return err_wrap(err, "offer %s", offer_id_text(arena, id));
+    (*offer)->id = offer_id_text(arena, id);
+    if (!(*offer)->content)
+        (*offer)->content =
+            (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor, arena);
+    return 0;
+}
+
+struct finding {
+    offerid id;
+    struct arena *arena;
+    Torg__V1__Offer *offer;
+};
+
+static int take_offer(void *arg, const struct store_value *columns, size_t column_count,
+                      struct err *err)
+{
+    struct finding *finding = arg;
+
+    assert(column_count == 1);
+    return record_open_offer(finding->id, columns[0].bytes, finding->arena, &finding->offer, err);
+}
+
+int record_find(struct store_tx *tx, offerid id, struct arena *arena, Torg__V1__Offer **offer,
+                struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(id)};
+    struct finding finding = {.id = id, .arena = arena};
+    int rc = store_query(tx, "SELECT body FROM offer WHERE id = $1 AND kind = 'offer'", params, 1,
+                         take_offer, &finding, err);
+
+    *offer = rc ? NULL : finding.offer;
+    return rc;
+}
+
+ProtobufCMessage *record_copy(const ProtobufCMessage *message, struct arena *arena)
+{
+    struct buf wire = BUF_INIT(NET_REPLY_SIZE_MAX);
+    ProtobufCMessage *copy;
+    struct bytes kept;
+
+    message_encode(message, &wire);
+    assert(!buf_failed(&wire));
+    kept = arena_copy(arena, buf_bytes(&wire));
+    buf_release(&wire);
+    if (message_decode(kept, message->descriptor, arena, &copy, NULL))
+        assert(!"what was decoded is decoded again");
+    return copy;
+}
+
+char *offer_id_text(struct arena *arena, offerid id)
+{
+    char *text = arena_alloc(arena, OFFER_ID_TEXT_SIZE);
+
+    offer_id_format(id, text);
+    return text;
+}
+
+Google__Protobuf__Timestamp *time_message(struct arena *arena, int64_t us)
+{
+    Google__Protobuf__Timestamp *time;
+
+    if (!us)
+        return NULL;
+    time = arena_alloc(arena, sizeof(*time));
+    google__protobuf__timestamp__init(time);
+    time->seconds = us / SECOND_US;
+    time->nanos = (int32_t)(us % SECOND_US) * 1000;
+    return time;
+}
+
+int64_t time_us(const Google__Protobuf__Timestamp *time)
+{
+    return time ? time->seconds * SECOND_US + time->nanos / 1000 : 0;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * service.h - OfferService, DraftService and CabinetService: calls in, answers out.
+ *
+ * The seller is the credential's; what a message says of it is not asked. What belongs to another
+ * seller is answered as what does not exist.
+ */
+#ifndef TORG_OFFERS_SERVICE_H
+#define TORG_OFFERS_SERVICE_H
+
+#include "net/rpc.h"
+#include "offers/draft.h"
+#include "offers/offers.h"
+#include "torg/v1/draft.pb-c.h"
+
+/* The declarations for the server; `offers` is their context and lives as long. */
+struct rpc_service offer_service(struct offers *offers);
+struct rpc_service draft_service(struct offers *offers);
+struct rpc_service cabinet_service(struct offers *offers);
+
+/* --- what their files share --- */
+
+/* The seller of the credential; ERR_DENIED when it has none. */
+int caller_seller(const struct call *call, const char **seller, struct err *err);
+
+/* A field with an offer id; what is wrong with it is told of the field. */
+int caller_id(struct call *call, const char *field, const char *text, offerid *id, struct err *err);
+
+/* The author of a write. method tells apart equal messages of different methods; violations get
+ * their place in the author, and are handed over by caller_tell. */
+int caller_author(struct call *call, const char *method, const char *seller,
+                  const ProtobufCMessage *request, struct violations *violations,
+                  struct author *author, struct err *err);
+void caller_tell(struct call *call, const struct violations *violations);
+
+/* A draft as its owner sees it, with what publishing would refuse. */
+int draft_message(struct call *call, const struct offers *offers, const struct draft *draft,
+                  Torg__V1__Draft *message, struct err *err);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* service_offer.c - torg.v1.OfferService. */
+#include "base/limits.h"
+#include "base/memory.h"
+#include "net/message.h"
+#include "offers/service.h"
+
+/* Sellers with offers.read see what is theirs, services everything. */
+static struct reader reader_of(const struct call *call)
+{
+    const struct identity *identity = call_identity(call);
+    bool may_read = identity_has_scope(identity, "offers.read");
+
+    return (struct reader){
+        .seller = may_read ? identity->seller : "",
+        .sees_all = !*identity->seller && (may_read || identity_has_scope(identity, "moderation")),
+    };
+}
+
+static int get_offer(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
+                     struct err *err)
+{
+    const Torg__V1__GetOfferRequest *wanted = (const Torg__V1__GetOfferRequest *)request;
+    const struct reader reader = reader_of(call);
+    Torg__V1__Offer *offer;
+    offerid id;
+    int rc = caller_id(call, "id", wanted->id, &id, err);
+
+    if (!rc)
+        rc = offers_get(call_context(call), &reader, id, call_arena(call), &offer, err);
+    if (!rc)
+        *(Torg__V1__Offer *)response = *offer;
+    return rc;
+}
+
+/* All ids, or every one that is wrong told. */
+static int parse_ids(struct call *call, const Torg__V1__GetOffersRequest *wanted, offerid *ids,
+                     struct err *err)
+{
+    struct arena *arena = call_arena(call);
+    int result = 0;
+
+    for (size_t i = 0; i < wanted->n_ids; i++) {
+        int rc = caller_id(call, arena_printf(arena, "ids[%zu]", i), wanted->ids[i], &ids[i], err);
+
+        result = rc ? rc : result;
+    }
+    return result;
+}
+
+static int get_offers(struct call *call, const ProtobufCMessage *request,
+                      ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__GetOffersRequest *wanted = (const Torg__V1__GetOffersRequest *)request;
+    Torg__V1__GetOffersResponse *answer = (Torg__V1__GetOffersResponse *)response;
+    const struct reader reader = reader_of(call);
+    struct arena *arena = call_arena(call);
+    size_t count = wanted->n_ids;
+    Torg__V1__Offer **list;
+    offerid *ids;
+    int rc;
+
+    if (count < 1 || count > OFFER_BATCH_COUNT_MAX) {
+        call_violation(call, "ids", "expected 1 to %d", OFFER_BATCH_COUNT_MAX);
+        return err_set(err, ERR_INVALID, "ids: expected 1 to %d", OFFER_BATCH_COUNT_MAX);
+    }
+    ids = arena_array(arena, count, sizeof(*ids));
+    list = arena_array(arena, count, sizeof(Torg__V1__Offer *));
+    answer->missing = arena_array(arena, count, sizeof(char *));
+    rc = parse_ids(call, wanted, ids, err);
+    if (!rc)
+        rc = offers_get_many(call_context(call), &reader, ids, count, arena, list, err);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < count; i++) {
+        if (list[i])
+            list[answer->n_offers++] = list[i];
+        else
+            answer->missing[answer->n_missing++] = wanted->ids[i];
+    }
+    answer->offers = list;
+    return 0;
+}
+
+/* --- writes --- */
+
+/* The author of a write on an offer, and its id (field "id"; NULL: it has none). */
+static int begin(struct call *call, const char *method, const ProtobufCMessage *request,
+                 const char *id_text, struct violations *violations, struct author *author,
+                 offerid *id, struct err *err)
+{
+    const char *seller;
+    int rc = caller_seller(call, &seller, err);
+
+    if (!rc)
+        rc = caller_author(call, method, seller, request, violations, author, err);
+    if (!rc && id_text)
+        rc = caller_id(call, "id", id_text, id, err);
+    return rc;
+}
+
+static Torg__V1__OfferContent *content_of(struct call *call, Torg__V1__OfferContent *content)
+{
+    return content ? content
+                   : (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor,
+                                                           call_arena(call));
+}
+
+static int create_offer(struct call *call, const ProtobufCMessage *request,
+                        ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__CreateOfferRequest *wanted = (const Torg__V1__CreateOfferRequest *)request;
+    struct violations violations;
+    struct author author;
+    int rc = begin(call, "CreateOffer", request, NULL, &violations, &author, NULL, err);
+
+    if (rc)
+        return rc;
+    rc = offers_create(call_context(call), &author, content_of(call, wanted->content),
+                       (Torg__V1__OfferReceipt *)response, err);
+    caller_tell(call, &violations);
+    return rc;
+}
+
+static int update_offer(struct call *call, const ProtobufCMessage *request,
+                        ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__UpdateOfferRequest *wanted = (const Torg__V1__UpdateOfferRequest *)request;
+    struct violations violations;
+    struct author author;
+    offerid id;
+    int rc = begin(call, "UpdateOffer", request, wanted->id, &violations, &author, &id, err);
+
+    if (rc)
+        return rc;
+    if (wanted->expected_revision <= 0) {
+        call_violation(call, "expected_revision", "is missing: the revision that was read");
+        return err_set(err, ERR_INVALID,
+                       "expected_revision is missing: the revision that was read");
+    }
+    rc = offers_update(call_context(call), &author, id, wanted->expected_revision,
+                       content_of(call, wanted->content), (Torg__V1__OfferReceipt *)response, err);
+    caller_tell(call, &violations);
+    return rc;
+}
+
+static int move_offer(struct call *call, const char *method, const ProtobufCMessage *request,
+                      const char *id_text, int64_t expected_revision, enum offer_move move,
+                      ProtobufCMessage *response, struct err *err)
+{
+    struct violations violations;
+    struct author author;
+    offerid id;
+    int rc = begin(call, method, request, id_text, &violations, &author, &id, err);
+
+    if (rc)
+        return rc;
+    if (expected_revision < 0) {
+        call_violation(call, "expected_revision", "expected 0 or more");
+        return err_set(err, ERR_INVALID, "expected_revision: expected 0 or more");
+    }
+    rc = offers_move(call_context(call), &author, id, expected_revision, move,
+                     (Torg__V1__OfferReceipt *)response, err);
+    caller_tell(call, &violations);
+    return rc;
+}
+
+static int prolong_offer(struct call *call, const ProtobufCMessage *request,
+                         ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__MoveOfferRequest *wanted = (const Torg__V1__MoveOfferRequest *)request;
+
+    return move_offer(call, "ProlongOffer", request, wanted->id, wanted->expected_revision,
+                      MOVE_PROLONG, response, err);
+}
+
+static int withdraw_offer(struct call *call, const ProtobufCMessage *request,
+                          ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__MoveOfferRequest *wanted = (const Torg__V1__MoveOfferRequest *)request;
+
+    return move_offer(call, "WithdrawOffer", request, wanted->id, wanted->expected_revision,
+                      MOVE_WITHDRAW, response, err);
+}
+
+static int republish_offer(struct call *call, const ProtobufCMessage *request,
+                           ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__MoveOfferRequest *wanted = (const Torg__V1__MoveOfferRequest *)request;
+
+    return move_offer(call, "RepublishOffer", request, wanted->id, wanted->expected_revision,
+                      MOVE_REPUBLISH, response, err);
+}
+
+static int delete_offer(struct call *call, const ProtobufCMessage *request,
+                        ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__MoveOfferRequest *wanted = (const Torg__V1__MoveOfferRequest *)request;
+
+    return move_offer(call, "DeleteOffer", request, wanted->id, wanted->expected_revision,
+                      MOVE_DELETE, response, err);
+}
+
+static int mark_offer_sold(struct call *call, const ProtobufCMessage *request,
+                           ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__MarkOfferSoldRequest *wanted = (const Torg__V1__MarkOfferSoldRequest *)request;
+    bool on_site = wanted->where == TORG__V1__MARK_OFFER_SOLD_REQUEST__WHERE__ON_SITE;
+
+    if (!on_site && wanted->where != TORG__V1__MARK_OFFER_SOLD_REQUEST__WHERE__ELSEWHERE) {
+        call_violation(call, "where", "expected ON_SITE or ELSEWHERE");
+        return err_set(err, ERR_INVALID, "where: expected ON_SITE or ELSEWHERE");
+    }
+    return move_offer(call, "MarkOfferSold", request, wanted->id, wanted->expected_revision,
+                      on_site ? MOVE_SELL_ON_SITE : MOVE_SELL_ELSEWHERE, response, err);
+}
+
+static const struct rpc_method methods[] = {
+    {.name = "GetOffer", .unary = get_offer, .flags = RPC_PUBLIC},
+    {.name = "GetOffers", .unary = get_offers, .flags = RPC_PUBLIC},
+    {.name = "CreateOffer", .unary = create_offer, .scope = "offers.write"},
+    {.name = "UpdateOffer", .unary = update_offer, .scope = "offers.write"},
+    {.name = "ProlongOffer", .unary = prolong_offer, .scope = "offers.write"},
+    {.name = "WithdrawOffer", .unary = withdraw_offer, .scope = "offers.write"},
+    {.name = "RepublishOffer", .unary = republish_offer, .scope = "offers.write"},
+    {.name = "MarkOfferSold", .unary = mark_offer_sold, .scope = "offers.write"},
+    {.name = "DeleteOffer", .unary = delete_offer, .scope = "offers.write"},
+};
+
+struct rpc_service offer_service(struct offers *offers)
+{
+    return (struct rpc_service){
+        .descriptor = &torg__v1__offer_service__descriptor,
+        .methods = methods,
+        .method_count = ARRAY_COUNT(methods),
+        .context = offers,
+    };
+}

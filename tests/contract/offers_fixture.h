@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * offers_fixture.h - a store with offers' tables for tests on every backend, and shorthands.
+ *
+ * The catalogue has the categories "bikes" and "books" (a title of 3 to 50 characters, any price in
+ * RUB, USD or EUR, up to 3 photos, 30 days; bikes need the attribute "color").
+ */
+#ifndef TORG_TESTS_CONTRACT_OFFERS_FIXTURE_H
+#define TORG_TESTS_CONTRACT_OFFERS_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdbool.h>
+
+#include "base/random.h"
+#include "offers/draft.h"
+#include "offers/offers.h"
+#include "store/store.h"
+
+struct offers_place {
+    bool postgres;
+    char schema[32];
+    struct store *store;
+    struct catalog *catalog;
+    struct clock_manual clock;
+    struct offers offers;
+};
+
+/* False, having skipped nothing, when the server is missing and not required. */
+bool offers_place_open(struct offers_place *place, bool postgres);
+void offers_place_close(struct offers_place *place);
+
+struct author author_of(const char *seller, struct arena *arena);
+/* Content that may be published, told apart by its number; a price of amount (< 0: none). */
+Torg__V1__OfferContent *content_of(struct arena *arena, const char *category, int number,
+                                   int64_t amount, const char *currency);
+offerid id_of(const char *text);
+
+/* One integer by SQL; params may be NULL. */
+int64_t place_integer(struct offers_place *place, const char *sql, const struct store_value *params,
+                      size_t count);
+/* Fails unless counts and totals of every seller equal what is recounted from the offers. */
+void place_recount(struct offers_place *place);
+
+#endif

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Offers through the API of `torg up`: the tour, and who may reach what."""
+import json
+import subprocess
+
+import tap
+from binary import Place
+
+CATALOG = {
+    "attributes": [{"id": "color", "name": {"en": "Colour"}, "type": "TEXT", "required": True,
+                    "lengthMax": 20}],
+    "defaults": {"policy": {"titleMin": 3, "titleMax": 50, "descriptionMax": 1000, "photosMax": 3,
+                            "currencies": ["RUB", "USD"], "price": "REQUIRED"}},
+    "categories": [
+        {"id": "bikes", "name": {"en": "Bicycles"}, "attributes": ["color"]},
+        {"id": "books", "name": {"en": "Books"}},
+    ],
+}
+BIKE = {"category": "bikes", "title": "A bicycle", "price": {"amount": "150000", "currency": "RUB"},
+        "attributes": [{"attributeId": "color", "text": "red"}],
+        "contacts": {"phones": ["+79001234567"]}, "externalId": "sku-1"}
+BOOK = {"category": "books", "title": "A book", "price": {"amount": 500, "currency": "USD"}}
+NOBODY = "1000-0000-0000-0007"
+
+
+class Shop(Place):
+    """A server with the catalogue above and keys of two sellers, of the site and of a moderator."""
+
+    def __enter__(self):
+        super().__enter__().start()
+        self.write("catalog.json", json.dumps(CATALOG))
+        applied = self.torg("catalog", "apply", "catalog.json")
+        tap.equal((applied.returncode, applied.stderr), (0, ""))
+        self.alice = self.key("alice", "--seller", "alice")
+        self.bob = self.key("bob", "--seller", "bob")
+        self.site = self.key("site")
+        return self
+
+    def key(self, name, *words, scopes=("offers.read", "offers.write")):
+        asked = [word for scope in scopes for word in ("--scope", scope)]
+        made = self.torg("key", "create", name, *asked, *words)
+        tap.equal((made.returncode, made.stderr), (0, ""))
+        return made.stdout.strip()
+
+    def ok(self, method, message=None, key=None):
+        status, answer = self.call(method, message, key)
+        tap.equal((method, status, answer if status != 200 else ""), (method, 200, ""))
+        return answer
+
+    def refused(self, code, method, message=None, key=None):
+        status, answer = self.call(method, message, key)
+        tap.equal((method, answer.get("code", answer)), (method, code))
+        return answer
+
+    def counts(self, key):
+        counts = self.ok("CabinetService/GetCounts", {}, key)["counts"]
+        return {one["preset"]: int(one["count"]) for one in counts if "count" in one}
+
+    def curl(self, method, message, key, *words):
+        """The answer by curl, as the README shows it."""
+        done = subprocess.run(
+            ["curl", "-sS", "-H", f"Authorization: Bearer {key}", "-H",
+             "Content-Type: application/json", *words, "-d", json.dumps(message),
+             f"{self.url}/torg.v1.{method}"], capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)
+
+
+@tap.test
+def a_draft_is_told_what_is_missing_published_and_counted():
+    with Shop() as shop:
+        draft = shop.curl("DraftService/OpenDraft", {"category": "bikes"}, shop.alice)["draft"]
+        missing = {one["field"] for one in draft["problems"]}
+        tap.equal(missing, {"content.title", "content.price", "content.attributes"})
+        answer = shop.curl("DraftService/PublishDraft", {"id": draft["id"]}, shop.alice)
+        tap.equal(answer["code"], "invalid_argument")
+        tap.equal({one["field"] for one in answer["details"]}, missing)
+        tap.equal(shop.counts(shop.alice), {"DRAFTS": 1})
+        saved = shop.curl("DraftService/SaveDraft", {"id": draft["id"], "content": BIKE},
+                          shop.alice)
+        tap.equal((saved["revision"], saved.get("problems")), ("2", None))
+        offer = shop.curl("DraftService/PublishDraft", {"id": draft["id"]}, shop.alice)
+        tap.equal((offer["id"], offer["revision"], offer["status"]), (draft["id"], "1", "ACTIVE"))
+        tap.equal(bool(offer["freshnessToken"]), True)
+        tap.equal(shop.counts(shop.alice), {"ALL": 1, "ACTIVE": 1})
+        listed = shop.curl("CabinetService/ListOffers", {"preset": "ACTIVE"}, shop.alice)
+        tap.equal([one["id"] for one in listed["offers"]], [offer["id"]])
+        tap.equal(listed["offers"][0]["content"]["title"], "A bicycle")
+        tap.equal(shop.counts(shop.bob), {})
+        tap.equal(shop.stop(), 0)
+
+
+@tap.test
+def an_offer_survives_kill_9():
+    with Shop() as shop:
+        made = shop.ok("OfferService/CreateOffer", {"content": BOOK}, shop.alice)
+        shop.process.kill()
+        shop.process.wait()
+        shop.start()
+        tap.equal(shop.ok("OfferService/GetOffer", {"id": made["id"]}, shop.alice)["revision"], "1")
+        tap.equal(shop.counts(shop.alice), {"ALL": 1, "ACTIVE": 1})
+
+
+@tap.test
+def a_life_with_its_figures():
+    with Shop() as shop:
+        offer = shop.ok("OfferService/CreateOffer", {"content": BIKE}, shop.alice)
+        asked = {"id": offer["id"]}
+        answer = shop.refused("failed_precondition", "OfferService/RepublishOffer", asked,
+                              shop.alice)
+        tap.contains(answer["message"], "is ACTIVE")
+        tap.contains(answer["message"], "withdraw")
+        for method, status in (("Withdraw", "WITHDRAWN"), ("Republish", "ACTIVE"),
+                               ("Prolong", "ACTIVE")):
+            tap.equal(shop.ok(f"OfferService/{method}Offer", asked, shop.alice)["status"], status)
+        shop.refused("invalid_argument", "OfferService/MarkOfferSold", asked, shop.alice)
+        sold = shop.ok("OfferService/MarkOfferSold", {**asked, "where": "ON_SITE"}, shop.alice)
+        tap.equal((sold["status"], sold["revision"]), ("SOLD_ON_SITE", "5"))
+        totals = shop.ok("CabinetService/GetTotals", {}, shop.alice)
+        tap.equal(totals, {"sold": "1", "earned": [{"amount": "150000", "currency": "RUB"}]})
+        shop.ok("OfferService/DeleteOffer", {**asked, "expectedRevision": 5}, shop.alice)
+        tap.equal(shop.counts(shop.alice), {})
+        tap.equal(shop.ok("CabinetService/GetTotals", {}, shop.alice), totals)
+
+
+@tap.test
+def updates_need_the_revision_that_was_read():
+    with Shop() as shop:
+        offer = shop.ok("OfferService/CreateOffer", {"content": BIKE}, shop.alice)
+        changed = {"id": offer["id"], "content": {**BIKE, "title": "A better bicycle"}}
+        shop.refused("invalid_argument", "OfferService/UpdateOffer", changed, shop.alice)
+        answer = shop.refused("aborted", "OfferService/UpdateOffer",
+                              {**changed, "expectedRevision": 7}, shop.alice)
+        tap.contains(answer["message"], "is at revision 1, not 7")
+        answer = shop.refused("invalid_argument", "OfferService/UpdateOffer",
+                              {**changed, "expectedRevision": 1, "content": {"category": "no"}},
+                              shop.alice)
+        tap.equal([one["field"] for one in answer["details"]],
+                  ["content.category", "content.title"])
+        shop.ok("OfferService/UpdateOffer", {**changed, "expectedRevision": 1}, shop.alice)
+        read = shop.ok("OfferService/GetOffer", {"id": offer["id"]}, shop.alice)
+        tap.equal((read["revision"], read["content"]["title"]), ("2", "A better bicycle"))
+
+
+@tap.test
+def a_typo_is_told_from_a_missing_offer():
+    with Shop() as shop:
+        offer = shop.ok("OfferService/CreateOffer", {"content": BOOK}, shop.alice)["id"]
+        typo = offer[:-1] + str((int(offer[-1]) + 1) % 10)
+        answer = shop.refused("invalid_argument", "OfferService/GetOffer", {"id": typo}, shop.alice)
+        tap.contains(answer["message"], "typo")
+        tap.equal(answer["details"][0]["field"], "id")
+        missing = {"id": check_digit(NOBODY[:-1])}
+        shop.refused("not_found", "OfferService/GetOffer", missing, shop.alice)
+        plain = offer.replace("-", "")
+        tap.equal(shop.ok("OfferService/GetOffer", {"id": plain}, shop.alice)["id"], offer)
+
+
+def check_digit(start):
+    """The id with this beginning, found by trying: ten digits, one is right."""
+    with_digit = [start + str(digit) for digit in range(10)]
+    return next(one for one in with_digit if not damm(one.replace("-", "")))
+
+
+def damm(digits):
+    rows = ["0317598642", "7092154863", "4206871359", "1750983426", "6123045978", "3674209581",
+            "5869720134", "8945362017", "9438617205", "2581436790"]
+    state = 0
+    for digit in digits:
+        state = int(rows[state][int(digit)])
+    return state
+
+
+@tap.test
+def strangers_see_active_offers_without_contacts():
+    with Shop() as shop:
+        asked = {"id": shop.ok("OfferService/CreateOffer", {"content": BIKE}, shop.alice)["id"]}
+        moderator = shop.key("moderator", scopes=("moderation",))
+        searcher = shop.key("searcher", scopes=("search",))
+        alices_searcher = shop.key("alices", "--seller", "alice", scopes=("search",))
+        for key in (None, shop.bob, searcher, alices_searcher):
+            content = shop.ok("OfferService/GetOffer", asked, key)["content"]
+            tap.equal((content["title"], "contacts" in content, "externalId" in content),
+                      ("A bicycle", False, False))
+        for key in (shop.alice, shop.site, moderator, shop.start_key):
+            content = shop.ok("OfferService/GetOffer", asked, key)["content"]
+            tap.equal(("contacts" in content, content["externalId"]), (True, "sku-1"))
+        shop.ok("OfferService/WithdrawOffer", asked, shop.alice)
+        for key in (None, shop.bob, searcher, alices_searcher):
+            shop.refused("not_found", "OfferService/GetOffer", asked, key)
+            tap.equal(shop.ok("OfferService/GetOffers", {"ids": [asked["id"]]}, key),
+                      {"missing": [asked["id"]]})
+        for key in (shop.alice, shop.site, moderator):
+            tap.equal(shop.ok("OfferService/GetOffer", asked, key)["status"], "WITHDRAWN")
+
+
+@tap.test
+def nobody_changes_what_is_anothers():
+    """Each writing method on an offer and on a draft of another seller, visitor or nobody."""
+    with Shop() as shop:
+        offer = shop.ok("OfferService/CreateOffer", {"content": BIKE}, shop.alice)["id"]
+        draft = shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.alice)["draft"]["id"]
+        visitor = shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.site)
+        other = shop.ok("DraftService/OpenDraft", {}, shop.site)["anonymousId"]
+        shop.ok("DraftService/OpenDraft", {}, shop.bob)
+        before = (shop.ok("OfferService/GetOffer", {"id": offer}, shop.alice),
+                  shop.ok("DraftService/GetDraft", {}, shop.alice),
+                  shop.ok("DraftService/GetDraft", {"anonymousId": visitor["anonymousId"]},
+                          shop.site), shop.counts(shop.alice))
+        writes = {
+            "UpdateOffer": {"expectedRevision": 1, "content": BIKE}, "ProlongOffer": {},
+            "WithdrawOffer": {}, "RepublishOffer": {}, "DeleteOffer": {},
+            "MarkOfferSold": {"where": "ON_SITE"},
+        }
+        for method, message in writes.items():
+            call = (f"OfferService/{method}", {**message, "id": offer})
+            answer = shop.refused("not_found", *call, shop.bob)
+            missing = check_digit(NOBODY[:-1])
+            nothing = shop.refused("not_found", f"OfferService/{method}",
+                                   {**message, "id": missing}, shop.bob)
+            tap.equal(answer["message"].replace(offer, missing), nothing["message"])
+            shop.refused("permission_denied", *call, shop.site)
+            shop.refused("unauthenticated", *call)
+        for method, message in {"SaveDraft": {"content": BOOK}, "DiscardDraft": {}}.items():
+            for draft_id in (draft, visitor["draft"]["id"]):
+                call = (f"DraftService/{method}", {**message, "id": draft_id})
+                shop.refused("not_found", *call, shop.bob)
+                shop.refused("not_found", call[0], {**call[1], "anonymousId": other}, shop.site)
+                shop.refused("invalid_argument", *call, shop.site)
+                shop.refused("unauthenticated", *call)
+        for draft_id in (draft, visitor["draft"]["id"]):
+            call = ("DraftService/PublishDraft", {"id": draft_id})
+            shop.refused("not_found", *call, shop.bob)
+            shop.refused("permission_denied", *call, shop.site)
+            shop.refused("unauthenticated", *call)
+        after = (shop.ok("OfferService/GetOffer", {"id": offer}, shop.alice),
+                 shop.ok("DraftService/GetDraft", {}, shop.alice),
+                 shop.ok("DraftService/GetDraft", {"anonymousId": visitor["anonymousId"]},
+                         shop.site), shop.counts(shop.alice))
+        tap.equal(after, before)
+
+
+@tap.test
+def scopes_are_needed():
+    with Shop() as shop:
+        reader = shop.key("reader", "--seller", "alice", scopes=("offers.read",))
+        writer = shop.key("writer", "--seller", "alice", scopes=("offers.write",))
+        for method in ("OfferService/CreateOffer", "OfferService/UpdateOffer",
+                       "OfferService/ProlongOffer", "OfferService/WithdrawOffer",
+                       "OfferService/RepublishOffer", "OfferService/MarkOfferSold",
+                       "OfferService/DeleteOffer", "DraftService/OpenDraft",
+                       "DraftService/GetDraft", "DraftService/SaveDraft",
+                       "DraftService/DiscardDraft", "DraftService/PublishDraft"):
+            shop.refused("permission_denied", method, {}, reader)
+        for method in ("ListOffers", "GetCounts", "GetTotals"):
+            shop.refused("permission_denied", f"CabinetService/{method}", {}, writer)
+            shop.refused("permission_denied", f"CabinetService/{method}", {}, shop.site)
+            shop.refused("unauthenticated", f"CabinetService/{method}", {})
+        answer = shop.refused("permission_denied", "OfferService/CreateOffer", {"content": BOOK},
+                              shop.start_key)
+        tap.contains(answer["message"], "bound to no seller")
+
+
+@tap.test
+def a_visitor_logs_in():
+    with Shop() as shop:
+        opened = shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.site)
+        me = opened["anonymousId"]
+        tap.equal(len(me), 22)
+        again = shop.ok("DraftService/OpenDraft", {"anonymousId": me}, shop.site)
+        tap.equal(again["draft"]["id"], opened["draft"]["id"])
+        shop.ok("DraftService/SaveDraft", {"id": opened["draft"]["id"], "content": BOOK,
+                                           "anonymousId": me}, shop.site)
+        shop.refused("invalid_argument", "DraftService/OpenDraft", {"anonymousId": "x"}, shop.site)
+        logged_in = shop.ok("DraftService/OpenDraft", {"anonymousId": me, "category": "books"},
+                            shop.alice)
+        tap.equal(logged_in["draft"]["id"], opened["draft"]["id"])
+        tap.equal(logged_in["draft"]["content"]["title"], "A book")
+        tap.equal("anonymousId" in logged_in, False)
+        shop.refused("not_found", "DraftService/GetDraft", {"anonymousId": me}, shop.site)
+        tap.equal(shop.ok("DraftService/OpenDraft", {"anonymousId": me, "category": "books"},
+                          shop.alice)["draft"]["id"], opened["draft"]["id"])
+        listed = shop.ok("CabinetService/ListOffers", {"preset": "DRAFTS"}, shop.alice)
+        tap.equal([one["id"] for one in listed["drafts"]], [opened["draft"]["id"]])
+        shop.ok("DraftService/DiscardDraft", {"id": opened["draft"]["id"]}, shop.alice)
+        shop.refused("not_found", "DraftService/GetDraft", {}, shop.alice)
+
+
+@tap.test
+def a_write_with_a_key_happens_once():
+    with Shop() as shop:
+        word = ("-H", "Idempotency-Key: 0d6f")
+        first = shop.curl("OfferService/CreateOffer", {"content": BOOK}, shop.alice, *word)
+        again = shop.curl("OfferService/CreateOffer", {"content": BOOK}, shop.alice, *word)
+        tap.equal(again, first)
+        other = shop.curl("OfferService/CreateOffer", {"content": BIKE}, shop.alice, *word)
+        tap.equal(other["code"], "failed_precondition")
+        other = shop.curl("OfferService/DeleteOffer", {"id": first["id"]}, shop.alice, *word)
+        tap.equal(other["code"], "failed_precondition")
+        long = shop.curl("OfferService/CreateOffer", {"content": BOOK}, shop.alice, "-H",
+                         "Idempotency-Key: " + "x" * 65)
+        tap.equal(long["code"], "invalid_argument")
+        tap.equal(shop.counts(shop.alice), {"ALL": 1, "ACTIVE": 1})
+        tap.equal(shop.curl("OfferService/CreateOffer", {"content": BOOK}, shop.bob,
+                            *word)["id"] != first["id"], True)
+
+
+@tap.test
+def lists_are_paged_newest_first():
+    with Shop() as shop:
+        made = [shop.ok("OfferService/CreateOffer", {"content": BOOK}, shop.alice)["id"]
+                for _ in range(7)]
+        seen, token, pages = [], "", 0
+        while pages == 0 or token:
+            page = shop.ok("CabinetService/ListOffers", {"pageSize": 3, "pageToken": token},
+                           shop.alice)
+            seen += [one["id"] for one in page.get("offers", [])]
+            token, pages = page.get("nextPageToken", ""), pages + 1
+            if pages == 1:
+                first = token
+        tap.equal((seen, pages), (made[::-1], 3))
+        for bad in ({"pageSize": 101}, {"pageSize": -1}, {"pageToken": "x"}, {"preset": 8},
+                    {"preset": 100}, {"preset": "SOLD", "pageToken": first}):
+            shop.refused("invalid_argument", "CabinetService/ListOffers", bad, shop.alice)
+
+
+@tap.test
+def a_change_of_the_catalogue_tells_what_it_breaks():
+    with Shop() as shop:
+        offer = shop.ok("OfferService/CreateOffer", {"content": BOOK}, shop.alice)["id"]
+        stricter = json.loads(json.dumps(CATALOG))
+        stricter["categories"][1]["attributes"] = ["color"]
+        shop.write("stricter.json", json.dumps(stricter))
+        answer = shop.torg("catalog", "apply", "stricter.json")
+        tap.equal(answer.returncode != 0, True)
+        tap.contains(answer.stdout + answer.stderr, offer)
+
+
+tap.main()

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finding categories by words, in the demo catalogue and against a walk over all names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "catalog/catalog.h"
+#include "catalog/words.h"
+
+static struct catalog *demo;
+
+static int load_demo(void **state)
+{
+    struct buf json = BUF_INIT(CATALOG_FILE_SIZE_MAX);
+    struct err err;
+
+    if (file_read(DEMO_CATALOG, &json, &err) ||
+        catalog_from_json(buf_bytes(&json), NULL, &demo, &err)) {
+        print_message("# %s\n", err.text);
+        return -1;
+    }
+    buf_release(&json);
+    return 0;
+}
+
+static int free_demo(void **state)
+{
+    catalog_unref(demo);
+    return 0;
+}
+
+static void the_best_comes_first(void **state)
+{
+    static const struct {
+        const char *query;
+        const char *under; /* NULL: everywhere */
+        const char *first; /* NULL: nothing is found */
+    } cases[] = {
+        {"квартиры", NULL, "flats"},
+        {"КВАРТИРЫ", NULL, "flats"},
+        {"Flats", NULL, "flats"},
+        {"купить кварт", NULL, "flats.sale"},
+        {"кварт купить", NULL, "flats.sale"},
+        {"айфон", NULL, "phones.smartphones"},
+        {"iphone", NULL, "phones.smartphones"},
+        {"мебель", NULL, "furniture"},
+        {"щен", NULL, "dogs"},
+        {"котенок", NULL, "cats"}, /* the synonym is written with ё */
+        {"jeans", "men", "men.trousers"},
+        {"jeans", "women", "women.trousers"},
+        {"авто", "transport", "transport"},
+        {"хоккей", NULL, NULL},
+        {"квартиры хоккей", NULL, NULL},
+        {"", NULL, NULL},
+        {" , !", NULL, NULL},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct arena *arena = arena_new();
+        const struct category *under = cases[i].under ? category_find(demo, cases[i].under) : NULL;
+        size_t count;
+        const struct category **found =
+            catalog_search(demo, bytes_of(cases[i].query), under, 10, arena, &count);
+
+        if (!cases[i].first && count)
+            fail_msg("%s: %s", cases[i].query, found[0]->id);
+        if (cases[i].first && (!count || strcmp(found[0]->id, cases[i].first) != 0))
+            fail_msg("%s: %s", cases[i].query, count ? found[0]->id : "nothing");
+        arena_free(arena);
+    }
+}
+
+static bool begins_a_word(const char *text, struct bytes word, struct arena *arena)
+{
+    const char *rest = words_fold(bytes_of(text), arena);
+    struct bytes other;
+
+    while (words_next(&rest, &other)) {
+        if (bytes_begin(other, word))
+            return true;
+    }
+    return false;
+}
+
+static bool naive_match(const struct category *category, struct bytes word, struct arena *arena)
+{
+    const Torg__V1__LocalWords *synonyms = category->message->synonyms;
+    bool match = begins_a_word(category->name.in[LANGUAGE_RU], word, arena) ||
+                 begins_a_word(category->name.in[LANGUAGE_EN], word, arena);
+
+    for (size_t i = 0; synonyms && i < synonyms->n_ru; i++)
+        match |= begins_a_word(synonyms->ru[i], word, arena);
+    for (size_t i = 0; synonyms && i < synonyms->n_en; i++)
+        match |= begins_a_word(synonyms->en[i], word, arena);
+    return match;
+}
+
+/* Every beginning of every word of every name finds exactly what a walk finds. */
+static void all_and_only_matches_are_found(void **state)
+{
+    size_t category_count;
+    const struct category *const *categories = catalog_categories(demo, &category_count);
+
+    for (size_t i = 0; i < category_count; i += 7) {
+        struct arena *arena = arena_new();
+        const char *rest = words_fold(bytes_of(categories[i]->name.in[LANGUAGE_RU]), arena);
+        struct bytes word;
+
+        while (words_next(&rest, &word)) {
+            struct bytes begin = bytes_make(word.data, word.size < 6 ? word.size : 6);
+            size_t wanted = 0;
+            size_t count;
+
+            catalog_search(demo, begin, NULL, SIZE_MAX, arena, &count);
+            for (size_t j = 0; j < category_count; j++)
+                wanted += naive_match(categories[j], begin, arena);
+            if (count != wanted)
+                fail_msg("%.*s: %zu, not %zu", BYTES_ARG(begin), count, wanted);
+        }
+        arena_free(arena);
+    }
+}
+
+static void folding_keeps_to_words(void **state)
+{
+    struct arena *arena = arena_new();
+
+    assert_string_equal(words_fold(bytes_of("  Ёлка — C++, Été! 24/7 "), arena), "елка c été 24 7");
+    assert_string_equal(words_fold(bytes_of(""), arena), "");
+    assert_string_equal(words_fold_name(bytes_of("C++ «Ё»"), arena), "c++ «е»");
+    assert_int_equal(text_length(bytes_of("Ёж 3″")), 5);
+    arena_free(arena);
+}
+
+static void languages_are_read_as_browsers_send_them(void **state)
+{
+    assert_int_equal(language_of(bytes_of("en")), LANGUAGE_EN);
+    assert_int_equal(language_of(bytes_of("EN-us,en;q=0.9,ru;q=0.8")), LANGUAGE_EN);
+    assert_int_equal(language_of(bytes_of("de, ru;q=0.9, en;q=0.5")), LANGUAGE_RU);
+    assert_int_equal(language_of(bytes_of("eng")), LANGUAGE_RU);
+    assert_int_equal(language_of(bytes_of("")), LANGUAGE_RU);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_best_comes_first),
+        cmocka_unit_test(all_and_only_matches_are_found),
+        cmocka_unit_test(folding_keeps_to_words),
+        cmocka_unit_test(languages_are_read_as_browsers_send_them),
+    };
+
+    return cmocka_run_group_tests_name("catalog search", tests, load_demo, free_demo);
+}
