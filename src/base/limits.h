@@ -46,14 +46,14 @@ enum {
     CATALOG_PHOTO_WAIT_S_MAX = 86400, /* an offer held back for longer is forgotten */
     CATALOG_CURRENCY_COUNT_MAX = 16,
     CATALOG_LIFETIME_DAYS_MAX = 3650,
-    CATALOG_VALUE_COUNT_MAX = 200,    /* attribute values of one offer */
-    CATALOG_QUERY_SIZE_MAX = 200,     /* searching categories: bytes and words of a query */
+    CATALOG_VALUE_COUNT_MAX = 200, /* attribute values of one offer */
+    CATALOG_QUERY_SIZE_MAX = 200,  /* searching categories: bytes and words of a query */
     CATALOG_QUERY_WORD_MAX = 8,
     CATALOG_SEARCH_COUNT = 20,
     CATALOG_SEARCH_COUNT_MAX = 100,
-    CATALOG_SET_COUNT_MAX = 200,      /* categories of one ListAttributes */
-    CATALOG_REFRESH_MS = 1000,        /* a new version is in use everywhere within two seconds */
-    CATALOG_SAMPLE_COUNT = 5,         /* offers named for each category a change would break */
+    CATALOG_SET_COUNT_MAX = 200, /* categories of one ListAttributes */
+    CATALOG_REFRESH_MS = 1000,   /* a new version is in use everywhere within two seconds */
+    CATALOG_SAMPLE_COUNT = 5,    /* offers named for each category a change would break */
 
     /* ---- access ---- */
     KEY_COUNT_MAX = 50000,       /* all are held in memory, about 600 bytes each */
