@@ -248,9 +248,9 @@ struct access {
     offerid id;
     int64_t expected_revision;
     Torg__V1__OfferContent *content; /* NULL: it is to be wiped */
+    struct bytes body;               /* of it */
     struct once once;
     struct draft *draft; /* of the current run */
-    bool is_answered;    /* by a kept answer */
 };
 
 static int read_draft(struct store_tx *tx, void *arg, struct err *err)
@@ -301,7 +301,6 @@ static int take_kept(struct access *access, struct bytes answer, struct err *err
                                     .revision = numbers[0],
                                     .updated_us = numbers[1],
                                     .content = access->content};
-    access->is_answered = true;
     return 0;
 }
 
@@ -319,36 +318,26 @@ static int keep_answer(struct store_tx *tx, const struct access *access, struct 
 static int change_draft(struct store_tx *tx, void *arg, struct err *err)
 {
     struct access *access = arg;
-    struct buf body = BUF_INIT(BODY_SIZE_MAX);
     struct bytes answer;
     int rc;
 
     rc = once_find(tx, &access->once, access->author->arena, &answer, err);
-    if (!rc && answer.data) {
-        rc = take_kept(access, answer, err);
-        goto out;
-    }
+    if (!rc && answer.data)
+        return take_kept(access, answer, err);
     if (!rc)
         rc = read_draft(tx, access, err);
     if (!rc)
         rc = check_draft(access->draft, access->id, access->expected_revision, err);
     if (rc)
-        goto out;
+        return rc;
     if (access->content) {
-        offer_photos_carry(access->content, access->draft->content);
         access->draft->content = access->content;
         step_on(access->offers, access->draft);
-        rc = record_pack(&access->content->base, "the draft", &body, err);
-        if (!rc)
-            rc = write_draft(tx, access->owner, access->draft, buf_bytes(&body), false, err);
+        rc = write_draft(tx, access->owner, access->draft, access->body, false, err);
     } else {
         rc = wipe_draft(tx, access->owner, access->id, err);
     }
-    if (!rc)
-        rc = keep_answer(tx, access, err);
-out:
-    buf_release(&body);
-    return rc;
+    return rc ? rc : keep_answer(tx, access, err);
 }
 
 static int run_access(struct access *access, struct err *err)
@@ -370,10 +359,17 @@ int draft_save(const struct offers *offers, const struct author *author, offerid
                             .id = id,
                             .expected_revision = expected_revision,
                             .content = content};
-    int rc = run_access(&access, err);
+    struct buf body = BUF_INIT(BODY_SIZE_MAX);
+    int rc;
 
+    offer_photos_carry(content, NULL); /* they are looked at when the draft is published */
+    rc = record_pack(&content->base, "the draft", &body, err);
+    access.body = buf_bytes(&body);
+    if (!rc)
+        rc = run_access(&access, err);
     if (!rc)
         *saved = *access.draft;
+    buf_release(&body);
     return rc;
 }
 

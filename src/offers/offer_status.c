@@ -73,6 +73,11 @@ bool offer_status_allows(enum offer_status from, enum offer_move move)
     return moves[move].from >> from & 1;
 }
 
+bool offer_move_is_sellers(enum offer_move move)
+{
+    return move <= MOVE_DELETE;
+}
+
 static enum offer_status target(enum offer_status from, enum offer_move move,
                                 enum offer_status before_ban)
 {
@@ -93,7 +98,9 @@ static int refuse(enum offer_status from, enum offer_move move, enum offer_statu
     bool any = false;
 
     for (int i = 0; i < OFFER_MOVE_COUNT; i++) {
-        if (!offer_status_allows(from, (enum offer_move)i))
+        /* A seller is not told what others may do. */
+        if (!offer_status_allows(from, (enum offer_move)i) ||
+            (offer_move_is_sellers(move) && !offer_move_is_sellers((enum offer_move)i)))
             continue;
         buf_printf(&possible, "%s%s", any ? ", " : "", moves[i].name);
         any = true;

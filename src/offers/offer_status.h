@@ -25,20 +25,20 @@ enum offer_status { /* as in the message; 0 = it does not exist yet */
                     OFFER_STATUS_COUNT,
 };
 
-enum offer_move {
-    MOVE_PUBLISH,   /* a draft or a new offer */
-    MOVE_UPDATE,    /* other content, same status */
-    MOVE_PROLONG,   /* seller: a new time to live */
-    MOVE_REPUBLISH, /* seller: back from withdrawn or sold */
-    MOVE_WITHDRAW,
-    MOVE_SELL_ON_SITE,
-    MOVE_SELL_ELSEWHERE,
-    MOVE_DELETE,
-    MOVE_EXPIRE, /* worker */
-    MOVE_BAN,    /* moderator */
-    MOVE_UNBAN,  /* moderator: back to what it was */
-    MOVE_REVIVE, /* feed: a deleted item has come back */
-    OFFER_MOVE_COUNT,
+enum offer_move {                 /* the sellers' first */
+                  MOVE_PUBLISH,   /* a draft or a new offer */
+                  MOVE_UPDATE,    /* other content, same status */
+                  MOVE_PROLONG,   /* seller: a new time to live */
+                  MOVE_REPUBLISH, /* seller: back from withdrawn or sold */
+                  MOVE_WITHDRAW,
+                  MOVE_SELL_ON_SITE,
+                  MOVE_SELL_ELSEWHERE,
+                  MOVE_DELETE,
+                  MOVE_EXPIRE, /* worker */
+                  MOVE_BAN,    /* moderator */
+                  MOVE_UNBAN,  /* moderator: back to what it was */
+                  MOVE_REVIVE, /* feed: a deleted item has come back */
+                  OFFER_MOVE_COUNT,
 };
 
 /* 0 and the status after it; ERR_PRECONDITION names both statuses and what is possible.
@@ -47,6 +47,7 @@ enum offer_move {
 int offer_status_move(enum offer_status from, enum offer_move move, enum offer_status before_ban,
                       const char *name, enum offer_status *to, struct err *err);
 
+bool offer_move_is_sellers(enum offer_move move);
 bool offer_status_allows(enum offer_status from, enum offer_move move);
 const char *offer_status_name(enum offer_status status); /* "ACTIVE"; "draft" for none */
 const char *offer_move_name(enum offer_move move);       /* "prolong" */
