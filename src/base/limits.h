@@ -46,14 +46,14 @@ enum {
     CATALOG_PHOTO_WAIT_S_MAX = 86400, /* an offer held back for longer is forgotten */
     CATALOG_CURRENCY_COUNT_MAX = 16,
     CATALOG_LIFETIME_DAYS_MAX = 3650,
-    CATALOG_VALUE_COUNT_MAX = 200,    /* attribute values of one offer */
-    CATALOG_QUERY_SIZE_MAX = 200,     /* searching categories: bytes and words of a query */
+    CATALOG_VALUE_COUNT_MAX = 200, /* attribute values of one offer */
+    CATALOG_QUERY_SIZE_MAX = 200,  /* searching categories: bytes and words of a query */
     CATALOG_QUERY_WORD_MAX = 8,
     CATALOG_SEARCH_COUNT = 20,
     CATALOG_SEARCH_COUNT_MAX = 100,
-    CATALOG_SET_COUNT_MAX = 200,      /* categories of one ListAttributes */
-    CATALOG_REFRESH_MS = 1000,        /* a new version is in use everywhere within two seconds */
-    CATALOG_SAMPLE_COUNT = 5,         /* offers named for each category a change would break */
+    CATALOG_SET_COUNT_MAX = 200, /* categories of one ListAttributes */
+    CATALOG_REFRESH_MS = 1000,   /* a new version is in use everywhere within two seconds */
+    CATALOG_SAMPLE_COUNT = 5,    /* offers named for each category a change would break */
 
     /* ---- access ---- */
     KEY_COUNT_MAX = 50000,       /* all are held in memory, about 600 bytes each */
@@ -225,6 +225,23 @@ enum {
     OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
     ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
     ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
+    /* ---- index: postings ---- */
+    TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10, /* places of blocks are u32 in steps of 8 bytes */
+    TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
+    TEXT_MERGE_INPUT_COUNT_MAX = 64,      /* segments of one merge; eight are usual */
+
+    /* ---- offers: the worker ---- */
+    EXPORT_WINDOW_COUNT = 100,   /* oldest rows looked at in one shard: none starves others */
+    EXPORT_BATCH_COUNT = 1000,   /* changes sent before one deletion */
+    EXPORT_BATCH_SIZE = 8 << 20, /* and their bytes: a fraction of what may be in flight */
+    EXPORT_PARTITION_COUNT = 8,  /* of the topics, if they are not there yet */
+    EXPORT_RETENTION_S = 7 * 24 * 3600, /* a reader stopped for longer starts from the store */
+    EXPORT_WAIT_MS_MIN = 5,             /* after an empty round; doubled with each … */
+    EXPORT_WAIT_MS_MAX = 50,    /* … up to this: the delay of a change after a quiet time */
+    EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
+    EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
+    ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
+    KEEPING_PERIOD_MS = 1000,   /* expiry, old answers and lag are looked at this often */
 };
 
 #endif
