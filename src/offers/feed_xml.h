@@ -21,7 +21,6 @@ struct xml_feed {
     bool suspended;     /* at a row's end */
     struct err problem; /* set by a handler that stopped the parser */
     unsigned depth;     /* of the element at hand; the root is 1 */
-    bool root_closed;
 
     bool in_shop;   /* YML: yml_catalog/shop */
     bool in_offers; /* YML: yml_catalog/shop/offers */

@@ -196,8 +196,6 @@ bool feed_xml_end_tag(struct xml_feed *xml)
             end_category(xml);
         if (xml->depth == 4)
             xml->category_id[0] = 0;
-        if (xml->depth == 1)
-            xml->root_closed = true;
         return false;
     }
     if (xml->depth == xml->row_depth) {

@@ -17,7 +17,7 @@ import feedtest  # noqa: E402
 import tap  # noqa: E402
 
 SEED = int(os.environ.get("TORG_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
-GOLDEN = pathlib.Path(__file__).parent / "golden"
+GOLDEN = pathlib.Path(__file__).parent / "golden" / "feeds"
 OFFERS = feedtest.make_offers(50)
 DUMP = feedtest.dump
 
