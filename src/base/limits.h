@@ -153,6 +153,19 @@ enum {
     BLOB_SIZE_MAX = 1 << 30,    /* of one blob: numerator states and cold logs are cut below it */
     BLOB_WHOLE_SIZE_MAX = 256 << 20, /* put in one call, from memory; larger ones are streamed */
     BLOB_LEFTOVER_AGE_S = 3600,      /* a temporary file older than this has no writer any more */
+
+    /* ---- index: attributes ---- */
+    EPOCH_SLOT_COUNT_MAX = 256,      /* reader threads; every reclaim looks at all of them */
+    SCHEMA_FIELD_COUNT_MAX = 1024,   /* a column each: directory 16 KB, file, checkpoint */
+    SCHEMA_NAME_SIZE_MAX = 100,      /* told in errors and facets */
+    SCHEMA_SIZE_MAX = 1 << 20,       /* encoded */
+    KEYWORD_SIZE_MAX = 1024,         /* of one value in bytes; longer is text */
+    KEYWORD_COUNT_DEFAULT = 1 << 16, /* distinct values of an attribute, unless the schema says */
+    KEYWORD_COUNT_MAX = 1 << 24,     /* ordinals are for ever: a runaway attribute is refused */
+    KEYWORD_MASK_COUNT_MAX = 62,     /* multiple values up to this many: bits of one number */
+    KEYWORD_VALUES_MAX = 64,         /* values one document may have of one attribute */
+    COLUMN_CHANGE_COUNT_MAX = 1024,  /* columns set together for one document */
+    COLUMN_SET_COUNT_MAX = 4,        /* indexes over one column: value set, buckets, 3 cells */
 };
 
 #endif
