@@ -461,7 +461,7 @@ void set_cursor_range(struct attribute_set *set, int64_t low, int64_t high, stru
                       struct set_cursor *cursor)
 {
     const struct set_state *state = state_of(set);
-    uint32_t ordinals[SET_BUCKET_COUNT];
+    uint32_t ordinals[SET_BUCKET_COUNT] = {0};
     uint32_t first = set_bucket(state->base, low);
     uint32_t last = set_bucket(state->base, high);
     uint32_t count = 0;
@@ -500,7 +500,7 @@ static bool add_cells(const struct attribute_set *set, const struct geo_box *box
 void set_cursor_box(struct attribute_set *set, const struct geo_box *box, struct arena *arena,
                     struct set_cursor *cursor)
 {
-    uint32_t ordinals[2 * CELLS_ASKED_MAX];
+    uint32_t *ordinals = arena_array(arena, 2 * CELLS_ASKED_MAX, sizeof(*ordinals));
     uint32_t count = 0;
     bool known = true;
 

@@ -321,6 +321,57 @@ void facet_values(const struct column *column, const struct column_view *view,
     }
 }
 
+uint32_t window_list(const struct window_bits *bits, uint32_t count_max,
+                     uint16_t offsets[WINDOW_SIZE])
+{
+    uint32_t total = window_count(bits);
+    uint32_t count = 0;
+    uint32_t i;
+
+    for (i = 0; total <= count_max && i < WINDOW_WORDS; i++) {
+        uint64_t word;
+
+        for (word = bits->words[i]; word; word &= word - 1)
+            offsets[count++] = (uint16_t)(i * 64 + (uint32_t)__builtin_ctzll(word));
+    }
+    return total;
+}
+
+void facet_values_at(const struct column *column, const struct column_view *view,
+                     const uint16_t *offsets, uint32_t offset_count, uint32_t *counts,
+                     uint32_t count)
+{
+    bool is_mask = column && column_is_mask(column);
+    bool is_list = column && column_lists(column);
+    uint32_t width = view->width;
+    const void *lanes = view->lanes;
+    uint32_t i;
+
+    if (!is_mask && !is_list && view->base == 0 && view->kind == PAGE_DENSE && width <= 2) {
+        if (count > lane_null(width))
+            count = (uint32_t)lane_null(width);
+        for (i = 0; i < offset_count; i++) {
+            uint64_t lane = lane_get(lanes, width, offsets[i]);
+
+            if (lane < count)
+                counts[lane]++;
+        }
+        return;
+    }
+    for (i = 0; i < offset_count; i++) {
+        int64_t value = view_get(view, offsets[i]);
+
+        if (value == COLUMN_NULL)
+            continue;
+        if (is_mask)
+            count_mask((uint64_t)value, counts, count);
+        else if (is_list)
+            count_list(column_lists(column), (uint64_t)value, counts, count);
+        else if ((uint64_t)value < count)
+            counts[value]++;
+    }
+}
+
 void facet_ranges(const struct column_view *view, const struct window_bits *bits,
                   const int64_t *bounds, uint32_t bound_count, uint32_t *counts)
 {

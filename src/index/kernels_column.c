@@ -14,14 +14,11 @@
         uint32_t i;                                                                                \
         uint32_t j;                                                                                \
                                                                                                    \
-        for (i = 0; i < WINDOW_WORDS; i++) {                                                       \
+        for (i = 0; i < WINDOW_WORDS; i++, lanes += 64) {                                          \
             uint64_t match = 0;                                                                    \
                                                                                                    \
-            if (!words[i])                                                                         \
-                continue;                                                                          \
-            for (j = 0; j < 64; j++)                                                               \
-                match |= (uint64_t)((uint##bits##_t)(LANE_LOAD(&lanes[i * 64 + j]) - low) <= span) \
-                         << j;                                                                     \
+            for (j = 0; words[i] && j < 64; j++)                                                   \
+                match |= (uint64_t)((uint##bits##_t)(LANE_LOAD(&lanes[j]) - low) <= span) << j;    \
             words[i] &= match;                                                                     \
         }                                                                                          \
     }
@@ -32,13 +29,11 @@
         uint32_t i;                                                                                \
         uint32_t j;                                                                                \
                                                                                                    \
-        for (i = 0; i < WINDOW_WORDS; i++) {                                                       \
+        for (i = 0; i < WINDOW_WORDS; i++, lanes += 64) {                                          \
             uint64_t match = 0;                                                                    \
                                                                                                    \
-            if (!words[i])                                                                         \
-                continue;                                                                          \
-            for (j = 0; j < 64; j++) {                                                             \
-                uint##bits##_t lane = LANE_LOAD(&lanes[i * 64 + j]);                               \
+            for (j = 0; words[i] && j < 64; j++) {                                                 \
+                uint##bits##_t lane = LANE_LOAD(&lanes[j]);                                        \
                                                                                                    \
                 match |= (uint64_t)((lane & mask) != 0 && lane != UINT##bits##_MAX) << j;          \
             }                                                                                      \

@@ -247,6 +247,7 @@ static void check_values(const struct column *column, const struct window_bits *
     uint32_t expected[VALUE_COUNT] = {0};
     uint32_t counts[VALUE_COUNT] = {0};
     struct window_bits in = *before;
+    uint16_t offsets[WINDOW_SIZE];
     struct column_view view;
     uint32_t i;
     uint32_t j;
@@ -268,6 +269,10 @@ static void check_values(const struct column *column, const struct window_bits *
         }
         assert_int_equal(window_test(&in, i), found);
     }
+    assert_memory_equal(counts, expected, sizeof(counts));
+    memset(counts, 0, sizeof(counts));
+    facet_values_at(column, &view, offsets, window_list(before, WINDOW_SIZE, offsets), counts,
+                    facet_size);
     assert_memory_equal(counts, expected, sizeof(counts));
 }
 
