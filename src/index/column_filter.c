@@ -7,8 +7,7 @@
 #include "base/limits.h"
 #include "index/kernels_column.h"
 
-/* Candidates up to which looking at each is cheaper than at all 4096 (notes of the measurement:
- * bench/columns.c prints both). */
+/* Candidates up to which looking at each is cheaper than comparing all 4096. */
 enum { FEW_8_16 = 64, FEW_32_64 = 128 };
 
 uint32_t window_count(const struct window_bits *bits)
