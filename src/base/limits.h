@@ -242,6 +242,18 @@ enum {
     EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
     ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
     KEEPING_PERIOD_MS = 1000,   /* expiry, old answers and lag are looked at this often */
+    /* ---- index: attributes ---- */
+    EPOCH_SLOT_COUNT_MAX = 256,      /* reader threads; every reclaim looks at all of them */
+    SCHEMA_FIELD_COUNT_MAX = 1024,   /* a column each: directory 16 KB, file, checkpoint */
+    SCHEMA_NAME_SIZE_MAX = 100,      /* told in errors and facets */
+    SCHEMA_SIZE_MAX = 1 << 20,       /* encoded */
+    KEYWORD_SIZE_MAX = 1024,         /* of one value in bytes; longer is text */
+    KEYWORD_COUNT_DEFAULT = 1 << 16, /* distinct values of an attribute, unless the schema says */
+    KEYWORD_COUNT_MAX = 1 << 24,     /* ordinals are for ever: a runaway attribute is refused */
+    KEYWORD_MASK_COUNT_MAX = 62,     /* multiple values up to this many: bits of one number */
+    KEYWORD_VALUES_MAX = 64,         /* values one document may have of one attribute */
+    COLUMN_CHANGE_COUNT_MAX = 1024,  /* columns set together for one document */
+    COLUMN_SET_COUNT_MAX = 4,        /* indexes over one column: value set, buckets, 3 cells */
 };
 
 #endif
