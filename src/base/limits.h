@@ -153,6 +153,17 @@ enum {
     BLOB_SIZE_MAX = 1 << 30,    /* of one blob: numerator states and cold logs are cut below it */
     BLOB_WHOLE_SIZE_MAX = 256 << 20, /* put in one call, from memory; larger ones are streamed */
     BLOB_LEFTOVER_AGE_S = 3600,      /* a temporary file older than this has no writer any more */
+
+    /* ---- index: text ---- */
+    TOKEN_SIZE_MAX = 96,                 /* 48 Cyrillic letters; longer words are cut to it */
+    PIECE_COUNT_MAX = 64 << 10,          /* of one text: an offer has 100 KB in all */
+    TOKEN_COUNT_MAX = 64 << 10,          /* what follows is not indexed; the caller is told */
+    ANALYSIS_TEXT_SIZE_MAX = 1 << 20,    /* likewise */
+    LEXICON_FORM_COUNT_MAX = 64 << 20,   /* about 3 GB; fifty million offers have seven million */
+    LEXICON_TERM_FORM_COUNT_MAX = 65535, /* a form number has 16 bits; endings are some hundreds */
+    LEXICON_FRAME_SIZE_MAX = 4 << 20,    /* one checksum of lexicon.log; held while it is read */
+    LEXICON_TAIL_COUNT_MAX = 4096,       /* unsorted forms a lookup may scan before a new sort */
+    LEXICON_EXPAND_COUNT_MAX = 1024,     /* terms of one prefix or fuzzy word: each is a list */
 };
 
 #endif
