@@ -107,6 +107,24 @@ static void add_run(struct rules *rules, const struct run *run, enum joint joint
     rules->position++;
 }
 
+static bool is_in_word(enum char_class class)
+{
+    return class == CHAR_LETTER || class == CHAR_MARK || class == CHAR_ACCENT;
+}
+
+/* Where the word begins in the folded form of its first character: some, "ﷺ" for one, fold to
+ * several words. */
+static size_t first_in_word(const struct folded *folded, size_t count)
+{
+    size_t first = count;
+
+    while (first > 0 && is_in_word(folded[first - 1].class))
+        first--;
+    while (first < count && folded[first].class != CHAR_LETTER)
+        first++; /* a mark that follows no letter was dropped */
+    return first;
+}
+
 /* Parts a piece where its script changes. The source is read again, to know where that is. */
 static void add_runs(struct rules *rules, const struct piece *piece)
 {
@@ -123,7 +141,8 @@ static void add_runs(struct rules *rules, const struct piece *piece)
 
         at += unicode_decode(text + at, text + piece->end, &code);
         count = unicode_fold(code, folded);
-        for (size_t i = 0; i < count && left > 0; i++) {
+        for (size_t i = start > piece->start ? 0 : first_in_word(folded, count);
+             i < count && left > 0; i++) {
             uint8_t bytes[UNICODE_UTF8_SIZE_MAX];
             size_t size = unicode_encode(folded[i].code, bytes);
 

@@ -145,7 +145,7 @@ static uint8_t gap_after(uint8_t gap, uint32_t code, enum char_class class)
 /* One folded code point, from [start, end) of the source; false when there is no room for more. */
 static bool take(struct scanner *scanner, const struct folded *folded, size_t start, size_t end)
 {
-    bool in_word = scanner->open && scanner->open->kind == PIECE_LETTERS && !scanner->apostrophe;
+    bool in_word = scanner->open && scanner->open->kind == PIECE_LETTERS;
 
     switch (folded->class) {
     case CHAR_LETTER:
@@ -174,7 +174,7 @@ static bool take(struct scanner *scanner, const struct folded *folded, size_t st
     case CHAR_IGNORE:
         return true;
     case CHAR_APOSTROPHE:
-        if (in_word) {
+        if (in_word && !scanner->apostrophe) {
             scanner->apostrophe = true;
             return true;
         }

@@ -244,7 +244,7 @@ static void torn_tail_is_cut(void **state)
     lexicon_close(world.lexicon);
     OK(file_read(world.path, &whole, &err));
     assert_int_equal(whole.size, later);
-    for (size_t size = durable; size < later; size += 1 + (later - durable) / 40) {
+    for (size_t size = durable; size < later; size += 1 + (later - durable) / 12) {
         struct lexicon_sizes sizes;
 
         OK(file_write(world.path, bytes_make(whole.data, size), &err));
@@ -272,7 +272,7 @@ static void every_flipped_bit_is_noticed(void **state)
     open_world(&world);
     OK(lexicon_open(world.path, 0, &world.lexicon, &err));
     for (int i = 0; i < 3; i++) {
-        add_words(&world, 12);
+        add_words(&world, 6);
         OK(lexicon_sync(world.lexicon, &durable, &err));
     }
     lexicon_close(world.lexicon);
@@ -366,7 +366,7 @@ static void survives_kills(void **state)
     struct err err;
 
     open_world(&world);
-    for (int round = 0; round < 15; round++) {
+    for (int round = 0; round < 8; round++) {
         int ends[2];
         pid_t child;
         int status;
