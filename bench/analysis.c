@@ -98,6 +98,7 @@ enum mode { MODE_ANALYSIS, MODE_LEXICON, MODE_STEM };
 static struct rates run(const struct corpus *corpus, struct lexicon *lexicon, enum mode mode)
 {
     struct analysis *analysis = analysis_new();
+    struct lexicon_entry *entries = mem_array(TOKEN_COUNT_MAX, sizeof(*entries));
     struct rates rates = {0};
     double start = now_s();
     size_t from = 0;
@@ -105,26 +106,25 @@ static struct rates run(const struct corpus *corpus, struct lexicon *lexicon, en
     for (size_t i = 0; i < corpus->count; i++) {
         struct bytes text = bytes_make(corpus->text.data + from, corpus->ends[i] - from);
         struct token_list list = analysis_run(analysis, text);
-        struct lexicon_entry entry;
         struct err err;
 
-        for (size_t k = 0; k < list.count && mode != MODE_ANALYSIS; k++) {
+        if (mode == MODE_LEXICON &&
+            lexicon_add_tokens(lexicon, analysis, list.tokens, list.count, entries, &err)) {
+            fprintf(stderr, "bench analysis: %s\n", err.text);
+            exit(1);
+        }
+        for (size_t k = 0; k < list.count && mode == MODE_STEM; k++) {
             struct bytes form = list.tokens[k].form;
-            enum script script = list.tokens[k].script;
 
-            if (mode == MODE_LEXICON &&
-                lexicon_add(lexicon, analysis, form, script, &entry, &err)) {
-                fprintf(stderr, "bench analysis: %s\n", err.text);
-                exit(1);
-            }
-            if (mode == MODE_STEM)
-                lexicon_find_term(lexicon, analysis_stem(analysis, form, script), &entry.term);
+            lexicon_find_term(lexicon, analysis_stem(analysis, form, list.tokens[k].script),
+                              &entries[k].term);
         }
         rates.token_count += list.count;
         from = corpus->ends[i];
     }
     rates.seconds = now_s() - start;
     analysis_free(analysis);
+    free(entries);
     return rates;
 }
 
@@ -184,6 +184,7 @@ int main(int argc, char **argv)
         ratios[i] = stem.seconds / warm.seconds;
     }
     qsort(ratios, ROUND_COUNT, sizeof(ratios[0]), compare_doubles);
+    lexicon_reclaim(lexicon);
     sizes = lexicon_sizes(lexicon);
     printf("%zu documents, %.1f MB, %u forms, %u terms, %.0f bytes a form\n", corpus.count,
            (double)corpus.text.size / 1e6, sizes.form_count, sizes.term_count,

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "index/lexicon_parts.h"
 
-enum { SLOTS_BITS_FIRST = 12, SLOTS_BITS_MAX = 27 };
+enum { SLOTS_BITS_FIRST = 12, SLOTS_BITS_MAX = 27, BATCH_COUNT = 32 };
 
 _Static_assert(LEXICON_FORM_COUNT_MAX <= 1 << SLOT_INDEX_BITS, "a slot holds any index");
 _Static_assert(TOKEN_SIZE_MAX <= UINT8_MAX, "form.size is a byte");
@@ -98,15 +98,21 @@ static uint32_t find_word(const struct lexicon *lexicon, bool is_form, struct by
     }
 }
 
-bool lexicon_find(const struct lexicon *lexicon, struct bytes form, struct lexicon_entry *entry)
+static bool find_form(const struct lexicon *lexicon, struct bytes form, uint64_t hash,
+                      struct lexicon_entry *entry)
 {
-    uint32_t index = find_word(lexicon, true, form, hash64(form));
+    uint32_t index = find_word(lexicon, true, form, hash);
 
     if (index == UINT32_MAX)
         return false;
     entry->term = form_at(lexicon, index)->term;
     entry->form = form_at(lexicon, index)->number;
     return true;
+}
+
+bool lexicon_find(const struct lexicon *lexicon, struct bytes form, struct lexicon_entry *entry)
+{
+    return find_form(lexicon, form, hash64(form), entry);
 }
 
 bool lexicon_find_term(const struct lexicon *lexicon, struct bytes stem, termid *term)
@@ -208,14 +214,15 @@ int lexicon_insert(struct lexicon *lexicon, struct bytes form, termid id, struct
     return 0;
 }
 
-int lexicon_add(struct lexicon *lexicon, struct analysis *analysis, struct bytes form,
-                enum script script, struct lexicon_entry *entry, struct err *err)
+static int add_hashed(struct lexicon *lexicon, struct analysis *analysis, struct bytes form,
+                      enum script script, uint64_t hash, struct lexicon_entry *entry,
+                      struct err *err)
 {
     struct bytes stem;
     termid term;
     int rc;
 
-    if (lexicon_find(lexicon, form, entry))
+    if (find_form(lexicon, form, hash, entry))
         return 0;
     if (form.size == 0 || form.size > TOKEN_SIZE_MAX)
         return err_set(err, ERR_INVALID, "a word of %zu bytes; analysis makes 1 to %d", form.size,
@@ -227,6 +234,56 @@ int lexicon_add(struct lexicon *lexicon, struct analysis *analysis, struct bytes
     lexicon_find_term(lexicon, stem, &term);
     rc = lexicon_insert(lexicon, form, term, stem, entry, err);
     return rc ? rc : lexicon_log_add(lexicon, form, term, stem, err);
+}
+
+int lexicon_add(struct lexicon *lexicon, struct analysis *analysis, struct bytes form,
+                enum script script, struct lexicon_entry *entry, struct err *err)
+{
+    return add_hashed(lexicon, analysis, form, script, hash64(form), entry, err);
+}
+
+/* Asks the memory for what finding these words will touch: slot, form, bytes, a step at a time for
+ * all of them, so that they wait together. */
+static void fetch(const struct lexicon *lexicon, const struct token *tokens, size_t count,
+                  uint64_t *hashes)
+{
+    const struct slots *slots = atomic_load_explicit(&lexicon->form_slots, memory_order_relaxed);
+    uint64_t found[BATCH_COUNT];
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        hashes[i] = hash64(tokens[i].form);
+        __builtin_prefetch(&slots->slot[hashes[i] >> (64 - slots->bits)]);
+    }
+    for (i = 0; i < count; i++) {
+        found[i] = atomic_load_explicit(&slots->slot[hashes[i] >> (64 - slots->bits)],
+                                        memory_order_relaxed);
+        if (found[i])
+            __builtin_prefetch(form_at(lexicon, slot_index(found[i])));
+    }
+    for (i = 0; i < count; i++) {
+        if (found[i])
+            __builtin_prefetch(form_bytes(lexicon, slot_index(found[i])).data);
+    }
+}
+
+int lexicon_add_tokens(struct lexicon *lexicon, struct analysis *analysis,
+                       const struct token *tokens, size_t count, struct lexicon_entry *entries,
+                       struct err *err)
+{
+    uint64_t hashes[BATCH_COUNT];
+    int rc = 0;
+
+    for (size_t from = 0; from < count && !rc; from += BATCH_COUNT) {
+        size_t batch = count - from < BATCH_COUNT ? count - from : BATCH_COUNT;
+
+        fetch(lexicon, tokens + from, batch, hashes);
+        for (size_t i = 0; i < batch && !rc; i++)
+            rc = add_hashed(lexicon, analysis, tokens[from + i].form,
+                            (enum script)tokens[from + i].script, hashes[i], &entries[from + i],
+                            err);
+    }
+    return rc;
 }
 
 int lexicon_sync(struct lexicon *lexicon, uint64_t *durable_size, struct err *err)

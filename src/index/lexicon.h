@@ -60,6 +60,11 @@ void lexicon_close(struct lexicon *lexicon); /* NULL is fine; what was not synce
 int lexicon_add(struct lexicon *lexicon, struct analysis *analysis, struct bytes form,
                 enum script script, struct lexicon_entry *entry, struct err *err);
 
+/* The same for each token, faster: memory is asked for many words at once. */
+int lexicon_add_tokens(struct lexicon *lexicon, struct analysis *analysis,
+                       const struct token *tokens, size_t count, struct lexicon_entry *entries,
+                       struct err *err);
+
 /* All that was added is durable when this returns 0; *durable_size belongs into the manifest.
  * After a failure the lexicon takes nothing more: open it anew. */
 int lexicon_sync(struct lexicon *lexicon, uint64_t *durable_size, struct err *err);

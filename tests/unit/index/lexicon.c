@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -212,6 +213,41 @@ static void resolves_by_the_stem(void **state)
                      ERR_INVALID);
     lexicon_close(lexicon);
     analysis_free(analysis);
+}
+
+/* Many at once is as one by one. */
+static void adds_tokens_in_their_order(void **state)
+{
+    struct analysis *analysis = analysis_new();
+    struct lexicon *lexicon, *other;
+    struct lexicon_entry *entries = mem_array(TOKEN_COUNT_MAX, sizeof(*entries));
+    struct buf text = BUF_INIT(1 << 20);
+    struct rng rng = rng_seeded(random_u64());
+    struct token_list list;
+    struct err err;
+
+    OK(lexicon_open(NULL, 0, &lexicon, &err));
+    OK(lexicon_open(NULL, 0, &other, &err));
+    for (int i = 0; i < 5000; i++) {
+        char word[WORD_SIZE];
+
+        random_word(&rng, word);
+        buf_printf(&text, "%s ", word);
+    }
+    list = analysis_run(analysis, buf_bytes(&text));
+    OK(lexicon_add_tokens(lexicon, analysis, list.tokens, list.count, entries, &err));
+    for (size_t i = 0; i < list.count; i++) {
+        struct lexicon_entry entry;
+
+        OK(lexicon_add(other, analysis, list.tokens[i].form, list.tokens[i].script, &entry, &err));
+        assert_int_equal(entry.term, entries[i].term);
+        assert_int_equal(entry.form, entries[i].form);
+    }
+    lexicon_close(lexicon);
+    lexicon_close(other);
+    analysis_free(analysis);
+    buf_release(&text);
+    free(entries);
 }
 
 /* ---- Files ---- */
@@ -630,6 +666,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_an_array_and_reopens),
         cmocka_unit_test(resolves_by_the_stem),
+        cmocka_unit_test(adds_tokens_in_their_order),
         cmocka_unit_test(torn_tail_is_cut),
         cmocka_unit_test(every_flipped_bit_is_noticed),
         cmocka_unit_test(damage_inside_is_no_torn_tail),
