@@ -37,29 +37,11 @@ void analysis_free(struct analysis *analysis)
     free(analysis);
 }
 
-void rules_add(struct rules *rules, size_t form, size_t form_size, size_t start, size_t end,
-               struct mark mark)
+void rules_grow(struct rules *rules)
 {
-    if (rules->count == TOKEN_COUNT_MAX) {
-        rules->truncated = true;
-        return;
-    }
-    if (rules->count == rules->capacity) {
-        rules->capacity = rules->capacity ? 2 * rules->capacity : 256;
-        rules->tokens = mem_resize(rules->tokens, rules->capacity * sizeof(*rules->tokens));
-        rules->forms = mem_resize(rules->forms, rules->capacity * sizeof(*rules->forms));
-    }
-    rules->forms[rules->count] = (uint32_t)form;
-    rules->tokens[rules->count++] = (struct token){
-        .form = {.data = NULL, .size = form_size},
-        .start = (uint32_t)start,
-        .size = (uint32_t)(end - start),
-        .position = rules->position,
-        .span = (uint8_t)mark.span,
-        .kind = (uint8_t)mark.kind,
-        .script = (uint8_t)mark.script,
-        .joint = (uint8_t)mark.joint,
-    };
+    rules->capacity = rules->capacity ? 2 * rules->capacity : 256;
+    rules->tokens = mem_resize(rules->tokens, rules->capacity * sizeof(*rules->tokens));
+    rules->forms = mem_resize(rules->forms, rules->capacity * sizeof(*rules->forms));
 }
 
 size_t rules_put(struct rules *rules, struct bytes form)

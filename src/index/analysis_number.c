@@ -74,16 +74,16 @@ static size_t blank_thousands_end(const struct rules *rules, size_t at)
 }
 
 /* The groups [at, end) as one number, with what stands between them. */
-static void join(struct rules *rules, const char *between, struct number *number)
+static void join(struct rules *rules, struct bytes between, struct number *number)
 {
     uint8_t form[TOKEN_SIZE_MAX];
     size_t size = 0;
 
     for (size_t i = number->at; i < number->end; i++) {
         const struct piece *piece = rules_piece(rules, i);
-        size_t gap_size = i > number->at ? strlen(between) : 0;
+        size_t gap_size = i > number->at ? between.size : 0;
 
-        memcpy(form + size, between, gap_size);
+        memcpy(form + size, between.data, gap_size);
         memcpy(form + size + gap_size, rules_form(rules, piece), piece->size);
         size += gap_size + piece->size;
     }
@@ -112,7 +112,7 @@ static struct number number_at(struct rules *rules, size_t at)
         return number;
     if (end == at + 2) {
         number.end = end;
-        join(rules, ".", &number);
+        join(rules, bytes_of("."), &number);
         return number;
     }
     if (end == at + 1)
@@ -121,7 +121,7 @@ static struct number number_at(struct rules *rules, size_t at)
         return number;
     if (end > at + 1) {
         number.end = end;
-        join(rules, "", &number);
+        join(rules, bytes_of(""), &number);
     }
     return number;
 }
@@ -197,28 +197,36 @@ static const char *find_unit(const struct rules *rules, const struct number *num
     return unit;
 }
 
+/* The whole of a number and the unit that ends before the piece `end`. */
+static void add_quantity(struct rules *rules, const struct number *number, struct bytes unit,
+                         size_t end)
+{
+    const struct piece *first = rules_piece(rules, number->at);
+    size_t size = number->form_size + unit.size;
+    uint8_t form[TOKEN_SIZE_MAX];
+
+    if (size > sizeof(form))
+        return;
+    memcpy(form, rules->pieces.forms + number->form, number->form_size);
+    memcpy(form + number->form_size, unit.data, unit.size);
+    rules_add(rules, rules_put(rules, bytes_make(form, size)), size, first->start,
+              rules_piece(rules, end - 1)->end,
+              (struct mark){TOKEN_QUANTITY, SCRIPT_NONE, rules_joint(first),
+                            (unsigned)(1 + end - number->end)});
+}
+
 size_t rules_number(struct rules *rules, size_t at)
 {
     struct number number = number_at(rules, at);
     const struct piece *first = rules_piece(rules, at);
-    enum joint joint = rules_joint(first);
     size_t unit_end = 0;
     const char *unit = find_unit(rules, &number, &unit_end);
 
     rules_add(rules, number.form, number.form_size, first->start,
               rules_piece(rules, number.end - 1)->end,
-              (struct mark){TOKEN_NUMBER, SCRIPT_NONE, joint, 1});
-    if (unit && number.form_size + strlen(unit) <= TOKEN_SIZE_MAX) {
-        uint8_t form[TOKEN_SIZE_MAX];
-        size_t size = number.form_size + strlen(unit);
-
-        memcpy(form, rules->pieces.forms + number.form, number.form_size);
-        memcpy(form + number.form_size, unit, strlen(unit));
-        rules_add(rules, rules_put(rules, bytes_make(form, size)), size, first->start,
-                  rules_piece(rules, unit_end - 1)->end,
-                  (struct mark){TOKEN_QUANTITY, SCRIPT_NONE, joint,
-                                (unsigned)(1 + unit_end - number.end)});
-    }
+              (struct mark){TOKEN_NUMBER, SCRIPT_NONE, rules_joint(first), 1});
+    if (unit)
+        add_quantity(rules, &number, bytes_of(unit), unit_end);
     rules->position++;
     return number.end;
 }

@@ -7,6 +7,7 @@
 #ifndef TORG_INDEX_ANALYSIS_RULES_H
 #define TORG_INDEX_ANALYSIS_RULES_H
 
+#include "base/limits.h"
 #include "index/analysis.h"
 #include "index/pieces.h"
 
@@ -28,9 +29,30 @@ struct mark {
     unsigned span;
 };
 
+void rules_grow(struct rules *rules); /* room for more tokens */
+
 /* Adds a token at the current position, with the form's offset in pieces.forms. */
-void rules_add(struct rules *rules, size_t form, size_t form_size, size_t start, size_t end,
-               struct mark mark);
+static inline void rules_add(struct rules *rules, size_t form, size_t form_size, size_t start,
+                             size_t end, struct mark mark)
+{
+    if (rules->count == TOKEN_COUNT_MAX) {
+        rules->truncated = true;
+        return;
+    }
+    if (rules->count == rules->capacity)
+        rules_grow(rules);
+    rules->forms[rules->count] = (uint32_t)form;
+    rules->tokens[rules->count++] = (struct token){
+        .form = {.data = NULL, .size = form_size},
+        .start = (uint32_t)start,
+        .size = (uint32_t)(end - start),
+        .position = rules->position,
+        .span = (uint8_t)mark.span,
+        .kind = (uint8_t)mark.kind,
+        .script = (uint8_t)mark.script,
+        .joint = (uint8_t)mark.joint,
+    };
+}
 
 /* Copies bytes behind the forms, TOKEN_SIZE_MAX at most; returns their offset. */
 size_t rules_put(struct rules *rules, struct bytes form);

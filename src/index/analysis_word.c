@@ -204,9 +204,8 @@ static void add_hyphened(struct rules *rules, size_t at, enum joint joint)
     const struct piece *after = rules_piece(rules, at + 2);
     uint8_t form[TOKEN_SIZE_MAX];
 
-    if (!second || second->gap != '-' || second->kind != PIECE_LETTERS ||
-        second->scripts != first->scripts || first->gap == '-' || first->gap == GAP_TIGHT ||
-        (after && (after->gap == '-' || after->gap == GAP_TIGHT)) ||
+    if (second->kind != PIECE_LETTERS || second->scripts != first->scripts || first->gap == '-' ||
+        first->gap == GAP_TIGHT || (after && (after->gap == '-' || after->gap == GAP_TIGHT)) ||
         (size_t)first->size + second->size > TOKEN_SIZE_MAX)
         return;
     memcpy(form, rules_form(rules, first), first->size);
@@ -242,7 +241,7 @@ size_t rules_word(struct rules *rules, size_t at)
     }
     rules_add(rules, place, size, piece->start, piece->end,
               (struct mark){TOKEN_WORD, script, joint, 1});
-    if (pure)
+    if (pure && at + 1 < rules->pieces.count && rules->pieces.list[at + 1].gap == '-')
         add_hyphened(rules, at, joint);
     rules->position++;
     return at + 1;

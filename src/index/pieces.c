@@ -256,6 +256,8 @@ void pieces_scan(struct pieces *pieces, struct bytes text)
     pieces->count = 0;
     pieces->form_size = 0;
     pieces->truncated = text.size > ANALYSIS_TEXT_SIZE_MAX;
+    if (text.size == 0)
+        return; /* it may have no address either */
     end = at + (pieces->truncated ? ANALYSIS_TEXT_SIZE_MAX : text.size);
     while (at < end) {
         size_t size;

@@ -22,6 +22,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/crc.h"
+#include "base/endian.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -358,12 +360,18 @@ static void damage_inside_is_no_torn_tail(void **state)
 static void other_rules_are_refused(void **state)
 {
     struct world world;
+    uint8_t header[32] = "TORGLEX1";
     struct err err;
 
     open_world(&world);
+    put_le32(header + 8, 1);
+    put_le32(header + 12, ANALYSIS_VERSION + 1);
+    put_le32(header + 28, crc32c(0, bytes_make(header, 28)));
     assert_int_equal(lexicon_open(world.path, 100, &world.lexicon, &err), ERR_NOT_FOUND);
     OK(file_write(world.path, bytes_of("something else"), &err));
     assert_int_equal(lexicon_open(world.path, 0, &world.lexicon, &err), ERR_CORRUPT);
+    OK(file_write(world.path, bytes_make(header, sizeof(header)), &err));
+    assert_int_equal(lexicon_open(world.path, 0, &world.lexicon, &err), ERR_PRECONDITION);
     close_world(&world);
 }
 
