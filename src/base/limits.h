@@ -254,6 +254,16 @@ enum {
     KEYWORD_VALUES_MAX = 64,         /* values one document may have of one attribute */
     COLUMN_CHANGE_COUNT_MAX = 1024,  /* columns set together for one document */
     COLUMN_SET_COUNT_MAX = 4,        /* indexes over one column: value set, buckets, 3 cells */
+    /* ---- index: text ---- */
+    TOKEN_SIZE_MAX = 96,                 /* 48 Cyrillic letters; longer words are cut to it */
+    PIECE_COUNT_MAX = 64 << 10,          /* of one text: an offer has 100 KB in all */
+    TOKEN_COUNT_MAX = 64 << 10,          /* what follows is not indexed; the caller is told */
+    ANALYSIS_TEXT_SIZE_MAX = 1 << 20,    /* likewise */
+    LEXICON_FORM_COUNT_MAX = 64 << 20,   /* about 3 GB; fifty million offers have seven million */
+    LEXICON_TERM_FORM_COUNT_MAX = 65535, /* a form number has 16 bits; endings are some hundreds */
+    LEXICON_FRAME_SIZE_MAX = 4 << 20,    /* one checksum of lexicon.log; held while it is read */
+    LEXICON_TAIL_COUNT_MAX = 4096,       /* unsorted forms a lookup may scan before a new sort */
+    LEXICON_EXPAND_COUNT_MAX = 1024,     /* terms of one prefix or fuzzy word: each is a list */
 };
 
 #endif
