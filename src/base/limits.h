@@ -203,6 +203,14 @@ enum {
     ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
     ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
 
+    OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */
+    OPINION_REASON_SIZE_MAX = 500,
+    OPINION_POLL_MS = 200, /* how soon a stop is seen */
+    OPINION_RETRY_S = 1,
+
+    STAGE_NAME_SIZE_MAX = 40,        /* part of a key */
+    STAGE_VALUE_SIZE_MAX = 64 << 10, /* a state, not a document */
+
     /* ---- offers: the worker ---- */
     EXPORT_WINDOW_COUNT = 100,   /* oldest rows looked at in one shard: none starves others */
     EXPORT_BATCH_COUNT = 1000,   /* changes sent before one deletion */
