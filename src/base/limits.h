@@ -184,6 +184,29 @@ enum {
     BLOB_WHOLE_SIZE_MAX = 256 << 20, /* put in one call, from memory; larger ones are streamed */
     BLOB_LEFTOVER_AGE_S = 3600,      /* a temporary file older than this has no writer any more */
 
+    /* ---- offers: feed files ---- */
+    FEED_FILE_MB_MAX = 4096,               /* default of feed_options; a million offers of 4 KB */
+    FEED_ROW_COUNT_MAX = 2000000,          /* default of feed_options; sellers have a million */
+    FEED_BLOCK_SIZE = 64 << 10,            /* read at a time */
+    FEED_ROW_SIZE_MAX = 1 << 20,           /* as written in the file; an offer has 100 KB */
+    FEED_FIELD_SIZE_MAX = 200 << 10,       /* one value as written: a description with its HTML */
+    FEED_TEXT_SIZE_MAX = 64 << 10,         /* a description as plain text */
+    FEED_VALUE_SIZE_MAX = 4 << 10,         /* every other value, and a title */
+    FEED_NAME_SIZE_MAX = 256,              /* of a tag, a column, an attribute, a category */
+    FEED_ID_SIZE_MAX = 128,                /* as OFFER_EXTERNAL_ID_SIZE_MAX */
+    FEED_URL_SIZE_MAX = 2048,              /* as OFFER_URL_SIZE_MAX */
+    FEED_PHOTO_COUNT_MAX = 50,             /* of an offer; categories allow fewer */
+    FEED_PHONE_COUNT_MAX = 5,              /* as OFFER_PHONE_COUNT_MAX */
+    FEED_ATTRIBUTE_COUNT_MAX = 200,        /* of an offer */
+    FEED_COLUMN_COUNT_MAX = 512,           /* of a CSV file */
+    FEED_CATEGORY_COUNT_MAX = 30000,       /* of a YML file: held in memory, 12 MB at worst */
+    FEED_CATEGORY_DEPTH_MAX = 16,          /* ends a walk to the root that goes in a circle */
+    FEED_XML_DEPTH_MAX = 16,               /* YML has seven levels */
+    FEED_XML_ATTRIBUTE_COUNT_MAX = 32,     /* of one tag; honest ones have four */
+    FEED_XML_ATTRIBUTE_SIZE_MAX = 4 << 10, /* a URL */
+    FEED_XML_TOKEN_SIZE_MAX = 256 << 10,   /* one tag or comment: the parser holds it whole */
+    FEED_XML_MEMORY_MAX = 8 << 20,         /* of the parser, which keeps every name it has seen */
+    FEED_REPORT_LINE_SIZE_MAX = 1 << 20,   /* one row with all its reasons */
     /* ---- offers ---- */
     OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded: what later stages are built for */
     OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */
@@ -202,6 +225,10 @@ enum {
     OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
     ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
     ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
+    /* ---- index: postings ---- */
+    TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10, /* places of blocks are u32 in steps of 8 bytes */
+    TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
+    TEXT_MERGE_INPUT_COUNT_MAX = 64,      /* segments of one merge; eight are usual */
 
     OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */
     OPINION_REASON_SIZE_MAX = 500,
