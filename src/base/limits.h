@@ -230,6 +230,14 @@ enum {
     TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
     TEXT_MERGE_INPUT_COUNT_MAX = 64,      /* segments of one merge; eight are usual */
 
+    OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */
+    OPINION_REASON_SIZE_MAX = 500,
+    OPINION_POLL_MS = 200, /* how soon a stop is seen */
+    OPINION_RETRY_S = 1,
+
+    STAGE_NAME_SIZE_MAX = 40,        /* part of a key */
+    STAGE_VALUE_SIZE_MAX = 64 << 10, /* a state, not a document */
+
     /* ---- offers: the worker ---- */
     EXPORT_WINDOW_COUNT = 100,   /* oldest rows looked at in one shard: none starves others */
     EXPORT_BATCH_COUNT = 1000,   /* changes sent before one deletion */

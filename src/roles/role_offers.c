@@ -6,7 +6,7 @@
 
 /* One a process; the server borrows them for its life. */
 static struct offers offers;
-static struct rpc_service services[3];
+static struct rpc_service services[5];
 
 static struct catalog *catalog_in_use(void *arg)
 {
@@ -26,6 +26,8 @@ int role_offers_start(struct process *process, struct err *err)
     services[0] = offer_service(&offers);
     services[1] = draft_service(&offers);
     services[2] = cabinet_service(&offers);
+    services[3] = moderation_service(&offers);
+    services[4] = stage_service(&offers);
     for (size_t i = 0; i < ARRAY_COUNT(services); i++)
         server_add_service(process->server, &services[i]);
     return 0;
