@@ -54,15 +54,15 @@ static struct settings settings = {
     .rows = 100000, .seconds = 4, .rounds = 3, .callers = 64, .connections = 16};
 
 static const char *const schema[] = {
-    "CREATE TABLE offer (id TEXT, kind BIGINT, seller TEXT NOT NULL, revision BIGINT NOT NULL, "
-    "updated_us BIGINT NOT NULL, body BYTEA NOT NULL, PRIMARY KEY (id, kind))",
-    "CREATE TABLE user_offer_presets (seller TEXT, preset BIGINT, updated_us BIGINT, id TEXT, "
+    "CREATE TABLE bench_offer (id TEXT, kind BIGINT, seller TEXT NOT NULL, revision BIGINT "
+    "NOT NULL, updated_us BIGINT NOT NULL, body BYTEA NOT NULL, PRIMARY KEY (id, kind))",
+    "CREATE TABLE bench_preset (seller TEXT, preset BIGINT, updated_us BIGINT, id TEXT, "
     "PRIMARY KEY (seller, preset, updated_us, id))",
-    "CREATE TABLE user_offer_presets_count (seller TEXT, preset BIGINT, n BIGINT NOT NULL, "
+    "CREATE TABLE bench_preset_count (seller TEXT, preset BIGINT, n BIGINT NOT NULL, "
     "PRIMARY KEY (seller, preset))",
-    "CREATE TABLE queue (shard BIGINT, seq BIGINT, id TEXT NOT NULL, at_us BIGINT NOT NULL, "
+    "CREATE TABLE bench_queue (shard BIGINT, seq BIGINT, id TEXT NOT NULL, at_us BIGINT NOT NULL, "
     "PRIMARY KEY (shard, seq))",
-    "CREATE TABLE user_total_counters (seller TEXT, counter BIGINT, seq_no BIGINT, "
+    "CREATE TABLE bench_total (seller TEXT, counter BIGINT, seq_no BIGINT, "
     "n BIGINT NOT NULL, PRIMARY KEY (seller, counter, seq_no))",
 };
 
@@ -114,35 +114,35 @@ static int publish_fn(struct store_tx *tx, void *arg, struct err *err)
 
     snprintf(sequence, sizeof(sequence), "queue/%" PRId64, publish->shard);
     rc = store_exec(tx,
-                    "INSERT INTO offer (id, kind, seller, revision, updated_us, body) "
+                    "INSERT INTO bench_offer (id, kind, seller, revision, updated_us, body) "
                     "VALUES ($1, 0, $2, 1, $3, $4) ON CONFLICT (id, kind) DO UPDATE SET "
-                    "revision = offer.revision + 1, updated_us = excluded.updated_us, "
+                    "revision = bench_offer.revision + 1, updated_us = excluded.updated_us, "
                     "body = excluded.body",
                     offer, 4, NULL, err);
     if (rc == 0)
         rc = store_exec(tx,
-                        "INSERT INTO user_offer_presets (seller, preset, updated_us, id) "
+                        "INSERT INTO bench_preset (seller, preset, updated_us, id) "
                         "VALUES ($1, 1, $2, $3)",
                         preset, 3, NULL, err);
     if (rc == 0)
-        rc =
-            store_exec(tx,
-                       "INSERT INTO user_offer_presets_count (seller, preset, n) VALUES ($1, 1, 1) "
-                       "ON CONFLICT (seller, preset) DO UPDATE SET "
-                       "n = user_offer_presets_count.n + 1",
-                       &seller, 1, NULL, err);
+        rc = store_exec(tx,
+                        "INSERT INTO bench_preset_count (seller, preset, n) VALUES ($1, 1, 1) "
+                        "ON CONFLICT (seller, preset) DO UPDATE SET "
+                        "n = bench_preset_count.n + 1",
+                        &seller, 1, NULL, err);
     if (rc == 0)
         rc = store_exec(tx,
-                        "INSERT INTO user_total_counters (seller, counter, seq_no, n) "
+                        "INSERT INTO bench_total (seller, counter, seq_no, n) "
                         "VALUES ($1, 1, $2, 1) ON CONFLICT (seller, counter, seq_no) "
-                        "DO UPDATE SET n = user_total_counters.n + 1",
+                        "DO UPDATE SET n = bench_total.n + 1",
                         total, 2, NULL, err);
     if (rc == 0)
         rc = store_next_seq(tx, sequence, 1, &seq, err);
     if (rc == 0) {
         const struct store_value queue[] = {STORE_V_INT(publish->shard), STORE_V_INT(seq), id, at};
 
-        rc = store_exec(tx, "INSERT INTO queue (shard, seq, id, at_us) VALUES ($1, $2, $3, $4)",
+        rc = store_exec(tx,
+                        "INSERT INTO bench_queue (shard, seq, id, at_us) VALUES ($1, $2, $3, $4)",
                         queue, 4, NULL, err);
     }
     return rc;
@@ -349,7 +349,7 @@ static int lookup_fn(struct store_tx *tx, void *arg, struct err *err)
 {
     struct lookup *lookup = arg;
 
-    return store_query(tx, "SELECT revision, body FROM offer WHERE id = $1 AND kind = 0",
+    return store_query(tx, "SELECT revision, body FROM bench_offer WHERE id = $1 AND kind = 0",
                        &STORE_V_TEXT(bytes_make(lookup->id, ID_SIZE)), 1, take_body, lookup, err);
 }
 

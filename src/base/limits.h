@@ -46,14 +46,14 @@ enum {
     CATALOG_PHOTO_WAIT_S_MAX = 86400, /* an offer held back for longer is forgotten */
     CATALOG_CURRENCY_COUNT_MAX = 16,
     CATALOG_LIFETIME_DAYS_MAX = 3650,
-    CATALOG_VALUE_COUNT_MAX = 200,    /* attribute values of one offer */
-    CATALOG_QUERY_SIZE_MAX = 200,     /* searching categories: bytes and words of a query */
+    CATALOG_VALUE_COUNT_MAX = 200, /* attribute values of one offer */
+    CATALOG_QUERY_SIZE_MAX = 200,  /* searching categories: bytes and words of a query */
     CATALOG_QUERY_WORD_MAX = 8,
     CATALOG_SEARCH_COUNT = 20,
     CATALOG_SEARCH_COUNT_MAX = 100,
-    CATALOG_SET_COUNT_MAX = 200,      /* categories of one ListAttributes */
-    CATALOG_REFRESH_MS = 1000,        /* a new version is in use everywhere within two seconds */
-    CATALOG_SAMPLE_COUNT = 5,         /* offers named for each category a change would break */
+    CATALOG_SET_COUNT_MAX = 200, /* categories of one ListAttributes */
+    CATALOG_REFRESH_MS = 1000,   /* a new version is in use everywhere within two seconds */
+    CATALOG_SAMPLE_COUNT = 5,    /* offers named for each category a change would break */
 
     /* ---- access ---- */
     KEY_COUNT_MAX = 50000,       /* all are held in memory, about 600 bytes each */
@@ -184,6 +184,29 @@ enum {
     BLOB_WHOLE_SIZE_MAX = 256 << 20, /* put in one call, from memory; larger ones are streamed */
     BLOB_LEFTOVER_AGE_S = 3600,      /* a temporary file older than this has no writer any more */
 
+    /* ---- offers: feed files ---- */
+    FEED_FILE_MB_MAX = 4096,               /* default of feed_options; a million offers of 4 KB */
+    FEED_ROW_COUNT_MAX = 2000000,          /* default of feed_options; sellers have a million */
+    FEED_BLOCK_SIZE = 64 << 10,            /* read at a time */
+    FEED_ROW_SIZE_MAX = 1 << 20,           /* as written in the file; an offer has 100 KB */
+    FEED_FIELD_SIZE_MAX = 200 << 10,       /* one value as written: a description with its HTML */
+    FEED_TEXT_SIZE_MAX = 64 << 10,         /* a description as plain text */
+    FEED_VALUE_SIZE_MAX = 4 << 10,         /* every other value, and a title */
+    FEED_NAME_SIZE_MAX = 256,              /* of a tag, a column, an attribute, a category */
+    FEED_ID_SIZE_MAX = 128,                /* as OFFER_EXTERNAL_ID_SIZE_MAX */
+    FEED_URL_SIZE_MAX = 2048,              /* as OFFER_URL_SIZE_MAX */
+    FEED_PHOTO_COUNT_MAX = 50,             /* of an offer; categories allow fewer */
+    FEED_PHONE_COUNT_MAX = 5,              /* as OFFER_PHONE_COUNT_MAX */
+    FEED_ATTRIBUTE_COUNT_MAX = 200,        /* of an offer */
+    FEED_COLUMN_COUNT_MAX = 512,           /* of a CSV file */
+    FEED_CATEGORY_COUNT_MAX = 30000,       /* of a YML file: held in memory, 12 MB at worst */
+    FEED_CATEGORY_DEPTH_MAX = 16,          /* ends a walk to the root that goes in a circle */
+    FEED_XML_DEPTH_MAX = 16,               /* YML has seven levels */
+    FEED_XML_ATTRIBUTE_COUNT_MAX = 32,     /* of one tag; honest ones have four */
+    FEED_XML_ATTRIBUTE_SIZE_MAX = 4 << 10, /* a URL */
+    FEED_XML_TOKEN_SIZE_MAX = 256 << 10,   /* one tag or comment: the parser holds it whole */
+    FEED_XML_MEMORY_MAX = 8 << 20,         /* of the parser, which keeps every name it has seen */
+    FEED_REPORT_LINE_SIZE_MAX = 1 << 20,   /* one row with all its reasons */
     /* ---- offers ---- */
     OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded: what later stages are built for */
     OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */
@@ -202,6 +225,53 @@ enum {
     OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
     ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
     ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
+    /* ---- index: postings ---- */
+    TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10, /* places of blocks are u32 in steps of 8 bytes */
+    TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
+    TEXT_MERGE_INPUT_COUNT_MAX = 64,      /* segments of one merge; eight are usual */
+
+    OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */
+    OPINION_REASON_SIZE_MAX = 500,
+    OPINION_POLL_MS = 200, /* how soon a stop is seen */
+    OPINION_RETRY_S = 1,
+
+    STAGE_NAME_SIZE_MAX = 40,        /* part of a key */
+    STAGE_VALUE_SIZE_MAX = 64 << 10, /* a state, not a document */
+
+    /* ---- offers: the worker ---- */
+    EXPORT_WINDOW_COUNT = 100,   /* oldest rows looked at in one shard: none starves others */
+    EXPORT_BATCH_COUNT = 1000,   /* changes sent before one deletion */
+    EXPORT_BATCH_SIZE = 8 << 20, /* and their bytes: a fraction of what may be in flight */
+    EXPORT_PARTITION_COUNT = 8,  /* of the topics, if they are not there yet */
+    EXPORT_RETENTION_S = 7 * 24 * 3600, /* a reader stopped for longer starts from the store */
+    EXPORT_WAIT_MS_MIN = 5,             /* after an empty round; doubled with each … */
+    EXPORT_WAIT_MS_MAX = 50,    /* … up to this: the delay of a change after a quiet time */
+    EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
+    EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
+    ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
+    KEEPING_PERIOD_MS = 1000,   /* expiry, old answers and lag are looked at this often */
+    /* ---- index: attributes ---- */
+    EPOCH_SLOT_COUNT_MAX = 256,      /* reader threads; every reclaim looks at all of them */
+    SCHEMA_FIELD_COUNT_MAX = 1024,   /* a column each: directory 16 KB, file, checkpoint */
+    SCHEMA_NAME_SIZE_MAX = 100,      /* told in errors and facets */
+    SCHEMA_SIZE_MAX = 1 << 20,       /* encoded */
+    KEYWORD_SIZE_MAX = 1024,         /* of one value in bytes; longer is text */
+    KEYWORD_COUNT_DEFAULT = 1 << 16, /* distinct values of an attribute, unless the schema says */
+    KEYWORD_COUNT_MAX = 1 << 24,     /* ordinals are for ever: a runaway attribute is refused */
+    KEYWORD_MASK_COUNT_MAX = 62,     /* multiple values up to this many: bits of one number */
+    KEYWORD_VALUES_MAX = 64,         /* values one document may have of one attribute */
+    COLUMN_CHANGE_COUNT_MAX = 1024,  /* columns set together for one document */
+    COLUMN_SET_COUNT_MAX = 4,        /* indexes over one column: value set, buckets, 3 cells */
+    /* ---- index: text ---- */
+    TOKEN_SIZE_MAX = 96,                 /* 48 Cyrillic letters; longer words are cut to it */
+    PIECE_COUNT_MAX = 64 << 10,          /* of one text: an offer has 100 KB in all */
+    TOKEN_COUNT_MAX = 64 << 10,          /* what follows is not indexed; the caller is told */
+    ANALYSIS_TEXT_SIZE_MAX = 1 << 20,    /* likewise */
+    LEXICON_FORM_COUNT_MAX = 64 << 20,   /* about 3 GB; fifty million offers have seven million */
+    LEXICON_TERM_FORM_COUNT_MAX = 65535, /* a form number has 16 bits; endings are some hundreds */
+    LEXICON_FRAME_SIZE_MAX = 4 << 20,    /* one checksum of lexicon.log; held while it is read */
+    LEXICON_TAIL_COUNT_MAX = 4096,       /* unsorted forms a lookup may scan before a new sort */
+    LEXICON_EXPAND_COUNT_MAX = 1024,     /* terms of one prefix or fuzzy word: each is a list */
 };
 
 #endif

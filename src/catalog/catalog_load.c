@@ -249,7 +249,7 @@ static size_t number_and_resolve(struct loading *loading)
 static void tell_circle(struct loading *loading, struct category *category)
 {
     const struct place place = {"categories", category->place, NULL, 0};
-    struct buf names = BUF_INIT(ERR_TEXT_SIZE);
+    struct buf names = BUF_INIT(CYCLE_TOLD_MAX * (CATALOG_ID_SIZE_MAX + 4));
     const struct category *at = category;
     int told = 0;
 

@@ -13,7 +13,7 @@ struct catalog_service {
     struct catalog_holder *holder;
     struct store *store;
     const struct clock *clock;
-    struct catalog_impact *const *impact; /* who asks stored offers; points to NULL: no offers */
+    struct catalog_impact *impact; /* asks stored offers; NULL: there are none */
 };
 
 struct rpc_service catalog_rpc_service(struct catalog_service *service);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * service.h - OfferService, DraftService and CabinetService: calls in, answers out.
+ * service.h - the services of offers: calls in, answers out.
  *
  * The seller is the credential's; what a message says of it is not asked. What belongs to another
  * seller is answered as what does not exist.
@@ -17,6 +17,8 @@
 struct rpc_service offer_service(struct offers *offers);
 struct rpc_service draft_service(struct offers *offers);
 struct rpc_service cabinet_service(struct offers *offers);
+struct rpc_service moderation_service(struct offers *offers);
+struct rpc_service stage_service(struct offers *offers);
 
 /* --- what their files share --- */
 

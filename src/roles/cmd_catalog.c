@@ -9,6 +9,7 @@
 #include "catalog/change.h"
 #include "catalog/service.h"
 #include "catalog/versions.h"
+#include "offers/offer_impact.h"
 #include "roles/operation.h"
 
 #define KIND(name) TORG__V1__CATALOG_CHANGE__KIND__##name
@@ -135,9 +136,12 @@ static void print_change(const Torg__V1__CatalogChange *change)
 
 /* --- asking --- */
 
-static struct catalog_editor local_editor(const struct operation *operation)
+static struct catalog_editor local_editor(const struct operation *operation,
+                                          struct offer_impact *offers)
 {
+    offer_impact_init(offers, operation->store);
     return (struct catalog_editor){.store = operation->store,
+                                   .impact = &offers->base,
                                    .principal = operation->asker.principal,
                                    .now_us = operation->asker.now_us,
                                    .arena = operation->asker.arena};
@@ -161,7 +165,8 @@ static int ask_diff(struct operation *operation, const struct catalog *catalog, 
                     Torg__V1__CatalogChange **change, struct err *err)
 {
     Torg__V1__DiffCatalogRequest request = TORG__V1__DIFF_CATALOG_REQUEST__INIT;
-    const struct catalog_editor editor = local_editor(operation);
+    struct offer_impact offers;
+    const struct catalog_editor editor = local_editor(operation, &offers);
     ProtobufCMessage *response = NULL;
     int rc;
 
@@ -183,7 +188,8 @@ static int ask_apply(struct operation *operation, const struct catalog *catalog,
                      Torg__V1__ApplyCatalogRequest *request, struct arena *arena,
                      Torg__V1__CatalogChange **change, struct err *err)
 {
-    const struct catalog_editor editor = local_editor(operation);
+    struct offer_impact offers;
+    const struct catalog_editor editor = local_editor(operation, &offers);
     ProtobufCMessage *response = NULL;
     int rc;
 

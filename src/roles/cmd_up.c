@@ -23,6 +23,10 @@ const struct role role_table[] = {
      .summary = "sellers' offers, drafts and cabinets",
      .start = role_offers_start,
      .stop = role_offers_stop},
+    {.name = "offers-worker",
+     .summary = "export of changed offers, moderators' opinions, expiry",
+     .start = role_offers_worker_start,
+     .stop = role_offers_worker_stop},
 };
 const size_t role_count = ARRAY_COUNT(role_table);
 

@@ -17,7 +17,6 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "catalog/change.h"
 #include "catalog/holder.h"
 #include "config/config.h"
 #include "net/server.h"
@@ -48,9 +47,8 @@ struct process {
     struct backends backends;
     struct key_ring *ring;
     struct server *server;
-    bool demo;                             /* torg up: an empty store gets the demo catalogue */
-    struct catalog_holder *catalog;        /* NULL until a role has called process_open_catalog */
-    struct catalog_impact *catalog_impact; /* set by the role that keeps offers, if it is here */
+    bool demo;                      /* torg up: an empty store gets the demo catalogue */
+    struct catalog_holder *catalog; /* NULL until a role has called process_open_catalog */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */
@@ -71,5 +69,7 @@ int role_catalog_start(struct process *process, struct err *err);
 void role_catalog_stop(struct process *process);
 int role_offers_start(struct process *process, struct err *err);
 void role_offers_stop(struct process *process);
+int role_offers_worker_start(struct process *process, struct err *err);
+void role_offers_worker_stop(struct process *process);
 
 #endif

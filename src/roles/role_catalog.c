@@ -4,10 +4,12 @@
 #include "catalog/service.h"
 #include "catalog/versions.h"
 #include "demo_catalog.h"
+#include "offers/offer_impact.h"
 #include "roles/process.h"
 
 /* One a process; the server borrows them for its life. */
 static struct catalog_service context;
+static struct offer_impact offers;
 static struct rpc_service service;
 
 /* An empty store gets the demo catalogue, so that the first start has something to show. */
@@ -54,10 +56,12 @@ int role_catalog_start(struct process *process, struct err *err)
 
     if (rc)
         return rc;
+    /* Offers are in the same store, whether or not their role runs in this process. */
+    offer_impact_init(&offers, process->backends.store);
     context = (struct catalog_service){.holder = process->catalog,
                                        .store = process->backends.store,
                                        .clock = process->clock,
-                                       .impact = &process->catalog_impact};
+                                       .impact = &offers.base};
     service = catalog_rpc_service(&context);
     server_add_service(process->server, &service);
     return 0;

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_offers.c - the role offers: sellers' offers, drafts and cabinets. */
 #include "base/memory.h"
-#include "offers/offer_impact.h"
 #include "offers/service.h"
 #include "roles/process.h"
 
 /* One a process; the server borrows them for its life. */
 static struct offers offers;
-static struct offer_impact impact;
-static struct rpc_service services[3];
+static struct rpc_service services[5];
 
 static struct catalog *catalog_in_use(void *arg)
 {
@@ -25,11 +23,11 @@ int role_offers_start(struct process *process, struct err *err)
                              .clock = process->clock,
                              .catalog = catalog_in_use,
                              .catalog_arg = process->catalog};
-    offer_impact_init(&impact, process->backends.store);
-    process->catalog_impact = &impact.base;
     services[0] = offer_service(&offers);
     services[1] = draft_service(&offers);
     services[2] = cabinet_service(&offers);
+    services[3] = moderation_service(&offers);
+    services[4] = stage_service(&offers);
     for (size_t i = 0; i < ARRAY_COUNT(services); i++)
         server_add_service(process->server, &services[i]);
     return 0;

@@ -72,6 +72,11 @@ def check_tells_every_fault_and_needs_nothing():
         found = json.loads(result.stdout)
         tap.equal(found["categoryCount"] >= 150 and found["topCount"] >= 12
                   and found["attributeCount"] >= 60, True, found)
+        document = (TOP / "docs/catalog.md").read_text()
+        place.write("example.json", document.split("```json\n")[1].split("```")[0])
+        tap.equal(place.torg("catalog", "check", "example.json").stdout,
+                  "example.json: 2 categories in 1 branches on 2 levels, 2 attributes: "
+                  "nothing wrong\n")
         place.write("torn.json", '{"categories": [')
         result = place.torg("catalog", "check", "torn.json")
         tap.equal(result.returncode, 1)
@@ -151,6 +156,38 @@ def apply_reaches_a_running_server_without_a_restart():
         tap.contains(result.stderr, "version 2 of the catalogue is in use, not 1")
         tap.equal(place.torg("catalog", "apply", str(DEMO)).returncode, 0)
         tap.equal(place.stop(), 0)
+
+
+@tap.test
+def a_change_that_breaks_stored_offers_names_them_and_is_held():
+    with Place() as place:
+        write(place, "one.json", SMALL)
+        place.torg("catalog", "apply", "one.json")
+        place.start()
+        seller = place.torg("key", "create", "shop", "--scope", "offers.write", "--seller",
+                            "s-1").stdout.strip()
+        content = {"category": "old", "title": "An old car", "condition": "USED",
+                   "price": {"amount": "100000", "currency": "RUB"}}
+        status, receipt = place.call("OfferService/CreateOffer", {"content": content}, seller)
+        tap.equal(status, 200, receipt)
+        offer = receipt["id"]
+        stricter = copy.deepcopy(SMALL)
+        stricter["categories"][0]["overrides"] = [{"id": "mileage", "required": True}]
+        write(place, "two.json", stricter)
+        # Through the server, and on the directory once it has stopped.
+        for running in (True, False):
+            if not running:
+                tap.equal(place.stop(), 0)
+            result = place.torg("catalog", "diff", "two.json")
+            tap.contains(result.stdout, "! 1 stored offers of old would break a rule: ")
+            tap.contains(result.stdout, f'"Mileage" (mileage) is required here\n    {offer}\n')
+            result = place.torg("catalog", "apply", "two.json")
+            tap.equal(result.returncode, 1)
+            tap.contains(result.stderr, "1 stored offers would break a rule, in 1 categories")
+            tap.contains(result.stderr, offer)
+        result = place.torg("catalog", "apply", "two.json", "--force")
+        tap.equal(result.returncode, 0, result.stderr)
+        tap.contains(result.stdout, "version 2 is in use\n")
 
 
 @tap.test

@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 import tap  # noqa: E402
 
 WRITER = sys.argv.pop(1)
-KILLS = int(os.environ.get("TORG_CRASH_KILLS", "160"))
+KILLS = int(os.environ.get("TORG_CRASH_KILLS", "300"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 ROWS_MAX = 15_000           # then a new file is begun, so that looking at it stays cheap
 

@@ -17,11 +17,11 @@ import time
 import tap
 
 WRITER = sys.argv.pop(1)
-KILLS = 160
+KILLS = 300
 LIVES_OF_A_DIRECTORY = 8        # then a fresh one: what is checked at each start stays small
 START_SECONDS = 0.2             # a third of the kills: at any moment of a start
 LOAD_SECONDS = 0.1              # the others: under load
-TIME_LIMIT = 100
+TIME_LIMIT = 400                # seconds; a busy machine needs a minute or two
 SEED = int(os.environ.get("TORG_SEED") or random.SystemRandom().randrange(1 << 32))
 
 

@@ -134,6 +134,35 @@ def json_is_packed_both_ways():
         assert len(packed) < 10000
 
 
+@tap.test
+def grpc_is_packed_both_ways():
+    """What is worth it: small answers go as they are, which the frame's first byte tells."""
+    for size, wanted in ((100000, 1), (100, 0)):
+        with Testd() as server, tempfile.TemporaryDirectory() as place:
+            request = gzip.compress(b"\x10" + varint(size))
+            with open(f"{place}/request", "wb") as out:
+                out.write(b"\1" + len(request).to_bytes(4, "big") + request)
+            got = curl("--http2-prior-knowledge", "-H", "content-type: application/grpc",
+                       "-H", "te: trailers", "-H", "grpc-encoding: gzip",
+                       "-H", "grpc-accept-encoding: gzip", "--data-binary", f"@{place}/request",
+                       "-o", f"{place}/answer", "-D", "-",
+                       f"http://127.0.0.1:{server.port}{SERVICE}Echo")
+            tap.contains(got.stdout, "grpc-status: 0")
+            tap.contains(got.stdout, "grpc-encoding: gzip")
+            with open(f"{place}/answer", "rb") as answer:
+                frame_head, body = answer.read(5), answer.read()
+            tap.equal((frame_head[0], int.from_bytes(frame_head[1:], "big")), (wanted, len(body)))
+            plain = gzip.decompress(body) if wanted else body
+            assert size < len(plain) < size + 20, len(plain)
+
+
+def varint(value):
+    out = b""
+    while value > 127:
+        out, value = out + bytes([value & 127 | 128]), value >> 7
+    return out + bytes([value])
+
+
 def check_grpc(server, **options):
     listed = grpcurl(server, "list", **options)
     tap.contains(listed.stdout, "torg.test.v1.EchoService")

@@ -111,10 +111,17 @@ def idle_connections(path):
             lines.comment(f"opened within {time.monotonic() - start:.1f} s")
             lines.run("10 000 idle connections are cheap", cheap, server, before)
             lines.run("10 000 idle connections cost no time", no_time, server)
-            lines.run("beyond the limit of connections: refused with the reason", over_limit, server)
             lines.run("10 000 idle connections are closed by the idle timeout", all_closed, crowd)
         crowd.close()
         lines.run("after them new connections are taken again", over_limit_is_gone, server)
+        testd.end(server)
+
+
+def full_server(path):
+    """A server of its own, since honest clients are refused too while it is full."""
+    with testd.Testd(path, connections=SPARE_COUNT) as server:
+        lines.run("beyond the limit of connections: refused with the reason", over_limit, server)
+        lines.run("below the limit connections are taken again", over_limit_is_gone, server)
         testd.end(server)
 
 
@@ -166,9 +173,17 @@ def over_limit(server):
 
 
 def over_limit_is_gone(server):
+    """Soon: the server has to see first that those before have closed."""
+    assert testd.wait_until(lambda: is_served(server), 20), "still refused"
+
+
+def is_served(server):
     with server.connect() as sock:
         sock.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-        assert sock.recv(4096).startswith(b"HTTP/1.1 200")
+        try:
+            return sock.recv(4096).startswith(b"HTTP/1.1 200")
+        except ConnectionResetError:
+            return False
 
 
 def all_closed(crowd):
@@ -313,6 +328,7 @@ def main():
     lines.scenario("deaf clients", deaf_clients, path)
     lines.scenario("connection storm", storm, path)
     lines.scenario("10 000 idle connections", idle_connections, path)
+    lines.scenario("a full server", full_server, path)
     lines.done()
 
 

@@ -6,6 +6,7 @@
  * or hang. One server serves all inputs, as it does in life.
  */
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -17,10 +18,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void require(int truth)
+/* Not the server's fault but this program's or the machine's: errno tells which. */
+static void require(int truth, const char *what)
 {
-    if (!truth)
-        abort();
+    if (truth)
+        return;
+    perror(what);
+    abort();
 }
 
 static int echo(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
@@ -77,11 +81,11 @@ static void start_server(void)
     struct server_options options = {.listen = "127.0.0.1:0", .reactor_count = 1};
     struct err err;
 
-    require(server_new(&options, &server, &err) == 0);
+    require(server_new(&options, &server, &err) == 0, "server_new");
     server_add_service(server, &service);
     server_add_descriptors(server, bytes_make(echo_descriptors, echo_descriptors_size));
     server_add_file(server, "/", "text/html", bytes_of("<p>a page</p>"));
-    require(server_start(server, &err) == 0);
+    require(server_start(server, &err) == 0, "server_start");
     atexit(stop_server);
 }
 
@@ -99,11 +103,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons((uint16_t)server_port(server));
     fd = socket(AF_INET, SOCK_STREAM, 0);
-    require(fd >= 0);
+    require(fd >= 0, "socket");
     /* a thousand source addresses in turn: one would run out of ports that wait to be free */
     own.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + count++ % 1000);
-    require(bind(fd, (struct sockaddr *)&own, sizeof(own)) == 0);
-    require(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+    require(bind(fd, (struct sockaddr *)&own, sizeof(own)) == 0, "bind");
+    require(connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0, "connect");
     got = send(fd, data, size, MSG_NOSIGNAL); /* short when it was cut off before */
     shutdown(fd, SHUT_WR);
     do

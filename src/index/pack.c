@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* pack.c - see pack.h. */
+#include "index/pack.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/endian.h"
+#include "base/varint.h"
+
+static unsigned bits_of(uint32_t value)
+{
+    return value ? 32 - (unsigned)__builtin_clz(value) : 0;
+}
+
+static uint32_t low_mask(unsigned width)
+{
+    return width >= 32 ? UINT32_MAX : (UINT32_C(1) << width) - 1;
+}
+
+unsigned pack_width(const uint32_t *values, size_t count)
+{
+    uint32_t all = 0;
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        all |= values[i];
+    return bits_of(all);
+}
+
+void pack_wide(struct buf *out, const uint32_t values[BLOCK_SIZE], unsigned width)
+{
+    uint32_t words[BLOCK_SIZE] = {0};
+    unsigned i;
+
+    for (i = 0; i < BLOCK_SIZE && width; i++) {
+        unsigned bit = i / WIDE_LANES * width, lane = i % WIDE_LANES;
+        unsigned word = bit / 32 * WIDE_LANES + lane, shift = bit % 32;
+        uint32_t value = values[i] & low_mask(width);
+
+        words[word] |= value << shift;
+        if (shift + width > 32)
+            words[word + WIDE_LANES] |= value >> (32 - shift);
+    }
+    for (i = 0; i < width * WIDE_LANES; i++)
+        words[i] = htole32(words[i]);
+    buf_put_raw(out, words, (size_t)width * BLOCK_WIDTH_SIZE);
+}
+
+void pack_narrow(struct buf *out, const uint32_t values[BLOCK_SIZE], unsigned width)
+{
+    uint16_t words[BLOCK_SIZE] = {0};
+    unsigned i;
+
+    assert(width <= 16);
+    for (i = 0; i < BLOCK_SIZE && width; i++) {
+        unsigned bit = i / NARROW_LANES * width, lane = i % NARROW_LANES;
+        unsigned word = bit / 16 * NARROW_LANES + lane, shift = bit % 16;
+        uint32_t value = values[i] & low_mask(width);
+
+        words[word] |= (uint16_t)(value << shift);
+        if (shift + width > 16)
+            words[word + NARROW_LANES] |= (uint16_t)(value >> (16 - shift));
+    }
+    for (i = 0; i < width * NARROW_LANES; i++)
+        words[i] = htole16(words[i]);
+    buf_put_raw(out, words, (size_t)width * BLOCK_WIDTH_SIZE);
+}
+
+uint32_t packed_at(const uint8_t *in, unsigned width, unsigned i)
+{
+    unsigned bit = i / WIDE_LANES * width, lane = i % WIDE_LANES;
+    unsigned word = bit / 32 * WIDE_LANES + lane, shift = bit % 32;
+    uint32_t value;
+
+    if (width == 0)
+        return 0;
+    value = get_le32(in + word * 4) >> shift;
+    if (shift + width > 32)
+        value |= get_le32(in + (word + WIDE_LANES) * 4) << (32 - shift);
+    return value & low_mask(width);
+}
+
+static unsigned high_bytes(unsigned bits)
+{
+    return bits <= 8 ? 1 : bits <= 16 ? 2 : 4;
+}
+
+/* The width for which low bits and exceptions together are fewest bytes. */
+static struct patched_form best_form(const uint32_t values[BLOCK_SIZE])
+{
+    unsigned of_width[33] = {0};
+    unsigned width = pack_width(values, BLOCK_SIZE), widest = width, above = 0, i;
+    struct patched_form best = {.width = (uint8_t)width, .high_size = 1};
+    size_t best_size = patched_size(&best);
+
+    for (i = 0; i < BLOCK_SIZE; i++)
+        of_width[bits_of(values[i])]++;
+    while (width > 0) {
+        struct patched_form form;
+
+        above += of_width[width--];
+        if (above > UINT8_MAX)
+            break;
+        form = (struct patched_form){(uint8_t)width, (uint8_t)above,
+                                     (uint8_t)high_bytes(widest - width)};
+        if (patched_size(&form) < best_size) {
+            best = form;
+            best_size = patched_size(&form);
+        }
+    }
+    return best;
+}
+
+static void put_high(struct buf *out, uint32_t high, unsigned size)
+{
+    uint8_t bytes[4];
+
+    put_le32(bytes, high);
+    buf_put_raw(out, bytes, size);
+}
+
+static uint32_t get_high(const uint8_t *in, unsigned size)
+{
+    uint8_t bytes[4] = {0};
+
+    memcpy(bytes, in, size);
+    return get_le32(bytes);
+}
+
+void pack_patched(struct buf *out, const uint32_t values[BLOCK_SIZE], struct patched_form *form)
+{
+    unsigned i;
+
+    *form = best_form(values);
+    pack_wide(out, values, form->width);
+    if (form->exceptions == 0)
+        return;
+    for (i = 0; i < BLOCK_SIZE; i++) {
+        if (values[i] >> form->width)
+            buf_put_byte(out, (uint8_t)i);
+    }
+    for (i = 0; i < BLOCK_SIZE; i++) {
+        if (values[i] >> form->width)
+            put_high(out, values[i] >> form->width, form->high_size);
+    }
+}
+
+size_t patched_size(const struct patched_form *form)
+{
+    return (size_t)form->width * BLOCK_WIDTH_SIZE +
+           (size_t)form->exceptions * (1U + form->high_size);
+}
+
+void unpack_patched(const uint8_t *in, const struct patched_form *form, uint32_t out[BLOCK_SIZE])
+{
+    const uint8_t *indexes = in + (size_t)form->width * BLOCK_WIDTH_SIZE;
+    const uint8_t *highs = indexes + form->exceptions;
+    unsigned i;
+
+    kernels()->unpack(in, form->width, out);
+    for (i = 0; i < form->exceptions; i++) {
+        uint64_t high = get_high(highs + (size_t)i * form->high_size, form->high_size);
+
+        out[indexes[i]] |= (uint32_t)(high << form->width);
+    }
+}
+
+uint32_t patched_at(const uint8_t *in, const struct patched_form *form, unsigned i)
+{
+    const uint8_t *indexes = in + (size_t)form->width * BLOCK_WIDTH_SIZE;
+    const uint8_t *highs = indexes + form->exceptions;
+    const uint8_t *found = form->exceptions ? memchr(indexes, (int)i, form->exceptions) : NULL;
+    uint32_t value = packed_at(in, form->width, i);
+
+    if (found) {
+        uint64_t high =
+            get_high(highs + (size_t)(found - indexes) * form->high_size, form->high_size);
+
+        value |= (uint32_t)(high << form->width);
+    }
+    return value;
+}
+
+/* An exception costs about a byte for its place and one for seven high bits. */
+static unsigned stream_width(const uint32_t *values, size_t count)
+{
+    size_t of_width[33] = {0}, best_cost = SIZE_MAX, i;
+    unsigned width, wider, best = 0;
+
+    for (i = 0; i < count; i++)
+        of_width[bits_of(values[i])]++;
+    for (width = 0; width <= 32; width++) {
+        size_t cost = count * width;
+
+        for (wider = width + 1; wider <= 32; wider++)
+            cost += of_width[wider] * (8 + 8 * ((wider - width + 6) / 7));
+        if (cost < best_cost) {
+            best_cost = cost;
+            best = width;
+        }
+    }
+    return best;
+}
+
+void pack_stream(struct buf *bits, struct buf *exceptions, const uint32_t *values, size_t count,
+                 struct stream_form *form)
+{
+    uint64_t waiting = 0;
+    unsigned waiting_count = 0;
+    size_t i, next = 0;
+
+    *form = (struct stream_form){.width = stream_width(values, count)};
+    for (i = 0; i < count; i++) {
+        waiting |= (uint64_t)(values[i] & low_mask(form->width)) << waiting_count;
+        waiting_count += form->width;
+        for (; waiting_count >= 8; waiting_count -= 8, waiting >>= 8)
+            buf_put_byte(bits, (uint8_t)waiting);
+        if (form->width < 32 && values[i] >> form->width) {
+            varint_put(exceptions, i - next);
+            varint_put(exceptions, values[i] >> form->width);
+            next = i + 1;
+            form->exceptions++;
+        }
+    }
+    if (waiting_count)
+        buf_put_byte(bits, (uint8_t)waiting);
+}
+
+static uint32_t stream_at(struct bytes bits, unsigned width, size_t i)
+{
+    size_t bit = i * width, byte = bit / 8, left = bits.size - byte;
+    uint8_t word[8] = {0};
+
+    memcpy(word, bits.data + byte, left < sizeof(word) ? left : sizeof(word));
+    return (uint32_t)(get_le64(word) >> bit % 8) & low_mask(width);
+}
+
+bool unpack_stream(struct bytes bits, struct bytes *patches, const struct stream_form *form,
+                   size_t from, size_t count, uint32_t *out)
+{
+    size_t next = 0, i;
+    uint32_t patch;
+
+    if (form->width > 32 || (from + count) * form->width > bits.size * 8)
+        return false;
+    for (i = 0; i < count; i++)
+        out[i] = form->width ? stream_at(bits, form->width, from + i) : 0;
+    for (patch = 0; patch < form->exceptions; patch++) {
+        uint32_t distance, high;
+
+        if (!varint_get32(patches, &distance) || !varint_get32(patches, &high))
+            return false;
+        next += distance;
+        if (next >= from && next - from < count)
+            out[next - from] |= (uint32_t)((uint64_t)high << form->width);
+        next++;
+    }
+    return true;
+}
+
+void pack_groups(struct buf *out, const uint32_t *values, size_t count)
+{
+    size_t i, j;
+
+    for (i = 0; i < count; i += 4) {
+        uint8_t group[17] = {0};
+        size_t size = 1;
+
+        for (j = i; j < i + 4 && j < count; j++) {
+            unsigned length = values[j] ? (bits_of(values[j]) + 7) / 8 : 1;
+
+            group[0] |= (uint8_t)((length - 1) << (j - i) * 2);
+            for (unsigned byte = 0; byte < length; byte++)
+                group[size++] = (uint8_t)(values[j] >> byte * 8);
+        }
+        buf_put_raw(out, group, size);
+    }
+}
+
+bool unpack_groups(struct bytes *in, size_t count, uint32_t *out)
+{
+    size_t i, j;
+
+    for (i = 0; i < count; i += 4) {
+        uint8_t lengths;
+
+        if (in->size == 0)
+            return false;
+        lengths = in->data[0];
+        *in = bytes_skip(*in, 1);
+        for (j = i; j < i + 4 && j < count; j++, lengths >>= 2) {
+            unsigned length = (lengths & 3U) + 1;
+
+            if (in->size < length)
+                return false;
+            out[j] = get_high(in->data, length);
+            *in = bytes_skip(*in, length);
+        }
+    }
+    return true;
+}
+
+bool varint_get32(struct bytes *in, uint32_t *value)
+{
+    uint64_t wide;
+
+    if (in->size && in->data[0] < 0x80) { /* nearly all are one byte */
+        *value = in->data[0];
+        *in = bytes_skip(*in, 1);
+        return true;
+    }
+    if (!varint_get(in, &wide) || wide > UINT32_MAX)
+        return false;
+    *value = (uint32_t)wide;
+    return true;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pack.h - numbers in few bits: blocks of 256, streams of any length, short lists.
+ *
+ * Writers of what kernels.h reads in bulk, and readers of single values out of it. A patched
+ * block or stream keeps the low `width` bits of every value in place and the high bits of the few
+ * larger ones apart. Readers never leave the bytes they are given, whatever these hold.
+ */
+#ifndef TORG_INDEX_PACK_H
+#define TORG_INDEX_PACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "index/kernels.h"
+
+/* Bits of the largest value; 0 when all are 0. */
+unsigned pack_width(const uint32_t *values, size_t count);
+
+/* Appends width * 32 bytes in the wide or the narrow layout of kernels.h. */
+void pack_wide(struct buf *out, const uint32_t values[BLOCK_SIZE], unsigned width);
+void pack_narrow(struct buf *out, const uint32_t values[BLOCK_SIZE], unsigned width);
+
+/* The i-th value of a wide block: no need to unpack the others. */
+uint32_t packed_at(const uint8_t *in, unsigned width, unsigned i);
+
+/* A patched wide block: packed low bits | index u8 of each exception | its high bits. */
+struct patched_form {
+    uint8_t width;      /* 0..32 */
+    uint8_t exceptions; /* 0..255 */
+    uint8_t high_size;  /* bytes of an exception's high bits: 1, 2 or 4 */
+};
+
+void pack_patched(struct buf *out, const uint32_t values[BLOCK_SIZE], struct patched_form *form);
+size_t patched_size(const struct patched_form *form);
+void unpack_patched(const uint8_t *in, const struct patched_form *form, uint32_t out[BLOCK_SIZE]);
+uint32_t patched_at(const uint8_t *in, const struct patched_form *form, unsigned i);
+
+/* A patched stream: value i has its low bits at bit i * width; exceptions are pairs of varints
+ * (distance from the exception before, high bits), in another place. */
+struct stream_form {
+    uint32_t width; /* 0..32 */
+    uint32_t exceptions;
+};
+
+void pack_stream(struct buf *bits, struct buf *exceptions, const uint32_t *values, size_t count,
+                 struct stream_form *form);
+/* Values from..from + count - 1; *patches is moved past this stream's exceptions. False when the
+ * bytes are too few or wrong. */
+bool unpack_stream(struct bytes bits, struct bytes *patches, const struct stream_form *form,
+                   size_t from, size_t count, uint32_t *out);
+
+/* Group varint: a byte of four 2-bit lengths, then four numbers of 1 to 4 bytes. */
+void pack_groups(struct buf *out, const uint32_t *values, size_t count);
+bool unpack_groups(struct bytes *in, size_t count, uint32_t *out);
+
+/* As varint_get, for numbers that fit 32 bits. */
+bool varint_get32(struct bytes *in, uint32_t *value);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * postings.h - a cursor over the documents of one term in one segment.
+ *
+ * Works by blocks of up to 256 postings and by windows, never by single documents: fill a
+ * window's bitmap for matching, then take ids, codes or occurrences of the blocks that need them.
+ * It moves forwards only. Everything that it reads was checked against the segment's sums, and
+ * against itself: damage is ERR_CORRUPT, never a wild read or a wrong id.
+ *
+ * Threads: a cursor belongs to one thread; it borrows the segment.
+ */
+#ifndef TORG_INDEX_POSTINGS_H
+#define TORG_INDEX_POSTINGS_H
+
+#include "index/kernels.h"
+#include "index/pack.h"
+#include "index/text_segment.h"
+
+struct occurrence {
+    uint32_t position; /* of the word in its field */
+    uint32_t form;     /* number of the word's form under its term */
+};
+
+struct postings {
+    const struct text_segment *segment; /* borrowed */
+    uint32_t count;                     /* of documents of the term, dead ones included */
+    uint32_t block_count;
+    uint32_t block; /* the one at hand; block_count: the end */
+
+    /* The block at hand: its ids are above before and up to last. */
+    docid before, last;
+    uint32_t size;
+    uint8_t bounds[SEGMENT_FIELD_COUNT]; /* see text_segment_bound_value */
+
+    /* The rest is private. */
+    uint64_t entry;
+    unsigned kind, width;
+    bool has_ids, has_ids16, has_codes, has_starts;
+    struct patched_form code_form;
+    const uint8_t *packed; /* ids */
+    const uint8_t *packed_codes;
+    struct bytes list_occurrences; /* of a short list */
+    uint32_t pos_offset;           /* of a block, / 8 */
+    docid ids[BLOCK_SIZE];
+    uint16_t ids16[BLOCK_SIZE]; /* distances from before + 1 */
+    uint32_t codes[BLOCK_SIZE];
+    uint32_t starts[BLOCK_SIZE + 1]; /* occurrences before each posting of the block */
+};
+
+/* A cursor at the first block; at its end, with count 0, when the segment has no such term. */
+int postings_open(struct postings *postings, const struct text_segment *segment, uint32_t term,
+                  struct err *err);
+
+static inline bool postings_ended(const struct postings *postings)
+{
+    return postings->block == postings->block_count;
+}
+
+/* No document of the term below this is left; DOCID_END at the end. */
+static inline docid postings_low(const struct postings *postings)
+{
+    return postings_ended(postings) ? DOCID_END : postings->before + 1;
+}
+
+/* The next block, or the first block that has an id at or above id. */
+int postings_next_block(struct postings *postings, struct err *err);
+int postings_seek_block(struct postings *postings, docid id, struct err *err);
+/* *found is the first id at or above id, DOCID_END if there is none. Goes to its block. */
+int postings_seek(struct postings *postings, docid id, docid *found, struct err *err);
+
+/* Sets bits to the term's documents in the window, and goes to the first block that reaches
+ * beyond it. Windows must ascend. */
+int postings_fill(struct postings *postings, uint32_t window, struct window_bits *bits,
+                  struct err *err);
+
+/* All ids or codes of the block at hand: `size` of them. Valid until the cursor moves. */
+int postings_ids(struct postings *postings, const docid **ids, struct err *err);
+int postings_codes(struct postings *postings, const uint32_t **codes, struct err *err);
+
+/* The index of id in the block at hand; -1 when it is not there. */
+int postings_index(struct postings *postings, docid id, int *index, struct err *err);
+/* The code of the index-th posting, without unpacking the others. */
+int postings_code_at(struct postings *postings, uint32_t index, uint32_t *code, struct err *err);
+/* Where the word stands in the index-th document: by field, ascending. *count is the sum of the
+ * frequencies. */
+int postings_occurrences(struct postings *postings, uint32_t index,
+                         struct occurrence out[POSTING_OCCURRENCE_MAX], uint32_t *count,
+                         struct err *err);
+
+#endif

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_buffer.c - see text_buffer.h.
+ *
+ * A term has a chain of chunks, each about as large as all before it. An entry is whole in one
+ * chunk: ordinal - the one before in the list, frequencies, then (distance << 2 | form) as in
+ * segments; all varints. The writer fills in an entry, then moves `used` over it (release); it
+ * links a new chunk only when the old one's `used` is final. So a reader that takes `next` first
+ * and `used` second (acquire) has everything in between.
+ */
+#include "index/text_buffer.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/varint.h"
+#include "index/text_segment_format.h"
+
+enum {
+    BUCKET_COUNT = 1 << 16,
+    SLAB_SIZE = 256 << 10,
+    CHUNK_SIZE_MIN = 16,
+    CHUNK_SIZE_MAX = 4 << 10,
+    SLOT_COUNT = 2 * TEXT_BUFFER_DOC_COUNT_MAX,
+    NOT_YET = UINT32_MAX, /* next[]: no newer version */
+};
+
+struct buffer_chunk {
+    _Atomic(struct buffer_chunk *) next;
+    _Atomic uint32_t used;
+    uint32_t size;
+    uint8_t bytes[];
+};
+
+struct buffer_term {
+    struct buffer_term *next; /* in its bucket */
+    uint32_t term;
+    uint32_t newest;            /* ordinal of the last entry; the writer's */
+    struct buffer_chunk *first; /* set before the term is seen */
+    struct buffer_chunk *last;  /* the writer's */
+};
+
+struct slab {
+    struct slab *next;
+    size_t used, size;
+    _Alignas(16) uint8_t bytes[];
+};
+
+struct text_buffer {
+    _Atomic(struct buffer_term *) buckets[BUCKET_COUNT];
+    docid ids[TEXT_BUFFER_DOC_COUNT_MAX];
+    uint8_t lengths[TEXT_BUFFER_DOC_COUNT_MAX][SEGMENT_FIELD_COUNT];
+    bool deletes[TEXT_BUFFER_DOC_COUNT_MAX];
+    _Atomic uint32_t next[TEXT_BUFFER_DOC_COUNT_MAX]; /* the ordinal that superseded it */
+    _Alignas(64) _Atomic uint32_t published;
+
+    _Alignas(64) uint32_t count; /* the writer's from here on */
+    uint32_t slots[SLOT_COUNT];  /* id → its newest ordinal + 1, open addressing */
+    struct slab *slabs;
+    size_t size;
+    struct buf entry;
+};
+
+struct text_buffer *text_buffer_new(void)
+{
+    struct text_buffer *buffer = aligned_alloc(64, sizeof(*buffer));
+    uint32_t i;
+
+    assert(buffer);
+    memset(buffer, 0, sizeof(*buffer));
+    for (i = 0; i < TEXT_BUFFER_DOC_COUNT_MAX; i++)
+        atomic_init(&buffer->next[i], NOT_YET);
+    buf_init(&buffer->entry, (size_t)(POSTING_OCCURRENCE_MAX + 2) * 2 * VARINT_SIZE_MAX);
+    buffer->size = sizeof(*buffer);
+    return buffer;
+}
+
+void text_buffer_free(struct text_buffer *buffer)
+{
+    if (!buffer)
+        return;
+    while (buffer->slabs) {
+        struct slab *slab = buffer->slabs;
+
+        buffer->slabs = slab->next;
+        free(slab);
+    }
+    buf_release(&buffer->entry);
+    free(buffer);
+}
+
+bool text_buffer_full(const struct text_buffer *buffer)
+{
+    return buffer->count == TEXT_BUFFER_DOC_COUNT_MAX;
+}
+
+static void *take(struct text_buffer *buffer, size_t size)
+{
+    struct slab *slab = buffer->slabs;
+    void *memory;
+
+    size = (size + 7) & ~(size_t)7;
+    if (!slab || slab->size - slab->used < size) {
+        size_t room = size > SLAB_SIZE ? size : SLAB_SIZE;
+
+        slab = mem_alloc(sizeof(*slab) + room);
+        *slab = (struct slab){.next = buffer->slabs, .size = room};
+        buffer->slabs = slab;
+        buffer->size += sizeof(*slab) + room;
+    }
+    memory = slab->bytes + slab->used;
+    slab->used += size;
+    return memory;
+}
+
+static struct buffer_chunk *new_chunk(struct text_buffer *buffer, uint32_t size)
+{
+    struct buffer_chunk *chunk = take(buffer, sizeof(*chunk) + size);
+
+    atomic_init(&chunk->next, NULL);
+    atomic_init(&chunk->used, 0);
+    chunk->size = size;
+    return chunk;
+}
+
+static uint32_t bucket_of(uint32_t term)
+{
+    return (term * UINT32_C(0x9e3779b1)) >> 16;
+}
+
+static struct buffer_term *find_term(const struct text_buffer *buffer, uint32_t term)
+{
+    struct buffer_term *found =
+        atomic_load_explicit(&buffer->buckets[bucket_of(term)], memory_order_acquire);
+
+    while (found && found->term != term)
+        found = found->next;
+    return found;
+}
+
+static struct buffer_term *get_term(struct text_buffer *buffer, uint32_t term)
+{
+    struct buffer_term *found = find_term(buffer, term);
+    _Atomic(struct buffer_term *) *bucket = &buffer->buckets[bucket_of(term)];
+
+    if (found)
+        return found;
+    found = take(buffer, sizeof(*found));
+    found->next = atomic_load_explicit(bucket, memory_order_relaxed);
+    found->term = term;
+    found->newest = 0;
+    found->first = found->last = new_chunk(buffer, CHUNK_SIZE_MIN);
+    atomic_store_explicit(bucket, found, memory_order_release);
+    return found;
+}
+
+/* The newest version of an id now has this ordinal; the one before it, if any, is superseded. */
+static void supersede(struct text_buffer *buffer, docid id, uint32_t ordinal)
+{
+    uint32_t at = (id * UINT32_C(0x9e3779b1)) % SLOT_COUNT;
+
+    while (buffer->slots[at] && buffer->ids[buffer->slots[at] - 1] != id)
+        at = (at + 1) % SLOT_COUNT;
+    if (buffer->slots[at])
+        atomic_store_explicit(&buffer->next[buffer->slots[at] - 1], ordinal, memory_order_relaxed);
+    buffer->slots[at] = ordinal + 1;
+}
+
+static void put_entry(struct buf *entry, uint32_t gap, const struct buffer_posting *posting)
+{
+    const struct occurrence *occurrence = posting->occurrences;
+    unsigned field, i;
+
+    buf_reset(entry);
+    varint_put(entry, gap);
+    varint_put(entry, posting->tfs);
+    for (field = 0; field < SEGMENT_FIELD_COUNT; field++) {
+        uint32_t before = 0;
+
+        for (i = 0; i < (posting->tfs >> field * 8 & 255); i++, occurrence++) {
+            uint32_t form = occurrence->form < 3 ? occurrence->form : 3;
+
+            assert(occurrence->position >= before);
+            varint_put(entry, (uint64_t)(occurrence->position - before) << 2 | form);
+            if (form == 3)
+                varint_put(entry, occurrence->form - 3);
+            before = occurrence->position;
+        }
+    }
+    assert(!buf_failed(entry));
+}
+
+static void add_posting(struct text_buffer *buffer, uint32_t ordinal,
+                        const struct buffer_posting *posting)
+{
+    struct buffer_term *term = get_term(buffer, posting->term);
+    struct buffer_chunk *chunk = term->last;
+    uint32_t used = atomic_load_explicit(&chunk->used, memory_order_relaxed);
+    uint32_t size;
+
+    put_entry(&buffer->entry, ordinal - term->newest, posting);
+    term->newest = ordinal;
+    size = (uint32_t)buffer->entry.size;
+    if (chunk->size - used < size) {
+        uint32_t room = chunk->size * 2 < CHUNK_SIZE_MAX ? chunk->size * 2 : CHUNK_SIZE_MAX;
+
+        chunk = new_chunk(buffer, room > size ? room : size);
+        memcpy(chunk->bytes, buffer->entry.data, size);
+        atomic_store_explicit(&chunk->used, size, memory_order_relaxed);
+        atomic_store_explicit(&term->last->next, chunk, memory_order_release);
+        term->last = chunk;
+        return;
+    }
+    memcpy(chunk->bytes + used, buffer->entry.data, size);
+    atomic_store_explicit(&chunk->used, used + size, memory_order_release);
+}
+
+void text_buffer_add(struct text_buffer *buffer, docid id,
+                     const uint8_t lengths[SEGMENT_FIELD_COUNT],
+                     const struct buffer_posting *postings, size_t count)
+{
+    uint32_t ordinal = buffer->count;
+    size_t i;
+
+    assert(!text_buffer_full(buffer) && id != DOCID_END);
+    buffer->ids[ordinal] = id;
+    memcpy(buffer->lengths[ordinal], lengths, SEGMENT_FIELD_COUNT);
+    for (i = 0; i < count; i++)
+        add_posting(buffer, ordinal, &postings[i]);
+    supersede(buffer, id, ordinal);
+    buffer->count++;
+}
+
+void text_buffer_delete(struct text_buffer *buffer, docid id)
+{
+    assert(!text_buffer_full(buffer) && id != DOCID_END);
+    buffer->ids[buffer->count] = id;
+    buffer->deletes[buffer->count] = true;
+    supersede(buffer, id, buffer->count);
+    buffer->count++;
+}
+
+uint32_t text_buffer_publish(struct text_buffer *buffer)
+{
+    atomic_store_explicit(&buffer->published, buffer->count, memory_order_release);
+    return buffer->count;
+}
+
+uint32_t text_buffer_mark(const struct text_buffer *buffer)
+{
+    return atomic_load_explicit(&buffer->published, memory_order_acquire);
+}
+
+size_t text_buffer_size(const struct text_buffer *buffer)
+{
+    return buffer->size;
+}
+
+bool text_buffer_sees(const struct text_buffer *buffer, uint32_t mark, uint32_t ordinal, docid *id)
+{
+    if (ordinal >= mark || buffer->deletes[ordinal] ||
+        atomic_load_explicit(&buffer->next[ordinal], memory_order_relaxed) < mark)
+        return false;
+    *id = buffer->ids[ordinal];
+    return true;
+}
+
+void buffer_cursor_init(struct buffer_cursor *cursor, const struct text_buffer *buffer,
+                        uint32_t mark, uint32_t term)
+{
+    const struct buffer_term *found = find_term(buffer, term);
+
+    *cursor = (struct buffer_cursor){.buffer = buffer, .mark = mark, .id = DOCID_END};
+    if (found)
+        cursor->chunk = found->first;
+}
+
+static uint32_t get_varint32(struct bytes *in)
+{
+    uint32_t value = 0;
+    bool found = varint_get32(in, &value);
+
+    assert(found);
+    return value;
+}
+
+static struct occurrence get_occurrence(struct bytes *in)
+{
+    uint64_t value = 0;
+    bool found = varint_get(in, &value);
+    struct occurrence occurrence = {(uint32_t)(value >> 2), value & 3};
+
+    assert(found);
+    if (occurrence.form == 3)
+        occurrence.form += get_varint32(in);
+    return occurrence;
+}
+
+/* The bytes of the entry at hand and all behind it that were complete just now. */
+static bool find_entry(struct buffer_cursor *cursor, struct bytes *in)
+{
+    while (cursor->chunk) {
+        const struct buffer_chunk *next =
+            atomic_load_explicit(&cursor->chunk->next, memory_order_acquire);
+        uint32_t used = atomic_load_explicit(&cursor->chunk->used, memory_order_acquire);
+
+        if (cursor->at < used) {
+            *in = bytes_make(cursor->chunk->bytes + cursor->at, used - cursor->at);
+            return true;
+        }
+        cursor->chunk = next;
+        cursor->at = 0;
+    }
+    return false;
+}
+
+bool buffer_cursor_next(struct buffer_cursor *cursor)
+{
+    struct bytes in;
+
+    while (find_entry(cursor, &in)) {
+        uint32_t count, i;
+        size_t before = in.size;
+
+        cursor->ordinal += get_varint32(&in);
+        if (cursor->ordinal >= cursor->mark)
+            break;
+        cursor->tfs = get_varint32(&in);
+        cursor->packed = in;
+        count = tfs_count(cursor->tfs);
+        for (i = 0; i < count; i++)
+            get_occurrence(&in);
+        cursor->at += (uint32_t)(before - in.size);
+        if (text_buffer_sees(cursor->buffer, cursor->mark, cursor->ordinal, &cursor->id))
+            return true;
+    }
+    cursor->chunk = NULL;
+    cursor->id = DOCID_END;
+    return false;
+}
+
+void buffer_cursor_occurrences(const struct buffer_cursor *cursor,
+                               struct occurrence out[POSTING_OCCURRENCE_MAX], uint32_t *count)
+{
+    struct bytes in = cursor->packed;
+    unsigned field, i;
+
+    *count = 0;
+    for (field = 0; field < SEGMENT_FIELD_COUNT; field++) {
+        uint32_t before = 0;
+
+        for (i = 0; i < (cursor->tfs >> field * 8 & 255); i++) {
+            out[*count] = get_occurrence(&in);
+            out[*count].position += before;
+            before = out[(*count)++].position;
+        }
+    }
+}
+
+/* Freezing. */
+
+struct by_id {
+    docid id;
+    uint32_t ordinal;
+};
+
+static int compare_ids(const void *left, const void *right)
+{
+    const struct by_id *a = left, *b = right;
+
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static int compare_terms(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* All terms, sorted; the caller frees them. */
+static uint32_t *sorted_terms(const struct text_buffer *buffer, size_t *count)
+{
+    uint32_t *terms = NULL;
+    size_t capacity = 0;
+    uint32_t bucket;
+
+    *count = 0;
+    for (bucket = 0; bucket < BUCKET_COUNT; bucket++) {
+        const struct buffer_term *term =
+            atomic_load_explicit(&buffer->buckets[bucket], memory_order_acquire);
+
+        for (; term; term = term->next) {
+            if (*count == capacity) {
+                capacity = capacity ? capacity * 2 : 1024;
+                terms = mem_resize(terms, capacity * sizeof(terms[0]));
+            }
+            terms[(*count)++] = term->term;
+        }
+    }
+    if (*count)
+        qsort(terms, *count, sizeof(terms[0]), compare_terms);
+    return terms;
+}
+
+/* A term's postings by id: where each lies, found by a first walk. */
+static void freeze_term(const struct text_buffer *buffer, uint32_t mark, uint32_t term,
+                        struct text_segment_writer *writer, struct buffer_cursor *found,
+                        struct by_id *order)
+{
+    struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
+    struct buffer_cursor cursor;
+    uint32_t count = 0, occurrence_count, i;
+
+    buffer_cursor_init(&cursor, buffer, mark, term);
+    while (buffer_cursor_next(&cursor)) {
+        order[count] = (struct by_id){cursor.id, count};
+        found[count++] = cursor;
+    }
+    qsort(order, count, sizeof(order[0]), compare_ids);
+    if (count)
+        text_segment_writer_term(writer, term);
+    for (i = 0; i < count; i++) {
+        const struct buffer_cursor *at = &found[order[i].ordinal];
+
+        buffer_cursor_occurrences(at, occurrences, &occurrence_count);
+        text_segment_writer_posting(writer, at->id, at->tfs, occurrences);
+    }
+}
+
+int text_buffer_freeze(const struct text_buffer *buffer, uint32_t mark,
+                       const struct text_segment_info *info, const struct text_norms *norms,
+                       const char *path, struct text_segment **segment, struct err *err)
+{
+    struct text_segment_writer *writer = text_segment_writer_new(info, norms, path);
+    struct by_id *docs = mem_array(mark + 1U, sizeof(docs[0]));
+    struct buffer_cursor *found = mem_array(mark + 1U, sizeof(found[0]));
+    struct buffer_cursor cursor;
+    uint32_t *terms, ordinal, doc_count = 0;
+    size_t term_count, i;
+    docid id;
+    int rc;
+
+    for (ordinal = 0; ordinal < mark; ordinal++) {
+        if (text_buffer_sees(buffer, mark, ordinal, &id))
+            docs[doc_count++] = (struct by_id){id, ordinal};
+    }
+    qsort(docs, doc_count, sizeof(docs[0]), compare_ids);
+    for (i = 0; i < doc_count; i++)
+        text_segment_writer_doc(writer, docs[i].id, buffer->lengths[docs[i].ordinal]);
+    terms = sorted_terms(buffer, &term_count);
+    for (i = 0; i < term_count; i++) {
+        buffer_cursor_init(&cursor, buffer, mark, terms[i]);
+        while (buffer_cursor_next(&cursor))
+            text_segment_writer_count(writer, cursor.tfs, 1);
+    }
+    for (i = 0; i < term_count; i++)
+        freeze_term(buffer, mark, terms[i], writer, found, docs);
+    rc = text_segment_writer_finish(writer, segment, err);
+    text_segment_writer_free(writer);
+    free(terms);
+    free(found);
+    free(docs);
+    return rc;
+}

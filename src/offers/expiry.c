@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* expiry.c - see expiry.h. */
+#include "offers/expiry.h"
+
+#include <assert.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+
+struct due {
+    offerid id;
+    int64_t revision;
+    int64_t expires_us;
+};
+
+struct finding {
+    uint32_t shard;
+    int64_t now_us;
+    struct expiry_cursor after;
+    struct due due[EXPIRY_CHUNK_COUNT];
+    size_t count;
+};
+
+static int take_due(void *arg, const struct store_value *columns, size_t column_count,
+                    struct err *err)
+{
+    struct finding *finding = arg;
+
+    assert(column_count == 3 && finding->count < EXPIRY_CHUNK_COUNT);
+    finding->due[finding->count++] =
+        (struct due){columns[0].integer, columns[1].integer, columns[2].integer};
+    return 0;
+}
+
+static int find_due(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct finding *finding = arg;
+    const struct store_value params[] = {STORE_V_INT(finding->shard), STORE_V_INT(finding->now_us),
+                                         STORE_V_INT(finding->after.expires_us),
+                                         STORE_V_INT(finding->after.id),
+                                         STORE_V_INT(EXPIRY_CHUNK_COUNT)};
+
+    finding->count = 0;
+    return store_query(tx,
+                       "SELECT id, revision, expires_us FROM offer WHERE shard_id = $1 "
+                       "AND expires_us > 0 AND expires_us <= $2 AND expires_us >= $3 "
+                       "AND (expires_us > $3 OR id > $4) AND kind = 'offer' "
+                       "ORDER BY expires_us, id LIMIT $5",
+                       params, 5, take_due, finding, err);
+}
+
+static int expire(const struct offers *offers, const struct due *due, struct err *err)
+{
+    struct arena *arena = arena_new();
+    struct violations violations = violations_in(arena);
+    const struct author worker = {.arena = arena, .violations = &violations};
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    int rc = offers_move(offers, &worker, due->id, due->revision, MOVE_EXPIRE, &receipt, err);
+
+    arena_free(arena);
+    return rc;
+}
+
+int expiry_step(const struct offers *offers, uint32_t shard, struct expiry_cursor *cursor,
+                size_t *expired, bool *more, struct err *err)
+{
+    struct finding finding = {
+        .shard = shard, .now_us = clock_wall_us(offers->clock), .after = *cursor};
+    int rc = store_read(offers->store, find_due, &finding, err);
+
+    *expired = 0;
+    *more = false;
+    for (size_t i = 0; i < finding.count && !rc; i++) {
+        const struct due *due = &finding.due[i];
+
+        rc = expire(offers, due, err);
+        if (rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT)
+            return rc;
+        if (!rc)
+            ++*expired;
+        else if (rc != ERR_CONFLICT) /* that one was changed meanwhile: if due, it comes again */
+            log_error("an offer cannot be expired", LOG_INT("offer", due->id),
+                      LOG_TEXT("error", err->text));
+        rc = 0;
+        *cursor = (struct expiry_cursor){due->expires_us, due->id};
+    }
+    *more = !rc && finding.count == EXPIRY_CHUNK_COUNT;
+    return rc;
+}

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* export.c - see export.h. */
+#include "offers/export.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "net/message.h"
+#include "offers/offer_record.h"
+#include "store/fence.h"
+#include "torg/v1/offer_update.pb-c.h"
+
+enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_SIZE_MAX + 1024, RECEIVER_COUNT = 2 };
+
+static const char *const receivers[RECEIVER_COUNT] = {EXPORT_UPDATES, EXPORT_MODERATION};
+
+struct change {
+    uint32_t place; /* of its shard, in the list of those owned */
+    int64_t seq;
+    bool adjacent; /* no row of the queue is between it and the change before */
+    offerid offer;
+    struct bytes key;
+    struct bytes value;
+};
+
+struct batch {
+    struct exporter *exporter;
+    const struct coord_shard *owned;
+    size_t owned_count;
+    struct arena *arena;
+    bool waiting[OFFER_SHARD_COUNT]; /* shards with rows, whoever owns them */
+    struct change changes[EXPORT_BATCH_COUNT];
+    size_t count;
+    size_t size;
+    size_t deleted;
+    bool lost[OFFER_SHARD_COUNT];  /* by place: found out before sending */
+    bool stale[OFFER_SHARD_COUNT]; /* by place: found out when deleting */
+};
+
+/* --- topics and tickets --- */
+
+int exporter_init(struct exporter *exporter, const struct offers *offers, struct topics *topics,
+                  struct coord_shards *shards, struct err *err)
+{
+    const struct topic_config config = {.partition_count = EXPORT_PARTITION_COUNT,
+                                        .retention_ms = (int64_t)EXPORT_RETENTION_S * 1000};
+    struct topic_config found;
+    int rc = 0;
+
+    *exporter = (struct exporter){.offers = offers, .topics = topics, .shards = shards};
+    exporter->exported = metrics_counter("torg_export_changes_total", NULL,
+                                         "Changes of offers sent, and out of the queue.");
+    exporter->skipped = metrics_counter("torg_export_skipped_total", NULL,
+                                        "Times a change was left because its offer is damaged.");
+    for (size_t i = 0; i < RECEIVER_COUNT && !rc; i++) {
+        rc = topic_describe(topics, receivers[i], &found, err); /* an operator's choice stays */
+        if (rc == ERR_NOT_FOUND)
+            rc = topic_create(topics, receivers[i], &config, err);
+    }
+    return rc;
+}
+
+static int check_ticket(struct store_tx *tx, const struct coord_shard *shard, struct err *err)
+{
+    char name[FENCE_NAME_SIZE];
+
+    snprintf(name, sizeof(name), EXPORT_SET "/%u", shard->shard);
+    return store_check_fence(tx, name, (int64_t)shard->ticket, err);
+}
+
+static int record_tickets(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct batch *batch = arg;
+    int rc = 0;
+
+    for (size_t i = 0; i < batch->owned_count && !rc; i++) {
+        const struct coord_shard *shard = &batch->owned[i];
+
+        batch->lost[i] = false;
+        if (batch->exporter->tickets[shard->shard] == shard->ticket)
+            continue;
+        rc = check_ticket(tx, shard, err);
+        batch->lost[i] = rc == ERR_STALE;
+        rc = rc == ERR_STALE ? 0 : rc;
+    }
+    return rc;
+}
+
+/* Shuts out the owners before; shards that are already another's are marked as lost. */
+static int claim(struct batch *batch, struct err *err)
+{
+    uint64_t *tickets = batch->exporter->tickets;
+    bool fresh = false;
+    int rc;
+
+    for (size_t i = 0; i < batch->owned_count; i++)
+        fresh = fresh || tickets[batch->owned[i].shard] != batch->owned[i].ticket;
+    if (!fresh)
+        return 0;
+    rc = store_write(batch->exporter->offers->store, record_tickets, batch, err);
+    for (size_t i = 0; i < batch->owned_count && !rc; i++) {
+        if (!batch->lost[i])
+            tickets[batch->owned[i].shard] = batch->owned[i].ticket;
+    }
+    return rc;
+}
+
+/* --- reading --- */
+
+static int take_shard(void *arg, const struct store_value *columns, size_t column_count,
+                      struct err *err)
+{
+    assert(column_count == 1);
+    *(int64_t *)arg = columns[0].integer;
+    return 0;
+}
+
+/* From shard to shard along the key: an empty queue, the usual state, costs one question. */
+static int find_waiting(struct store_tx *tx, struct batch *batch, struct err *err)
+{
+    int64_t at = -1;
+
+    memset(batch->waiting, 0, sizeof(batch->waiting));
+    for (;;) {
+        const struct store_value params[] = {STORE_V_INT(at)};
+        int64_t next = -1;
+        int rc = store_query(tx,
+                             "SELECT shard_id FROM queue WHERE shard_id > $1 "
+                             "ORDER BY shard_id LIMIT 1",
+                             params, 1, take_shard, &next, err);
+
+        if (rc || next < 0)
+            return rc;
+        assert(next > at);
+        at = next;
+        if (at < OFFER_SHARD_COUNT)
+            batch->waiting[at] = true;
+    }
+}
+
+struct row {
+    int64_t seq;
+    offerid offer;
+};
+
+struct window {
+    struct row rows[EXPORT_WINDOW_COUNT];
+    size_t count;
+};
+
+static int take_row(void *arg, const struct store_value *columns, size_t column_count,
+                    struct err *err)
+{
+    struct window *window = arg;
+
+    assert(column_count == 2 && window->count < EXPORT_WINDOW_COUNT);
+    window->rows[window->count++] = (struct row){columns[0].integer, columns[1].integer};
+    return 0;
+}
+
+static bool is_earlier(const struct window *window, size_t place)
+{
+    for (size_t i = 0; i < place; i++) {
+        if (window->rows[i].offer == window->rows[place].offer)
+            return true;
+    }
+    return false;
+}
+
+static void encode(struct batch *batch, struct change *change, Torg__V1__Offer *offer)
+{
+    Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
+    struct buf wire = BUF_INIT(VALUE_SIZE_MAX);
+
+    update.offer = offer;
+    update.shard = batch->owned[change->place].shard;
+    update.seq = change->seq;
+    message_encode(&update.base, &wire);
+    assert(!buf_failed(&wire)); /* what is stored was measured when it was saved */
+    change->key = bytes_of(offer->id);
+    change->value = arena_copy(batch->arena, buf_bytes(&wire));
+    buf_release(&wire);
+    batch->size += change->value.size;
+}
+
+/* One damaged offer holds up nobody but itself. */
+static void skip_damaged(struct batch *batch, const struct row *row, const struct err *err)
+{
+    counter_add(batch->exporter->skipped, 1);
+    log_error("an offer cannot be exported", LOG_INT("offer", row->offer), LOG_INT("seq", row->seq),
+              LOG_TEXT("error", err->text));
+}
+
+static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(batch->owned[place].shard),
+                                         STORE_V_INT(EXPORT_WINDOW_COUNT)};
+    struct window window = {.count = 0};
+    bool adjacent = false;
+    int rc = store_query(tx,
+                         "SELECT seq, offer_id FROM queue WHERE shard_id = $1 "
+                         "ORDER BY seq LIMIT $2",
+                         params, 2, take_row, &window, err);
+
+    for (size_t i = 0; i < window.count && !rc; i++) {
+        struct change *change = &batch->changes[batch->count];
+        const struct row *row = &window.rows[i];
+        Torg__V1__Offer *offer;
+
+        if (batch->count == EXPORT_BATCH_COUNT || batch->size >= EXPORT_BATCH_SIZE)
+            break;
+        if (is_earlier(&window, i)) {
+            adjacent = false;
+            continue;
+        }
+        rc = record_find(tx, row->offer, batch->arena, &offer, err);
+        if (!rc && !offer)
+            rc = err_set(err, ERR_CORRUPT, "the queue names an offer that is not there");
+        if (rc == ERR_CORRUPT) {
+            skip_damaged(batch, row, err);
+            adjacent = false;
+            rc = 0;
+            continue;
+        }
+        if (rc)
+            break;
+        *change = (struct change){
+            .place = place, .seq = row->seq, .adjacent = adjacent, .offer = row->offer};
+        encode(batch, change, offer);
+        batch->count++;
+        adjacent = true;
+    }
+    return rc;
+}
+
+static int gather(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct batch *batch = arg;
+    int rc;
+
+    batch->count = 0;
+    batch->size = 0;
+    rc = find_waiting(tx, batch, err);
+    for (size_t i = 0; i < batch->owned_count && !rc; i++) {
+        uint32_t place = (uint32_t)((batch->exporter->first + i) % batch->owned_count);
+
+        if (batch->waiting[batch->owned[place].shard] && !batch->lost[place])
+            rc = gather_shard(tx, batch, place, err);
+    }
+    return rc;
+}
+
+/* --- sending --- */
+
+struct sending {
+    pthread_mutex_t lock;
+    pthread_cond_t answered;
+    size_t pending;
+    int rc; /* the first failure */
+    struct err err;
+};
+
+static void note_answer(void *arg, int rc, uint32_t partition, uint64_t offset,
+                        const struct err *err)
+{
+    struct sending *sending = arg;
+
+    (void)partition;
+    (void)offset;
+    pthread_mutex_lock(&sending->lock);
+    if (rc && !sending->rc) {
+        sending->rc = rc;
+        sending->err = *err;
+    }
+    if (--sending->pending == 0)
+        pthread_cond_signal(&sending->answered);
+    pthread_mutex_unlock(&sending->lock);
+}
+
+static int send_one(struct sending *sending, struct topics *topics, const char *topic,
+                    const struct change *change, struct err *err)
+{
+    const struct topic_record record = {.key = change->key, .value = change->value};
+    int rc;
+
+    pthread_mutex_lock(&sending->lock);
+    sending->pending++;
+    pthread_mutex_unlock(&sending->lock);
+    rc = topic_produce_async(topics, topic, &record, note_answer, sending, err);
+    if (rc) { /* it will not be called back */
+        pthread_mutex_lock(&sending->lock);
+        sending->pending--;
+        pthread_mutex_unlock(&sending->lock);
+    }
+    return rc;
+}
+
+/* All to both topics; returns when each was answered, however many failed: the broker calls back
+ * in any case, after its own time limit at the latest. */
+static int send(struct batch *batch, struct err *err)
+{
+    struct sending sending = {.pending = 0};
+    int rc = 0;
+
+    pthread_mutex_init(&sending.lock, NULL);
+    pthread_cond_init(&sending.answered, NULL);
+    for (size_t i = 0; i < batch->count && !rc; i++) {
+        if (batch->lost[batch->changes[i].place])
+            continue;
+        for (size_t j = 0; j < RECEIVER_COUNT && !rc; j++)
+            rc = send_one(&sending, batch->exporter->topics, receivers[j], &batch->changes[i], err);
+    }
+    pthread_mutex_lock(&sending.lock);
+    while (sending.pending > 0)
+        pthread_cond_wait(&sending.answered, &sending.lock);
+    pthread_mutex_unlock(&sending.lock);
+    if (!rc && sending.rc) {
+        rc = sending.rc;
+        *err = sending.err;
+    }
+    pthread_cond_destroy(&sending.answered);
+    pthread_mutex_destroy(&sending.lock);
+    return rc;
+}
+
+/* --- deleting --- */
+
+/* Rows next to each other go by one statement: numbers grow, so none can come between them. */
+static int delete_run(struct store_tx *tx, struct batch *batch, size_t first, size_t last,
+                      struct err *err)
+{
+    const struct store_value params[] = {
+        STORE_V_INT(batch->owned[batch->changes[first].place].shard),
+        STORE_V_INT(batch->changes[first].seq), STORE_V_INT(batch->changes[last].seq)};
+    int64_t deleted = 0;
+    int rc = store_exec(tx, "DELETE FROM queue WHERE shard_id = $1 AND seq >= $2 AND seq <= $3",
+                        params, 3, &deleted, err);
+
+    batch->deleted += (size_t)deleted;
+    return rc;
+}
+
+static int delete_sent(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct batch *batch = arg;
+    size_t last;
+    int rc = 0;
+
+    batch->deleted = 0;
+    memset(batch->stale, 0, sizeof(batch->stale));
+    for (size_t first = 0; first < batch->count && !rc; first = last + 1) {
+        uint32_t place = batch->changes[first].place;
+
+        last = first;
+        while (last + 1 < batch->count && batch->changes[last + 1].place == place &&
+               batch->changes[last + 1].adjacent)
+            last++;
+        if (batch->lost[place] || batch->stale[place])
+            continue;
+        rc = check_ticket(tx, &batch->owned[place], err);
+        if (!rc)
+            rc = delete_run(tx, batch, first, last, err);
+        batch->stale[place] = rc == ERR_STALE;
+        rc = rc == ERR_STALE ? 0 : rc; /* the others' rows go all the same */
+    }
+    return rc;
+}
+
+/* --- a round --- */
+
+/* Any time may have passed since the list was made. */
+static void drop_lost(struct batch *batch)
+{
+    struct coord_shards *shards = batch->exporter->shards;
+
+    for (size_t i = 0; i < batch->owned_count && shards; i++) {
+        const struct coord_shard *shard = &batch->owned[i];
+
+        batch->lost[i] = batch->lost[i] || !coord_valid(shards, shard->shard, shard->ticket);
+    }
+}
+
+static int refuse_stale(const struct batch *batch, struct err *err)
+{
+    for (size_t i = 0; i < batch->owned_count; i++) {
+        if (batch->stale[i] || batch->lost[i])
+            return err_set(err, ERR_STALE, "shard %u of " EXPORT_SET " has a new owner",
+                           batch->owned[i].shard);
+    }
+    return 0;
+}
+
+static int run_batch(struct batch *batch, struct err *err)
+{
+    struct store *store = batch->exporter->offers->store;
+    int rc = claim(batch, err);
+
+    if (!rc)
+        rc = store_read(store, gather, batch, err);
+    if (!rc)
+        drop_lost(batch);
+    if (!rc && batch->count)
+        rc = send(batch, err);
+    if (!rc && batch->count)
+        rc = store_write(store, delete_sent, batch, err);
+    if (rc)
+        batch->deleted = 0;
+    return rc ? rc : refuse_stale(batch, err);
+}
+
+int exporter_round(struct exporter *exporter, const struct coord_shard *owned, size_t owned_count,
+                   size_t *count, struct err *err)
+{
+    struct batch *batch;
+    int rc;
+
+    *count = 0;
+    assert(owned_count <= OFFER_SHARD_COUNT);
+    if (!owned_count)
+        return 0;
+    batch = mem_zero(sizeof(*batch));
+    batch->exporter = exporter;
+    batch->owned = owned;
+    batch->owned_count = owned_count;
+    batch->arena = arena_new();
+    rc = run_batch(batch, err);
+    *count = batch->deleted;
+    counter_add(exporter->exported, batch->deleted);
+    if (batch->count) /* a full batch may have left out the shards after its last */
+        exporter->first = batch->changes[batch->count - 1].place + 1;
+    arena_free(batch->arena);
+    free(batch);
+    return rc;
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* moderation.c - see moderation.h. */
+#include "offers/moderation.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "net/message.h"
+#include "offers/offer_change.h"
+#include "offers/offer_record.h"
+
+enum { BODY_SIZE_MAX = 2 * OFFER_SIZE_MAX };
+
+size_t opinion_check(const Torg__V1__ModerationOpinion *opinion, struct violations *violations)
+{
+    size_t before = violations->count;
+    bool ban = opinion->verdict == TORG__V1__MODERATION_OPINION__VERDICT__BAN;
+    struct err err;
+    offerid id;
+
+    if (offer_id_parse(bytes_of(opinion->offer_id), &id, &err))
+        violations_add(violations, "offer_id", "%s", err.text);
+    if (opinion->revision < 1)
+        violations_add(violations, "revision", "expected 1 or more");
+    if (!ban && opinion->verdict != TORG__V1__MODERATION_OPINION__VERDICT__PASS)
+        violations_add(violations, "verdict", "expected BAN or PASS");
+    if ((ban && !opinion->n_reasons) || opinion->n_reasons > OPINION_REASON_COUNT_MAX)
+        violations_add(violations, "reasons", "expected 1 to %d for a ban",
+                       OPINION_REASON_COUNT_MAX);
+    for (size_t i = 0; i < opinion->n_reasons && i < OPINION_REASON_COUNT_MAX; i++) {
+        size_t size = strlen(opinion->reasons[i]);
+
+        if (size < 1 || size > OPINION_REASON_SIZE_MAX)
+            violations_add(violations, "reasons", "reason %zu: expected 1 to %d bytes", i + 1,
+                           OPINION_REASON_SIZE_MAX);
+    }
+    if (strlen(opinion->moderator) > OPINION_REASON_SIZE_MAX)
+        violations_add(violations, "moderator", "expected at most %d bytes",
+                       OPINION_REASON_SIZE_MAX);
+    return violations->count - before;
+}
+
+struct giving {
+    const struct offers *offers;
+    const Torg__V1__ModerationOpinion *opinion;
+    struct arena *arena;
+    offerid id;
+    enum offer_move move;
+    struct buf body;
+    bool movable; /* the offer's status lets the opinion move it after all */
+};
+
+static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
+                        struct err *err)
+{
+    *(int64_t *)arg = columns[0].integer;
+    return 0;
+}
+
+static int refuse_stale(struct err *err)
+{
+    return err_set(err, ERR_STALE, "a newer opinion is there already");
+}
+
+static int check_newer(struct store_tx *tx, const struct giving *giving, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(giving->id)};
+    int64_t kept = 0;
+    int rc = store_query(tx, "SELECT revision FROM offer WHERE id = $1 AND kind = 'moderation'",
+                         params, 1, take_integer, &kept, err);
+
+    return !rc && giving->opinion->revision <= kept ? refuse_stale(err) : rc;
+}
+
+static int write_row(struct store_tx *tx, struct giving *giving, const char *seller,
+                     struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(giving->id), STORE_V_INT(seller_shard(seller)),
+                                         STORE_V_INT(giving->opinion->revision),
+                                         STORE_V_INT(clock_wall_us(giving->offers->clock)),
+                                         STORE_V_BLOB(buf_bytes(&giving->body))};
+    int64_t changed = 0;
+    int rc = store_exec(tx,
+                        "INSERT INTO offer (id, kind, shard_id, revision, updated_us, expires_us, "
+                        "body) VALUES ($1, 'moderation', $2, $3, $4, 0, $5) "
+                        "ON CONFLICT (id, kind) DO UPDATE SET revision = excluded.revision, "
+                        "updated_us = excluded.updated_us, body = excluded.body "
+                        "WHERE offer.revision < excluded.revision",
+                        params, 5, &changed, err);
+
+    return !rc && !changed ? refuse_stale(err) : rc;
+}
+
+/* --- with a move of the offer --- */
+
+static int read_kept(struct store_tx *tx, struct offer_change *change, struct err *err)
+{
+    return check_newer(tx, change->arg, err);
+}
+
+static int write_with_move(struct store_tx *tx, struct offer_save *save, void *arg, struct err *err)
+{
+    const struct offer_change *change = arg;
+
+    return write_row(tx, change->arg, save->after->seller, err);
+}
+
+static int give_with_move(struct giving *giving, Torg__V1__OfferReceipt *receipt, struct err *err)
+{
+    struct violations violations = violations_in(giving->arena);
+    const struct author author = {.arena = giving->arena, .violations = &violations};
+    struct offer_change change = {.offers = giving->offers,
+                                  .author = &author,
+                                  .id = giving->id,
+                                  .move = giving->move,
+                                  .read = read_kept,
+                                  .also = write_with_move,
+                                  .arg = giving};
+
+    return offer_change_run(&change, receipt, err);
+}
+
+/* --- alone: the offer is banned already, or not banned, or deleted --- */
+
+static int write_alone(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct giving *giving = arg;
+    Torg__V1__Offer *offer;
+    int rc = record_find(tx, giving->id, giving->arena, &offer, err);
+
+    if (!rc && !offer)
+        rc = offer_refuse_missing(giving->id, err);
+    if (rc)
+        return rc;
+    giving->movable = offer_status_allows((enum offer_status)offer->status, giving->move);
+    if (giving->movable)
+        return err_set(err, ERR_CONFLICT, "the offer was changed by another call");
+    return write_row(tx, giving, offer->seller, err);
+}
+
+static int give(struct giving *giving, Torg__V1__GiveOpinionResponse *answer, struct err *err)
+{
+    Torg__V1__OfferReceipt *receipt =
+        (Torg__V1__OfferReceipt *)message_new(&torg__v1__offer_receipt__descriptor, giving->arena);
+    int rc = ERR_CONFLICT;
+
+    giving->movable = true;
+    for (int i = 0; i < OFFER_ATTEMPT_COUNT_MAX && rc == ERR_CONFLICT && giving->movable; i++) {
+        rc = give_with_move(giving, receipt, err);
+        answer->receipt = rc ? NULL : receipt;
+        giving->movable = false;
+        if (rc == ERR_PRECONDITION)
+            rc = store_write(giving->offers->store, write_alone, giving, err);
+    }
+    answer->applied = !rc;
+    return rc == ERR_STALE ? 0 : rc;
+}
+
+int moderation_apply(const struct offers *offers, const Torg__V1__ModerationOpinion *opinion,
+                     struct arena *arena, Torg__V1__GiveOpinionResponse *answer, struct err *err)
+{
+    Torg__V1__Moderation kept = TORG__V1__MODERATION__INIT;
+    struct giving giving = {.offers = offers,
+                            .opinion = opinion,
+                            .arena = arena,
+                            .move = opinion->verdict == TORG__V1__MODERATION_OPINION__VERDICT__BAN
+                                        ? MOVE_BAN
+                                        : MOVE_UNBAN,
+                            .body = BUF_INIT(BODY_SIZE_MAX)};
+    int rc = offer_id_parse(bytes_of(opinion->offer_id), &giving.id, err);
+
+    kept.opinion = (Torg__V1__ModerationOpinion *)opinion;
+    kept.update_time = time_message(arena, clock_wall_us(offers->clock));
+    if (!rc)
+        rc = record_pack(&kept.base, "the opinion", &giving.body, err);
+    if (!rc)
+        rc = give(&giving, answer, err);
+    buf_release(&giving.body);
+    return rc;
+}
+
+/* --- reading --- */
+
+struct getting {
+    offerid id;
+    struct arena *arena;
+    Torg__V1__Moderation *moderation;
+};
+
+static int take_row(void *arg, const struct store_value *columns, size_t column_count,
+                    struct err *err)
+{
+    struct getting *getting = arg;
+    ProtobufCMessage *message;
+    int rc = record_open(columns[0].bytes, &torg__v1__moderation__descriptor, getting->arena,
+                         &message, err);
+
+    getting->moderation = (Torg__V1__Moderation *)message;
+    return rc;
+}
+
+static int read_row(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct getting *getting = arg;
+    const struct store_value params[] = {STORE_V_INT(getting->id)};
+
+    return store_query(tx, "SELECT body FROM offer WHERE id = $1 AND kind = 'moderation'", params,
+                       1, take_row, getting, err);
+}
+
+int moderation_get(const struct offers *offers, offerid id, struct arena *arena,
+                   Torg__V1__Moderation **moderation, struct err *err)
+{
+    struct getting getting = {.id = id, .arena = arena};
+    int rc = store_read(offers->store, read_row, &getting, err);
+
+    *moderation = getting.moderation;
+    if (!rc && !getting.moderation)
+        rc = err_set(err, ERR_NOT_FOUND, "there is no opinion on offer %s",
+                     offer_id_text(arena, id));
+    return rc;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stage.c - see stage.h. */
+#include "offers/stage.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "offers/offer_change.h"
+#include "offers/offer_record.h"
+
+int stage_check_name(const char *name, struct err *err)
+{
+    size_t size = strlen(name);
+    bool ok = size >= 1 && size <= STAGE_NAME_SIZE_MAX;
+
+    for (size_t i = 0; i < size && ok; i++)
+        ok = islower((unsigned char)name[i]) || isdigit((unsigned char)name[i]) || name[i] == '-';
+    if (ok)
+        return 0;
+    return err_set(err, ERR_INVALID, "stage: expected 1 to %d characters of a-z, 0-9 and dash",
+                   STAGE_NAME_SIZE_MAX);
+}
+
+struct access {
+    offerid id;
+    struct bytes kind;
+    struct arena *arena;
+    int64_t expected_revision;
+    int64_t now_us;
+    struct bytes value; /* to be kept */
+
+    bool found; /* the row; what it has: */
+    int64_t revision;
+    int64_t updated_us;
+    struct bytes kept;
+};
+
+static int take_row(void *arg, const struct store_value *columns, size_t column_count,
+                    struct err *err)
+{
+    struct access *access = arg;
+
+    assert(column_count == 3);
+    access->found = true;
+    access->revision = columns[0].integer;
+    access->updated_us = columns[1].integer;
+    access->kept = arena_copy(access->arena, columns[2].bytes);
+    return 0;
+}
+
+static int read_row(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct access *access = arg;
+    const struct store_value params[] = {STORE_V_INT(access->id), STORE_V_TEXT(access->kind)};
+
+    access->found = false;
+    access->revision = 0;
+    return store_query(tx,
+                       "SELECT revision, updated_us, body FROM offer WHERE id = $1 AND kind = $2",
+                       params, 2, take_row, access, err);
+}
+
+static int take_shard(void *arg, const struct store_value *columns, size_t column_count,
+                      struct err *err)
+{
+    *(int64_t *)arg = columns[0].integer;
+    return 0;
+}
+
+static int write_row(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct access *access = arg;
+    struct store_value params[] = {STORE_V_INT(access->id),
+                                   STORE_V_TEXT(access->kind),
+                                   STORE_V_INT(-1),
+                                   STORE_V_INT(access->expected_revision + 1),
+                                   STORE_V_INT(access->now_us),
+                                   STORE_V_BLOB(access->value)};
+    int rc = store_query(tx, "SELECT shard_id FROM offer WHERE id = $1 AND kind = 'offer'", params,
+                         1, take_shard, &params[2].integer, err);
+
+    if (!rc && params[2].integer < 0)
+        rc = offer_refuse_missing(access->id, err);
+    if (!rc)
+        rc = read_row(tx, access, err);
+    if (rc)
+        return rc;
+    if (access->revision != access->expected_revision)
+        return err_set(err, ERR_CONFLICT,
+                       "the state is at revision %" PRId64 ", not %" PRId64
+                       ": read it and change that",
+                       access->revision, access->expected_revision);
+    return store_exec(tx,
+                      "INSERT INTO offer (id, kind, shard_id, revision, updated_us, expires_us, "
+                      "body) VALUES ($1, $2, $3, $4, $5, 0, $6) ON CONFLICT (id, kind) DO UPDATE "
+                      "SET revision = excluded.revision, updated_us = excluded.updated_us, "
+                      "body = excluded.body",
+                      params, 6, NULL, err);
+}
+
+static void fill(const struct access *access, const char *stage, Torg__V1__StageState *state)
+{
+    state->offer_id = offer_id_text(access->arena, access->id);
+    state->stage = arena_strdup(access->arena, stage);
+    state->revision = access->revision;
+    state->value.data = (uint8_t *)access->kept.data;
+    state->value.len = access->kept.size;
+    state->update_time = time_message(access->arena, access->updated_us);
+}
+
+static struct bytes kind_of(const char *stage, struct arena *arena)
+{
+    return bytes_of(arena_printf(arena, "stage/%s", stage));
+}
+
+int stage_get(const struct offers *offers, offerid id, const char *stage, struct arena *arena,
+              Torg__V1__StageState *state, struct err *err)
+{
+    struct access access = {.id = id, .kind = kind_of(stage, arena), .arena = arena};
+    int rc = store_read(offers->store, read_row, &access, err);
+
+    if (!rc && !access.found)
+        rc = err_set(err, ERR_NOT_FOUND, "stage %s has kept nothing with offer %s", stage,
+                     offer_id_text(arena, id));
+    if (!rc)
+        fill(&access, stage, state);
+    return rc;
+}
+
+int stage_put(const struct offers *offers, offerid id, const char *stage, int64_t expected_revision,
+              struct bytes value, struct arena *arena, Torg__V1__StageState *state, struct err *err)
+{
+    struct access access = {.id = id,
+                            .kind = kind_of(stage, arena),
+                            .arena = arena,
+                            .expected_revision = expected_revision,
+                            .now_us = clock_wall_us(offers->clock),
+                            .value = value};
+    int rc;
+
+    if (value.size > STAGE_VALUE_SIZE_MAX)
+        return err_set(err, ERR_LIMIT, "a state of %zu bytes; the limit is %d", value.size,
+                       STAGE_VALUE_SIZE_MAX);
+    rc = store_write(offers->store, write_row, &access, err);
+    if (rc)
+        return rc;
+    access.revision = expected_revision + 1;
+    access.updated_us = access.now_us;
+    access.kept = value;
+    fill(&access, stage, state);
+    return 0;
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * worker.c - see worker.h.
+ *
+ * The exporting thread alone gives shards up: between two rounds nothing of a shard is under way.
+ * The other may go on expiring an offer of a shard that has just been given up; the revision it
+ * expects makes that harmless.
+ */
+#include "offers/worker.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "offers/expiry.h"
+#include "offers/export.h"
+
+enum { LABELS_SIZE = 32 };
+
+struct offers_worker {
+    const struct offers *offers; /* borrowed */
+    struct coord_shards *shards; /* owned */
+    struct exporter exporter;
+    pthread_t export_thread;
+    pthread_t keeping_thread;
+    pthread_mutex_t lock; /* of the keeping thread's wait */
+    pthread_cond_t stopped;
+    atomic_bool stopping;
+    struct counter *errors;
+    struct counter *expired;
+    struct counter *forgotten;
+    struct histogram *rounds;
+    struct gauge *lag_rows[OFFER_SHARD_COUNT];
+    struct gauge *lag_seconds[OFFER_SHARD_COUNT];
+};
+
+/* --- export --- */
+
+/* What is owned to be worked on. A shard that is to move is finished: nothing of it is under way.
+ */
+static size_t owned_shards(struct offers_worker *worker, struct coord_shard *owned)
+{
+    size_t count = coord_owned(worker->shards, owned, OFFER_SHARD_COUNT);
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (owned[i].leaving)
+            coord_release(worker->shards, owned[i].shard, owned[i].ticket);
+        else
+            owned[kept++] = owned[i];
+    }
+    return kept;
+}
+
+/* A round; how long to wait before the next. */
+static int export_once(struct offers_worker *worker, int waited_ms)
+{
+    struct coord_shard owned[OFFER_SHARD_COUNT];
+    size_t owned_count = owned_shards(worker, owned);
+    int64_t begin_us = clock_mono_us(clock_system());
+    struct err err = {0};
+    size_t count;
+    int rc = exporter_round(&worker->exporter, owned, owned_count, &count, &err);
+
+    if (count)
+        histogram_add(worker->rounds, clock_mono_us(clock_system()) - begin_us);
+    if (rc == ERR_STALE) { /* coord will tell so too */
+        log_warn("a shard was lost while it was exported", LOG_TEXT("error", err.text));
+        return EXPORT_WAIT_MS_MAX;
+    }
+    if (rc) {
+        counter_add(worker->errors, 1);
+        if (waited_ms < EXPORT_RETRY_MS_MAX) /* then it has been told often enough */
+            log_warn("export failed and is tried again", LOG_TEXT("error", err.text));
+        waited_ms = waited_ms < EXPORT_WAIT_MS_MAX ? EXPORT_WAIT_MS_MAX : waited_ms * 2;
+        return waited_ms < EXPORT_RETRY_MS_MAX ? waited_ms : EXPORT_RETRY_MS_MAX;
+    }
+    if (count)
+        return 0;
+    waited_ms = waited_ms ? waited_ms * 2 : EXPORT_WAIT_MS_MIN;
+    return waited_ms < EXPORT_WAIT_MS_MAX ? waited_ms : EXPORT_WAIT_MS_MAX;
+}
+
+static void *export_main(void *arg)
+{
+    struct offers_worker *worker = arg;
+    uint64_t seen = 0;
+    int wait_ms = 0;
+
+    while (!atomic_load(&worker->stopping)) {
+        wait_ms = export_once(worker, wait_ms);
+        if (wait_ms) /* a change of what is owned ends the wait; a timeout is no failure */
+            coord_wait(worker->shards, &seen, wait_ms, NULL);
+    }
+    return NULL;
+}
+
+/* --- keeping house --- */
+
+static void note_failure(struct offers_worker *worker, const char *what, const struct err *err)
+{
+    counter_add(worker->errors, 1);
+    log_warn("keeping house failed and is tried again", LOG_TEXT("what", what),
+             LOG_TEXT("error", err->text));
+}
+
+static void expire_shards(struct offers_worker *worker, const struct coord_shard *owned,
+                          size_t count)
+{
+    struct err err = {0};
+
+    for (size_t i = 0; i < count; i++) {
+        struct expiry_cursor cursor = {0};
+        bool more = true;
+
+        while (more && !atomic_load(&worker->stopping) &&
+               coord_valid(worker->shards, owned[i].shard, owned[i].ticket)) {
+            size_t expired;
+
+            if (expiry_step(worker->offers, owned[i].shard, &cursor, &expired, &more, &err)) {
+                note_failure(worker, "expiry", &err);
+                return;
+            }
+            counter_add(worker->expired, expired);
+        }
+    }
+}
+
+/* Of the whole store, by whoever has the first shard: one is enough. */
+static void forget_answers(struct offers_worker *worker, const struct coord_shard *owned,
+                           size_t count)
+{
+    int64_t forgotten = ONCE_CHUNK_COUNT;
+    struct err err = {0};
+
+    if (!count || owned[0].shard != 0)
+        return;
+    while (forgotten == ONCE_CHUNK_COUNT && !atomic_load(&worker->stopping)) {
+        if (offers_forget_answers(worker->offers, ONCE_CHUNK_COUNT, &forgotten, &err)) {
+            note_failure(worker, "kept answers", &err);
+            return;
+        }
+        counter_add(worker->forgotten, (uint64_t)forgotten);
+    }
+}
+
+struct lag {
+    const struct coord_shard *owned;
+    size_t count;
+    int64_t rows[OFFER_SHARD_COUNT];
+    int64_t since_us[OFFER_SHARD_COUNT]; /* the oldest change; 0: none waits */
+};
+
+struct ends {
+    int64_t first, last, since_us;
+};
+
+static int take_ends(void *arg, const struct store_value *columns, size_t column_count,
+                     struct err *err)
+{
+    assert(column_count == 3);
+    *(struct ends *)arg = (struct ends){columns[0].integer, columns[1].integer, columns[2].integer};
+    return 0;
+}
+
+static int measure_lag(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct lag *lag = arg;
+    int rc = 0;
+
+    for (size_t i = 0; i < lag->count && !rc; i++) {
+        const struct store_value params[] = {STORE_V_INT(lag->owned[i].shard)};
+        uint32_t shard = lag->owned[i].shard;
+        struct ends ends = {.first = 1, .last = 0};
+
+        rc = store_query(tx,
+                         "SELECT seq, (SELECT MAX(seq) FROM queue WHERE shard_id = $1), changed_us "
+                         "FROM queue WHERE shard_id = $1 ORDER BY seq LIMIT 1",
+                         params, 1, take_ends, &ends, err);
+        lag->rows[shard] = ends.last - ends.first + 1;
+        lag->since_us[shard] = ends.since_us;
+    }
+    return rc;
+}
+
+/* Between the oldest row and the newest: a few less may be there. Shards of others read 0. */
+static void tell_lag(struct offers_worker *worker, const struct coord_shard *owned, size_t count)
+{
+    struct lag lag = {.owned = owned, .count = count};
+    int64_t now_us = clock_wall_us(worker->offers->clock);
+    struct err err = {0};
+
+    if (store_read(worker->offers->store, measure_lag, &lag, &err)) {
+        note_failure(worker, "lag", &err);
+        return;
+    }
+    for (size_t i = 0; i < OFFER_SHARD_COUNT; i++) {
+        int64_t late_us = lag.since_us[i] ? now_us - lag.since_us[i] : 0;
+
+        gauge_set(worker->lag_rows[i], lag.rows[i]);
+        gauge_set(worker->lag_seconds[i], late_us > 0 ? late_us / SECOND_US : 0);
+    }
+}
+
+/* False when it is time to stop. */
+static bool wait_period(struct offers_worker *worker)
+{
+    struct timespec until;
+    int rc = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += KEEPING_PERIOD_MS / 1000;
+    pthread_mutex_lock(&worker->lock);
+    while (!atomic_load(&worker->stopping) && !rc)
+        rc = pthread_cond_timedwait(&worker->stopped, &worker->lock, &until);
+    pthread_mutex_unlock(&worker->lock);
+    return !atomic_load(&worker->stopping);
+}
+
+static void *keeping_main(void *arg)
+{
+    struct offers_worker *worker = arg;
+    struct coord_shard owned[OFFER_SHARD_COUNT];
+
+    do {
+        size_t count = coord_owned(worker->shards, owned, OFFER_SHARD_COUNT);
+
+        tell_lag(worker, owned, count);
+        expire_shards(worker, owned, count);
+        forget_answers(worker, owned, count);
+    } while (wait_period(worker));
+    return NULL;
+}
+
+/* --- life --- */
+
+static void make_metrics(struct offers_worker *worker)
+{
+    char labels[LABELS_SIZE];
+
+    worker->errors = metrics_counter("torg_offers_worker_errors_total", NULL,
+                                     "Rounds of export, expiry and the like that failed.");
+    worker->expired =
+        metrics_counter("torg_offers_expired_total", NULL, "Offers expired by this process.");
+    worker->forgotten = metrics_counter("torg_offers_answers_forgotten_total", NULL,
+                                        "Answers to idempotency keys that were too old.");
+    worker->rounds = metrics_histogram("torg_export_round_seconds", NULL,
+                                       "Reading, sending and deleting one batch of changes.");
+    for (unsigned i = 0; i < OFFER_SHARD_COUNT; i++) {
+        snprintf(labels, sizeof(labels), "shard=\"%u\"", i);
+        worker->lag_rows[i] =
+            metrics_gauge("torg_export_lag_changes", labels, "Changes that wait to be exported.");
+        worker->lag_seconds[i] = metrics_gauge("torg_export_lag_seconds", labels,
+                                               "Age of the oldest change that waits.");
+    }
+}
+
+static void stop_cond_init(pthread_cond_t *cond)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(cond, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+int offers_worker_start(const struct offers *offers, struct topics *topics, struct coord *coord,
+                        struct offers_worker **worker, struct err *err)
+{
+    struct offers_worker *self = mem_zero(sizeof(*self));
+    int rc;
+
+    *worker = NULL;
+    self->offers = offers;
+    make_metrics(self);
+    rc = coord_join(coord, EXPORT_SET, OFFER_SHARD_COUNT, &self->shards, err);
+    if (!rc)
+        rc = exporter_init(&self->exporter, offers, topics, self->shards, err);
+    if (rc) {
+        if (self->shards)
+            coord_leave(self->shards);
+        free(self);
+        return rc;
+    }
+    pthread_mutex_init(&self->lock, NULL);
+    stop_cond_init(&self->stopped);
+    rc = pthread_create(&self->export_thread, NULL, export_main, self);
+    assert(!rc);
+    rc = pthread_create(&self->keeping_thread, NULL, keeping_main, self);
+    assert(!rc);
+    *worker = self;
+    return 0;
+}
+
+void offers_worker_stop(struct offers_worker *worker)
+{
+    if (!worker)
+        return;
+    pthread_mutex_lock(&worker->lock);
+    atomic_store(&worker->stopping, true);
+    pthread_cond_signal(&worker->stopped);
+    pthread_mutex_unlock(&worker->lock);
+    pthread_join(worker->export_thread, NULL);
+    pthread_join(worker->keeping_thread, NULL);
+    coord_leave(worker->shards);
+    pthread_cond_destroy(&worker->stopped);
+    pthread_mutex_destroy(&worker->lock);
+    free(worker);
+}

@@ -1,0 +1,639 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * offers_export.c - export, expiry and the worker that does them: on SQLite with a topic in files
+ * and coord within the process, and on PostgreSQL with Kafka and ZooKeeper.
+ *
+ * Kafka's topics are shared by all runs: only records after the test's start, of offers in the
+ * test's own schema, are looked at.
+ */
+#include "contract/offers_fixture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "net/message.h"
+#include "offers/expiry.h"
+#include "offers/export.h"
+#include "offers/offer_save.h"
+#include "offers/worker.h"
+#include "test_dir.h"
+#include "topic/topic_fault.h"
+#include "torg/v1/offer_update.pb-c.h"
+
+enum { WAIT_MS = 30000, LEASE_MS = 1000, SELLER_COUNT = 20, RECORD_COUNT_MAX = 4000 };
+
+#define MONTH_US (INT64_C(31) * 24 * 3600 * SECOND_US)
+
+static const char *const topic_names[] = {EXPORT_UPDATES, EXPORT_MODERATION};
+
+struct scene {
+    struct offers_place place;
+    char dir[TEST_DIR_SIZE];
+    char coord_url[256];
+    struct topics *topics;
+    struct topic_faults *faults;
+    uint64_t begin[2][TOPIC_PARTITION_COUNT_MAX];
+    struct exporter exporter;
+    struct coord_shard all[OFFER_SHARD_COUNT]; /* as one owner would hold them */
+    struct coord *coords[2];                   /* closed by tear_down, as the worker is stopped */
+    struct offers_worker *worker;
+};
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != 0)                                                                           \
+            fail_msg("%s: %s", #call, err.text);                                                   \
+    } while (0)
+
+/* --- the scene --- */
+
+static void hold_all(struct scene *scene, uint64_t ticket)
+{
+    for (uint32_t i = 0; i < OFFER_SHARD_COUNT; i++)
+        scene->all[i] = (struct coord_shard){.shard = i, .ticket = ticket};
+}
+
+static uint32_t partition_count(struct scene *scene, const char *topic)
+{
+    struct topic_config config;
+    struct err err;
+
+    OK(topic_describe(scene->topics, topic, &config, &err));
+    return config.partition_count;
+}
+
+static bool servers_are_there(void)
+{
+    static const char *const names[] = {"TORG_TEST_POSTGRES", "TORG_TEST_KAFKA",
+                                        "TORG_TEST_ZOOKEEPER"};
+    const char *required = getenv("TORG_REQUIRE");
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        const char *address = getenv(names[i]);
+
+        if (address && *address)
+            continue;
+        if (required && (strstr(required, "kafka") || strstr(required, "zookeeper")))
+            fail_msg("TORG_REQUIRE names servers, and %s is not set", names[i]);
+        return false;
+    }
+    return true;
+}
+
+static int set_up(void **state)
+{
+    static struct scene scenes[2];
+    bool servers = *state != NULL;
+    struct scene *scene = &scenes[servers];
+    char url[512];
+    uint64_t end;
+    struct err err;
+
+    memset(scene, 0, sizeof(*scene));
+    *state = scene;
+    if (servers && !servers_are_there())
+        return 0; /* each test skips */
+    assert_true(offers_place_open(&scene->place, servers));
+    assert_true(test_dir_make(scene->dir));
+    if (servers) {
+        snprintf(url, sizeof(url), "fault:kafka://%s", getenv("TORG_TEST_KAFKA"));
+        snprintf(scene->coord_url, sizeof(scene->coord_url), "zookeeper://%s/torg-export-%" PRIx64,
+                 getenv("TORG_TEST_ZOOKEEPER"), random_u64());
+    } else {
+        snprintf(url, sizeof(url), "fault:file:%s", scene->dir);
+        snprintf(scene->coord_url, sizeof(scene->coord_url), "memory:e%" PRIx64, random_u64());
+    }
+    OK(topics_open(url, NULL, &scene->topics, &err));
+    scene->faults = topics_faults(scene->topics);
+    OK(exporter_init(&scene->exporter, &scene->place.offers, scene->topics, NULL, &err));
+    for (size_t i = 0; i < ARRAY_COUNT(topic_names); i++) {
+        for (uint32_t p = 0; p < partition_count(scene, topic_names[i]); p++)
+            OK(topic_range(scene->topics, topic_names[i], p, &end, &scene->begin[i][p], &err));
+    }
+    hold_all(scene, 1);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+    struct err err;
+
+    if (!scene->topics)
+        return 0;
+    offers_worker_stop(scene->worker);
+    for (size_t i = 0; i < ARRAY_COUNT(scene->coords); i++)
+        coord_close(scene->coords[i]);
+    topics_close(scene->topics);
+    offers_place_close(&scene->place);
+    OK(dir_remove(scene->dir, &err));
+    return 0;
+}
+
+static struct scene *start(void **state)
+{
+    struct scene *scene = *state;
+
+    if (!scene->topics)
+        skip();
+    return scene;
+}
+
+/* --- acting --- */
+
+static offerid create(struct scene *scene, const char *seller)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of(seller, arena);
+    struct err err;
+    offerid id;
+
+    OK(offers_create(&scene->place.offers, &author, content_of(arena, "books", 0, 100, "RUB"),
+                     &receipt, &err));
+    id = id_of(receipt.id);
+    arena_free(arena);
+    return id;
+}
+
+static void move(struct scene *scene, offerid id, enum offer_move how)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of(NULL, arena);
+    struct err err;
+
+    OK(offers_move(&scene->place.offers, &author, id, 0, how, &receipt, &err));
+    arena_free(arena);
+}
+
+static const char *seller_name(char name[16], int number)
+{
+    snprintf(name, 16, "seller-%d", number);
+    return name;
+}
+
+/* Offers of several sellers, each with its own number of changes; how many changes that are. */
+static size_t write_much(struct scene *scene, int count)
+{
+    char name[16];
+    size_t change_count = 0;
+
+    for (int i = 0; i < count; i++) {
+        offerid id = create(scene, seller_name(name, i % SELLER_COUNT));
+
+        for (int j = 0; j < i % 4; j++)
+            move(scene, id, j % 2 ? MOVE_REPUBLISH : MOVE_WITHDRAW);
+        change_count += 1 + (size_t)(i % 4);
+    }
+    return change_count;
+}
+
+static size_t round_of(struct scene *scene)
+{
+    struct err err;
+    size_t count;
+
+    OK(exporter_round(&scene->exporter, scene->all, OFFER_SHARD_COUNT, &count, &err));
+    return count;
+}
+
+static void export_all(struct scene *scene)
+{
+    while (round_of(scene))
+        continue;
+}
+
+static int64_t number(struct scene *scene, const char *sql)
+{
+    return place_integer(&scene->place, sql, NULL, 0);
+}
+
+static int64_t queue_count(struct scene *scene)
+{
+    return number(scene, "SELECT COUNT(*) FROM queue");
+}
+
+static void wait_for(struct scene *scene, const char *sql, int64_t wanted)
+{
+    const struct timespec step = {.tv_nsec = 10 * 1000 * 1000};
+    int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+
+    while (number(scene, sql) != wanted) {
+        if (clock_mono_us(clock_system()) > until)
+            fail_msg("%s: %" PRId64 ", wanted %" PRId64, sql, number(scene, sql), wanted);
+        nanosleep(&step, NULL);
+    }
+}
+
+/* --- looking --- */
+
+struct sent {
+    offerid id;
+    int64_t revision;
+};
+
+static void take_message(const struct topic_message *message, struct arena *arena,
+                         struct sent *sent)
+{
+    Torg__V1__OfferUpdate *update;
+    ProtobufCMessage *decoded;
+    struct err err;
+
+    OK(message_decode(message->value, &torg__v1__offer_update__descriptor, arena, &decoded, &err));
+    update = (Torg__V1__OfferUpdate *)decoded;
+    assert_true(bytes_equal_text(message->key, update->offer->id));
+    assert_int_equal(update->shard, seller_shard(update->offer->seller));
+    assert_true(update->seq > 0);
+    *sent = (struct sent){id_of(update->offer->id), update->offer->revision};
+}
+
+/* Everything sent to the topic since the test began, in order within an offer. */
+static size_t read_sent(struct scene *scene, size_t topic, struct sent *sent)
+{
+    size_t total = 0;
+    struct err err;
+
+    for (uint32_t p = 0; p < partition_count(scene, topic_names[topic]); p++) {
+        uint64_t first, end, at = scene->begin[topic][p];
+
+        OK(topic_range(scene->topics, topic_names[topic], p, &first, &end, &err));
+        while (at < end) {
+            struct arena *arena = arena_new();
+            const struct topic_message *messages;
+            size_t count;
+
+            OK(topic_read(scene->topics, topic_names[topic], p, at, 100, WAIT_MS, arena, &messages,
+                          &count, &err));
+            for (size_t i = 0; i < count; i++) {
+                assert_true(total < RECORD_COUNT_MAX);
+                take_message(&messages[i], arena, &sent[total++]);
+                at = messages[i].offset + 1;
+            }
+            arena_free(arena);
+        }
+    }
+    return total;
+}
+
+static int64_t revision_of(struct scene *scene, offerid id)
+{
+    const struct store_value params[] = {STORE_V_INT(id)};
+
+    return place_integer(&scene->place,
+                         "SELECT revision FROM offer WHERE id = $1 AND kind = 'offer'", params, 1);
+}
+
+/* Both topics: revisions of an offer never go back, and the last one is what is stored. How many
+ * records the first has. */
+static size_t check_topics(struct scene *scene)
+{
+    struct sent *sent = mem_array(RECORD_COUNT_MAX, sizeof(*sent));
+    size_t counts[2];
+
+    for (size_t topic = 0; topic < 2; topic++) {
+        size_t count = counts[topic] = read_sent(scene, topic, sent);
+        int64_t reached = 0;
+
+        for (size_t i = 0; i < count; i++) {
+            bool last = true;
+
+            for (size_t j = i + 1; j < count && last; j++) {
+                if (sent[j].id == sent[i].id) {
+                    assert_true(sent[j].revision >= sent[i].revision);
+                    last = false;
+                }
+            }
+            if (last) {
+                assert_int_equal(sent[i].revision, revision_of(scene, sent[i].id));
+                reached++;
+            }
+        }
+        assert_int_equal(reached, number(scene, "SELECT COUNT(*) FROM offer"));
+    }
+    free(sent);
+    return counts[0];
+}
+
+/* --- export --- */
+
+static void every_change_reaches_both_topics_in_order(void **state)
+{
+    struct scene *scene = start(state);
+    size_t change_count = write_much(scene, 60);
+
+    assert_int_equal(queue_count(scene), change_count);
+    round_of(scene);
+    change_count += write_much(scene, 60);
+    export_all(scene);
+    assert_int_equal(queue_count(scene), 0);
+    assert_int_equal(check_topics(scene), change_count);
+}
+
+static void two_changes_of_an_offer_are_two_batches(void **state)
+{
+    struct scene *scene = start(state);
+    offerid busy = create(scene, "s");
+
+    move(scene, busy, MOVE_WITHDRAW);
+    create(scene, "s");
+    move(scene, busy, MOVE_REPUBLISH);
+    assert_int_equal(round_of(scene), 2); /* rows 1 and 3 */
+    assert_int_equal(number(scene, "SELECT MIN(seq) FROM queue"), 2);
+    assert_int_equal(number(scene, "SELECT MAX(seq) FROM queue"), 4);
+    assert_int_equal(round_of(scene), 1);
+    assert_int_equal(number(scene, "SELECT MIN(seq) FROM queue"), 4);
+    assert_int_equal(round_of(scene), 1);
+    assert_int_equal(round_of(scene), 0);
+    assert_int_equal(check_topics(scene), 4);
+}
+
+/* More of one shard than a window has, and more of all than a batch. */
+static void a_long_queue_is_taken_in_parts(void **state)
+{
+    struct scene *scene = start(state);
+    size_t first;
+
+    for (int i = 0; i < EXPORT_WINDOW_COUNT + 50; i++)
+        create(scene, "s");
+    write_much(scene, 40);
+    first = round_of(scene);
+    assert_true(first >= EXPORT_WINDOW_COUNT && first <= EXPORT_WINDOW_COUNT + 40);
+    export_all(scene);
+    assert_int_equal(queue_count(scene), 0);
+    check_topics(scene);
+}
+
+static void nothing_is_deleted_before_every_acknowledgement(void **state)
+{
+    struct scene *scene = start(state);
+    size_t change_count = write_much(scene, 10);
+    struct err err;
+    size_t count;
+
+    atomic_store(&scene->faults->fail_produce, 1);
+    assert_int_equal(exporter_round(&scene->exporter, scene->all, OFFER_SHARD_COUNT, &count, &err),
+                     ERR_UNAVAILABLE);
+    assert_int_equal(count, 0);
+    assert_int_equal(queue_count(scene), change_count);
+    atomic_store(&scene->faults->lose_ack, 1);
+    assert_int_equal(exporter_round(&scene->exporter, scene->all, OFFER_SHARD_COUNT, &count, &err),
+                     ERR_TIMEOUT);
+    assert_int_equal(count, 0);
+    assert_int_equal(queue_count(scene), change_count);
+    export_all(scene);
+    assert_int_equal(queue_count(scene), 0);
+    assert_true(check_topics(scene) > change_count); /* what was stored without an answer, twice */
+}
+
+static void a_stale_ticket_deletes_nothing(void **state)
+{
+    struct scene *scene = start(state);
+    struct exporter other = scene->exporter;
+    struct coord_shard old[OFFER_SHARD_COUNT];
+    struct err err;
+    size_t count;
+
+    round_of(scene); /* ticket 1 is recorded */
+    memcpy(old, scene->all, sizeof(old));
+    create(scene, "s");
+    /* The new owner has deleted nothing yet: that it came is enough. */
+    hold_all(scene, 2);
+    scene->all[0] = scene->all[seller_shard("s")];
+    atomic_store(&scene->faults->fail_produce, 1);
+    assert_int_equal(exporter_round(&other, scene->all, 1, &count, &err), ERR_UNAVAILABLE);
+    assert_int_equal(exporter_round(&scene->exporter, old, OFFER_SHARD_COUNT, &count, &err),
+                     ERR_STALE);
+    assert_int_equal(count, 0);
+    assert_int_equal(queue_count(scene), 1);
+    OK(exporter_round(&other, scene->all, 1, &count, &err));
+    assert_int_equal(count, 1);
+    assert_int_equal(queue_count(scene), 0);
+}
+
+static void a_stale_shard_holds_up_no_other(void **state)
+{
+    struct scene *scene = start(state);
+    struct exporter other = scene->exporter;
+    struct coord_shard taken = {.shard = seller_shard("seller-0"), .ticket = 9};
+    struct err err;
+    size_t count;
+
+    round_of(scene);
+    OK(exporter_round(&other, &taken, 1, &count, &err));
+    write_much(scene, SELLER_COUNT);
+    exporter_round(&scene->exporter, scene->all, OFFER_SHARD_COUNT, &count, &err);
+    assert_true(count > 0);
+    while (count)
+        assert_int_equal(
+            exporter_round(&scene->exporter, scene->all, OFFER_SHARD_COUNT, &count, &err),
+            ERR_STALE);
+    assert_true(queue_count(scene) > 0);
+    assert_int_equal(number(scene, "SELECT MIN(shard_id) FROM queue"), taken.shard);
+    assert_int_equal(number(scene, "SELECT MAX(shard_id) FROM queue"), taken.shard);
+}
+
+static int damage(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(*(offerid *)arg), STORE_V_BLOB(bytes_of("?"))};
+
+    return store_exec(tx, "UPDATE offer SET body = $2 WHERE id = $1", params, 2, NULL, err);
+}
+
+static void a_damaged_offer_holds_up_no_other(void **state)
+{
+    struct scene *scene = start(state);
+    offerid damaged;
+    struct err err;
+
+    create(scene, "s");
+    damaged = create(scene, "s");
+    create(scene, "s");
+    OK(store_write(scene->place.store, damage, &damaged, &err));
+    assert_int_equal(round_of(scene), 2);
+    assert_int_equal(round_of(scene), 0);
+    assert_int_equal(number(scene, "SELECT offer_id FROM queue"), damaged);
+    assert_int_equal(queue_count(scene), 1);
+}
+
+/* --- expiry --- */
+
+static size_t expire_pass(struct scene *scene, uint32_t shard)
+{
+    struct expiry_cursor cursor = {0};
+    size_t total = 0, expired;
+    bool more = true;
+    struct err err;
+
+    while (more) {
+        OK(expiry_step(&scene->place.offers, shard, &cursor, &expired, &more, &err));
+        total += expired;
+    }
+    return total;
+}
+
+static void offers_expire_in_their_time_and_once(void **state)
+{
+    struct scene *scene = start(state);
+    uint32_t shard = seller_shard("s");
+    enum { DUE_COUNT = EXPIRY_CHUNK_COUNT + 5 };
+    offerid prolonged, withdrawn, damaged;
+    struct err err;
+
+    prolonged = create(scene, "s");
+    withdrawn = create(scene, "s");
+    damaged = create(scene, "s");
+    for (int i = 0; i < DUE_COUNT; i++)
+        create(scene, "s");
+    clock_manual_advance(&scene->place.clock, MONTH_US - 5 * 24 * 3600 * INT64_C(1000000));
+    assert_int_equal(expire_pass(scene, shard), 0);
+    move(scene, prolonged, MOVE_PROLONG);
+    move(scene, withdrawn, MOVE_WITHDRAW);
+    clock_manual_advance(&scene->place.clock, 5 * 24 * 3600 * INT64_C(1000000));
+    assert_int_equal(expire_pass(scene, (shard + 1) % OFFER_SHARD_COUNT), 0);
+    place_recount(&scene->place);
+    OK(store_write(scene->place.store, damage, &damaged, &err));
+    assert_int_equal(expire_pass(scene, shard), DUE_COUNT);
+    assert_int_equal(expire_pass(scene, shard), 0);
+    place_recount(&scene->place);
+    assert_int_equal(number(scene, "SELECT counter FROM user_offer_presets_count "
+                                   "WHERE seller_id = 's' AND preset_id = 3"),
+                     DUE_COUNT);
+    assert_int_equal(revision_of(scene, prolonged), 2);
+    assert_int_equal(revision_of(scene, withdrawn), 2);
+}
+
+/* --- the worker --- */
+
+static struct coord *join_as(struct scene *scene, size_t number, const char *member, bool manual)
+{
+    const struct coord_options options = {.lease_us = (int64_t)LEASE_MS * MS_US, .manual = manual};
+    struct err err;
+
+    OK(coord_open(scene->coord_url, member, &options, &scene->coords[number], &err));
+    return scene->coords[number];
+}
+
+static void start_worker(struct scene *scene, struct coord *coord)
+{
+    struct err err;
+
+    OK(offers_worker_start(&scene->place.offers, scene->topics, coord, &scene->worker, &err));
+}
+
+static void stop_worker(struct scene *scene)
+{
+    offers_worker_stop(scene->worker);
+    scene->worker = NULL;
+}
+
+static void a_worker_exports_expires_and_forgets(void **state)
+{
+    struct scene *scene = start(state);
+    struct arena *arena = arena_new();
+    struct author author = author_of("s", arena);
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct err err;
+
+    author.once_key = bytes_of("k");
+    start_worker(scene, join_as(scene, 0, "one", false));
+    OK(offers_create(&scene->place.offers, &author, content_of(arena, "books", 0, 1, "RUB"),
+                     &receipt, &err));
+    wait_for(scene, "SELECT COUNT(*) FROM queue", 0);
+    assert_int_equal(number(scene, "SELECT COUNT(*) FROM idempotency"), 1);
+    atomic_store(&scene->faults->fail_produce, 2);
+    clock_manual_advance(&scene->place.clock, MONTH_US);
+    wait_for(scene, "SELECT revision FROM offer", 2);
+    wait_for(scene, "SELECT COUNT(*) FROM queue", 0);
+    wait_for(scene, "SELECT COUNT(*) FROM idempotency", 0);
+    stop_worker(scene);
+    check_topics(scene);
+    arena_free(arena);
+}
+
+/* Steps the member that has no thread until it has half of the shards. */
+static size_t own_half(struct coord *coord, struct coord_shards *shards, struct coord_shard *owned)
+{
+    const struct timespec step = {.tv_nsec = 20 * 1000 * 1000};
+    int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+    size_t count = 0;
+    struct err err;
+
+    while (count != OFFER_SHARD_COUNT / 2) {
+        assert_true(clock_mono_us(clock_system()) < until);
+        OK(coord_step(coord, &err));
+        count = coord_owned(shards, owned, OFFER_SHARD_COUNT);
+        nanosleep(&step, NULL);
+    }
+    return count;
+}
+
+static void a_frozen_worker_loses_its_shards_to_the_other(void **state)
+{
+    struct scene *scene = start(state);
+    struct coord *living = join_as(scene, 0, "living", false);
+    struct coord *frozen_coord = join_as(scene, 1, "frozen", true);
+    struct coord_shard owned[OFFER_SHARD_COUNT];
+    struct coord_shards *frozen;
+    struct exporter exporter;
+    size_t owned_count, count;
+    struct err err;
+
+    start_worker(scene, living);
+    OK(coord_join(frozen_coord, EXPORT_SET, OFFER_SHARD_COUNT, &frozen, &err));
+    OK(exporter_init(&exporter, &scene->place.offers, scene->topics, frozen, &err));
+    owned_count = own_half(frozen_coord, frozen, owned);
+    OK(exporter_round(&exporter, owned, owned_count, &count, &err));
+    if (scene->place.postgres) { /* ZooKeeper's client has threads that no test can freeze */
+        coord_close(frozen_coord);
+        scene->coords[1] = NULL;
+        exporter.shards = NULL;
+    }
+    write_much(scene, 40); /* from here on it does nothing any more */
+    wait_for(scene, "SELECT COUNT(*) FROM queue", 0);
+    write_much(scene, 40);
+    exporter.shards = NULL; /* it does not even look at its lease */
+    exporter_round(&exporter, owned, owned_count, &count, &err);
+    assert_int_equal(count, 0);
+    wait_for(scene, "SELECT COUNT(*) FROM queue", 0);
+    stop_worker(scene);
+    check_topics(scene);
+}
+
+/* --- the list of cases --- */
+
+#define CASES                                                                                      \
+    CASE(every_change_reaches_both_topics_in_order),                                               \
+        CASE(two_changes_of_an_offer_are_two_batches), CASE(a_long_queue_is_taken_in_parts),       \
+        CASE(nothing_is_deleted_before_every_acknowledgement),                                     \
+        CASE(a_stale_ticket_deletes_nothing), CASE(a_stale_shard_holds_up_no_other),               \
+        CASE(a_damaged_offer_holds_up_no_other), CASE(offers_expire_in_their_time_and_once),       \
+        CASE(a_worker_exports_expires_and_forgets),                                                \
+        CASE(a_frozen_worker_loses_its_shards_to_the_other)
+
+#ifndef __SANITIZE_THREAD__
+static char servers;
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define CASE(name) {"embedded: " #name, name, set_up, tear_down, NULL}
+        CASES,
+#undef CASE
+/* librdkafka makes its threads by thrd_create, which ThreadSanitizer does not see and dies of. */
+#ifndef __SANITIZE_THREAD__
+#define CASE(name) {"servers: " #name, name, set_up, tear_down, &servers}
+        CASES,
+#undef CASE
+#endif
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* offers_moderation.c - opinions of moderators, and states of stages, on every store. */
+#include "contract/offers_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "net/message.h"
+#include "offers/moderation.h"
+#include "offers/opinions.h"
+#include "offers/stage.h"
+
+enum { WAIT_MS = 30000 };
+enum { BAN = TORG__V1__MODERATION_OPINION__VERDICT__BAN };
+enum { PASS = TORG__V1__MODERATION_OPINION__VERDICT__PASS };
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != 0)                                                                           \
+            fail_msg("%s: %s", #call, err.text);                                                   \
+    } while (0)
+
+struct scene {
+    struct offers_place place;
+    struct arena *arena;
+    char id_text[OFFER_ID_TEXT_SIZE];
+    offerid id; /* an offer of the seller "s" */
+};
+
+static int set_up(void **state)
+{
+    static struct scene scene;
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    bool postgres = *state != NULL;
+    struct author author;
+    struct err err;
+
+    memset(&scene, 0, sizeof(scene));
+    *state = &scene;
+    if (!offers_place_open(&scene.place, postgres))
+        return 0;
+    scene.arena = arena_new();
+    author = author_of("s", scene.arena);
+    OK(offers_create(&scene.place.offers, &author, content_of(scene.arena, "books", 0, 1, "RUB"),
+                     &receipt, &err));
+    snprintf(scene.id_text, sizeof(scene.id_text), "%s", receipt.id);
+    scene.id = id_of(receipt.id);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+
+    if (scene->place.store)
+        arena_free(scene->arena);
+    offers_place_close(&scene->place);
+    return 0;
+}
+
+static struct scene *start(void **state)
+{
+    struct scene *scene = *state;
+
+    if (!scene->place.store)
+        skip();
+    return scene;
+}
+
+static Torg__V1__ModerationOpinion opinion_of(struct scene *scene, int64_t revision, int verdict)
+{
+    static char *reasons[] = {"counterfeit"};
+    Torg__V1__ModerationOpinion opinion = TORG__V1__MODERATION_OPINION__INIT;
+
+    opinion.offer_id = scene->id_text;
+    opinion.revision = revision;
+    opinion.verdict = (Torg__V1__ModerationOpinion__Verdict)verdict;
+    opinion.reasons = reasons;
+    opinion.n_reasons = verdict == BAN;
+    return opinion;
+}
+
+/* Whether it was applied; *moved: the offer has changed. */
+static bool give(struct scene *scene, int64_t revision, int verdict, bool *moved)
+{
+    const Torg__V1__ModerationOpinion opinion = opinion_of(scene, revision, verdict);
+    Torg__V1__GiveOpinionResponse answer = TORG__V1__GIVE_OPINION_RESPONSE__INIT;
+    struct err err;
+
+    OK(moderation_apply(&scene->place.offers, &opinion, scene->arena, &answer, &err));
+    *moved = answer.receipt != NULL;
+    return answer.applied;
+}
+
+static Torg__V1__Offer *offer_of(struct scene *scene)
+{
+    const struct reader reader = {.sees_all = true};
+    Torg__V1__Offer *offer;
+    struct err err;
+
+    OK(offers_get(&scene->place.offers, &reader, scene->id, scene->arena, &offer, &err));
+    return offer;
+}
+
+static void move(struct scene *scene, enum offer_move how)
+{
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of("s", scene->arena);
+    struct err err;
+
+    OK(offers_move(&scene->place.offers, &author, scene->id, 0, how, &receipt, &err));
+}
+
+/* As place_recount, which asks for a queue row for each revision of rows of kind offer alone. */
+static void check(struct scene *scene, enum offer_status status, int64_t revision)
+{
+    Torg__V1__Offer *offer = offer_of(scene);
+
+    assert_int_equal(offer->status, status);
+    assert_int_equal(offer->revision, revision);
+    place_recount(&scene->place);
+}
+
+static void a_ban_and_its_end_are_changes_of_the_offer(void **state)
+{
+    struct scene *scene = start(state);
+    Torg__V1__Moderation *kept;
+    struct err err;
+    bool moved;
+
+    assert_int_equal(moderation_get(&scene->place.offers, scene->id, scene->arena, &kept, &err),
+                     ERR_NOT_FOUND);
+    assert_true(give(scene, 5, BAN, &moved));
+    assert_true(moved);
+    check(scene, OFFER_BANNED, 2);
+    OK(moderation_get(&scene->place.offers, scene->id, scene->arena, &kept, &err));
+    assert_int_equal(kept->opinion->revision, 5);
+    assert_string_equal(kept->opinion->reasons[0], "counterfeit");
+    assert_true(give(scene, 6, PASS, &moved));
+    assert_true(moved);
+    check(scene, OFFER_ACTIVE, 3);
+}
+
+static void a_stale_opinion_changes_nothing(void **state)
+{
+    struct scene *scene = start(state);
+    Torg__V1__Moderation *kept;
+    struct err err;
+    bool moved;
+
+    assert_true(give(scene, 5, PASS, &moved));
+    assert_false(moved);
+    assert_false(give(scene, 4, BAN, &moved));
+    assert_false(moved);
+    assert_false(give(scene, 5, BAN, &moved));
+    check(scene, OFFER_ACTIVE, 1);
+    assert_true(give(scene, 6, BAN, &moved));
+    assert_false(give(scene, 6, BAN, &moved)); /* it came twice */
+    assert_false(give(scene, 5, PASS, &moved));
+    check(scene, OFFER_BANNED, 2);
+    OK(moderation_get(&scene->place.offers, scene->id, scene->arena, &kept, &err));
+    assert_int_equal(kept->opinion->revision, 6);
+}
+
+static void an_opinion_that_moves_nothing_is_kept(void **state)
+{
+    struct scene *scene = start(state);
+    bool moved;
+
+    assert_true(give(scene, 1, BAN, &moved));
+    assert_true(give(scene, 2, BAN, &moved)); /* other reasons */
+    assert_false(moved);
+    check(scene, OFFER_BANNED, 2);
+    move(scene, MOVE_DELETE);
+    assert_true(give(scene, 3, PASS, &moved));
+    assert_false(moved);
+    check(scene, OFFER_DELETED, 3);
+}
+
+static void wrong_opinions_are_told_by_field(void **state)
+{
+    struct scene *scene = start(state);
+    Torg__V1__ModerationOpinion opinion = TORG__V1__MODERATION_OPINION__INIT;
+    Torg__V1__GiveOpinionResponse answer = TORG__V1__GIVE_OPINION_RESPONSE__INIT;
+    struct violations violations = violations_in(scene->arena);
+    char nobody[OFFER_ID_TEXT_SIZE];
+    struct err err;
+
+    assert_int_equal(opinion_check(&opinion, &violations), 3); /* offer_id, revision, verdict */
+    opinion = opinion_of(scene, 1, BAN);
+    assert_int_equal(opinion_check(&opinion, &violations), 0);
+    opinion.n_reasons = 0;
+    assert_int_equal(opinion_check(&opinion, &violations), 1);
+    opinion.n_reasons = 1;
+    offer_id_format(offer_id_make(1), nobody);
+    opinion.offer_id = nobody;
+    assert_int_equal(moderation_apply(&scene->place.offers, &opinion, scene->arena, &answer, &err),
+                     ERR_NOT_FOUND);
+}
+
+/* --- by the topic --- */
+
+static void produce(struct topics *topics, struct scene *scene, struct bytes value)
+{
+    const struct topic_record record = {.key = bytes_of(scene->id_text), .value = value};
+    struct err err;
+
+    OK(topic_produce(topics, OPINIONS_TOPIC, &record, 1, NULL, &err));
+}
+
+static void produce_opinion(struct topics *topics, struct scene *scene, int64_t revision,
+                            int verdict)
+{
+    const Torg__V1__ModerationOpinion opinion = opinion_of(scene, revision, verdict);
+    struct buf wire = BUF_INIT(1024);
+
+    message_encode(&opinion.base, &wire);
+    produce(topics, scene, buf_bytes(&wire));
+    buf_release(&wire);
+}
+
+static void opinions_come_by_the_topic(void **state)
+{
+    const struct timespec step = {.tv_nsec = 10 * 1000 * 1000};
+    struct scene *scene = start(state);
+    int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+    struct opinions *opinions;
+    struct topics *topics;
+    struct err err;
+
+    OK(topics_open("memory:", NULL, &topics, &err));
+    OK(opinions_start(&scene->place.offers, topics, &opinions, &err));
+    produce(topics, scene, bytes_of("\xff no message"));
+    produce_opinion(topics, scene, 2, BAN);
+    produce_opinion(topics, scene, 1, PASS);
+    produce_opinion(topics, scene, 3, PASS);
+    produce_opinion(topics, scene, 4, BAN);
+    while (offer_of(scene)->revision < 4 && clock_mono_us(clock_system()) < until)
+        nanosleep(&step, NULL);
+    opinions_stop(opinions);
+    topics_close(topics);
+    check(scene, OFFER_BANNED, 4);
+}
+
+/* --- stages --- */
+
+static int put(struct scene *scene, const char *stage, int64_t expected, const char *value)
+{
+    Torg__V1__StageState state = TORG__V1__STAGE_STATE__INIT;
+    struct err err;
+
+    return stage_put(&scene->place.offers, scene->id, stage, expected, bytes_of(value),
+                     scene->arena, &state, &err);
+}
+
+static void a_stage_keeps_its_state_by_compare_and_set(void **state)
+{
+    struct scene *scene = start(state);
+    Torg__V1__StageState kept = TORG__V1__STAGE_STATE__INIT;
+    struct err err;
+
+    assert_int_equal(stage_get(&scene->place.offers, scene->id, "spell", scene->arena, &kept, &err),
+                     ERR_NOT_FOUND);
+    assert_int_equal(put(scene, "spell", 1, "x"), ERR_CONFLICT);
+    assert_int_equal(put(scene, "spell", 0, "one"), 0);
+    assert_int_equal(put(scene, "spell", 0, "again"), ERR_CONFLICT);
+    assert_int_equal(put(scene, "spell", 1, "two"), 0);
+    assert_int_equal(put(scene, "other", 0, "mine"), 0);
+    OK(stage_get(&scene->place.offers, scene->id, "spell", scene->arena, &kept, &err));
+    assert_int_equal(kept.revision, 2);
+    assert_true(bytes_equal_text(bytes_make(kept.value.data, kept.value.len), "two"));
+    assert_int_equal(stage_put(&scene->place.offers, offer_id_make(1), "spell", 0, bytes_of("x"),
+                               scene->arena, &kept, &err),
+                     ERR_NOT_FOUND);
+    check(scene, OFFER_ACTIVE, 1); /* the offer knows nothing of it */
+    assert_int_equal(place_integer(&scene->place, "SELECT COUNT(*) FROM queue", NULL, 0), 1);
+}
+
+static void names_and_sizes_of_stages_have_limits(void **state)
+{
+    struct scene *scene = start(state);
+    static uint8_t large[STAGE_VALUE_SIZE_MAX + 1];
+    Torg__V1__StageState kept = TORG__V1__STAGE_STATE__INIT;
+    struct err err;
+
+    assert_int_equal(stage_check_name("spell-2", &err), 0);
+    assert_int_equal(stage_check_name("", &err), ERR_INVALID);
+    assert_int_equal(stage_check_name("a/b", &err), ERR_INVALID);
+    assert_int_equal(stage_check_name("Spell", &err), ERR_INVALID);
+    assert_int_equal(stage_put(&scene->place.offers, scene->id, "spell", 0,
+                               bytes_make(large, sizeof(large)), scene->arena, &kept, &err),
+                     ERR_LIMIT);
+    OK(stage_put(&scene->place.offers, scene->id, "spell", 0, bytes_make(large, sizeof(large) - 1),
+                 scene->arena, &kept, &err));
+}
+
+/* --- the list of cases --- */
+
+#define CASES                                                                                      \
+    CASE(a_ban_and_its_end_are_changes_of_the_offer), CASE(a_stale_opinion_changes_nothing),       \
+        CASE(an_opinion_that_moves_nothing_is_kept), CASE(wrong_opinions_are_told_by_field),       \
+        CASE(opinions_come_by_the_topic), CASE(a_stage_keeps_its_state_by_compare_and_set),        \
+        CASE(names_and_sizes_of_stages_have_limits)
+
+int main(void)
+{
+    static char postgres;
+    const struct CMUnitTest tests[] = {
+#define CASE(name) {"sqlite: " #name, name, set_up, tear_down, NULL}
+        CASES,
+#undef CASE
+#define CASE(name) {"postgres: " #name, name, set_up, tear_down, &postgres}
+        CASES,
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * feed_value.c - any bytes as a price, a coordinate, a phone number, a description: what is taken
+ * keeps its bounds, and a price that was read is read the same when written plainly.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "offers/feed_field.h"
+#include "offers/feed_html.h"
+#include "offers/feed_value.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void require(int truth)
+{
+    if (!truth)
+        abort();
+}
+
+static void check_price(struct bytes text)
+{
+    struct feed_number number;
+    struct feed_number again;
+    char currency[4];
+    char plain[64];
+    int64_t amount;
+    int64_t second;
+
+    if (feed_parse_price(text, &number, currency))
+        return;
+    require(currency[0] == 0 || strlen(currency) == 3);
+    if (!currency[0])
+        memcpy(currency, "RUB", 4);
+    if (strcmp(currency, "RUB") != 0 || feed_price_minor(number, currency, &amount))
+        return;
+    require(amount >= 0);
+    snprintf(plain, sizeof(plain), "%" PRId64 ".%02d", amount / 100, (int)(amount % 100));
+    require(!feed_parse_price(bytes_of(plain), &again, currency));
+    require(!feed_price_minor(again, "RUB", &second) && second == amount);
+}
+
+static void check_html(struct bytes text)
+{
+    struct buf out = BUF_INIT(64 << 10);
+
+    if (!text_is_utf8(text))
+        return;
+    feed_html_to_text(text, &out);
+    require(text_is_utf8(buf_bytes(&out)));
+    for (size_t i = 0; i < out.size; i++)
+        require(out.data[i] >= ' ' || out.data[i] == '\n');
+    buf_release(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes text = feed_trim(bytes_make(data, size));
+    char phone[FEED_PHONE_SIZE];
+    struct bytes attribute;
+    double degrees;
+
+    check_price(text);
+    check_html(text);
+    if (feed_parse_degrees(text, 90, &degrees))
+        require(degrees >= -90 && degrees <= 90);
+    if (feed_parse_phone(text, phone))
+        require(phone[0] == '+' && strlen(phone) < FEED_PHONE_SIZE);
+    feed_is_web_url(text);
+    feed_field_find(text, &attribute);
+    return 0;
+}

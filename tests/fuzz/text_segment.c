@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Fuzz target: text segments. The input is a segment; its sums are made right first (unless its
+ * last byte is another than a segment's), or nothing would get past them. Then everything is read
+ * in every way. Refused or read, but never outside of the bytes; ids must ascend.
+ */
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "index/postings.h"
+#include "index/text_segment_format.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void mend_sums(uint8_t *data, size_t size)
+{
+    uint8_t *footer = data + size - SEGMENT_FOOTER_SIZE;
+    uint64_t sums = get_le64(data + HEADER_SECTIONS + SECTION_SUMS * 16);
+    uint64_t sums_size = get_le64(data + HEADER_SECTIONS + SECTION_SUMS * 16 + 8);
+    uint64_t chunk;
+
+    memcpy(data, SEGMENT_MAGIC, 8);
+    put_le32(data + HEADER_FORMAT, SEGMENT_FORMAT);
+    put_le64(data + HEADER_HASH, hash64(bytes_make(data, HEADER_HASH)));
+    memcpy(footer + 16, SEGMENT_MAGIC, 8);
+    put_le64(footer + 8, size);
+    if (sums > size || sums_size > size - sums || sums_size % 8)
+        return;
+    for (chunk = 0; chunk < sums_size / 8 && chunk * SEGMENT_CHUNK_SIZE < sums; chunk++) {
+        uint64_t from = chunk * SEGMENT_CHUNK_SIZE, left = sums - from;
+
+        put_le64(
+            data + sums + chunk * 8,
+            hash64(bytes_make(data + from, left < SEGMENT_CHUNK_SIZE ? left : SEGMENT_CHUNK_SIZE)));
+    }
+    put_le64(footer, hash64(bytes_make(data + sums, sums_size)));
+}
+
+static void read_blocks(struct postings *cursor)
+{
+    struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
+    int rc = 0;
+
+    while (!rc && !postings_ended(cursor)) {
+        const docid *ids;
+        uint32_t i, count;
+        int index;
+
+        rc = postings_ids(cursor, &ids, NULL);
+        for (i = 0; !rc && i < cursor->size; i++) {
+            assert(ids[i] <= cursor->last && (i == 0 || ids[i] > ids[i - 1]));
+            assert(postings_index(cursor, ids[i], &index, NULL) || index == (int)i);
+            if (i % 16 == 0 && postings_occurrences(cursor, i, occurrences, &count, NULL) == 0)
+                assert(count <= POSTING_OCCURRENCE_MAX);
+        }
+        rc = rc ? rc : postings_next_block(cursor, NULL);
+    }
+}
+
+static void read_windows(struct postings *cursor)
+{
+    struct window_bits bits;
+    int rc = 0, left = 1000;
+
+    while (!rc && !postings_ended(cursor) && left-- > 0)
+        rc = postings_fill(cursor, window_of(postings_low(cursor)), &bits, NULL);
+}
+
+static void read_all(const struct text_segment *segment)
+{
+    struct window_bits bits;
+    struct postings cursor;
+    const uint8_t *lengths;
+    uint32_t index, window, term = 0;
+    bool found = true;
+    docid id;
+    int rc = 0;
+
+    for (index = 0; !rc && found && index < 1000; index++)
+        rc = text_segment_owned_next(segment, index, &window, &bits, &lengths, &found, NULL);
+    text_segment_owned(segment, 7, &bits, NULL);
+    for (index = 0; index < 1000; index++, term++) {
+        if (text_segment_next_term(segment, term, &term, NULL) || term == UINT32_MAX)
+            return;
+        if (postings_open(&cursor, segment, term, NULL) == 0)
+            read_blocks(&cursor);
+        if (postings_open(&cursor, segment, term, NULL) == 0)
+            read_windows(&cursor);
+        if (postings_open(&cursor, segment, term, NULL) == 0)
+            (void)postings_seek(&cursor, cursor.last + 1, &id, NULL);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct text_segment *segment;
+    uint8_t *copy;
+
+    if (size == 0 || size > 1 << 20)
+        return 0;
+    copy = malloc(size);
+    memcpy(copy, data, size);
+    if (size >= SEGMENT_HEADER_SIZE + SEGMENT_FOOTER_SIZE &&
+        data[size - 1] == (uint8_t)SEGMENT_MAGIC[7])
+        mend_sums(copy, size);
+    if (text_segment_from_image("fuzz", copy, size, false, &segment, NULL) == 0)
+        read_all(segment);
+    text_segment_close(segment);
+    return 0;
+}

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Unit tests of index/kernels.h: the portable kernels against arithmetic, the vector kernels
+ * against the portable ones, byte for byte, on every width and alignment.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/random.h"
+#include "index/kernels.h"
+
+enum { ROUNDS = 40 };
+
+static struct rng seeded(void)
+{
+    const char *given = getenv("TORG_SEED");
+    uint64_t seed = given ? strtoull(given, NULL, 0) : random_u64();
+
+    print_message("# TORG_SEED=%ju\n", (uintmax_t)seed);
+    return rng_seeded(seed);
+}
+
+/* Exactly as large as the kernel may read, at an odd address, so that ASan sees one byte more. */
+static uint8_t *random_packed(struct rng *rng, unsigned width, size_t shift, uint8_t **to_free)
+{
+    size_t size = (size_t)width * BLOCK_WIDTH_SIZE, i;
+    uint8_t *memory = malloc(size + shift + 1);
+
+    for (i = 0; i < size + shift; i++)
+        memory[i] = (uint8_t)rng_next(rng);
+    *to_free = memory = realloc(memory, size + shift ? size + shift : 1);
+    return memory + shift;
+}
+
+static uint32_t bits_of_lane(const uint8_t *in, unsigned lanes, unsigned lane, unsigned from,
+                             unsigned width)
+{
+    unsigned lane_bits = 256 / lanes, bit;
+    uint32_t value = 0;
+
+    for (bit = 0; bit < width; bit++) {
+        unsigned word = (from + bit) / lane_bits, rest = (from + bit) % lane_bits;
+        unsigned byte = (word * lanes + lane) * (lane_bits / 8) + rest / 8;
+
+        value |= (uint32_t)(in[byte] >> (rest % 8) & 1) << bit;
+    }
+    return value;
+}
+
+static void portable_unpack_follows_the_layout(void **state)
+{
+    struct rng rng = seeded();
+    unsigned width, i;
+
+    (void)state;
+    for (width = 0; width <= 32; width++) {
+        uint8_t *memory, *in = random_packed(&rng, width, 1, &memory);
+        uint32_t out[BLOCK_SIZE], ids[BLOCK_SIZE], sum = 17;
+        uint16_t narrow[BLOCK_SIZE], sum16 = UINT16_MAX;
+
+        kernels_portable.unpack(in, width, out);
+        kernels_portable.unpack_ids(in, width, 17, ids);
+        for (i = 0; i < BLOCK_SIZE; i++) {
+            assert_int_equal(out[i], bits_of_lane(in, 8, i % 8, i / 8 * width, width));
+            sum += out[i] + 1;
+            assert_int_equal(ids[i], sum);
+        }
+        if (width <= 16) {
+            uint32_t all = kernels_portable.unpack_ids16(in, width, narrow);
+
+            for (i = 0; i < BLOCK_SIZE; i++) {
+                uint32_t value = bits_of_lane(in, 16, i % 16, i / 16 * width, width);
+
+                all -= value;
+                sum16 += (uint16_t)(value + 1);
+                assert_int_equal(narrow[i], sum16);
+            }
+            assert_int_equal(all, 0);
+        }
+        free(memory);
+    }
+}
+
+static const struct kernels *vector_or_skip(void)
+{
+    const struct kernels *vector = kernels_vector();
+
+    if (!vector)
+        skip();
+    return vector;
+}
+
+static void vector_unpack_equals_portable(void **state)
+{
+    const struct kernels *vector = vector_or_skip();
+    struct rng rng = seeded();
+    unsigned width, round;
+
+    (void)state;
+    for (width = 0; width <= 32; width++) {
+        for (round = 0; round < ROUNDS; round++) {
+            uint8_t *memory, *in = random_packed(&rng, width, round % 9, &memory);
+            uint32_t a[BLOCK_SIZE], b[BLOCK_SIZE], before = (uint32_t)rng_next(&rng);
+            uint16_t c[BLOCK_SIZE], d[BLOCK_SIZE];
+
+            kernels_portable.unpack(in, width, a);
+            vector->unpack(in, width, b);
+            assert_memory_equal(a, b, sizeof(a));
+            kernels_portable.unpack_ids(in, width, before, a);
+            vector->unpack_ids(in, width, before, b);
+            assert_memory_equal(a, b, sizeof(a));
+            if (width <= 16) {
+                assert_int_equal(kernels_portable.unpack_ids16(in, width, c),
+                                 vector->unpack_ids16(in, width, d));
+                assert_memory_equal(c, d, sizeof(c));
+                kernels_portable.widen(c, before, a);
+                vector->widen(d, before, b);
+                assert_memory_equal(a, b, sizeof(a));
+            }
+            free(memory);
+        }
+    }
+}
+
+static void fill_random(struct rng *rng, struct window_bits *bits)
+{
+    uint64_t density = rng_below(rng, 6);
+    unsigned i;
+
+    for (i = 0; i < WINDOW_WORDS; i++) {
+        uint64_t word = rng_next(rng);
+
+        if (density < 3)
+            word &= rng_next(rng) & rng_next(rng) & (density ? UINT64_MAX : rng_next(rng));
+        if (density == 4)
+            word = UINT64_MAX;
+        if (density == 5)
+            word = 0;
+        bits->words[i] = word;
+    }
+}
+
+static void windows_follow_the_bits(const struct kernels *tested, struct rng *rng)
+{
+    static uint16_t list[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    struct window_bits a, b, c, d;
+    uint32_t count = 0, both = 0, at = 0;
+    unsigned i;
+
+    fill_random(rng, &a);
+    fill_random(rng, &b);
+    c = a;
+    tested->window_and(&c, &b);
+    d = a;
+    tested->window_andnot(&d, &b);
+    for (i = 0; i < WINDOW_SIZE; i++) {
+        bool in_a = window_test(&a, i), in_b = window_test(&b, i);
+
+        count += in_a;
+        both += in_a && in_b;
+        assert_int_equal(window_test(&c, i), in_a && in_b);
+        assert_int_equal(window_test(&d, i), in_a && !in_b);
+    }
+    assert_int_equal(tested->window_count(&a), count);
+    assert_int_equal(tested->window_and_count(&a, &b), both);
+    assert_int_equal(tested->window_list(&a, list), count);
+    for (i = 0; i < WINDOW_SIZE; i++) {
+        if (window_test(&a, i))
+            assert_int_equal(list[at++], i);
+    }
+    tested->window_or(&d, &b);
+    tested->window_or(&a, &b);
+    assert_memory_equal(&a, &d, sizeof(a));
+}
+
+static void set_follows_the_ids(const struct kernels *tested, struct rng *rng)
+{
+    static uint16_t list[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    static uint16_t shifted[WINDOW_SIZE];
+    static uint32_t ids[WINDOW_SIZE];
+    struct window_bits wanted, before, got;
+    uint32_t first = window_first((uint32_t)rng_below(rng, UINT32_MAX >> WINDOW_SHIFT));
+    uint32_t count, i;
+
+    fill_random(rng, &wanted);
+    fill_random(rng, &before);
+    count = kernels_portable.window_list(&wanted, list);
+    for (i = 0; i < count; i++) {
+        ids[i] = first + list[i];
+        shifted[i] = (uint16_t)(list[i] - 777);
+    }
+    for (i = count ? list[0] : 0; i < WINDOW_SIZE; i++)
+        window_clear(&before, i);
+    got = before;
+    tested->set_ids(&got, ids, count, first);
+    kernels_portable.window_or(&wanted, &before);
+    assert_memory_equal(&got, &wanted, sizeof(got));
+    got = before;
+    tested->set_ids16(&got, shifted, count, 777);
+    assert_memory_equal(&got, &wanted, sizeof(got));
+}
+
+static void portable_windows(void **state)
+{
+    struct rng rng = seeded();
+    unsigned round;
+
+    (void)state;
+    for (round = 0; round < ROUNDS; round++) {
+        windows_follow_the_bits(&kernels_portable, &rng);
+        set_follows_the_ids(&kernels_portable, &rng);
+    }
+}
+
+static void vector_windows(void **state)
+{
+    const struct kernels *vector = vector_or_skip();
+    struct rng rng = seeded();
+    unsigned round;
+
+    (void)state;
+    for (round = 0; round < ROUNDS; round++) {
+        windows_follow_the_bits(vector, &rng);
+        set_follows_the_ids(vector, &rng);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(portable_unpack_follows_the_layout),
+        cmocka_unit_test(vector_unpack_equals_portable),
+        cmocka_unit_test(portable_windows),
+        cmocka_unit_test(vector_windows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
