@@ -33,6 +33,7 @@ int postings_open(struct postings *postings, const struct text_segment *segment,
     postings->entry = entry;
     postings->count = postings->block_count = postings->block = 0;
     postings->before = segment->info.first_id - 1;
+    postings->floor = 0;
     if (rc || entry == 0)
         return rc;
     postings->block_count = 1;
@@ -173,12 +174,13 @@ int postings_fill(struct postings *postings, uint32_t window, struct window_bits
     int rc = postings_seek_block(postings, first, err);
 
     memset(bits, 0, sizeof(*bits));
-    while (!rc && !postings_ended(postings) && postings_low(postings) <= end) {
+    while (!rc && !postings_ended(postings) && block_low(postings) <= end) {
         rc = fill_part(postings, first, end, bits, err);
         if (rc || postings->last > end)
             break;
         rc = postings_next_block(postings, err);
     }
+    postings->floor = end < DOCID_END ? end + 1 : DOCID_END;
     return rc;
 }
 
@@ -190,7 +192,7 @@ int postings_index(struct postings *postings, docid id, int *index, struct err *
     int rc;
 
     *index = -1;
-    if (postings_ended(postings) || id < postings_low(postings) || id > postings->last)
+    if (postings_ended(postings) || id < block_low(postings) || id > postings->last)
         return 0;
     if (postings->kind == BLOCK_BITS)
         return postings_rank(postings, id, index, err);

@@ -29,6 +29,7 @@ struct postings {
 
     /* The block at hand: its ids are above before and up to last. */
     docid before, last;
+    docid floor; /* ids below were filled into windows already */
     uint32_t size;
     uint8_t bounds[SEGMENT_FIELD_COUNT]; /* see text_segment_bound_value */
 
@@ -56,10 +57,15 @@ static inline bool postings_ended(const struct postings *postings)
     return postings->block == postings->block_count;
 }
 
-/* No document of the term below this is left; DOCID_END at the end. */
+/* No document of the term below this is left to fill; DOCID_END at the end. Filling the window of
+ * this id, again and again, comes to the end. */
 static inline docid postings_low(const struct postings *postings)
 {
-    return postings_ended(postings) ? DOCID_END : postings->before + 1;
+    docid low = postings->before + 1;
+
+    if (postings_ended(postings))
+        return DOCID_END;
+    return low > postings->floor ? low : postings->floor;
 }
 
 /* The next block, or the first block that has an id at or above id. */

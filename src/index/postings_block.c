@@ -25,7 +25,7 @@ int postings_load_inline(struct postings *postings, struct err *err)
     postings->has_ids = postings->has_codes = true;
     memset(postings->bounds, UINT8_MAX, sizeof(postings->bounds));
     if (tfs_count(text_segment_tfs(postings->segment, postings->codes[0])) != 1 ||
-        (docid)entry == DOCID_END || postings->last < postings_low(postings))
+        (docid)entry == DOCID_END || postings->last < block_low(postings))
         return postings_damaged(postings, "a wrong posting", err);
     return 0;
 }
@@ -87,7 +87,7 @@ int postings_load_short(struct postings *postings, struct err *err)
 
 static uint32_t words_of(const struct postings *postings)
 {
-    return (postings->last >> 6) - (postings_low(postings) >> 6) + 1;
+    return (postings->last >> 6) - (block_low(postings) >> 6) + 1;
 }
 
 int postings_load_block(struct postings *postings, const uint8_t *dir, struct err *err)
@@ -105,7 +105,7 @@ int postings_load_block(struct postings *postings, const uint8_t *dir, struct er
     postings->size = postings->count - postings->block * BLOCK_SIZE;
     if (postings->size > BLOCK_SIZE)
         postings->size = BLOCK_SIZE;
-    if (postings->last < postings_low(postings) || postings->last == DOCID_END)
+    if (postings->last < block_low(postings) || postings->last == DOCID_END)
         return postings_damaged(postings, "a last id out of order", err);
     if ((postings->kind == BLOCK_REST) != (postings->size < BLOCK_SIZE))
         return postings_damaged(postings, "a block of the wrong kind", err);
@@ -150,13 +150,13 @@ int postings_ids16(struct postings *postings, const uint16_t **ids, struct err *
 
 static const uint8_t *word_at(const struct postings *postings, uint32_t word)
 {
-    return postings->packed + (size_t)(word - (postings_low(postings) >> 6)) * 8;
+    return postings->packed + (size_t)(word - (block_low(postings) >> 6)) * 8;
 }
 
 /* The last word ends at last, the first begins at before + 1: other bits are no ids. */
 static bool bits_are_right(const struct postings *postings)
 {
-    uint32_t word, count = 0, first = postings_low(postings);
+    uint32_t word, count = 0, first = block_low(postings);
 
     for (word = first >> 6; word <= postings->last >> 6; word++)
         count += (uint32_t)__builtin_popcountll(get_le64(word_at(postings, word)));
@@ -171,7 +171,7 @@ static int ids_of_bits(struct postings *postings, struct err *err)
 
     if (!bits_are_right(postings))
         return postings_damaged(postings, "wrong bits", err);
-    for (word = postings_low(postings) >> 6; word <= postings->last >> 6; word++) {
+    for (word = block_low(postings) >> 6; word <= postings->last >> 6; word++) {
         uint64_t bits = get_le64(word_at(postings, word));
 
         for (; bits; bits &= bits - 1)
@@ -189,7 +189,7 @@ static int ids_of_gaps(struct postings *postings, struct err *err)
     if (postings->kind == BLOCK_NARROW) {
         rc = postings_ids16(postings, &ids16, err);
         if (!rc)
-            kernels()->widen(ids16, postings_low(postings), postings->ids);
+            kernels()->widen(ids16, block_low(postings), postings->ids);
         return rc;
     }
     kernels()->unpack_ids(postings->packed, postings->width, postings->before, postings->ids);
@@ -197,8 +197,7 @@ static int ids_of_gaps(struct postings *postings, struct err *err)
         if (postings->ids[i] <= postings->ids[i - 1])
             return postings_damaged(postings, "ids out of order", err);
     }
-    if (postings->ids[BLOCK_SIZE - 1] != postings->last ||
-        postings->ids[0] < postings_low(postings))
+    if (postings->ids[BLOCK_SIZE - 1] != postings->last || postings->ids[0] < block_low(postings))
         return postings_damaged(postings, "a wrong last id", err);
     return 0;
 }
@@ -217,7 +216,7 @@ int postings_ids(struct postings *postings, const docid **ids, struct err *err)
 int postings_fill_bits(struct postings *postings, docid first, docid end, struct window_bits *bits,
                        struct err *err)
 {
-    uint32_t low = postings_low(postings), word;
+    uint32_t low = block_low(postings), word;
 
     (void)err;
     if (low < first)
@@ -238,7 +237,7 @@ int postings_rank(struct postings *postings, docid id, int *index, struct err *e
     if (!(at >> (id & 63) & 1))
         return 0;
     rank = (uint32_t)__builtin_popcountll(at & ((UINT64_C(1) << (id & 63)) - 1));
-    for (word = postings_low(postings) >> 6; word < id >> 6; word++)
+    for (word = block_low(postings) >> 6; word < id >> 6; word++)
         rank += (uint32_t)__builtin_popcountll(get_le64(word_at(postings, word)));
     if (rank >= BLOCK_SIZE)
         return postings_damaged(postings, "too many bits", err);

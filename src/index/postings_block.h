@@ -11,6 +11,12 @@
 
 #include "index/postings.h"
 
+/* The lowest id that the block at hand may have. */
+static inline docid block_low(const struct postings *postings)
+{
+    return postings->before + 1;
+}
+
 int postings_damaged(const struct postings *postings, const char *what, struct err *err);
 
 int postings_load_inline(struct postings *postings, struct err *err);
