@@ -226,7 +226,7 @@ enum {
     ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
     ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
     /* ---- index: postings ---- */
-    TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10, /* places of blocks are u32 in steps of 8 bytes */
+    TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10,  /* places of blocks are u32 in steps of 8 bytes */
     TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
     TEXT_MERGE_INPUT_COUNT_MAX = 64,      /* segments of one merge; eight are usual */
 
