@@ -21,7 +21,7 @@ struct retired {
 };
 
 /* Padded on purpose: readers load `now`, writers take the lock; not on one cache line. */
-struct epoch { /* NOLINT(clang-analyzer-optin.performance.Padding) */
+struct epoch {
     struct epoch_slot slots[EPOCH_SLOT_COUNT_MAX];
     alignas(64) _Atomic uint64_t now;
     alignas(64) pthread_mutex_t lock; /* of all below */

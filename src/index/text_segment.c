@@ -80,14 +80,15 @@ static int read_header(struct text_segment *segment, struct err *err)
     if (segment->size < SEGMENT_HEADER_SIZE + SEGMENT_FOOTER_SIZE)
         return damaged(segment, "shorter than its header", err);
     footer = data + segment->size - SEGMENT_FOOTER_SIZE;
-    if (memcmp(data, SEGMENT_MAGIC, 8) != 0)
+    if (memcmp(data, segment_magic, sizeof(segment_magic)) != 0)
         return damaged(segment, "it does not begin as a segment", err);
     if (get_le32(data + HEADER_FORMAT) != SEGMENT_FORMAT)
         return err_set(err, ERR_UNSUPPORTED, "segment %s has format %u; this program reads %d",
                        segment->name, get_le32(data + HEADER_FORMAT), SEGMENT_FORMAT);
     if (get_le64(data + HEADER_HASH) != hash64(bytes_make(data, HEADER_HASH)))
         return damaged(segment, "the header does not match its sum", err);
-    if (memcmp(footer + 16, SEGMENT_MAGIC, 8) != 0 || get_le64(footer + 8) != segment->size)
+    if (memcmp(footer + 16, segment_magic, sizeof(segment_magic)) != 0 ||
+        get_le64(footer + 8) != segment->size)
         return damaged(segment, "it is cut short or too long", err);
     read_info(data, &segment->info);
     if (!read_sections(segment))

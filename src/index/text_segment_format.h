@@ -40,7 +40,8 @@
 #include "base/limits.h"
 #include "index/text_segment.h"
 
-#define SEGMENT_MAGIC "TORGPST1"
+/* Eight bytes; not a string, no terminator is written. */
+static const uint8_t segment_magic[8] = {'T', 'O', 'R', 'G', 'P', 'S', 'T', '1'};
 #define SEGMENT_SIZE_MAX ((uint64_t)TEXT_SEGMENT_SIZE_MB_MAX << 20)
 #define SEGMENT_INLINE (UINT64_C(1) << 63)
 #define SEGMENT_SHORT (UINT64_C(1) << 62)

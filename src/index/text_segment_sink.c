@@ -160,7 +160,7 @@ static void put_footer(struct sink *sink, struct buf *end)
 
     put_le64(footer, hash64(buf_bytes(&sink->sums)));
     put_le64(footer + 8, sink->size + sink->sums.size + SEGMENT_FOOTER_SIZE);
-    memcpy(footer + 16, SEGMENT_MAGIC, 8);
+    memcpy(footer + 16, segment_magic, sizeof(segment_magic));
     buf_put(end, buf_bytes(&sink->sums));
     buf_put_raw(end, footer, sizeof(footer));
 }

@@ -439,7 +439,7 @@ static void fill_header(struct text_segment_writer *writer, uint8_t header[SEGME
     unsigned i;
 
     memset(header, 0, SEGMENT_HEADER_SIZE);
-    memcpy(header, SEGMENT_MAGIC, 8);
+    memcpy(header, segment_magic, sizeof(segment_magic));
     put_le32(header + HEADER_FORMAT, SEGMENT_FORMAT);
     put_le32(header + HEADER_SECTION_COUNT, SECTION_COUNT);
     put_le64(header + HEADER_EPOCH, info->epoch);

@@ -23,10 +23,10 @@ static void mend_sums(uint8_t *data, size_t size)
     uint64_t sums_size = get_le64(data + HEADER_SECTIONS + SECTION_SUMS * 16 + 8);
     uint64_t chunk;
 
-    memcpy(data, SEGMENT_MAGIC, 8);
+    memcpy(data, segment_magic, sizeof(segment_magic));
     put_le32(data + HEADER_FORMAT, SEGMENT_FORMAT);
     put_le64(data + HEADER_HASH, hash64(bytes_make(data, HEADER_HASH)));
-    memcpy(footer + 16, SEGMENT_MAGIC, 8);
+    memcpy(footer + 16, segment_magic, sizeof(segment_magic));
     put_le64(footer + 8, size);
     if (sums > size || sums_size > size - sums || sums_size % 8)
         return;
@@ -105,7 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     copy = malloc(size);
     memcpy(copy, data, size);
     if (size >= SEGMENT_HEADER_SIZE + SEGMENT_FOOTER_SIZE &&
-        data[size - 1] == (uint8_t)SEGMENT_MAGIC[7])
+        data[size - 1] == (uint8_t)segment_magic[7])
         mend_sums(copy, size);
     if (text_segment_from_image("fuzz", copy, size, false, &segment, NULL) == 0)
         read_all(segment);
