@@ -153,7 +153,8 @@ static bool take_option(struct feed_options *options, const char *name, const ch
 
 static void flush(struct buf *out)
 {
-    fwrite(out->data, 1, out->size, stdout);
+    if (out->size)
+        fwrite(out->data, 1, out->size, stdout);
     buf_reset(out);
 }
 
