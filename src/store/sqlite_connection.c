@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "base/memory.h"
 #include "base/text.h"
 
@@ -88,6 +90,25 @@ static int prepare_own(struct sqlite_connection *connection, const char *sql,
     return 0;
 }
 
+/* SQLite's busy handler is not asked when two processes turn a new file to WAL at the same moment
+ * (waiting there could be for each other), so the one that came second asks again by itself. */
+static int turn_to_wal(struct sqlite_connection *connection, struct err *err)
+{
+    const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+    int64_t deadline = clock_mono_us(clock_system()) + (int64_t)STORE_LOCK_MS_MAX * MS_US;
+    int rc;
+
+    for (;;) {
+        rc = run_text(connection,
+                      "PRAGMA page_size=4096; PRAGMA auto_vacuum=NONE; PRAGMA journal_mode=WAL;",
+                      err);
+        if (rc == 0 || (sqlite3_extended_errcode(connection->db) & 0xff) != SQLITE_BUSY ||
+            clock_mono_us(clock_system()) > deadline)
+            return rc;
+        nanosleep(&pause, NULL);
+    }
+}
+
 /* Why these: Debian's SQLite overwrites what is deleted (secure_delete) and we need not;
  * checkpoints have a thread of their own; a group is never spilled before its commit; readers
  * map the file, because every commit empties their private page caches (a disk that fails to read
@@ -105,9 +126,7 @@ static int set_up(struct sqlite_connection *connection, enum sqlite_role role, s
 
     sqlite3_busy_timeout(connection->db, STORE_LOCK_MS_MAX);
     if (role == SQLITE_ROLE_WRITER)
-        rc = run_text(connection,
-                      "PRAGMA page_size=4096; PRAGMA auto_vacuum=NONE; PRAGMA journal_mode=WAL;",
-                      err);
+        rc = turn_to_wal(connection, err);
     if (rc == 0)
         rc = run_text(
             connection,

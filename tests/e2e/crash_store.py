@@ -100,6 +100,24 @@ def an_acknowledged_transaction_survives_kill_9_whole():
 
 
 @tap.test
+def a_new_file_held_by_another_writer_is_waited_for():
+    """SQLite's own busy handler is not asked when a file that another process writes is to be turned
+    to a write-ahead log; two processes that begin a file at once meet so."""
+    with tempfile.TemporaryDirectory(prefix="torg-crash-") as folder:
+        other = sqlite3.connect(f"{folder}/store.db", isolation_level=None)
+        other.execute("CREATE TABLE early (n INTEGER)")
+        other.execute("BEGIN IMMEDIATE")
+        with subprocess.Popen([WRITER, f"sqlite:{folder}/store.db", "1"],
+                              stdout=subprocess.PIPE) as writer:
+            time.sleep(0.5)
+            tap.equal(writer.poll(), None, "the writer waits")
+            other.execute("COMMIT")
+            other.close()
+            tap.equal(writer.stdout.read1(1 << 16) != b"", True, "it has written")
+            writer.kill()
+
+
+@tap.test
 def several_processes_share_a_file():
     """As `torg key` beside a running server does; all are killed in the middle."""
     with tempfile.TemporaryDirectory(prefix="torg-crash-") as temporary:
