@@ -493,7 +493,7 @@ def drain(path, flags, version):
         caller = threading.Thread(target=lambda: results.append(
             Answer(server, ECHO + "Sleep", *flags, data={"milliseconds": 1500})))
         caller.start()
-        time.sleep(0.5)
+        assert testd.wait_until(lambda: "sleep began" in server.log_text(), 10), "no call"
         server.process.send_signal(15)
         assert testd.wait_until(lambda: not accepts(server), 1.2), "still accepts connections"
         caller.join(10)
@@ -514,7 +514,7 @@ def drain_says_goaway(path):
     with testd.Testd(path) as server, server.http2() as client:
         stream = client.open(client.request_headers(ECHO + "Sleep"))
         client.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, 1000)))
-        time.sleep(0.3)
+        assert testd.wait_until(lambda: "sleep began" in server.log_text(), 10), "no call"
         server.process.send_signal(15)
         reply = client.reply(stream)
         assert reply.grpc_status == 0, f"{reply}"

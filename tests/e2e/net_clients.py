@@ -258,14 +258,14 @@ def clients_that_leave_cancel_their_calls():
     with Http2(server) as client:  # a reset stream
         client.send(frame(HEADERS, 4, 1, request_headers("Sleep")) +
                     frame(DATA, 1, 1, message(b"\x08\x90\x4e")))
-        time.sleep(0.1)
+        server.wait_for_sleepers(1)
         client.send(frame(RST_STREAM, 0, 1, b"\0\0\0\x08"))
         with server.connect() as plain:  # a closed connection
             body = b'{"milliseconds":10000}'
             plain.sendall(f"POST {SERVICE}Sleep HTTP/1.1\r\nHost: x\r\n"
                           "Content-Type: application/json\r\n"
                           f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
-            time.sleep(0.1)
+            server.wait_for_sleepers(2)
         start = time.monotonic()
     code, errors = server.stop()
     tap.equal((code, errors.count("sleep was cancelled")), (0, 2))
@@ -308,7 +308,7 @@ def sigterm_finishes_what_is_in_flight():
     with Http2(server) as client:
         client.send(frame(HEADERS, 4, 1, request_headers("Sleep")) +
                     frame(DATA, 1, 1, message(b"\x08\xe8\x07")))
-        time.sleep(0.3)
+        server.wait_for_sleepers(2)
         server.process.terminate()
         kinds = [got[0] for got in client.frames()]
     thread.join()

@@ -10,6 +10,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 
 import tap
 
@@ -29,10 +30,11 @@ class Testd:
         # Freed memory that a sanitizer keeps back would be measured as used.
         environment = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") +
                        ":quarantine_size_mb=4:thread_local_quarantine_size_kb=64"}
-        self.process = subprocess.Popen([TESTD, *options], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True, env=environment)
+        self.log = tempfile.TemporaryFile("a+")  # appended to: reading it moves no writer
+        self.process = subprocess.Popen([TESTD, *options], stdout=subprocess.PIPE, stderr=self.log,
+                                        text=True, env=environment)
         line = self.process.stdout.readline()
-        assert line, "testd did not start: " + self.process.stderr.read()
+        assert line, "testd did not start: " + self.log_text()
         ports = json.loads(line)
         self.port, self.operator_port = ports["port"], ports["operator_port"]
 
@@ -52,12 +54,20 @@ class Testd:
 
     def wait(self):
         try:
-            _, errors = self.process.communicate(timeout=30)
+            self.process.communicate(timeout=30)
         except subprocess.TimeoutExpired:
             self.process.kill()
-            _, errors = self.process.communicate()
-            raise AssertionError("testd did not end: " + errors)
-        return self.process.returncode, errors
+            self.process.communicate()
+            raise AssertionError("testd did not end: " + self.log_text())
+        return self.process.returncode, self.log_text()
+
+    def log_text(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def wait_for_sleepers(self, count):
+        """Until that many calls of Sleep have begun since the start."""
+        tap.wait_until(lambda: self.log_text().count("sleep began") >= count, 10, "a call")
 
     def memory_kb(self):
         with open(f"/proc/{self.process.pid}/status") as status:

@@ -76,6 +76,7 @@ static int sleep_some(struct call *call, const ProtobufCMessage *request,
     echo_response *out = (echo_response *)response;
     struct timespec step = {.tv_nsec = 1000 * 1000};
 
+    log_info("sleep began");
     for (int i = 0; i < in->milliseconds; i++) {
         if (call_cancelled(call)) {
             log_info("sleep was cancelled", LOG_INT("after_ms", i));

@@ -45,7 +45,7 @@ class Testd:
         for name, value in options.items():
             self.arguments += ["--" + name.replace("_", "-"), str(value)]
         self._check_flags(path)
-        self.log = tempfile.TemporaryFile()
+        self.log = tempfile.TemporaryFile("a+b")  # appended to: reading it moves no writer
         self.process = subprocess.Popen(self.arguments, stdout=subprocess.PIPE, stderr=self.log,
                                         env={**os.environ, **SANITIZER_ENV})
         line = self.process.stdout.readline()

@@ -1,77 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * feed_xml.c - any bytes as an XML feed: refused with a reason, or rows that keep what feed_row.h
- * promises: valid texts, bounded lists, an id, prices with a currency.
- */
-#include <stdlib.h>
-
-#include "base/limits.h"
-#include "base/text.h"
-#include "offers/feed_reader.h"
+/* feed_xml.c - any bytes as an XML feed; what is checked stands in feed_check.h. */
+#include "feed_check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void require(int truth)
-{
-    if (!truth)
-        abort();
-}
-
-static void check_text(struct bytes text, size_t max)
-{
-    require(text.size <= max && text_is_utf8(text));
-    require(text.size == 0 || text.data[text.size] == 0);
-    for (size_t i = 0; i < text.size; i++)
-        require(text.data[i] >= ' ' || text.data[i] == '\n');
-}
-
-static void check_row(const struct feed_row *row)
-{
-    check_text(row->external_id, FEED_ID_SIZE_MAX);
-    require(row->external_id.size > 0 || row->problems.count > 0);
-    check_text(row->category, FEED_VALUE_SIZE_MAX);
-    check_text(row->title, FEED_VALUE_SIZE_MAX);
-    check_text(row->description, FEED_TEXT_SIZE_MAX);
-    check_text(row->address, FEED_VALUE_SIZE_MAX);
-    require(row->photo_count <= FEED_PHOTO_COUNT_MAX);
-    for (size_t i = 0; i < row->photo_count; i++)
-        check_text(row->photos[i], FEED_URL_SIZE_MAX);
-    require(row->attribute_count <= FEED_ATTRIBUTE_COUNT_MAX);
-    for (size_t i = 0; i < row->attribute_count; i++) {
-        check_text(row->attributes[i].name, FEED_NAME_SIZE_MAX);
-        check_text(row->attributes[i].value, FEED_VALUE_SIZE_MAX);
-    }
-    require(!row->has_price || (row->price >= 0 && strlen(row->currency) == 3));
-    for (const struct violation *each = row->problems.first; each; each = each->next)
-        require(text_is_utf8(bytes_of(each->reason)));
-}
-
-static void check(struct bytes content, enum feed_format format)
-{
-    struct feed_options options = {.format = format};
-    struct feed_source source;
-    struct feed_reader *reader = NULL;
-    const struct feed_row *row = NULL;
-    struct err err = {0};
-    uint64_t count = 0;
-    int rc;
-
-    feed_source_memory(&source, content);
-    rc = feed_reader_open(&source, &options, &reader, &err);
-    while (!rc) {
-        rc = feed_reader_next(reader, &row, &err);
-        if (rc || !row)
-            break;
-        require(row->number == ++count);
-        check_row(row);
-    }
-    require(!rc || (err.text[0] && text_is_utf8(bytes_of(err.text))));
-    feed_reader_close(reader);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    check(bytes_make(data, size), FEED_FORMAT_YML);
-    check(bytes_make(data, size), FEED_FORMAT_AVITO);
+    feed_check(bytes_make(data, size), FEED_FORMAT_YML);
+    feed_check(bytes_make(data, size), FEED_FORMAT_AVITO);
     return 0;
 }
