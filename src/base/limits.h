@@ -272,6 +272,22 @@ enum {
     LEXICON_FRAME_SIZE_MAX = 4 << 20,    /* one checksum of lexicon.log; held while it is read */
     LEXICON_TAIL_COUNT_MAX = 4096,       /* unsorted forms a lookup may scan before a new sort */
     LEXICON_EXPAND_COUNT_MAX = 1024,     /* terms of one prefix or fuzzy word: each is a list */
+    /* ---- query ---- */
+    QUERY_STAGE_COUNT_MAX = 8,        /* of one request */
+    QUERY_FILTER_DEPTH_MAX = 16,      /* and, or, not inside each other */
+    QUERY_FILTER_COUNT_MAX = 1024,    /* nodes of a filter */
+    QUERY_FILTER_VALUE_COUNT_MAX = 4096, /* values of one "in" */
+    QUERY_FACET_COUNT_MAX = 64,       /* of one stage */
+    QUERY_FACET_BOUND_COUNT_MAX = 33, /* 32 ranges */
+    QUERY_FACET_VALUE_COUNT_MAX = 10000, /* values of one facet that are answered */
+    QUERY_HIT_COUNT_MAX = 10000,      /* offset and limit together: go on by the cursor */
+    QUERY_FORMULA_SIZE_MAX = 2048,    /* bytes */
+    QUERY_FORMULA_STEP_COUNT_MAX = 256, /* operations of one formula */
+    QUERY_FORMULA_DEPTH_MAX = 32,     /* values at hand at once, and brackets */
+    QUERY_RERANK_COUNT_MAX = 10000,
+    QUERY_CAP_COLLECT_MAX = 1 << 20,  /* hits looked at to fill a page under a cap: 48 MB */
+    QUERY_CURSOR_SIZE_MAX = 64 << 10,
+    QUERY_HASHED_SIZE_MAX = 16 << 20, /* of a query, laid out for its hash */
 };
 
 #endif
