@@ -272,6 +272,14 @@ enum {
     LEXICON_FRAME_SIZE_MAX = 4 << 20,    /* one checksum of lexicon.log; held while it is read */
     LEXICON_TAIL_COUNT_MAX = 4096,       /* unsorted forms a lookup may scan before a new sort */
     LEXICON_EXPAND_COUNT_MAX = 1024,     /* terms of one prefix or fuzzy word: each is a list */
+    /* ---- index: shard ---- */
+    SHARD_SEGMENT_COUNT_MAX = 40,       /* parts of a snapshot; then applying waits for merges */
+    SHARD_MERGE_COUNT = 8,              /* segments of about one size are merged into one */
+    SHARD_MERGE_WINDOW_COUNT = 64,      /* owners rewritten in one step: 0.2 ms */
+    SHARD_WAIT_MS_MAX = 60 * 1000,      /* applying waits this long for merges, then fails */
+    STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
+    STORED_RECORD_SIZE_MAX = 768 << 10, /* texts and stored fields of one document */
+    STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
 };
 
 #endif
