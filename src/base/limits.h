@@ -250,6 +250,10 @@ enum {
     EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
     ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
     KEEPING_PERIOD_MS = 1000,   /* expiry, old answers and lag are looked at this often */
+    LIST_CHECK_COUNT = 500,     /* rows of one read when lists are checked: 50 MB at the most */
+    RECOUNT_CHUNK_COUNT = 250,  /* offers of one transaction of a recount: 3 ms of the writer */
+    COUNTERS_TELL_MS = 1000,    /* how often a check tells where it is */
+    COUNTERS_TELL_COUNT = 1000, /* and after how many findings */
     /* ---- index: attributes ---- */
     EPOCH_SLOT_COUNT_MAX = 256,      /* reader threads; every reclaim looks at all of them */
     SCHEMA_FIELD_COUNT_MAX = 1024,   /* a column each: directory 16 KB, file, checkpoint */
