@@ -111,6 +111,10 @@ size_t photo_result_check(const Torg__V1__PhotoResult *result, struct violations
     for (size_t i = 0; i < result->n_photos && i < CATALOG_PHOTO_COUNT_MAX; i++) {
         snprintf(field, sizeof(field), "photos[%zu]", i);
         check_item(result->photos[i], field, violations);
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(result->photos[j]->url, result->photos[i]->url) == 0)
+                violations_add(violations, field, "has the same url as photos[%zu]", j);
+        }
     }
     return violations->count - before;
 }
