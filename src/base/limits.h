@@ -232,8 +232,13 @@ enum {
 
     OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */
     OPINION_REASON_SIZE_MAX = 500,
-    OPINION_POLL_MS = 200, /* how soon a stop is seen */
-    OPINION_RETRY_S = 1,
+    INBOX_POLL_MS = 200, /* how soon a stop is seen */
+    INBOX_RETRY_S = 1,
+
+    PHOTO_SIZE_COUNT_MAX = 8, /* forms of one photo; with a hundred photos the offer still fits */
+    PHOTO_KEY_SIZE_MAX = 96,  /* of a blob: a hash and the form's name */
+    PHOTO_HASH_SIZE_MAX = 64, /* SHA-512 */
+    PHOTO_REASON_SIZE_MAX = 500, /* a sentence for the seller */
 
     STAGE_NAME_SIZE_MAX = 40,        /* part of a key */
     STAGE_VALUE_SIZE_MAX = 64 << 10, /* a state, not a document */

@@ -22,7 +22,8 @@ int role_offers_start(struct process *process, struct err *err)
     offers = (struct offers){.store = process->backends.store,
                              .clock = process->clock,
                              .catalog = catalog_in_use,
-                             .catalog_arg = process->catalog};
+                             .catalog_arg = process->catalog,
+                             .bell = &process->bell};
     services[0] = offer_service(&offers);
     services[1] = draft_service(&offers);
     services[2] = cabinet_service(&offers);
