@@ -141,6 +141,7 @@ enum {
     HTTP_CLIENT_HEADERS_SIZE_MAX = 64 << 10,
     HTTP_CLIENT_REDIRECT_COUNT_MAX = 5,
     HTTP_CLIENT_IDLE_COUNT_MAX = 32, /* connections kept for the next request */
+    RPC_STREAM_IDLE_MS = 300 * 1000, /* nothing moved: a server may be deleting a large feed */
     /* ---- store ---- */
     STORE_PARAM_COUNT_MAX = 64, /* of a statement; arrays of them live on stacks */
     STORE_COLUMN_COUNT_MAX = 64,
