@@ -19,6 +19,7 @@ struct rpc_service draft_service(struct offers *offers);
 struct rpc_service cabinet_service(struct offers *offers);
 struct rpc_service moderation_service(struct offers *offers);
 struct rpc_service stage_service(struct offers *offers);
+struct rpc_service feed_service(struct offers *offers);
 
 /* --- what their files share --- */
 
