@@ -140,7 +140,12 @@ enum {
     HTTP_CLIENT_HEADER_COUNT_MAX = 128, /* of one answer; as many as common servers allow */
     HTTP_CLIENT_HEADERS_SIZE_MAX = 64 << 10,
     HTTP_CLIENT_REDIRECT_COUNT_MAX = 5,
-    HTTP_CLIENT_IDLE_COUNT_MAX = 32, /* connections kept for the next request */
+    HTTP_CLIENT_IDLE_COUNT_MAX = 32,   /* connections kept for the next request */
+    DOWNLOAD_TIMEOUT_MS = 3600 * 1000, /* 4 GB at a megabyte a second */
+    DOWNLOAD_STALL_MS = 60 * 1000,     /* shops make their feeds while one waits */
+    GUNZIP_EXPANSION_MAX = 200,        /* feeds shrink 10 to 60 times; a bomb, 1000 times ... */
+    GUNZIP_FREE_SIZE = 16 << 20,       /* ... and this much is not worth a question */
+    RPC_STREAM_IDLE_MS = 300 * 1000,   /* nothing moved: a server may be deleting a large feed */
     /* ---- store ---- */
     STORE_PARAM_COUNT_MAX = 64, /* of a statement; arrays of them live on stacks */
     STORE_COLUMN_COUNT_MAX = 64,

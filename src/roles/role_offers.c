@@ -30,6 +30,7 @@ int role_offers_start(struct process *process, struct err *err)
     services[3] = moderation_service(&offers);
     services[4] = stage_service(&offers);
     services[5] = counters_service(&offers);
+    services[5] = feed_service(&offers);
     for (size_t i = 0; i < ARRAY_COUNT(services); i++)
         server_add_service(process->server, &services[i]);
     return 0;
