@@ -279,6 +279,14 @@ enum {
     TEXT_SPARSE_SPAN = 512,            /* a list of fewer than one in so many ids goes by ids */
     HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
     HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
+    /* ---- index: shard ---- */
+    SHARD_SEGMENT_COUNT_MAX = 40,       /* parts of a snapshot; then applying waits for merges */
+    SHARD_MERGE_COUNT = 8,              /* segments of about one size are merged into one */
+    SHARD_MERGE_WINDOW_COUNT = 64,      /* owners rewritten in one step: 0.2 ms */
+    SHARD_WAIT_MS_MAX = 60 * 1000,      /* applying waits this long for merges, then fails */
+    STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
+    STORED_RECORD_SIZE_MAX = 768 << 10, /* texts and stored fields of one document */
+    STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
 };
 
 #endif
