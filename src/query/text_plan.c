@@ -340,16 +340,26 @@ bool text_plan_term(const struct text_plan *plan, uint32_t i, struct text_term_s
     return true;
 }
 
-int text_plan_use_stats(struct text_plan *plan, uint64_t doc_count, const uint64_t *dfs,
-                        uint32_t count, struct err *err)
+void text_plan_stats(const struct text_plan *plan, struct arena *arena, struct text_stats *stats)
 {
-    uint32_t i;
+    struct text_stat *terms = arena_array(arena, plan->slot_count + 1, sizeof(*terms));
+    uint32_t count = 0, i;
 
-    if (count != plan->slot_count)
-        return err_set(err, ERR_INVALID, "cursor: it is of other words; ask without it");
-    plan->doc_count = doc_count;
-    for (i = 0; i < count; i++)
-        plan->slots[i].df = dfs[i];
+    for (i = 0; i < plan->slot_count; i++)
+        if (plan->slots[i].term != TERMID_NONE)
+            terms[count++] = (struct text_stat){plan->slots[i].term, plan->slots[i].df};
+    *stats = (struct text_stats){plan->doc_count, terms, count};
+}
+
+int text_plan_use_stats(struct text_plan *plan, const struct text_stats *stats, struct err *err)
+{
+    uint32_t i, k;
+
+    plan->doc_count = stats->doc_count;
+    for (i = 0; i < plan->slot_count; i++)
+        for (k = 0; k < stats->count; k++)
+            if (plan->slots[i].term == stats->terms[k].term)
+                plan->slots[i].df = stats->terms[k].doc_count;
     weigh(plan);
     return plan->never ? 0 : open_parts(plan, err);
 }
@@ -380,8 +390,8 @@ int text_plan_explain(struct text_plan *plan, docid id, uint32_t clause, bool *h
             if (plan->leaves[leaf].clause != clause)
                 continue;
             if (part->leaves[leaf].count)
-                rc = leaf_value(plan, part, leaf, id, lengths_of(plan, id), false, &add, &here,
-                                err);
+                rc =
+                    leaf_value(plan, part, leaf, id, lengths_of(plan, id), false, &add, &here, err);
             all = all && here;
             any = any || here;
             sum += add;

@@ -39,8 +39,8 @@ struct text_stats {
     uint32_t count;
 };
 void text_plan_stats(const struct text_plan *plan, struct arena *arena, struct text_stats *stats);
-void text_plan_use_stats(struct text_plan *plan,
-                         const struct text_stats *stats); /* before the walk */
+/* Before anything is matched. */
+int text_plan_use_stats(struct text_plan *plan, const struct text_stats *stats, struct err *err);
 
 /* Documents that may match, at most. */
 uint64_t text_plan_estimate(const struct text_plan *plan);
@@ -93,11 +93,6 @@ struct text_term_stat {
 /* N of the scores, and the i-th word; false past the last. */
 uint64_t text_plan_doc_count(const struct text_plan *plan);
 bool text_plan_term(const struct text_plan *plan, uint32_t i, struct text_term_stat *stat);
-
-/* Scores by these N and df (of every text_plan_term) in place of the snapshot's: a cursor's. Before
- * anything is scored. ERR_INVALID when the words are not as many. */
-int text_plan_use_stats(struct text_plan *plan, uint64_t doc_count, const uint64_t *dfs,
-                        uint32_t count, struct err *err);
 
 /* Whether the words of the clause are what makes this document match, and what they add: the same
  * arithmetic as text_plan_score. Of a document that lives; any order of ids. */
