@@ -119,6 +119,8 @@ int postings_return_block(struct postings *postings, docid id, struct err *err)
 
     if (postings->block == 0 || (docid)(postings->before + 1) <= id)
         return postings_seek_block(postings, id, err);
+    if (postings->block_count < 2) /* it has no directory */
+        return postings_go(postings, 0, err);
     /* The block before the one at hand ends at or above id. */
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;

@@ -290,7 +290,7 @@ int list_page(struct list *list, struct query_answer *answer, bool *again, struc
     }
     skip = skipped(list, entries, count);
     shown = count - skip < source->limit ? count - skip : source->limit;
-    if (!stage->sort.uses_score && !stage->rerank)
+    if (!stage->sort.uses_score)
         rc = work_on(list, NULL, point_at(entries + skip, shown, stage->context->arena), shown,
                      NULL, err);
     if (rc)
