@@ -119,10 +119,8 @@ int postings_return_block(struct postings *postings, docid id, struct err *err)
 
     if (postings->block == 0 || (docid)(postings->before + 1) <= id)
         return postings_seek_block(postings, id, err);
-    if (postings->block_count < 2) /* it has no directory */
-        return postings_go(postings, 0, err);
-    /* The block before the one at hand ends at or above id. */
-    while (low < high) {
+    /* The block before the one at hand ends at or above id. A list of one block has no directory. */
+    while (low < high && postings->block_count > 1) {
         uint32_t middle = low + (high - low) / 2;
 
         if (get_le32(dir_entry(postings, middle)) >= id)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text_list.c - see text_parts.h: the postings of one term in one part of the index. */
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -536,7 +537,7 @@ int list_score_from(struct text_list *list, docid id, struct err *err)
     int rc = open_scorer(list, err);
 
     if (list->is_array)
-        list->index = array_seek(list, 0, id);
+        list->run = array_seek(list, 0, id);
     else if (!rc)
         rc = postings_return_block(list->scorer, id, err);
     return rc;
@@ -544,12 +545,12 @@ int list_score_from(struct text_list *list, docid id, struct err *err)
 
 bool list_score_ended(const struct text_list *list)
 {
-    return list->is_array ? list->index >= list->count : postings_ended(list->scorer);
+    return list->is_array ? list->run >= list->count : postings_ended(list->scorer);
 }
 
 static uint32_t array_end(const struct text_list *list)
 {
-    return list->count - list->index < BLOCK_SIZE ? list->count : list->index + BLOCK_SIZE;
+    return list->count - list->run < BLOCK_SIZE ? list->count : list->run + BLOCK_SIZE;
 }
 
 docid list_score_last(const struct text_list *list)
@@ -559,14 +560,14 @@ docid list_score_last(const struct text_list *list)
 
 docid list_score_low(const struct text_list *list)
 {
-    return list->is_array ? list->ids[list->index] : list->scorer->before + 1;
+    return list->is_array ? list->ids[list->run] : list->scorer->before + 1;
 }
 
 int list_score_next(struct text_list *list, struct err *err)
 {
     if (!list->is_array)
         return postings_next_block(list->scorer, err);
-    list->index = array_end(list);
+    list->run = array_end(list);
     return 0;
 }
 
@@ -583,7 +584,7 @@ int list_score_skip(const struct text_plan *plan, struct text_list *list, float 
 
     if (list->is_array) {
         if (list->max < min)
-            list->index = list->count;
+            list->run = list->count;
         return 0;
     }
     for (block = postings->block; block < postings->block_count; block++) {
@@ -698,8 +699,10 @@ int list_score_block(const struct text_plan *plan, struct text_list *list, docid
     int rc = 0;
 
     run->count = 0;
+    if (list->masked && min <= 0)
+        min = FLT_MIN; /* nothing in the fields is nothing at all */
     if (list->is_array) {
-        uint32_t from = array_seek(list, list->index, first), to = array_end(list);
+        uint32_t from = array_seek(list, list->run, first), to = array_end(list);
 
         ids = list->ids + from;
         values = list->values + from;

@@ -100,6 +100,7 @@ struct text_list {
     const uint32_t *tfs;        /* NULL: of several terms */
     const struct bytes *packed; /* occurrences, as buffer_cursor has them */
     uint32_t at;                /* next to fill */
+    uint32_t run;               /* first of the block at hand */
 };
 
 /* A leaf in a part. */
