@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Offers through the API of `torg up`: the tour, and who may reach what."""
 import json
+import urllib.request
 
 import tap
 from shop import BIKE, BOOK, CATALOG, NOBODY, Shop, check_digit
@@ -209,6 +210,20 @@ def a_visitor_logs_in():
         tap.equal([one["id"] for one in listed["drafts"]], [opened["draft"]["id"]])
         shop.ok("DraftService/DiscardDraft", {"id": opened["draft"]["id"]}, shop.alice)
         shop.refused("not_found", "DraftService/GetDraft", {}, shop.alice)
+
+
+@tap.test
+def abandoned_drafts_of_visitors_are_purged():
+    with Shop() as shop:
+        visitor = shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.site)["anonymousId"]
+        shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.alice)
+        tap.equal(shop.stop(), 0)
+        shop.start("up", "--offers.visitor_draft_life=1ms")
+        tap.wait_until(lambda: shop.call("DraftService/GetDraft", {"anonymousId": visitor},
+                                         shop.site)[0] == 404, what="the purge")
+        tap.contains(urllib.request.urlopen(f"{shop.operators}/metrics").read().decode(),
+                     "torg_offers_drafts_purged_total 1")
+        shop.ok("DraftService/GetDraft", {}, shop.alice)
 
 
 @tap.test
