@@ -462,8 +462,8 @@ static int take_abandoned(void *arg, const struct store_value *columns, size_t c
     struct purging *purging = arg;
 
     assert(column_count == 2 && purging->count < purging->max);
-    purging->list[purging->count++] = (struct abandoned){
-        arena_text(purging->arena, columns[0].bytes), columns[1].integer};
+    purging->list[purging->count++] =
+        (struct abandoned){arena_text(purging->arena, columns[0].bytes), columns[1].integer};
     return 0;
 }
 

@@ -60,7 +60,8 @@ int draft_find(struct store_tx *tx, const char *owner, struct arena *arena, stru
 #define DRAFT_OF_VISITORS "a:"
 #define DRAFT_OF_SELLERS "s:"
 
-/* Wipes up to max drafts of these owners that were last changed before the time; *purged of them. */
+/* Wipes up to max drafts of these owners that were last changed before the time; *purged of them.
+ */
 int draft_purge(const struct offers *offers, const char *owners, int64_t before_us, size_t max,
                 size_t *purged, struct err *err);
 

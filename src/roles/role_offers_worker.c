@@ -21,14 +21,13 @@ int role_offers_worker_start(struct process *process, struct err *err)
 
     if (rc)
         return rc;
-    offers = (struct offers){.store = process->backends.store,
-                             .clock = process->clock,
-                             .catalog = catalog_in_use,
-                             .catalog_arg = process->catalog,
-                             .visitor_draft_life_us = config_number(
-                                 process->config, SETTING_OFFERS_VISITOR_DRAFT_LIFE),
-                             .seller_draft_life_us = config_number(
-                                 process->config, SETTING_OFFERS_SELLER_DRAFT_LIFE)};
+    offers = (struct offers){
+        .store = process->backends.store,
+        .clock = process->clock,
+        .catalog = catalog_in_use,
+        .catalog_arg = process->catalog,
+        .visitor_draft_life_us = config_number(process->config, SETTING_OFFERS_VISITOR_DRAFT_LIFE),
+        .seller_draft_life_us = config_number(process->config, SETTING_OFFERS_SELLER_DRAFT_LIFE)};
     rc = opinions_start(&offers, process->backends.topics, &opinions, err);
     if (!rc)
         rc = offers_worker_start(&offers, process->backends.topics, process->backends.coord,

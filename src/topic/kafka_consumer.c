@@ -29,7 +29,7 @@ struct kafka_consumer {
     int64_t session_us;
     int64_t polled_us;
     uint64_t generation;
-    bool was_assigned; /* at least once, be it nothing */
+    bool was_assigned;                         /* at least once, be it nothing */
     rd_kafka_topic_partition_list_t *assigned; /* owned */
     char *names[TOPIC_SUBSCRIPTION_MAX];       /* owned: what assignments point to */
     size_t name_count;

@@ -518,10 +518,9 @@ static void an_offer_has_a_largest_size(void **state)
     CASE(no_update_of_a_counter_is_lost), CASE(no_update_of_an_offer_is_lost),                     \
         CASE(who_is_outrun_tries_again), CASE(an_owner_has_one_draft_however_many_ask),            \
         CASE(logins_at_once_leave_one_draft), CASE(a_draft_is_published_once),                     \
-        CASE(abandoned_drafts_are_purged),                                                         \
-        CASE(a_key_creates_one_offer), CASE(a_key_is_for_one_call_and_a_day),                      \
-        CASE(a_taken_id_is_drawn_again), CASE(ids_without_end_are_an_error),                       \
-        CASE(an_offer_has_a_largest_size)
+        CASE(abandoned_drafts_are_purged), CASE(a_key_creates_one_offer),                          \
+        CASE(a_key_is_for_one_call_and_a_day), CASE(a_taken_id_is_drawn_again),                    \
+        CASE(ids_without_end_are_an_error), CASE(an_offer_has_a_largest_size)
 
 static int set_up(void **state)
 {
