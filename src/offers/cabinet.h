@@ -14,7 +14,7 @@ struct cabinet_place {
     offerid id;
 };
 
-enum { CABINET_PRESET_COUNT = TORG__V1__CABINET__PRESET__DRAFTS + 1, CABINET_CURRENCY_MAX = 200 };
+enum { CABINET_PRESET_COUNT = TORG__V1__CABINET__PRESET__WAITING + 1, CABINET_CURRENCY_MAX = 200 };
 extern const struct cabinet_place cabinet_start; /* before the newest */
 
 /* What they ask the store, for the test that looks at its plans. */

@@ -17,6 +17,7 @@ static const int64_t presets[OFFER_STATUS_COUNT] = {
     [OFFER_BANNED] = TORG__V1__CABINET__PRESET__BANNED,
     [OFFER_WITHDRAWN] = TORG__V1__CABINET__PRESET__WITHDRAWN,
     [OFFER_DELETED] = PRESET_DELETED,
+    [OFFER_WAITING] = TORG__V1__CABINET__PRESET__WAITING,
 };
 
 int64_t preset_of(enum offer_status status)

@@ -21,7 +21,12 @@ static const char catalog_json[] =
     "  \"photosMax\": 3, \"currencies\": [\"RUB\", \"USD\", \"EUR\"], \"price\": \"ALLOWED\","
     "  \"lifetimeDays\": 30}},"
     " \"categories\": [{\"id\": \"bikes\", \"name\": {\"en\": \"Bicycles\"},"
-    "  \"attributes\": [\"color\"]}, {\"id\": \"books\", \"name\": {\"en\": \"Books\"}}]}";
+    "  \"attributes\": [\"color\"]}, {\"id\": \"books\", \"name\": {\"en\": \"Books\"}},"
+    "  {\"id\": \"rings\", \"name\": {\"en\": \"Rings\"}, \"policy\": {\"publish\": \"WITH_PHOTO\"}},"
+    "  {\"id\": \"lamps\", \"name\": {\"en\": \"Lamps\"}, \"policy\":"
+    "    {\"publish\": \"WITH_PHOTO_OR_LATER\", \"photoWaitS\": 600}},"
+    "  {\"id\": \"boats\", \"name\": {\"en\": \"Boats\"}, \"policy\":"
+    "    {\"publish\": \"WITH_PHOTO_OR_LATER\", \"photoWaitS\": 600, \"photosMin\": 1}}]}";
 
 static struct catalog *give_catalog(void *arg)
 {

@@ -3,7 +3,8 @@
  * offers_fixture.h - a store with offers' tables for tests on every backend, and shorthands.
  *
  * The catalogue has the categories "bikes" and "books" (a title of 3 to 50 characters, any price in
- * RUB, USD or EUR, up to 3 photos, 30 days; bikes need the attribute "color").
+ * RUB, USD or EUR, up to 3 photos, 30 days; bikes need the attribute "color"), and three that wait
+ * for a photo: "rings" however long, "lamps" for 600 s, "boats" likewise, with one photo at least.
  */
 #ifndef TORG_TESTS_CONTRACT_OFFERS_FIXTURE_H
 #define TORG_TESTS_CONTRACT_OFFERS_FIXTURE_H
