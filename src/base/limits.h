@@ -259,6 +259,7 @@ enum {
     EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
     EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
     ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
+    DRAFT_CHUNK_COUNT = 200,    /* abandoned drafts removed by one transaction */
     KEEPING_PERIOD_MS = 1000,   /* expiry, old answers and lag are looked at this often */
     LIST_CHECK_COUNT = 500,     /* rows of one read when lists are checked: 50 MB at the most */
     RECOUNT_CHUNK_COUNT = 250,  /* offers of one transaction of a recount: 3 ms of the writer */

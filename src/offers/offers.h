@@ -38,6 +38,9 @@ struct offers {
     void *catalog_arg;
     uint64_t (*draw)(void *arg); /* random bits for an id; NULL: the system's */
     void *draw_arg;
+    /* How long the worker leaves drafts that nobody changes; 0: for ever. */
+    int64_t visitor_draft_life_us;
+    int64_t seller_draft_life_us;
     struct bell *bell; /* rung after each change; NULL: the worker finds it by itself; borrowed */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.h - what is done with offers that nobody calls for: export, expiry, forgetting answers.
+ * worker.h - what is done with offers that nobody calls for: export, expiry, forgetting answers and
+ * abandoned drafts.
  *
  * A worker takes part in the set of shards "offers-export"; several, in one process or on many
  * machines, share it. Of its two threads one exports (export.h) as long as there is something and

@@ -97,8 +97,7 @@ static int take_error(const struct remote *remote, struct bytes body, int status
     const Torg__V1__Error *error;
 
     if (json_decode(body, &torg__v1__error__descriptor, remote->arena, &message, NULL, NULL))
-        return err_set(err, ERR_INTERNAL, "%s answered with HTTP status %d", remote->url,
-                       status);
+        return err_set(err, ERR_INTERNAL, "%s answered with HTTP status %d", remote->url, status);
     error = (const Torg__V1__Error *)message;
     for (size_t i = 0; i < ARRAY_COUNT(code_names); i++) {
         if (strcmp(code_names[i].name, error->code) == 0)

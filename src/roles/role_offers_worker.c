@@ -23,11 +23,14 @@ int role_offers_worker_start(struct process *process, struct err *err)
 
     if (rc)
         return rc;
-    offers = (struct offers){.store = process->backends.store,
-                             .clock = process->clock,
-                             .catalog = catalog_in_use,
-                             .catalog_arg = process->catalog,
-                             .bell = &process->bell};
+    offers = (struct offers){
+        .store = process->backends.store,
+        .clock = process->clock,
+        .catalog = catalog_in_use,
+        .catalog_arg = process->catalog,
+        .bell = &process->bell,
+        .visitor_draft_life_us = config_number(process->config, SETTING_OFFERS_VISITOR_DRAFT_LIFE),
+        .seller_draft_life_us = config_number(process->config, SETTING_OFFERS_SELLER_DRAFT_LIFE)};
     rc = opinions_start(&offers, process->backends.topics, &opinions, err);
     if (!rc)
         rc = photo_results_start(&offers, process->backends.topics, &photo_results, err);

@@ -55,10 +55,9 @@ static int take(void *arg, const Torg__V1__VerifyCountersResponse *answer, struc
     for (size_t i = 0; i < answer->n_differences; i++) {
         const Torg__V1__CounterDifference *one = answer->differences[i];
 
-        told->lines =
-            arena_printf(told->arena, "%s%d %s %s %d %s %" PRId64 " %" PRId64 " %d\n", told->lines,
-                         (int)one->kind, one->seller, one->name, one->row,
-                         *one->offer_id ? "offer" : "-", one->was, one->is, one->fixed);
+        told->lines = arena_printf(told->arena, "%s%d %s %s %d %s %" PRId64 " %" PRId64 " %d\n",
+                                   told->lines, (int)one->kind, one->seller, one->name, one->row,
+                                   *one->offer_id ? "offer" : "-", one->was, one->is, one->fixed);
     }
     told->count = answer->difference_count;
     told->fixed = answer->fixed_count;
@@ -224,8 +223,8 @@ static void broken_lists_are_named_and_fixed(void **state)
     place_run(place, sql);
     snprintf(sql, sizeof(sql), "DELETE FROM user_offer_presets WHERE offer_id = %" PRId64, ann[1]);
     place_run(place, sql);
-    snprintf(sql, sizeof(sql),
-             "INSERT INTO user_offer_presets VALUES ('bob', 4, 77, %" PRId64 ")", ann[2]);
+    snprintf(sql, sizeof(sql), "INSERT INTO user_offer_presets VALUES ('bob', 4, 77, %" PRId64 ")",
+             ann[2]);
     place_run(place, sql);
     place_run(place, "INSERT INTO user_offer_presets VALUES ('eve', 1, 77, 1000000000000007)");
     /* A move of the seller's meets it. */
@@ -287,8 +286,8 @@ static struct counters_run begin_run(struct offers_place *place, bool fix)
     struct err err = {0};
 
     request.fix = fix;
-    assert_int_equal(
-        counters_start(&run, place->store, &place->clock.base, "test", &request, &err), 0);
+    assert_int_equal(counters_start(&run, place->store, &place->clock.base, "test", &request, &err),
+                     0);
     return run;
 }
 
@@ -419,8 +418,8 @@ static void a_position_goes_on(void **state)
     place_run(place, "UPDATE user_offer_presets_count SET counter = 3 WHERE preset_id = 1");
     request.position = (char *)"sellers:ann";
     told.lines = arena_strdup(told.arena, "");
-    assert_int_equal(
-        counters_start(&run, place->store, &place->clock.base, "test", &request, &err), 0);
+    assert_int_equal(counters_start(&run, place->store, &place->clock.base, "test", &request, &err),
+                     0);
     assert_int_equal(counters_go(&run, &teller, &err), 0);
     assert_int_equal(told.count, 1);
     assert_told(&told, "3 bob ALL 0 - 3 1 0");
