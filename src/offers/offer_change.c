@@ -84,7 +84,7 @@ static int check_content(struct offer_change *change, const struct catalog *cata
     return 0;
 }
 
-static int ask_catalog(struct offer_change *change, bool is_checked, struct rules *rules,
+static int ask_catalog(struct offer_change *change, bool check, struct rules *rules,
                        struct err *err)
 {
     struct catalog *catalog = change->offers->catalog(change->offers->catalog_arg);
@@ -94,7 +94,7 @@ static int ask_catalog(struct offer_change *change, bool is_checked, struct rule
     *rules = (struct rules){.lifetime_us = (int64_t)OFFER_LIFETIME_DAYS * DAY_S * SECOND_US};
     if (!catalog)
         return err_set(err, ERR_UNAVAILABLE, "no catalogue is in use yet: torg catalog apply FILE");
-    if (is_checked)
+    if (check)
         rc = check_content(change, catalog, &category, err);
     else
         category = category_find(catalog, change->after->content->category);
