@@ -69,6 +69,11 @@ bool offer_status_allows(enum offer_status from, enum offer_move move)
     return moves[move].from >> from & 1;
 }
 
+bool offer_status_is_known(int status)
+{
+    return status > OFFER_NONE && status < OFFER_STATUS_COUNT;
+}
+
 bool offer_move_is_sellers(enum offer_move move)
 {
     return move <= MOVE_DELETE;

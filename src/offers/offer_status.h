@@ -52,6 +52,8 @@ enum offer_move {                 /* the sellers' first */
 int offer_status_move(enum offer_status from, enum offer_move move, enum offer_status before_ban,
                       const char *name, enum offer_status *to, struct err *err);
 
+/* False of a number that no version of ours has stored. */
+bool offer_status_is_known(int status);
 bool offer_move_is_sellers(enum offer_move move);
 bool offer_status_allows(enum offer_status from, enum offer_move move);
 const char *offer_status_name(enum offer_status status); /* "ACTIVE"; "draft" for none */

@@ -6,7 +6,7 @@
 
 /* One a process; the server borrows them for its life. */
 static struct offers offers;
-static struct rpc_service services[5];
+static struct rpc_service services[7];
 
 static struct catalog *catalog_in_use(void *arg)
 {
@@ -29,6 +29,8 @@ int role_offers_start(struct process *process, struct err *err)
     services[2] = cabinet_service(&offers);
     services[3] = moderation_service(&offers);
     services[4] = stage_service(&offers);
+    services[5] = counters_service(&offers);
+    services[6] = feed_service(&offers);
     for (size_t i = 0; i < ARRAY_COUNT(services); i++)
         server_add_service(process->server, &services[i]);
     return 0;

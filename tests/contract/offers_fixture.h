@@ -46,6 +46,17 @@ offerid id_of(const char *text);
 int64_t place_integer(struct offers_place *place, const char *sql, const struct store_value *params,
                       size_t count);
 /* Fails unless counts and totals of every seller equal what is recounted from the offers. */
+void place_recount_figures(struct offers_place *place);
+/* The same, and every change has its row in the queue. */
 void place_recount(struct offers_place *place);
+
+/* One statement without parameters. */
+void place_run(struct offers_place *place, const char *sql);
+
+/* Gives the seller so many offers (a multiple of 12) of all statuses, with lists, counts and totals,
+ * without queue rows: as fast as the store can. The place-th is a millisecond older than the one
+ * before. */
+void place_fill(struct offers_place *place, const char *seller, size_t count);
+enum offer_status fill_status(size_t place);
 
 #endif
