@@ -21,9 +21,11 @@
 
 /* In the order of their names, as writers have them. */
 enum total_kind { TOTAL_ACTIVE, TOTAL_BANNED, TOTAL_EXPIRED, TOTAL_SOLD, TOTAL_MONEY };
-enum { PRESET_COUNT = 7, TOTAL_KIND_MAX = TOTAL_MONEY + CABINET_CURRENCY_MAX };
+enum { PRESET_COUNT = 8, TOTAL_KIND_MAX = TOTAL_MONEY + CABINET_CURRENCY_MAX };
 
-static const int64_t preset_ids[PRESET_COUNT] = {1, 2, 3, 4, 5, 6, PRESET_DELETED};
+/* Those of offers, here, in read_rows and in list_check.c. */
+static const int64_t preset_ids[PRESET_COUNT] = {1, 2, 3, 4, 5, 6, 8, PRESET_DELETED};
+static_assert(OFFER_STATUS_COUNT == OFFER_WAITING + 1, "a new status: is its preset here?");
 
 /* A counter's row, as stored and as counted. */
 struct figure {
@@ -148,7 +150,8 @@ static int read_rows(struct store_tx *tx, struct step *step, bool hold, struct e
         rc = store_query(tx,
                          "INSERT INTO user_offer_presets_count (seller_id, preset_id, counter) "
                          "VALUES ($1, 1, 0), ($1, 2, 0), ($1, 3, 0), ($1, 4, 0), ($1, 5, 0), "
-                         "($1, 6, 0), ($1, 100, 0) ON CONFLICT (seller_id, preset_id) DO UPDATE "
+                         "($1, 6, 0), ($1, 8, 0), ($1, 100, 0) "
+                         "ON CONFLICT (seller_id, preset_id) DO UPDATE "
                          "SET counter = user_offer_presets_count.counter RETURNING " PRESET_COLUMNS,
                          seller, 1, take_preset, step, err);
     else
@@ -307,8 +310,8 @@ static void compare(struct step *step)
 
             if (figure->value == figure->counted)
                 continue;
-            one = findings_add(step->findings, DIFFERENCE(TOTAL), step->seller,
-                               step->totals[i].name);
+            one =
+                findings_add(step->findings, DIFFERENCE(TOTAL), step->seller, step->totals[i].name);
             one->row = row;
             one->was = figure->value;
             one->is = figure->counted;
@@ -358,10 +361,10 @@ static int correct_preset(struct store_tx *tx, const struct step *step, size_t p
 static int correct_total(struct store_tx *tx, const struct step *step, const struct total *total,
                          int row, struct err *err)
 {
-    const struct store_value params[] = {
-        STORE_V_INT(seller_shard(step->seller)), STORE_V_TEXT(bytes_of(step->seller)),
-        STORE_V_TEXT(bytes_of(total->name)), STORE_V_INT(row),
-        STORE_V_INT(total->rows[row].counted)};
+    const struct store_value params[] = {STORE_V_INT(seller_shard(step->seller)),
+                                         STORE_V_TEXT(bytes_of(step->seller)),
+                                         STORE_V_TEXT(bytes_of(total->name)), STORE_V_INT(row),
+                                         STORE_V_INT(total->rows[row].counted)};
 
     return store_exec(tx,
                       "INSERT INTO user_total_counters "
@@ -413,14 +416,13 @@ static int save_mark(struct store_tx *tx, const struct step *step, struct err *e
     }
     for (size_t i = 0; i < step->total_count * TOTAL_ROW_COUNT && !rc; i++) {
         const struct total *total = &step->totals[i / TOTAL_ROW_COUNT];
-        const struct store_value params[] = {
-            STORE_V_INT(seller_shard(step->seller)),
-            STORE_V_TEXT(bytes_of(step->seller)),
-            STORE_V_TEXT(bytes_of(total->name)),
-            STORE_V_INT((int64_t)(i % TOTAL_ROW_COUNT)),
-            STORE_V_INT(step->mark.created_us),
-            STORE_V_INT(step->mark.id),
-            STORE_V_INT(total->rows[i % TOTAL_ROW_COUNT].counted)};
+        const struct store_value params[] = {STORE_V_INT(seller_shard(step->seller)),
+                                             STORE_V_TEXT(bytes_of(step->seller)),
+                                             STORE_V_TEXT(bytes_of(total->name)),
+                                             STORE_V_INT((int64_t)(i % TOTAL_ROW_COUNT)),
+                                             STORE_V_INT(step->mark.created_us),
+                                             STORE_V_INT(step->mark.id),
+                                             STORE_V_INT(total->rows[i % TOTAL_ROW_COUNT].counted)};
 
         rc = store_exec(tx,
                         "INSERT INTO user_total_counters (shard_id, seller_id, counter_id, seq_no, "
@@ -496,8 +498,8 @@ int recount_step(const struct checking *checking, const char *seller, struct fin
 
     step.totals = arena_array(step.arena, TOTAL_KIND_MAX, sizeof(*step.totals));
     rc = store_read(checking->store, look_only, &step, err);
-    if (!rc &&
-        (step.too_large || (checking->fix && !step.unreadable && findings->count > step.first_finding)))
+    if (!rc && (step.too_large ||
+                (checking->fix && !step.unreadable && findings->count > step.first_finding)))
         rc = store_write(checking->store, go_on, &step, err);
     if (rc)
         findings->count = step.first_finding;
