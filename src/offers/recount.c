@@ -21,9 +21,11 @@
 
 /* In the order of their names, as writers have them. */
 enum total_kind { TOTAL_ACTIVE, TOTAL_BANNED, TOTAL_EXPIRED, TOTAL_SOLD, TOTAL_MONEY };
-enum { PRESET_COUNT = 7, TOTAL_KIND_MAX = TOTAL_MONEY + CABINET_CURRENCY_MAX };
+enum { PRESET_COUNT = 8, TOTAL_KIND_MAX = TOTAL_MONEY + CABINET_CURRENCY_MAX };
 
-static const int64_t preset_ids[PRESET_COUNT] = {1, 2, 3, 4, 5, 6, PRESET_DELETED};
+/* Those of offers, here, in read_rows and in list_check.c. */
+static const int64_t preset_ids[PRESET_COUNT] = {1, 2, 3, 4, 5, 6, 8, PRESET_DELETED};
+static_assert(OFFER_STATUS_COUNT == OFFER_WAITING + 1, "a new status: is its preset here?");
 
 /* A counter's row, as stored and as counted. */
 struct figure {
@@ -148,7 +150,8 @@ static int read_rows(struct store_tx *tx, struct step *step, bool hold, struct e
         rc = store_query(tx,
                          "INSERT INTO user_offer_presets_count (seller_id, preset_id, counter) "
                          "VALUES ($1, 1, 0), ($1, 2, 0), ($1, 3, 0), ($1, 4, 0), ($1, 5, 0), "
-                         "($1, 6, 0), ($1, 100, 0) ON CONFLICT (seller_id, preset_id) DO UPDATE "
+                         "($1, 6, 0), ($1, 8, 0), ($1, 100, 0) "
+                         "ON CONFLICT (seller_id, preset_id) DO UPDATE "
                          "SET counter = user_offer_presets_count.counter RETURNING " PRESET_COLUMNS,
                          seller, 1, take_preset, step, err);
     else

@@ -206,6 +206,35 @@ static void broken_counters_are_named_and_fixed(void **state)
     arena_free(told.arena);
 }
 
+static void an_offer_that_waits_for_a_photo_is_counted(void **state)
+{
+    struct offers_place *place = start(state);
+    struct told told = {.arena = arena_new()};
+    struct author author = author_of("ann", told.arena);
+    Torg__V1__OfferContent *content = content_of(told.arena, "rings", 0, 100, "RUB");
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    Torg__V1__Photo photo = TORG__V1__PHOTO__INIT;
+    Torg__V1__Photo *photos[] = {&photo};
+    struct err err = {0};
+
+    photo.source_url = arena_strdup(told.arena, "https://x.example/1.jpg");
+    content->photos = photos;
+    content->n_photos = 1;
+    if (offers_create(&place->offers, &author, content, &receipt, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(receipt.status, TORG__V1__OFFER__STATUS__WAITING);
+    assert_nothing_differs(place);
+    place_run(place, "UPDATE user_offer_presets_count SET counter = 4 WHERE preset_id = 8");
+    place_run(place, "DELETE FROM user_offer_presets WHERE preset_id = 8");
+    check_ok(place, true, "", &told);
+    assert_int_equal(told.count, 2);
+    assert_told(&told, "1 ann WAITING 0 offer 0 1 1");
+    assert_told(&told, "3 ann WAITING 0 - 4 1 1");
+    assert_nothing_differs(place);
+    place_recount(place);
+    arena_free(told.arena);
+}
+
 static void broken_lists_are_named_and_fixed(void **state)
 {
     struct offers_place *place = start(state);
@@ -576,10 +605,11 @@ static void a_broken_counter_is_fixed_once_while_others_write(void **state)
 /* --- the list of cases --- */
 
 #define CASES                                                                                      \
-    CASE(broken_counters_are_named_and_fixed), CASE(broken_lists_are_named_and_fixed),             \
-        CASE(what_cannot_be_read_is_told_and_left), CASE(a_killed_recount_is_gone_on_with),        \
-        CASE(two_at_once_move_one_mark), CASE(a_new_currency_meanwhile_is_counted),                \
-        CASE(a_position_goes_on), CASE(a_right_counter_is_never_told_to_be_broken),                \
+    CASE(broken_counters_are_named_and_fixed), CASE(an_offer_that_waits_for_a_photo_is_counted),   \
+        CASE(broken_lists_are_named_and_fixed), CASE(what_cannot_be_read_is_told_and_left),        \
+        CASE(a_killed_recount_is_gone_on_with), CASE(two_at_once_move_one_mark),                   \
+        CASE(a_new_currency_meanwhile_is_counted), CASE(a_position_goes_on),                       \
+        CASE(a_right_counter_is_never_told_to_be_broken),                                          \
         CASE(a_broken_counter_is_fixed_once_while_others_write)
 
 static int set_up(void **state)
