@@ -202,8 +202,7 @@ static void begin_after(struct offer_change *change)
         change->after->content = change->content;
 }
 
-/* Makes change->after. */
-static int build(struct offer_change *change, struct err *err)
+int offer_change_build(struct offer_change *change, struct err *err)
 {
     const Torg__V1__Offer *before = change->before;
     enum offer_status from = before ? (enum offer_status)before->status : OFFER_NONE;
@@ -261,7 +260,7 @@ static int try_change(struct offer_change *change, Torg__V1__OfferReceipt *recei
         return take_answer(change->answer, change->author->arena, receipt, err);
     rc = check_before(change, err);
     if (!rc)
-        rc = build(change, err);
+        rc = offer_change_build(change, err);
     if (rc)
         return rc;
     save.id = change->id ? change->id : change->wished_id;

@@ -30,6 +30,8 @@
 #include "store/store.h"
 #include "torg/v1/offer.pb-c.h"
 
+struct feed_rules; /* feed_rules.h */
+
 /* What the stage stands on; filled by its role or test, shared by all threads. */
 struct offers {
     struct store *store;                   /* borrowed */
@@ -42,6 +44,7 @@ struct offers {
     int64_t visitor_draft_life_us;
     int64_t seller_draft_life_us;
     struct bell *bell; /* rung after each change; NULL: the worker finds it by itself; borrowed */
+    const struct feed_rules *feed_rules; /* borrowed; NULL: the defaults */
 };
 
 /* Who writes, and how often it may happen. */
