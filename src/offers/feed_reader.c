@@ -163,6 +163,8 @@ int feed_input(struct feed_reader *reader, void *to, size_t size, size_t *got, s
         reader->source_ended = true;
         if (source->total_size && source->read_size < source->total_size)
             reader->cut = "fewer bytes came than were announced";
+        if (source->cut)
+            reader->cut = source->cut;
     }
     return rc;
 }

@@ -12,13 +12,20 @@
 #include "roles/data_dir.h"
 #include "torg/v1/error.pb-c.h"
 
-enum { FILE_SIZE_MAX = 4096, REQUEST_SIZE_MAX = 4 << 20, TIMEOUT_MS = 30 * 1000, HTTP_OK = 200 };
+enum {
+    FILE_SIZE_MAX = 4096,
+    REQUEST_SIZE_MAX = 4 << 20,
+    TIMEOUT_MS = 30 * 1000,
+    STREAM_IDLE_MS = 3600 * 1000,
+    HTTP_OK = 200
+};
 
 struct remote {
     struct arena *arena; /* borrowed; the struct itself is in it */
     struct http_client *client;
     const char *url;
     const char *authorization;
+    const char *ca_file; /* NULL: the system's */
 };
 
 /* Connect's names of the statuses, as the server writes them. */
@@ -68,6 +75,7 @@ int remote_open(const struct config *config, struct arena *arena, struct remote 
         rc = read_text(config, "operator.key", arena, &key, err);
     if (rc)
         return rc;
+    made->ca_file = options.ca_file;
     made->authorization = arena_printf(arena, "Bearer %s", key);
     made->client = http_client_new(&options);
     *remote = made;
@@ -138,4 +146,18 @@ int remote_call(struct remote *remote, const char *method, const ProtobufCMessag
 out:
     buf_release(&body);
     return rc;
+}
+
+int remote_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
+                  struct err *err)
+{
+    const struct rpc_stream_options options = {
+        .url = remote->url,
+        .method = method,
+        .authorization = remote->authorization,
+        .ca_file = remote->ca_file,
+        .idle_timeout_ms = STREAM_IDLE_MS,
+    };
+
+    return rpc_stream_open(&options, stream, err);
 }
