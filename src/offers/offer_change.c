@@ -122,8 +122,7 @@ static void apply_move(struct offer_change *change, enum offer_status to, int64_
     after->status = (Torg__V1__Offer__Status)to;
 }
 
-/* Makes change->after. */
-static int build(struct offer_change *change, struct err *err)
+int offer_change_build(struct offer_change *change, struct err *err)
 {
     const struct author *author = change->author;
     const Torg__V1__Offer *before = change->before;
@@ -192,7 +191,7 @@ static int try_change(struct offer_change *change, Torg__V1__OfferReceipt *recei
         return take_answer(change->answer, change->author->arena, receipt, err);
     rc = check_before(change, err);
     if (!rc)
-        rc = build(change, err);
+        rc = offer_change_build(change, err);
     if (rc)
         return rc;
     save.id = change->id ? change->id : change->wished_id;

@@ -29,6 +29,8 @@
 #include "store/store.h"
 #include "torg/v1/offer.pb-c.h"
 
+struct feed_rules; /* feed_rules.h */
+
 /* What the stage stands on; filled by its role or test, shared by all threads. */
 struct offers {
     struct store *store;                   /* borrowed */
@@ -37,6 +39,7 @@ struct offers {
     void *catalog_arg;
     uint64_t (*draw)(void *arg); /* random bits for an id; NULL: the system's */
     void *draw_arg;
+    const struct feed_rules *feed_rules; /* borrowed; NULL: the defaults */
 };
 
 /* Who writes, and how often it may happen. */
