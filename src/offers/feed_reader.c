@@ -163,8 +163,6 @@ int feed_input(struct feed_reader *reader, void *to, size_t size, size_t *got, s
         reader->source_ended = true;
         if (source->total_size && source->read_size < source->total_size)
             reader->cut = "fewer bytes came than were announced";
-        if (source->cut)
-            reader->cut = source->cut;
     }
     return rc;
 }
@@ -197,6 +195,8 @@ int feed_reader_next(struct feed_reader *reader, const struct feed_row **row, st
         *row = feed_builder_finish(&reader->builder);
     else
         reader->ended = true;
+    if (reader->ended && reader->source->cut)
+        reader->cut = reader->source->cut; /* the cause of what the format saw */
     return 0;
 }
 

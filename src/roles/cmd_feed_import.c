@@ -37,6 +37,7 @@ struct import {
     struct feed_reader *reader;
     struct arena *arena; /* of a row */
     struct progress progress;
+    bool bad_file;     /* the failure is of a file, not of the command line */
     struct err broken; /* what is wrong with the file from some place on; code 0: nothing */
     Torg__V1__FeedTask *task;
 };
@@ -85,6 +86,7 @@ static int make_mapping(struct import *import, struct err *err)
     }
     if (!rc) {
         rc = feed_mapping_new(import->catalog, buf_bytes(&map), &import->mapping, err);
+        import->bad_file = rc != 0;
         if (rc && path)
             err_wrap(err, "%s", path);
     }
@@ -191,6 +193,7 @@ static int run(struct import *import, struct err *err)
     rc = feed_reader_open(feed_input_source(import->input), &import->options, &import->reader, err);
     if (!rc)
         rc = feed_reader_next(import->reader, &first, err);
+    import->bad_file = rc != 0;
     if (rc)
         return err_wrap(err, "%s", feed_input_name(import->input));
     rc = choose_task(import, err);
@@ -299,7 +302,8 @@ static enum exit_code end(struct import *import, int rc, struct err *err)
         rc = tell(import, err);
     if (rc)
         code = fail(err);
-    else if (import->broken.code || import->task->state == TORG__V1__FEED_TASK__STATE__HELD)
+    if (import->bad_file || import->broken.code ||
+        (import->task && import->task->state == TORG__V1__FEED_TASK__STATE__HELD))
         code = EXIT_FAILED;
     feed_reader_close(import->reader);
     feed_input_close(import->input);

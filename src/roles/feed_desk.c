@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "roles/feed_local.h"
 #include "roles/operation.h"
 #include "torg/v1/catalog.pb-c.h"
 
@@ -11,6 +12,8 @@ struct feed_desk {
     struct operation operation;
     struct arena *arena;       /* borrowed: of answers */
     struct rpc_stream *events; /* of the task that is sent; NULL: none */
+    bool is_local;             /* no server runs */
+    struct feed_local local;
 };
 
 int feed_desk_open(const struct invocation *invocation, struct feed_desk **desk, struct err *err)
@@ -22,9 +25,13 @@ int feed_desk_open(const struct invocation *invocation, struct feed_desk **desk,
     if (rc)
         return rc;
     made->arena = invocation->arena;
-    if (!made->operation.remote) {
-        operation_close(&made->operation);
-        return err_set(err, ERR_UNAVAILABLE, "no server runs on this data directory");
+    made->is_local = !made->operation.remote;
+    if (made->is_local) {
+        rc = feed_local_open(made->operation.store, invocation->arena, &made->local, err);
+        if (rc) {
+            operation_close(&made->operation);
+            return rc;
+        }
     }
     *desk = made;
     return 0;
@@ -35,6 +42,8 @@ void feed_desk_close(struct feed_desk *desk)
     if (!desk)
         return;
     rpc_stream_close(desk->events);
+    if (desk->is_local)
+        feed_local_close(&desk->local);
     operation_close(&desk->operation);
 }
 
@@ -50,10 +59,15 @@ int feed_desk_catalog(struct feed_desk *desk, struct catalog **catalog, struct e
     Torg__V1__GetCatalogRequest request = TORG__V1__GET_CATALOG_REQUEST__INIT;
     const Torg__V1__GetCatalogResponse *response;
     ProtobufCMessage *message;
-    int rc = call(desk, "torg.v1.CatalogService/GetCatalog", &request.base,
-                  &torg__v1__get_catalog_response__descriptor, &message, err);
+    int rc;
 
     *catalog = NULL;
+    if (desk->is_local) {
+        *catalog = catalog_holder_ref(desk->local.catalog);
+        return 0;
+    }
+    rc = call(desk, "torg.v1.CatalogService/GetCatalog", &request.base,
+              &torg__v1__get_catalog_response__descriptor, &message, err);
     if (rc)
         return rc;
     response = (const Torg__V1__GetCatalogResponse *)message;
@@ -64,6 +78,8 @@ int feed_desk_send(struct feed_desk *desk, const Torg__V1__FeedEvent *event, str
 {
     int rc = 0;
 
+    if (desk->is_local)
+        return feed_local_send(&desk->local, event, err);
     if (!desk->events)
         rc =
             remote_stream(desk->operation.remote, "torg.v1.FeedService/Import", &desk->events, err);
@@ -75,6 +91,8 @@ int feed_desk_finish(struct feed_desk *desk, Torg__V1__FeedTask **task, struct e
     ProtobufCMessage *message;
     int rc;
 
+    if (desk->is_local)
+        return feed_local_finish(&desk->local, task, err);
     assert(desk->events);
     rpc_stream_finish(desk->events);
     rc =
@@ -96,8 +114,11 @@ int feed_desk_do(struct feed_desk *desk, enum feed_deed deed,
         [FEED_UNDO] = "torg.v1.FeedService/UndoTask",
     };
     ProtobufCMessage *message = NULL;
-    int rc =
-        call(desk, methods[deed], &request->base, &torg__v1__feed_task__descriptor, &message, err);
+    int rc;
+
+    if (desk->is_local)
+        return feed_local_do(&desk->local, deed, request, task, err);
+    rc = call(desk, methods[deed], &request->base, &torg__v1__feed_task__descriptor, &message, err);
 
     *task = (Torg__V1__FeedTask *)message;
     return rc;
@@ -107,8 +128,12 @@ int feed_desk_list(struct feed_desk *desk, const Torg__V1__ListFeedTasksRequest 
                    Torg__V1__ListFeedTasksResponse **response, struct err *err)
 {
     ProtobufCMessage *message = NULL;
-    int rc = call(desk, "torg.v1.FeedService/ListTasks", &request->base,
-                  &torg__v1__list_feed_tasks_response__descriptor, &message, err);
+    int rc;
+
+    if (desk->is_local)
+        return feed_local_list(&desk->local, request, response, err);
+    rc = call(desk, "torg.v1.FeedService/ListTasks", &request->base,
+              &torg__v1__list_feed_tasks_response__descriptor, &message, err);
 
     *response = (Torg__V1__ListFeedTasksResponse *)message;
     return rc;
@@ -118,11 +143,15 @@ int feed_desk_report(struct feed_desk *desk, const Torg__V1__GetFeedReportReques
                      int (*take)(void *arg, const Torg__V1__FeedReportRow *row, struct err *err),
                      void *arg, struct err *err)
 {
-    struct arena *arena = arena_new();
+    struct arena *arena;
     struct rpc_stream *rows = NULL;
     ProtobufCMessage *message;
-    int rc = remote_stream(desk->operation.remote, "torg.v1.FeedService/GetReport", &rows, err);
+    int rc;
 
+    if (desk->is_local)
+        return feed_local_report(&desk->local, request, take, arg, err);
+    arena = arena_new();
+    rc = remote_stream(desk->operation.remote, "torg.v1.FeedService/GetReport", &rows, err);
     if (!rc)
         rc = rpc_stream_write(rows, &request->base, err);
     if (rc)

@@ -3,7 +3,6 @@
 #include "roles/feed_print.h"
 
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +14,7 @@
 #define STATE(name) TORG__V1__FEED_TASK__STATE__##name
 #define HOLD(name) TORG__V1__FEED_TASK__HOLD__##name
 
-enum { REFUSED_SHOWN_MAX = 5, WAIT_STEP_MS = 200 };
+enum { REFUSED_SHOWN_MAX = 5 };
 
 const char *feed_task_state_text(const Torg__V1__FeedTask *task)
 {
@@ -263,10 +262,10 @@ int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err
     request.seller = (*task)->seller;
     request.feed = (*task)->feed;
     request.task_id = (*task)->task_id;
-    while (!rc && ((*task)->state == STATE(ENDING) || (*task)->state == STATE(UNDOING))) {
-        poll(NULL, 0, WAIT_STEP_MS);
-        rc = feed_desk_do(desk, FEED_GET, &request, task, err);
-    }
+    /* Asked again, both go on for a while; a worker may be at it too. */
+    while (!rc && ((*task)->state == STATE(ENDING) || (*task)->state == STATE(UNDOING)))
+        rc = feed_desk_do(desk, (*task)->state == STATE(ENDING) ? FEED_CONFIRM : FEED_UNDO,
+                          &request, task, err);
     return rc;
 }
 

@@ -21,7 +21,7 @@ int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
 /* ERR_INVALID unless the name ends in .json or .csv. */
 int feed_check_report_path(const char *path, struct err *err);
 
-/* Waits until a task that deletes or undoes in the background has done so. */
+/* Until a task that deletes or is being undone has come to its end. */
 int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err);
 
 /* --- of a command line --- */
