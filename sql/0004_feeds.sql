@@ -30,8 +30,8 @@ CREATE TABLE feed_task (
     body BYTEA NOT NULL,        -- the message FeedTask, packed
     PRIMARY KEY (seller_id, feed_id, task_id)
 );
--- What a worker goes on with: RUNNING (to be held when it is silent), ENDING, UNDOING.
-CREATE INDEX feed_task_busy ON feed_task (updated_us) WHERE state IN (1, 3, 6);
+-- What a worker looks after: RUNNING and silent, HELD for too long, ENDING, UNDOING.
+CREATE INDEX feed_task_busy ON feed_task (updated_us) WHERE state IN (1, 2, 3, 6);
 CREATE INDEX feed_task_forget ON feed_task (forget_us) WHERE forget_us > 0;
 
 -- What became of each row of a task; and what undoing it needs.

@@ -227,9 +227,10 @@ enum {
     FEED_FORGET_COUNT = 1000,     /* rows of a report removed by one transaction */
     FEED_CALL_MS_MAX = 20000,     /* a call ends or undoes a task for so long; then the worker */
     FEED_RESUME_S = 10,           /* a task that ends or is undone and was silent so long */
-    FEED_RESUME_MS = 300,         /* the worker goes on with one for so long at a time */
     FEED_POLL_COUNT = 512,        /* events of one poll: applied within the session's time */
-    FEED_TOPIC_END_MS = 2000,     /* the same for an end that comes by the topic */
+    FEED_POLL_MS = 200,           /* how soon a stop is seen */
+    FEED_RETRY_MS = 1000,
+    FEED_KEEP_COUNT = 20, /* tasks found by one look */
     /* ---- offers ---- */
     OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded: what later stages are built for */
     OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */

@@ -75,8 +75,9 @@ static int64_t good_rows(const Torg__V1__FeedCounts *counts)
     return counts->rows - counts->refused;
 }
 
-static Torg__V1__FeedTask__Hold guard(const struct feed_rules *rules, const Torg__V1__FeedTask *task,
-                  const Torg__V1__FeedEnd *end, int64_t older, int64_t had)
+static Torg__V1__FeedTask__Hold guard(const struct feed_rules *rules,
+                                      const Torg__V1__FeedTask *task, const Torg__V1__FeedEnd *end,
+                                      int64_t older, int64_t had)
 {
     if (end->cut_short)
         return HOLD(CUT_SHORT);

@@ -14,4 +14,5 @@ const struct feed_rules feed_rules_default = {
     .revive_us = 30 * 24 * HOUR_US,
     .report_us = 7 * 24 * HOUR_US,
     .idle_us = HOUR_US / 4,
+    .slice_us = 2 * SECOND_US, /* well within the consumer's session */
 };

@@ -14,6 +14,7 @@ struct feed_rules {
     int64_t revive_us;     /* a deleted item that comes back within this gets its offer back */
     int64_t report_us;     /* what became of each row is kept so long */
     int64_t idle_us;       /* a task without an end that was silent for so long is held */
+    int64_t slice_us;      /* an end that came by the topic deletes so long between two polls */
 };
 
 extern const struct feed_rules feed_rules_default;

@@ -171,6 +171,14 @@ static void note_time(const struct offers *offers, Torg__V1__FeedTask *message, 
     message->update_time = time_message(arena, now_us > last_us ? now_us : last_us);
 }
 
+/* Undoing goes by the report. */
+static int64_t kept_us(const struct offers *offers)
+{
+    const struct feed_rules *rules = feed_rules_of(offers);
+
+    return rules->report_us > rules->undo_us ? rules->report_us : rules->undo_us;
+}
+
 int feed_task_put(struct store_tx *tx, const struct offers *offers, struct feed_task *task,
                   struct arena *arena, struct err *err)
 {
@@ -182,15 +190,14 @@ int feed_task_put(struct store_tx *tx, const struct offers *offers, struct feed_
     rc = record_pack(&message->base, "the task", &body, err);
     if (!rc) {
         int64_t updated_us = time_us(message->update_time);
-        const struct store_value params[] = {
-            STORE_V_TEXT(bytes_of(message->seller)),
-            STORE_V_TEXT(bytes_of(message->feed)),
-            STORE_V_INT(message->task_id),
-            STORE_V_INT(task->no),
-            STORE_V_INT(message->state),
-            STORE_V_INT(updated_us),
-            STORE_V_INT(updated_us + feed_rules_of(offers)->report_us),
-            STORE_V_BLOB(buf_bytes(&body))};
+        const struct store_value params[] = {STORE_V_TEXT(bytes_of(message->seller)),
+                                             STORE_V_TEXT(bytes_of(message->feed)),
+                                             STORE_V_INT(message->task_id),
+                                             STORE_V_INT(task->no),
+                                             STORE_V_INT(message->state),
+                                             STORE_V_INT(updated_us),
+                                             STORE_V_INT(updated_us + kept_us(offers)),
+                                             STORE_V_BLOB(buf_bytes(&body))};
 
         rc = store_exec(tx,
                         "INSERT INTO feed_task (seller_id, feed_id, task_id, no, state, "

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* role_offers_worker.c - the role offers-worker: export of changes, moderators' opinions, expiry.
- */
+/* role_offers_worker.c - the role offers-worker: export of changes, moderators' opinions, feeds
+ * of the topic, expiry. */
+#include "offers/feed_events.h"
 #include "offers/opinions.h"
 #include "offers/worker.h"
+#include "roles/feed_settings.h"
 #include "roles/process.h"
 
 /* One a process. */
 static struct offers offers;
+static struct feed_rules feed_rules;
 static struct offers_worker *worker;
 static struct opinions *opinions;
+static struct feed_events *feed_events;
 
 static struct catalog *catalog_in_use(void *arg)
 {
@@ -21,11 +25,15 @@ int role_offers_worker_start(struct process *process, struct err *err)
 
     if (rc)
         return rc;
+    feed_rules = feed_settings(process->config);
     offers = (struct offers){.store = process->backends.store,
                              .clock = process->clock,
                              .catalog = catalog_in_use,
-                             .catalog_arg = process->catalog};
+                             .catalog_arg = process->catalog,
+                             .feed_rules = &feed_rules};
     rc = opinions_start(&offers, process->backends.topics, &opinions, err);
+    if (!rc)
+        rc = feed_events_start(&offers, process->backends.topics, &feed_events, err);
     if (!rc)
         rc = offers_worker_start(&offers, process->backends.topics, process->backends.coord,
                                  &worker, err);
@@ -38,7 +46,9 @@ void role_offers_worker_stop(struct process *process)
 {
     (void)process;
     offers_worker_stop(worker);
+    feed_events_stop(feed_events);
     opinions_stop(opinions);
     worker = NULL;
+    feed_events = NULL;
     opinions = NULL;
 }

@@ -112,7 +112,7 @@ static void a_row_has_all_reasons(void **state)
     struct feed_task task;
     struct err err = {0};
 
-    events[0]->upsert->content->price->currency = arena_strdup(scene->arena, "XXX");
+    events[0]->upsert->content->price->currency = arena_strdup(scene->arena, "ZZZ");
     OK(feed_task_open(&scene->place.offers, &key, FEED_REAL, scene->arena, &task, &err));
     OK(feed_apply_rows(&scene->place.offers, &key, LANGUAGE_EN, events, count, &err));
     assert_string_equal(report(scene, 1), "1 a REFUSED content.title content.price.currency");
