@@ -27,7 +27,8 @@ int feed_desk_open(const struct invocation *invocation, struct feed_desk **desk,
     made->arena = invocation->arena;
     made->is_local = !made->operation.remote;
     if (made->is_local) {
-        rc = feed_local_open(made->operation.store, invocation->arena, &made->local, err);
+        rc = feed_local_open(&invocation->config, made->operation.store, invocation->arena,
+                             &made->local, err);
         if (rc) {
             operation_close(&made->operation);
             return rc;
@@ -81,8 +82,8 @@ int feed_desk_send(struct feed_desk *desk, const Torg__V1__FeedEvent *event, str
     if (desk->is_local)
         return feed_local_send(&desk->local, event, err);
     if (!desk->events)
-        rc =
-            remote_stream(desk->operation.remote, "torg.v1.FeedService/Import", &desk->events, err);
+        rc = remote_open_stream(desk->operation.remote, "torg.v1.FeedService/Import", &desk->events,
+                                err);
     return rc ? rc : rpc_stream_write(desk->events, &event->base, err);
 }
 
@@ -151,7 +152,7 @@ int feed_desk_report(struct feed_desk *desk, const Torg__V1__GetFeedReportReques
     if (desk->is_local)
         return feed_local_report(&desk->local, request, take, arg, err);
     arena = arena_new();
-    rc = remote_stream(desk->operation.remote, "torg.v1.FeedService/GetReport", &rows, err);
+    rc = remote_open_stream(desk->operation.remote, "torg.v1.FeedService/GetReport", &rows, err);
     if (!rc)
         rc = rpc_stream_write(rows, &request->base, err);
     if (rc)

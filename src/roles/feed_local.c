@@ -10,6 +10,7 @@
 #include "offers/feed_apply.h"
 #include "offers/feed_rows.h"
 #include "offers/feed_undo.h"
+#include "roles/feed_settings.h"
 
 enum { LIST_COUNT = 20 };
 
@@ -21,17 +22,18 @@ static struct catalog *catalog_in_use(void *arg)
     return catalog_holder_ref(arg);
 }
 
-int feed_local_open(struct store *store, struct arena *arena, struct feed_local *local,
-                    struct err *err)
+int feed_local_open(const struct config *config, struct store *store, struct arena *arena,
+                    struct feed_local *local, struct err *err)
 {
     int rc;
 
-    *local = (struct feed_local){.arena = arena};
+    *local = (struct feed_local){.arena = arena, .rules = feed_settings(config)};
     rc = catalog_holder_open(store, false, &local->catalog, err);
     local->offers = (struct offers){.store = store,
                                     .clock = clock_system(),
                                     .catalog = catalog_in_use,
-                                    .catalog_arg = local->catalog};
+                                    .catalog_arg = local->catalog,
+                                    .feed_rules = &local->rules};
     return rc;
 }
 

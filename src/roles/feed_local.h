@@ -9,20 +9,23 @@
 #define TORG_ROLES_FEED_LOCAL_H
 
 #include "catalog/holder.h"
+#include "config/config.h"
 #include "offers/feed_intake.h"
+#include "offers/feed_rules.h"
 #include "offers/offers.h"
 #include "roles/feed_desk.h"
 
 struct feed_local {
     struct offers offers;
+    struct feed_rules rules;
     struct catalog_holder *catalog;
     struct feed_intake intake; /* its arena is NULL before the first event */
     struct feed_task task;     /* of the events, once the end has come */
     struct arena *arena;       /* borrowed: of answers */
 };
 
-int feed_local_open(struct store *store, struct arena *arena, struct feed_local *local,
-                    struct err *err);
+int feed_local_open(const struct config *config, struct store *store, struct arena *arena,
+                    struct feed_local *local, struct err *err);
 void feed_local_close(struct feed_local *local);
 
 int feed_local_send(struct feed_local *local, const Torg__V1__FeedEvent *event, struct err *err);

@@ -148,8 +148,8 @@ out:
     return rc;
 }
 
-int remote_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
-                  struct err *err)
+int remote_open_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
+                       struct err *err)
 {
     const struct rpc_stream_options options = {
         .url = remote->url,

@@ -27,7 +27,7 @@ int remote_call(struct remote *remote, const char *method, const ProtobufCMessag
                 struct err *err);
 
 /* A call with streams. The server may be busy with what it was sent for as long as an hour. */
-int remote_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
-                  struct err *err);
+int remote_open_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
+                       struct err *err);
 
 #endif

@@ -385,6 +385,23 @@ def standard_input_is_read():
         tap.equal(market.stop(), 0)
 
 
+@tap.test
+def a_server_with_tls_is_reached():
+    with Market() as market:
+        made = tap.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                       "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                       "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out",
+                       "cert.pem", cwd=market.dir)
+        tap.equal(made.returncode, 0, made.stderr)
+        market.write("torg.toml", "[tls]\ncertificate = \"cert.pem\"\nkey = \"key.pem\"\n")
+        market.start()
+        market.generate("one.yml", 1000)
+        tap.contains(market.url, "https://")
+        tap.equal(market.counts("one.yml"), {"created": 1000})
+        tap.equal(len(market.rows()), 1000)
+        tap.equal(market.stop(), 0)
+
+
 def run_on_terminal(market, *words):
     """What a person sees: everything the program writes to a terminal 100 columns wide."""
     pid, terminal = pty.fork()
