@@ -3,7 +3,8 @@
  * feed_report.h - what became of each row of a feed, as JSON and as CSV, written as it happens.
  *
  *   JSON  {"rows":[{"row":1,"externalId":"a","outcome":"created"}, …],"totals":{…}}
- *   CSV   row,external_id,outcome,reasons,photos_failed,offer_id and, last, a line "total" for each outcome
+ *   CSV   row,external_id,outcome,reasons,photos_failed,offer_id
+ *         and, last, a line "total" for each outcome
  *
  * Each goes to NAME.part and is renamed at the close, so a report is whole or not there. In
  * CSV a cell that a spreadsheet would take for a formula gets an apostrophe before it.

@@ -37,12 +37,20 @@ struct import {
     struct feed_reader *reader;
     struct arena *arena; /* of a row */
     struct progress progress;
-    bool bad_file;     /* the failure is of a file, not of the command line */
-    struct err broken; /* what is wrong with the file from some place on; code 0: nothing */
+    uint64_t noted_count; /* rows of which something was left out */
+    char *first_note;     /* in the invocation's arena; NULL: none */
+    bool bad_file;        /* the failure is of a file, not of the command line */
+    struct err broken;    /* what is wrong with the file from some place on; code 0: nothing */
     Torg__V1__FeedTask *task;
 };
 
 /* --- before the first event --- */
+
+/* It may be given twice, for JSON and CSV. */
+static bool is_report(const struct given_option *option)
+{
+    return strcmp(option->name, "report") == 0;
+}
 
 static int read_options(struct import *import, struct err *err)
 {
@@ -50,7 +58,6 @@ static int read_options(struct import *import, struct err *err)
     const char *format = invocation_option(invocation, "format");
     const char *delimiter = invocation_option(invocation, "delimiter");
     const char *task = invocation_option(invocation, "task");
-    const char *report = invocation_option(invocation, "report");
     int rc = feed_names(invocation, &import->seller, &import->feed, err);
 
     import->quiet = invocation_option(invocation, "quiet") != NULL;
@@ -68,8 +75,10 @@ static int read_options(struct import *import, struct err *err)
     }
     if (!rc && task)
         rc = feed_task_number("--task", task, &import->task_id, err);
-    if (!rc && report)
-        rc = feed_check_report_path(report, err);
+    for (size_t i = 0; !rc && i < invocation->option_count; i++) {
+        if (is_report(&invocation->options[i]))
+            rc = feed_check_report_path(invocation->options[i].value, err);
+    }
     return rc;
 }
 
@@ -134,6 +143,11 @@ static int send_row(struct import *import, const struct feed_row *row, struct er
 
     arena_reset(import->arena);
     feed_mapping_row(import->mapping, row, import->arena, &event);
+    if (event.event_case == TORG__V1__FEED_EVENT__EVENT_UPSERT && event.upsert->n_notes &&
+        !import->noted_count++)
+        import->first_note =
+            arena_printf(import->invocation->arena, "row %" PRIu64 " (%s): %s", row->number,
+                         event.upsert->external_id, event.upsert->notes[0]->reason);
     return feed_desk_send(import->desk, &event, err);
 }
 
@@ -210,16 +224,26 @@ static int run(struct import *import, struct err *err)
 
 /* --- the result --- */
 
-static void print_unknown(struct import *import)
+static const char *rows_word(uint64_t count)
+{
+    return count == 1 ? "row" : "rows";
+}
+
+/* What the seller may want to mend. */
+static void print_left_out(struct import *import)
 {
     size_t count;
     const struct feed_unknown *unknown = feed_mapping_unknown(import->mapping, &count);
 
+    if (import->noted_count)
+        printf("values left out of %" PRIu64 " %s, such as %s\n", import->noted_count,
+               rows_word(import->noted_count), import->first_note);
     if (!count)
         return;
     fputs("left out, since their categories have no such attribute:", stdout);
     for (size_t i = 0; i < count && i < UNKNOWN_SHOWN_MAX; i++)
-        printf("%s %s (%" PRIu64 " rows)", i ? "," : "", unknown[i].name, unknown[i].count);
+        printf("%s %s (%" PRIu64 " %s)", i ? "," : "", unknown[i].name, unknown[i].count,
+               rows_word(unknown[i].count));
     if (count > UNKNOWN_SHOWN_MAX)
         printf(" and %zu more", count - UNKNOWN_SHOWN_MAX);
     putchar('\n');
@@ -245,7 +269,7 @@ static void print_json_summary(struct import *import)
         buf_put_text(&out, ",\"broken\":");
         text_put_json(&out, bytes_of(import->broken.text));
     }
-    buf_put_text(&out, ",\"leftOut\":[");
+    buf_printf(&out, ",\"notedRows\":%" PRIu64 ",\"leftOut\":[", import->noted_count);
     for (size_t i = 0; i < count; i++) {
         buf_put_text(&out, i ? ",{\"name\":" : "{\"name\":");
         text_put_json(&out, bytes_of(unknown[i].name));
@@ -258,38 +282,42 @@ static void print_json_summary(struct import *import)
 
 static void print_summary(struct import *import)
 {
+    int64_t spent_us = progress_spent_us(&import->progress);
     char size[PROGRESS_SIZE_TEXT_SIZE];
 
     progress_size_text(import->progress.read_size, size);
-    printf("%s: %s, %s, %" PRIu64 " rows in %.1f s, %" PRIu64 " rows/s\n",
-           feed_input_name(import->input), feed_format_name(feed_reader_format(import->reader)),
-           size, import->progress.row_count,
-           (double)progress_spent_us(&import->progress) / SECOND_US,
-           progress_rate(&import->progress));
+    printf("%s: %s, %s, %" PRIu64 " %s in %.1f s", feed_input_name(import->input),
+           feed_format_name(feed_reader_format(import->reader)), size, import->progress.row_count,
+           rows_word(import->progress.row_count), (double)spent_us / SECOND_US);
+    if (spent_us >= SECOND_US)
+        printf(", %" PRIu64 " rows/s", progress_rate(&import->progress));
+    puts(import->task->dry_run ? "; it would be" : "");
     feed_print_counts(import->task);
-    print_unknown(import);
+    print_left_out(import);
     feed_print_state(import->task, import->invocation->arena);
 }
 
 /* What has happened, to the one who asked for it; what went wrong on standard error. */
 static int tell(struct import *import, struct err *err)
 {
-    const char *report = invocation_option(import->invocation, "report");
+    const struct invocation *invocation = import->invocation;
     int rc = 0;
 
     if (import->broken.code)
         complain("%s: %s", feed_input_name(import->input), import->broken.text);
-    if (import->invocation->json)
+    if (invocation->json)
         print_json_summary(import);
     else
         print_summary(import);
     fflush(stdout);
-    if (!import->invocation->json && !import->quiet)
+    if (!invocation->json && !import->quiet)
         rc = feed_print_refused(import->desk, import->task, err);
-    if (!rc && report) {
-        rc = feed_write_report(import->desk, import->task, 0, report, err);
+    for (size_t i = 0; !rc && i < invocation->option_count; i++) {
+        if (!is_report(&invocation->options[i]))
+            continue;
+        rc = feed_write_report(import->desk, import->task, 0, invocation->options[i].value, err);
         if (!rc && !import->quiet)
-            fprintf(stderr, "what became of each row is in %s\n", report);
+            fprintf(stderr, "what became of each row is in %s\n", invocation->options[i].value);
     }
     return rc;
 }

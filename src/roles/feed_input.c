@@ -113,7 +113,12 @@ int feed_input_open(const char *place, bool quiet, struct feed_input **input, st
     made->raw.fd = -1;
     made->gunzip = gunzip_new(read_raw, made);
     feed_source_function(&made->source, read_plain, made, 0);
-    rc = is_address(place) ? open_address(made, place, quiet, err) : open_file(made, place, err);
+    if (is_address(place))
+        rc = open_address(made, place, quiet, err);
+    else if (strstr(place, "://"))
+        rc = err_set(err, ERR_INVALID, "%.200s: expected a file, an http(s) address, or -", place);
+    else
+        rc = open_file(made, place, err);
     if (rc)
         feed_input_close(made);
     else

@@ -328,14 +328,18 @@ def a_wrong_command_line_is_told():
 @tap.test
 def categories_are_mapped_by_a_file():
     with Running() as market:
-        market.write("goods.csv", "id;Категория;Название;Цена\n1;Люстры;Люстра;10\n"
-                                  "2;Освещение;Лампа;20\n3;Хлам;Нечто;5\n")
+        market.write("goods.csv", "id;Категория;Название;Цена;Цвет\n1;Люстры;Люстра;10;\n"
+                                  "2;Освещение;Лампа;20;в горошек\n3;Хлам;Нечто;5;\n")
         market.write("map.csv", "feed,category\nЛюстры,lighting\nХлам,\n")
         done = market.import_feed("goods.csv", seller="s-0")
         tap.contains(done.stderr, 'row 1 (1): category: the catalogue has no category "Люстры"')
-        done = market.import_feed("goods.csv", "--categories", "map.csv", "--quiet")
+        done = market.import_feed("goods.csv", "--categories", "map.csv", "--quiet", "--report",
+                                  "rows.json", "--report", "rows.csv")
         tap.equal(done.stderr, "")
         tap.contains(done.stdout, "created               2")
+        tap.contains(done.stdout, "values left out of 1 row, such as row 2 (2): Цвет: it has no "
+                                  'option "в горошек"')
+        tap.equal((market.dir / "rows.json").exists() and (market.dir / "rows.csv").exists(), True)
         market.write("map.csv", "Люстры,chandeliers-2\nx,y\n")
         done = market.import_feed("goods.csv", "--categories", "map.csv", code=1)
         tap.contains(done.stderr, 'map.csv: line 2: the catalogue has no category "y"')
@@ -371,6 +375,7 @@ def a_feed_is_fetched_from_an_address():
         done = market.import_feed(secret)
         assert "hidden" not in done.stderr + done.stdout and "token" not in done.stderr, done
         tap.contains(market.import_feed("http://127.0.0.1:1/", code=5).stderr, "torg: ")
+        tap.contains(market.import_feed("ftp://127.0.0.1/a", code=2).stderr, "an http(s) address")
         tap.equal(market.stop(), 0)
 
 
