@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "net/message.h"
 #include "offers/feed_batch.h"
+#include "offers/offer_record.h"
 
 enum { EVENT_SIZE_MAX = 8 << 20, HASH_TEXT_SIZE = 33 };
 
@@ -96,9 +97,10 @@ static void take_problems(Torg__V1__FeedProblem *const *list, size_t count,
 static void take_upsert(struct feed_batch_row *row, const Torg__V1__FeedUpsert *upsert,
                         struct arena *arena)
 {
+    /* A copy: building changes it, and the event may be taken again after a failure. */
     row->content =
         upsert->content
-            ? upsert->content
+            ? (Torg__V1__OfferContent *)record_copy(&upsert->content->base, arena)
             : (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor, arena);
     row->content->external_id = (char *)protobuf_c_empty_string;
     row->external_id =

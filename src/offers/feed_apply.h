@@ -14,8 +14,7 @@
 int feed_event_check(const Torg__V1__FeedEvent *event, struct violations *violations,
                      struct err *err);
 
-/* Upserts and deletes that were checked, in order, of a task that was opened. Their contents are
- * changed to their stored form. */
+/* Upserts and deletes that were checked, in order, of a task that was opened. */
 int feed_apply_rows(const struct offers *offers, const struct feed_key *key, enum language language,
                     Torg__V1__FeedEvent *const *events, size_t count, struct err *err);
 

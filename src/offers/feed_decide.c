@@ -114,7 +114,7 @@ static int keep_before(struct feed_batch *batch, struct feed_batch_row *row, boo
 
     record->changed = true;
     record->after_hash = feed_state_hash(row->save.after, batch->arena);
-    if (kept->row && kept->changed) {
+    if (kept->row && kept->changed && row->before && kept->offer_id == row->item.offer_id) {
         record->before_status = kept->before_status;
         record->before_body = kept->before_body;
         if (kept->outcome == OUTCOME(CREATED) && record->outcome == OUTCOME(UPDATED))
@@ -299,11 +299,13 @@ static void keep_first(struct violations *violations, size_t count)
     *violations = kept;
 }
 
-/* A row sent again changes nothing; one that was refused may be good by now. */
-static bool was_applied(const struct feed_batch_row *row)
+/* A row sent again changes nothing; one that was refused may be good by now, while rows are taken.
+ */
+static bool was_applied(const struct feed_batch *batch, const struct feed_batch_row *row)
 {
     return row->kept.row && row->kept.event_hash == row->event_hash &&
-           row->kept.outcome != OUTCOME(REFUSED);
+           (row->kept.outcome != OUTCOME(REFUSED) ||
+            batch->task.message->state != TORG__V1__FEED_TASK__STATE__RUNNING);
 }
 
 /* Meanwhile deleted, touched by a later task, or (of a dry run) told already. */
@@ -347,7 +349,7 @@ int feed_row_decide(struct feed_batch *batch, struct feed_batch_row *row, struct
     row->saves = row->touches = false;
     row->save = (struct offer_save){0};
     row->is_settled =
-        row->kind == FEED_ROW_ABSENT ? is_absent_no_more(batch, row) : was_applied(row);
+        row->kind == FEED_ROW_ABSENT ? is_absent_no_more(batch, row) : was_applied(batch, row);
     if (row->is_settled)
         return 0;
     keep_first(&row->problems, row->sent_problem_count);

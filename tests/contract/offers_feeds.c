@@ -98,6 +98,8 @@ static void a_row_is_refused_alone_and_its_offer_stays(void **state)
     run_task(scene, 1, "a=1 b=2");
     assert_string_equal(told(scene, run_task(scene, 2, "x=? a=? b=3")),
                         "DONE rows 3 updated 1 refused 2");
+    assert_string_equal(told(scene, run_task(scene, 2, "x=? a=? b=3")), /* and again */
+                        "DONE rows 3 updated 1 refused 2");
     assert_string_equal(shown(scene), "a=1 b=3"); /* a is in the feed, though refused */
     assert_string_equal(report(scene, 2),
                         "1 x REFUSED content.title; 2 a REFUSED content.title; 3 b UPDATED");
