@@ -16,6 +16,7 @@
 #include "net/message.h"
 #include "offers/cabinet.h"
 #include "offers/counters.h"
+#include "offers/offer_counts.h"
 #include "offers/offer_save.h"
 
 enum {
@@ -203,6 +204,47 @@ static void broken_counters_are_named_and_fixed(void **state)
     assert_int_equal(
         place_integer(place, "SELECT COUNT(*) FROM audit WHERE action = 'counters.fix'", NULL, 0),
         3);
+    arena_free(told.arena);
+}
+
+static void create_waiting(struct offers_place *place, const char *seller)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of(seller, arena);
+    Torg__V1__OfferContent *content = content_of(arena, "rings", 1, 9, "RUB");
+    Torg__V1__Photo *photo = (Torg__V1__Photo *)message_new(&torg__v1__photo__descriptor, arena);
+    struct err err = {0};
+
+    photo->source_url = arena_strdup(arena, "https://example.org/1.jpg");
+    content->photos = &photo;
+    content->n_photos = 1;
+    if (offers_create(&place->offers, &author, content, &receipt, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(receipt.status, TORG__V1__OFFER__STATUS__WAITING);
+    arena_free(arena);
+}
+
+/* Every status has a list that is recounted. */
+static void an_offer_of_every_status_is_recounted(void **state)
+{
+    struct offers_place *place = start(state);
+    struct told told = {.arena = arena_new()};
+    char sql[300];
+
+    place_fill(place, "big", 36); /* of all but those that wait */
+    create_waiting(place, "big");
+    assert_nothing_differs(place);
+    for (size_t i = 0; i < PRESET_ID_COUNT; i++) {
+        snprintf(sql, sizeof(sql),
+                 "UPDATE user_offer_presets_count SET counter = counter + 5 WHERE preset_id = %d",
+                 (int)preset_ids[i]);
+        place_run(place, sql);
+        check_ok(place, true, "", &told);
+        assert_int_equal(told.fixed, 1);
+        assert_told(&told, preset_name(preset_ids[i]));
+    }
+    assert_nothing_differs(place);
     arena_free(told.arena);
 }
 
@@ -577,9 +619,10 @@ static void a_broken_counter_is_fixed_once_while_others_write(void **state)
 
 #define CASES                                                                                      \
     CASE(broken_counters_are_named_and_fixed), CASE(broken_lists_are_named_and_fixed),             \
-        CASE(what_cannot_be_read_is_told_and_left), CASE(a_killed_recount_is_gone_on_with),        \
-        CASE(two_at_once_move_one_mark), CASE(a_new_currency_meanwhile_is_counted),                \
-        CASE(a_position_goes_on), CASE(a_right_counter_is_never_told_to_be_broken),                \
+        CASE(an_offer_of_every_status_is_recounted), CASE(what_cannot_be_read_is_told_and_left),   \
+        CASE(a_killed_recount_is_gone_on_with), CASE(two_at_once_move_one_mark),                   \
+        CASE(a_new_currency_meanwhile_is_counted), CASE(a_position_goes_on),                       \
+        CASE(a_right_counter_is_never_told_to_be_broken),                                          \
         CASE(a_broken_counter_is_fixed_once_while_others_write)
 
 static int set_up(void **state)

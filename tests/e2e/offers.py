@@ -259,7 +259,7 @@ def lists_are_paged_newest_first():
             if pages == 1:
                 first = token
         tap.equal((seen, pages), (made[::-1], 3))
-        for bad in ({"pageSize": 101}, {"pageSize": -1}, {"pageToken": "x"}, {"preset": 8},
+        for bad in ({"pageSize": 101}, {"pageSize": -1}, {"pageToken": "x"}, {"preset": 9},
                     {"preset": 100}, {"preset": "SOLD", "pageToken": first}):
             shop.refused("invalid_argument", "CabinetService/ListOffers", bad, shop.alice)
 
