@@ -330,11 +330,15 @@ enum {
     HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
     HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
     /* ---- index: shard ---- */
-    SHARD_SEGMENT_COUNT_MAX = 40,       /* parts of a snapshot; then applying waits for merges */
-    SHARD_MERGE_COUNT = 8,              /* segments of about one size are merged into one */
-    SHARD_MERGE_WINDOW_COUNT = 64,      /* owners rewritten in one step: 0.2 ms */
-    SHARD_WAIT_MS_MAX = 60 * 1000,      /* applying waits this long for merges, then fails */
+    SHARD_SEGMENT_COUNT_MAX = 40,  /* parts of a snapshot; then applying waits for merges */
+    SHARD_MERGE_COUNT = 8,         /* segments of about one size are merged into one */
+    SHARD_MERGE_WINDOW_COUNT = 64, /* owners rewritten in one step: 0.2 ms */
+    SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
+    SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
+    SHARD_LIVE_SIZE_MAX = 1 << 30,      /* of one checkpoint: a bit a document and segment */
     STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
+    STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
+    STORED_FILE_COUNT_MAX = 4096,       /* 256 GB */
     STORED_RECORD_SIZE_MAX = 768 << 10, /* texts and stored fields of one document */
     STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
 };
