@@ -2,7 +2,7 @@
 """Whether the engines of bench core answered the same; what differs is told as lines of text."""
 
 EPSILON = 1e-5          # floats summed in another order
-SHOWN = 5
+SORTED = {"page", "browse"}     # by an attribute, the same for all
 # Whose order by relevance is the same function: BM25 by field, summed. Torg's is BM25F, which is the
 # same for one word in one field; FTS5 and PostgreSQL have their own.
 SAME_ORDER = {"tantivy", "lucene"}
@@ -36,14 +36,17 @@ def sure(ranked):
     return {name for name, key in ranked if abs(key - last) > abs(last) * EPSILON}
 
 
-def same(left, right):
-    """Two lists of (name, key): as many, and whoever is surely in one is in the other."""
+def same(left, right, keys=True):
+    """Two lists of (name, key): as many, whoever is surely in one is in the other; and, unless the
+    keys are of two scales, the same keys in the same order."""
     names_left, names_right = {name for name, _ in left}, {name for name, _ in right}
+    if keys and [key for _, key in left] != [key for _, key in right]:
+        return False
     return len(left) == len(right) and sure(left) <= names_right and sure(right) <= names_left
 
 
 def same_order(kind, engine):
-    if kind in ("page", "browse"):
+    if kind in SORTED:
         return True
     if kind == "top10_word":
         return engine in SAME_ORDER_WORD
@@ -59,7 +62,8 @@ def differences(kind, answers):
                 yield f"{engine} counts {answer['total']}, {first['total'][0]} {first['total'][1]}"
         if answer.get("hits") and same_order(kind, engine):
             hits = pairs(answer["hits"])
-            if not same(first.setdefault("hits", (engine, hits))[1], hits):
+            by_score = kind not in SORTED
+            if not same(first.setdefault("hits", (engine, hits))[1], hits, keys=not by_score):
                 yield f"{engine} ranks other documents than {first['hits'][0]}"
         for name, values in counts(answer.get("facets", "")).items():
             if not same(first.setdefault(name, (engine, values))[1], values):
