@@ -12,18 +12,19 @@
 
 #include <stdatomic.h>
 
-#include "index/epoch.h"
 #include "index/window.h"
 
 struct doc_lengths;
 
-struct doc_lengths *doc_lengths_new(struct epoch *epoch);
+struct doc_lengths *doc_lengths_new(void);
 void doc_lengths_free(struct doc_lengths *lengths); /* no reader inside; NULL is fine */
 
 void doc_lengths_set(struct doc_lengths *lengths, docid id, uint32_t packed); /* writer */
 
 /* WINDOW_SIZE lengths; all 0 for a window without documents. */
 const _Atomic uint32_t *doc_lengths_page(const struct doc_lengths *lengths, uint32_t window);
+
+uint64_t doc_lengths_size(const struct doc_lengths *lengths); /* bytes of memory */
 
 uint8_t doc_length_code(uint32_t length);
 uint32_t doc_length_value(uint8_t code); /* the least length with this code */

@@ -25,7 +25,8 @@
 
 struct snapshot_segment {
     const struct text_segment *segment;
-    const struct live *live; /* of those that the segment was born with; others are not set */
+    const struct live
+        *live; /* of those that the segment was born with; of others it says nothing */
 };
 
 struct snapshot_buffer {
@@ -39,7 +40,7 @@ struct snapshot {
     uint64_t sequence; /* of publication, from 1 */
     uint64_t offset;   /* every message below it is in */
 
-    uint32_t window_count;   /* one more than the greatest window that has a living document */
+    uint32_t window_count;   /* no living document is in a window from here on */
     uint32_t doc_count;      /* living */
     uint64_t text_doc_count; /* documents of all parts, the masked ones included: N of the scores */
     const struct live *alive;

@@ -120,9 +120,11 @@ enum facet_kind {
 };
 
 struct query_facet {
-    struct bytes name;    /* in the answer; empty: the field */
-    uint8_t kind;         /* enum facet_kind */
-    bool sees_own_filter; /* else it does not see the top-level (AND) filters of its own field */
+    struct bytes name; /* in the answer; empty: the field */
+    uint8_t kind;      /* enum facet_kind */
+    /* Else it does not see the filters of its own field: those among the ANDs at the top of the
+     * stage's filter whose leaves are all of this field. The base is seen always. */
+    bool sees_own_filter;
     struct bytes field;
     uint32_t limit;
     const int64_t *bounds;
@@ -135,7 +137,7 @@ enum query_total { TOTAL_EXACT, TOTAL_NONE };
 
 struct query_stage {
     struct bytes name;
-    struct query_text text;            /* with that of the base */
+    struct query_text text;
     const struct query_filter *filter; /* NULL: none; with that of the base */
     const struct query_sort *sorts;    /* none: relevance when there is text, else by id */
     uint32_t sort_count;               /* ties by ascending id */
@@ -150,6 +152,11 @@ struct query_stage {
     uint8_t total;       /* enum query_total */
     int64_t now;         /* seconds: for ages in formulas */
 };
+
+/* The list of a stage: all hits by sorts; the first rerank_count of them again by rerank (highest
+ * first, NaN last, ties by id); then, in this order, what would be more than cap of one value is
+ * left out (a document without a value is not). Offset, limit and cursor cut this list. Totals and
+ * facets are of all hits, capped or not. No cursor with rerank. */
 
 /* One request, several stages over a shared base filter. */
 struct query_plan {
@@ -203,7 +210,6 @@ struct query_tuning {
     int8_t use_sets;    /* 1, -1: drive by attribute sets always, never */
     int8_t use_windows; /* 1, -1: window bitmaps for text always, lists always where it can */
     int8_t use_bounds;  /* 1, -1: skip by score bounds, or score everything */
-    int8_t column_scan; /* 1, -1: whole-window compares, or survivors one by one */
     int8_t facet_lists; /* 1, -1 */
 };
 

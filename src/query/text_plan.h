@@ -20,6 +20,21 @@ int text_plan_new(const struct snapshot *snapshot, struct analysis *analysis,
                   const struct query_text *text, const struct query_tuning *tuning,
                   struct arena *arena, struct text_plan **plan, struct err *err);
 
+/* What the scores were computed with. A later page uses the numbers of the first, so that its
+ * order does not move with merges; a term that it does not know keeps its own. */
+struct text_stat {
+    termid term;
+    uint64_t doc_count; /* df, with the masked documents */
+};
+struct text_stats {
+    uint64_t doc_count; /* N */
+    const struct text_stat *terms;
+    uint32_t count;
+};
+void text_plan_stats(const struct text_plan *plan, struct arena *arena, struct text_stats *stats);
+void text_plan_use_stats(struct text_plan *plan,
+                         const struct text_stats *stats); /* before the walk */
+
 /* Documents that may match, at most. */
 uint64_t text_plan_estimate(const struct text_plan *plan);
 
