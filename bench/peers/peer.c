@@ -188,7 +188,7 @@ static void answer_query(const struct peer_ops *ops, const struct ask *ask, stru
         buf_printf(out, "\ttotal=%ju", (uintmax_t)answer.total);
     buf_put_text(out, "\thits=");
     for (size_t i = 0; i < answer.count; i++)
-        buf_printf(out, "%s%ju:%.9g", i ? "," : "", (uintmax_t)answer.ids[i], answer.keys[i]);
+        buf_printf(out, "%s%ju:%.17g", i ? "," : "", (uintmax_t)answer.ids[i], answer.keys[i]);
     if (*ask_get(ask, "facets")) {
         buf_put_text(out, "\tfacets=");
         ops->put_facets(out);
