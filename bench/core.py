@@ -29,7 +29,7 @@ import report       # noqa: E402
 BUILD = pathlib.Path(os.environ.get("TORG_BUILD") or TOP / "build-bench")
 CACHE = pathlib.Path(os.environ.get("TORG_CACHE") or pathlib.Path(
     os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache", "torg"))
-FORMAT = 1              # of the listings: another number makes them anew
+FORMAT = 2              # of the listings: another number makes them anew
 SEED = 1
 BATCH = 20              # queries before it is the next engine's turn
 ROUNDS = 5

@@ -11,9 +11,10 @@
 
 enum {
     VOCABULARY_COUNT = 250000,
-    TOPIC_RANK_COUNT = 20000, /* words that one category prefers */
+    TOPIC_RANK_COUNT = 3000, /* words that one category prefers */
     ROOT_SIZE = 48,
-    FIRST_RARE = 1000, /* a category's own words begin behind the commonest */
+    TOPIC_FIRST = 1000, /* a category's own words begin behind the commonest ... */
+    TOPIC_SPAN = 60000, /* ... and are not the rarest */
     DATE_FIRST = 1700000000,
     DATE_SPAN = 400 * 86400,
 };
@@ -56,10 +57,11 @@ static double uniform(struct rng *rng)
     return (double)(rng_next(rng) >> 11) * 0x1p-53;
 }
 
-/* The logarithm of rank + shift is even: density 1 / (rank + shift), Zipf's law with a flat top. */
+/* Density (rank + shift)^-1.15: Zipf's law with a flat top and a tail as steep as texts have. */
 static uint32_t zipf(struct rng *rng, uint32_t count, double shift)
 {
-    double rank = shift * pow(((double)count + shift) / shift, uniform(rng)) - shift;
+    double last = pow(((double)count + shift) / shift, -0.15);
+    double rank = shift * (pow(1 - uniform(rng) * (1 - last), -1 / 0.15) - 1);
 
     return rank < count ? (uint32_t)rank : count - 1;
 }
@@ -129,7 +131,7 @@ static void put_inflected(struct buf *to, struct rng *rng, const struct root *ro
 {
     static const char *const ru[] = {"", "а", "ы", "ый", "ого", "ами", "ой", "ую"};
     static const char *const en[] = {"", "s", "ing", "ed", "", "", "s", ""};
-    size_t ending = rng_below(rng, ARRAY_COUNT(ru));
+    size_t ending = zipf(rng, ARRAY_COUNT(ru), 0.3); /* half of all words stand as they are */
 
     buf_put_raw(to, root->text, root->size);
     if (root->size > 4) /* "в", "and" have no endings */
@@ -143,7 +145,7 @@ static const struct root *companion(const struct listings *listings, struct rng 
     uint64_t rank = (uint64_t)(before - listings->roots);
     uint64_t hash = (rank * 3 + rng_below(rng, 3) + 1) * 0x9e3779b97f4a7c15u >> 20;
 
-    return &listings->roots[hash % (rank < 5000 ? 5000 : VOCABULARY_COUNT)];
+    return &listings->roots[hash % (rank < 5000 ? 5000 : TOPIC_SPAN)];
 }
 
 static const struct root *pick_root(const struct listings *listings, struct rng *rng,
@@ -155,12 +157,12 @@ static const struct root *pick_root(const struct listings *listings, struct rng 
         uint32_t rank;
 
         if (rng_below(rng, 2) == 0) {
-            rank = zipf(rng, VOCABULARY_COUNT, 12);
+            rank = zipf(rng, VOCABULARY_COUNT, 20);
         } else {
             uint64_t topic = zipf(rng, TOPIC_RANK_COUNT, 8);
 
             topic = (topic + 1) * 0x9e3779b97f4a7c15u + category * 0xc2b2ae3d27d4eb4fu;
-            rank = FIRST_RARE + (uint32_t)((topic >> 20) % (VOCABULARY_COUNT - FIRST_RARE));
+            rank = TOPIC_FIRST + (uint32_t)((topic >> 20) % TOPIC_SPAN);
         }
         root = &listings->roots[rank];
         if (root->russian == russian)
