@@ -82,7 +82,7 @@ def compare(answers):
 def compare_after(after):
     """after[engine]: answers to the same queries, when all changes are in."""
     found = []
-    for number in range(min(map(len, after.values()))):
+    for number in range(min(map(len, after.values()), default=0)):
         each = {name: {key: value for key, value in answers[number].items() if key != "hits"}
                 for name, answers in after.items()}
         found += [f"after changes {number}: {text}" for text in differences("after", each)]

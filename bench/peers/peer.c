@@ -18,7 +18,8 @@ struct changes {
     const struct peer_ops *ops;
     char **lines; /* owned */
     size_t count;
-    uint64_t rate; /* a second; 0: as fast as it can */
+    uint64_t rate;    /* a second; 0: as fast as it can */
+    uint64_t time_ns; /* it ends then, whether all are in or not */
     bool rank_only;
     uint64_t ns;
     _Atomic uint64_t applied;
@@ -127,6 +128,8 @@ static void *apply_changes(void *context)
         atomic_fetch_add(&changes->applied, 1);
         if ((i + 1) % CHANGE_BATCH == 0) {
             changes->ops->change_commit();
+            if (peer_now_ns() - start > changes->time_ns)
+                break;
             if (changes->rate)
                 pause_until(start + (i + 1) * 1000000000u / changes->rate);
         }
@@ -159,6 +162,7 @@ static void start_changes(struct changes *changes, const struct ask *ask)
     free(line);
     fclose(file);
     changes->rate = ask_number(ask, "rate", 0);
+    changes->time_ns = ask_number(ask, "seconds", 3600) * 1000000000u;
     changes->rank_only = !strcmp(ask->words[0], "rank");
     atomic_store(&changes->applied, 0);
     if (pthread_create(&changes->thread, NULL, apply_changes, changes))

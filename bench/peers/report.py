@@ -142,6 +142,37 @@ def ratios(results):
     return found
 
 
+def bars(results):
+    """What is asked of Torg: (text, value, whether it is met)."""
+    names, found = results["engines"], ratios(results)
+    if "torg" not in names:
+        return []
+    out = []
+
+    def at_least(text, value, bar):
+        out.append((f"{text}: at least {bar}", value, value >= bar))
+
+    def at_most(text, value, bar):
+        out.append((f"{text}: at most {bar}", value, value <= bar))
+
+    for kind in (each for each in found if each.startswith(("top10_", "count_"))):
+        better = [found[kind][peer] for peer in ("tantivy", "lucene") if peer in found[kind]]
+        if better:
+            at_least(f"{CLASSES[kind]}, times the better library", min(better), 1)
+    for peer, bar in (("postgres", 5), ("lucene", 3)):
+        if peer in found.get("page", {}):
+            at_least(f"page, times {TITLES[peer]}", found["page"][peer], bar)
+    if "tantivy" in results["own"]:
+        mine, theirs = results["index"]["torg"], results["own"]["tantivy"]
+        at_least("indexing per core with analysis, times Tantivy",
+                 mine["documents"] / mine["cpu_s"] * theirs["cpu_s"] / theirs["documents"], 1)
+    if "torg" in results["changes"]:
+        tails = [percentile(results["changes"]["torg"][each], 0.99) for each in ("busy", "idle")]
+        at_most("p99 with changes over idle", tails[0] / tails[1], 1.5)
+    at_most("resident bytes a document", results["memory"]["torg"][0] / results["documents"], 256)
+    return out
+
+
 def summary(results):
     """The last line: name=value."""
     words = [f"documents={results['documents']}"]
@@ -162,6 +193,9 @@ def summary(results):
             words.append(f"{name}_attribute_changes_s={changes['rank_rate']:.0f}")
     for kind, by_peer in ratios(results).items():
         words += [f"{kind}_vs_{peer}={ratio:.2f}" for peer, ratio in by_peer.items()]
+    judged = bars(results)
+    if judged:
+        words.append(f"bars_met={sum(met for *_, met in judged)}/{len(judged)}")
     words.append(f"answers_differ={len(results['problems'])}")
     return " ".join(words)
 
@@ -181,6 +215,11 @@ def show(results):
         print_rows("times faster than", peers, [
             (CLASSES[kind], [number(by_peer.get(name)) for name in peers])
             for kind, by_peer in found.items()])
+    judged = bars(results)
+    if judged:
+        print()
+    for text, value, met in judged:
+        print(f"{'met   ' if met else 'missed'}  {text}: {number(value)}")
     if results.get("structures"):
         print("\nTorg's bytes a document by structure: " + ", ".join(
             f"{name} {number(int(value) / results['documents'])}"

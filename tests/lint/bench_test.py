@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What judges the engines in bench core is judged here: a wrong answer must be seen."""
+import contextlib
+import io
 import pathlib
 import sys
+import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -85,6 +88,46 @@ def ratios_are_of_the_queries_that_both_answered():
 def the_99th_percentile_of_a_hundred_is_the_99th():
     tap.equal(report.percentile(range(1, 101), 0.99), 99)
     tap.equal(report.percentile([5], 0.99), 5)
+
+
+def results(page_ns):
+    """Of a run with two engines, Torg's page taking so long."""
+    index = {"documents": 100, "cpu_s": 1, "wall_s": 1, "disk": 1000, "segments": 1}
+    changes = {"idle": [1000], "busy": [1200], "rate": 5000, "rank_rate": 9000}
+    names = ["torg", "lucene"]
+    return {"documents": 100, "engines": names, "versions": {"torg": "", "lucene": "10"},
+            "meta": {"documents": "100", "raw_bytes": "90000", "tokens": "5000", "terms": "900"},
+            "index": dict.fromkeys(names, index), "own": {"lucene": index},
+            "memory": dict.fromkeys(names, (20000, 10000)), "problems": [],
+            "changes": dict.fromkeys(names, changes),
+            "times": {"page": {"torg": [(0, page_ns)], "lucene": [(0, 30000)]}}}
+
+
+def shown(figures):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        report.show(figures)
+    return out.getvalue()
+
+
+@tap.test
+def a_bar_that_is_missed_is_told():
+    tap.contains(shown(results(10000)), "met     page, times Lucene: at least 3: 3\n")
+    tap.contains(shown(results(20000)), "missed  page, times Lucene: at least 3: 1.5\n")
+
+
+@tap.test
+def the_last_line_has_the_figures():
+    last = shown(results(10000)).splitlines()[-1]
+    tap.contains(last, "torg_page_us=10.0")
+    tap.contains(last, "page_vs_lucene=3.00")
+    tap.contains(last, "bars_met=3/3")
+
+
+@tap.test
+def the_picture_has_a_bar_for_each_engine():
+    drawn = xml.etree.ElementTree.fromstring(report.picture(results(10000)))
+    tap.equal(sum(each.tag.endswith("rect") for each in drawn.iter()), 1 + 2 + 2)
 
 
 tap.main()

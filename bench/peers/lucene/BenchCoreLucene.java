@@ -342,7 +342,8 @@ public final class BenchCoreLucene {
         }
     }
 
-    private void apply(String[] lines, long rate, boolean rankOnly) throws Exception {
+    private void apply(String[] lines, long rate, long seconds, boolean rankOnly)
+            throws Exception {
         long start = System.nanoTime();
         long shown = start;
         for (int i = 0; i < lines.length; i++) {
@@ -357,6 +358,8 @@ public final class BenchCoreLucene {
                 shown = System.nanoTime();
                 show();
             }
+            if (System.nanoTime() - start > seconds * 1_000_000_000L)
+                break;
             if (rate > 0 && (i + 1) % BATCH == 0) {
                 long wait = start + (i + 1) * 1_000_000_000L / rate - System.nanoTime();
                 if (wait > 0)
@@ -376,13 +379,14 @@ public final class BenchCoreLucene {
             lines = from.lines().limit(limit).toArray(String[]::new);
         }
         long rate = Long.parseLong(ask.getOrDefault("rate", "0"));
+        long seconds = Long.parseLong(ask.getOrDefault("seconds", "3600"));
         if (writer == null)
             writer = new IndexWriter(directory, config("tokens"));
         applied.set(0);
         changesEnd = null;
         changes = new Thread(() -> {
             try {
-                apply(lines, rate, rankOnly);
+                apply(lines, rate, seconds, rankOnly);
             } catch (Exception error) {
                 error.printStackTrace();
                 changesEnd = "error=" + error;

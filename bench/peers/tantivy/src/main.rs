@@ -366,8 +366,9 @@ impl Open {
         Ok(line)
     }
 
-    /// Begins to apply the file's changes, so many a second; 0: as fast as it can.
-    fn change(&mut self, path: &str, rate: u64, limit: usize) -> Result<String> {
+    /// Begins to apply the file's changes, so many a second; 0: as fast as it can. Ends after the
+    /// time, whether all are in or not.
+    fn change(&mut self, path: &str, rate: u64, limit: usize, time: Duration) -> Result<String> {
         let lines: Vec<String> = BufReader::new(File::open(path)?)
             .lines()
             .take(limit)
@@ -390,6 +391,9 @@ impl Open {
                     shown = Instant::now();
                     writer.commit()?;
                     reader.reload()?;
+                }
+                if start.elapsed() > time {
+                    break;
                 }
                 if rate > 0 && (i + 1) % BATCH == 0 {
                     let due = Duration::from_secs_f64((i + 1) as f64 / rate as f64);
@@ -467,7 +471,9 @@ fn obey(open: &mut Option<Open>, line: &str) -> Result<String> {
                 "query" => open.answer(&ask),
                 // It has no change of one field: `rank` is the whole document again.
                 "change" | "rank" => {
-                    open.change(ask.get("file"), ask.get("rate").parse().unwrap_or(0), limit)
+                    let rate = ask.get("rate").parse().unwrap_or(0);
+                    let seconds = ask.get("seconds").parse().unwrap_or(3600);
+                    open.change(ask.get("file"), rate, limit, Duration::from_secs(seconds))
                 }
                 "applied" => Ok(format!("applied={}", open.applied.load(Ordering::Relaxed))),
                 "wait" => open.wait(),
