@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # needs: postgres
-"""core.py [DOCUMENTS] [--engines a,b] [--fresh] [--picture FILE] - the index core beside Tantivy,
-Lucene, SQLite FTS5 and PostgreSQL.
+"""core.py [DOCUMENTS] [--engines a,b] [--fresh] [--quick] [--picture FILE] - the index core beside
+Tantivy, Lucene, SQLite FTS5 and PostgreSQL.
 
 One run, the same generated listings, the same queries; engines take turns every twenty queries, each
 times itself, and what they answer is compared. docs/core-bench.md says what is measured and how to
@@ -32,14 +32,7 @@ CACHE = pathlib.Path(os.environ.get("TORG_CACHE") or pathlib.Path(
 FORMAT = 2              # of the listings: another number makes them anew
 SEED = 1
 BATCH = 20              # queries before it is the next engine's turn
-ROUNDS = 5
-WARM_SECONDS = {"lucene": 20}   # on all classes before the first; the JVM compiles meanwhile
-WARM_SECONDS_USUAL = 4
-CLASS_WARM_SECONDS = 1
-CLASS_SECONDS = 4       # of an engine and class; who has used them up sits out the rest
 RATE = 5000             # changes a second
-LOAD_SECONDS = 10
-LOAD_SECONDS_MAX = 25   # for engines that cannot take so many
 PICTURE = TOP / "docs" / "core.svg"
 PICTURE_DOCUMENTS = 1000000     # fewer are a trial: not for the docs unless asked for
 OWN_DOCUMENTS = 200000  # for the run in which each engine does its own analysis
@@ -56,11 +49,37 @@ def arguments():
     parser.add_argument("documents", nargs="?", type=int, default=1000000)
     parser.add_argument("--engines", default=",".join(engines.NAMES))
     parser.add_argument("--fresh", action="store_true", help="make the indexes anew")
+    parser.add_argument("--quick", action="store_true",
+                        help="few queries, once: only whether the answers agree")
     parser.add_argument("--picture", default=None, help="where to draw the table; docs/core.svg for a million")
     return parser.parse_args()
 
 
+class Pace:
+    """How long everything takes."""
+    rounds = 5
+    warm_seconds = 4            # on all classes before the first
+    warm_seconds_lucene = 20    # ... in which the JVM compiles
+    class_warm_seconds = 1
+    class_seconds = 4           # of an engine and class; who has used them up sits out the rest
+    load_seconds = 10
+    load_seconds_max = 25       # for engines that cannot take so many changes
+    query_count = 1000          # of a class, at most
+
+    def hurry(self):
+        self.rounds, self.query_count = 1, 40
+        self.warm_seconds = self.warm_seconds_lucene = self.class_warm_seconds = 0
+        self.load_seconds, self.load_seconds_max = 1, 30
+
+
+PACE = Pace()
+
+
 # The listings and the queries.
+
+def change_count(documents):
+    return min(RATE * Pace.load_seconds, documents // 2)
+
 
 def corpus(documents):
     """The folder of the listings; made once."""
@@ -68,10 +87,9 @@ def corpus(documents):
     if not (folder / "meta").exists():
         say(f"writing {documents} listings")
         folder.mkdir(parents=True, exist_ok=True)
-        changes = min(RATE * LOAD_SECONDS, documents // 2)
         with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            subprocess.run([BUILD / "bench" / "bench-core-corpus", scratch, str(documents),
-                            str(SEED), str(changes)], check=True)
+            subprocess.run([BUILD / "bench" / "peers" / "bench-core-corpus", scratch, str(documents),
+                            str(SEED), str(change_count(documents))], check=True)
             for each in sorted(pathlib.Path(scratch).iterdir(), key=lambda path: path.name == "meta"):
                 each.rename(folder / each.name)         # meta last: then all is there
     return folder
@@ -111,7 +129,7 @@ def classes(folder):
             put("browse", **filters, sort="date", **page)
     for name, lines in sets.items():
         random.Random(name).shuffle(lines)
-    return {name: sets[name] for name in report.CLASSES if name in sets}
+    return {name: sets[name][:PACE.query_count] for name in report.CLASSES if name in sets}
 
 
 # Making indexes.
@@ -167,7 +185,8 @@ def take_turns(crowd, lines, seconds, keep):
 
 def warm(engine, sets):
     """Some of every class, again and again, for the engine's time."""
-    end = time.monotonic() + WARM_SECONDS.get(engine.name, WARM_SECONDS_USUAL)
+    end = time.monotonic() + (PACE.warm_seconds_lucene if engine.name == "lucene"
+                              else PACE.warm_seconds)
     start = 0
     while time.monotonic() < end:
         for lines in sets.values():
@@ -184,16 +203,17 @@ def measure(crowd, sets):
         say(f"{name}: {len(lines)} queries")
         times[name] = {engine.name: [] for engine in crowd}
         answers[name] = {}
-        take_turns(crowd, lines, CLASS_WARM_SECONDS, lambda *_: None)
+        if PACE.class_warm_seconds:
+            take_turns(crowd, lines, PACE.class_warm_seconds, lambda *_: None)
 
         def keep(engine, number, answer, name=name):
             times[name][engine].append((number, int(answer["ns"])))
             answers[name].setdefault(number, {})[engine] = answer
 
         active = list(crowd)
-        for _ in range(ROUNDS):
-            used = take_turns(active, lines, CLASS_SECONDS / ROUNDS, keep)
-            active = [each for each in active if used[each.name] <= CLASS_SECONDS / ROUNDS]
+        for _ in range(PACE.rounds):
+            used = take_turns(active, lines, PACE.class_seconds / PACE.rounds, keep)
+            active = [each for each in active if used[each.name] <= PACE.class_seconds / PACE.rounds]
             if not active:
                 break
     return times, answers
@@ -217,7 +237,7 @@ def under_changes(engine, place, folder, sets, documents):
     work = place
     kind = "raw" if engine.name == "torg" else "tokens"
     changes = folder / f"changes.{kind}.tsv"
-    count = min(RATE * LOAD_SECONDS, documents // 2)
+    count = min(RATE * PACE.load_seconds, change_count(documents))
     if engine.name != "postgres":
         work = place.with_name(place.name + "-work")
         shutil.rmtree(work, ignore_errors=True)
@@ -225,13 +245,13 @@ def under_changes(engine, place, folder, sets, documents):
     try:
         engine.start()
         engine.ask(f"open\tdir={work}")
-        end = time.monotonic() + 3
+        end = time.monotonic() + PACE.warm_seconds
         run_mix(engine, lines, lambda: time.monotonic() > end)
-        end = time.monotonic() + LOAD_SECONDS
+        end = time.monotonic() + PACE.load_seconds
         idle = run_mix(engine, lines, lambda: time.monotonic() > end)
         engine.ask(f"change\tfile={changes}\trate={RATE}\tlimit={count}"
-                   f"\tseconds={LOAD_SECONDS_MAX}")
-        limit = time.monotonic() + LOAD_SECONDS_MAX
+                   f"\tseconds={PACE.load_seconds_max}")
+        limit = time.monotonic() + PACE.load_seconds_max
         busy = run_mix(engine, lines, lambda: int(engine.ask("applied")["applied"]) >= count
                        or time.monotonic() > limit)
         done = engine.ask("wait")
@@ -239,8 +259,8 @@ def under_changes(engine, place, folder, sets, documents):
                    "rate": int(done["applied"]) / (int(done["ns"]) / 1e9)}
         engines.wait_for_quiet(engine)
         figures["after"] = [] if figures["applied"] < count else engine.ask_all(
-            [line for name in MIX for line in sets[name][100:130]])
-        engine.ask(f"rank\tfile={changes}\tlimit={count}\tseconds={LOAD_SECONDS}")
+            [line for name in MIX for line in sets[name][-30:]])
+        engine.ask(f"rank\tfile={changes}\tlimit={count}\tseconds={PACE.load_seconds}")
         done = engine.ask("wait")
         figures["rank_rate"] = int(done["applied"]) / (int(done["ns"]) / 1e9)
         return figures
@@ -269,6 +289,8 @@ def crowd_of(names, log_folder):
 
 def main():
     options = arguments()
+    if options.quick:
+        PACE.hurry()
     folder = corpus(options.documents)
     meta = dict(line.split("=") for line in (folder / "meta").read_text().splitlines())
     crowd, keys, versions = crowd_of(options.engines.split(","), folder)

@@ -3,8 +3,8 @@
  * The line protocol of bench core (docs/core-bench.md) for engines that C can call: reads commands
  * from standard input, times queries, paces changes on a thread of their own, writes the answers.
  */
-#ifndef TORG_BENCH_PEER_H
-#define TORG_BENCH_PEER_H
+#ifndef TORG_BENCH_PEERS_PEER_H
+#define TORG_BENCH_PEERS_PEER_H
 
 #include <stdbool.h>
 #include <stddef.h>

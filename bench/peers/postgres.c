@@ -43,6 +43,8 @@ static PGconn *connect(void)
         peer_die("PostgreSQL", PQerrorMessage(made));
     /* One core each, as everybody has; no compiler for queries of milliseconds. */
     run(made, "SET client_min_messages = error");
+    run(made, "CREATE SCHEMA IF NOT EXISTS bench_core"); /* a server's other users stay apart */
+    run(made, "SET search_path = bench_core");
     run(made, "SET max_parallel_workers_per_gather = 0");
     run(made, "SET max_parallel_maintenance_workers = 0");
     run(made, "SET jit = off");

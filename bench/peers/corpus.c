@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench-core-corpus DIR COUNT SEED CHANGES - writes what bench core works on into DIR:
- *   raw.tsv tokens.tsv     the listings, a line each (core_listings.h); in tokens.tsv title and
+ *   raw.tsv tokens.tsv     the listings, a line each (listings.h); in tokens.tsv title and
  * text are the stems of Torg's analysis, with a blank between changes.raw.tsv changes.tokens.tsv
  * "A" (the price changed) or "R" (the text too), a tab, and the whole listing as it then is; no
  * listing comes twice queries.tsv            kind, class, stems, forms, category, lowest and
@@ -18,8 +18,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "core_listings.h"
 #include "index/lexicon.h"
+#include "peers/listings.h"
 
 enum {
     SAMPLE_COUNT = 20000, /* listings that queries are made of */

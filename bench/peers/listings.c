@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The generator of listings; core_listings.h says what they are like. */
-#include "core_listings.h"
+/* The generator of listings; listings.h says what they are like. */
+#include "peers/listings.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
  * category, so that words of one thing come together; roots are inflected; one word in two hundred
  * is new, as names and misspellings are. The generator is not thread-safe.
  */
-#ifndef TORG_BENCH_CORE_LISTINGS_H
-#define TORG_BENCH_CORE_LISTINGS_H
+#ifndef TORG_BENCH_PEERS_LISTINGS_H
+#define TORG_BENCH_PEERS_LISTINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>
