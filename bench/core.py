@@ -103,8 +103,8 @@ def classes(folder):
     """name: lines of queries, by class; shuffled, so that whoever stops early has had a sample."""
     sets = {}
     for line in (folder / "queries.tsv").read_text().splitlines():
-        kind, _, stems, forms, category, low, high, condition = line.split("\t")
-        words = {"words": stems, "forms": forms}
+        kind, frequency, stems, forms, category, low, high, condition = line.split("\t")
+        words = {"words": stems, "forms": forms, "class": frequency}
         filters = {"category": category, "price": f"{low}..{high}", "condition": condition}
         page = {"top": 20, "total": 1, "facets": FACETS}
 
@@ -130,6 +130,11 @@ def classes(folder):
     for name, lines in sets.items():
         random.Random(name).shuffle(lines)
     return {name: sets[name][:PACE.query_count] for name in report.CLASSES if name in sets}
+
+
+def class_of(line):
+    """How frequent the words are; empty for a query without."""
+    return dict(word.split("=", 1) for word in line.split("\t")[1:]).get("class", "")
 
 
 # Making indexes.
@@ -319,6 +324,7 @@ def main():
         for engine in crowd:
             engine.stop()
     results["times"] = times
+    results["classes"] = {name: [class_of(line) for line in lines] for name, lines in sets.items()}
     problems = check.compare(answers)
     after = {}
     for engine in crowd:

@@ -129,6 +129,21 @@ def latency_rows(results):
         yield CLASSES[kind], cells
 
 
+def class_rows(results):
+    """Mean µs by how frequent the words are."""
+    for kind, times in results["times"].items():
+        classes = results.get("classes", {}).get(kind, [])
+        for each in sorted(set(classes)):
+            if len(set(classes)) < 2:
+                continue
+            cells = []
+            for name in results["engines"]:
+                found = latency([(query, ns) for query, ns in times.get(name, ())
+                                 if classes[query] == each])
+                cells.append(number(found[0]) if found else "-")
+            yield f"{CLASSES[kind]}: {each.strip('.')}", cells
+
+
 def ratios(results):
     """class: how many times faster Torg is, by peer, on the queries both answered."""
     found = {}
@@ -208,6 +223,7 @@ def show(results):
                       if version))
     print_rows("indexing and size", names, index_rows(results))
     print_rows("latency, µs: mean / p50 / p99", names, list(latency_rows(results)))
+    print_rows("by frequency of the words, mean µs", names, list(class_rows(results)))
     print_rows("while changes come in", names, change_rows(results))
     found = ratios(results)
     if found:

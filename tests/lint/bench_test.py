@@ -100,6 +100,7 @@ def results(page_ns):
             "index": dict.fromkeys(names, index), "own": {"lucene": index},
             "memory": dict.fromkeys(names, (20000, 10000)), "problems": [],
             "changes": dict.fromkeys(names, changes),
+            "classes": {"page": ["hh"]},
             "times": {"page": {"torg": [(0, page_ns)], "lucene": [(0, 30000)]}}}
 
 
