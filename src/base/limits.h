@@ -302,6 +302,13 @@ enum {
     QUERY_CAP_COLLECT_MAX = 1 << 20,  /* hits looked at to fill a page under a cap: 48 MB */
     QUERY_CURSOR_SIZE_MAX = 64 << 10,
     QUERY_HASHED_SIZE_MAX = 16 << 20, /* of a query, laid out for its hash */
+    /* ---- query: text ---- */
+    QUERY_TEXT_SIZE_MAX = 8 << 10,     /* of one clause or line: nobody types more */
+    QUERY_TEXT_CLAUSE_COUNT_MAX = 64,  /* words and phrases; each is looked at for each document */
+    QUERY_TEXT_WORD_COUNT_MAX = 4096,  /* with all that prefixes and misspelt words may mean */
+    TEXT_SPARSE_SPAN = 512,            /* a list of fewer than one in so many ids goes by ids */
+    HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
+    HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
     /* ---- index: shard ---- */
     SHARD_SEGMENT_COUNT_MAX = 40,       /* parts of a snapshot; then applying waits for merges */
     SHARD_MERGE_COUNT = 8,              /* segments of about one size are merged into one */
