@@ -150,6 +150,18 @@ int store_read(struct store *store, store_fn fn, void *arg, struct err *err)
     return run(store, STORE_MODE_READ, fn, arg, err);
 }
 
+void store_hold(struct store *store)
+{
+    if (store->ops->hold)
+        store->ops->hold(store, true);
+}
+
+void store_let_go(struct store *store)
+{
+    if (store->ops->hold)
+        store->ops->hold(store, false);
+}
+
 int store_run(struct store_tx *tx, store_fn fn, void *arg, struct err *err)
 {
     struct store_tx *outer = current;

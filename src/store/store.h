@@ -74,6 +74,11 @@ int store_write(struct store *store, store_fn fn, void *arg, struct err *err);
 /* Runs fn on one snapshot; it must not write. */
 int store_read(struct store *store, store_fn fn, void *arg, struct err *err);
 
+/* Until store_let_go all reads of this thread may see one snapshot, taken by the first of them:
+ * for a run of reads that were all asked for before. The thread must not write meanwhile. */
+void store_hold(struct store *store);
+void store_let_go(struct store *store);
+
 /* --- inside a transaction --- */
 
 /* Called for each row; columns are valid during the call. Negative stops and is returned. */
