@@ -100,6 +100,7 @@ def copy_to_postgres(source, url):
         columns = [row[1] for row in rows.execute(f"PRAGMA table_info({table})")]
         names = ", ".join(columns)
         psql = subprocess.Popen(["psql", "-qX", "-v", "ON_ERROR_STOP=1", url, "-c",
+                                 f"TRUNCATE {table}", "-c",
                                  f"COPY {table} ({names}) FROM STDIN"],
                                 stdin=subprocess.PIPE, text=True)
         with psql.stdin as out:

@@ -342,8 +342,7 @@ static void finish_call(struct call *call)
         failed++;
     else if (now >= begin_us && now < end_us) {
         flow->counted++;
-        if (call->start_us >= begin_us)
-            flow->samples[flow->sample_count++] = (uint32_t)(now - call->start_us);
+        flow->samples[flow->sample_count++] = (uint32_t)(now - call->start_us);
     }
     if (call->kind == UPDATE)
         busy[call->record - records] = false;

@@ -15,8 +15,9 @@
  *     };
  *
  * Threads: handlers run on worker threads and may block, except those marked RPC_INLINE, which
- * run on the reactor and must not, and RPC_BRIEF, which have few threads. Streaming handlers run on a thread of their own
- * (bounded pool) and block in call_read and call_write: that is the back pressure.
+ * run on the reactor and must not, and RPC_BRIEF, which have few threads. Streaming handlers run on
+ * a thread of their own (bounded pool) and block in call_read and call_write: that is the back
+ * pressure.
  */
 #ifndef TORG_NET_RPC_H
 #define TORG_NET_RPC_H
