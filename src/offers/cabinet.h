@@ -14,7 +14,7 @@ struct cabinet_place {
     offerid id;
 };
 
-enum { CABINET_PRESET_COUNT = TORG__V1__CABINET__PRESET__DRAFTS + 1, CABINET_CURRENCY_MAX = 200 };
+enum { CABINET_PRESET_COUNT = TORG__V1__CABINET__PRESET__WAITING + 1, CABINET_CURRENCY_MAX = 200 };
 extern const struct cabinet_place cabinet_start; /* before the newest */
 
 /* Up to max offers behind *place, which moves to the last of them; a page of fewer is the last. */

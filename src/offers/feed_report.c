@@ -34,8 +34,8 @@ struct feed_report {
     struct report_file csv;
 };
 
-static const char *const outcome_names[] = {"created", "updated", "unchanged",
-                                            "banned",  "refused", "deleted"};
+static const char *const outcome_names[] = {"created", "updated", "unchanged", "banned",
+                                            "refused", "left",    "deleted",   "revived"};
 
 const char *feed_outcome_name(enum feed_outcome outcome)
 {

@@ -24,7 +24,9 @@ enum feed_outcome {
     FEED_UNCHANGED,
     FEED_BANNED, /* matched an offer that is banned and stays so */
     FEED_REFUSED,
+    FEED_LEFT, /* a later task has touched it */
     FEED_DELETED,
+    FEED_REVIVED, /* deleted not long ago, and back with its id */
     FEED_OUTCOME_COUNT,
 };
 

@@ -24,6 +24,7 @@
 #include "base/violation.h"
 #include "catalog/catalog.h"
 #include "catalog/validate.h"
+#include "offers/bell.h"
 #include "offers/offer_id.h"
 #include "offers/offer_status.h"
 #include "store/store.h"
@@ -37,6 +38,7 @@ struct offers {
     void *catalog_arg;
     uint64_t (*draw)(void *arg); /* random bits for an id; NULL: the system's */
     void *draw_arg;
+    struct bell *bell; /* rung after each change; NULL: the worker finds it by itself; borrowed */
 };
 
 /* Who writes, and how often it may happen. */
@@ -73,8 +75,8 @@ int offers_update(const struct offers *offers, const struct author *author, offe
                   int64_t expected_revision, Torg__V1__OfferContent *content,
                   Torg__V1__OfferReceipt *receipt, struct err *err);
 
-/* Any move but publishing and updating. expected_revision 0: whatever it is. A NULL seller in
- * author: not asked for by one (worker, moderator, feed). */
+/* Any move but publishing, updating and photos. expected_revision 0: whatever it is. A NULL seller
+ * in author: not asked for by one (worker, moderator, feed). */
 int offers_move(const struct offers *offers, const struct author *author, offerid id,
                 int64_t expected_revision, enum offer_move move, Torg__V1__OfferReceipt *receipt,
                 struct err *err);

@@ -27,6 +27,8 @@ struct offers_worker {
     const struct offers *offers; /* borrowed */
     struct coord_shards *shards; /* owned */
     struct exporter exporter;
+    struct bell own;   /* where the writers have none */
+    struct bell *bell; /* the writers', or the own one */
     pthread_t export_thread;
     pthread_t keeping_thread;
     pthread_mutex_t lock; /* of the keeping thread's wait */
@@ -58,8 +60,8 @@ static size_t owned_shards(struct offers_worker *worker, struct coord_shard *own
     return kept;
 }
 
-/* A round; how long to wait before the next. */
-static int export_once(struct offers_worker *worker, int waited_ms)
+/* A round; how long to wait before the next. *failed: new changes are no reason for it. */
+static int export_once(struct offers_worker *worker, int waited_ms, bool *failed)
 {
     struct coord_shard owned[OFFER_SHARD_COUNT];
     size_t owned_count = owned_shards(worker, owned);
@@ -70,6 +72,7 @@ static int export_once(struct offers_worker *worker, int waited_ms)
 
     if (count)
         histogram_add(worker->rounds, clock_mono_us(clock_system()) - begin_us);
+    *failed = rc != 0;
     if (rc == ERR_STALE) { /* coord will tell so too */
         log_warn("a shard was lost while it was exported", LOG_TEXT("error", err.text));
         return EXPORT_WAIT_MS_MAX;
@@ -94,9 +97,14 @@ static void *export_main(void *arg)
     int wait_ms = 0;
 
     while (!atomic_load(&worker->stopping)) {
-        wait_ms = export_once(worker, wait_ms);
-        if (wait_ms) /* a change of what is owned ends the wait; a timeout is no failure */
+        uint64_t rings = bell_rings(worker->bell);
+        bool failed;
+
+        wait_ms = export_once(worker, wait_ms, &failed);
+        if (wait_ms && failed) /* a change of what is owned ends it; a timeout is no failure */
             coord_wait(worker->shards, &seen, wait_ms, NULL);
+        else if (wait_ms)
+            bell_wait(worker->bell, rings, wait_ms);
     }
     return NULL;
 }
@@ -279,6 +287,8 @@ int offers_worker_start(const struct offers *offers, struct topics *topics, stru
 
     *worker = NULL;
     self->offers = offers;
+    bell_init(&self->own);
+    self->bell = offers->bell ? offers->bell : &self->own;
     make_metrics(self);
     rc = coord_join(coord, EXPORT_SET, OFFER_SHARD_COUNT, &self->shards, err);
     if (!rc)
@@ -286,6 +296,7 @@ int offers_worker_start(const struct offers *offers, struct topics *topics, stru
     if (rc) {
         if (self->shards)
             coord_leave(self->shards);
+        bell_release(&self->own);
         free(self);
         return rc;
     }
@@ -307,10 +318,12 @@ void offers_worker_stop(struct offers_worker *worker)
     atomic_store(&worker->stopping, true);
     pthread_cond_signal(&worker->stopped);
     pthread_mutex_unlock(&worker->lock);
+    bell_ring(worker->bell);
     pthread_join(worker->export_thread, NULL);
     pthread_join(worker->keeping_thread, NULL);
     coord_leave(worker->shards);
     pthread_cond_destroy(&worker->stopped);
     pthread_mutex_destroy(&worker->lock);
+    bell_release(&worker->own);
     free(worker);
 }

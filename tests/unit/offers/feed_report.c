@@ -89,7 +89,8 @@ static void both_files_tell_every_row_and_the_totals(void **state)
                ",\"'@gone\",deleted,,\r\n"
                ",\"'+7\",deleted,,\r\n"
                "total,,created,1,\r\ntotal,,updated,1,\r\ntotal,,unchanged,0,\r\n"
-               "total,,banned,0,\r\ntotal,,refused,1,\r\ntotal,,deleted,2,\r\n"
+               "total,,banned,0,\r\ntotal,,refused,1,\r\ntotal,,left,0,\r\n"
+               "total,,deleted,2,\r\ntotal,,revived,0,\r\n"
                "total,,photos_failed,2,\r\n");
     check_file(
         fixture->json,
@@ -103,7 +104,7 @@ static void both_files_tell_every_row_and_the_totals(void **state)
         "{\"externalId\":\"@gone\",\"outcome\":\"deleted\"},\n"
         "{\"externalId\":\"+7\",\"outcome\":\"deleted\"}\n"
         "],\"totals\":{\"created\":1,\"updated\":1,\"unchanged\":0,\"banned\":0,"
-        "\"refused\":1,\"deleted\":2,\"photosFailed\":2}}\n");
+        "\"refused\":1,\"left\":0,\"deleted\":2,\"revived\":0,\"photosFailed\":2}}\n");
     arena_free(arena);
 }
 
