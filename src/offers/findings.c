@@ -16,8 +16,8 @@ enum { ROOM_MIN = 16, DETAIL_COUNT_MAX = 10, DETAIL_SIZE_MAX = 2048 };
 
 const char *preset_name(int64_t preset)
 {
-    const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(
-        &torg__v1__cabinet__preset__descriptor, (int)preset);
+    const ProtobufCEnumValue *value =
+        protobuf_c_enum_descriptor_get_value(&torg__v1__cabinet__preset__descriptor, (int)preset);
 
     if (preset == PRESET_DELETED)
         return "DELETED";
@@ -69,9 +69,8 @@ static void put_difference(struct buf *detail, const Torg__V1__CounterDifference
 int findings_fixed(struct store_tx *tx, const struct checking *checking, struct findings *findings,
                    size_t first, struct err *err)
 {
-    struct audit_entry entry = {.at_us = checking->now_us,
-                                .principal = checking->principal,
-                                .action = "counters.fix"};
+    struct audit_entry entry = {
+        .at_us = checking->now_us, .principal = checking->principal, .action = "counters.fix"};
     struct buf detail = BUF_INIT(DETAIL_SIZE_MAX);
     int rc;
 

@@ -334,8 +334,7 @@ static int take_row(void *arg, const struct store_value *columns, size_t column_
         if (fits(subject, page->seller, &place))
             return 0;
     }
-    *subject =
-        (struct subject){.id = place.id, .created_us = place.created_us, .row_count = 1};
+    *subject = (struct subject){.id = place.id, .created_us = place.created_us, .row_count = 1};
     subject->row_presets[0] = place.preset;
     page->subject_count++;
     return 0;
@@ -373,8 +372,8 @@ static int settle_row(struct page *page, const struct subject *extra, struct err
 
     if (page->checking->fix)
         return run_repair(&repair, remove_extra, err);
-    findings_add_row(page->findings, DIFFERENCE(EXTRA_IN_LIST), page->seller,
-                     extra->row_presets[0], extra->id);
+    findings_add_row(page->findings, DIFFERENCE(EXTRA_IN_LIST), page->seller, extra->row_presets[0],
+                     extra->id);
     return 0;
 }
 

@@ -295,8 +295,11 @@ int offer_change_run(struct offer_change *change, Torg__V1__OfferReceipt *receip
         .key = author->once_key,
         .hash = author->once_hash,
         .now_us = clock_wall_us(change->offers->clock)};
-    /* A new offer's key is nearly always new too: the transaction that writes it looks. */
-    look = change->id || change->read;
+    /* A new offer's key is nearly always new too: the transaction that writes it looks, unless
+     * other machines write as well and PostgreSQL would take that for a conflict with their keys.
+     */
+    look = change->id || change->read ||
+           (change->once.key.size && !store_is_local(change->offers->store));
     for (int i = 0; i < OFFER_ATTEMPT_COUNT_MAX && outrun; i++) {
         rc = try_change(change, look, receipt, &outrun, err);
         if (rc && !look && change->once.key.size) {

@@ -195,7 +195,8 @@ struct total {
 static const char *const total_sql[TOTAL_DELTA_MAX + 1] = {
     [1] = TOTAL_HEAD "($1, $2, $3, $6, $7)" TOTAL_TAIL,
     [2] = TOTAL_HEAD "($1, $2, $3, $6, $7), ($1, $2, $3, $8, $9)" TOTAL_TAIL,
-    [3] = TOTAL_HEAD "($1, $2, $3, $6, $7), ($1, $2, $3, $8, $9), ($1, $2, $3, $10, $11)" TOTAL_TAIL,
+    [3] =
+        TOTAL_HEAD "($1, $2, $3, $6, $7), ($1, $2, $3, $8, $9), ($1, $2, $3, $10, $11)" TOTAL_TAIL,
     [4] = TOTAL_HEAD "($1, $2, $3, $6, $7), ($1, $2, $3, $8, $9), ($1, $2, $3, $10, $11), "
                      "($1, $2, $3, $12, $13)" TOTAL_TAIL,
 };

@@ -307,8 +307,8 @@ static void compare(struct step *step)
 
             if (figure->value == figure->counted)
                 continue;
-            one = findings_add(step->findings, DIFFERENCE(TOTAL), step->seller,
-                               step->totals[i].name);
+            one =
+                findings_add(step->findings, DIFFERENCE(TOTAL), step->seller, step->totals[i].name);
             one->row = row;
             one->was = figure->value;
             one->is = figure->counted;
@@ -358,10 +358,10 @@ static int correct_preset(struct store_tx *tx, const struct step *step, size_t p
 static int correct_total(struct store_tx *tx, const struct step *step, const struct total *total,
                          int row, struct err *err)
 {
-    const struct store_value params[] = {
-        STORE_V_INT(seller_shard(step->seller)), STORE_V_TEXT(bytes_of(step->seller)),
-        STORE_V_TEXT(bytes_of(total->name)), STORE_V_INT(row),
-        STORE_V_INT(total->rows[row].counted)};
+    const struct store_value params[] = {STORE_V_INT(seller_shard(step->seller)),
+                                         STORE_V_TEXT(bytes_of(step->seller)),
+                                         STORE_V_TEXT(bytes_of(total->name)), STORE_V_INT(row),
+                                         STORE_V_INT(total->rows[row].counted)};
 
     return store_exec(tx,
                       "INSERT INTO user_total_counters "
@@ -413,14 +413,13 @@ static int save_mark(struct store_tx *tx, const struct step *step, struct err *e
     }
     for (size_t i = 0; i < step->total_count * TOTAL_ROW_COUNT && !rc; i++) {
         const struct total *total = &step->totals[i / TOTAL_ROW_COUNT];
-        const struct store_value params[] = {
-            STORE_V_INT(seller_shard(step->seller)),
-            STORE_V_TEXT(bytes_of(step->seller)),
-            STORE_V_TEXT(bytes_of(total->name)),
-            STORE_V_INT((int64_t)(i % TOTAL_ROW_COUNT)),
-            STORE_V_INT(step->mark.created_us),
-            STORE_V_INT(step->mark.id),
-            STORE_V_INT(total->rows[i % TOTAL_ROW_COUNT].counted)};
+        const struct store_value params[] = {STORE_V_INT(seller_shard(step->seller)),
+                                             STORE_V_TEXT(bytes_of(step->seller)),
+                                             STORE_V_TEXT(bytes_of(total->name)),
+                                             STORE_V_INT((int64_t)(i % TOTAL_ROW_COUNT)),
+                                             STORE_V_INT(step->mark.created_us),
+                                             STORE_V_INT(step->mark.id),
+                                             STORE_V_INT(total->rows[i % TOTAL_ROW_COUNT].counted)};
 
         rc = store_exec(tx,
                         "INSERT INTO user_total_counters (shard_id, seller_id, counter_id, seq_no, "
@@ -496,8 +495,8 @@ int recount_step(const struct checking *checking, const char *seller, struct fin
 
     step.totals = arena_array(step.arena, TOTAL_KIND_MAX, sizeof(*step.totals));
     rc = store_read(checking->store, look_only, &step, err);
-    if (!rc &&
-        (step.too_large || (checking->fix && !step.unreadable && findings->count > step.first_finding)))
+    if (!rc && (step.too_large ||
+                (checking->fix && !step.unreadable && findings->count > step.first_finding)))
         rc = store_write(checking->store, go_on, &step, err);
     if (rc)
         findings->count = step.first_finding;

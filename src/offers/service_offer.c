@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_offer.c - torg.v1.OfferService. */
-#include <string.h>
-
 #include "base/limits.h"
 #include "base/memory.h"
 #include "net/message.h"
@@ -246,7 +244,7 @@ struct rpc_service offer_service(struct offers *offers)
         .methods = methods,
         .method_count = ARRAY_COUNT(methods),
         .context = offers,
-        .remote = strcmp(store_backend(offers->store), "sqlite") != 0,
+        .remote = !store_is_local(offers->store),
         .begin = begin_reads,
         .end = end_reads,
     };

@@ -136,8 +136,7 @@ static int migrate_step(struct store_tx *tx, void *arg, struct err *err)
 int store_migrate_list(struct store *store, const struct migration *list, size_t count,
                        size_t *applied, struct err *err)
 {
-    struct step step = {
-        .sqlite = strcmp(store_backend(store), "sqlite") == 0, .list = list, .count = count};
+    struct step step = {.sqlite = store_is_local(store), .list = list, .count = count};
     size_t applied_count = 0;
     struct err local;
     size_t i;

@@ -83,6 +83,11 @@ const char *store_backend(const struct store *store)
     return store->backend;
 }
 
+bool store_is_local(const struct store *store)
+{
+    return strcmp(store->backend, store_sqlite_ops.scheme) == 0;
+}
+
 /* Full jitter: a random pause below a bound that doubles from 1 ms. */
 static void back_off(int attempt)
 {

@@ -62,6 +62,8 @@ void store_close(struct store *store); /* NULL is fine; no transaction may be un
 
 /* "sqlite" or "postgres", for logs and for what only one of them can do. */
 const char *store_backend(const struct store *store);
+/* A file of this machine: reads wait for the disk at the worst, and writes never conflict. */
+bool store_is_local(const struct store *store);
 
 /* Returns 0 to commit; anything negative rolls back and is what store_write returns. */
 typedef int (*store_fn)(struct store_tx *tx, void *arg, struct err *err);
