@@ -72,7 +72,8 @@ enum {
     NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
     NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs 1 to 3 KB */
     NET_REACTOR_COUNT_MAX = 64,
-    NET_WORKER_COUNT = 16, /* threads for handlers that block */
+    NET_WORKER_COUNT = 64,     /* threads for handlers that block: a group of commits has as many */
+    NET_BRIEF_SPARE_COUNT = 2, /* threads for brief handlers besides one a core: a disk is slow */
     NET_WORKER_COUNT_MAX = 1024,
     NET_WORKER_QUEUE_MAX = 1024,           /* calls waiting for a worker; then 429 */
     NET_STREAM_THREAD_COUNT_MAX = 256,     /* streams served at once, a thread each; then 429 */
@@ -273,6 +274,7 @@ enum {
     EXPORT_BATCH_SIZE = 8 << 20, /* and their bytes: a fraction of what may be in flight */
     EXPORT_PARTITION_COUNT = 8,  /* of the topics, if they are not there yet */
     EXPORT_RETENTION_S = 7 * 24 * 3600, /* a reader stopped for longer starts from the store */
+    EXPORT_PAUSE_MS = 20, /* after a round that was not full: small rounds cost as many syncs */
     EXPORT_WAIT_MS_MIN = 5,             /* after an empty round; doubled with each … */
     EXPORT_WAIT_MS_MAX = 50,    /* … up to this: the delay of a change after a quiet time */
     EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
