@@ -205,8 +205,8 @@ static double distance_to(const struct world_doc *doc, const struct query_sort *
 static int compare_by(const struct order *order, const struct query_sort *sort,
                       const struct query_hit *a, const struct query_hit *b)
 {
-    const struct world_doc *x = &order->world->docs[a->id];
-    const struct world_doc *y = &order->world->docs[b->id];
+    const struct world_doc *x = &order->world->docs[world_slot(a->id)];
+    const struct world_doc *y = &order->world->docs[world_slot(b->id)];
     uint32_t formula;
     double far_x;
     double far_y;
@@ -303,7 +303,7 @@ static void check_full(struct bench *bench, const struct query_plan *plan, uint3
         fail_msg("%ju hits in all, %u in the list, not %ju", (uintmax_t)full->total,
                  full->hit_count, (uintmax_t)docs->total);
     for (i = 0; i < full->hit_count; i++)
-        if (!docs->hits[full->hits[i].id])
+        if (!docs->hits[world_slot(full->hits[i].id)])
             fail_msg("%u is not a hit", full->hits[i].id);
     for (i = 1; i < full->hit_count; i++)
         if (compare_hits(&order, &full->hits[i - 1], &full->hits[i]) >= 0)
@@ -343,7 +343,7 @@ static uint32_t cap_list(const struct world *world, const struct query_hit *hits
     uint32_t i;
 
     for (i = 0; i < count; i++) {
-        uint64_t brand = world->docs[hits[i].id].names[WORLD_BRAND];
+        uint64_t brand = world->docs[world_slot(hits[i].id)].names[WORLD_BRAND];
 
         if (cap && brand && ++seen[__builtin_ctzll(brand)] > cap)
             continue;
@@ -457,7 +457,7 @@ static void check_explain(struct bench *bench, const struct query_plan *plan, ui
     int i;
 
     for (i = 0; i < 3; i++) {
-        docid id = world_random_id(&bench->rng);
+        docid id = world_id(world_random_slot(&bench->rng));
         struct explanation explanation;
         struct err err;
         float score = 0;

@@ -13,7 +13,7 @@
 #include "world.h"
 
 struct naive_answer {
-    bool hits[WORLD_DOC_MAX];
+    bool hits[WORLD_DOC_MAX]; /* by slot */
     uint64_t total;
     struct facet_answer facets[16];
 };

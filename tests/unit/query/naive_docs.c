@@ -302,7 +302,7 @@ static double clause_score(const struct world *world, const struct lexicon *lexi
 double naive_score(const struct world *world, const struct lexicon *lexicon,
                    const struct text_stats *stats, const struct query_text *text, docid id)
 {
-    const struct world_doc *doc = &world->docs[id];
+    const struct world_doc *doc = &world->docs[world_slot(id)];
     double score = 0;
     uint32_t i;
 
@@ -508,11 +508,11 @@ static void count_facet(const struct world *world, const struct query_plan *plan
     uint32_t field = naive_field(world, facet->field);
     struct counter *counter = arena_zero(arena, sizeof(*counter));
     uint32_t limit = facet->limit ? facet->limit : 10;
-    docid id;
+    uint32_t slot;
 
     *answer = (struct facet_answer){.values = counter->values};
-    for (id = 0; id < WORLD_DOC_MAX; id++) {
-        const struct world_doc *doc = &world->docs[id];
+    for (slot = 0; slot < WORLD_DOC_MAX; slot++) {
+        const struct world_doc *doc = &world->docs[slot];
         bool holds = doc->lives && text_matches(world, doc, &stage->text) &&
                      (!plan->base || filter_holds(world, doc, plan->base));
 
@@ -536,16 +536,16 @@ void naive_by_docs(const struct world *world, const struct query_plan *plan,
                    struct naive_answer *answer)
 {
     uint32_t i;
-    docid id;
+    uint32_t slot;
 
     memset(answer, 0, sizeof(*answer));
-    for (id = 0; id < WORLD_DOC_MAX; id++) {
-        const struct world_doc *doc = &world->docs[id];
+    for (slot = 0; slot < WORLD_DOC_MAX; slot++) {
+        const struct world_doc *doc = &world->docs[slot];
 
-        answer->hits[id] = doc->lives && text_matches(world, doc, &stage->text) &&
-                           (!plan->base || filter_holds(world, doc, plan->base)) &&
-                           (!stage->filter || filter_holds(world, doc, stage->filter));
-        answer->total += answer->hits[id];
+        answer->hits[slot] = doc->lives && text_matches(world, doc, &stage->text) &&
+                             (!plan->base || filter_holds(world, doc, plan->base)) &&
+                             (!stage->filter || filter_holds(world, doc, stage->filter));
+        answer->total += answer->hits[slot];
     }
     for (i = 0; i < stage->facet_count; i++)
         count_facet(world, plan, stage, &stage->facets[i], arena, &answer->facets[i]);
