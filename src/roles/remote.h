@@ -25,4 +25,11 @@ int remote_call(struct remote *remote, const char *method, const ProtobufCMessag
                 const ProtobufCMessageDescriptor *type, ProtobufCMessage **response,
                 struct err *err);
 
+/* The same for a method that answers with a stream: take is called with each message, whose memory
+ * is gone afterwards. Negative ends the call and is returned. */
+int remote_stream(struct remote *remote, const char *method, const ProtobufCMessage *request,
+                  const ProtobufCMessageDescriptor *type,
+                  int (*take)(void *arg, const ProtobufCMessage *message, struct err *err),
+                  void *arg, struct err *err);
+
 #endif
