@@ -184,7 +184,7 @@ int main(int argc, char **argv)
         ratios[i] = stem.seconds / warm.seconds;
     }
     qsort(ratios, ROUND_COUNT, sizeof(ratios[0]), compare_doubles);
-    lexicon_reclaim(lexicon);
+    lexicon_reclaim(lexicon, NULL);
     sizes = lexicon_sizes(lexicon);
     printf("%zu documents, %.1f MB, %u forms, %u terms, %.0f bytes a form\n", corpus.count,
            (double)corpus.text.size / 1e6, sizes.form_count, sizes.term_count,

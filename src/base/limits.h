@@ -256,8 +256,13 @@ enum {
 
     OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */
     OPINION_REASON_SIZE_MAX = 500,
-    OPINION_POLL_MS = 200, /* how soon a stop is seen */
-    OPINION_RETRY_S = 1,
+    INBOX_POLL_MS = 200, /* how soon a stop is seen */
+    INBOX_RETRY_S = 1,
+
+    PHOTO_SIZE_COUNT_MAX = 8, /* forms of one photo; with a hundred photos the offer still fits */
+    PHOTO_KEY_SIZE_MAX = 96,  /* of a blob: a hash and the form's name */
+    PHOTO_HASH_SIZE_MAX = 64, /* SHA-512 */
+    PHOTO_REASON_SIZE_MAX = 500, /* a sentence for the seller */
 
     STAGE_NAME_SIZE_MAX = 40,        /* part of a key */
     STAGE_VALUE_SIZE_MAX = 64 << 10, /* a state, not a document */
@@ -273,7 +278,12 @@ enum {
     EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
     EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
     ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
+    DRAFT_CHUNK_COUNT = 200,    /* abandoned drafts removed by one transaction */
     KEEPING_PERIOD_MS = 1000,   /* expiry, old answers and lag are looked at this often */
+    LIST_CHECK_COUNT = 500,     /* rows of one read when lists are checked: 50 MB at the most */
+    RECOUNT_CHUNK_COUNT = 250,  /* offers of one transaction of a recount: 3 ms of the writer */
+    COUNTERS_TELL_MS = 1000,    /* how often a check tells where it is */
+    COUNTERS_TELL_COUNT = 1000, /* and after how many findings */
     /* ---- index: attributes ---- */
     EPOCH_SLOT_COUNT_MAX = 256,      /* reader threads; every reclaim looks at all of them */
     SCHEMA_FIELD_COUNT_MAX = 1024,   /* a column each: directory 16 KB, file, checkpoint */
@@ -296,6 +306,37 @@ enum {
     LEXICON_FRAME_SIZE_MAX = 4 << 20,    /* one checksum of lexicon.log; held while it is read */
     LEXICON_TAIL_COUNT_MAX = 4096,       /* unsorted forms a lookup may scan before a new sort */
     LEXICON_EXPAND_COUNT_MAX = 1024,     /* terms of one prefix or fuzzy word: each is a list */
+    /* ---- query ---- */
+    QUERY_STAGE_COUNT_MAX = 8,        /* of one request */
+    QUERY_FILTER_DEPTH_MAX = 16,      /* and, or, not inside each other */
+    QUERY_FILTER_COUNT_MAX = 1024,    /* nodes of a filter */
+    QUERY_FILTER_VALUE_COUNT_MAX = 4096, /* values of one "in" */
+    QUERY_FACET_COUNT_MAX = 64,       /* of one stage */
+    QUERY_FACET_BOUND_COUNT_MAX = 33, /* 32 ranges */
+    QUERY_FACET_VALUE_COUNT_MAX = 10000, /* values of one facet that are answered */
+    QUERY_HIT_COUNT_MAX = 10000,      /* offset and limit together: go on by the cursor */
+    QUERY_FORMULA_SIZE_MAX = 2048,    /* bytes */
+    QUERY_FORMULA_STEP_COUNT_MAX = 256, /* operations of one formula */
+    QUERY_FORMULA_DEPTH_MAX = 32,     /* values at hand at once, and brackets */
+    QUERY_RERANK_COUNT_MAX = 10000,
+    QUERY_CAP_COLLECT_MAX = 1 << 20,  /* hits looked at to fill a page under a cap: 48 MB */
+    QUERY_CURSOR_SIZE_MAX = 64 << 10,
+    QUERY_HASHED_SIZE_MAX = 16 << 20, /* of a query, laid out for its hash */
+    /* ---- query: text ---- */
+    QUERY_TEXT_SIZE_MAX = 8 << 10,     /* of one clause or line: nobody types more */
+    QUERY_TEXT_CLAUSE_COUNT_MAX = 64,  /* words and phrases; each is looked at for each document */
+    QUERY_TEXT_WORD_COUNT_MAX = 4096,  /* with all that prefixes and misspelt words may mean */
+    TEXT_SPARSE_SPAN = 512,            /* a list of fewer than one in so many ids goes by ids */
+    HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
+    HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
+    /* ---- index: shard ---- */
+    SHARD_SEGMENT_COUNT_MAX = 40,       /* parts of a snapshot; then applying waits for merges */
+    SHARD_MERGE_COUNT = 8,              /* segments of about one size are merged into one */
+    SHARD_MERGE_WINDOW_COUNT = 64,      /* owners rewritten in one step: 0.2 ms */
+    SHARD_WAIT_MS_MAX = 60 * 1000,      /* applying waits this long for merges, then fails */
+    STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
+    STORED_RECORD_SIZE_MAX = 768 << 10, /* texts and stored fields of one document */
+    STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
 };
 
 #endif

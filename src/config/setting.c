@@ -14,6 +14,7 @@
 #include "config/nearest.h"
 
 enum { MINUTE_US = 60 * SECOND_US };
+#define DRAFT_LIFE_MAX_US (10LL * 365 * 24 * 60 * MINUTE_US)
 
 #define HOUR_US (60LL * MINUTE_US)
 #define DAY_US (24 * HOUR_US)
@@ -102,6 +103,18 @@ const struct setting setting_table[SETTING_COUNT] = {
                           .optional = true,
                           .help = "Where photos and other large files live. Empty: in the data "
                                   "directory."},
+    [SETTING_OFFERS_VISITOR_DRAFT_LIFE] =
+        {.name = "offers.visitor_draft_life",
+         .default_text = "30d",
+         .kind = SETTING_DURATION,
+         .max = DRAFT_LIFE_MAX_US,
+         .help = "How long a draft of a visitor who is not logged in is kept after its last "
+                 "change. 0s: for ever."},
+    [SETTING_OFFERS_SELLER_DRAFT_LIFE] = {.name = "offers.seller_draft_life",
+                                          .default_text = "0s",
+                                          .kind = SETTING_DURATION,
+                                          .max = DRAFT_LIFE_MAX_US,
+                                          .help = "The same for a draft of a seller."},
     [SETTING_FEEDS_GUARD_SHARE] = {.name = "feeds.guard_share",
                                    .default_text = "30",
                                    .kind = SETTING_NUMBER,

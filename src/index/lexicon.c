@@ -303,7 +303,13 @@ void lexicon_retire(struct lexicon *lexicon, struct retired *retired, size_t siz
     pthread_mutex_unlock(&lexicon->retired_lock);
 }
 
-void lexicon_reclaim(struct lexicon *lexicon)
+static void free_table(void *thing, uint64_t unused)
+{
+    (void)unused;
+    free(thing); /* struct retired is the first member of what is freed */
+}
+
+void lexicon_reclaim(struct lexicon *lexicon, struct epoch *epoch)
 {
     struct retired *list;
 
@@ -315,7 +321,10 @@ void lexicon_reclaim(struct lexicon *lexicon)
         struct retired *next = list->next;
 
         atomic_fetch_sub_explicit(&lexicon->table_size, list->size, memory_order_relaxed);
-        free(list); /* it is the first member of what is freed */
+        if (epoch)
+            epoch_retire(epoch, free_table, list, 0);
+        else
+            free_table(list, 0);
         list = next;
     }
 }
@@ -376,7 +385,7 @@ int lexicon_open(const char *path, uint64_t durable_size, struct lexicon **lexic
     atomic_init(&new->form_slots, slots_new(new, SLOTS_BITS_FIRST));
     atomic_init(&new->term_slots, slots_new(new, SLOTS_BITS_FIRST));
     rc = path ? lexicon_log_open(new, path, durable_size, err) : 0;
-    lexicon_reclaim(new); /* nobody reads yet */
+    lexicon_reclaim(new, NULL); /* nobody reads yet */
     if (rc)
         lexicon_close(new);
     else
@@ -388,7 +397,7 @@ void lexicon_close(struct lexicon *lexicon)
 {
     if (!lexicon)
         return;
-    lexicon_reclaim(lexicon);
+    lexicon_reclaim(lexicon, NULL);
     lexicon_log_close(&lexicon->log);
     free(atomic_load(&lexicon->form_slots));
     free(atomic_load(&lexicon->term_slots));

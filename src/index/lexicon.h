@@ -20,6 +20,7 @@
 #include "base/bytes.h"
 #include "base/err.h"
 #include "index/analysis.h"
+#include "index/epoch.h"
 
 typedef uint32_t termid;
 
@@ -100,7 +101,8 @@ struct lexicon_sizes lexicon_sizes(const struct lexicon *lexicon);
 /* Takes all forms into the sorted array by which expansions search. */
 void lexicon_sort(struct lexicon *lexicon);
 
-/* Frees outgrown tables; no reader may be inside that began before this call. */
-void lexicon_reclaim(struct lexicon *lexicon);
+/* Frees outgrown tables once their readers have left the epoch; at once when it is NULL, and then
+ * no reader may be inside. */
+void lexicon_reclaim(struct lexicon *lexicon, struct epoch *epoch);
 
 #endif

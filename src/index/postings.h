@@ -52,6 +52,10 @@ struct postings {
 int postings_open(struct postings *postings, const struct text_segment *segment, uint32_t term,
                   struct err *err);
 
+/* How many documents of the term the segment has, dead ones included: 0 without the term. */
+int postings_count(const struct text_segment *segment, uint32_t term, uint32_t *count,
+                   struct err *err);
+
 static inline bool postings_ended(const struct postings *postings)
 {
     return postings->block == postings->block_count;
@@ -71,6 +75,14 @@ static inline docid postings_low(const struct postings *postings)
 /* The next block, or the first block that has an id at or above id. */
 int postings_next_block(struct postings *postings, struct err *err);
 int postings_seek_block(struct postings *postings, docid id, struct err *err);
+/* As postings_seek_block, but also back to blocks that were passed. */
+int postings_return_block(struct postings *postings, docid id, struct err *err);
+/* To a block by its number; block_count: the end. */
+int postings_go(struct postings *postings, uint32_t block, struct err *err);
+/* The bounds of any block, unseen by the cursor. */
+const uint8_t *postings_block_bounds(const struct postings *postings, uint32_t block);
+/* The greatest bounds of all blocks. */
+void postings_bounds(const struct postings *postings, uint8_t bounds[SEGMENT_FIELD_COUNT]);
 /* *found is the first id at or above id, DOCID_END if there is none. Goes to its block. */
 int postings_seek(struct postings *postings, docid id, docid *found, struct err *err);
 

@@ -101,7 +101,7 @@ int postings_load_block(struct postings *postings, const uint8_t *dir, struct er
     postings->width = dir[8] & 63;
     postings->code_form =
         (struct patched_form){dir[9] & 63, dir[10], (uint8_t)(1U << (dir[9] >> 6))};
-    memcpy(postings->bounds, dir + 11, sizeof(postings->bounds));
+    memcpy(postings->bounds, dir + DIR_BOUNDS, sizeof(postings->bounds));
     postings->size = postings->count - postings->block * BLOCK_SIZE;
     if (postings->size > BLOCK_SIZE)
         postings->size = BLOCK_SIZE;

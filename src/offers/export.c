@@ -12,12 +12,14 @@
 #include "base/memory.h"
 #include "net/message.h"
 #include "offers/offer_record.h"
+#include "offers/photos.h"
 #include "store/fence.h"
 #include "torg/v1/offer_update.pb-c.h"
 
-enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_SIZE_MAX + 1024, RECEIVER_COUNT = 2 };
+enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_SIZE_MAX + 1024, TOPIC_COUNT = 3 };
 
-static const char *const receivers[RECEIVER_COUNT] = {EXPORT_UPDATES, EXPORT_MODERATION};
+static const char *const receivers[TOPIC_COUNT] = {EXPORT_UPDATES, EXPORT_MODERATION,
+                                                   EXPORT_PHOTOS};
 
 struct change {
     uint32_t place; /* of its shard, in the list of those owned */
@@ -25,7 +27,7 @@ struct change {
     bool adjacent; /* no row of the queue is between it and the change before */
     offerid offer;
     struct bytes key;
-    struct bytes value;
+    struct bytes values[TOPIC_COUNT]; /* by receiver; with no bytes: nothing is sent */
 };
 
 struct batch {
@@ -57,7 +59,7 @@ int exporter_init(struct exporter *exporter, const struct offers *offers, struct
                                          "Changes of offers sent, and out of the queue.");
     exporter->skipped = metrics_counter("torg_export_skipped_total", NULL,
                                         "Times a change was left because its offer is damaged.");
-    for (size_t i = 0; i < RECEIVER_COUNT && !rc; i++) {
+    for (size_t i = 0; i < TOPIC_COUNT && !rc; i++) {
         rc = topic_describe(topics, receivers[i], &found, err); /* an operator's choice stays */
         if (rc == ERR_NOT_FOUND)
             rc = topic_create(topics, receivers[i], &config, err);
@@ -146,6 +148,7 @@ static int find_waiting(struct store_tx *tx, struct batch *batch, struct err *er
 struct row {
     int64_t seq;
     offerid offer;
+    int64_t revision;
 };
 
 struct window {
@@ -158,8 +161,9 @@ static int take_row(void *arg, const struct store_value *columns, size_t column_
 {
     struct window *window = arg;
 
-    assert(column_count == 2 && window->count < EXPORT_WINDOW_COUNT);
-    window->rows[window->count++] = (struct row){columns[0].integer, columns[1].integer};
+    assert(column_count == 3 && window->count < EXPORT_WINDOW_COUNT);
+    window->rows[window->count++] =
+        (struct row){columns[0].integer, columns[1].integer, columns[2].integer};
     return 0;
 }
 
@@ -172,20 +176,33 @@ static bool is_earlier(const struct window *window, size_t place)
     return false;
 }
 
-static void encode(struct batch *batch, struct change *change, Torg__V1__Offer *offer)
+static struct bytes encode(struct batch *batch, const ProtobufCMessage *message)
+{
+    struct buf wire = BUF_INIT(VALUE_SIZE_MAX);
+    struct bytes value;
+
+    message_encode(message, &wire);
+    assert(!buf_failed(&wire)); /* what is stored was measured when it was saved */
+    value = arena_copy(batch->arena, buf_bytes(&wire));
+    buf_release(&wire);
+    batch->size += value.size;
+    return value;
+}
+
+/* The offer is as it is now; the photos are those of it that the row's revision asked for. */
+static void fill_change(struct batch *batch, struct change *change, Torg__V1__Offer *offer,
+                        int64_t revision)
 {
     Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
-    struct buf wire = BUF_INIT(VALUE_SIZE_MAX);
+    const Torg__V1__PhotoRequest *request = photos_request(offer, revision, batch->arena);
 
     update.offer = offer;
     update.shard = batch->owned[change->place].shard;
     update.seq = change->seq;
-    message_encode(&update.base, &wire);
-    assert(!buf_failed(&wire)); /* what is stored was measured when it was saved */
     change->key = bytes_of(offer->id);
-    change->value = arena_copy(batch->arena, buf_bytes(&wire));
-    buf_release(&wire);
-    batch->size += change->value.size;
+    change->values[0] = change->values[1] = encode(batch, &update.base);
+    if (request)
+        change->values[2] = encode(batch, &request->base);
 }
 
 /* One damaged offer holds up nobody but itself. */
@@ -203,7 +220,7 @@ static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place
     struct window window = {.count = 0};
     bool adjacent = false;
     int rc = store_query(tx,
-                         "SELECT seq, offer_id FROM queue WHERE shard_id = $1 "
+                         "SELECT seq, offer_id, revision FROM queue WHERE shard_id = $1 "
                          "ORDER BY seq LIMIT $2",
                          params, 2, take_row, &window, err);
 
@@ -231,7 +248,7 @@ static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place
             break;
         *change = (struct change){
             .place = place, .seq = row->seq, .adjacent = adjacent, .offer = row->offer};
-        encode(batch, change, offer);
+        fill_change(batch, change, offer, row->revision);
         batch->count++;
         adjacent = true;
     }
@@ -283,9 +300,9 @@ static void note_answer(void *arg, int rc, uint32_t partition, uint64_t offset,
 }
 
 static int send_one(struct sending *sending, struct topics *topics, const char *topic,
-                    const struct change *change, struct err *err)
+                    struct bytes key, struct bytes value, struct err *err)
 {
-    const struct topic_record record = {.key = change->key, .value = change->value};
+    const struct topic_record record = {.key = key, .value = value};
     int rc;
 
     pthread_mutex_lock(&sending->lock);
@@ -300,7 +317,7 @@ static int send_one(struct sending *sending, struct topics *topics, const char *
     return rc;
 }
 
-/* All to both topics; returns when each was answered, however many failed: the broker calls back
+/* All to their topics; returns when each was answered, however many failed: the broker calls back
  * in any case, after its own time limit at the latest. */
 static int send(struct batch *batch, struct err *err)
 {
@@ -310,10 +327,15 @@ static int send(struct batch *batch, struct err *err)
     pthread_mutex_init(&sending.lock, NULL);
     pthread_cond_init(&sending.answered, NULL);
     for (size_t i = 0; i < batch->count && !rc; i++) {
-        if (batch->lost[batch->changes[i].place])
+        const struct change *change = &batch->changes[i];
+
+        if (batch->lost[change->place])
             continue;
-        for (size_t j = 0; j < RECEIVER_COUNT && !rc; j++)
-            rc = send_one(&sending, batch->exporter->topics, receivers[j], &batch->changes[i], err);
+        for (size_t j = 0; j < TOPIC_COUNT && !rc; j++) {
+            if (change->values[j].size)
+                rc = send_one(&sending, batch->exporter->topics, receivers[j], change->key,
+                              change->values[j], err);
+        }
     }
     pthread_mutex_lock(&sending.lock);
     while (sending.pending > 0)

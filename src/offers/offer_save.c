@@ -42,10 +42,15 @@ void offer_save_release(struct offer_save *save)
     buf_release(&save->body);
 }
 
-/* What the expiry worker looks for. */
-static int64_t expiry_of(const Torg__V1__Offer *offer)
+/* When the worker has to look at it (the column expires_us): an ACTIVE one then expires, one that
+ * waits for a photo has waited enough. 0: never. */
+static int64_t due_of(const Torg__V1__Offer *offer)
 {
-    return offer->status == TORG__V1__OFFER__STATUS__ACTIVE ? time_us(offer->expire_time) : 0;
+    if (offer->status == TORG__V1__OFFER__STATUS__ACTIVE)
+        return time_us(offer->expire_time);
+    if (offer->status == TORG__V1__OFFER__STATUS__WAITING && !*offer->wait_reason)
+        return time_us(offer->wait_until);
+    return 0;
 }
 
 /* What a change of the catalogue looks for; NULL (with no bytes) for a deleted one. */
@@ -74,7 +79,7 @@ static int insert_row(struct store_tx *tx, struct offer_save *save, struct err *
                                              STORE_V_INT(save->shard),
                                              STORE_V_INT(save->after->revision),
                                              STORE_V_INT(time_us(save->after->update_time)),
-                                             STORE_V_INT(expiry_of(save->after)),
+                                             STORE_V_INT(due_of(save->after)),
                                              category_of(save->after),
                                              STORE_V_BLOB(buf_bytes(&save->body))};
         int64_t changed = 0;
@@ -105,9 +110,9 @@ static int update_row(struct store_tx *tx, struct offer_save *save, struct err *
                                          STORE_V_INT(save->after->revision),
                                          STORE_V_INT(time_us(save->after->update_time)),
                                          STORE_V_BLOB(buf_bytes(&save->body)),
-                                         STORE_V_INT(expiry_of(save->after)),
+                                         STORE_V_INT(due_of(save->after)),
                                          category};
-    bool same = expiry_of(save->before) == expiry_of(save->after) &&
+    bool same = due_of(save->before) == due_of(save->after) &&
                 bytes_equal(category_of(save->before).bytes, category.bytes);
     int64_t changed = 0;
     int rc;
@@ -242,5 +247,9 @@ int offer_save(struct offer_save *save, struct err *err)
     struct run run = {.save = save, .wished = save->id};
     int rc = offer_save_prepare(save, err);
 
-    return rc ? rc : store_write(save->offers->store, run_save, &run, err);
+    if (!rc)
+        rc = store_write(save->offers->store, run_save, &run, err);
+    if (!rc)
+        bell_ring(save->offers->bell);
+    return rc;
 }

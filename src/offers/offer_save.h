@@ -39,7 +39,8 @@ struct offer_save {
 
 /* Encodes and packs the new state; ERR_LIMIT when it is too large. */
 int offer_save_prepare(struct offer_save *save, struct err *err);
-/* Inside a transaction; what it returns decides on the commit. May be run again. */
+/* Inside a transaction; what it returns decides on the commit. May be run again. Who commits rings
+ * offers->bell then. */
 int offer_save_in(struct store_tx *tx, struct offer_save *save, struct err *err);
 /* Both, in a transaction of its own. */
 int offer_save(struct offer_save *save, struct err *err);

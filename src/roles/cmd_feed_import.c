@@ -291,7 +291,7 @@ static void print_summary(struct import *import)
            rows_word(import->progress.row_count), (double)spent_us / SECOND_US);
     if (spent_us >= SECOND_US)
         printf(", %" PRIu64 " rows/s", progress_rate(&import->progress));
-    puts(import->task->dry_run ? "; it would be" : "");
+    puts(import->task->dry_run ? ", a dry run" : "");
     feed_print_counts(import->task);
     print_left_out(import);
     feed_print_state(import->task, import->invocation->arena);

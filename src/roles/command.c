@@ -74,6 +74,13 @@ static const struct command_option key_create_options[] = {
     {"expires", "DURATION", "How long the key is good for, such as 90d or 12h. Default: for ever."},
     {NULL, NULL, NULL}};
 
+static const struct command_option offers_counters_options[] = {
+    {"verify", NULL, "Recount, and tell what differs. Changes no figure."},
+    {"fix", NULL, "Put right what differs, too."},
+    {"seller", "SELLER", "Of this seller only (default: of all)."},
+    {"from", "POSITION", "Go on where a run that was ended has told it was."},
+    {NULL, NULL, NULL}};
+
 static bool scope_line(size_t place, const char **name, const char **help)
 {
     if (place >= scope_count)
@@ -287,6 +294,21 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_key_revoke},
+    {.name = "offers counters",
+     .summary = "recount the cabinets' lists, counts and totals, and put them right",
+     .arguments = "",
+     .details =
+         "Goes through all offers while sellers go on changing them, and tells each difference: "
+         "rows missing or too much in a seller's lists, counts of lists, totals (active, expired, "
+         "banned, sold, money by currency). Nothing is locked for longer than a few hundred offers "
+         "take. It may be ended at any moment, and two may run at once. Works through the server "
+         "that runs on the data directory, or on the directory itself when none runs. Exits with 1 "
+         "when something differs and was not put right.",
+     .example = "torg offers counters --verify\n"
+                "torg offers counters --verify --fix --seller s-17 --json",
+     .options = offers_counters_options,
+     .flags = ASKING,
+     .run = cmd_offers_counters},
     {.name = "audit",
      .summary = "list what operators did, the newest first",
      .arguments = "",

@@ -118,6 +118,7 @@ enum exit_code cmd_key_create(const struct invocation *invocation);
 enum exit_code cmd_key_list(const struct invocation *invocation);
 enum exit_code cmd_key_revoke(const struct invocation *invocation);
 enum exit_code cmd_migrate(const struct invocation *invocation);
+enum exit_code cmd_offers_counters(const struct invocation *invocation);
 enum exit_code cmd_serve(const struct invocation *invocation);
 enum exit_code cmd_status(const struct invocation *invocation);
 enum exit_code cmd_up(const struct invocation *invocation);

@@ -26,7 +26,15 @@ int remote_call(struct remote *remote, const char *method, const ProtobufCMessag
                 const ProtobufCMessageDescriptor *type, ProtobufCMessage **response,
                 struct err *err);
 
-/* A call with streams. The server may be busy with what it was sent for as long as an hour. */
+/* The same for a method that answers with a stream: take is called with each message, whose memory
+ * is gone afterwards. Negative ends the call and is returned. */
+int remote_stream(struct remote *remote, const char *method, const ProtobufCMessage *request,
+                  const ProtobufCMessageDescriptor *type,
+                  int (*take)(void *arg, const ProtobufCMessage *message, struct err *err),
+                  void *arg, struct err *err);
+
+/* A call with streams both ways, or of requests. The server may be busy with what it was sent for
+ * as long as an hour. */
 int remote_open_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
                        struct err *err);
 

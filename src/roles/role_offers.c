@@ -8,7 +8,7 @@
 /* One a process; the server borrows them for its life. */
 static struct offers offers;
 static struct feed_rules feed_rules;
-static struct rpc_service services[6];
+static struct rpc_service services[7];
 
 static struct catalog *catalog_in_use(void *arg)
 {
@@ -26,13 +26,15 @@ int role_offers_start(struct process *process, struct err *err)
                              .clock = process->clock,
                              .catalog = catalog_in_use,
                              .catalog_arg = process->catalog,
+                             .bell = &process->bell,
                              .feed_rules = &feed_rules};
     services[0] = offer_service(&offers);
     services[1] = draft_service(&offers);
     services[2] = cabinet_service(&offers);
     services[3] = moderation_service(&offers);
     services[4] = stage_service(&offers);
-    services[5] = feed_service(&offers);
+    services[5] = counters_service(&offers);
+    services[6] = feed_service(&offers);
     for (size_t i = 0; i < ARRAY_COUNT(services); i++)
         server_add_service(process->server, &services[i]);
     return 0;

@@ -665,7 +665,7 @@ static void readers_beside_the_writer(void **state)
         pthread_join(readers[i], NULL);
     pthread_join(sorter, NULL);
     assert_int_equal(atomic_load(&shared.wrong), 0);
-    lexicon_reclaim(world.lexicon);
+    lexicon_reclaim(world.lexicon, NULL);
     close_world(&world);
 }
 

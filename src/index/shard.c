@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shard.c - see shard.h: making and ending a shard, its readers. */
+#include "index/shard.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/varint.h"
+#include "index/shard_parts.h"
+#include "index/shard_work.h"
+
+struct shard_reader {
+    struct shard *shard;     /* borrowed */
+    struct epoch_slot *slot; /* owned */
+};
+
+/* Words of a title, a description and what else offers have. */
+static const float usual_lengths[SEGMENT_FIELD_COUNT] = {6, 50, 10, 10};
+static const float norm_b = 0.75F; /* as Lucene and Tantivy have it */
+
+static void make_norms(struct shard *shard)
+{
+    unsigned field;
+    unsigned code;
+
+    for (field = 0; field < SEGMENT_FIELD_COUNT; field++) {
+        for (code = 0; code < 256; code++)
+            shard->norms.of_length[field][code] =
+                1 /
+                (1 - norm_b +
+                 norm_b * (float)doc_length_value((uint8_t)code) / shard->average_lengths[field]);
+    }
+}
+
+static void add_state_fields(struct shard *shard)
+{
+    const struct field expires = {.type = FIELD_DATE, .name = "expires"};
+    const struct field stored = {.type = FIELD_INTEGER, .name = "stored"};
+    int rc = schema_add(shard->state_schema, &expires, NULL, NULL);
+
+    rc = rc ? rc : schema_add(shard->state_schema, &stored, NULL, NULL);
+    assert(!rc && schema_count(shard->state_schema) == STATE_FIELD_COUNT);
+    (void)rc;
+}
+
+static void init_locks(struct shard *shard)
+{
+    pthread_condattr_t attributes;
+
+    pthread_mutex_init(&shard->turn, NULL);
+    pthread_mutex_init(&shard->lock, NULL);
+    pthread_mutex_init(&shard->work, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&shard->published, &attributes);
+    pthread_cond_init(&shard->wanted, &attributes);
+    pthread_condattr_destroy(&attributes);
+}
+
+static struct shard *shard_new(const struct shard_options *options)
+{
+    struct shard *shard = mem_zero(sizeof(*shard));
+    unsigned field;
+
+    shard->options = *options;
+    shard->epoch = epoch_new();
+    shard->schema = schema_new();
+    shard->columns = columns_new(shard->schema, shard->epoch);
+    shard->state_schema = schema_new();
+    shard->state = columns_new(shard->state_schema, shard->epoch);
+    shard->lengths = doc_lengths_new();
+    shard->stored = stored_new(shard->epoch);
+    shard->recent = recent_new();
+    shard->owners = owners_new();
+    shard->alive = live_writer_new(shard->epoch, false);
+    shard->words = doc_words_new();
+    buf_init(&shard->record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
+    for (field = 0; field < SEGMENT_FIELD_COUNT; field++)
+        shard->average_lengths[field] = options->average_lengths[field] > 0
+                                            ? options->average_lengths[field]
+                                            : usual_lengths[field];
+    init_locks(shard);
+    return shard;
+}
+
+int shard_open(const struct shard_options *options, struct shard **out, struct err *err)
+{
+    struct shard *shard = shard_new(options);
+    int rc;
+
+    *out = NULL;
+    if (options->dir) {
+        shard_close(shard);
+        return err_set(err, ERR_UNSUPPORTED, "shards are in memory alone for now");
+    }
+    add_state_fields(shard);
+    make_norms(shard);
+    rc = lexicon_open(NULL, 0, &shard->lexicon, err);
+    if (!rc)
+        rc = epoch_join(shard->epoch, &shard->work_slot, err);
+    if (!rc) {
+        shard_rotate(shard);
+        shard_show(shard);
+        rc = shard_background_start(shard, err);
+    }
+    if (rc)
+        shard_close(shard);
+    else
+        *out = shard;
+    return rc;
+}
+
+void shard_close(struct shard *shard)
+{
+    uint32_t i;
+
+    if (!shard)
+        return;
+    shard_background_stop(shard);
+    epoch_leave(shard->work_slot);
+    epoch_reclaim(shard->epoch);
+    for (i = 0; i < shard->set_count; i++)
+        attribute_set_free(shard->sets[i]);
+    for (i = 0; i < shard->part_count; i++)
+        part_free(shard->parts[i], 0);
+    for (i = 0; i < shard->leaving_count; i++)
+        shard->leaving[i].free_thing(shard->leaving[i].thing, 0);
+    free(atomic_load(&shard->snapshot));
+    live_writer_free(shard->alive);
+    columns_free(shard->columns);
+    columns_free(shard->state);
+    stored_free(shard->stored);
+    epoch_free(shard->epoch);
+    schema_free(shard->schema);
+    schema_free(shard->state_schema);
+    lexicon_close(shard->lexicon);
+    doc_lengths_free(shard->lengths);
+    recent_free(shard->recent);
+    owners_free(shard->owners);
+    doc_words_free(shard->words);
+    buf_release(&shard->record);
+    free(shard->leaving);
+    free(shard->next_expiry);
+    pthread_cond_destroy(&shard->published);
+    pthread_cond_destroy(&shard->wanted);
+    pthread_mutex_destroy(&shard->work);
+    pthread_mutex_destroy(&shard->lock);
+    pthread_mutex_destroy(&shard->turn);
+    free(shard);
+}
+
+uint64_t shard_offset(const struct shard *shard)
+{
+    return shard->offset;
+}
+
+uint64_t shard_serve_from(const struct shard *shard)
+{
+    return shard->serve_from;
+}
+
+int shard_checkpoint(struct shard *shard, struct err *err)
+{
+    (void)shard;
+    (void)err;
+    return 0; /* there is nothing that a shard in memory could keep */
+}
+
+/* ---- readers ---- */
+
+int shard_reader_new(struct shard *shard, struct shard_reader **out, struct err *err)
+{
+    struct shard_reader *reader = mem_zero(sizeof(*reader));
+    int rc;
+
+    *out = NULL;
+    reader->shard = shard;
+    rc = epoch_join(shard->epoch, &reader->slot, err);
+    if (rc)
+        free(reader);
+    else
+        *out = reader;
+    return rc;
+}
+
+void shard_reader_free(struct shard_reader *reader)
+{
+    if (!reader)
+        return;
+    epoch_leave(reader->slot);
+    free(reader);
+}
+
+int shard_enter(struct shard_reader *reader, const struct snapshot **snapshot, struct err *err)
+{
+    struct shard *shard = reader->shard;
+
+    *snapshot = NULL;
+    if (!atomic_load_explicit(&shard->is_serving, memory_order_acquire))
+        return err_set(err, ERR_UNAVAILABLE,
+                       "the shard is not served before offset %ju of its topic is applied",
+                       (uintmax_t)shard->serve_from);
+    epoch_enter(reader->slot);
+    *snapshot = atomic_load_explicit(&shard->snapshot, memory_order_acquire);
+    return 0;
+}
+
+void shard_exit(struct shard_reader *reader)
+{
+    epoch_exit(reader->slot);
+}
+
+bool shard_changed_since(const struct shard *shard, const struct snapshot *snapshot, docid id)
+{
+    return recent_changed(shard->recent, id, snapshot->sequence);
+}
+
+int shard_wait(struct shard *shard, uint64_t offset, int64_t deadline_us, struct err *err)
+{
+    struct timespec until = {deadline_us / SECOND_US, deadline_us % SECOND_US * 1000};
+    bool in_time = true;
+    bool is_there;
+
+    pthread_mutex_lock(&shard->lock);
+    for (;;) {
+        const struct snapshot *snapshot =
+            atomic_load_explicit(&shard->snapshot, memory_order_relaxed);
+
+        is_there = snapshot->offset >= offset;
+        if (is_there || !in_time)
+            break;
+        in_time = pthread_cond_timedwait(&shard->published, &shard->lock, &until) == 0;
+    }
+    pthread_mutex_unlock(&shard->lock);
+    if (is_there)
+        return 0;
+    return err_set(err, ERR_TIMEOUT, "offset %ju is not searchable yet", (uintmax_t)offset);
+}
+
+static bool take_stored(struct bytes *in, struct stored_value *value)
+{
+    uint64_t field;
+    uint64_t size;
+
+    if (!varint_get(in, &field) || field >= SCHEMA_FIELD_COUNT_MAX || !varint_get(in, &size) ||
+        size > in->size)
+        return false;
+    *value = (struct stored_value){(uint16_t)field, bytes_make(in->data, size)};
+    *in = bytes_skip(*in, size);
+    return true;
+}
+
+int shard_stored(const struct snapshot *snapshot, const struct shard *shard, docid id,
+                 struct buf *buf, struct stored_value *values, uint32_t max, uint32_t *count,
+                 struct err *err)
+{
+    const uint16_t field = STATE_STORED;
+    struct bytes in;
+    int64_t place;
+    int rc;
+
+    (void)snapshot; /* stored fields are the newest, as attributes are */
+    *count = 0;
+    buf_reset(buf);
+    columns_get(shard->state, id, &field, 1, &place);
+    if (place == COLUMN_NULL)
+        return 0;
+    rc = stored_read(shard->stored, (uint64_t)place, id, buf, err);
+    if (rc)
+        return rc;
+    if (buf_failed(buf))
+        return err_set(err, ERR_LIMIT, "the stored fields of document %u do not fit %zu bytes", id,
+                       buf->limit);
+    for (in = buf_bytes(buf); in.size && *count < max; (*count)++) {
+        if (!take_stored(&in, &values[*count]))
+            return err_set(err, ERR_CORRUPT, "the stored fields of document %u are damaged", id);
+    }
+    return 0;
+}

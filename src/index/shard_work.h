@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shard_work.h - between shard_work.c and shard_background.c: when to work, and when to pause. */
+#ifndef TORG_INDEX_SHARD_WORK_H
+#define TORG_INDEX_SHARD_WORK_H
+
+#include "index/shard_parts.h"
+
+/* Tells the background that something may be due. Under the lock. */
+void shard_work_wanted(struct shard *shard);
+/* Waits for a publication or the end of a piece of work. Under the lock, which it gives up. */
+void shard_wait_published(struct shard *shard, int64_t ms);
+/* Called by long work every millisecond or so; true: give up. context: the shard. */
+bool shard_pause(void *context);
+
+/* The background thread, if the options want one. */
+int shard_background_start(struct shard *shard, struct err *err);
+void shard_background_stop(struct shard *shard);
+
+#endif

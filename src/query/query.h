@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query.h - what may be asked of a shard, and what is answered.
+ *
+ * A query is a tree of plain structs, made in an arena by whoever has the request (a message, JSON,
+ * a test) and read only here. What each thing means is said here and nowhere else: the engine and
+ * the naive evaluators of the tests both follow it.
+ *
+ * A document is a hit when it lives in the snapshot, its text matches, and the filter holds.
+ */
+#ifndef TORG_QUERY_QUERY_H
+#define TORG_QUERY_QUERY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "index/shard.h"
+
+/* ---- text ---- */
+
+enum clause_occur {
+    OCCUR_MUST,
+    OCCUR_SHOULD, /* at least text.should_min of these; all are scored */
+    OCCUR_NOT,
+};
+
+enum clause_kind {
+    CLAUSE_WORD,   /* any form of the word */
+    CLAUSE_EXACT,  /* the very form */
+    CLAUSE_PHRASE, /* words one after the other, inside one field (of the mask) */
+    CLAUSE_PREFIX, /* any term that has a form that begins so */
+    CLAUSE_FUZZY,  /* any term that has a form within lexicon_fuzzy_distance edits */
+};
+
+/* The text goes through analysis_run. Several words in one WORD clause: tied ones (nothing or one
+ * sign between them, but not a comma or semicolon) mean their phrase ("iphone15"), two with a
+ * hyphen their whole or their phrase ("wi-fi"); others are as many clauses of the same occur, and
+ * count as such for should_min. A number with its unit ("128 гб") is always their whole, one word.
+ * EXACT with several words is a phrase of exact forms. Of several words the last one is the PREFIX,
+ * the others are WORDs; each that is not a number is FUZZY. A word that analysis drops or an empty
+ * text is no clause; a text without clauses but with bytes matches nothing. NOT alone: everything
+ * else matches, with score 0. */
+struct text_clause {
+    uint8_t occur;  /* enum clause_occur */
+    uint8_t kind;   /* enum clause_kind */
+    uint8_t fields; /* bit i: the i-th text field of the schema; 0: all */
+    float boost;    /* > 0; 0 is taken for 1 */
+    struct bytes text;
+};
+
+/* score = Σ over clauses that match and are not NOT: boost · part. Part of a word is BM25F:
+ *   t = Σ over fields of weight · tf · norm[length],   idf · t / (k1 + t) · (k1 + 1)
+ *   idf = ln(1 + (N - df + 0.5) / (df + 0.5)), N and df with the masked documents (explain tells
+ * them) with the tf of all forms, in the fields of the mask. A phrase: the sum over its words (all
+ * their tf, not only where they stand together); a whole or its phrase: the greater. A prefix: the
+ * greatest of its terms; fuzzy: the greatest of its terms × 1, 0.7, 0.5 at 0, 1, 2 edits. */
+struct query_text {
+    const struct text_clause *clauses;
+    uint32_t count;
+    uint32_t should_min; /* 0: one when there is no MUST, else none */
+};
+
+/* A buyer's line: words are MUST (any: SHOULD), "..." a PHRASE, !word and !"..." EXACT, -word and
+ * -"..." NOT, word* PREFIX, word~ FUZZY. Signs mean this where a word begins or ends, else they are
+ * text. Words side by side are one clause, so that "128 гб" stays together. */
+int query_text_parse(struct bytes line, bool any, struct arena *arena, struct query_text *text,
+                     struct err *err);
+
+/* ---- filters ---- */
+
+enum filter_kind {
+    FILTER_AND,
+    FILTER_OR,  /* none of no children holds */
+    FILTER_NOT, /* of its one child; a document without a value passes a NOT */
+    FILTER_IN,  /* keyword, category, boolean ("true", "false"), or numbers: one of the values */
+    FILTER_RANGE,
+    FILTER_EXISTS,
+    FILTER_SUBTREE, /* category: the path or what lies under it */
+    FILTER_BOX,
+    FILTER_RADIUS,
+};
+
+struct query_filter {
+    uint8_t kind; /* enum filter_kind */
+    struct bytes field;
+    const struct query_filter *children; /* AND, OR, NOT */
+    const struct bytes *names;           /* IN of keywords, SUBTREE: several paths, any of them */
+    const int64_t *numbers;              /* IN of numbers, as columns keep them */
+    uint32_t count;                      /* of children, names or numbers */
+    int64_t low, high;                   /* RANGE, ends included; INT64_MIN, INT64_MAX: none */
+    struct geo_box box;
+    int32_t lat, lon; /* RADIUS */
+    double radius_m;
+};
+
+/* ---- order ---- */
+
+enum sort_kind {
+    SORT_RELEVANCE, /* highest first */
+    SORT_FIELD,    /* number, date, boolean, decimal; a keyword by its bytes. Without a value: last,
+                      always */
+    SORT_DISTANCE, /* nearest first; without a point last */
+    SORT_FORMULA,  /* highest first; NaN last */
+};
+
+struct query_sort {
+    uint8_t kind;    /* enum sort_kind */
+    bool descending; /* FIELD, DISTANCE */
+    struct bytes field;
+    int32_t lat, lon;
+    struct bytes formula; /* formula.h says what it may hold */
+};
+
+/* ---- facets ---- */
+
+enum facet_kind {
+    FACET_VALUES, /* the `limit` most frequent; ties by bytes of the name */
+    FACET_RANGES, /* bounds[i] <= value < bounds[i + 1] */
+    FACET_MIN_MAX,
+    FACET_TREE, /* category: each path with the hits at and under it (a document once a path), limit
+                   as VALUES */
+};
+
+struct query_facet {
+    struct bytes name; /* in the answer; empty: the field */
+    uint8_t kind;      /* enum facet_kind */
+    /* Else it does not see the filters of its own field: those among the ANDs at the top of the
+     * stage's filter whose leaves are all of this field. The base is seen always. */
+    bool sees_own_filter;
+    struct bytes field;
+    uint32_t limit;
+    const int64_t *bounds;
+    uint32_t bound_count;
+};
+
+/* ---- the query ---- */
+
+enum query_total { TOTAL_EXACT, TOTAL_NONE };
+
+struct query_stage {
+    struct bytes name;
+    struct query_text text;
+    const struct query_filter *filter; /* NULL: none; with that of the base */
+    const struct query_sort *sorts;    /* none: relevance when there is text, else by id */
+    uint32_t sort_count;               /* ties by ascending id */
+    struct bytes rerank; /* a formula for the first rerank_count by sorts; empty: none */
+    uint32_t rerank_count;
+    struct bytes cap_field; /* at most cap hits with one value of this keyword */
+    uint32_t cap;
+    const struct query_facet *facets;
+    uint32_t facet_count;
+    uint32_t offset, limit;
+    struct bytes cursor; /* of an earlier answer: goes on behind its last hit; no offset with it */
+    uint8_t total;       /* enum query_total */
+    int64_t now;         /* seconds: for ages in formulas */
+};
+
+/* The list of a stage: all hits by sorts; the first rerank_count of them again by rerank (highest
+ * first, NaN last, ties by id); then, in this order, what would be more than cap of one value is
+ * left out (a document without a value is not). Offset, limit and cursor cut this list. Totals and
+ * facets are of all hits, capped or not. No cursor with rerank. */
+
+/* One request, several stages over a shared base filter. */
+struct query_plan {
+    const struct query_filter *base; /* NULL: none */
+    const struct query_stage *stages;
+    uint32_t stage_count;
+};
+
+/* ---- the answer ---- */
+
+enum { SORT_COUNT_MAX = 4 };
+
+struct query_hit {
+    docid id;
+    float score;                 /* of the text; 0 without */
+    double keys[SORT_COUNT_MAX]; /* values it was sorted by, for merging shards; NaN: none */
+};
+
+struct facet_value {
+    struct bytes name; /* VALUES, TREE */
+    uint64_t count;
+};
+
+struct facet_answer {
+    struct bytes name;
+    const struct facet_value *values; /* RANGES: in order of bounds */
+    uint32_t count;
+    uint64_t other_count; /* VALUES: different values beyond the limit */
+    int64_t min, max;     /* MIN_MAX; has_values tells if there are any */
+    bool has_values;
+};
+
+struct query_answer {
+    struct bytes name;
+    uint64_t total;
+    const struct query_hit *hits;
+    uint32_t hit_count;
+    const struct facet_answer *facets;
+    uint32_t facet_count;
+    struct bytes cursor; /* of the next page; empty: this was the last */
+};
+
+struct query_result {
+    uint64_t sequence, offset; /* of the snapshot */
+    const struct query_answer *answers;
+    uint32_t answer_count;
+};
+
+/* Choices that never change an answer; 0 is what the engine would choose. Tests force them. */
+struct query_tuning {
+    int8_t use_sets;    /* 1, -1: drive by attribute sets always, never */
+    int8_t use_windows; /* 1, -1: window bitmaps for text always, lists always where it can */
+    int8_t use_bounds;  /* 1, -1: skip by score bounds, or score everything */
+    int8_t facet_lists; /* 1, -1 */
+};
+
+struct query_engine; /* scratch of one thread, reused from query to query */
+
+struct query_engine *query_engine_new(struct shard *shard, struct shard_reader *reader);
+void query_engine_free(struct query_engine *engine);
+
+/* Everything of the result is in the arena. ERR_INVALID names the field of the request.
+ * deadline_us: of the monotonic clock, 0: none; ERR_DEADLINE past it. */
+int query_run(struct query_engine *engine, const struct query_plan *plan,
+              const struct query_tuning *tuning, int64_t deadline_us, struct arena *arena,
+              struct query_result *result, struct err *err);
+
+/* Why the document is (not) a hit of the stage, clause by clause, as lines of text and as a tree
+ * for machines. */
+struct explanation {
+    bool holds;
+    double value; /* its part of the score, the key, the count: what the text says */
+    struct bytes text;
+    const struct explanation *children;
+    uint32_t count;
+};
+int query_explain(struct query_engine *engine, const struct query_plan *plan, uint32_t stage,
+                  docid id, struct arena *arena, struct explanation *explanation, struct err *err);
+
+/* The text with its words that the query means marked, cut to fragments. */
+struct highlight_options {
+    struct bytes before, after; /* "<b>", "</b>" */
+    uint32_t fragment_size;     /* bytes of source, about; 0: the whole text */
+    uint32_t fragment_count;    /* at most, in order, with "…" where text is left out; 0: one */
+    bool escape_html;           /* & < > " ' of the source; else that is the caller's business */
+};
+int query_highlight(struct query_engine *engine, const struct query_text *text, struct bytes source,
+                    const struct highlight_options *options, struct arena *arena,
+                    struct bytes *marked, struct err *err);
+
+#endif

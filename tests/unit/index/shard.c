@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shard.c - a shard against the naive model: any history, any layout, any old snapshot. */
+#include "index/shard.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "shard_model.h"
+#include "text_model.h"
+
+static struct shard *open_shard(const char *dir, uint32_t buffer_doc_count)
+{
+    struct shard_options options = {
+        .dir = dir, .epoch = 7, .place = {1, 2, 3, 4}, .buffer_doc_count_max = buffer_doc_count};
+    struct shard *shard;
+    struct err err = {0};
+
+    if (shard_open(&options, &shard, &err))
+        fail_msg("%s", err.text);
+    return shard;
+}
+
+static void work_all(struct shard *shard)
+{
+    struct err err = {0};
+    bool did = true;
+
+    while (did) {
+        if (shard_work(shard, &did, &err))
+            fail_msg("%s", err.text);
+    }
+}
+
+static void publish(struct shard *shard, uint64_t offset)
+{
+    struct err err = {0};
+
+    if (shard_publish(shard, offset, &err))
+        fail_msg("%s", err.text);
+}
+
+static uint64_t hash_of(struct shard *shard)
+{
+    struct err err = {0};
+    uint64_t hash;
+
+    if (shard_hash(shard, &hash, &err))
+        fail_msg("%s", err.text);
+    return hash;
+}
+
+/* A reader that stays inside with what it saw, and the model of that moment. */
+struct held {
+    struct shard_reader *reader;
+    const struct snapshot *snapshot;
+    struct shard_model *model;
+};
+
+static void hold(struct shard *shard, struct held *held, const struct shard_model *model)
+{
+    struct err err = {0};
+
+    assert_int_equal(shard_reader_new(shard, &held->reader, &err), 0);
+    assert_int_equal(shard_enter(held->reader, &held->snapshot, &err), 0);
+    held->model = mem_alloc(sizeof(*model));
+    memcpy(held->model, model, sizeof(*model));
+}
+
+static void let_go(struct shard *shard, struct held *held)
+{
+    if (!held->reader)
+        return;
+    model_check(held->model, shard, held->snapshot, false);
+    shard_exit(held->reader);
+    shard_reader_free(held->reader);
+    free(held->model);
+    *held = (struct held){0};
+}
+
+static void equals_the_model_at_every_snapshot(void **state)
+{
+    struct rng rng = model_seed();
+    uint64_t seed = rng_next(&rng);
+    struct shard *shard = open_shard(NULL, 50);
+    struct shard_model *model = mem_zero(sizeof(*model));
+    struct held held[4] = {{0}};
+    struct held now = {0};
+    uint64_t offset;
+    struct op op;
+    size_t i;
+
+    (void)state;
+    for (offset = 0; offset < 6000; offset++) {
+        struct err err = {0};
+        bool did;
+
+        op_make(seed, offset, &op);
+        op_apply(shard, &op);
+        model_apply(model, &op);
+        if (rng_below(&rng, 4) == 0)
+            assert_int_equal(shard_work(shard, &did, &err), 0);
+        if (rng_below(&rng, 8))
+            continue;
+        publish(shard, offset + 1);
+        i = (size_t)rng_below(&rng, 40);
+        if (i < 4) {
+            let_go(shard, &held[i]);
+            hold(shard, &held[i], model);
+        }
+        if (rng_below(&rng, 25) == 0) {
+            hold(shard, &now, model);
+            model_check(model, shard, now.snapshot, true);
+            let_go(shard, &now);
+        }
+    }
+    publish(shard, offset);
+    work_all(shard);
+    hold(shard, &now, model);
+    model_check(model, shard, now.snapshot, true);
+    let_go(shard, &now);
+    for (i = 0; i < 4; i++)
+        let_go(shard, &held[i]);
+    shard_close(shard);
+    free(model);
+}
+
+static void one_content_has_one_hash(void **state)
+{
+    struct rng rng = model_seed();
+    uint64_t seed = rng_next(&rng);
+    struct shard *large = open_shard(NULL, 0);
+    struct shard *small = open_shard(NULL, 20);
+    uint64_t offset, hash;
+    struct op op;
+
+    (void)state;
+    for (offset = 0; offset < 2000; offset++) {
+        struct err err = {0};
+        bool did;
+
+        op_make(seed, offset, &op);
+        op_apply(large, &op);
+        op_apply(small, &op);
+        if (offset % 7 == 0)
+            publish(small, offset + 1);
+        if (offset % 3 == 0)
+            assert_int_equal(shard_work(small, &did, &err), 0);
+    }
+    publish(large, offset);
+    publish(small, offset);
+    hash = hash_of(large);
+    assert_true(hash_of(small) == hash);
+    work_all(small);
+    assert_true(hash_of(small) == hash);
+    op_make(seed, offset, &op);
+    op.kind = OP_PUT;
+    op_apply(large, &op);
+    assert_false(hash_of(large) == hash);
+    shard_close(large);
+    shard_close(small);
+}
+
+static void a_failed_document_changes_nothing(void **state)
+{
+    static const struct field title = {.type = FIELD_TEXT, .name = "title", .weight = 1};
+    static const struct field tag = {
+        .type = FIELD_KEYWORD, .name = "tag", .multiple = true, .value_count_max = 3};
+    static const struct field many = {.type = FIELD_KEYWORD, .name = "many", .multiple = true};
+    struct bytes names[] = {bytes_of("a"), bytes_of("b"), bytes_of("c"), bytes_of("d")};
+    struct shard_value values[] = {
+        {.field = 0, .kind = VALUE_TEXT, .text = bytes_of("красный велосипед")},
+        {.field = 2, .kind = VALUE_KEYWORDS, .keywords = {names, 4}},
+        {.field = 1, .kind = VALUE_KEYWORDS, .keywords = {names, 4}},
+    };
+    struct shard_document document = {.id = 5, .values = values, .count = 3};
+    struct shard *shard = open_shard(NULL, 0);
+    uint64_t hash;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(shard_add_field(shard, &title, NULL, &err), 0);
+    assert_int_equal(shard_add_field(shard, &tag, NULL, &err), 0);
+    assert_int_equal(shard_add_field(shard, &many, NULL, &err), 0);
+    hash = hash_of(shard);
+    assert_int_equal(shard_put(shard, &document, &err), ERR_LIMIT);
+    assert_non_null(strstr(err.text, "tag"));
+    assert_true(hash_of(shard) == hash);
+    values[2].field = 0;
+    assert_int_equal(shard_put(shard, &document, &err), ERR_INVALID);
+    values[2] = (struct shard_value){.field = 1, .kind = VALUE_NUMBER, .number = 1};
+    assert_int_equal(shard_put(shard, &document, &err), ERR_INVALID);
+    assert_int_equal(shard_change(shard, 5, values + 1, 1, &err), ERR_NOT_FOUND);
+    document.count = 2;
+    assert_int_equal(shard_put(shard, &document, &err), 0);
+    assert_int_equal(shard_change(shard, 5, values, 1, &err), ERR_INVALID);
+    assert_false(hash_of(shard) == hash);
+    assert_true(shard_remove(shard, 5));
+    assert_false(shard_remove(shard, 5));
+    assert_true(hash_of(shard) == hash);
+    shard_close(shard);
+}
+
+static void readers_are_told_of_newer_changes(void **state)
+{
+    static const struct field price = {.type = FIELD_INTEGER, .name = "price"};
+    struct shard_value value = {.field = 0, .kind = VALUE_NUMBER, .number = 1};
+    struct shard_document document = {.id = 9, .values = &value, .count = 1};
+    struct shard *shard = open_shard(NULL, 0);
+    const struct snapshot *snapshot;
+    struct shard_reader *reader;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(shard_add_field(shard, &price, NULL, &err), 0);
+    assert_int_equal(shard_put(shard, &document, &err), 0);
+    publish(shard, 1);
+    assert_int_equal(shard_wait(shard, 1, 0, &err), 0);
+    assert_int_equal(shard_wait(shard, 2, 1, &err), ERR_TIMEOUT);
+    assert_int_equal(shard_reader_new(shard, &reader, &err), 0);
+    assert_int_equal(shard_enter(reader, &snapshot, &err), 0);
+    assert_false(shard_changed_since(shard, snapshot, 9));
+    assert_int_equal(shard_change(shard, 9, &value, 1, &err), 0);
+    assert_true(shard_changed_since(shard, snapshot, 9));
+    assert_false(shard_changed_since(shard, snapshot, 10));
+    publish(shard, 2);
+    assert_true(shard_changed_since(shard, snapshot, 9));
+    shard_exit(reader);
+    assert_int_equal(shard_enter(reader, &snapshot, &err), 0);
+    assert_false(shard_changed_since(shard, snapshot, 9));
+    shard_exit(reader);
+    shard_reader_free(reader);
+    assert_int_equal(shard_publish(shard, 1, &err), ERR_INVALID);
+    shard_close(shard);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equals_the_model_at_every_snapshot),
+        cmocka_unit_test(one_content_has_one_hash),
+        cmocka_unit_test(a_failed_document_changes_nothing),
+        cmocka_unit_test(readers_are_told_of_newer_changes),
+    };
+
+    return cmocka_run_group_tests_name("shard", tests, NULL, NULL);
+}
