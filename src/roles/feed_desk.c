@@ -75,6 +75,16 @@ int feed_desk_catalog(struct feed_desk *desk, struct catalog **catalog, struct e
     return catalog_from_message(response->catalog, NULL, catalog, err);
 }
 
+/* The server has answered before it was told the end: why. */
+static int ended_early(struct feed_desk *desk, struct err *err)
+{
+    ProtobufCMessage *message;
+    int rc =
+        rpc_stream_read(desk->events, &torg__v1__feed_task__descriptor, desk->arena, &message, err);
+
+    return rc < 0 ? rc : err_set(err, ERR_UNAVAILABLE, "the server ended the import early");
+}
+
 int feed_desk_send(struct feed_desk *desk, const Torg__V1__FeedEvent *event, struct err *err)
 {
     int rc = 0;
@@ -84,6 +94,8 @@ int feed_desk_send(struct feed_desk *desk, const Torg__V1__FeedEvent *event, str
     if (!desk->events)
         rc = remote_open_stream(desk->operation.remote, "torg.v1.FeedService/Import", &desk->events,
                                 err);
+    if (!rc && rpc_stream_ready(desk->events))
+        rc = ended_early(desk, err);
     return rc ? rc : rpc_stream_write(desk->events, &event->base, err);
 }
 
