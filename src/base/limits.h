@@ -72,7 +72,8 @@ enum {
     NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
     NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs 1 to 3 KB */
     NET_REACTOR_COUNT_MAX = 64,
-    NET_WORKER_COUNT = 16, /* threads for handlers that block */
+    NET_WORKER_COUNT = 64,     /* threads for handlers that block: a group of commits has as many */
+    NET_BRIEF_SPARE_COUNT = 2, /* threads for brief handlers besides one a core: a disk is slow */
     NET_WORKER_COUNT_MAX = 1024,
     NET_WORKER_QUEUE_MAX = 1024,           /* calls waiting for a worker; then 429 */
     NET_STREAM_THREAD_COUNT_MAX = 256,     /* streams served at once, a thread each; then 429 */
@@ -274,6 +275,7 @@ enum {
     EXPORT_BATCH_SIZE = 8 << 20, /* and their bytes: a fraction of what may be in flight */
     EXPORT_PARTITION_COUNT = 8,  /* of the topics, if they are not there yet */
     EXPORT_RETENTION_S = 7 * 24 * 3600, /* a reader stopped for longer starts from the store */
+    EXPORT_PAUSE_MS = 20, /* after a round that was not full: small rounds cost as many syncs */
     EXPORT_WAIT_MS_MIN = 5,             /* after an empty round; doubled with each … */
     EXPORT_WAIT_MS_MAX = 50,    /* … up to this: the delay of a change after a quiet time */
     EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
@@ -331,11 +333,15 @@ enum {
     HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
     HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
     /* ---- index: shard ---- */
-    SHARD_SEGMENT_COUNT_MAX = 40,       /* parts of a snapshot; then applying waits for merges */
-    SHARD_MERGE_COUNT = 8,              /* segments of about one size are merged into one */
-    SHARD_MERGE_WINDOW_COUNT = 64,      /* owners rewritten in one step: 0.2 ms */
-    SHARD_WAIT_MS_MAX = 60 * 1000,      /* applying waits this long for merges, then fails */
+    SHARD_SEGMENT_COUNT_MAX = 40,  /* parts of a snapshot; then applying waits for merges */
+    SHARD_MERGE_COUNT = 8,         /* segments of about one size are merged into one */
+    SHARD_MERGE_WINDOW_COUNT = 64, /* owners rewritten in one step: 0.2 ms */
+    SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
+    SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
+    SHARD_LIVE_SIZE_MAX = 1 << 30,      /* of one checkpoint: a bit a document and segment */
     STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
+    STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
+    STORED_FILE_COUNT_MAX = 4096,       /* 256 GB */
     STORED_RECORD_SIZE_MAX = 768 << 10, /* texts and stored fields of one document */
     STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
 };

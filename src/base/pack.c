@@ -8,7 +8,8 @@
 #include <zstd.h>
 
 enum { FORM_RAW, FORM_ZSTD };
-enum { LEVEL = 1 }; /* the next one costs twice the time for a twentieth of the size */
+/* 2 KB of an offer: packed in 9 us and opened in 3, to 1/1.9. Level 1: 14 us, 5 us, 1/2.1. */
+enum { LEVEL = -1 };
 
 /* A context is some hundred KB, and making one costs more than packing an offer with it. */
 struct contexts {

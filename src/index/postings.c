@@ -14,6 +14,7 @@ static const uint8_t *dir_entry(const struct postings *postings, uint32_t block)
 static int load(struct postings *postings, struct err *err)
 {
     postings->has_ids = postings->has_ids16 = postings->has_codes = postings->has_starts = false;
+    postings->has_ranks = false;
     if (postings_ended(postings))
         return 0;
     if (postings->entry & SEGMENT_INLINE)
@@ -246,28 +247,45 @@ int postings_fill(struct postings *postings, uint32_t window, struct window_bits
     return rc;
 }
 
-int postings_index(struct postings *postings, docid id, int *index, struct err *err)
+int postings_indexes(struct postings *postings, const docid *ids, uint32_t count,
+                     int16_t *indexes, struct err *err)
 {
     const uint16_t *ids16;
-    const docid *ids;
-    uint32_t at;
+    const docid *own;
+    uint32_t i, at = 0;
+    int rc;
+
+    if (postings->kind == BLOCK_BITS) {
+        rc = postings_ranks(postings, err);
+        if (!rc)
+            kernels()->find_bits(postings->packed, postings->ranks, ids, count,
+                                 block_low(postings) & ~63U, indexes);
+        return rc;
+    }
+    if (postings->kind == BLOCK_NARROW) {
+        rc = postings_ids16(postings, &ids16, err);
+        if (!rc)
+            kernels()->find_ids16(ids16, ids, count, block_low(postings), indexes);
+        return rc;
+    }
+    rc = postings_ids(postings, &own, err);
+    for (i = 0; i < count && !rc; i++) {
+        at += lower_bound(own + at, postings->size - at, ids[i]);
+        indexes[i] = own[at] == ids[i] ? (int16_t)at : -1;
+    }
+    return rc;
+}
+
+int postings_index(struct postings *postings, docid id, int *index, struct err *err)
+{
+    int16_t found;
     int rc;
 
     *index = -1;
     if (postings_ended(postings) || id < block_low(postings) || id > postings->last)
         return 0;
-    if (postings->kind == BLOCK_BITS)
-        return postings_rank(postings, id, index, err);
-    if (postings->kind == BLOCK_NARROW) {
-        rc = postings_ids16(postings, &ids16, err);
-        at = rc ? 0 : lower_bound16(ids16, postings->size, id - postings->before - 1);
-        if (!rc && ids16[at] == id - postings->before - 1)
-            *index = (int)at;
-        return rc;
-    }
-    rc = postings_ids(postings, &ids, err);
-    at = rc ? 0 : lower_bound(ids, postings->size, id);
-    if (!rc && ids[at] == id)
-        *index = (int)at;
+    rc = postings_indexes(postings, &id, 1, &found, err);
+    if (!rc)
+        *index = found;
     return rc;
 }

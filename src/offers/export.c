@@ -3,7 +3,6 @@
 #include "offers/export.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +39,7 @@ struct batch {
     size_t count;
     size_t size;
     size_t deleted;
+    bool more;                     /* a shard may have rows that were not looked at */
     bool lost[OFFER_SHARD_COUNT];  /* by place: found out before sending */
     bool stale[OFFER_SHARD_COUNT]; /* by place: found out when deleting */
 };
@@ -224,13 +224,16 @@ static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place
                          "ORDER BY seq LIMIT $2",
                          params, 2, take_row, &window, err);
 
+    batch->more = batch->more || window.count == EXPORT_WINDOW_COUNT;
     for (size_t i = 0; i < window.count && !rc; i++) {
         struct change *change = &batch->changes[batch->count];
         const struct row *row = &window.rows[i];
         Torg__V1__Offer *offer;
 
-        if (batch->count == EXPORT_BATCH_COUNT || batch->size >= EXPORT_BATCH_SIZE)
+        if (batch->count == EXPORT_BATCH_COUNT || batch->size >= EXPORT_BATCH_SIZE) {
+            batch->more = true;
             break;
+        }
         if (is_earlier(&window, i)) {
             adjacent = false;
             continue;
@@ -262,6 +265,7 @@ static int gather(struct store_tx *tx, void *arg, struct err *err)
 
     batch->count = 0;
     batch->size = 0;
+    batch->more = false;
     rc = find_waiting(tx, batch, err);
     for (size_t i = 0; i < batch->owned_count && !rc; i++) {
         uint32_t place = (uint32_t)((batch->exporter->first + i) % batch->owned_count);
@@ -274,79 +278,31 @@ static int gather(struct store_tx *tx, void *arg, struct err *err)
 
 /* --- sending --- */
 
-struct sending {
-    pthread_mutex_t lock;
-    pthread_cond_t answered;
-    size_t pending;
-    int rc; /* the first failure */
-    struct err err;
-};
-
-static void note_answer(void *arg, int rc, uint32_t partition, uint64_t offset,
-                        const struct err *err)
+static int send_to(struct batch *batch, size_t topic, struct err *err)
 {
-    struct sending *sending = arg;
+    struct topic_record *records = arena_array(batch->arena, batch->count, sizeof(*records));
+    size_t count = 0;
 
-    (void)partition;
-    (void)offset;
-    pthread_mutex_lock(&sending->lock);
-    if (rc && !sending->rc) {
-        sending->rc = rc;
-        sending->err = *err;
-    }
-    if (--sending->pending == 0)
-        pthread_cond_signal(&sending->answered);
-    pthread_mutex_unlock(&sending->lock);
-}
-
-static int send_one(struct sending *sending, struct topics *topics, const char *topic,
-                    struct bytes key, struct bytes value, struct err *err)
-{
-    const struct topic_record record = {.key = key, .value = value};
-    int rc;
-
-    pthread_mutex_lock(&sending->lock);
-    sending->pending++;
-    pthread_mutex_unlock(&sending->lock);
-    rc = topic_produce_async(topics, topic, &record, note_answer, sending, err);
-    if (rc) { /* it will not be called back */
-        pthread_mutex_lock(&sending->lock);
-        sending->pending--;
-        pthread_mutex_unlock(&sending->lock);
-    }
-    return rc;
-}
-
-/* All to their topics; returns when each was answered, however many failed: the broker calls back
- * in any case, after its own time limit at the latest. */
-static int send(struct batch *batch, struct err *err)
-{
-    struct sending sending = {.pending = 0};
-    int rc = 0;
-
-    pthread_mutex_init(&sending.lock, NULL);
-    pthread_cond_init(&sending.answered, NULL);
-    for (size_t i = 0; i < batch->count && !rc; i++) {
+    for (size_t i = 0; i < batch->count; i++) {
         const struct change *change = &batch->changes[i];
 
-        if (batch->lost[change->place])
-            continue;
-        for (size_t j = 0; j < TOPIC_COUNT && !rc; j++) {
-            if (change->values[j].size)
-                rc = send_one(&sending, batch->exporter->topics, receivers[j], change->key,
-                              change->values[j], err);
-        }
+        if (!batch->lost[change->place] && change->values[topic].size)
+            records[count++] =
+                (struct topic_record){.key = change->key, .value = change->values[topic]};
     }
-    pthread_mutex_lock(&sending.lock);
-    while (sending.pending > 0)
-        pthread_cond_wait(&sending.answered, &sending.lock);
-    pthread_mutex_unlock(&sending.lock);
-    if (!rc && sending.rc) {
-        rc = sending.rc;
-        *err = sending.err;
-    }
-    pthread_cond_destroy(&sending.answered);
-    pthread_mutex_destroy(&sending.lock);
+    if (!count)
+        return 0;
+    return topic_produce(batch->exporter->topics, receivers[topic], records, count, NULL, err);
+}
+
+/* One call a topic: the embedded one then syncs each partition once, and Kafka is sent to in
+ * parallel all the same. Returns when each record was answered, however many failed. */
+static int send(struct batch *batch, struct err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < TOPIC_COUNT && !rc; i++)
+        rc = send_to(batch, i, err);
     return rc;
 }
 
@@ -452,6 +408,7 @@ int exporter_round(struct exporter *exporter, const struct coord_shard *owned, s
     batch->arena = arena_new();
     rc = run_batch(batch, err);
     *count = batch->deleted;
+    exporter->more = batch->more;
     counter_add(exporter->exported, batch->deleted);
     if (batch->count) /* a full batch may have left out the shards after its last */
         exporter->first = batch->changes[batch->count - 1].place + 1;

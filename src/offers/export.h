@@ -37,6 +37,7 @@ struct exporter {
     struct coord_shards *shards;         /* asked right before sending; NULL: not asked */
     uint64_t tickets[OFFER_SHARD_COUNT]; /* recorded in the store; 0: none */
     uint32_t first; /* position in the list of shards the next round starts at */
+    bool more;      /* the last round left rows for the next: do not wait */
     struct counter *exported;
     struct counter *skipped;
 };

@@ -238,12 +238,13 @@ static int take_answer(struct bytes answer, struct arena *arena, Torg__V1__Offer
     return rc;
 }
 
-/* One try; *outrun: it is worth another. */
-static int try_change(struct offer_change *change, Torg__V1__OfferReceipt *receipt, bool *outrun,
-                      struct err *err)
+/* One try; *outrun: it is worth another. look: read what is there before. */
+static int try_change(struct offer_change *change, bool look, Torg__V1__OfferReceipt *receipt,
+                      bool *outrun, struct err *err)
 {
     struct offer_save save = {.offers = change->offers,
                               .once = change->once,
+                              .check_once = !look,
                               .arena = change->author->arena,
                               .also = change->also,
                               .also_arg = change};
@@ -251,7 +252,7 @@ static int try_change(struct offer_change *change, Torg__V1__OfferReceipt *recei
 
     *outrun = false;
     change->before = NULL;
-    if (change->id || change->once.key.size || change->read) {
+    if (look) {
         rc = store_read(change->offers->store, read_before, change, err);
         if (rc)
             return rc;
@@ -278,6 +279,7 @@ int offer_change_run(struct offer_change *change, Torg__V1__OfferReceipt *receip
 {
     const struct author *author = change->author;
     bool outrun = true;
+    bool look;
     int rc = 0;
 
     change->once = (struct once){
@@ -285,7 +287,17 @@ int offer_change_run(struct offer_change *change, Torg__V1__OfferReceipt *receip
         .key = author->once_key,
         .hash = author->once_hash,
         .now_us = clock_wall_us(change->offers->clock)};
-    for (int i = 0; i < OFFER_ATTEMPT_COUNT_MAX && outrun; i++)
-        rc = try_change(change, receipt, &outrun, err);
+    /* A new offer's key is nearly always new too: the transaction that writes it looks, unless
+     * other machines write as well and PostgreSQL would take that for a conflict with their keys.
+     */
+    look = change->id || change->read ||
+           (change->once.key.size && !store_is_local(change->offers->store));
+    for (int i = 0; i < OFFER_ATTEMPT_COUNT_MAX && outrun; i++) {
+        rc = try_change(change, look, receipt, &outrun, err);
+        if (rc && !look && change->once.key.size) {
+            look = true;
+            outrun = true;
+        }
+    }
     return rc;
 }

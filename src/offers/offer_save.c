@@ -205,12 +205,28 @@ static int apply_counts(struct store_tx *tx, const struct offer_save *save, stru
     return offer_counts_apply(tx, &step, err);
 }
 
+/* Looked for before anything is written: a failure after that costs all that commit together. */
+static int check_once(struct store_tx *tx, struct offer_save *save, struct err *err)
+{
+    struct bytes answer;
+    int rc = 0;
+
+    if (save->check_once && save->once.key.size)
+        rc = once_find(tx, &save->once, save->arena, &answer, err);
+    if (!rc && save->check_once && save->once.key.size && answer.data)
+        rc = outrun(save, err);
+    return rc;
+}
+
 int offer_save_in(struct store_tx *tx, struct offer_save *save, struct err *err)
 {
     offerid wished = save->id;
     int rc;
 
     save->outrun = false;
+    rc = check_once(tx, save, err);
+    if (rc)
+        return rc;
     rc = save->before ? update_row(tx, save, err) : insert_row(tx, save, err);
     if (!rc && save->also)
         rc = save->also(tx, save, save->also_arg, err);

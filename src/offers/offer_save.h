@@ -21,6 +21,7 @@ struct offer_save {
     const Torg__V1__Offer *before; /* NULL: it is new */
     Torg__V1__Offer *after;        /* with its revision, status and times */
     struct once once;              /* no key: none */
+    bool check_once;               /* nobody has looked for the key's answer yet */
     struct arena *arena;
     /* What else belongs to the change, in the same transaction, right after the offer's row (and
      * again if that is run again); may be NULL. It may set `outrun` and fail with ERR_CONFLICT. */

@@ -21,11 +21,7 @@
 
 /* In the order of their names, as writers have them. */
 enum total_kind { TOTAL_ACTIVE, TOTAL_BANNED, TOTAL_EXPIRED, TOTAL_SOLD, TOTAL_MONEY };
-enum { PRESET_COUNT = 8, TOTAL_KIND_MAX = TOTAL_MONEY + CABINET_CURRENCY_MAX };
-
-/* Those of offers, here, in read_rows and in list_check.c. */
-static const int64_t preset_ids[PRESET_COUNT] = {1, 2, 3, 4, 5, 6, 8, PRESET_DELETED};
-static_assert(OFFER_STATUS_COUNT == OFFER_WAITING + 1, "a new status: is its preset here?");
+enum { TOTAL_KIND_MAX = TOTAL_MONEY + CABINET_CURRENCY_MAX };
 
 /* A counter's row, as stored and as counted. */
 struct figure {
@@ -50,7 +46,7 @@ struct step {
     struct arena *scratch; /* of one offer */
 
     /* Of the current run. */
-    struct figure presets[PRESET_COUNT];
+    struct figure presets[PRESET_ID_COUNT];
     struct total *totals; /* [TOTAL_KIND_MAX] */
     size_t total_count;
     struct cabinet_place mark; /* counted down to here */
@@ -65,7 +61,7 @@ struct step {
 
 static struct figure *preset_figure(struct step *step, int64_t preset)
 {
-    for (size_t i = 0; i < PRESET_COUNT; i++) {
+    for (size_t i = 0; i < PRESET_ID_COUNT; i++) {
         if (preset_ids[i] == preset)
             return &step->presets[i];
     }
@@ -180,7 +176,7 @@ static bool marks_agree(const struct step *step)
 
     if (!first->stored || !first->marked)
         return false;
-    for (size_t i = 0; i < PRESET_COUNT; i++) {
+    for (size_t i = 0; i < PRESET_ID_COUNT; i++) {
         if (!is_at(&step->presets[i], &first->mark))
             return false;
     }
@@ -196,7 +192,7 @@ static bool marks_agree(const struct step *step)
 static void begin_count(struct step *step)
 {
     step->mark = cabinet_start;
-    for (size_t i = 0; i < PRESET_COUNT; i++)
+    for (size_t i = 0; i < PRESET_ID_COUNT; i++)
         step->presets[i].counted = 0;
     for (size_t i = 0; i < step->total_count; i++) {
         for (size_t row = 0; row < TOTAL_ROW_COUNT; row++)
@@ -294,7 +290,7 @@ static void compare(struct step *step)
 {
     Torg__V1__CounterDifference *one;
 
-    for (size_t i = 0; i < PRESET_COUNT; i++) {
+    for (size_t i = 0; i < PRESET_ID_COUNT; i++) {
         const struct figure *figure = &step->presets[i];
 
         if (figure->value == figure->counted)
@@ -380,7 +376,7 @@ static int correct(struct store_tx *tx, struct step *step, struct err *err)
 {
     int rc = 0;
 
-    for (size_t i = 0; i < PRESET_COUNT && !rc; i++) {
+    for (size_t i = 0; i < PRESET_ID_COUNT && !rc; i++) {
         if (step->presets[i].value != step->presets[i].counted)
             rc = correct_preset(tx, step, i, err);
     }
@@ -403,7 +399,7 @@ static int save_mark(struct store_tx *tx, const struct step *step, struct err *e
 {
     int rc = 0;
 
-    for (size_t i = 0; i < PRESET_COUNT && !rc; i++) {
+    for (size_t i = 0; i < PRESET_ID_COUNT && !rc; i++) {
         const struct store_value params[] = {
             STORE_V_TEXT(bytes_of(step->seller)), STORE_V_INT(preset_ids[i]),
             STORE_V_INT(step->mark.created_us), STORE_V_INT(step->mark.id),

@@ -87,7 +87,7 @@ static int export_once(struct offers_worker *worker, int waited_ms, bool *failed
         return waited_ms < EXPORT_RETRY_MS_MAX ? waited_ms : EXPORT_RETRY_MS_MAX;
     }
     if (count)
-        return 0;
+        return worker->exporter.more ? 0 : EXPORT_PAUSE_MS;
     waited_ms = waited_ms ? waited_ms * 2 : EXPORT_WAIT_MS_MIN;
     return waited_ms < EXPORT_WAIT_MS_MAX ? waited_ms : EXPORT_WAIT_MS_MAX;
 }

@@ -298,6 +298,10 @@ int text_compile(struct text_plan *plan, struct analysis *analysis, const struct
     if (rc)
         return rc;
     for (i = 0; i < plan->leaf_count; i++) {
+        bool by_slot = plan->leaves[i].kind == LEAF_WORD || plan->leaves[i].kind == LEAF_PHRASE;
+
+        plan->leaves[i].row = plan->row_count;
+        plan->row_count += by_slot ? plan->leaves[i].count : 1;
         plan->must_count += plan->leaves[i].occur == OCCUR_MUST;
         plan->should_count += plan->leaves[i].occur == OCCUR_SHOULD;
         plan->not_count += plan->leaves[i].occur == OCCUR_NOT;

@@ -308,3 +308,54 @@ struct text_list *leaf_driver(const struct text_plan *plan, const struct text_pa
     }
     return rarest;
 }
+
+/* ---- steps ---- */
+
+static void add_step(struct text_part *part, struct text_step step)
+{
+    uint32_t at = part->step_count++;
+
+    /* Those that must, by count, come before those that should, by max. */
+    for (; at > 0; at--) {
+        const struct text_step *before = &part->steps[at - 1];
+
+        if (before->must ? !step.must || before->count <= step.count
+                         : !step.must && before->max >= step.max)
+            break;
+        part->steps[at] = *before;
+    }
+    part->steps[at] = step;
+}
+
+void part_steps(struct text_plan *plan, struct text_part *part)
+{
+    uint32_t leaf, i;
+
+    part->steps = arena_array(plan->arena, plan->row_count + 1, sizeof(*part->steps));
+    part->step_count = 0;
+    for (leaf = 0; leaf < plan->leaf_count; leaf++) {
+        const struct text_leaf *meant = &plan->leaves[leaf];
+        const struct part_leaf *here = &part->leaves[leaf];
+        bool must = meant->occur == OCCUR_MUST;
+        struct text_step step = {leaf, meant->row, NULL, must, here->max, here->count};
+
+        if (meant->occur == OCCUR_NOT)
+            continue;
+        if (!(must && meant->kind == LEAF_PHRASE) && meant->kind != LEAF_WORD) {
+            if (meant->kind == LEAF_ANY && here->list_count == 1)
+                step.list = here->lists[0];
+            add_step(part, step);
+            continue;
+        }
+        for (i = 0; i < meant->count; i++) {
+            struct text_list *list = here->lists[i];
+
+            if (must || meant->exact)
+                step.list = list;
+            step.row = meant->row + i;
+            step.max = list ? list->max : 0;
+            step.count = list ? list->count : 0;
+            add_step(part, step);
+        }
+    }
+}

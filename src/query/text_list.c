@@ -15,6 +15,12 @@ void *plan_alloc(struct arena *arena, size_t size)
     return (void *)((place + LINE - 1) & ~(uintptr_t)(LINE - 1));
 }
 
+/* The lowest id that the block may have: before is -1 in front of id 0. */
+static docid block_first(const struct postings *postings)
+{
+    return postings->before + 1;
+}
+
 static const struct code_table *code_table_new(struct text_plan *plan,
                                                const struct text_segment *segment, uint8_t fields)
 {
@@ -386,7 +392,7 @@ static int fill_masked(struct text_list *list, uint32_t window, struct window_bi
     int rc = postings_seek_block(postings, first, err);
 
     memset(bits, 0, sizeof(*bits));
-    while (!rc && !postings_ended(postings) && (docid)(postings->before + 1) <= last) {
+    while (!rc && !postings_ended(postings) && block_first(postings) <= last) {
         const uint32_t *codes;
         const docid *ids;
         uint32_t i;
@@ -438,7 +444,7 @@ int list_offsets(struct text_list *list, uint32_t window, uint16_t *offsets, uin
         return 0;
     }
     rc = postings_seek_block(postings, first, err);
-    while (!rc && !postings_ended(postings) && (docid)(postings->before + 1) <= last) {
+    while (!rc && !postings_ended(postings) && block_first(postings) <= last) {
         const docid *ids;
 
         rc = postings_ids(postings, &ids, err);
@@ -481,7 +487,7 @@ int list_find(struct text_list *list, docid id, bool *found, struct err *err)
         return 0;
     }
     rc = open_scorer(list, err);
-    if (!rc && (postings_ended(postings) || id > postings->last || id <= postings->before))
+    if (!rc && (postings_ended(postings) || id > postings->last || id < block_first(postings)))
         rc = postings_return_block(postings, id, err);
     if (!rc)
         rc = postings_index(postings, id, &index, err);
@@ -515,6 +521,67 @@ float list_value(const struct text_plan *plan, const struct text_list *list, uin
     if (list->is_array)
         return list->values[list->index];
     return value_of(sum_of_code(plan, list, code_at(list), lengths), list->weight);
+}
+
+static void values_in_block(const struct text_plan *plan, struct text_list *list,
+                            const int16_t *indexes, const uint32_t *lengths, uint32_t count,
+                            float *values)
+{
+    enum { UNPACK_COUNT = 16 }; /* codes that are dearer one by one than all 256 at once */
+    uint32_t i;
+
+    if (count >= UNPACK_COUNT) {
+        const uint32_t *codes;
+
+        (void)postings_codes(list->scorer, &codes, NULL); /* cannot fail */
+    }
+    for (i = 0; i < count; i++) {
+        values[i] = -1;
+        if (indexes[i] < 0)
+            continue;
+        list->index = (uint32_t)indexes[i];
+        values[i] = list_value(plan, list, lengths[i]);
+        if (list->masked && !has_fields(list, code_at(list)))
+            values[i] = -1;
+    }
+}
+
+int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
+                const uint32_t *lengths, uint32_t count, float *values, struct err *err)
+{
+    struct postings *postings = list->scorer;
+    int16_t indexes[BLOCK_SIZE];
+    uint32_t i = 0, end;
+    int rc;
+
+    assert(count <= BLOCK_SIZE);
+    if (list->is_array) {
+        uint32_t at = 0;
+
+        for (; i < count; i++) {
+            at = array_seek(list, at, ids[i]);
+            values[i] = at < list->count && list->ids[at] == ids[i] ? list->values[at] : -1;
+        }
+        return 0;
+    }
+    rc = open_scorer(list, err);
+    while (i < count && !rc) {
+        if (postings_ended(postings) || ids[i] > postings->last ||
+            ids[i] < block_first(postings))
+            rc = postings_return_block(postings, ids[i], err);
+        for (; i < count && !rc && (postings_ended(postings) || ids[i] < block_first(postings)); i++)
+            values[i] = -1;
+        for (end = i; end < count && !rc && !postings_ended(postings) && ids[end] <= postings->last;
+             end++)
+            continue;
+        if (rc || end == i)
+            continue;
+        rc = postings_indexes(postings, ids + i, end - i, indexes, err);
+        if (!rc)
+            values_in_block(plan, list, indexes, lengths + i, end - i, values + i);
+        i = end;
+    }
+    return rc;
 }
 
 int list_occurrences(const struct text_list *list, struct occurrence *out, uint32_t *tfs,
@@ -560,7 +627,7 @@ docid list_score_last(const struct text_list *list)
 
 docid list_score_low(const struct text_list *list)
 {
-    return list->is_array ? list->ids[list->run] : list->scorer->before + 1;
+    return list->is_array ? list->ids[list->run] : block_first(list->scorer);
 }
 
 int list_score_next(struct text_list *list, struct err *err)
@@ -609,115 +676,156 @@ static uint32_t lower_bound(const docid *ids, uint32_t count, docid first)
     return low;
 }
 
-static void read_lengths(const struct text_plan *plan, const docid *ids, uint32_t count,
-                         uint32_t *lengths)
+/* The least Σ that gives a value of at least min; a little less, and what passes is looked at. */
+static float sum_needed(const struct text_list *list, float min)
 {
-    uint32_t i = 0;
+    double least;
 
-    while (i < count) {
-        uint32_t window = window_of(ids[i]);
-        const _Atomic uint32_t *page = doc_lengths_page(plan->snapshot->lengths, window);
+    if (min <= 0)
+        return -INFINITY;
+    if (min >= list->weight)
+        return INFINITY;
+    least = min * (2 - (double)BOUND_SLACK);
+    return (float)(BM25_K1 * least / (list->weight - least));
+}
 
-        if (window == window_of(ids[count - 1])) {
-            for (; i < count; i++)
-                lengths[i] = atomic_load_explicit(&page[ids[i] & (WINDOW_SIZE - 1)],
-                                                  memory_order_relaxed);
-            break;
-        }
-        for (; i < count && window_of(ids[i]) == window; i++)
-            lengths[i] =
-                atomic_load_explicit(&page[ids[i] & (WINDOW_SIZE - 1)], memory_order_relaxed);
+/* Postings of one window; those whose Σ is enough: their index and Σ. */
+struct sum_job {
+    const docid *ids;
+    const uint32_t *codes;
+    const _Atomic uint32_t *lengths; /* of the window */
+    uint32_t from, to;
+    float need;
+    uint32_t found;
+    uint16_t indexes[BLOCK_SIZE];
+    float sums[BLOCK_SIZE];
+};
+
+static inline uint32_t length_at(const struct sum_job *job, uint32_t i)
+{
+    return atomic_load_explicit(&job->lengths[job->ids[i] & (WINDOW_SIZE - 1)],
+                                memory_order_relaxed);
+}
+
+static void sum_one_field(const struct text_plan *plan, const struct code_table *table,
+                          struct sum_job *job)
+{
+    const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
+    const float *factors = table->factors[0];
+    unsigned shift = table->fields[0] * 8U;
+    uint32_t found = job->found, i;
+
+    for (i = job->from; i < job->to; i++) {
+        float sum = factors[job->codes[i]] * norms[length_at(job, i) >> shift & 255];
+
+        job->indexes[found] = (uint16_t)i;
+        job->sums[found] = sum;
+        found += sum >= job->need;
+    }
+    job->found = found;
+}
+
+static void sum_two_fields(const struct text_plan *plan, const struct code_table *table,
+                           struct sum_job *job)
+{
+    const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
+    const float *other_norms = plan->snapshot->norms->of_length[table->fields[1]];
+    const float *factors = table->factors[0], *other_factors = table->factors[1];
+    unsigned shift = table->fields[0] * 8U, other_shift = table->fields[1] * 8U;
+    uint32_t found = job->found, i;
+
+    for (i = job->from; i < job->to; i++) {
+        uint32_t lengths = length_at(job, i), code = job->codes[i];
+        float sum = factors[code] * norms[lengths >> shift & 255] +
+                    other_factors[code] * other_norms[lengths >> other_shift & 255];
+
+        job->indexes[found] = (uint16_t)i;
+        job->sums[found] = sum;
+        found += sum >= job->need;
+    }
+    job->found = found;
+}
+
+static void sum_fields(const struct text_plan *plan, const struct text_list *list,
+                       struct sum_job *job)
+{
+    uint32_t i;
+
+    for (i = job->from; i < job->to; i++) {
+        float sum = sum_of_code(plan, list, job->codes[i], length_at(job, i));
+
+        job->indexes[job->found] = (uint16_t)i;
+        job->sums[job->found] = sum;
+        job->found += sum >= job->need;
     }
 }
 
 static void sum_block(const struct text_plan *plan, const struct text_list *list,
-                      const uint32_t *codes, const uint32_t *lengths, uint32_t count, float *sums)
+                      struct sum_job *job, uint32_t to)
 {
     const struct code_table *table = list->table;
-    const struct text_norms *norms = plan->snapshot->norms;
-    uint32_t i;
+    bool rare_codes = list->scorer->segment->info.code_count > CODE_TABLE_SIZE;
 
-    if (list->scorer->segment->info.code_count > CODE_TABLE_SIZE || table->field_count > 2 ||
-        table->field_count == 0) {
-        for (i = 0; i < count; i++)
-            sums[i] = sum_of_code(plan, list, codes[i], lengths[i]);
-        return;
-    }
-    if (table->field_count == 1) {
-        const float *norm = norms->of_length[table->fields[0]];
-        unsigned shift = table->fields[0] * 8U;
+    while (job->from < to) {
+        uint32_t window = window_of(job->ids[job->from]);
 
-        for (i = 0; i < count; i++)
-            sums[i] = table->factors[0][codes[i]] * norm[lengths[i] >> shift & 255];
-    } else {
-        const float *norm = norms->of_length[table->fields[0]];
-        const float *norm1 = norms->of_length[table->fields[1]];
-        unsigned shift = table->fields[0] * 8U, shift1 = table->fields[1] * 8U;
-
-        for (i = 0; i < count; i++)
-            sums[i] = table->factors[0][codes[i]] * norm[lengths[i] >> shift & 255] +
-                      table->factors[1][codes[i]] * norm1[lengths[i] >> shift1 & 255];
+        job->to = to;
+        if (window_of(job->ids[to - 1]) != window)
+            job->to = job->from + lower_bound(job->ids + job->from, to - job->from,
+                                              window_first(window + 1));
+        job->lengths = doc_lengths_page(plan->snapshot->lengths, window);
+        if (table->field_count == 1 && !rare_codes)
+            sum_one_field(plan, table, job);
+        else if (table->field_count == 2 && !rare_codes)
+            sum_two_fields(plan, table, job);
+        else
+            sum_fields(plan, list, job);
+        job->from = job->to;
     }
 }
 
-static int values_of_block(const struct text_plan *plan, struct text_list *list, docid first,
-                           docid last, const docid **ids, uint32_t *count,
-                           float values[BLOCK_SIZE], struct err *err)
+static int score_packed(const struct text_plan *plan, struct text_list *list, docid first,
+                        docid last, float min, struct scored_run *run, struct err *err)
 {
     struct postings *postings = list->scorer;
-    uint32_t lengths[BLOCK_SIZE], from = 0, to = postings->size, i;
-    const uint32_t *codes;
-    int rc = postings_ids(postings, ids, err);
+    struct sum_job job = {.need = sum_needed(list, min)};
+    uint32_t to = postings->size, kept = 0, i;
+    int rc = postings_ids(postings, &job.ids, err);
 
-    *count = 0;
     if (!rc)
-        rc = postings_codes(postings, &codes, err);
+        rc = postings_codes(postings, &job.codes, err);
     if (rc)
         return rc;
-    if ((docid)(postings->before + 1) < first)
-        from = lower_bound(*ids, to, first);
+    if (block_first(postings) < first)
+        job.from = lower_bound(job.ids, to, first);
     if (postings->last > last)
-        to = from + lower_bound(*ids + from, to - from, last + 1);
-    *ids += from;
-    *count = to - from;
-    if (to == from)
-        return 0;
-    read_lengths(plan, *ids, to - from, lengths);
-    sum_block(plan, list, codes + from, lengths, to - from, values);
-    for (i = 0; i < to - from; i++)
-        values[i] = value_of(values[i], list->weight);
+        to = job.from + lower_bound(job.ids + job.from, to - job.from, last + 1);
+    sum_block(plan, list, &job, to);
+    for (i = 0; i < job.found; i++) {
+        float value = value_of(job.sums[i], list->weight);
+
+        run->ids[kept] = job.ids[job.indexes[i]];
+        run->values[kept] = value;
+        kept += value >= min;
+    }
+    run->count = kept;
     return 0;
 }
 
 int list_score_block(const struct text_plan *plan, struct text_list *list, docid first, docid last,
                      float min, struct scored_run *run, struct err *err)
 {
-    float own[BLOCK_SIZE];
-    const float *values = own;
-    const docid *ids;
-    uint32_t count, found = 0, i;
-    int rc = 0;
+    uint32_t i;
 
     run->count = 0;
     if (list->masked && min <= 0)
         min = FLT_MIN; /* nothing in the fields is nothing at all */
-    if (list->is_array) {
-        uint32_t from = array_seek(list, list->run, first), to = array_end(list);
-
-        ids = list->ids + from;
-        values = list->values + from;
-        for (count = 0; from + count < to && ids[count] <= last; count++)
-            continue;
-    } else {
-        rc = values_of_block(plan, list, first, last, &ids, &count, own, err);
-        if (rc)
-            return rc;
+    if (!list->is_array)
+        return score_packed(plan, list, first, last, min, run, err);
+    for (i = array_seek(list, list->run, first); i < array_end(list) && list->ids[i] <= last; i++) {
+        run->ids[run->count] = list->ids[i];
+        run->values[run->count] = list->values[i];
+        run->count += list->values[i] >= min;
     }
-    for (i = 0; i < count; i++) {
-        run->ids[found] = ids[i];
-        run->values[found] = values[i];
-        found += values[i] >= min;
-    }
-    run->count = found;
     return 0;
 }

@@ -25,7 +25,6 @@ enum {
     UNION_MERGE_COUNT_MAX = 256 << 10, /* and of all of them */
     CODE_TABLE_SIZE = 256, /* codes above are rare and slow */
     ALL_FIELDS = (1 << SEGMENT_FIELD_COUNT) - 1,
-    SLOT_NONE = -1,
 };
 
 #define BM25_K1 1.2F
@@ -55,6 +54,7 @@ struct text_leaf {
     uint8_t fields; /* mask; ALL_FIELDS */
     bool exact;     /* filling a window tells all: no forms or positions to look at */
     uint32_t first, count; /* of slots */
+    uint32_t row;          /* of candidates.values: as many as slots of a word or phrase, or one */
     uint32_t clause;
 };
 
@@ -111,12 +111,24 @@ struct part_leaf {
     float max;
 };
 
+/* What is added to a score in one go: a word, or what only a leaf as a whole can tell. */
+struct text_step {
+    uint32_t leaf;
+    uint32_t row;           /* of candidates.values */
+    struct text_list *list; /* NULL: ask the leaf */
+    bool must;
+    float max;
+    uint64_t count;
+};
+
 struct text_part {
     const struct text_segment *segment; /* NULL: a buffer */
     uint32_t buffer; /* its number */
     const struct live *live;
     struct part_leaf *leaves;
     uint32_t *order; /* leaves that must: rarest first; then those that should: highest first */
+    struct text_step *steps; /* the same, words of phrases that must each for itself */
+    uint32_t step_count;
     float max;
     uint32_t span; /* of ids, about */
     const struct code_table *tables[ALL_FIELDS + 1];
@@ -133,7 +145,7 @@ struct text_plan {
     uint64_t doc_count; /* N */
 
     struct text_leaf *leaves;
-    uint32_t leaf_count, must_count, should_count, not_count;
+    uint32_t leaf_count, must_count, should_count, not_count, row_count;
     uint32_t should_min;
     bool never;      /* nothing matches */
     bool everything; /* no word is asked for: all that live, but for the NOTs */
@@ -221,6 +233,9 @@ int list_find(struct text_list *list, docid id, bool *found, struct err *err);
 /* Of the posting that was found. */
 uint32_t list_tfs(const struct text_list *list);
 float list_value(const struct text_plan *plan, const struct text_list *list, uint32_t lengths);
+/* Values of many documents, ascending; -1 where the list does not have it. */
+int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
+                const uint32_t *lengths, uint32_t count, float *values, struct err *err);
 int list_occurrences(const struct text_list *list, struct occurrence *out, uint32_t *tfs,
                      uint32_t *count, struct err *err);
 
@@ -253,6 +268,8 @@ int leaf_value(struct text_plan *plan, struct text_part *part, uint32_t leaf, do
 /* The list to go by when documents of this leaf are looked for; NULL: it takes more than one. */
 struct text_list *leaf_driver(const struct text_plan *plan, const struct text_part *part,
                               uint32_t leaf);
+/* Makes part->steps. */
+void part_steps(struct text_plan *plan, struct text_part *part);
 
 /* ---- text_match.c ---- */
 int part_match(struct text_plan *plan, struct text_part *part, uint32_t window,
@@ -271,13 +288,13 @@ struct candidates {
     float scores[BLOCK_SIZE];   /* in the end */
     uint16_t rows[BLOCK_SIZE];  /* of values; where it stood in the beginning */
     uint8_t should[BLOCK_SIZE]; /* leaves it holds of those that should */
-    float (*values)[BLOCK_SIZE]; /* by leaf */
+    float (*values)[BLOCK_SIZE]; /* by row of leaves */
 };
 
-/* Takes ids (and, of leaf `known` if it is not SLOT_NONE, values), leaves those whose score is at
- * least min, with it. matched: they are known to match; else that is looked at too. */
+/* Takes ids (and, if the first step is known, its values), leaves those whose score is at least
+ * min, with it. matched: they are known to match; else that is looked at too. */
 int candidates_score(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
-                     int32_t known, bool matched, float min, struct err *err);
+                     bool known, bool matched, float min, struct err *err);
 /* Of one part: to out_offsets from *count on. */
 int part_select(struct text_plan *plan, struct text_part *part, uint32_t window,
                 const struct window_bits *bits, float min, uint16_t *offsets, float *scores,

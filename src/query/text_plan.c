@@ -207,6 +207,7 @@ static int open_part(struct text_plan *plan, struct text_part *part, struct err 
         return rc;
     part->max *= BOUND_SLACK;
     order_leaves(plan, part);
+    part_steps(plan, part);
     plan->parts[plan->part_count++] = part;
     return 0;
 }
@@ -283,7 +284,7 @@ int text_plan_new(const struct snapshot *snapshot, struct analysis *analysis,
     plan->scratch = plan_alloc(arena, sizeof(*plan->scratch));
     plan->scratch->candidates = plan_alloc(arena, sizeof(struct candidates));
     plan->scratch->candidates->values =
-        plan_alloc(arena, (plan->leaf_count + 1) * sizeof(plan->scratch->candidates->values[0]));
+        plan_alloc(arena, (plan->row_count + 1) * sizeof(plan->scratch->candidates->values[0]));
     plan->doc_count = snapshot->text_doc_count;
     rc = count_slots(plan, err);
     if (rc)

@@ -20,36 +20,35 @@ static void keep(struct candidates *candidates, uint32_t to, uint32_t from)
     candidates->should[to] = candidates->should[from];
 }
 
-/* Adds one leaf's values. left: what the leaves after it can add at most. */
-static int add_leaf(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
-                    uint32_t leaf, bool matched, float min, float left, struct err *err)
+/* Adds one step's values. left: what the steps after it can add at most. */
+static int add_step(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
+                    const struct text_step *step, bool matched, float min, float left,
+                    struct err *err)
 {
-    const struct text_leaf *meant = &plan->leaves[leaf];
-    bool must = meant->occur == OCCUR_MUST;
-    struct text_list *word =
-        meant->kind == LEAF_WORD && meant->exact ? part->leaves[leaf].lists[0] : NULL;
-    float *values = candidates->values[leaf];
+    float found[BLOCK_SIZE], *values = candidates->values[step->row];
     uint32_t kept = 0, i;
     int rc = 0;
 
+    if (step->list)
+        rc = list_values(plan, step->list, candidates->ids, candidates->lengths, candidates->count,
+                         found, err);
     for (i = 0; i < candidates->count && !rc; i++) {
-        bool holds = false;
-        float value = 0;
+        float value;
+        bool holds;
 
-        if (word) {
-            rc = list_find(word, candidates->ids[i], &holds, err);
-            if (holds)
-                value = list_value(plan, word, candidates->lengths[i]);
+        if (step->list) {
+            holds = found[i] >= 0;
+            value = holds ? found[i] : 0;
         } else {
-            rc = leaf_value(plan, part, leaf, candidates->ids[i], candidates->lengths[i], must,
-                            &value, &holds, err);
+            rc = leaf_value(plan, part, step->leaf, candidates->ids[i], candidates->lengths[i],
+                            step->must, &value, &holds, err);
         }
         values[candidates->rows[i]] = value;
         candidates->partial[i] += value;
-        candidates->should[i] = (uint8_t)(candidates->should[i] + (holds && !must));
-        if ((must && !matched && !holds) || (candidates->partial[i] + left) * BOUND_SLACK < min)
-            continue;
-        keep(candidates, kept++, i);
+        candidates->should[i] = (uint8_t)(candidates->should[i] + (holds && !step->must));
+        keep(candidates, kept, i);
+        kept += (holds || !step->must || matched) &&
+                (candidates->partial[i] + left) * BOUND_SLACK >= min;
     }
     candidates->count = kept;
     return rc;
@@ -60,11 +59,20 @@ static float score_of(const struct text_plan *plan, const struct candidates *can
                       uint32_t row)
 {
     float score = 0;
-    uint32_t leaf;
+    uint32_t leaf, i;
 
     for (leaf = 0; leaf < plan->leaf_count; leaf++) {
-        if (plan->leaves[leaf].occur != OCCUR_NOT)
-            score += candidates->values[leaf][row];
+        const struct text_leaf *meant = &plan->leaves[leaf];
+        uint32_t end = leaf + 1 < plan->leaf_count ? meant[1].row : plan->row_count;
+        float sum = 0;
+
+        if (meant->occur == OCCUR_NOT)
+            continue;
+        if (meant->kind == LEAF_PHRASE && meant->occur != OCCUR_MUST)
+            end = meant->row + 1; /* as a whole */
+        for (i = meant->row; i < end; i++)
+            sum += candidates->values[i][row];
+        score += sum;
     }
     return score;
 }
@@ -112,31 +120,29 @@ static int finish(struct text_plan *plan, struct text_part *part, struct candida
 }
 
 int candidates_score(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
-                     int32_t known, bool matched, float min, struct err *err)
+                     bool known, bool matched, float min, struct err *err)
 {
-    uint32_t leaves = plan->must_count + plan->should_count, i;
+    const struct text_step *first = &part->steps[0];
     float left = part->max;
+    uint32_t i;
     int rc = 0;
 
     for (i = 0; i < candidates->count; i++) {
         candidates->rows[i] = (uint16_t)i;
         candidates->lengths[i] = lengths_of(plan, candidates->ids[i]);
-        candidates->partial[i] = known == SLOT_NONE ? 0 : candidates->values[known][i];
-        candidates->should[i] =
-            known != SLOT_NONE && plan->leaves[known].occur == OCCUR_SHOULD ? 1 : 0;
+        candidates->partial[i] = known ? candidates->values[first->row][i] : 0;
+        candidates->should[i] = known && !first->must;
     }
-    if (known != SLOT_NONE)
-        left -= part->leaves[known].max;
-    for (i = 0; i < leaves && !rc && candidates->count; i++) {
-        uint32_t leaf = part->order[i];
+    if (known)
+        left -= first->max;
+    for (i = known; i < part->step_count && !rc && candidates->count; i++) {
+        const struct text_step *step = &part->steps[i];
 
-        if ((int32_t)leaf == known)
-            continue;
-        left = i + 1 == leaves ? 0 : left - part->leaves[leaf].max;
-        if (part->leaves[leaf].count == 0)
-            memset(candidates->values[leaf], 0, sizeof(candidates->values[leaf]));
+        left = i + 1 == part->step_count ? 0 : left - step->max;
+        if (step->count == 0)
+            memset(candidates->values[step->row], 0, sizeof(candidates->values[0]));
         else
-            rc = add_leaf(plan, part, candidates, leaf, matched, min, left > 0 ? left : 0, err);
+            rc = add_step(plan, part, candidates, step, matched, min, left > 0 ? left : 0, err);
     }
     return rc ? rc : finish(plan, part, candidates, matched, min, err);
 }
@@ -166,7 +172,7 @@ struct selection {
     uint32_t *count;
 };
 
-static int flush(struct text_plan *plan, struct text_part *part, int32_t known,
+static int flush(struct text_plan *plan, struct text_part *part, bool known,
                  const struct selection *selection, struct err *err)
 {
     struct candidates *candidates = plan->scratch->candidates;
@@ -181,31 +187,35 @@ static int flush(struct text_plan *plan, struct text_part *part, int32_t known,
     return rc;
 }
 
-/* By one leaf's list, block by block. */
-static int select_by_list(struct text_plan *plan, struct text_part *part, uint32_t leaf,
+/* By the list of the first step, block by block. */
+static int select_by_list(struct text_plan *plan, struct text_part *part,
                           const struct selection *selection, struct err *err)
 {
     struct candidates *candidates = plan->scratch->candidates;
-    struct text_list *list = part->leaves[leaf].lists[0];
+    const struct text_step *step = &part->steps[0];
     docid last = selection->first + (WINDOW_SIZE - 1);
-    float need = min_without(selection->min, part->max - part->leaves[leaf].max);
+    float rest = part->step_count > 1 ? part->max - step->max : 0;
+    float need = min_without(selection->min, rest);
     struct scored_run run;
     uint32_t i;
-    int rc = list_score_from(list, selection->first, err);
+    int rc = list_score_from(step->list, selection->first, err);
 
     candidates->count = 0;
-    while (!rc && !list_score_ended(list) && list_score_low(list) <= last) {
-        rc = list_score_block(plan, list, selection->first, last, need, &run, err);
+    while (!rc && !list_score_ended(step->list)) {
+        rc = list_score_skip(plan, step->list, need, err);
+        if (rc || list_score_ended(step->list) || list_score_low(step->list) > last)
+            break;
+        rc = list_score_block(plan, step->list, selection->first, last, need, &run, err);
         for (i = 0; i < run.count; i++) {
             candidates->ids[candidates->count] = run.ids[i];
-            candidates->values[leaf][candidates->count] = run.values[i];
+            candidates->values[step->row][candidates->count] = run.values[i];
             candidates->count += window_test(selection->bits, run.ids[i] - selection->first);
         }
         if (!rc && candidates->count)
-            rc = flush(plan, part, (int32_t)leaf, selection, err);
-        if (rc || list_score_last(list) > last)
+            rc = flush(plan, part, true, selection, err);
+        if (rc || list_score_last(step->list) > last)
             break;
-        rc = list_score_next(list, err);
+        rc = list_score_next(step->list, err);
     }
     return rc;
 }
@@ -221,7 +231,7 @@ static int select_listed(struct text_plan *plan, struct text_part *part, const u
     while (i < count && !rc) {
         candidates->ids[candidates->count++] = selection->first + offsets[i++];
         if (candidates->count == BLOCK_SIZE || i == count)
-            rc = flush(plan, part, SLOT_NONE, selection, err);
+            rc = flush(plan, part, false, selection, err);
     }
     return rc;
 }
@@ -240,10 +250,9 @@ static int select_by_sums(struct text_plan *plan, struct text_part *part, uint32
 
     memset(sums, 0, sizeof(plan->scratch->sums));
     for (i = 0; i < essential && !rc; i++) {
-        const struct part_leaf *leaf = &part->leaves[part->order[plan->must_count + i]];
-        struct text_list *list = leaf->lists[0];
+        struct text_list *list = part->steps[i].list;
 
-        left -= leaf->max;
+        left -= part->steps[i].max;
         rc = list_score_from(list, first, err);
         while (!rc && !list_score_ended(list) && list_score_low(list) <= last) {
             rc = list_score_block(plan, list, first, last, -INFINITY, &run, err);
@@ -267,12 +276,6 @@ static int select_by_sums(struct text_plan *plan, struct text_part *part, uint32
     return select_listed(plan, part, offsets, found, selection, err);
 }
 
-static bool is_plain(const struct text_plan *plan, const struct text_part *part, uint32_t leaf)
-{
-    return plan->leaves[leaf].kind == LEAF_WORD && plan->leaves[leaf].exact &&
-           part->leaves[leaf].count > 0;
-}
-
 int part_select(struct text_plan *plan, struct text_part *part, uint32_t window,
                 const struct window_bits *bits, float min, uint16_t *offsets, float *scores,
                 uint32_t *count, struct err *err)
@@ -280,23 +283,22 @@ int part_select(struct text_plan *plan, struct text_part *part, uint32_t window,
     enum { WALK_FACTOR = 8 }; /* a posting walked by is so much cheaper than one looked for */
     struct selection selection = {bits, window_first(window), min, offsets, scores, count};
     uint32_t matched = kernels()->window_count(bits), essential = 0, i;
+    const struct text_step *first = &part->steps[0];
     uint16_t *listed = plan->scratch->offsets;
     bool plain = true;
 
     if (plan->tuning.use_bounds >= 0 && !isinf(min)) {
-        const struct part_leaf *first = &part->leaves[part->order[0]];
-
         if (part->max < min)
             return 0;
         if (plan->must_count == 0)
             essential = part_essential(plan, part, min);
         if (plan->must_count == 0 && essential == 0)
             return 0;
-        if ((plan->must_count || essential == 1) && is_plain(plan, part, part->order[0]) &&
+        if ((plan->must_count || essential == 1) && first->list &&
             first->count * WINDOW_SIZE / part->span < (uint64_t)WALK_FACTOR * matched)
-            return select_by_list(plan, part, part->order[0], &selection, err);
+            return select_by_list(plan, part, &selection, err);
         for (i = 0; i < essential; i++)
-            plain = plain && is_plain(plan, part, part->order[i]);
+            plain = plain && part->steps[i].list;
         if (essential > 1 && plain && matched > BLOCK_SIZE / 4)
             return select_by_sums(plan, part, essential, &selection, err);
     }
@@ -361,7 +363,7 @@ static int score_some(struct text_plan *plan, struct text_part *part, uint32_t w
         candidates->ids[candidates->count] = window_first(window) + offsets[*i];
         candidates->count += window_test(&part->matched, offsets[*i]);
     }
-    rc = candidates_score(plan, part, candidates, SLOT_NONE, true, threshold, err);
+    rc = candidates_score(plan, part, candidates, false, true, threshold, err);
     for (k = 0; k < candidates->count && !rc; k++)
         scores[places[candidates->rows[k]]] = candidates->scores[k];
     return rc;

@@ -94,9 +94,8 @@ static int passes(struct collector *collector, docid id, bool *pass, struct err 
 
 /* ---- by one list ---- */
 
-static int take_run(struct text_plan *plan, struct text_part *part, uint32_t leaf,
-                    const struct scored_run *run, bool known, struct collector *collector,
-                    float min, struct err *err)
+static int take_run(struct text_plan *plan, struct text_part *part, const struct scored_run *run,
+                    struct collector *collector, float min, struct err *err)
 {
     struct candidates *candidates = plan->scratch->candidates;
     uint32_t i;
@@ -109,30 +108,27 @@ static int take_run(struct text_plan *plan, struct text_part *part, uint32_t lea
         if (pass)
             rc = passes(collector, run->ids[i], &pass, err);
         candidates->ids[candidates->count] = run->ids[i];
-        candidates->values[leaf][candidates->count] = run->values[i];
+        candidates->values[part->steps[0].row][candidates->count] = run->values[i];
         candidates->count += pass;
     }
     if (rc || candidates->count == 0)
         return rc;
-    rc = candidates_score(plan, part, candidates, known ? (int32_t)leaf : SLOT_NONE, false, min,
-                          err);
+    rc = candidates_score(plan, part, candidates, true, false, min, err);
     for (i = 0; i < candidates->count && !rc; i++)
         collect(collector, (struct scored_doc){candidates->ids[i], candidates->scores[i]});
     return rc;
 }
 
-/* Goes through the list from an id on. */
-static int drive(struct text_plan *plan, struct text_part *part, uint32_t leaf,
-                 struct text_list *list, docid from, struct collector *collector, struct err *err)
+/* Goes through the list of the first step from an id on. */
+static int drive(struct text_plan *plan, struct text_part *part, docid from,
+                 struct collector *collector, struct err *err)
 {
     bool bounded = plan->tuning.use_bounds >= 0;
-    bool known = plan->leaves[leaf].kind == LEAF_WORD && plan->leaves[leaf].exact;
-    float rest = part->max - list->max;
+    struct text_list *list = part->steps[0].list;
+    float rest = part->step_count > 1 ? part->max - list->max : 0; /* alone: no rounding */
     struct scored_run run;
     int rc = list_score_from(list, from, err);
 
-    if (plan->must_count + plan->should_count == 1 && known)
-        rest = 0; /* and no rounding */
     while (!rc && !list_score_ended(list)) {
         docid low = list_score_low(list) > from ? list_score_low(list) : from;
         float min = bounded ? score_needed(collector, low) : -INFINITY;
@@ -144,7 +140,7 @@ static int drive(struct text_plan *plan, struct text_part *part, uint32_t leaf,
             break;
         rc = list_score_block(plan, list, from, DOCID_END - 1, min_without(min, rest), &run, err);
         if (!rc && run.count)
-            rc = take_run(plan, part, leaf, &run, known, collector, min, err);
+            rc = take_run(plan, part, &run, collector, min, err);
         if (!rc)
             rc = list_score_next(list, err);
     }
@@ -186,17 +182,14 @@ static int take_windows(struct text_plan *plan, struct text_part *part, struct c
 
     while (!rc && window != WINDOW_END) {
         float min = score_needed(collector, window_first(window));
-        struct text_list *list = NULL;
         uint32_t essential = 2;
 
-        if (plan->tuning.use_bounds >= 0 && plan->must_count == 0 && !isinf(min)) {
+        if (plan->tuning.use_bounds >= 0 && plan->must_count == 0 && !isinf(min))
             essential = part_essential(plan, part, min);
-            list = leaf_driver(plan, part, part->order[0]);
-        }
         if (essential == 0)
             break;
-        if (essential == 1 && list)
-            return drive(plan, part, part->order[0], list, window_first(window), collector, err);
+        if (essential == 1 && part->steps[0].list)
+            return drive(plan, part, window_first(window), collector, err);
         rc = take_window(plan, part, window, collector, err);
         if (!rc)
             rc = part_next(plan, part, window + 1, &window, err);
@@ -207,15 +200,12 @@ static int take_windows(struct text_plan *plan, struct text_part *part, struct c
 static int take_part(struct text_plan *plan, struct text_part *part, struct collector *collector,
                      struct err *err)
 {
-    uint32_t leaves = plan->must_count + plan->should_count;
-    struct text_list *list = NULL;
+    bool one = plan->must_count || plan->should_count == 1;
 
     if (plan->tuning.use_bounds >= 0 && part->max < score_needed(collector, 0))
         return 0;
-    if ((plan->must_count || leaves == 1) && plan->tuning.use_windows <= 0)
-        list = leaf_driver(plan, part, part->order[0]);
-    if (list)
-        return drive(plan, part, part->order[0], list, 0, collector, err);
+    if (one && part->steps[0].list && plan->tuning.use_windows <= 0)
+        return drive(plan, part, 0, collector, err);
     return take_windows(plan, part, collector, err);
 }
 

@@ -231,6 +231,8 @@ int remote_stream(struct remote *remote, const char *method, const ProtobufCMess
     return answer.status == HTTP_OK ? 0 : take_error(remote, answer.body, answer.status, err);
 }
 
+/* --- streams both ways --- */
+
 int remote_open_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
                        struct err *err)
 {

@@ -33,8 +33,7 @@ int remote_stream(struct remote *remote, const char *method, const ProtobufCMess
                   int (*take)(void *arg, const ProtobufCMessage *message, struct err *err),
                   void *arg, struct err *err);
 
-/* A call with streams both ways, or of requests. The server may be busy with what it was sent for
- * as long as an hour. */
+/* A call with streams. The server may be busy with what it was sent for as long as an hour. */
 int remote_open_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
                        struct err *err);
 

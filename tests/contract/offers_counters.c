@@ -16,6 +16,7 @@
 #include "net/message.h"
 #include "offers/cabinet.h"
 #include "offers/counters.h"
+#include "offers/offer_counts.h"
 #include "offers/offer_save.h"
 
 enum {
@@ -206,32 +207,44 @@ static void broken_counters_are_named_and_fixed(void **state)
     arena_free(told.arena);
 }
 
-static void an_offer_that_waits_for_a_photo_is_counted(void **state)
+static void create_waiting(struct offers_place *place, const char *seller)
 {
-    struct offers_place *place = start(state);
-    struct told told = {.arena = arena_new()};
-    struct author author = author_of("ann", told.arena);
-    Torg__V1__OfferContent *content = content_of(told.arena, "rings", 0, 100, "RUB");
+    struct arena *arena = arena_new();
     Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
-    Torg__V1__Photo photo = TORG__V1__PHOTO__INIT;
-    Torg__V1__Photo *photos[] = {&photo};
+    struct author author = author_of(seller, arena);
+    Torg__V1__OfferContent *content = content_of(arena, "rings", 1, 9, "RUB");
+    Torg__V1__Photo *photo = (Torg__V1__Photo *)message_new(&torg__v1__photo__descriptor, arena);
     struct err err = {0};
 
-    photo.source_url = arena_strdup(told.arena, "https://x.example/1.jpg");
-    content->photos = photos;
+    photo->source_url = arena_strdup(arena, "https://example.org/1.jpg");
+    content->photos = &photo;
     content->n_photos = 1;
     if (offers_create(&place->offers, &author, content, &receipt, &err))
         fail_msg("%s", err.text);
     assert_int_equal(receipt.status, TORG__V1__OFFER__STATUS__WAITING);
+    arena_free(arena);
+}
+
+/* Every status has a list that is recounted. */
+static void an_offer_of_every_status_is_recounted(void **state)
+{
+    struct offers_place *place = start(state);
+    struct told told = {.arena = arena_new()};
+    char sql[300];
+
+    place_fill(place, "big", 36); /* of all but those that wait */
+    create_waiting(place, "big");
     assert_nothing_differs(place);
-    place_run(place, "UPDATE user_offer_presets_count SET counter = 4 WHERE preset_id = 8");
-    place_run(place, "DELETE FROM user_offer_presets WHERE preset_id = 8");
-    check_ok(place, true, "", &told);
-    assert_int_equal(told.count, 2);
-    assert_told(&told, "1 ann WAITING 0 offer 0 1 1");
-    assert_told(&told, "3 ann WAITING 0 - 4 1 1");
+    for (size_t i = 0; i < PRESET_ID_COUNT; i++) {
+        snprintf(sql, sizeof(sql),
+                 "UPDATE user_offer_presets_count SET counter = counter + 5 WHERE preset_id = %d",
+                 (int)preset_ids[i]);
+        place_run(place, sql);
+        check_ok(place, true, "", &told);
+        assert_int_equal(told.fixed, 1);
+        assert_told(&told, preset_name(preset_ids[i]));
+    }
     assert_nothing_differs(place);
-    place_recount(place);
     arena_free(told.arena);
 }
 
@@ -605,8 +618,8 @@ static void a_broken_counter_is_fixed_once_while_others_write(void **state)
 /* --- the list of cases --- */
 
 #define CASES                                                                                      \
-    CASE(broken_counters_are_named_and_fixed), CASE(an_offer_that_waits_for_a_photo_is_counted),   \
-        CASE(broken_lists_are_named_and_fixed), CASE(what_cannot_be_read_is_told_and_left),        \
+    CASE(broken_counters_are_named_and_fixed), CASE(broken_lists_are_named_and_fixed),             \
+        CASE(an_offer_of_every_status_is_recounted), CASE(what_cannot_be_read_is_told_and_left),   \
         CASE(a_killed_recount_is_gone_on_with), CASE(two_at_once_move_one_mark),                   \
         CASE(a_new_currency_meanwhile_is_counted), CASE(a_position_goes_on),                       \
         CASE(a_right_counter_is_never_told_to_be_broken),                                          \
