@@ -54,8 +54,8 @@ struct text_clause {
 /* score = Σ over clauses that match and are not NOT: boost · part. Part of a word is BM25F:
  *   t = Σ over fields of weight · tf · norm[length],   idf · t / (k1 + t) · (k1 + 1)
  *   idf = ln(1 + (N - df + 0.5) / (df + 0.5)), N and df with the masked documents (explain tells
- * them) with the tf of all forms, in the fields of the mask. A phrase: the sum over its words (all their
- * tf, not only where they stand together); a whole or its phrase: the greater. A prefix: the
+ * them) with the tf of all forms, in the fields of the mask. A phrase: the sum over its words (all
+ * their tf, not only where they stand together); a whole or its phrase: the greater. A prefix: the
  * greatest of its terms; fuzzy: the greatest of its terms × 1, 0.7, 0.5 at 0, 1, 2 edits. */
 struct query_text {
     const struct text_clause *clauses;

@@ -164,7 +164,8 @@ static int drop_nots(struct text_plan *plan, struct text_part *part, uint32_t wi
 }
 
 static int match_by_bits(struct text_plan *plan, struct text_part *part, uint32_t window,
-                         const struct window_bits *among, struct window_bits *bits, struct err *err)
+                         const struct window_bits *among, bool loosely, struct window_bits *bits,
+                         struct err *err)
 {
     uint32_t i;
     int rc = 0;
@@ -185,7 +186,7 @@ static int match_by_bits(struct text_plan *plan, struct text_part *part, uint32_
     if (!live_mask(part->live, window, bits) || is_empty(bits))
         return 0;
     rc = drop_nots(plan, part, window, bits, err);
-    for (i = 0; i < plan->must_count && !rc; i++) {
+    for (i = 0; i < plan->must_count && !rc && !loosely; i++) {
         if (!plan->leaves[part->order[i]].exact)
             rc = keep_holders(plan, part, part->order[i], window, true, bits, err);
     }
@@ -256,12 +257,11 @@ static int match_by_ids(struct text_plan *plan, struct text_part *part, struct t
 }
 
 int part_match(struct text_plan *plan, struct text_part *part, uint32_t window,
-               const struct window_bits *among, struct err *err)
+               const struct window_bits *among, bool loosely, struct err *err)
 {
     struct text_list *driver = id_driver(plan, part);
-    int rc = driver
-                 ? match_by_ids(plan, part, driver, window, among, &part->matched, err)
-                 : match_by_bits(plan, part, window, among, &part->matched, err);
+    int rc = driver ? match_by_ids(plan, part, driver, window, among, &part->matched, err)
+                    : match_by_bits(plan, part, window, among, loosely, &part->matched, err);
 
     part->has_matches = !rc && !is_empty(&part->matched);
     return rc;
@@ -365,7 +365,7 @@ int text_plan_match(struct text_plan *plan, uint32_t window, const struct window
         rc = part_next(plan, part, window, &next, err);
         if (rc || next != window)
             continue;
-        rc = part_match(plan, part, window, among, err);
+        rc = part_match(plan, part, window, among, false, err);
         if (rc || !part->has_matches)
             continue;
         if (first)

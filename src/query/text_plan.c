@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text_plan.c - makes a plan: words are looked up, counted, and found in every part. */
+#include "query/text_plan.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -381,8 +383,8 @@ int text_plan_explain(struct text_plan *plan, docid id, uint32_t clause, bool *h
             if (plan->leaves[leaf].clause != clause)
                 continue;
             if (part->leaves[leaf].count)
-                rc = leaf_value(plan, part, leaf, id, lengths_of(plan, id), false, &add, &here,
-                                err);
+                rc =
+                    leaf_value(plan, part, leaf, id, lengths_of(plan, id), false, &add, &here, err);
             all = all && here;
             any = any || here;
             sum += add;
