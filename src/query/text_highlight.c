@@ -235,7 +235,7 @@ static void put_source(const struct highlighter *highlighter, struct buf *out, u
                        uint32_t to)
 {
     static const struct {
-        char sign;
+        uint8_t sign;
         const char *name;
     } names[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
     const uint8_t *data = highlighter->source.data;

@@ -271,10 +271,13 @@ int part_next(struct text_plan *plan, struct text_part *part, uint32_t from, uin
               struct err *err)
 {
     docid first = window_first(from), best = DOCID_END, found;
+    struct text_list *driver = id_driver(plan, part);
     uint32_t i;
     int rc = 0;
 
-    if (plan->must_count) {
+    if (driver) {
+        rc = list_next(driver, first, &best, err); /* others are asked about its documents only */
+    } else if (plan->must_count) {
         best = first;
         for (i = 0; i < plan->must_count && !rc && best != DOCID_END; i++) {
             rc = leaf_next(plan, part, part->order[i], best, &found, err);
