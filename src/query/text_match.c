@@ -206,15 +206,16 @@ static struct text_list *id_driver(const struct text_plan *plan, const struct te
     return list && (list->sparse || plan->tuning.use_windows < 0) ? list : NULL;
 }
 
-static int matches(struct text_plan *plan, struct text_part *part, docid id, bool *match,
-                   struct err *err)
+/* known: the rarest leaf holds. */
+static int matches(struct text_plan *plan, struct text_part *part, docid id, bool known,
+                   bool *match, struct err *err)
 {
     uint32_t should = 0, i;
     bool holds;
     int rc = 0;
 
     *match = true;
-    for (i = 0; i < plan->must_count && *match && !rc; i++)
+    for (i = known; i < plan->must_count && *match && !rc; i++)
         rc = leaf_holds(plan, part, part->order[i], id, match, err);
     for (i = 0; i < plan->leaf_count && *match && !rc && (plan->not_count || plan->should_min);
          i++) {
@@ -237,6 +238,7 @@ static int match_by_ids(struct text_plan *plan, struct text_part *part, struct t
                         struct err *err)
 {
     const struct live_page *page = live_page(part->live, window);
+    bool known = plan->leaves[part->order[0]].exact && !driver->masked;
     uint16_t *offsets = plan->scratch->offsets;
     uint32_t count, i;
     int rc = list_offsets(driver, window, offsets, &count, err);
@@ -249,7 +251,7 @@ static int match_by_ids(struct text_plan *plan, struct text_part *part, struct t
 
         if (!window_test(&page->bits, offsets[i]) || (among && !window_test(among, offsets[i])))
             continue;
-        rc = matches(plan, part, window_first(window) + offsets[i], &match, err);
+        rc = matches(plan, part, window_first(window) + offsets[i], known, &match, err);
         if (!rc && match)
             window_set(bits, offsets[i]);
     }
