@@ -326,10 +326,10 @@ enum {
     QUERY_CURSOR_SIZE_MAX = 64 << 10,
     QUERY_HASHED_SIZE_MAX = 16 << 20, /* of a query, laid out for its hash */
     /* ---- query: text ---- */
-    QUERY_TEXT_SIZE_MAX = 8 << 10,     /* of one clause or line: nobody types more */
-    QUERY_TEXT_CLAUSE_COUNT_MAX = 64,  /* words and phrases; each is looked at for each document */
-    QUERY_TEXT_WORD_COUNT_MAX = 4096,  /* with all that prefixes and misspelt words may mean */
-    TEXT_SPARSE_SPAN = 512,            /* a list of fewer than one in so many ids goes by ids */
+    QUERY_TEXT_SIZE_MAX = 8 << 10,    /* of one clause or line: nobody types more */
+    QUERY_TEXT_CLAUSE_COUNT_MAX = 64, /* words and phrases; each is looked at for each document */
+    QUERY_TEXT_WORD_COUNT_MAX = 4096, /* with all that prefixes and misspelt words may mean */
+    TEXT_SPARSE_SPAN = 512,           /* a list of fewer than one in so many ids goes by ids */
     HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
     HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
     /* ---- index: shard ---- */
