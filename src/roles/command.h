@@ -107,6 +107,7 @@ enum exit_code cmd_catalog_diff(const struct invocation *invocation);
 enum exit_code cmd_config_check(const struct invocation *invocation);
 enum exit_code cmd_config_dump(const struct invocation *invocation);
 enum exit_code cmd_help(const struct invocation *invocation);
+enum exit_code cmd_index_inspect(const struct invocation *invocation);
 enum exit_code cmd_key_create(const struct invocation *invocation);
 enum exit_code cmd_key_list(const struct invocation *invocation);
 enum exit_code cmd_key_revoke(const struct invocation *invocation);
