@@ -48,6 +48,7 @@ struct stored {
     struct buf packed;
     struct file *tail; /* the one that records are put to; NULL: a new one is needed */
     bool *is_held;     /* by number: a checkpoint may name the file; owned */
+    _Atomic(struct pack_dictionary *) dictionary; /* owned; NULL: none yet */
     _Atomic uint64_t size;
     _Atomic uint64_t memory_size;
     _Atomic(struct file *) files[STORED_FILE_COUNT_MAX]; /* owned; NULL: none */
@@ -94,6 +95,7 @@ void stored_free(struct stored *stored)
     for (i = 0; i < STORED_FILE_COUNT_MAX; i++)
         free_file(atomic_load_explicit(&stored->files[i], memory_order_relaxed), 0);
     buf_release(&stored->packed);
+    pack_dictionary_free(atomic_load(&stored->dictionary));
     free(stored->is_held);
     free(stored->dir);
     free(stored);
@@ -369,9 +371,21 @@ int stored_append(struct stored *stored, docid id, struct bytes record, uint64_t
                        "STORED_RECORD_SIZE_MAX = %d",
                        id, record.size, STORED_RECORD_SIZE_MAX);
     buf_reset(&stored->packed);
-    pack_put(&stored->packed, record, STORED_PACK_SIZE_MIN);
+    pack_put_with(&stored->packed, record, stored_has_dictionary(stored) ? 1 : STORED_PACK_SIZE_MIN,
+                  atomic_load_explicit(&stored->dictionary, memory_order_relaxed));
     assert(!buf_failed(&stored->packed));
     return append_packed(stored, id, buf_bytes(&stored->packed), place, err);
+}
+
+void stored_set_dictionary(struct stored *stored, struct pack_dictionary *dictionary)
+{
+    assert(!stored_has_dictionary(stored));
+    atomic_store_explicit(&stored->dictionary, dictionary, memory_order_release);
+}
+
+bool stored_has_dictionary(const struct stored *stored)
+{
+    return atomic_load_explicit(&stored->dictionary, memory_order_acquire) != NULL;
 }
 
 void stored_drop(struct stored *stored, uint64_t place)
@@ -539,7 +553,9 @@ int stored_read(const struct stored *stored, uint64_t place, docid id, struct bu
     int rc = read_packed(stored, place, id, &scratch, &packed, err);
 
     if (!rc)
-        rc = pack_open(packed, STORED_RECORD_SIZE_MAX, arena, &raw, err);
+        rc = pack_open_with(packed, STORED_RECORD_SIZE_MAX,
+                            atomic_load_explicit(&stored->dictionary, memory_order_acquire), arena,
+                            &raw, err);
     if (!rc)
         buf_put(out, raw);
     arena_free(arena);
