@@ -37,6 +37,7 @@ struct file {
     uint32_t number;
     uint32_t size;    /* bytes of it that records were put to; the writer's */
     uint32_t flushed; /* of them in the file; the writer's */
+    uint32_t content; /* of them of records */
     uint32_t record_count, dead_count;
     bool is_given_up;
     _Atomic bool is_dirty; /* flushed, not synced */
@@ -153,7 +154,7 @@ static int open_file(struct stored *stored, const struct stored_file *from, bool
     if (rc)
         return rc;
     atomic_store_explicit(&stored->files[from->number], file, memory_order_release);
-    file->size = file->flushed = from->size;
+    file->size = file->flushed = file->content = from->size;
     file->record_count = file->dead_count = from->record_count;
     if (fstat(file->fd, &status))
         return err_errno(err, "cannot look at %s", path);
@@ -357,6 +358,7 @@ static int append_packed(struct stored *stored, docid id, struct bytes packed, u
     memcpy(to + RECORD_HEAD_SIZE, packed.data, packed.size);
     *place = (uint64_t)file->number * STORED_FILE_SIZE + file->size;
     file->size += size;
+    file->content += size;
     file->record_count++;
     atomic_fetch_add_explicit(&stored->size, size, memory_order_relaxed);
     return 0;
@@ -449,7 +451,7 @@ void stored_give_up(struct stored *stored, uint32_t number)
     assert(file && file != stored->tail && !file->is_given_up);
     file->is_given_up = true;
     stored->is_held[number] = stored->dir != NULL;
-    atomic_fetch_sub_explicit(&stored->size, file->size, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&stored->size, file->content, memory_order_relaxed);
     epoch_retire(stored->epoch, remove_file, stored, number);
 }
 
