@@ -551,7 +551,7 @@ int stored_read(const struct stored *stored, uint64_t place, docid id, struct bu
     struct buf scratch = BUF_INIT(STORED_CHUNK_SIZE);
     struct arena *arena = arena_new();
     struct bytes packed;
-    struct bytes raw;
+    struct bytes raw = BYTES_EMPTY;
     int rc = read_packed(stored, place, id, &scratch, &packed, err);
 
     if (!rc)
