@@ -5,13 +5,13 @@
 CREATE TABLE sequence (
     name TEXT PRIMARY KEY,
     next BIGINT NOT NULL
-);
+) /* sqlite: WITHOUT ROWID */;
 
 -- The highest ticket that has written under a name (store/fence.h).
 CREATE TABLE fence (
     name TEXT PRIMARY KEY,
     ticket BIGINT NOT NULL
-);
+) /* sqlite: WITHOUT ROWID */;
 
 -- API keys; only a hash of the secret is kept. Times are microseconds since 1970, 0 for never.
 CREATE TABLE api_key (

@@ -45,7 +45,7 @@ CREATE TABLE user_offer_presets (
     created_us BIGINT NOT NULL,
     offer_id BIGINT NOT NULL,
     PRIMARY KEY (seller_id, preset_id, created_us, offer_id)
-);
+) /* sqlite: WITHOUT ROWID */;
 
 -- How many rows user_offer_presets has. Always changed by differences; repair_no grows with each
 -- correction, so that two recounts of the same error do not both correct it.
@@ -55,7 +55,7 @@ CREATE TABLE user_offer_presets_count (
     counter BIGINT NOT NULL,
     repair_no BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (seller_id, preset_id)
-);
+) /* sqlite: WITHOUT ROWID */;
 
 -- A seller's figures, each spread over ten rows: an offer counts in the row of its id % 10.
 -- counter_id: active, expired, banned, sold, money:RUB (and other currencies, in minor units).
@@ -67,7 +67,7 @@ CREATE TABLE user_total_counters (
     counter_value BIGINT NOT NULL,
     repair_no BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (shard_id, seller_id, counter_id, seq_no)
-);
+) /* sqlite: WITHOUT ROWID */;
 
 -- Changes to be exported, in order within a shard; seq is of the sequence 'queue/SHARD'. A row
 -- refers to the offer: the body sent is the newest, with its own revision.
@@ -78,7 +78,7 @@ CREATE TABLE queue (
     revision BIGINT NOT NULL,
     changed_us BIGINT NOT NULL,
     PRIMARY KEY (shard_id, seq)
-);
+) /* sqlite: WITHOUT ROWID */;
 
 -- Which offer a feed's item is, and the task that touched it last.
 CREATE TABLE feed (
@@ -87,7 +87,7 @@ CREATE TABLE feed (
     offer_id BIGINT NOT NULL,
     task_id BIGINT NOT NULL,
     PRIMARY KEY (seller_id, external_id)
-);
+) /* sqlite: WITHOUT ROWID */;
 CREATE INDEX feed_task ON feed (seller_id, task_id);
 
 -- Answers of writes that came with an idempotency key; kept for a day.
@@ -98,5 +98,5 @@ CREATE TABLE idempotency (
     at_us BIGINT NOT NULL,
     answer BYTEA NOT NULL,
     PRIMARY KEY (owner_id, key)
-);
+) /* sqlite: WITHOUT ROWID */;
 CREATE INDEX idempotency_age ON idempotency (at_us);

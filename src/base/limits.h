@@ -72,7 +72,8 @@ enum {
     NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
     NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs 1 to 3 KB */
     NET_REACTOR_COUNT_MAX = 64,
-    NET_WORKER_COUNT = 16, /* threads for handlers that block */
+    NET_WORKER_COUNT = 64,     /* threads for handlers that block: a group of commits has as many */
+    NET_BRIEF_SPARE_COUNT = 2, /* threads for brief handlers besides one a core: a disk is slow */
     NET_WORKER_COUNT_MAX = 1024,
     NET_WORKER_QUEUE_MAX = 1024,           /* calls waiting for a worker; then 429 */
     NET_STREAM_THREAD_COUNT_MAX = 256,     /* streams served at once, a thread each; then 429 */
@@ -140,7 +141,12 @@ enum {
     HTTP_CLIENT_HEADER_COUNT_MAX = 128, /* of one answer; as many as common servers allow */
     HTTP_CLIENT_HEADERS_SIZE_MAX = 64 << 10,
     HTTP_CLIENT_REDIRECT_COUNT_MAX = 5,
-    HTTP_CLIENT_IDLE_COUNT_MAX = 32, /* connections kept for the next request */
+    HTTP_CLIENT_IDLE_COUNT_MAX = 32,   /* connections kept for the next request */
+    DOWNLOAD_TIMEOUT_MS = 3600 * 1000, /* 4 GB at a megabyte a second */
+    DOWNLOAD_STALL_MS = 60 * 1000,     /* shops make their feeds while one waits */
+    GUNZIP_EXPANSION_MAX = 200,        /* feeds shrink 10 to 60 times; a bomb, 1000 times ... */
+    GUNZIP_FREE_SIZE = 16 << 20,       /* ... and this much is not worth a question */
+    RPC_STREAM_IDLE_MS = 300 * 1000,   /* nothing moved: a server may be deleting a large feed */
     /* ---- store ---- */
     STORE_PARAM_COUNT_MAX = 64, /* of a statement; arrays of them live on stacks */
     STORE_COLUMN_COUNT_MAX = 64,
@@ -206,7 +212,26 @@ enum {
     FEED_XML_ATTRIBUTE_SIZE_MAX = 4 << 10, /* a URL */
     FEED_XML_TOKEN_SIZE_MAX = 256 << 10,   /* one tag or comment: the parser holds it whole */
     FEED_XML_MEMORY_MAX = 8 << 20,         /* of the parser, which keeps every name it has seen */
+    FEED_MEMO_COUNT_MAX = 8192,            /* names of categories, attributes and options */
+    FEED_UNKNOWN_COUNT_MAX = 200,          /* names told that no category has an attribute for */
     FEED_REPORT_LINE_SIZE_MAX = 1 << 20,   /* one row with all its reasons */
+    /* ---- offers: feeds applied ---- */
+    FEED_KEY_SIZE_MAX = 64,       /* a feed's name; part of keys */
+    FEED_BATCH_COUNT = 64,        /* rows of one transaction: others wait 5 ms for it */
+    FEED_BATCH_SIZE = 1 << 20,    /* and their bytes */
+    FEED_EVENT_COUNT_MAX = 1000,  /* of one SendEvents */
+    FEED_DELETE_COUNT = 1000,     /* offers a task's end finds at a time */
+    FEED_PROBLEM_COUNT_MAX = 30,  /* told of one row, of each kind: 90 KB at the most */
+    FEED_PROBLEM_SIZE_MAX = 500,  /* bytes of one */
+    FEED_REPORT_COUNT_MAX = 20,   /* tasks of a feed whose reports are kept */
+    FEED_REPORT_PAGE_COUNT = 500, /* rows read at a time */
+    FEED_FORGET_COUNT = 1000,     /* rows of a report removed by one transaction */
+    FEED_CALL_MS_MAX = 20000,     /* a call ends or undoes a task for so long; then the worker */
+    FEED_RESUME_S = 10,           /* a task that ends or is undone and was silent so long */
+    FEED_POLL_COUNT = 512,        /* events of one poll: applied within the session's time */
+    FEED_POLL_MS = 200,           /* how soon a stop is seen */
+    FEED_RETRY_MS = 1000,
+    FEED_KEEP_COUNT = 20, /* tasks found by one look */
     /* ---- offers ---- */
     OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded: what later stages are built for */
     OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */
@@ -232,8 +257,13 @@ enum {
 
     OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */
     OPINION_REASON_SIZE_MAX = 500,
-    OPINION_POLL_MS = 200, /* how soon a stop is seen */
-    OPINION_RETRY_S = 1,
+    INBOX_POLL_MS = 200, /* how soon a stop is seen */
+    INBOX_RETRY_S = 1,
+
+    PHOTO_SIZE_COUNT_MAX = 8, /* forms of one photo; with a hundred photos the offer still fits */
+    PHOTO_KEY_SIZE_MAX = 96,  /* of a blob: a hash and the form's name */
+    PHOTO_HASH_SIZE_MAX = 64, /* SHA-512 */
+    PHOTO_REASON_SIZE_MAX = 500, /* a sentence for the seller */
 
     STAGE_NAME_SIZE_MAX = 40,        /* part of a key */
     STAGE_VALUE_SIZE_MAX = 64 << 10, /* a state, not a document */
@@ -244,12 +274,18 @@ enum {
     EXPORT_BATCH_SIZE = 8 << 20, /* and their bytes: a fraction of what may be in flight */
     EXPORT_PARTITION_COUNT = 8,  /* of the topics, if they are not there yet */
     EXPORT_RETENTION_S = 7 * 24 * 3600, /* a reader stopped for longer starts from the store */
+    EXPORT_PAUSE_MS = 20, /* after a round that was not full: small rounds cost as many syncs */
     EXPORT_WAIT_MS_MIN = 5,             /* after an empty round; doubled with each … */
     EXPORT_WAIT_MS_MAX = 50,    /* … up to this: the delay of a change after a quiet time */
     EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
     EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
     ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
+    DRAFT_CHUNK_COUNT = 200,    /* abandoned drafts removed by one transaction */
     KEEPING_PERIOD_MS = 1000,   /* expiry, old answers and lag are looked at this often */
+    LIST_CHECK_COUNT = 500,     /* rows of one read when lists are checked: 50 MB at the most */
+    RECOUNT_CHUNK_COUNT = 250,  /* offers of one transaction of a recount: 3 ms of the writer */
+    COUNTERS_TELL_MS = 1000,    /* how often a check tells where it is */
+    COUNTERS_TELL_COUNT = 1000, /* and after how many findings */
     /* ---- index: attributes ---- */
     EPOCH_SLOT_COUNT_MAX = 256,      /* reader threads; every reclaim looks at all of them */
     SCHEMA_FIELD_COUNT_MAX = 1024,   /* a column each: directory 16 KB, file, checkpoint */
@@ -272,6 +308,29 @@ enum {
     LEXICON_FRAME_SIZE_MAX = 4 << 20,    /* one checksum of lexicon.log; held while it is read */
     LEXICON_TAIL_COUNT_MAX = 4096,       /* unsorted forms a lookup may scan before a new sort */
     LEXICON_EXPAND_COUNT_MAX = 1024,     /* terms of one prefix or fuzzy word: each is a list */
+    /* ---- query ---- */
+    QUERY_STAGE_COUNT_MAX = 8,        /* of one request */
+    QUERY_FILTER_DEPTH_MAX = 16,      /* and, or, not inside each other */
+    QUERY_FILTER_COUNT_MAX = 1024,    /* nodes of a filter */
+    QUERY_FILTER_VALUE_COUNT_MAX = 4096, /* values of one "in" */
+    QUERY_FACET_COUNT_MAX = 64,       /* of one stage */
+    QUERY_FACET_BOUND_COUNT_MAX = 33, /* 32 ranges */
+    QUERY_FACET_VALUE_COUNT_MAX = 10000, /* values of one facet that are answered */
+    QUERY_HIT_COUNT_MAX = 10000,      /* offset and limit together: go on by the cursor */
+    QUERY_FORMULA_SIZE_MAX = 2048,    /* bytes */
+    QUERY_FORMULA_STEP_COUNT_MAX = 256, /* operations of one formula */
+    QUERY_FORMULA_DEPTH_MAX = 32,     /* values at hand at once, and brackets */
+    QUERY_RERANK_COUNT_MAX = 10000,
+    QUERY_CAP_COLLECT_MAX = 1 << 20,  /* hits looked at to fill a page under a cap: 48 MB */
+    QUERY_CURSOR_SIZE_MAX = 64 << 10,
+    QUERY_HASHED_SIZE_MAX = 16 << 20, /* of a query, laid out for its hash */
+    /* ---- query: text ---- */
+    QUERY_TEXT_SIZE_MAX = 8 << 10,     /* of one clause or line: nobody types more */
+    QUERY_TEXT_CLAUSE_COUNT_MAX = 64,  /* words and phrases; each is looked at for each document */
+    QUERY_TEXT_WORD_COUNT_MAX = 4096,  /* with all that prefixes and misspelt words may mean */
+    TEXT_SPARSE_SPAN = 512,            /* a list of fewer than one in so many ids goes by ids */
+    HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
+    HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
     /* ---- index: shard ---- */
     SHARD_SEGMENT_COUNT_MAX = 40,  /* parts of a snapshot; then applying waits for merges */
     SHARD_MERGE_COUNT = 8,         /* segments of about one size are merged into one */

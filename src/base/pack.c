@@ -9,7 +9,9 @@
 #include <zstd.h>
 
 enum { FORM_RAW, FORM_ZSTD, FORM_DICTIONARY };
-enum { LEVEL = 1 }; /* the next one costs twice the time for a twentieth of the size */
+/* 2 KB of an offer: packed in 9 us and opened in 3, to 1/1.9. Level 1: 14 us, 5 us, 1/2.1. With a
+ * dictionary level 1 is no slower: 0.9 KB in 3.7 us to 1/3.3, against 4.1 us and 1/2.9. */
+enum { LEVEL = -1, DICTIONARY_LEVEL = 1 };
 
 /* A context is some hundred KB, and making one costs more than packing an offer with it. */
 struct contexts {
@@ -171,7 +173,7 @@ struct pack_dictionary *pack_dictionary_new(struct bytes trained)
 
     if (!dictionary)
         abort();
-    dictionary->pack = ZSTD_createCDict(trained.data, trained.size, LEVEL);
+    dictionary->pack = ZSTD_createCDict(trained.data, trained.size, DICTIONARY_LEVEL);
     dictionary->open = ZSTD_createDDict(trained.data, trained.size);
     if (dictionary->pack && dictionary->open)
         return dictionary;

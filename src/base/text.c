@@ -3,6 +3,7 @@
 #include "base/text.h"
 
 #include "base/checked.h"
+#include "base/endian.h"
 #include "base/memory.h"
 
 bool text_to_u64(struct bytes text, uint64_t *value)
@@ -216,6 +217,16 @@ static size_t utf8_sequence(const uint8_t *at, size_t left)
     return length;
 }
 
+/* Whether four characters of two bytes each are there, as in Cyrillic: 110xxxxx 10xxxxxx, and of
+ * the first five bits not only the last is set (those would fit one byte). The sum carries into the
+ * highest bit of each pair that has another. */
+static bool is_four_pairs(uint64_t word)
+{
+    return (word & UINT64_C(0xc0e0c0e0c0e0c0e0)) == UINT64_C(0x80c080c080c080c0) &&
+           (((word & UINT64_C(0x001e001e001e001e)) + UINT64_C(0x7fff7fff7fff7fff)) &
+            UINT64_C(0x8000800080008000)) == UINT64_C(0x8000800080008000);
+}
+
 bool text_is_utf8(struct bytes text)
 {
     size_t at = 0;
@@ -225,17 +236,18 @@ bool text_is_utf8(struct bytes text)
         uint64_t word;
 
         if (text.size - at >= sizeof(word)) {
-            memcpy(&word, text.data + at, sizeof(word));
-            if (!(word & UINT64_C(0x8080808080808080))) { /* eight characters of ASCII */
+            word = get_le64(text.data + at);
+            if (!(word & UINT64_C(0x8080808080808080)) || is_four_pairs(word)) {
                 at += sizeof(word);
                 continue;
             }
         }
         length = utf8_sequence(text.data + at, text.size - at);
-
         if (!length)
             return false;
         at += length;
+        while (at < text.size && text.data[at] < 0x80) /* a blank after a word, to begin anew */
+            at++;
     }
     return true;
 }

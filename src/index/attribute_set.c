@@ -302,6 +302,11 @@ void attribute_set_free(struct attribute_set *set)
     free(set);
 }
 
+enum set_kind attribute_set_kind(const struct attribute_set *set)
+{
+    return set->kind;
+}
+
 bool attribute_set_is_due(const struct attribute_set *set)
 {
     const struct set_state *state = state_of(set);

@@ -42,6 +42,8 @@ int attribute_set_new(struct columns *columns, struct epoch *epoch, uint16_t fie
                       struct err *err);
 void attribute_set_free(struct attribute_set *set); /* no reader inside; NULL is fine */
 
+enum set_kind attribute_set_kind(const struct attribute_set *set);
+
 /* ---- rebuilding ---- */
 
 bool attribute_set_is_due(const struct attribute_set *set); /* the overlay passes 2 % */

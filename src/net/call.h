@@ -132,6 +132,7 @@ bool call_has_body_limit(const struct call *call);
 /* run.c */
 void call_run(struct call *call);        /* a unary handler; the request is whole */
 void call_run_stream(struct call *call); /* a streaming one, on a thread of its own */
+void call_run_brief(struct job *first);  /* a list of calls, on a thread for brief ones */
 void call_expire(struct timer *timer);
 void call_settle(struct task *task); /* news from the handler's thread */
 

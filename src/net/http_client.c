@@ -26,8 +26,13 @@ struct http_client {
     size_t idle_count;
 };
 
+enum { HTTP_OK = 200 };
+
 /* One request in flight; curl calls back with it. */
 struct exchange {
+    const struct http_client_request *request;
+    CURL *handle;
+    bool ended; /* by on_part */
     struct arena *arena;
     struct buf body;
     struct http_client_header *headers;
@@ -104,7 +109,14 @@ static void give_handle(struct http_client *client, CURL *handle)
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
     struct exchange *exchange = context;
+    long status = 0;
 
+    curl_easy_getinfo(exchange->handle, CURLINFO_RESPONSE_CODE, &status);
+    if (exchange->request->on_part && status == HTTP_OK) {
+        exchange->ended = !exchange->request->on_part(exchange->request->on_part_arg,
+                                                      bytes_make(data, size * count));
+        return exchange->ended ? 0 : size * count;
+    }
     buf_put_raw(&exchange->body, data, size * count);
     return buf_failed(&exchange->body) ? 0 : size * count;
 }
@@ -221,7 +233,12 @@ static void set_bounds(CURL *handle, const struct http_client_request *request)
         timeout_ms < HTTP_CLIENT_CONNECT_TIMEOUT_MS ? timeout_ms : HTTP_CLIENT_CONNECT_TIMEOUT_MS;
 
     curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+    if (request->on_part) { /* curl counts whole seconds here */
+        curl_easy_setopt(handle, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        curl_easy_setopt(handle, CURLOPT_LOW_SPEED_TIME, (long)((timeout_ms + 999) / 1000));
+    } else {
+        curl_easy_setopt(handle, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
+    }
     curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
     curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(handle, CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
@@ -246,6 +263,8 @@ static int failure(CURLcode code, const char *detail, const struct exchange *exc
     if (buf_failed(&exchange->body))
         return err_set(err, ERR_LIMIT, "%s %.200s: the answer is larger than %zu bytes", method,
                        request->url, exchange->body.limit);
+    if (exchange->ended)
+        return err_set(err, ERR_CANCELLED, "%s %.200s: ended by the caller", method, request->url);
     if (code == CURLE_OPERATION_TIMEDOUT)
         rc = ERR_TIMEOUT;
     else if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL)
@@ -292,6 +311,7 @@ int http_client_send(struct http_client *client, const struct http_client_reques
                      struct arena *arena, struct http_client_response *response, struct err *err)
 {
     struct exchange exchange = {
+        .request = request,
         .arena = arena,
         .body = BUF_INIT(request->response_size_max ? request->response_size_max
                                                     : HTTP_CLIENT_RESPONSE_SIZE_MAX),
@@ -306,6 +326,7 @@ int http_client_send(struct http_client *client, const struct http_client_reques
     if (request->method && !is_token(request->method))
         return err_set(err, ERR_INVALID, "\"%.60s\" is not a method", request->method);
     handle = take_handle(client);
+    exchange.handle = handle;
     rc = perform(client, handle, request, &exchange, &status, err);
     if (!rc) {
         response->status = (int)status;

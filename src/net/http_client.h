@@ -40,6 +40,10 @@ struct http_client_request {
     int64_t timeout_ms;       /* for all of it; 0 = HTTP_CLIENT_TIMEOUT_MS */
     size_t response_size_max; /* of the body; 0 = HTTP_CLIENT_RESPONSE_SIZE_MAX */
     bool follow_redirects;
+    /* Instead of keeping the body of an answer with status 200 this is called with its parts as
+     * they come; false ends it with ERR_CANCELLED. timeout_ms is then how long none may come. */
+    bool (*on_part)(void *arg, struct bytes part);
+    void *on_part_arg;
 };
 
 struct http_client_response {

@@ -15,8 +15,9 @@
  *     };
  *
  * Threads: handlers run on worker threads and may block, except those marked RPC_INLINE, which
- * run on the reactor and must not. Streaming handlers run on a thread of their own
- * (bounded pool) and block in call_read and call_write: that is the back pressure.
+ * run on the reactor and must not, and RPC_BRIEF, which have few threads. Streaming handlers run on
+ * a thread of their own (bounded pool) and block in call_read and call_write: that is the back
+ * pressure.
  */
 #ifndef TORG_NET_RPC_H
 #define TORG_NET_RPC_H
@@ -41,6 +42,8 @@ enum rpc_flags {
     RPC_PUBLIC = 1 << 1,        /* needs no credential */
     RPC_CLIENT_STREAM = 1 << 2, /* the client sends many messages */
     RPC_SERVER_STREAM = 1 << 3, /* the server sends many messages */
+    RPC_BRIEF = 1 << 4,         /* waits for the disk at the worst: run it on a few threads of its
+                                 * own, not behind handlers that wait for commits */
 };
 
 struct rpc_method {
@@ -56,6 +59,10 @@ struct rpc_service {
     const struct rpc_method *methods; /* methods of the .proto not named here: UNIMPLEMENTED */
     size_t method_count;
     void *context; /* given to handlers by call_context */
+    bool remote;   /* its data is on another machine: RPC_BRIEF does not hold */
+    /* Around a run of brief calls on one thread, which have all arrived before; may be NULL. */
+    void (*begin)(void *context);
+    void (*end)(void *context);
 };
 
 /* --- what a handler may ask of its call --- */

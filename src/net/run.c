@@ -106,6 +106,26 @@ static void run_job(struct job *job)
     reactor_post(&call->lane->reactor, &call->task);
 }
 
+void call_run_brief(struct job *first)
+{
+    const struct rpc_service *service = NULL;
+    struct job *next;
+
+    for (struct job *job = first; job; job = next) {
+        const struct rpc_service *own = container_of(job, struct call, job)->route->service;
+
+        next = job->next; /* once it has run, the call is the reactor's */
+        if (own != service && service && service->end)
+            service->end(service->context);
+        if (own != service && own->begin)
+            own->begin(own->context);
+        service = own;
+        job->run(job);
+    }
+    if (service && service->end)
+        service->end(service->context);
+}
+
 static void run_stream(struct job *job)
 {
     struct call *call = container_of(job, struct call, job);
@@ -155,6 +175,14 @@ void call_run_stream(struct call *call)
     reply_overload(call, "all threads for streams are taken: come back later");
 }
 
+static struct workers *workers_of(const struct call *call)
+{
+    const struct server *server = call->lane->server;
+    bool brief = call->route->method->flags & RPC_BRIEF && !call->route->service->remote;
+
+    return brief ? server->brief_workers : server->workers;
+}
+
 void call_run(struct call *call)
 {
     struct lane *lane = call->lane;
@@ -167,7 +195,7 @@ void call_run(struct call *call)
     call->job.run = run_job;
     call->running = true;
     atomic_fetch_add(&lane->running_count, 1);
-    if (workers_submit(lane->server->workers, &call->job))
+    if (workers_submit(workers_of(call), &call->job))
         return;
     call->running = false;
     atomic_fetch_sub(&lane->running_count, 1);

@@ -104,8 +104,10 @@ int server_new(const struct server_options *options, struct server **result, str
     server->health = health_new();
     server->workers = workers_new(
         "worker", worker_count > NET_WORKER_COUNT_MAX ? NET_WORKER_COUNT_MAX : worker_count,
-        NET_WORKER_QUEUE_MAX);
-    server->stream_workers = workers_new("stream", NET_STREAM_THREAD_COUNT_MAX, 0);
+        NET_WORKER_QUEUE_MAX, NULL);
+    server->brief_workers = workers_new("brief", core_count() + NET_BRIEF_SPARE_COUNT,
+                                        NET_WORKER_QUEUE_MAX, call_run_brief);
+    server->stream_workers = workers_new("stream", NET_STREAM_THREAD_COUNT_MAX, 0, NULL);
     server_add_descriptors(server, bytes_make(model_descriptors, model_descriptors_size));
     if (options->tls_certificate)
         rc = tls_context_new(options->tls_certificate, options->tls_key, options->tls_client_ca,
@@ -342,6 +344,7 @@ void server_free(struct server *server)
         return;
     server_drain(server, 0);
     workers_free(server->stream_workers); /* cancelled handlers return and are waited for */
+    workers_free(server->brief_workers);
     workers_free(server->workers);
     for (unsigned i = 0; i < server->lane_count; i++)
         reactor_stop(&server->lanes[i].reactor);

@@ -80,6 +80,7 @@ struct server {
     struct router router;
     struct site site;
     struct workers *workers;
+    struct workers *brief_workers;
     struct workers *stream_workers;
     struct listener listener;
     struct listener operator_listener;

@@ -9,12 +9,13 @@
 
 #include "base/memory.h"
 
-enum { NAME_SIZE = 16, STACK_SIZE = 512 << 10 };
+enum { NAME_SIZE = 16, STACK_SIZE = 512 << 10, LIST_COUNT_MAX = 16 };
 
 struct workers {
     char name[NAME_SIZE];
     unsigned thread_max;
     unsigned queue_max;
+    void (*run_list)(struct job *first);
     pthread_mutex_t lock;
     pthread_cond_t work;
     pthread_t *threads; /* owned */
@@ -26,7 +27,8 @@ struct workers {
     bool stopping;
 };
 
-struct workers *workers_new(const char *name, unsigned thread_max, unsigned queue_max)
+struct workers *workers_new(const char *name, unsigned thread_max, unsigned queue_max,
+                            void (*run_list)(struct job *first))
 {
     struct workers *workers = mem_zero(sizeof(*workers));
 
@@ -34,27 +36,42 @@ struct workers *workers_new(const char *name, unsigned thread_max, unsigned queu
     snprintf(workers->name, sizeof(workers->name), "%s", name);
     workers->thread_max = thread_max;
     workers->queue_max = queue_max;
+    workers->run_list = run_list;
     workers->threads = mem_array(thread_max, sizeof(*workers->threads));
     pthread_mutex_init(&workers->lock, NULL);
     pthread_cond_init(&workers->work, NULL);
     return workers;
 }
 
+/* The oldest job, or a list of the oldest; NULL when it is time to stop. Who leaves some behind
+ * wakes the next: while jobs wait, a thread is on its way to them. */
 static struct job *take(struct workers *workers)
 {
-    struct job *job;
+    unsigned count = 1;
+    struct job *first;
+    struct job *last;
 
     while (!workers->first && !workers->stopping) {
         workers->idle_count++;
         pthread_cond_wait(&workers->work, &workers->lock);
         workers->idle_count--;
     }
-    job = workers->first;
-    if (job) {
-        workers->first = job->next;
-        workers->queue_count--;
-    }
-    return job;
+    first = workers->first;
+    if (!first)
+        return NULL;
+    if (workers->run_list)
+        count = (workers->queue_count + workers->thread_count - 1) / workers->thread_count;
+    if (count > LIST_COUNT_MAX)
+        count = LIST_COUNT_MAX;
+    last = first;
+    for (unsigned i = 1; i < count; i++)
+        last = last->next;
+    workers->first = last->next;
+    workers->queue_count -= count;
+    last->next = NULL;
+    if (workers->first && workers->idle_count)
+        pthread_cond_signal(&workers->work);
+    return first;
 }
 
 static void *run(void *arg)
@@ -68,7 +85,10 @@ static void *run(void *arg)
         if (!job)
             break;
         pthread_mutex_unlock(&workers->lock);
-        job->run(job);
+        if (workers->run_list)
+            workers->run_list(job);
+        else
+            job->run(job);
         pthread_mutex_lock(&workers->lock);
     }
     pthread_mutex_unlock(&workers->lock);
@@ -109,7 +129,8 @@ bool workers_submit(struct workers *workers, struct job *job)
             workers->first = job;
         workers->last = job;
         workers->queue_count++;
-        pthread_cond_signal(&workers->work);
+        if (workers->queue_count == 1)
+            pthread_cond_signal(&workers->work);
     }
     pthread_mutex_unlock(&workers->lock);
     return taken;

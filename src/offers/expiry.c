@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "offers/offer_change.h"
 
 struct due {
     offerid id;
@@ -49,13 +50,29 @@ static int find_due(struct store_tx *tx, void *arg, struct err *err)
                        params, 5, take_due, finding, err);
 }
 
-static int expire(const struct offers *offers, const struct due *due, struct err *err)
+/* What is due waits for a photo, or is shown and expires. */
+static int choose_move(struct store_tx *tx, struct offer_change *change, struct err *err)
+{
+    (void)tx;
+    (void)err;
+    if (change->before && change->before->status == TORG__V1__OFFER__STATUS__WAITING)
+        change->move = MOVE_SHOW;
+    return 0;
+}
+
+static int move_on(const struct offers *offers, const struct due *due, struct err *err)
 {
     struct arena *arena = arena_new();
     struct violations violations = violations_in(arena);
     const struct author worker = {.arena = arena, .violations = &violations};
     Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
-    int rc = offers_move(offers, &worker, due->id, due->revision, MOVE_EXPIRE, &receipt, err);
+    struct offer_change change = {.offers = offers,
+                                  .author = &worker,
+                                  .id = due->id,
+                                  .expected_revision = due->revision,
+                                  .move = MOVE_EXPIRE,
+                                  .read = choose_move};
+    int rc = offer_change_run(&change, &receipt, err);
 
     arena_free(arena);
     return rc;
@@ -73,13 +90,13 @@ int expiry_step(const struct offers *offers, uint32_t shard, struct expiry_curso
     for (size_t i = 0; i < finding.count && !rc; i++) {
         const struct due *due = &finding.due[i];
 
-        rc = expire(offers, due, err);
+        rc = move_on(offers, due, err);
         if (rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT)
             return rc;
         if (!rc)
             ++*expired;
         else if (rc != ERR_CONFLICT) /* that one was changed meanwhile: if due, it comes again */
-            log_error("an offer cannot be expired", LOG_INT("offer", due->id),
+            log_error("an offer cannot be expired or shown", LOG_INT("offer", due->id),
                       LOG_TEXT("error", err->text));
         rc = 0;
         *cursor = (struct expiry_cursor){due->expires_us, due->id};

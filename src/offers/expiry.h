@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * expiry.h - ACTIVE offers past their time become EXPIRED, by the change anybody else would make.
+ * expiry.h - ACTIVE offers past their time become EXPIRED, and offers that have waited for a photo
+ * long enough are shown; by the change anybody else would make.
  *
- * An offer is expired only at the revision at which it was seen to be due, so one that is prolonged
- * meanwhile stays, and two who look at a shard at once expire each offer once.
+ * An offer is moved only at the revision at which it was seen to be due, so one that is prolonged
+ * meanwhile stays, and two who look at a shard at once move each offer once.
  */
 #ifndef TORG_OFFERS_EXPIRY_H
 #define TORG_OFFERS_EXPIRY_H
@@ -16,7 +17,7 @@ struct expiry_cursor {
     offerid id;
 };
 
-/* Expires what is due among the next EXPIRY_CHUNK_COUNT of the shard: *expired says how many that
+/* Moves what is due among the next EXPIRY_CHUNK_COUNT of the shard: *expired says how many that
  * were; *more, whether to go on. An offer that cannot be changed is told in the log and passed. */
 int expiry_step(const struct offers *offers, uint32_t shard, struct expiry_cursor *cursor,
                 size_t *expired, bool *more, struct err *err);

@@ -3,7 +3,6 @@
 #include "offers/export.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,14 @@
 #include "base/memory.h"
 #include "net/message.h"
 #include "offers/offer_record.h"
+#include "offers/photos.h"
 #include "store/fence.h"
 #include "torg/v1/offer_update.pb-c.h"
 
-enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_SIZE_MAX + 1024, RECEIVER_COUNT = 2 };
+enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_SIZE_MAX + 1024, TOPIC_COUNT = 3 };
 
-static const char *const receivers[RECEIVER_COUNT] = {EXPORT_UPDATES, EXPORT_MODERATION};
+static const char *const receivers[TOPIC_COUNT] = {EXPORT_UPDATES, EXPORT_MODERATION,
+                                                   EXPORT_PHOTOS};
 
 struct change {
     uint32_t place; /* of its shard, in the list of those owned */
@@ -25,7 +26,7 @@ struct change {
     bool adjacent; /* no row of the queue is between it and the change before */
     offerid offer;
     struct bytes key;
-    struct bytes value;
+    struct bytes values[TOPIC_COUNT]; /* by receiver; with no bytes: nothing is sent */
 };
 
 struct batch {
@@ -38,6 +39,7 @@ struct batch {
     size_t count;
     size_t size;
     size_t deleted;
+    bool more;                     /* a shard may have rows that were not looked at */
     bool lost[OFFER_SHARD_COUNT];  /* by place: found out before sending */
     bool stale[OFFER_SHARD_COUNT]; /* by place: found out when deleting */
 };
@@ -57,7 +59,7 @@ int exporter_init(struct exporter *exporter, const struct offers *offers, struct
                                          "Changes of offers sent, and out of the queue.");
     exporter->skipped = metrics_counter("torg_export_skipped_total", NULL,
                                         "Times a change was left because its offer is damaged.");
-    for (size_t i = 0; i < RECEIVER_COUNT && !rc; i++) {
+    for (size_t i = 0; i < TOPIC_COUNT && !rc; i++) {
         rc = topic_describe(topics, receivers[i], &found, err); /* an operator's choice stays */
         if (rc == ERR_NOT_FOUND)
             rc = topic_create(topics, receivers[i], &config, err);
@@ -146,6 +148,7 @@ static int find_waiting(struct store_tx *tx, struct batch *batch, struct err *er
 struct row {
     int64_t seq;
     offerid offer;
+    int64_t revision;
 };
 
 struct window {
@@ -158,8 +161,9 @@ static int take_row(void *arg, const struct store_value *columns, size_t column_
 {
     struct window *window = arg;
 
-    assert(column_count == 2 && window->count < EXPORT_WINDOW_COUNT);
-    window->rows[window->count++] = (struct row){columns[0].integer, columns[1].integer};
+    assert(column_count == 3 && window->count < EXPORT_WINDOW_COUNT);
+    window->rows[window->count++] =
+        (struct row){columns[0].integer, columns[1].integer, columns[2].integer};
     return 0;
 }
 
@@ -172,20 +176,33 @@ static bool is_earlier(const struct window *window, size_t place)
     return false;
 }
 
-static void encode(struct batch *batch, struct change *change, Torg__V1__Offer *offer)
+static struct bytes encode(struct batch *batch, const ProtobufCMessage *message)
+{
+    struct buf wire = BUF_INIT(VALUE_SIZE_MAX);
+    struct bytes value;
+
+    message_encode(message, &wire);
+    assert(!buf_failed(&wire)); /* what is stored was measured when it was saved */
+    value = arena_copy(batch->arena, buf_bytes(&wire));
+    buf_release(&wire);
+    batch->size += value.size;
+    return value;
+}
+
+/* The offer is as it is now; the photos are those of it that the row's revision asked for. */
+static void fill_change(struct batch *batch, struct change *change, Torg__V1__Offer *offer,
+                        int64_t revision)
 {
     Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
-    struct buf wire = BUF_INIT(VALUE_SIZE_MAX);
+    const Torg__V1__PhotoRequest *request = photos_request(offer, revision, batch->arena);
 
     update.offer = offer;
     update.shard = batch->owned[change->place].shard;
     update.seq = change->seq;
-    message_encode(&update.base, &wire);
-    assert(!buf_failed(&wire)); /* what is stored was measured when it was saved */
     change->key = bytes_of(offer->id);
-    change->value = arena_copy(batch->arena, buf_bytes(&wire));
-    buf_release(&wire);
-    batch->size += change->value.size;
+    change->values[0] = change->values[1] = encode(batch, &update.base);
+    if (request)
+        change->values[2] = encode(batch, &request->base);
 }
 
 /* One damaged offer holds up nobody but itself. */
@@ -203,17 +220,20 @@ static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place
     struct window window = {.count = 0};
     bool adjacent = false;
     int rc = store_query(tx,
-                         "SELECT seq, offer_id FROM queue WHERE shard_id = $1 "
+                         "SELECT seq, offer_id, revision FROM queue WHERE shard_id = $1 "
                          "ORDER BY seq LIMIT $2",
                          params, 2, take_row, &window, err);
 
+    batch->more = batch->more || window.count == EXPORT_WINDOW_COUNT;
     for (size_t i = 0; i < window.count && !rc; i++) {
         struct change *change = &batch->changes[batch->count];
         const struct row *row = &window.rows[i];
         Torg__V1__Offer *offer;
 
-        if (batch->count == EXPORT_BATCH_COUNT || batch->size >= EXPORT_BATCH_SIZE)
+        if (batch->count == EXPORT_BATCH_COUNT || batch->size >= EXPORT_BATCH_SIZE) {
+            batch->more = true;
             break;
+        }
         if (is_earlier(&window, i)) {
             adjacent = false;
             continue;
@@ -231,7 +251,7 @@ static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place
             break;
         *change = (struct change){
             .place = place, .seq = row->seq, .adjacent = adjacent, .offer = row->offer};
-        encode(batch, change, offer);
+        fill_change(batch, change, offer, row->revision);
         batch->count++;
         adjacent = true;
     }
@@ -245,6 +265,7 @@ static int gather(struct store_tx *tx, void *arg, struct err *err)
 
     batch->count = 0;
     batch->size = 0;
+    batch->more = false;
     rc = find_waiting(tx, batch, err);
     for (size_t i = 0; i < batch->owned_count && !rc; i++) {
         uint32_t place = (uint32_t)((batch->exporter->first + i) % batch->owned_count);
@@ -257,74 +278,31 @@ static int gather(struct store_tx *tx, void *arg, struct err *err)
 
 /* --- sending --- */
 
-struct sending {
-    pthread_mutex_t lock;
-    pthread_cond_t answered;
-    size_t pending;
-    int rc; /* the first failure */
-    struct err err;
-};
-
-static void note_answer(void *arg, int rc, uint32_t partition, uint64_t offset,
-                        const struct err *err)
+static int send_to(struct batch *batch, size_t topic, struct err *err)
 {
-    struct sending *sending = arg;
+    struct topic_record *records = arena_array(batch->arena, batch->count, sizeof(*records));
+    size_t count = 0;
 
-    (void)partition;
-    (void)offset;
-    pthread_mutex_lock(&sending->lock);
-    if (rc && !sending->rc) {
-        sending->rc = rc;
-        sending->err = *err;
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct change *change = &batch->changes[i];
+
+        if (!batch->lost[change->place] && change->values[topic].size)
+            records[count++] =
+                (struct topic_record){.key = change->key, .value = change->values[topic]};
     }
-    if (--sending->pending == 0)
-        pthread_cond_signal(&sending->answered);
-    pthread_mutex_unlock(&sending->lock);
+    if (!count)
+        return 0;
+    return topic_produce(batch->exporter->topics, receivers[topic], records, count, NULL, err);
 }
 
-static int send_one(struct sending *sending, struct topics *topics, const char *topic,
-                    const struct change *change, struct err *err)
-{
-    const struct topic_record record = {.key = change->key, .value = change->value};
-    int rc;
-
-    pthread_mutex_lock(&sending->lock);
-    sending->pending++;
-    pthread_mutex_unlock(&sending->lock);
-    rc = topic_produce_async(topics, topic, &record, note_answer, sending, err);
-    if (rc) { /* it will not be called back */
-        pthread_mutex_lock(&sending->lock);
-        sending->pending--;
-        pthread_mutex_unlock(&sending->lock);
-    }
-    return rc;
-}
-
-/* All to both topics; returns when each was answered, however many failed: the broker calls back
- * in any case, after its own time limit at the latest. */
+/* One call a topic: the embedded one then syncs each partition once, and Kafka is sent to in
+ * parallel all the same. Returns when each record was answered, however many failed. */
 static int send(struct batch *batch, struct err *err)
 {
-    struct sending sending = {.pending = 0};
     int rc = 0;
 
-    pthread_mutex_init(&sending.lock, NULL);
-    pthread_cond_init(&sending.answered, NULL);
-    for (size_t i = 0; i < batch->count && !rc; i++) {
-        if (batch->lost[batch->changes[i].place])
-            continue;
-        for (size_t j = 0; j < RECEIVER_COUNT && !rc; j++)
-            rc = send_one(&sending, batch->exporter->topics, receivers[j], &batch->changes[i], err);
-    }
-    pthread_mutex_lock(&sending.lock);
-    while (sending.pending > 0)
-        pthread_cond_wait(&sending.answered, &sending.lock);
-    pthread_mutex_unlock(&sending.lock);
-    if (!rc && sending.rc) {
-        rc = sending.rc;
-        *err = sending.err;
-    }
-    pthread_cond_destroy(&sending.answered);
-    pthread_mutex_destroy(&sending.lock);
+    for (size_t i = 0; i < TOPIC_COUNT && !rc; i++)
+        rc = send_to(batch, i, err);
     return rc;
 }
 
@@ -430,6 +408,7 @@ int exporter_round(struct exporter *exporter, const struct coord_shard *owned, s
     batch->arena = arena_new();
     rc = run_batch(batch, err);
     *count = batch->deleted;
+    exporter->more = batch->more;
     counter_add(exporter->exported, batch->deleted);
     if (batch->count) /* a full batch may have left out the shards after its last */
         exporter->first = batch->changes[batch->count - 1].place + 1;

@@ -3,10 +3,10 @@
  * export.h - changes of offers out of the queue and into the topics, at least once and in order.
  *
  * One round takes the oldest rows of the shards it is given, at most one of each offer (a later
- * one waits for the next round), reads the offers as they are now, sends them to both topics and
- * deletes the rows when every record was acknowledged. Killed anywhere in between, the rows are
- * there still and are sent again. An offer's next record is sent only after the one before was
- * acknowledged, so revisions never go back.
+ * one waits for the next round), reads the offers as they are now, sends them to both topics, and
+ * what they ask for to a third, and deletes the rows when every record was acknowledged. Killed
+ * anywhere in between, the rows are there still and are sent again. An offer's next record is sent
+ * only after the one before was acknowledged, so revisions never go back.
  *
  * A shard belongs to the holder of its ticket (coord). Each transaction that deletes checks it
  * (store/fence.h), and the first thing done with a new ticket is to record it: from then on an
@@ -29,6 +29,7 @@
 #define EXPORT_SET "offers-export"              /* of coord; OFFER_SHARD_COUNT shards */
 #define EXPORT_UPDATES "offer-updates"          /* for the pipeline */
 #define EXPORT_MODERATION "moderation-requests" /* the same records, for moderators */
+#define EXPORT_PHOTOS "photo-requests"          /* photos a change has asked for (photos.h) */
 
 struct exporter {
     const struct offers *offers; /* borrowed, as all */
@@ -36,6 +37,7 @@ struct exporter {
     struct coord_shards *shards;         /* asked right before sending; NULL: not asked */
     uint64_t tickets[OFFER_SHARD_COUNT]; /* recorded in the store; 0: none */
     uint32_t first; /* position in the list of shards the next round starts at */
+    bool more;      /* the last round left rows for the next: do not wait */
     struct counter *exported;
     struct counter *skipped;
 };

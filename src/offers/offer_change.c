@@ -9,6 +9,8 @@
 #include "net/message.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
+#include "offers/offer_wait.h"
+#include "offers/photos.h"
 
 enum { DAY_S = 24 * 3600 };
 
@@ -61,26 +63,47 @@ static int refuse_content(const struct violations *violations, struct err *err)
                    violations->count, first->field, first->reason);
 }
 
-/* Checks the content that is to be published, and gives the days it may stay. */
-static int check_content(struct offer_change *change, const Torg__V1__OfferContent *content,
-                         int64_t *lifetime_us, struct err *err)
+/* What the catalogue of today says of the category. */
+struct rules {
+    int64_t lifetime_us;
+    struct wait_rules wait;
+};
+
+/* Checks the content by the rules that are to hold for it, and puts new one into its form. */
+static int check_content(struct offer_change *change, const struct catalog *catalog,
+                         const struct category **category, struct err *err)
 {
     const struct author *author = change->author;
+    Torg__V1__OfferContent *content = change->after->content;
+
+    *author->violations = violations_in(author->arena); /* of this try alone */
+    if (offer_content_check(content, catalog, author->language, author->violations, category))
+        return refuse_content(author->violations, err);
+    if (content == change->content)
+        offer_content_normalize(content, *category, change->before ? change->before->content : NULL,
+                                author->arena);
+    return 0;
+}
+
+static int ask_catalog(struct offer_change *change, bool check, struct rules *rules,
+                       struct err *err)
+{
     struct catalog *catalog = change->offers->catalog(change->offers->catalog_arg);
     const struct category *category;
     int rc = 0;
 
-    *lifetime_us = (int64_t)OFFER_LIFETIME_DAYS * DAY_S * SECOND_US;
+    *rules = (struct rules){.lifetime_us = (int64_t)OFFER_LIFETIME_DAYS * DAY_S * SECOND_US};
     if (!catalog)
         return err_set(err, ERR_UNAVAILABLE, "no catalogue is in use yet: torg catalog apply FILE");
-    *author->violations = violations_in(author->arena); /* of this try alone */
-    if (offer_content_check(content, catalog, author->language, author->violations, &category))
-        rc = refuse_content(author->violations, err);
-    if (!rc && category->policy.lifetime_days)
-        *lifetime_us = (int64_t)category->policy.lifetime_days * DAY_S * SECOND_US;
-    if (!rc && content == change->content)
-        offer_content_normalize(change->content, category,
-                                change->before ? change->before->content : NULL, author->arena);
+    if (check)
+        rc = check_content(change, catalog, &category, err);
+    else
+        category = category_find(catalog, change->after->content->category);
+    if (!rc && category) {
+        rules->wait = wait_rules_of(&category->policy);
+        if (category->policy.lifetime_days)
+            rules->lifetime_us = (int64_t)category->policy.lifetime_days * DAY_S * SECOND_US;
+    }
     catalog_unref(catalog);
     return rc;
 }
@@ -94,42 +117,97 @@ static void mark_sale(Torg__V1__Offer *after, struct arena *arena)
     after->sale->price = after->content->price;
 }
 
+/* What buyers are to see, but what was shown before a ban: that goes on as it was. */
+static bool is_published(const struct offer_change *change, enum offer_status to)
+{
+    return to == OFFER_WAITING || (to == OFFER_ACTIVE && change->move != MOVE_UNBAN);
+}
+
+/* What a seller or a feed makes visible obeys the rules of today; what only comes out of a wait was
+ * checked before it. */
+static bool is_checked(const struct offer_change *change, enum offer_status to)
+{
+    if (change->content)
+        return change->move != MOVE_PHOTOS;
+    return to == OFFER_ACTIVE && change->move != MOVE_UNBAN && change->move != MOVE_SHOW;
+}
+
+/* The results of one that was deleted were not taken: it asks again for what it still lacks. */
+static void ask_for_photos(struct offer_change *change)
+{
+    Torg__V1__Offer *after = change->after;
+    bool again = change->move == MOVE_REVIVE;
+
+    if (!change->content && !again)
+        return;
+    if (!change->content) /* it is the one of `before` too */
+        after->content =
+            (Torg__V1__OfferContent *)record_copy(&after->content->base, change->author->arena);
+    photos_ask(after, again);
+}
+
+/* ACTIVE or WAITING, where the table says that it is to be seen. What has been seen stays so. */
+static enum offer_status settle(struct offer_change *change, enum offer_status to,
+                                const struct rules *rules)
+{
+    const Torg__V1__Offer *before = change->before;
+    bool was_shown = change->move == MOVE_PROLONG ||
+                     (before && before->status == TORG__V1__OFFER__STATUS__ACTIVE);
+
+    if (is_published(change, to) && !was_shown)
+        return offer_waits(change->after, before, &rules->wait, change->author->arena)
+                   ? OFFER_WAITING
+                   : OFFER_ACTIVE;
+    change->after->wait_until = NULL;
+    change->after->wait_reason = (char *)protobuf_c_empty_string;
+    return to;
+}
+
 static void apply_move(struct offer_change *change, enum offer_status to, int64_t lifetime_us)
 {
     struct arena *arena = change->author->arena;
     Torg__V1__Offer *after = change->after;
+    bool was_active = after->status == TORG__V1__OFFER__STATUS__ACTIVE;
 
-    switch (change->move) {
-    case MOVE_PUBLISH:
-    case MOVE_PROLONG:
-    case MOVE_REPUBLISH:
-    case MOVE_REVIVE:
-        if (to == OFFER_ACTIVE) /* a revived one may still be banned */
-            after->expire_time = time_message(arena, time_us(after->update_time) + lifetime_us);
-        break;
-    case MOVE_BAN:
+    /* Its time begins when it is shown. A ban's end gives back what was there, its time too. */
+    if (to == OFFER_ACTIVE &&
+        (change->move == MOVE_PROLONG ||
+         (!was_active && (change->move != MOVE_UNBAN ||
+                          after->status_before_ban == TORG__V1__OFFER__STATUS__WAITING))))
+        after->expire_time = time_message(arena, time_us(after->update_time) + lifetime_us);
+    if (change->move == MOVE_BAN)
         after->status_before_ban = after->status;
-        break;
-    case MOVE_UNBAN:
+    else if (change->move == MOVE_UNBAN)
         after->status_before_ban = TORG__V1__OFFER__STATUS__STATUS_UNSPECIFIED;
-        break;
-    case MOVE_SELL_ON_SITE:
+    else if (change->move == MOVE_SELL_ON_SITE)
         mark_sale(after, arena);
-        break;
-    default:
-        break;
-    }
     after->status = (Torg__V1__Offer__Status)to;
 }
 
-/* Makes change->after. */
-static int build(struct offer_change *change, struct err *err)
+/* The new state without its status: what it was, with its revision, times and content. */
+static void begin_after(struct offer_change *change)
 {
-    const struct author *author = change->author;
+    struct arena *arena = change->author->arena;
+
+    change->after = (Torg__V1__Offer *)message_new(&torg__v1__offer__descriptor, arena);
+    if (change->before)
+        *change->after = *change->before;
+    change->after->revision++;
+    change->after->update_time = time_message(arena, next_time(change));
+    if (!change->before) {
+        change->after->seller = arena_strdup(arena, change->author->seller);
+        change->after->create_time = change->after->update_time;
+    }
+    if (change->content)
+        change->after->content = change->content;
+}
+
+int offer_change_build(struct offer_change *change, struct err *err)
+{
     const Torg__V1__Offer *before = change->before;
     enum offer_status from = before ? (enum offer_status)before->status : OFFER_NONE;
-    const char *name = before ? arena_printf(author->arena, "offer %s", before->id) : "it";
-    int64_t lifetime_us = 0;
+    const char *name = before ? arena_printf(change->author->arena, "offer %s", before->id) : "it";
+    struct rules rules = {0};
     enum offer_status to;
     int rc;
 
@@ -138,24 +216,14 @@ static int build(struct offer_change *change, struct err *err)
                            &to, err);
     if (rc)
         return rc;
-    change->after = (Torg__V1__Offer *)message_new(&torg__v1__offer__descriptor, author->arena);
-    if (before)
-        *change->after = *before;
-    change->after->revision++;
-    change->after->update_time = time_message(author->arena, next_time(change));
-    if (!before) {
-        change->after->seller = arena_strdup(author->arena, author->seller);
-        change->after->create_time = change->after->update_time;
-    }
-    if (change->content)
-        change->after->content = change->content;
-    /* What is to be seen by buyers obeys the rules of today. */
-    if (change->content || (to == OFFER_ACTIVE && change->move != MOVE_UNBAN)) {
-        rc = check_content(change, change->after->content, &lifetime_us, err);
+    begin_after(change);
+    if (is_checked(change, to) || is_published(change, to)) {
+        rc = ask_catalog(change, is_checked(change, to), &rules, err);
         if (rc)
             return rc;
     }
-    apply_move(change, to, lifetime_us);
+    ask_for_photos(change);
+    apply_move(change, settle(change, to, &rules), rules.lifetime_us);
     return 0;
 }
 
@@ -170,12 +238,13 @@ static int take_answer(struct bytes answer, struct arena *arena, Torg__V1__Offer
     return rc;
 }
 
-/* One try; *outrun: it is worth another. */
-static int try_change(struct offer_change *change, Torg__V1__OfferReceipt *receipt, bool *outrun,
-                      struct err *err)
+/* One try; *outrun: it is worth another. look: read what is there before. */
+static int try_change(struct offer_change *change, bool look, Torg__V1__OfferReceipt *receipt,
+                      bool *outrun, struct err *err)
 {
     struct offer_save save = {.offers = change->offers,
                               .once = change->once,
+                              .check_once = !look,
                               .arena = change->author->arena,
                               .also = change->also,
                               .also_arg = change};
@@ -183,7 +252,7 @@ static int try_change(struct offer_change *change, Torg__V1__OfferReceipt *recei
 
     *outrun = false;
     change->before = NULL;
-    if (change->id || change->once.key.size || change->read) {
+    if (look) {
         rc = store_read(change->offers->store, read_before, change, err);
         if (rc)
             return rc;
@@ -192,7 +261,7 @@ static int try_change(struct offer_change *change, Torg__V1__OfferReceipt *recei
         return take_answer(change->answer, change->author->arena, receipt, err);
     rc = check_before(change, err);
     if (!rc)
-        rc = build(change, err);
+        rc = offer_change_build(change, err);
     if (rc)
         return rc;
     save.id = change->id ? change->id : change->wished_id;
@@ -210,6 +279,7 @@ int offer_change_run(struct offer_change *change, Torg__V1__OfferReceipt *receip
 {
     const struct author *author = change->author;
     bool outrun = true;
+    bool look;
     int rc = 0;
 
     change->once = (struct once){
@@ -217,7 +287,17 @@ int offer_change_run(struct offer_change *change, Torg__V1__OfferReceipt *receip
         .key = author->once_key,
         .hash = author->once_hash,
         .now_us = clock_wall_us(change->offers->clock)};
-    for (int i = 0; i < OFFER_ATTEMPT_COUNT_MAX && outrun; i++)
-        rc = try_change(change, receipt, &outrun, err);
+    /* A new offer's key is nearly always new too: the transaction that writes it looks, unless
+     * other machines write as well and PostgreSQL would take that for a conflict with their keys.
+     */
+    look = change->id || change->read ||
+           (change->once.key.size && !store_is_local(change->offers->store));
+    for (int i = 0; i < OFFER_ATTEMPT_COUNT_MAX && outrun; i++) {
+        rc = try_change(change, look, receipt, &outrun, err);
+        if (rc && !look && change->once.key.size) {
+            look = true;
+            outrun = true;
+        }
+    }
     return rc;
 }

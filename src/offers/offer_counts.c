@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-enum { COUNT_DELTA_MAX = 3, TOTAL_DELTA_MAX = 4, CURRENCY_COUNTER_SIZE = 16 };
+enum { COUNT_DELTA_MAX = 3, TOTAL_DELTA_MAX = 4 };
 
 static const int64_t presets[OFFER_STATUS_COUNT] = {
     [OFFER_ACTIVE] = TORG__V1__CABINET__PRESET__ACTIVE,
@@ -17,7 +17,11 @@ static const int64_t presets[OFFER_STATUS_COUNT] = {
     [OFFER_BANNED] = TORG__V1__CABINET__PRESET__BANNED,
     [OFFER_WITHDRAWN] = TORG__V1__CABINET__PRESET__WITHDRAWN,
     [OFFER_DELETED] = PRESET_DELETED,
+    [OFFER_WAITING] = TORG__V1__CABINET__PRESET__WAITING,
 };
+
+const int64_t preset_ids[PRESET_ID_COUNT] = {1, 2, 3, 4, 5, 6, 8, PRESET_DELETED};
+_Static_assert(OFFER_STATUS_COUNT == 9, "a new status: is its preset in preset_ids, as in SQL?");
 
 int64_t preset_of(enum offer_status status)
 {
@@ -25,9 +29,14 @@ int64_t preset_of(enum offer_status status)
     return presets[status];
 }
 
-static bool is_listed(enum offer_status status)
+bool status_is_listed(enum offer_status status)
 {
     return status != OFFER_NONE && status != OFFER_DELETED;
+}
+
+void money_counter(const char *currency, char name[TOTAL_NAME_SIZE])
+{
+    snprintf(name, TOTAL_NAME_SIZE, "money:%.8s", currency);
 }
 
 /* --- lists --- */
@@ -103,9 +112,9 @@ static int apply_lists(struct store_tx *tx, const struct offer_step *step, struc
     if (preset_of(step->before) == preset_of(step->after))
         return 0;
     rc = move_row(tx, step, err);
-    if (!rc && is_listed(step->before) && !is_listed(step->after))
+    if (!rc && status_is_listed(step->before) && !status_is_listed(step->after))
         rc = drop_row(tx, step, PRESET_ALL, err);
-    if (!rc && !is_listed(step->before) && is_listed(step->after))
+    if (!rc && !status_is_listed(step->before) && status_is_listed(step->after))
         rc = add_row(tx, step, PRESET_ALL, err);
     return rc;
 }
@@ -117,15 +126,21 @@ struct delta {
     int64_t difference;
 };
 
+/* A recount under way (recount.h) has passed the offer: its difference belongs to both. */
 #define COUNT_HEAD "INSERT INTO user_offer_presets_count (seller_id, preset_id, counter) VALUES "
 #define COUNT_TAIL                                                                                 \
     " ON CONFLICT (seller_id, preset_id) DO UPDATE "                                               \
-    "SET counter = user_offer_presets_count.counter + excluded.counter"
+    "SET counter = user_offer_presets_count.counter + excluded.counter, "                          \
+    "recount = user_offer_presets_count.recount + CASE WHEN ($2, $3) >= "                          \
+    "(user_offer_presets_count.mark_us, user_offer_presets_count.mark_id) "                        \
+    "THEN excluded.counter ELSE 0 END"
+
+enum { COUNT_PARAM_COUNT = 3, TOTAL_PARAM_COUNT = 5 }; /* before the pairs */
 
 static const char *const count_sql[COUNT_DELTA_MAX + 1] = {
-    [1] = COUNT_HEAD "($1, $2, $3)" COUNT_TAIL,
-    [2] = COUNT_HEAD "($1, $2, $3), ($1, $4, $5)" COUNT_TAIL,
-    [3] = COUNT_HEAD "($1, $2, $3), ($1, $4, $5), ($1, $6, $7)" COUNT_TAIL,
+    [1] = COUNT_HEAD "($1, $4, $5)" COUNT_TAIL,
+    [2] = COUNT_HEAD "($1, $4, $5), ($1, $6, $7)" COUNT_TAIL,
+    [3] = COUNT_HEAD "($1, $4, $5), ($1, $6, $7), ($1, $8, $9)" COUNT_TAIL,
 };
 
 /* Keeps the list in order of presets. */
@@ -142,23 +157,25 @@ static size_t add_delta(struct delta *deltas, size_t count, int64_t preset, int6
 
 static int apply_counts(struct store_tx *tx, const struct offer_step *step, struct err *err)
 {
-    struct store_value params[1 + 2 * COUNT_DELTA_MAX];
+    struct store_value params[COUNT_PARAM_COUNT + 2 * COUNT_DELTA_MAX];
     struct delta deltas[COUNT_DELTA_MAX];
     size_t count = 0;
 
     if (step->before != OFFER_NONE && preset_of(step->before) == preset_of(step->after))
         return 0;
-    if (is_listed(step->before) != is_listed(step->after))
-        count = add_delta(deltas, count, PRESET_ALL, is_listed(step->after) ? 1 : -1);
+    if (status_is_listed(step->before) != status_is_listed(step->after))
+        count = add_delta(deltas, count, PRESET_ALL, status_is_listed(step->after) ? 1 : -1);
     if (step->before != OFFER_NONE)
         count = add_delta(deltas, count, preset_of(step->before), -1);
     count = add_delta(deltas, count, preset_of(step->after), 1);
     params[0] = STORE_V_TEXT(bytes_of(step->seller));
+    params[1] = STORE_V_INT(step->created_us);
+    params[2] = STORE_V_INT(step->id);
     for (size_t i = 0; i < count; i++) {
-        params[1 + 2 * i] = STORE_V_INT(deltas[i].preset);
-        params[2 + 2 * i] = STORE_V_INT(deltas[i].difference);
+        params[COUNT_PARAM_COUNT + 2 * i] = STORE_V_INT(deltas[i].preset);
+        params[COUNT_PARAM_COUNT + 2 * i + 1] = STORE_V_INT(deltas[i].difference);
     }
-    return store_exec(tx, count_sql[count], params, 1 + 2 * count, NULL, err);
+    return store_exec(tx, count_sql[count], params, COUNT_PARAM_COUNT + 2 * count, NULL, err);
 }
 
 /* --- totals --- */
@@ -173,14 +190,18 @@ struct total {
     "VALUES "
 #define TOTAL_TAIL                                                                                 \
     " ON CONFLICT (shard_id, seller_id, counter_id, seq_no) DO UPDATE "                            \
-    "SET counter_value = user_total_counters.counter_value + excluded.counter_value"
+    "SET counter_value = user_total_counters.counter_value + excluded.counter_value, "             \
+    "recount = user_total_counters.recount + CASE WHEN ($4, $5) >= "                               \
+    "(user_total_counters.mark_us, user_total_counters.mark_id) "                                  \
+    "THEN excluded.counter_value ELSE 0 END"
 
 static const char *const total_sql[TOTAL_DELTA_MAX + 1] = {
-    [1] = TOTAL_HEAD "($1, $2, $3, $4, $5)" TOTAL_TAIL,
-    [2] = TOTAL_HEAD "($1, $2, $3, $4, $5), ($1, $2, $3, $6, $7)" TOTAL_TAIL,
-    [3] = TOTAL_HEAD "($1, $2, $3, $4, $5), ($1, $2, $3, $6, $7), ($1, $2, $3, $8, $9)" TOTAL_TAIL,
-    [4] = TOTAL_HEAD "($1, $2, $3, $4, $5), ($1, $2, $3, $6, $7), ($1, $2, $3, $8, $9), "
-                     "($1, $2, $3, $10, $11)" TOTAL_TAIL,
+    [1] = TOTAL_HEAD "($1, $2, $3, $6, $7)" TOTAL_TAIL,
+    [2] = TOTAL_HEAD "($1, $2, $3, $6, $7), ($1, $2, $3, $8, $9)" TOTAL_TAIL,
+    [3] =
+        TOTAL_HEAD "($1, $2, $3, $6, $7), ($1, $2, $3, $8, $9), ($1, $2, $3, $10, $11)" TOTAL_TAIL,
+    [4] = TOTAL_HEAD "($1, $2, $3, $6, $7), ($1, $2, $3, $8, $9), ($1, $2, $3, $10, $11), "
+                     "($1, $2, $3, $12, $13)" TOTAL_TAIL,
 };
 
 static int64_t difference(const struct offer_step *step, enum offer_status status)
@@ -190,7 +211,7 @@ static int64_t difference(const struct offer_step *step, enum offer_status statu
 
 static int apply_totals(struct store_tx *tx, const struct offer_step *step, struct err *err)
 {
-    char money[CURRENCY_COUNTER_SIZE] = "";
+    char money[TOTAL_NAME_SIZE] = "";
     struct total totals[] = {
         /* in the order of their names */
         {"active", difference(step, OFFER_ACTIVE)},
@@ -199,23 +220,27 @@ static int apply_totals(struct store_tx *tx, const struct offer_step *step, stru
         {money, step->earned ? step->earned->amount : 0},
         {"sold", step->first_sale},
     };
-    struct store_value params[3 + 2 * TOTAL_DELTA_MAX];
+    struct store_value params[TOTAL_PARAM_COUNT + 2 * TOTAL_DELTA_MAX];
     size_t count = 0;
 
     if (step->earned)
-        snprintf(money, sizeof(money), "money:%.8s", step->earned->currency);
+        money_counter(step->earned->currency, money);
     params[0] = STORE_V_INT(step->shard);
     params[1] = STORE_V_TEXT(bytes_of(step->seller));
     params[2] = STORE_V_INT(step->id % TOTAL_ROW_COUNT);
+    params[3] = STORE_V_INT(step->created_us);
+    params[4] = STORE_V_INT(step->id);
     for (size_t i = 0; i < ARRAY_COUNT(totals); i++) {
         if (!totals[i].difference)
             continue;
         assert(count < TOTAL_DELTA_MAX);
-        params[3 + 2 * count] = STORE_V_TEXT(bytes_of(totals[i].counter));
-        params[4 + 2 * count] = STORE_V_INT(totals[i].difference);
+        params[TOTAL_PARAM_COUNT + 2 * count] = STORE_V_TEXT(bytes_of(totals[i].counter));
+        params[TOTAL_PARAM_COUNT + 2 * count + 1] = STORE_V_INT(totals[i].difference);
         count++;
     }
-    return count ? store_exec(tx, total_sql[count], params, 3 + 2 * count, NULL, err) : 0;
+    if (!count)
+        return 0;
+    return store_exec(tx, total_sql[count], params, TOTAL_PARAM_COUNT + 2 * count, NULL, err);
 }
 
 int offer_counts_apply(struct store_tx *tx, const struct offer_step *step, struct err *err)

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "net/message.h"
+#include "offers/feed_item.h"
 #include "offers/freshness.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
@@ -41,10 +42,15 @@ void offer_save_release(struct offer_save *save)
     buf_release(&save->body);
 }
 
-/* What the expiry worker looks for. */
-static int64_t expiry_of(const Torg__V1__Offer *offer)
+/* When the worker has to look at it (the column expires_us): an ACTIVE one then expires, one that
+ * waits for a photo has waited enough. 0: never. */
+static int64_t due_of(const Torg__V1__Offer *offer)
 {
-    return offer->status == TORG__V1__OFFER__STATUS__ACTIVE ? time_us(offer->expire_time) : 0;
+    if (offer->status == TORG__V1__OFFER__STATUS__ACTIVE)
+        return time_us(offer->expire_time);
+    if (offer->status == TORG__V1__OFFER__STATUS__WAITING && !*offer->wait_reason)
+        return time_us(offer->wait_until);
+    return 0;
 }
 
 /* What a change of the catalogue looks for; NULL (with no bytes) for a deleted one. */
@@ -73,7 +79,7 @@ static int insert_row(struct store_tx *tx, struct offer_save *save, struct err *
                                              STORE_V_INT(save->shard),
                                              STORE_V_INT(save->after->revision),
                                              STORE_V_INT(time_us(save->after->update_time)),
-                                             STORE_V_INT(expiry_of(save->after)),
+                                             STORE_V_INT(due_of(save->after)),
                                              category_of(save->after),
                                              STORE_V_BLOB(buf_bytes(&save->body))};
         int64_t changed = 0;
@@ -104,9 +110,9 @@ static int update_row(struct store_tx *tx, struct offer_save *save, struct err *
                                          STORE_V_INT(save->after->revision),
                                          STORE_V_INT(time_us(save->after->update_time)),
                                          STORE_V_BLOB(buf_bytes(&save->body)),
-                                         STORE_V_INT(expiry_of(save->after)),
+                                         STORE_V_INT(due_of(save->after)),
                                          category};
-    bool same = expiry_of(save->before) == expiry_of(save->after) &&
+    bool same = due_of(save->before) == due_of(save->after) &&
                 bytes_equal(category_of(save->before).bytes, category.bytes);
     int64_t changed = 0;
     int rc;
@@ -199,15 +205,33 @@ static int apply_counts(struct store_tx *tx, const struct offer_save *save, stru
     return offer_counts_apply(tx, &step, err);
 }
 
+/* Looked for before anything is written: a failure after that costs all that commit together. */
+static int check_once(struct store_tx *tx, struct offer_save *save, struct err *err)
+{
+    struct bytes answer;
+    int rc = 0;
+
+    if (save->check_once && save->once.key.size)
+        rc = once_find(tx, &save->once, save->arena, &answer, err);
+    if (!rc && save->check_once && save->once.key.size && answer.data)
+        rc = outrun(save, err);
+    return rc;
+}
+
 int offer_save_in(struct store_tx *tx, struct offer_save *save, struct err *err)
 {
     offerid wished = save->id;
     int rc;
 
     save->outrun = false;
+    rc = check_once(tx, save, err);
+    if (rc)
+        return rc;
     rc = save->before ? update_row(tx, save, err) : insert_row(tx, save, err);
     if (!rc && save->also)
         rc = save->also(tx, save, save->also_arg, err);
+    if (!rc && !save->owns_item)
+        rc = feed_item_follow(tx, save->id, save->before, save->after, err);
     if (!rc)
         rc = enqueue(tx, save, err);
     if (!rc)
@@ -239,5 +263,9 @@ int offer_save(struct offer_save *save, struct err *err)
     struct run run = {.save = save, .wished = save->id};
     int rc = offer_save_prepare(save, err);
 
-    return rc ? rc : store_write(save->offers->store, run_save, &run, err);
+    if (!rc)
+        rc = store_write(save->offers->store, run_save, &run, err);
+    if (!rc)
+        bell_ring(save->offers->bell);
+    return rc;
 }

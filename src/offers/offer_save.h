@@ -21,11 +21,13 @@ struct offer_save {
     const Torg__V1__Offer *before; /* NULL: it is new */
     Torg__V1__Offer *after;        /* with its revision, status and times */
     struct once once;              /* no key: none */
+    bool check_once;               /* nobody has looked for the key's answer yet */
     struct arena *arena;
     /* What else belongs to the change, in the same transaction, right after the offer's row (and
      * again if that is run again); may be NULL. It may set `outrun` and fail with ERR_CONFLICT. */
     int (*also)(struct store_tx *tx, struct offer_save *save, void *arg, struct err *err);
     void *also_arg;
+    bool owns_item; /* `also` writes the row of the external id (feed_item.h) itself */
 
     offerid id;      /* of a new one: wished, 0 for any; then the one it got */
     struct buf body; /* owned; set by offer_save_prepare */
@@ -38,7 +40,8 @@ struct offer_save {
 
 /* Encodes and packs the new state; ERR_LIMIT when it is too large. */
 int offer_save_prepare(struct offer_save *save, struct err *err);
-/* Inside a transaction; what it returns decides on the commit. May be run again. */
+/* Inside a transaction; what it returns decides on the commit. May be run again. Who commits rings
+ * offers->bell then. */
 int offer_save_in(struct store_tx *tx, struct offer_save *save, struct err *err);
 /* Both, in a transaction of its own. */
 int offer_save(struct offer_save *save, struct err *err);

@@ -7,6 +7,9 @@
 #include "base/buf.h"
 
 #define FROM(status) (1u << (status))
+/* What its seller has in hand: neither gone nor taken from him. */
+#define FROM_LIVE                                                                                  \
+    (FROM(OFFER_WAITING) | FROM(OFFER_ACTIVE) | FROM(OFFER_EXPIRED) | FROM(OFFER_WITHDRAWN))
 #define FROM_SOLD (FROM(OFFER_SOLD_ON_SITE) | FROM(OFFER_SOLD_ELSEWHERE))
 
 /* The same status, or the one that was kept when it was left. */
@@ -19,29 +22,21 @@ static const struct move {
 } moves[OFFER_MOVE_COUNT] = {
     [MOVE_PUBLISH] = {"publish", FROM(OFFER_NONE), OFFER_ACTIVE},
     /* A banned one can be mended for the moderator to look at again. */
-    [MOVE_UPDATE] = {"update",
-                     FROM(OFFER_ACTIVE) | FROM(OFFER_EXPIRED) | FROM(OFFER_WITHDRAWN) |
-                         FROM(OFFER_BANNED),
-                     TO_SAME},
+    [MOVE_UPDATE] = {"update", FROM_LIVE | FROM(OFFER_BANNED), TO_SAME},
     [MOVE_PROLONG] = {"prolong", FROM(OFFER_ACTIVE) | FROM(OFFER_EXPIRED), OFFER_ACTIVE},
     [MOVE_REPUBLISH] = {"republish", FROM(OFFER_WITHDRAWN) | FROM_SOLD, OFFER_ACTIVE},
-    [MOVE_WITHDRAW] = {"withdraw", FROM(OFFER_ACTIVE) | FROM(OFFER_EXPIRED), OFFER_WITHDRAWN},
-    [MOVE_SELL_ON_SITE] = {"sell on site",
-                           FROM(OFFER_ACTIVE) | FROM(OFFER_EXPIRED) | FROM(OFFER_WITHDRAWN),
-                           OFFER_SOLD_ON_SITE},
-    [MOVE_SELL_ELSEWHERE] = {"sell elsewhere",
-                             FROM(OFFER_ACTIVE) | FROM(OFFER_EXPIRED) | FROM(OFFER_WITHDRAWN),
-                             OFFER_SOLD_ELSEWHERE},
-    [MOVE_DELETE] = {"delete",
-                     FROM(OFFER_ACTIVE) | FROM(OFFER_EXPIRED) | FROM(OFFER_WITHDRAWN) | FROM_SOLD |
-                         FROM(OFFER_BANNED),
-                     OFFER_DELETED},
+    [MOVE_WITHDRAW] = {"withdraw", FROM(OFFER_ACTIVE) | FROM(OFFER_EXPIRED) | FROM(OFFER_WAITING),
+                       OFFER_WITHDRAWN},
+    [MOVE_SELL_ON_SITE] = {"sell on site", FROM_LIVE, OFFER_SOLD_ON_SITE},
+    [MOVE_SELL_ELSEWHERE] = {"sell elsewhere", FROM_LIVE, OFFER_SOLD_ELSEWHERE},
+    [MOVE_DELETE] = {"delete", FROM_LIVE | FROM_SOLD | FROM(OFFER_BANNED), OFFER_DELETED},
     [MOVE_EXPIRE] = {"expire", FROM(OFFER_ACTIVE), OFFER_EXPIRED},
-    [MOVE_BAN] = {"ban",
-                  FROM(OFFER_ACTIVE) | FROM(OFFER_EXPIRED) | FROM(OFFER_WITHDRAWN) | FROM_SOLD,
-                  OFFER_BANNED},
+    [MOVE_SHOW] = {"show", FROM(OFFER_WAITING), OFFER_ACTIVE},
+    [MOVE_BAN] = {"ban", FROM_LIVE | FROM_SOLD, OFFER_BANNED},
     [MOVE_UNBAN] = {"unban", FROM(OFFER_BANNED), TO_BEFORE_BAN},
     [MOVE_REVIVE] = {"revive", FROM(OFFER_DELETED), OFFER_ACTIVE},
+    /* Not of a deleted one: nobody would look at them, and a revival asks for them again. */
+    [MOVE_PHOTOS] = {"add photos", FROM_LIVE | FROM_SOLD | FROM(OFFER_BANNED), TO_SAME},
 };
 
 static const char *const status_names[OFFER_STATUS_COUNT] = {
@@ -53,6 +48,7 @@ static const char *const status_names[OFFER_STATUS_COUNT] = {
     [OFFER_BANNED] = "BANNED",
     [OFFER_WITHDRAWN] = "WITHDRAWN",
     [OFFER_DELETED] = "DELETED",
+    [OFFER_WAITING] = "WAITING",
 };
 
 const char *offer_status_name(enum offer_status status)
@@ -71,6 +67,11 @@ bool offer_status_allows(enum offer_status from, enum offer_move move)
 {
     assert(from < OFFER_STATUS_COUNT && move < OFFER_MOVE_COUNT);
     return moves[move].from >> from & 1;
+}
+
+bool offer_status_is_known(int status)
+{
+    return status > OFFER_NONE && status < OFFER_STATUS_COUNT;
 }
 
 bool offer_move_is_sellers(enum offer_move move)

@@ -3,6 +3,8 @@
  * offer_status.h - the life of an offer: one table of who may move it from where to where.
  *
  * Who asks is not checked here: a service lets its callers ask for the moves that are theirs.
+ * Whether an offer that the table makes ACTIVE is shown at once, or is WAITING for a photo first,
+ * is the category's to say (offer_wait.h).
  */
 #ifndef TORG_OFFERS_OFFER_STATUS_H
 #define TORG_OFFERS_OFFER_STATUS_H
@@ -22,6 +24,7 @@ enum offer_status { /* as in the message; 0 = it does not exist yet */
                     OFFER_BANNED = TORG__V1__OFFER__STATUS__BANNED,
                     OFFER_WITHDRAWN = TORG__V1__OFFER__STATUS__WITHDRAWN,
                     OFFER_DELETED = TORG__V1__OFFER__STATUS__DELETED,
+                    OFFER_WAITING = TORG__V1__OFFER__STATUS__WAITING, /* for a photo */
                     OFFER_STATUS_COUNT,
 };
 
@@ -35,9 +38,11 @@ enum offer_move {                 /* the sellers' first */
                   MOVE_SELL_ELSEWHERE,
                   MOVE_DELETE,
                   MOVE_EXPIRE, /* worker */
+                  MOVE_SHOW,   /* worker: it has waited for a photo long enough */
                   MOVE_BAN,    /* moderator */
                   MOVE_UNBAN,  /* moderator: back to what it was */
                   MOVE_REVIVE, /* feed: a deleted item has come back */
+                  MOVE_PHOTOS, /* worker: results of photos, same status */
                   OFFER_MOVE_COUNT,
 };
 
@@ -47,6 +52,8 @@ enum offer_move {                 /* the sellers' first */
 int offer_status_move(enum offer_status from, enum offer_move move, enum offer_status before_ban,
                       const char *name, enum offer_status *to, struct err *err);
 
+/* False of a number that no version of ours has stored. */
+bool offer_status_is_known(int status);
 bool offer_move_is_sellers(enum offer_move move);
 bool offer_status_allows(enum offer_status from, enum offer_move move);
 const char *offer_status_name(enum offer_status status); /* "ACTIVE"; "draft" for none */

@@ -35,6 +35,8 @@ static Torg__V1__Offer *seen_by(const struct reader *reader, Torg__V1__Offer *of
     offer->content->contacts = NULL;
     offer->content->external_id = (char *)protobuf_c_empty_string;
     offer->sale = NULL;
+    for (size_t i = 0; i < offer->content->n_photos; i++)
+        offer->content->photos[i]->reason = (char *)protobuf_c_empty_string;
     return offer;
 }
 
@@ -113,7 +115,7 @@ int offers_move(const struct offers *offers, const struct author *author, offeri
                                   .expected_revision = expected_revision,
                                   .move = move};
 
-    assert(id && move != MOVE_PUBLISH && move != MOVE_UPDATE);
+    assert(id && move != MOVE_PUBLISH && move != MOVE_UPDATE && move != MOVE_PHOTOS);
     return offer_change_run(&change, receipt, err);
 }
 

@@ -24,10 +24,13 @@
 #include "base/violation.h"
 #include "catalog/catalog.h"
 #include "catalog/validate.h"
+#include "offers/bell.h"
 #include "offers/offer_id.h"
 #include "offers/offer_status.h"
 #include "store/store.h"
 #include "torg/v1/offer.pb-c.h"
+
+struct feed_rules; /* feed_rules.h */
 
 /* What the stage stands on; filled by its role or test, shared by all threads. */
 struct offers {
@@ -37,6 +40,11 @@ struct offers {
     void *catalog_arg;
     uint64_t (*draw)(void *arg); /* random bits for an id; NULL: the system's */
     void *draw_arg;
+    /* How long the worker leaves drafts that nobody changes; 0: for ever. */
+    int64_t visitor_draft_life_us;
+    int64_t seller_draft_life_us;
+    struct bell *bell; /* rung after each change; NULL: the worker finds it by itself; borrowed */
+    const struct feed_rules *feed_rules; /* borrowed; NULL: the defaults */
 };
 
 /* Who writes, and how often it may happen. */
@@ -73,8 +81,8 @@ int offers_update(const struct offers *offers, const struct author *author, offe
                   int64_t expected_revision, Torg__V1__OfferContent *content,
                   Torg__V1__OfferReceipt *receipt, struct err *err);
 
-/* Any move but publishing and updating. expected_revision 0: whatever it is. A NULL seller in
- * author: not asked for by one (worker, moderator, feed). */
+/* Any move but publishing, updating and photos. expected_revision 0: whatever it is. A NULL seller
+ * in author: not asked for by one (worker, moderator, feed). */
 int offers_move(const struct offers *offers, const struct author *author, offerid id,
                 int64_t expected_revision, enum offer_move move, Torg__V1__OfferReceipt *receipt,
                 struct err *err);

@@ -23,6 +23,16 @@ int caller_seller(const struct call *call, const char **seller, struct err *err)
                    identity->principal);
 }
 
+int caller_unbound(const struct call *call, struct err *err)
+{
+    const struct identity *identity = call_identity(call);
+
+    if (!*identity->seller)
+        return 0;
+    return err_set(err, ERR_DENIED, "the key '%s' is bound to a seller: take one that is not",
+                   identity->principal);
+}
+
 int caller_id(struct call *call, const char *field, const char *text, offerid *id, struct err *err)
 {
     int rc = offer_id_parse(bytes_of(text), id, err);

@@ -19,11 +19,16 @@ struct rpc_service draft_service(struct offers *offers);
 struct rpc_service cabinet_service(struct offers *offers);
 struct rpc_service moderation_service(struct offers *offers);
 struct rpc_service stage_service(struct offers *offers);
+struct rpc_service counters_service(struct offers *offers);
+struct rpc_service feed_service(struct offers *offers);
 
 /* --- what their files share --- */
 
 /* The seller of the credential; ERR_DENIED when it has none. */
 int caller_seller(const struct call *call, const char **seller, struct err *err);
+
+/* What is decided for all sellers is not for a key of one: ERR_DENIED. */
+int caller_unbound(const struct call *call, struct err *err);
 
 /* A field with an offer id; what is wrong with it is told of the field. */
 int caller_id(struct call *call, const char *field, const char *text, offerid *id, struct err *err);

@@ -5,23 +5,12 @@
 #include "offers/service.h"
 #include "offers/stage.h"
 
-/* What is decided for all sellers is not for a key of one. */
-static int refuse_sellers(const struct call *call, struct err *err)
-{
-    const struct identity *identity = call_identity(call);
-
-    if (!*identity->seller)
-        return 0;
-    return err_set(err, ERR_DENIED, "the key '%s' is bound to a seller: take one that is not",
-                   identity->principal);
-}
-
 static int give_opinion(struct call *call, const ProtobufCMessage *request,
                         ProtobufCMessage *response, struct err *err)
 {
     const Torg__V1__ModerationOpinion *opinion = (const Torg__V1__ModerationOpinion *)request;
     struct violations violations = violations_in(call_arena(call));
-    int rc = refuse_sellers(call, err);
+    int rc = caller_unbound(call, err);
 
     if (!rc && opinion_check(opinion, &violations)) {
         caller_tell(call, &violations);
@@ -39,7 +28,7 @@ static int get_moderation(struct call *call, const ProtobufCMessage *request,
     const Torg__V1__GetModerationRequest *wanted = (const Torg__V1__GetModerationRequest *)request;
     Torg__V1__Moderation *moderation;
     offerid id;
-    int rc = refuse_sellers(call, err);
+    int rc = caller_unbound(call, err);
 
     if (!rc)
         rc = caller_id(call, "offer_id", wanted->offer_id, &id, err);
@@ -53,7 +42,7 @@ static int get_moderation(struct call *call, const ProtobufCMessage *request,
 static int begin_stage(struct call *call, const char *id_text, const char *stage, offerid *id,
                        struct err *err)
 {
-    int rc = refuse_sellers(call, err);
+    int rc = caller_unbound(call, err);
 
     if (!rc)
         rc = caller_id(call, "offer_id", id_text, id, err);

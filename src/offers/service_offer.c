@@ -216,8 +216,8 @@ static int mark_offer_sold(struct call *call, const ProtobufCMessage *request,
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "GetOffer", .unary = get_offer, .flags = RPC_PUBLIC},
-    {.name = "GetOffers", .unary = get_offers, .flags = RPC_PUBLIC},
+    {.name = "GetOffer", .unary = get_offer, .flags = RPC_PUBLIC | RPC_BRIEF},
+    {.name = "GetOffers", .unary = get_offers, .flags = RPC_PUBLIC | RPC_BRIEF},
     {.name = "CreateOffer", .unary = create_offer, .scope = "offers.write"},
     {.name = "UpdateOffer", .unary = update_offer, .scope = "offers.write"},
     {.name = "ProlongOffer", .unary = prolong_offer, .scope = "offers.write"},
@@ -227,6 +227,16 @@ static const struct rpc_method methods[] = {
     {.name = "DeleteOffer", .unary = delete_offer, .scope = "offers.write"},
 };
 
+static void begin_reads(void *context)
+{
+    store_hold(((struct offers *)context)->store);
+}
+
+static void end_reads(void *context)
+{
+    store_let_go(((struct offers *)context)->store);
+}
+
 struct rpc_service offer_service(struct offers *offers)
 {
     return (struct rpc_service){
@@ -234,5 +244,8 @@ struct rpc_service offer_service(struct offers *offers)
         .methods = methods,
         .method_count = ARRAY_COUNT(methods),
         .context = offers,
+        .remote = !store_is_local(offers->store),
+        .begin = begin_reads,
+        .end = end_reads,
     };
 }

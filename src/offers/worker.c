@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "offers/draft.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
 
@@ -27,6 +28,8 @@ struct offers_worker {
     const struct offers *offers; /* borrowed */
     struct coord_shards *shards; /* owned */
     struct exporter exporter;
+    struct bell own;   /* where the writers have none */
+    struct bell *bell; /* the writers', or the own one */
     pthread_t export_thread;
     pthread_t keeping_thread;
     pthread_mutex_t lock; /* of the keeping thread's wait */
@@ -35,6 +38,7 @@ struct offers_worker {
     struct counter *errors;
     struct counter *expired;
     struct counter *forgotten;
+    struct counter *purged;
     struct histogram *rounds;
     struct gauge *lag_rows[OFFER_SHARD_COUNT];
     struct gauge *lag_seconds[OFFER_SHARD_COUNT];
@@ -58,8 +62,8 @@ static size_t owned_shards(struct offers_worker *worker, struct coord_shard *own
     return kept;
 }
 
-/* A round; how long to wait before the next. */
-static int export_once(struct offers_worker *worker, int waited_ms)
+/* A round; how long to wait before the next. *failed: new changes are no reason for it. */
+static int export_once(struct offers_worker *worker, int waited_ms, bool *failed)
 {
     struct coord_shard owned[OFFER_SHARD_COUNT];
     size_t owned_count = owned_shards(worker, owned);
@@ -70,6 +74,7 @@ static int export_once(struct offers_worker *worker, int waited_ms)
 
     if (count)
         histogram_add(worker->rounds, clock_mono_us(clock_system()) - begin_us);
+    *failed = rc != 0;
     if (rc == ERR_STALE) { /* coord will tell so too */
         log_warn("a shard was lost while it was exported", LOG_TEXT("error", err.text));
         return EXPORT_WAIT_MS_MAX;
@@ -82,7 +87,7 @@ static int export_once(struct offers_worker *worker, int waited_ms)
         return waited_ms < EXPORT_RETRY_MS_MAX ? waited_ms : EXPORT_RETRY_MS_MAX;
     }
     if (count)
-        return 0;
+        return worker->exporter.more ? 0 : EXPORT_PAUSE_MS;
     waited_ms = waited_ms ? waited_ms * 2 : EXPORT_WAIT_MS_MIN;
     return waited_ms < EXPORT_WAIT_MS_MAX ? waited_ms : EXPORT_WAIT_MS_MAX;
 }
@@ -94,9 +99,14 @@ static void *export_main(void *arg)
     int wait_ms = 0;
 
     while (!atomic_load(&worker->stopping)) {
-        wait_ms = export_once(worker, wait_ms);
-        if (wait_ms) /* a change of what is owned ends the wait; a timeout is no failure */
+        uint64_t rings = bell_rings(worker->bell);
+        bool failed;
+
+        wait_ms = export_once(worker, wait_ms, &failed);
+        if (wait_ms && failed) /* a change of what is owned ends it; a timeout is no failure */
             coord_wait(worker->shards, &seen, wait_ms, NULL);
+        else if (wait_ms)
+            bell_wait(worker->bell, rings, wait_ms);
     }
     return NULL;
 }
@@ -132,21 +142,32 @@ static void expire_shards(struct offers_worker *worker, const struct coord_shard
     }
 }
 
-/* Of the whole store, by whoever has the first shard: one is enough. */
-static void forget_answers(struct offers_worker *worker, const struct coord_shard *owned,
-                           size_t count)
+static void forget_answers(struct offers_worker *worker)
 {
     int64_t forgotten = ONCE_CHUNK_COUNT;
     struct err err = {0};
 
-    if (!count || owned[0].shard != 0)
-        return;
     while (forgotten == ONCE_CHUNK_COUNT && !atomic_load(&worker->stopping)) {
         if (offers_forget_answers(worker->offers, ONCE_CHUNK_COUNT, &forgotten, &err)) {
             note_failure(worker, "kept answers", &err);
             return;
         }
         counter_add(worker->forgotten, (uint64_t)forgotten);
+    }
+}
+
+static void purge_drafts(struct offers_worker *worker, const char *owners, int64_t life_us)
+{
+    int64_t before_us = clock_wall_us(worker->offers->clock) - life_us;
+    size_t purged = DRAFT_CHUNK_COUNT;
+    struct err err = {0};
+
+    while (life_us && purged == DRAFT_CHUNK_COUNT && !atomic_load(&worker->stopping)) {
+        if (draft_purge(worker->offers, owners, before_us, DRAFT_CHUNK_COUNT, &purged, &err)) {
+            note_failure(worker, "abandoned drafts", &err);
+            return;
+        }
+        counter_add(worker->purged, purged);
     }
 }
 
@@ -233,7 +254,12 @@ static void *keeping_main(void *arg)
 
         tell_lag(worker, owned, count);
         expire_shards(worker, owned, count);
-        forget_answers(worker, owned, count);
+        /* What is of the whole store is done by whoever has the first shard: one is enough. */
+        if (count && owned[0].shard == 0) {
+            forget_answers(worker);
+            purge_drafts(worker, DRAFT_OF_VISITORS, worker->offers->visitor_draft_life_us);
+            purge_drafts(worker, DRAFT_OF_SELLERS, worker->offers->seller_draft_life_us);
+        }
     } while (wait_period(worker));
     return NULL;
 }
@@ -250,6 +276,8 @@ static void make_metrics(struct offers_worker *worker)
         metrics_counter("torg_offers_expired_total", NULL, "Offers expired by this process.");
     worker->forgotten = metrics_counter("torg_offers_answers_forgotten_total", NULL,
                                         "Answers to idempotency keys that were too old.");
+    worker->purged = metrics_counter("torg_offers_drafts_purged_total", NULL,
+                                     "Abandoned drafts that were too old.");
     worker->rounds = metrics_histogram("torg_export_round_seconds", NULL,
                                        "Reading, sending and deleting one batch of changes.");
     for (unsigned i = 0; i < OFFER_SHARD_COUNT; i++) {
@@ -279,6 +307,8 @@ int offers_worker_start(const struct offers *offers, struct topics *topics, stru
 
     *worker = NULL;
     self->offers = offers;
+    bell_init(&self->own);
+    self->bell = offers->bell ? offers->bell : &self->own;
     make_metrics(self);
     rc = coord_join(coord, EXPORT_SET, OFFER_SHARD_COUNT, &self->shards, err);
     if (!rc)
@@ -286,6 +316,7 @@ int offers_worker_start(const struct offers *offers, struct topics *topics, stru
     if (rc) {
         if (self->shards)
             coord_leave(self->shards);
+        bell_release(&self->own);
         free(self);
         return rc;
     }
@@ -307,10 +338,12 @@ void offers_worker_stop(struct offers_worker *worker)
     atomic_store(&worker->stopping, true);
     pthread_cond_signal(&worker->stopped);
     pthread_mutex_unlock(&worker->lock);
+    bell_ring(worker->bell);
     pthread_join(worker->export_thread, NULL);
     pthread_join(worker->keeping_thread, NULL);
     coord_leave(worker->shards);
     pthread_cond_destroy(&worker->stopped);
     pthread_mutex_destroy(&worker->lock);
+    bell_release(&worker->own);
     free(worker);
 }

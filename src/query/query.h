@@ -35,10 +35,14 @@ enum clause_kind {
     CLAUSE_FUZZY,  /* any term that has a form within lexicon_fuzzy_distance edits */
 };
 
-/* The text goes through analysis_run. Several words in one WORD clause: tied ones ("iphone15",
- * "wi-fi") mean their whole or their phrase, others are as many clauses of the same occur. EXACT
- * with several words is a phrase of exact forms. A word that analysis drops or an empty text is no
- * clause; a text without clauses but with bytes matches nothing. */
+/* The text goes through analysis_run. Several words in one WORD clause: tied ones (nothing or one
+ * sign between them, but not a comma or semicolon) mean their phrase ("iphone15"), two with a
+ * hyphen their whole or their phrase ("wi-fi"); others are as many clauses of the same occur, and
+ * count as such for should_min. A number with its unit ("128 гб") is always their whole, one word.
+ * EXACT with several words is a phrase of exact forms. Of several words the last one is the PREFIX,
+ * the others are WORDs; each that is not a number is FUZZY. A word that analysis drops or an empty
+ * text is no clause; a text without clauses but with bytes matches nothing. NOT alone: everything
+ * else matches, with score 0. */
 struct text_clause {
     uint8_t occur;  /* enum clause_occur */
     uint8_t kind;   /* enum clause_kind */
@@ -50,17 +54,18 @@ struct text_clause {
 /* score = Σ over clauses that match and are not NOT: boost · part. Part of a word is BM25F:
  *   t = Σ over fields of weight · tf · norm[length],   idf · t / (k1 + t) · (k1 + 1)
  *   idf = ln(1 + (N - df + 0.5) / (df + 0.5)), N and df with the masked documents (explain tells
- * them) with the tf of all forms, in the fields of the mask. A phrase: the sum over its words. A
- * prefix: the greatest of its terms; fuzzy: the greatest of its terms × 1, 0.7, 0.5 at 0, 1, 2
- * edits. */
+ * them) with the tf of all forms, in the fields of the mask. A phrase: the sum over its words (all
+ * their tf, not only where they stand together); a whole or its phrase: the greater. A prefix: the
+ * greatest of its terms; fuzzy: the greatest of its terms × 1, 0.7, 0.5 at 0, 1, 2 edits. */
 struct query_text {
     const struct text_clause *clauses;
     uint32_t count;
     uint32_t should_min; /* 0: one when there is no MUST, else none */
 };
 
-/* A buyer's line: words are MUST (any: SHOULD), "..." a PHRASE, !word EXACT, -word NOT, word*
- * PREFIX, word~ FUZZY. */
+/* A buyer's line: words are MUST (any: SHOULD), "..." a PHRASE, !word and !"..." EXACT, -word and
+ * -"..." NOT, word* PREFIX, word~ FUZZY. Signs mean this where a word begins or ends, else they are
+ * text. Words side by side are one clause, so that "128 гб" stays together. */
 int query_text_parse(struct bytes line, bool any, struct arena *arena, struct query_text *text,
                      struct err *err);
 
@@ -120,9 +125,11 @@ enum facet_kind {
 };
 
 struct query_facet {
-    struct bytes name;    /* in the answer; empty: the field */
-    uint8_t kind;         /* enum facet_kind */
-    bool sees_own_filter; /* else it does not see the top-level (AND) filters of its own field */
+    struct bytes name; /* in the answer; empty: the field */
+    uint8_t kind;      /* enum facet_kind */
+    /* Else it does not see the filters of its own field: those among the ANDs at the top of the
+     * stage's filter whose leaves are all of this field. The base is seen always. */
+    bool sees_own_filter;
     struct bytes field;
     uint32_t limit;
     const int64_t *bounds;
@@ -135,7 +142,7 @@ enum query_total { TOTAL_EXACT, TOTAL_NONE };
 
 struct query_stage {
     struct bytes name;
-    struct query_text text;            /* with that of the base */
+    struct query_text text;
     const struct query_filter *filter; /* NULL: none; with that of the base */
     const struct query_sort *sorts;    /* none: relevance when there is text, else by id */
     uint32_t sort_count;               /* ties by ascending id */
@@ -150,6 +157,11 @@ struct query_stage {
     uint8_t total;       /* enum query_total */
     int64_t now;         /* seconds: for ages in formulas */
 };
+
+/* The list of a stage: all hits by sorts; the first rerank_count of them again by rerank (highest
+ * first, NaN last, ties by id); then, in this order, what would be more than cap of one value is
+ * left out (a document without a value is not). Offset, limit and cursor cut this list. Totals and
+ * facets are of all hits, capped or not. No cursor with rerank. */
 
 /* One request, several stages over a shared base filter. */
 struct query_plan {
@@ -203,7 +215,6 @@ struct query_tuning {
     int8_t use_sets;    /* 1, -1: drive by attribute sets always, never */
     int8_t use_windows; /* 1, -1: window bitmaps for text always, lists always where it can */
     int8_t use_bounds;  /* 1, -1: skip by score bounds, or score everything */
-    int8_t column_scan; /* 1, -1: whole-window compares, or survivors one by one */
     int8_t facet_lists; /* 1, -1 */
 };
 
@@ -233,8 +244,9 @@ int query_explain(struct query_engine *engine, const struct query_plan *plan, ui
 /* The text with its words that the query means marked, cut to fragments. */
 struct highlight_options {
     struct bytes before, after; /* "<b>", "</b>" */
-    uint32_t fragment_size;     /* bytes, about; 0: the whole text */
-    uint32_t fragment_count;
+    uint32_t fragment_size;     /* bytes of source, about; 0: the whole text */
+    uint32_t fragment_count;    /* at most, in order, with "…" where text is left out; 0: one */
+    bool escape_html;           /* & < > " ' of the source; else that is the caller's business */
 };
 int query_highlight(struct query_engine *engine, const struct query_text *text, struct bytes source,
                     const struct highlight_options *options, struct arena *arena,

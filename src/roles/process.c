@@ -224,6 +224,7 @@ int process_run(struct process *process, struct err *err)
     process->clock = clock_system();
     process->start_us = clock_wall_us(process->clock);
     process->dir = DATA_DIR_CLOSED;
+    bell_init(&process->bell);
     stopper_start();
     rc = open_all(process, err);
     if (!rc) {
@@ -234,6 +235,7 @@ int process_run(struct process *process, struct err *err)
             log_warn("the stop could not be recorded", LOG_TEXT("error", stop_err.text));
     }
     close_all(process);
+    bell_release(&process->bell);
     if (!rc)
         log_info("stopped");
     return rc;

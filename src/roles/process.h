@@ -20,6 +20,7 @@
 #include "catalog/holder.h"
 #include "config/config.h"
 #include "net/server.h"
+#include "offers/bell.h"
 #include "roles/backends.h"
 #include "roles/data_dir.h"
 
@@ -49,6 +50,7 @@ struct process {
     struct server *server;
     bool demo;                      /* torg up: an empty store gets the demo catalogue */
     struct catalog_holder *catalog; /* NULL until a role has called process_open_catalog */
+    struct bell bell;               /* offers' writers ring it, their worker wakes up */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "config/config.h"
+#include "net/rpc_stream.h"
 
 struct remote;
 
@@ -24,5 +25,16 @@ const char *remote_url(const struct remote *remote);
 int remote_call(struct remote *remote, const char *method, const ProtobufCMessage *request,
                 const ProtobufCMessageDescriptor *type, ProtobufCMessage **response,
                 struct err *err);
+
+/* The same for a method that answers with a stream: take is called with each message, whose memory
+ * is gone afterwards. Negative ends the call and is returned. */
+int remote_stream(struct remote *remote, const char *method, const ProtobufCMessage *request,
+                  const ProtobufCMessageDescriptor *type,
+                  int (*take)(void *arg, const ProtobufCMessage *message, struct err *err),
+                  void *arg, struct err *err);
+
+/* A call with streams. The server may be busy with what it was sent for as long as an hour. */
+int remote_open_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
+                       struct err *err);
 
 #endif

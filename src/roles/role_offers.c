@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* role_offers.c - the role offers: sellers' offers, drafts and cabinets. */
+/* role_offers.c - the role offers: sellers' offers, drafts, cabinets and feeds. */
 #include "base/memory.h"
 #include "offers/service.h"
+#include "roles/feed_settings.h"
 #include "roles/process.h"
 
 /* One a process; the server borrows them for its life. */
 static struct offers offers;
-static struct rpc_service services[5];
+static struct feed_rules feed_rules;
+static struct rpc_service services[7];
 
 static struct catalog *catalog_in_use(void *arg)
 {
@@ -19,15 +21,20 @@ int role_offers_start(struct process *process, struct err *err)
 
     if (rc)
         return rc;
+    feed_rules = feed_settings(process->config);
     offers = (struct offers){.store = process->backends.store,
                              .clock = process->clock,
                              .catalog = catalog_in_use,
-                             .catalog_arg = process->catalog};
+                             .catalog_arg = process->catalog,
+                             .bell = &process->bell,
+                             .feed_rules = &feed_rules};
     services[0] = offer_service(&offers);
     services[1] = draft_service(&offers);
     services[2] = cabinet_service(&offers);
     services[3] = moderation_service(&offers);
     services[4] = stage_service(&offers);
+    services[5] = counters_service(&offers);
+    services[6] = feed_service(&offers);
     for (size_t i = 0; i < ARRAY_COUNT(services); i++)
         server_add_service(process->server, &services[i]);
     return 0;

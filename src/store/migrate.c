@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -20,6 +21,7 @@
 #include "store/store_ops.h"
 
 struct step {
+    bool sqlite;
     const struct migration *list;
     size_t count;
     int64_t reached; /* the highest version found applied */
@@ -62,7 +64,25 @@ static int check_applied(void *arg, const struct store_value *columns, size_t co
     return 0;
 }
 
-static int apply(struct store_tx *tx, const struct migration *migration, struct err *err)
+/* Lets SQLite see what is a comment to the other: see migrate.h. */
+static void open_comments(char *sql)
+{
+    static const char begin[] = "/* sqlite:";
+    char *at = strstr(sql, begin);
+
+    while (at) {
+        char *end = strstr(at, "*/");
+
+        memset(at, ' ', strlen(begin));
+        if (!end)
+            return;
+        memset(end, ' ', 2);
+        at = strstr(end, begin);
+    }
+}
+
+static int apply(struct store_tx *tx, const struct migration *migration, bool sqlite,
+                 struct err *err)
 {
     const struct store_value params[] = {
         STORE_V_INT(migration->version), STORE_V_TEXT(bytes_of(migration->name)),
@@ -74,6 +94,8 @@ static int apply(struct store_tx *tx, const struct migration *migration, struct 
     while (rc == 0 && sql_next(&text, &statement)) {
         char *sql = mem_strndup((const char *)statement.data, statement.size);
 
+        if (sqlite)
+            open_comments(sql);
         rc = store_exec(tx, sql, NULL, 0, NULL, err);
         free(sql);
     }
@@ -108,13 +130,13 @@ static int migrate_step(struct store_tx *tx, void *arg, struct err *err)
         step->done = true;
         return 0;
     }
-    return apply(tx, &step->list[step->reached], err);
+    return apply(tx, &step->list[step->reached], step->sqlite, err);
 }
 
 int store_migrate_list(struct store *store, const struct migration *list, size_t count,
                        size_t *applied, struct err *err)
 {
-    struct step step = {.list = list, .count = count};
+    struct step step = {.sqlite = store_is_local(store), .list = list, .count = count};
     size_t applied_count = 0;
     struct err local;
     size_t i;

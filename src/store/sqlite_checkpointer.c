@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 
-enum { PASSIVE_ROUND_MAX = 4, REST_PAGE_COUNT = 512, IDLE_MS = 1000, RETRY_MS = 50 };
+enum { PASSIVE_ROUND_MAX = 6, REST_PAGE_COUNT = 512, IDLE_MS = 1000, RETRY_MS = 50 };
 
 struct sqlite_checkpointer {
     struct sqlite_connection connection;
@@ -28,6 +28,7 @@ struct sqlite_checkpointer {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int page_count_max; /* of place: a checkpoint starts */
+    bool durable;       /* of place */
     int page_count;     /* the log's length after the last commit */
     bool writing;       /* a group is under way */
     bool holding;       /* the writer is asked to stand still */
@@ -66,6 +67,19 @@ static bool checkpoint(struct sqlite_checkpointer *self, int mode, int *copied)
     return rc == SQLITE_OK;
 }
 
+/* SQLite syncs the database only with the last page of the log, which is when the writer is held:
+ * what was copied before is then on disk already. A failure shows again there. */
+static void sync_database(struct sqlite_checkpointer *self)
+{
+    sqlite3_file *file = NULL;
+
+    if (self->durable &&
+        sqlite3_file_control(self->connection.db, "main", SQLITE_FCNTL_FILE_POINTER, &file) ==
+            SQLITE_OK &&
+        file && file->pMethods)
+        file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
+
 /* Copies while the writer goes on, until what it added meanwhile is little. */
 static void copy_most(struct sqlite_checkpointer *self)
 {
@@ -77,6 +91,7 @@ static void copy_most(struct sqlite_checkpointer *self)
 
         if (!checkpoint(self, SQLITE_CHECKPOINT_PASSIVE, &copied))
             return;
+        sync_database(self);
         pthread_mutex_lock(&self->lock);
         rest = self->page_count - copied;
         pthread_mutex_unlock(&self->lock);
@@ -143,6 +158,7 @@ int sqlite_checkpointer_start(const struct sqlite_place *place,
         return rc;
     }
     self->page_count_max = place->wal_page_count;
+    self->durable = place->durable;
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
     self->pages_gauge =

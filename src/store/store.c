@@ -83,6 +83,11 @@ const char *store_backend(const struct store *store)
     return store->backend;
 }
 
+bool store_is_local(const struct store *store)
+{
+    return strcmp(store->backend, store_sqlite_ops.scheme) == 0;
+}
+
 /* Full jitter: a random pause below a bound that doubles from 1 ms. */
 static void back_off(int attempt)
 {
@@ -148,6 +153,18 @@ int store_write_alone(struct store *store, store_fn fn, void *arg, struct err *e
 int store_read(struct store *store, store_fn fn, void *arg, struct err *err)
 {
     return run(store, STORE_MODE_READ, fn, arg, err);
+}
+
+void store_hold(struct store *store)
+{
+    if (store->ops->hold)
+        store->ops->hold(store, true);
+}
+
+void store_let_go(struct store *store)
+{
+    if (store->ops->hold)
+        store->ops->hold(store, false);
 }
 
 int store_run(struct store_tx *tx, store_fn fn, void *arg, struct err *err)

@@ -62,6 +62,8 @@ void store_close(struct store *store); /* NULL is fine; no transaction may be un
 
 /* "sqlite" or "postgres", for logs and for what only one of them can do. */
 const char *store_backend(const struct store *store);
+/* A file of this machine: reads wait for the disk at the worst, and writes never conflict. */
+bool store_is_local(const struct store *store);
 
 /* Returns 0 to commit; anything negative rolls back and is what store_write returns. */
 typedef int (*store_fn)(struct store_tx *tx, void *arg, struct err *err);
@@ -73,6 +75,11 @@ int store_write(struct store *store, store_fn fn, void *arg, struct err *err);
 
 /* Runs fn on one snapshot; it must not write. */
 int store_read(struct store *store, store_fn fn, void *arg, struct err *err);
+
+/* Until store_let_go all reads of this thread may see one snapshot, taken by the first of them:
+ * for a run of reads that were all asked for before. The thread must not write meanwhile. */
+void store_hold(struct store *store);
+void store_let_go(struct store *store);
 
 /* --- inside a transaction --- */
 

@@ -39,6 +39,7 @@ struct store_ops {
     /* One attempt: 0 committed and durable, STORE_AGAIN, or an err_code. err is never NULL. */
     int (*run)(struct store *store, enum store_mode mode, store_fn fn, void *arg, struct err *err);
     int (*exec)(struct store_tx *tx, struct store_call *call, struct err *err);
+    void (*hold)(struct store *store, bool held); /* of this thread; NULL: it has no use for it */
 };
 
 struct store { /* embedded in each backend's struct */

@@ -6,6 +6,7 @@
  * first, its caches being warm) and sees the snapshot of its first statement. Several processes
  * may open the file, as `torg key` beside a server does; SQLite's locks order their writes.
  */
+#include <assert.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "store/sqlite_connection.h"
+#include "store/sqlite_disk.h"
 #include "store/sqlite_writer.h"
 #include "store/store_fault.h"
 #include "store/store_ops.h"
@@ -63,30 +65,69 @@ static void give_back(struct sqlite_store *self, struct sqlite_connection *conne
     turnstile_leave(&self->readers);
 }
 
-static int run_read(struct sqlite_store *self, store_fn fn, void *arg, struct err *err)
-{
-    struct sqlite_connection *connection;
-    struct sqlite_tx tx = {.base = {.ops = &store_sqlite_ops, .mode = STORE_MODE_READ}};
-    struct err ignored;
-    int rc;
+/* What this thread holds between store_hold and store_let_go. */
+static _Thread_local struct {
+    struct sqlite_store *store;
+    struct sqlite_connection *connection; /* NULL until the first read */
+} held;
 
-    rc = borrow(self, &connection, err);
+static int begin_read(struct sqlite_store *self, struct sqlite_connection **connection,
+                      struct err *err)
+{
+    int rc = borrow(self, connection, err);
+
     if (rc)
         return rc;
-    if (!connection->db)
-        rc = sqlite_connect(connection, &self->place, SQLITE_ROLE_READER, err);
+    if (!(*connection)->db)
+        rc = sqlite_connect(*connection, &self->place, SQLITE_ROLE_READER, err);
     if (rc == 0)
-        rc = sqlite_step(connection, connection->begin, err);
-    if (rc) {
-        give_back(self, connection, false);
-        return rc;
-    }
-    tx.connection = connection;
-    rc = store_run(&tx.base, fn, arg, err);
+        rc = sqlite_step(*connection, (*connection)->begin, err);
+    if (rc)
+        give_back(self, *connection, false);
+    return rc;
+}
+
+static void end_read(struct sqlite_store *self, struct sqlite_connection *connection, bool usable)
+{
+    struct err ignored;
+
     if (sqlite_in_transaction(connection))
         sqlite_step(connection, connection->commit, &ignored);
-    give_back(self, connection, !sqlite_in_transaction(connection) && rc != ERR_CORRUPT);
+    give_back(self, connection, usable && !sqlite_in_transaction(connection));
+}
+
+static int run_read(struct sqlite_store *self, store_fn fn, void *arg, struct err *err)
+{
+    struct sqlite_tx tx = {.base = {.ops = &store_sqlite_ops, .mode = STORE_MODE_READ}};
+    bool holding = held.store == self;
+    int rc = 0;
+
+    if (holding)
+        tx.connection = held.connection;
+    if (!tx.connection)
+        rc = begin_read(self, &tx.connection, err);
+    if (rc)
+        return rc;
+    rc = store_run(&tx.base, fn, arg, err);
+    if (holding && rc != ERR_CORRUPT && sqlite_in_transaction(tx.connection)) {
+        held.connection = tx.connection;
+        return rc;
+    }
+    if (holding)
+        held.connection = NULL;
+    end_read(self, tx.connection, rc != ERR_CORRUPT);
     return rc;
+}
+
+static void sqlite_hold(struct store *store, bool wanted)
+{
+    struct sqlite_store *self = container_of(store, struct sqlite_store, base);
+
+    assert(wanted ? !held.store : held.store == self);
+    if (held.connection)
+        end_read(self, held.connection, true);
+    held.connection = NULL;
+    held.store = wanted ? self : NULL;
 }
 
 static int sqlite_run(struct store *store, enum store_mode mode, store_fn fn, void *arg,
@@ -96,6 +137,7 @@ static int sqlite_run(struct store *store, enum store_mode mode, store_fn fn, vo
 
     if (mode == STORE_MODE_READ)
         return run_read(self, fn, arg, err);
+    assert(held.store != self);
     /* BEGIN IMMEDIATE excludes the writers of every process: each write is alone. */
     return sqlite_writer_run(self->writer, fn, arg, err);
 }
@@ -159,6 +201,8 @@ static int sqlite_open(const char *url, const struct store_options *options, str
     } else {
         self->place.path = mem_strdup(path);
         self->place.durable = true;
+        if (!self->place.vfs)
+            self->place.vfs = sqlite_disk();
     }
     if (rc == 0)
         rc = sqlite_writer_start(&self->place, &self->writer, err);
@@ -175,4 +219,5 @@ const struct store_ops store_sqlite_ops = {
     .close = sqlite_close,
     .run = sqlite_run,
     .exec = sqlite_exec,
+    .hold = sqlite_hold,
 };

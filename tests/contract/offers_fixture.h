@@ -3,7 +3,8 @@
  * offers_fixture.h - a store with offers' tables for tests on every backend, and shorthands.
  *
  * The catalogue has the categories "bikes" and "books" (a title of 3 to 50 characters, any price in
- * RUB, USD or EUR, up to 3 photos, 30 days; bikes need the attribute "color").
+ * RUB, USD or EUR, up to 3 photos, 30 days; bikes need the attribute "color"), and three that wait
+ * for a photo: "rings" however long, "lamps" for 600 s, "boats" likewise, with one photo at least.
  */
 #ifndef TORG_TESTS_CONTRACT_OFFERS_FIXTURE_H
 #define TORG_TESTS_CONTRACT_OFFERS_FIXTURE_H
@@ -45,6 +46,17 @@ offerid id_of(const char *text);
 int64_t place_integer(struct offers_place *place, const char *sql, const struct store_value *params,
                       size_t count);
 /* Fails unless counts and totals of every seller equal what is recounted from the offers. */
+void place_recount_figures(struct offers_place *place);
+/* The same, and every change has its row in the queue. */
 void place_recount(struct offers_place *place);
+
+/* One statement without parameters. */
+void place_run(struct offers_place *place, const char *sql);
+
+/* Gives the seller so many offers (a multiple of 12) of all statuses, with lists, counts and
+ * totals, without queue rows: as fast as the store can. The place-th is a millisecond older than
+ * the one before. */
+void place_fill(struct offers_place *place, const char *seller, size_t count);
+enum offer_status fill_status(size_t place);
 
 #endif

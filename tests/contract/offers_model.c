@@ -17,10 +17,12 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "contract/offers_model_photos.h"
 #include "offers/cabinet.h"
 #include "offers/freshness.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
+#include "offers/photos.h"
 
 enum {
     SEQUENCE_COUNT = 10000,
@@ -34,7 +36,8 @@ enum {
 };
 
 static const char *const currencies[CURRENCY_COUNT] = {"EUR", "RUB", "USD"}; /* in order */
-static const char *const categories[] = {"", "bikes", "books"};
+static const char *const categories[M_CATEGORY_COUNT] = {"",      "bikes", "books",
+                                                         "rings", "lamps", "boats"};
 
 struct m_offer {
     offerid id;
@@ -53,6 +56,7 @@ struct m_offer {
     int64_t sold_amount;
     int sold_currency;
     int64_t sold_us;
+    struct m_photos photos;
 };
 
 struct m_draft {
@@ -61,6 +65,7 @@ struct m_draft {
     int64_t updated_us;
     int category;
     int number; /* of its title; 0: it has none */
+    struct m_photos photos;
 };
 
 struct m_log {
@@ -136,9 +141,10 @@ static struct m_offer *offer_with(struct model *model, offerid id)
 
 /* --- the rules, told a second time --- */
 
-static bool is_shown(enum offer_status status)
+static bool is_live(enum offer_status status)
 {
-    return status == OFFER_ACTIVE || status == OFFER_EXPIRED || status == OFFER_WITHDRAWN;
+    return status == OFFER_ACTIVE || status == OFFER_EXPIRED || status == OFFER_WITHDRAWN ||
+           status == OFFER_WAITING;
 }
 
 static bool is_sold(enum offer_status status)
@@ -153,23 +159,25 @@ static enum offer_status after_move(const struct m_offer *offer, enum offer_move
 
     switch (move) {
     case MOVE_UPDATE:
-        return is_shown(from) || from == OFFER_BANNED ? from : OFFER_NONE;
+        return is_live(from) || from == OFFER_BANNED ? from : OFFER_NONE;
     case MOVE_PROLONG:
         return from == OFFER_ACTIVE || from == OFFER_EXPIRED ? OFFER_ACTIVE : OFFER_NONE;
     case MOVE_REPUBLISH:
         return from == OFFER_WITHDRAWN || is_sold(from) ? OFFER_ACTIVE : OFFER_NONE;
     case MOVE_WITHDRAW:
-        return from == OFFER_ACTIVE || from == OFFER_EXPIRED ? OFFER_WITHDRAWN : OFFER_NONE;
+        return is_live(from) && from != OFFER_WITHDRAWN ? OFFER_WITHDRAWN : OFFER_NONE;
     case MOVE_SELL_ON_SITE:
-        return is_shown(from) ? OFFER_SOLD_ON_SITE : OFFER_NONE;
+        return is_live(from) ? OFFER_SOLD_ON_SITE : OFFER_NONE;
     case MOVE_SELL_ELSEWHERE:
-        return is_shown(from) ? OFFER_SOLD_ELSEWHERE : OFFER_NONE;
+        return is_live(from) ? OFFER_SOLD_ELSEWHERE : OFFER_NONE;
     case MOVE_DELETE:
         return from != OFFER_DELETED ? OFFER_DELETED : OFFER_NONE;
     case MOVE_EXPIRE:
         return from == OFFER_ACTIVE ? OFFER_EXPIRED : OFFER_NONE;
+    case MOVE_SHOW:
+        return from == OFFER_WAITING ? OFFER_ACTIVE : OFFER_NONE;
     case MOVE_BAN:
-        return is_shown(from) || is_sold(from) ? OFFER_BANNED : OFFER_NONE;
+        return is_live(from) || is_sold(from) ? OFFER_BANNED : OFFER_NONE;
     case MOVE_UNBAN:
         return from == OFFER_BANNED ? offer->before_ban : OFFER_NONE;
     case MOVE_REVIVE:
@@ -189,10 +197,32 @@ static void log_change(struct model *model, struct m_offer *offer)
         (struct m_log){seller_shard(model->sellers[offer->seller]), offer->id, offer->revision};
 }
 
+/* The change is logged; its status follows. */
+static void end_change(struct m_offer *offer, enum offer_move move, enum offer_status to)
+{
+    enum offer_status from = offer->status;
+    bool is_published = to == OFFER_WAITING || (to == OFFER_ACTIVE && move != MOVE_UNBAN);
+    bool was_shown = move == MOVE_PROLONG || from == OFFER_ACTIVE;
+
+    if (is_published && !was_shown) {
+        to = m_photos_settle(&offer->photos, (enum m_category)offer->category,
+                             from == OFFER_WAITING, offer->revision, offer->updated_us);
+    } else {
+        is_published = move == MOVE_PROLONG;
+        offer->photos.wait_us = 0;
+        offer->photos.is_stuck = false;
+    }
+    if (is_published && to == OFFER_ACTIVE)
+        offer->expires_us = offer->updated_us + INT64_C(30) * 86400 * SECOND_US;
+    offer->status = to;
+}
+
 static void move_in_model(struct model *model, struct m_offer *offer, enum offer_move move,
                           enum offer_status to)
 {
     log_change(model, offer);
+    if (move == MOVE_REVIVE)
+        m_photos_ask_again(&offer->photos, offer->revision);
     if (to == OFFER_BANNED && move == MOVE_BAN)
         offer->before_ban = offer->status;
     if (move == MOVE_UNBAN)
@@ -203,27 +233,24 @@ static void move_in_model(struct model *model, struct m_offer *offer, enum offer
         offer->sold_currency = offer->currency;
         offer->sold_us = offer->updated_us;
     }
-    if (to == OFFER_ACTIVE &&
-        (move == MOVE_PROLONG || move == MOVE_REPUBLISH || move == MOVE_REVIVE))
-        offer->expires_us = offer->updated_us + INT64_C(30) * 86400 * SECOND_US;
-    offer->status = to;
+    end_change(offer, move, to);
 }
 
 static void add_in_model(struct model *model, offerid id, int seller, int category, int number,
-                         int64_t amount, int currency)
+                         int64_t amount, int currency, const struct m_photos *photos)
 {
     struct m_offer *offer = &model->offers[model->offer_count++];
 
     *offer = (struct m_offer){.id = id,
                               .seller = seller,
-                              .status = OFFER_ACTIVE,
                               .category = category,
                               .number = number,
                               .amount = amount,
                               .currency = currency};
     log_change(model, offer);
     offer->created_us = offer->updated_us;
-    offer->expires_us = offer->updated_us + INT64_C(30) * 86400 * SECOND_US;
+    m_photos_replace(&offer->photos, photos, offer->revision);
+    end_change(offer, MOVE_PUBLISH, OFFER_ACTIVE);
 }
 
 /* --- comparing --- */
@@ -265,6 +292,7 @@ static void check_message(struct model *model, const Torg__V1__Offer *message,
     CHECK(model, !message->sale || time_us(message->sale->time) == offer->sold_us);
     CHECK(model, !message->sale || !message->sale->price ||
                      message->sale->price->amount == offer->sold_amount);
+    CHECK(model, m_photos_equal(&offer->photos, message));
 }
 
 static bool is_in(const struct m_offer *offer, int64_t preset)
@@ -282,6 +310,8 @@ static bool is_in(const struct m_offer *offer, int64_t preset)
         return offer->status == OFFER_BANNED;
     case TORG__V1__CABINET__PRESET__WITHDRAWN:
         return offer->status == OFFER_WITHDRAWN;
+    case TORG__V1__CABINET__PRESET__WAITING:
+        return offer->status == OFFER_WAITING;
     default:
         return false;
     }
@@ -449,7 +479,9 @@ static void check_seller(struct model *model, int seller, bool whole)
     check_counts(model, seller);
     check_totals(model, seller);
     check_queue(model, seller);
-    for (int preset = 1; preset < CABINET_PRESET_COUNT - 1; preset++) {
+    for (int preset = 1; preset < CABINET_PRESET_COUNT; preset++) {
+        if (preset == TORG__V1__CABINET__PRESET__DRAFTS)
+            continue;
         if (whole || preset == 1 || below(model, 5) == 0)
             check_list(model, seller, preset);
     }
@@ -481,17 +513,36 @@ static struct author author_for(struct model *model, const char *seller)
     return author;
 }
 
+/* Content that may be published, with photos in `photos`. */
+static Torg__V1__OfferContent *draw_content(struct model *model, int category, int64_t amount,
+                                            int currency, struct m_photos *photos)
+{
+    Torg__V1__OfferContent *content = content_of(model->arena, categories[category],
+                                                 ++model->number, amount, currencies[currency]);
+
+    m_photos_draw(photos, &model->rng);
+    if (category == M_BOATS && !photos->count)
+        photos->count = 1;
+    m_photos_fill(photos, model->arena, content);
+    return content;
+}
+
+static int draw_category(struct model *model)
+{
+    return 1 + below(model, M_CATEGORY_COUNT - 1);
+}
+
 static void step_create(struct model *model)
 {
     int seller = below(model, SELLER_COUNT);
-    int category = 1 + below(model, 2);
+    int category = draw_category(model);
     int currency = below(model, CURRENCY_COUNT);
     int64_t amount = below(model, 3) ? below(model, 1000) : -1;
     Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
     struct author author = author_for(model, model->sellers[seller]);
     bool is_bad = below(model, 6) == 0;
-    Torg__V1__OfferContent *content = content_of(model->arena, categories[category],
-                                                 ++model->number, amount, currencies[currency]);
+    struct m_photos photos;
+    Torg__V1__OfferContent *content = draw_content(model, category, amount, currency, &photos);
     struct err err = {0};
     int rc;
 
@@ -504,7 +555,8 @@ static void step_create(struct model *model)
     if (rc)
         return;
     CHECK(model, !offer_with(model, id_of(receipt.id)));
-    add_in_model(model, id_of(receipt.id), seller, category, model->number, amount, currency);
+    add_in_model(model, id_of(receipt.id), seller, category, model->number, amount, currency,
+                 &photos);
     check_receipt(model, &receipt, &model->offers[model->offer_count - 1]);
     if (author.once_key.size) {
         Torg__V1__OfferReceipt again = TORG__V1__OFFER_RECEIPT__INIT;
@@ -527,15 +579,15 @@ static void step_update(struct model *model)
 {
     int seller;
     struct m_offer *offer = pick(model, &seller);
-    int category = 1 + below(model, 2);
+    int category = draw_category(model);
     int currency = below(model, CURRENCY_COUNT);
     int64_t amount = below(model, 3) ? below(model, 1000) : -1;
     int64_t expected =
         below(model, 5) ? offer->revision : offer->revision + 1 - 2 * below(model, 2);
     Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
     struct author author = author_for(model, model->sellers[seller]);
-    Torg__V1__OfferContent *content = content_of(model->arena, categories[category],
-                                                 ++model->number, amount, currencies[currency]);
+    struct m_photos photos;
+    Torg__V1__OfferContent *content = draw_content(model, category, amount, currency, &photos);
     int wanted = 0;
     struct err err = {0};
 
@@ -556,6 +608,8 @@ static void step_update(struct model *model)
     offer->number = model->number;
     offer->amount = amount;
     offer->currency = currency;
+    m_photos_replace(&offer->photos, &photos, offer->revision);
+    end_change(offer, MOVE_UPDATE, offer->status);
     check_receipt(model, &receipt, offer);
     /* The same call again is answered alike although the revision is another one now. */
     if (author.once_key.size)
@@ -568,7 +622,7 @@ static void step_move(struct model *model)
     int seller;
     struct m_offer *offer = pick(model, &seller);
     enum offer_move move =
-        (enum offer_move)(MOVE_PROLONG + below(model, OFFER_MOVE_COUNT - MOVE_PROLONG));
+        (enum offer_move)(MOVE_PROLONG + below(model, MOVE_PHOTOS - MOVE_PROLONG));
     bool by_seller = move <= MOVE_DELETE;
     int64_t expected = below(model, 3) ? 0 : offer->revision + (below(model, 4) == 0);
     Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
@@ -593,6 +647,29 @@ static void step_move(struct model *model)
     if (author.once_key.size)
         CHECK(model, offers_move(&model->place->offers, &author, offer->id, expected, move,
                                  &receipt, &err) == 0);
+}
+
+/* What the photos role says of some offer, fitting or not, and at times twice. */
+static void step_photos(struct model *model)
+{
+    struct m_offer *offer = &model->offers[below(model, model->offer_count)];
+    Torg__V1__PhotoResult *result = m_photos_result(&offer->photos, &model->rng, model->arena);
+    struct violations violations = violations_in(model->arena);
+    bool changed, expected;
+    struct err err = {0};
+
+    model->what = "results of photos";
+    result->offer_id = offer_id_text(model->arena, offer->id);
+    CHECK(model, photo_result_check(result, &violations) == 0);
+    CHECK(model, photos_apply(&model->place->offers, result, model->arena, &changed, &err) == 0);
+    expected = offer->status != OFFER_DELETED && m_photos_take(&offer->photos, result);
+    CHECK(model, changed == expected);
+    if (changed) {
+        log_change(model, offer);
+        end_change(offer, MOVE_PHOTOS, offer->status);
+    }
+    CHECK(model, photos_apply(&model->place->offers, result, model->arena, &changed, &err) == 0);
+    CHECK(model, !changed);
 }
 
 static void reset_in_model(struct model *model, struct m_draft *draft, int category)
@@ -636,7 +713,7 @@ static void step_open(struct model *model)
     int seller = below(model, 4) ? below(model, SELLER_COUNT) : -1;
     int visitor = seller < 0 || below(model, 2) ? SELLER_COUNT + below(model, 2) : -1;
     int owner = seller >= 0 ? seller : visitor;
-    int category = below(model, 3);
+    int category = below(model, M_CATEGORY_COUNT);
     struct draft *draft;
     struct err err = {0};
 
@@ -655,11 +732,11 @@ static void step_save(struct model *model)
     int owner = below(model, OWNER_COUNT);
     struct m_draft *draft = &model->drafts[owner];
     struct m_draft *meant = &model->drafts[below(model, 4) ? owner : below(model, OWNER_COUNT)];
-    int category = below(model, 3);
+    int category = below(model, M_CATEGORY_COUNT);
     int64_t expected = below(model, 2) ? 0 : draft->revision + (below(model, 4) == 0);
     struct author author = author_for(model, model->owners[owner]);
-    Torg__V1__OfferContent *content =
-        content_of(model->arena, categories[category], ++model->number, 50, "RUB");
+    struct m_photos photos;
+    Torg__V1__OfferContent *content = draw_content(model, category, 50, 1, &photos);
     offerid id = meant->id ? meant->id : offer_id_make(1);
     struct draft saved;
     struct err err = {0};
@@ -678,6 +755,7 @@ static void step_save(struct model *model)
     draft->updated_us = later(model, draft->updated_us);
     draft->category = category;
     draft->number = model->number;
+    draft->photos = photos;
     check_draft(model, owner, &saved);
     if (author.once_key.size) {
         CHECK(model,
@@ -728,7 +806,8 @@ static void step_publish(struct model *model)
     /* It has the draft's id unless another offer was given that. */
     CHECK(model, !offer_with(model, id_of(receipt.id)));
     CHECK(model, offer_with(model, id) || id_of(receipt.id) == id);
-    add_in_model(model, id_of(receipt.id), seller, draft->category, draft->number, 50, 1);
+    add_in_model(model, id_of(receipt.id), seller, draft->category, draft->number, 50, 1,
+                 &draft->photos);
     check_receipt(model, &receipt, &model->offers[model->offer_count - 1]);
     *draft = (struct m_draft){0};
     if (author.once_key.size)
@@ -738,11 +817,13 @@ static void step_publish(struct model *model)
 
 static void take_step(struct model *model)
 {
-    int kind = below(model, 20);
+    int kind = below(model, 24);
 
     /* Mostly forward, at times not at all or back. */
     clock_manual_advance(&model->place->clock,
                          below(model, 4) ? below(model, 3000000) : -below(model, 2000000));
+    if (below(model, 6) == 0) /* so that some have waited long enough */
+        clock_manual_advance(&model->place->clock, below(model, M_WAIT_S) * SECOND_US);
     if (kind < 5 || (kind < 11 && !model->offer_count))
         step_create(model);
     else if (kind < 7)
@@ -755,8 +836,10 @@ static void take_step(struct model *model)
         step_save(model);
     else if (kind < 18)
         step_discard(model);
-    else
+    else if (kind < 20)
         step_publish(model);
+    else if (model->offer_count)
+        step_photos(model);
 }
 
 static void run_sequence(struct model *model, int step_count)

@@ -226,7 +226,7 @@ static void opinions_come_by_the_topic(void **state)
     const struct timespec step = {.tv_nsec = 10 * 1000 * 1000};
     struct scene *scene = start(state);
     int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
-    struct opinions *opinions;
+    struct inbox *opinions;
     struct topics *topics;
     struct err err;
 
@@ -239,7 +239,7 @@ static void opinions_come_by_the_topic(void **state)
     produce_opinion(topics, scene, 4, BAN);
     while (offer_of(scene)->revision < 4 && clock_mono_us(clock_system()) < until)
         nanosleep(&step, NULL);
-    opinions_stop(opinions);
+    inbox_stop(opinions);
     topics_close(topics);
     check(scene, OFFER_BANNED, 4);
 }

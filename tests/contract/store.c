@@ -18,7 +18,7 @@ static const struct backend backends[] = {
 
 static const struct test_case *const lists[] = {
     store_transaction_cases, store_statement_cases, store_sequence_cases,
-    store_migration_cases,   store_fault_cases,
+    store_migration_cases,   store_snapshot_cases,  store_fault_cases,
 };
 
 enum { TEST_COUNT_MAX = 256, TEST_NAME_SIZE = 128 };

@@ -52,6 +52,7 @@ extern const struct test_case store_transaction_cases[];
 extern const struct test_case store_statement_cases[];
 extern const struct test_case store_sequence_cases[];
 extern const struct test_case store_migration_cases[];
+extern const struct test_case store_snapshot_cases[];
 extern const struct test_case store_fault_cases[];
 
 struct statement_args {

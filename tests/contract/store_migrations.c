@@ -102,9 +102,29 @@ static void the_binarys_own_migrations_apply(void **state)
     assert_int_equal(read_integer(fixture->store, "SELECT count(*) FROM audit"), 0);
 }
 
+static void what_is_for_sqlite_alone_is_a_comment_elsewhere(void **state)
+{
+    static const struct migration list[] = {
+        {1, "0001_one",
+         "CREATE TABLE one (id BIGINT PRIMARY KEY /* sqlite: , extra BIGINT */);"
+         "CREATE TABLE two (id BIGINT PRIMARY KEY) /* sqlite: WITHOUT ROWID */;"}};
+    struct fixture *fixture = start(state);
+    bool sqlite = !fixture->backend->postgres;
+    struct err err = {0};
+
+    if (store_migrate_list(fixture->store, list, 1, NULL, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(try_exec(fixture->store, "INSERT INTO two (id) VALUES (1)", NULL, 0, &err), 0);
+    assert_int_equal(try_exec(fixture->store, "UPDATE one SET extra = 1", NULL, 0, &err) == 0,
+                     sqlite);
+    if (sqlite) /* rows have no number there */
+        assert_int_not_equal(try_exec(fixture->store, "SELECT rowid FROM two", NULL, 0, &err), 0);
+}
+
 const struct test_case store_migration_cases[] = {
     CASE(several_starters_migrate_once, ON_ALL),
     CASE(changed_and_newer_schemas_are_refused, ON_ALL),
     CASE(the_binarys_own_migrations_apply, ON_ALL),
+    CASE(what_is_for_sqlite_alone_is_a_comment_elsewhere, ON_ALL),
     {0},
 };

@@ -224,6 +224,28 @@ static void utf8_is_what_its_definition_says(void **state)
     }
 }
 
+/* Words of two-byte letters with something foreign in them: what is looked at eight bytes at a
+ * time says the same as what is looked at one by one. */
+static void utf8_of_random_words(void **state)
+{
+    static const uint8_t spoilers[] = {0x20, 0x41, 0x80, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf, 0xe0, 0xff};
+    uint64_t seed = random_u64();
+    struct rng rng = rng_seeded(seed);
+    uint8_t data[48];
+
+    (void)state;
+    for (int round = 0; round < 200000; round++) {
+        size_t size = rng_below(&rng, sizeof(data) + 1);
+
+        for (size_t i = 0; i < size; i++)
+            data[i] = (uint8_t)(i % 2 ? 0x80 + rng_below(&rng, 0x40) : 0xc2 + rng_below(&rng, 30));
+        for (size_t i = rng_below(&rng, 3); size && i > 0; i--)
+            data[rng_below(&rng, size)] = spoilers[rng_below(&rng, sizeof(spoilers))];
+        if (text_is_utf8(bytes_make(data, size)) != slow_is_utf8(data, size))
+            fail_msg("seed %ju, round %d", (uintmax_t)seed, round);
+    }
+}
+
 static void json_literals(void **state)
 {
     static const struct {
@@ -259,6 +281,7 @@ int main(void)
         cmocka_unit_test(binary_as_text),
         cmocka_unit_test(random_binary_comes_back),
         cmocka_unit_test(utf8_is_what_its_definition_says),
+        cmocka_unit_test(utf8_of_random_words),
         cmocka_unit_test(json_literals),
     };
 

@@ -33,7 +33,7 @@ static void pass_gate(struct job *job)
 
 static void a_full_pool_refuses(void **state)
 {
-    struct workers *workers = workers_new("test", THREAD_MAX, QUEUE_MAX);
+    struct workers *workers = workers_new("test", THREAD_MAX, QUEUE_MAX, NULL);
     static struct job jobs[THREAD_MAX + QUEUE_MAX + 1];
     struct timespec pause = {.tv_nsec = 1000 * 1000};
     int taken = 0;
@@ -60,7 +60,7 @@ static void a_full_pool_refuses(void **state)
 
 static void every_job_taken_is_run(void **state)
 {
-    struct workers *workers = workers_new("test", THREAD_MAX, JOB_COUNT);
+    struct workers *workers = workers_new("test", THREAD_MAX, JOB_COUNT, NULL);
     static struct job jobs[JOB_COUNT];
 
     atomic_store(&done, 0);
@@ -72,11 +72,44 @@ static void every_job_taken_is_run(void **state)
     assert_int_equal(atomic_load(&done), JOB_COUNT);
 }
 
+static _Atomic int lists;
+
+static void run_all(struct job *first)
+{
+    struct job *next;
+
+    atomic_fetch_add(&lists, 1);
+    for (struct job *job = first; job; job = next) {
+        next = job->next;
+        job->run(job);
+    }
+}
+
+/* While the threads are held, the rest gathers; then each takes its share at once. */
+static void those_that_wait_are_taken_together(void **state)
+{
+    struct workers *workers = workers_new("test", THREAD_MAX, JOB_COUNT, run_all);
+    static struct job jobs[JOB_COUNT];
+
+    atomic_store(&done, 0);
+    atomic_store(&lists, 0);
+    pthread_mutex_lock(&gate);
+    for (int i = 0; i < JOB_COUNT; i++) {
+        jobs[i].run = pass_gate;
+        assert_true(workers_submit(workers, &jobs[i]));
+    }
+    pthread_mutex_unlock(&gate);
+    workers_free(workers);
+    assert_int_equal(atomic_load(&done), JOB_COUNT);
+    assert_true(atomic_load(&lists) < JOB_COUNT / 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_pool_refuses),
         cmocka_unit_test(every_job_taken_is_run),
+        cmocka_unit_test(those_that_wait_are_taken_together),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

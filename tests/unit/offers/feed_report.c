@@ -56,7 +56,10 @@ static void both_files_tell_every_row_and_the_totals(void **state)
     struct bytes failed[] = {BYTES_LITERAL("https://x.example/1.jpg"),
                              BYTES_LITERAL("https://x.example/2.jpg")};
     struct feed_result results[] = {
-        {.row = 1, .external_id = BYTES_LITERAL("a-1"), .outcome = FEED_CREATED},
+        {.row = 1,
+         .external_id = BYTES_LITERAL("a-1"),
+         .offer_id = BYTES_LITERAL("1234-5678"),
+         .outcome = FEED_CREATED},
         {.row = 2,
          .external_id = BYTES_LITERAL("=HYPERLINK(\"x\",1)"),
          .outcome = FEED_REFUSED,
@@ -81,20 +84,21 @@ static void both_files_tell_every_row_and_the_totals(void **state)
     assert_int_equal(access(fixture->json, F_OK), -1); /* not before it is whole */
     assert_int_equal(feed_report_close(report, &err), 0);
     check_file(fixture->csv,
-               "row,external_id,outcome,reasons,photos_failed\r\n"
-               "1,a-1,created,,\r\n"
+               "row,external_id,outcome,reasons,photos_failed,offer_id\r\n"
+               "1,a-1,created,,,1234-5678\r\n"
                "2,\"'=HYPERLINK(\"\"x\"\",1)\",refused,\"price: \"\"x\"\" is, well,\nnot a number; "
-               "title: is missing\",\r\n"
-               "3,\"'-5\",updated,,\"https://x.example/1.jpg https://x.example/2.jpg\"\r\n"
-               ",\"'@gone\",deleted,,\r\n"
-               ",\"'+7\",deleted,,\r\n"
-               "total,,created,1,\r\ntotal,,updated,1,\r\ntotal,,unchanged,0,\r\n"
-               "total,,banned,0,\r\ntotal,,refused,1,\r\ntotal,,deleted,2,\r\n"
-               "total,,photos_failed,2,\r\n");
+               "title: is missing\",,\r\n"
+               "3,\"'-5\",updated,,\"https://x.example/1.jpg https://x.example/2.jpg\",\r\n"
+               ",\"'@gone\",deleted,,,\r\n"
+               ",\"'+7\",deleted,,,\r\n"
+               "total,,created,1,,\r\ntotal,,updated,1,,\r\ntotal,,unchanged,0,,\r\n"
+               "total,,banned,0,,\r\ntotal,,refused,1,,\r\ntotal,,left,0,,\r\n"
+               "total,,deleted,2,,\r\ntotal,,revived,0,,\r\n"
+               "total,,photos_failed,2,,\r\n");
     check_file(
         fixture->json,
         "{\"rows\":[\n"
-        "{\"row\":1,\"externalId\":\"a-1\",\"outcome\":\"created\"},\n"
+        "{\"row\":1,\"externalId\":\"a-1\",\"offerId\":\"1234-5678\",\"outcome\":\"created\"},\n"
         "{\"row\":2,\"externalId\":\"=HYPERLINK(\\\"x\\\",1)\",\"outcome\":\"refused\","
         "\"reasons\":[{\"field\":\"price\",\"reason\":\"\\\"x\\\" is, well,\\nnot a number\"},"
         "{\"field\":\"title\",\"reason\":\"is missing\"}]},\n"
@@ -103,7 +107,7 @@ static void both_files_tell_every_row_and_the_totals(void **state)
         "{\"externalId\":\"@gone\",\"outcome\":\"deleted\"},\n"
         "{\"externalId\":\"+7\",\"outcome\":\"deleted\"}\n"
         "],\"totals\":{\"created\":1,\"updated\":1,\"unchanged\":0,\"banned\":0,"
-        "\"refused\":1,\"deleted\":2,\"photosFailed\":2}}\n");
+        "\"refused\":1,\"left\":0,\"deleted\":2,\"revived\":0,\"photosFailed\":2}}\n");
     arena_free(arena);
 }
 

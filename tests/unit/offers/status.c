@@ -14,18 +14,26 @@
 
 /* Everything that is allowed, as docs/offers.md has it: a row a move, a letter a status before
  * (-: no; else the status after). In the order: draft ACTIVE EXPIRED SOLD_ON_SITE
- * SOLD_ELSEWHERE BANNED WITHDRAWN DELETED. */
-static const char letters[] = "-AESsBWD";
+ * SOLD_ELSEWHERE BANNED WITHDRAWN DELETED WAITING. */
+static const char letters[] = "-AESsBWDw";
 static const struct {
     enum offer_move move;
     const char *after;
 } life[] = {
-    {MOVE_PUBLISH, "A-------"},        {MOVE_UPDATE, "-AE--BW-"},
-    {MOVE_PROLONG, "-AA-----"},        {MOVE_REPUBLISH, "---AA-A-"},
-    {MOVE_WITHDRAW, "-WW-----"},       {MOVE_SELL_ON_SITE, "-SS---S-"},
-    {MOVE_SELL_ELSEWHERE, "-ss---s-"}, {MOVE_DELETE, "-DDDDDD-"},
-    {MOVE_EXPIRE, "-E------"},         {MOVE_BAN, "-BBBB-B-"},
-    {MOVE_UNBAN, "-----W--"},          {MOVE_REVIVE, "-------A"},
+    {MOVE_PUBLISH, "A--------"},
+    {MOVE_UPDATE, "-AE--BW-w"},
+    {MOVE_PROLONG, "-AA------"},
+    {MOVE_REPUBLISH, "---AA-A--"},
+    {MOVE_WITHDRAW, "-WW-----W"},
+    {MOVE_SELL_ON_SITE, "-SS---S-S"},
+    {MOVE_SELL_ELSEWHERE, "-ss---s-s"},
+    {MOVE_DELETE, "-DDDDDD-D"},
+    {MOVE_EXPIRE, "-E-------"},
+    {MOVE_SHOW, "--------A"},
+    {MOVE_BAN, "-BBBB-B-B"},
+    {MOVE_UNBAN, "-----W---"},
+    {MOVE_REVIVE, "-------A-"},
+    {MOVE_PHOTOS, "-AESsBW-w"},
 };
 
 static void the_table_is_what_is_documented(void **state)
@@ -64,7 +72,7 @@ static void a_refusal_names_both_statuses_and_the_ways_out(void **state)
 static void an_unban_gives_back_what_was_there(void **state)
 {
     static const enum offer_status before[] = {OFFER_ACTIVE, OFFER_EXPIRED, OFFER_SOLD_ON_SITE,
-                                               OFFER_WITHDRAWN};
+                                               OFFER_WITHDRAWN, OFFER_WAITING};
 
     for (size_t i = 0; i < ARRAY_COUNT(before); i++) {
         enum offer_status to = OFFER_NONE;

@@ -1,0 +1,2 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- Kept free for the tables of photos.

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bell.h - writers of offers tell the exporter of the same process that there is something to do.
+ *
+ * It is only a hint, so that nobody has to wait for the next look at the queue: the queue's row is
+ * what counts, and writers of other processes ring nobody.
+ * Threads: any may ring; one at a time waits. A ring with nobody waiting costs two atomics.
+ */
+#ifndef TORG_OFFERS_BELL_H
+#define TORG_OFFERS_BELL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct bell {
+    atomic_uint_fast64_t rings;
+    atomic_bool is_awaited;
+    pthread_mutex_t lock;
+    pthread_cond_t rung;
+};
+
+void bell_init(struct bell *bell);
+void bell_release(struct bell *bell);
+void bell_ring(struct bell *bell); /* NULL is fine */
+/* How often it was rung so far. */
+uint64_t bell_rings(const struct bell *bell);
+/* Waits until it was rung more often than `rings`, or the time is over. Who asked for that number
+ * before looking for work misses nothing. */
+void bell_wait(struct bell *bell, uint64_t rings, int timeout_ms);
+
+#endif

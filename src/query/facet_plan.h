@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * facet_plan.h - counts over hits: by value, by range, least and greatest, by the tree's paths.
+ *
+ * Counting goes window by window over a bitmap of hits; names are looked up once, at the end.
+ *
+ * Threads: one, inside its epoch; memory is the arena's.
+ */
+#ifndef TORG_QUERY_FACET_PLAN_H
+#define TORG_QUERY_FACET_PLAN_H
+
+#include "query/query.h"
+
+struct tree_nodes;
+
+struct facet_count {
+    const struct query_facet *source;
+    const struct field *field;
+    const struct column *column; /* NULL: nobody has a value */
+    uint32_t *counts;            /* by ordinal, range or node of the tree */
+    uint32_t count;
+    int64_t min, max;
+    struct tree_nodes *tree; /* of paths, where a document may have several values */
+    uint32_t group;          /* which set of hits it counts on; the page's to use */
+};
+
+int facet_count_make(struct facet_count *facet, const struct snapshot *snapshot,
+                     const struct query_facet *source, struct arena *arena, struct err *err);
+
+/* Hits of one window, as bits and (when they are few) as a list made once for all facets. */
+struct facet_hits {
+    const struct window_bits *bits;
+    const uint16_t *offsets; /* NULL: many */
+    uint32_t count;          /* of offsets */
+};
+
+void facet_count_add(struct facet_count *facet, uint32_t window, const struct facet_hits *hits);
+
+void facet_count_finish(const struct facet_count *facet, struct arena *arena,
+                        struct facet_answer *answer);
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * formula.c - see formula.h. Recursive descent into steps of a stack machine; each step works on up
+ * to FORMULA_BATCH documents at once, so that the cost of deciding what to do is shared.
+ */
+#include "query/formula.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+enum {
+    FORMULA_BATCH = 64,
+    NUMBER_SIZE_MAX = 40,
+    /* A level of brackets keeps the left of a sum, that of a product and two arguments. */
+    STACK_HEIGHT_MAX = 4 * (QUERY_FORMULA_DEPTH_MAX + 1),
+};
+
+enum step_kind {
+    STEP_NUMBER,
+    STEP_SCORE,
+    STEP_FIELD,
+    STEP_AGE,
+    STEP_DISTANCE,
+    STEP_ADD,
+    STEP_SUBTRACT,
+    STEP_MULTIPLY,
+    STEP_DIVIDE,
+    STEP_NEGATE,
+    STEP_LOG,
+    STEP_EXP,
+    STEP_SQRT,
+    STEP_ABS,
+    STEP_MIN,
+    STEP_MAX,
+    STEP_POW,
+    STEP_DEFAULT,
+    STEP_IF,
+};
+
+struct step {
+    uint8_t kind;
+    double number; /* NUMBER; FIELD: the unit of a decimal */
+    int32_t lat, lon;
+    const struct column *column;
+};
+
+struct formula {
+    struct step *steps;
+    uint32_t count;
+    int64_t now;
+    bool uses_score;
+};
+
+static const struct {
+    const char *name;
+    uint8_t kind, argument_count;
+} functions[] = {
+    {"log", STEP_LOG, 1}, {"exp", STEP_EXP, 1}, {"sqrt", STEP_SQRT, 1},
+    {"abs", STEP_ABS, 1}, {"min", STEP_MIN, 2}, {"max", STEP_MAX, 2},
+    {"pow", STEP_POW, 2}, {"if", STEP_IF, 3},   {"default", STEP_DEFAULT, 2},
+};
+
+/* ---- compiling ---- */
+
+struct reader {
+    const struct snapshot *snapshot;
+    const char *where;
+    struct bytes text;
+    size_t at;
+    struct formula *formula;
+    uint32_t depth; /* of brackets; bounds the machine's stack, too */
+    struct err *err;
+};
+
+static int refuse(struct reader *reader, const char *what)
+{
+    return err_set(reader->err, ERR_INVALID, "%s: byte %zu: %s", reader->where, reader->at + 1,
+                   what);
+}
+
+static uint8_t peek(struct reader *reader)
+{
+    while (reader->at < reader->text.size && strchr(" \t\n", reader->text.data[reader->at]) &&
+           reader->text.data[reader->at])
+        reader->at++;
+    return reader->at < reader->text.size ? reader->text.data[reader->at] : 0;
+}
+
+static bool accept(struct reader *reader, char sign)
+{
+    if (peek(reader) != (uint8_t)sign)
+        return false;
+    reader->at++;
+    return true;
+}
+
+static int add_step(struct reader *reader, struct step step)
+{
+    if (reader->formula->count == QUERY_FORMULA_STEP_COUNT_MAX)
+        return err_set(reader->err, ERR_LIMIT, "%s: a formula has at most %d operations",
+                       reader->where, QUERY_FORMULA_STEP_COUNT_MAX);
+    reader->formula->steps[reader->formula->count++] = step;
+    return 0;
+}
+
+static bool is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_name(uint8_t c)
+{
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c >= 0x80;
+}
+
+static int read_number(struct reader *reader, double *number)
+{
+    char digits[NUMBER_SIZE_MAX + 1];
+    bool negative = accept(reader, '-');
+    size_t size = 0;
+    char *end;
+
+    peek(reader);
+    while (reader->at + size < reader->text.size && size < NUMBER_SIZE_MAX) {
+        uint8_t c = reader->text.data[reader->at + size];
+        bool exponent = size && (reader->text.data[reader->at + size - 1] | 32) == 'e';
+
+        if (!is_digit(c) && c != '.' && (c | 32) != 'e' && !(exponent && strchr("+-", c)))
+            break;
+        digits[size++] = (char)c;
+    }
+    digits[size] = '\0';
+    *number = strtod(digits, &end);
+    if (end == digits || *end || !isfinite(*number))
+        return refuse(reader, "a number is expected");
+    if (negative)
+        *number = -*number;
+    reader->at += size;
+    return 0;
+}
+
+static struct bytes read_name(struct reader *reader)
+{
+    size_t begin = reader->at;
+
+    while (reader->at < reader->text.size && is_name(reader->text.data[reader->at]))
+        reader->at++;
+    return bytes_make(reader->text.data + begin, reader->at - begin);
+}
+
+static int read_field(struct reader *reader, struct bytes name, const struct field **field)
+{
+    *field = schema_find(reader->snapshot->schema, name);
+    if (!*field)
+        return err_set(reader->err, ERR_INVALID,
+                       "%s: byte %zu: \"%.*s\" is neither a field nor a function", reader->where,
+                       reader->at - name.size + 1, BYTES_ARG(name));
+    return 0;
+}
+
+static int expect(struct reader *reader, char sign)
+{
+    const char text[] = {sign, ' ', 'i', 's', ' ', 'e', 'x', 'p', 'e', 'c', 't', 'e', 'd', 0};
+
+    return accept(reader, sign) ? 0 : refuse(reader, text);
+}
+
+static int read_sum(struct reader *reader);
+
+/* age(FIELD), distance(FIELD, LAT, LON): behind the bracket. */
+static int read_of_field(struct reader *reader, uint8_t kind)
+{
+    const struct field *field = NULL;
+    struct step step = {.kind = kind};
+    double lat;
+    double lon;
+    int rc;
+
+    peek(reader);
+    rc = read_field(reader, read_name(reader), &field);
+    if (rc)
+        return rc;
+    if (field->type != (kind == STEP_AGE ? FIELD_DATE : FIELD_GEO))
+        return refuse(reader, kind == STEP_AGE ? "age() needs a date field"
+                                               : "distance() needs a geo field");
+    step.column = columns_column(reader->snapshot->columns, field->id);
+    if (kind == STEP_DISTANCE) {
+        rc = expect(reader, ',');
+        rc = rc ? rc : read_number(reader, &lat);
+        rc = rc ? rc : expect(reader, ',');
+        rc = rc ? rc : read_number(reader, &lon);
+        if (rc)
+            return rc;
+        if (!(fabs(lat) <= 90 && fabs(lon) <= 180))
+            return refuse(reader, "a point is -90 to 90 and -180 to 180 degrees");
+        step.lat = (int32_t)lround(lat * 1e7);
+        step.lon = (int32_t)lround(lon * 1e7);
+    }
+    rc = expect(reader, ')');
+    return rc ? rc : add_step(reader, step);
+}
+
+static int read_call(struct reader *reader, struct bytes name)
+{
+    uint32_t k;
+    size_t i;
+    int rc = 0;
+
+    if (bytes_equal_text(name, "age"))
+        return read_of_field(reader, STEP_AGE);
+    if (bytes_equal_text(name, "distance"))
+        return read_of_field(reader, STEP_DISTANCE);
+    for (i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+        if (bytes_equal_text(name, functions[i].name))
+            break;
+    if (i == sizeof(functions) / sizeof(functions[0]))
+        return err_set(reader->err, ERR_INVALID, "%s: there is no function \"%.*s\"", reader->where,
+                       BYTES_ARG(name));
+    for (k = 0; k < functions[i].argument_count && !rc; k++) {
+        rc = k ? expect(reader, ',') : 0;
+        rc = rc ? rc : read_sum(reader);
+    }
+    rc = rc ? rc : expect(reader, ')');
+    return rc ? rc : add_step(reader, (struct step){.kind = functions[i].kind});
+}
+
+static int read_value(struct reader *reader)
+{
+    const struct field *field = NULL;
+    struct bytes name = read_name(reader);
+    struct step step = {.kind = STEP_FIELD, .number = 1};
+    int rc;
+    int i;
+
+    if (accept(reader, '('))
+        return read_call(reader, name);
+    if (bytes_equal_text(name, "score")) {
+        reader->formula->uses_score = true;
+        return add_step(reader, (struct step){.kind = STEP_SCORE});
+    }
+    rc = read_field(reader, name, &field);
+    if (rc)
+        return rc;
+    if (field->type < FIELD_INTEGER || field->type > FIELD_BOOLEAN)
+        return refuse(reader, "only numbers, dates and booleans have a value here");
+    for (i = 0; field->type == FIELD_DECIMAL && i < field->scale; i++)
+        step.number *= 10;
+    step.column = columns_column(reader->snapshot->columns, field->id);
+    return add_step(reader, step);
+}
+
+static int read_factor(struct reader *reader)
+{
+    struct step step = {.kind = STEP_NUMBER};
+    uint8_t next = peek(reader);
+    int rc;
+
+    if (reader->depth == QUERY_FORMULA_DEPTH_MAX)
+        return err_set(reader->err, ERR_LIMIT, "%s: brackets are deeper than %d", reader->where,
+                       QUERY_FORMULA_DEPTH_MAX);
+    reader->depth++;
+    if (accept(reader, '-')) {
+        rc = read_factor(reader);
+        rc = rc ? rc : add_step(reader, (struct step){.kind = STEP_NEGATE});
+    } else if (accept(reader, '(')) {
+        rc = read_sum(reader);
+        rc = rc ? rc : expect(reader, ')');
+    } else if (is_digit(next) || next == '.') {
+        rc = read_number(reader, &step.number);
+        rc = rc ? rc : add_step(reader, step);
+    } else if (is_name(next)) {
+        rc = read_value(reader);
+    } else {
+        rc = refuse(reader, "a number, a field, a function or a bracket is expected");
+    }
+    reader->depth--;
+    return rc;
+}
+
+static int read_product(struct reader *reader)
+{
+    int rc = read_factor(reader);
+
+    while (!rc) {
+        bool times = accept(reader, '*');
+
+        if (!times && !accept(reader, '/'))
+            return 0;
+        rc = read_factor(reader);
+        rc = rc ? rc : add_step(reader, (struct step){.kind = times ? STEP_MULTIPLY : STEP_DIVIDE});
+    }
+    return rc;
+}
+
+static int read_sum(struct reader *reader)
+{
+    int rc = read_product(reader);
+
+    while (!rc) {
+        bool plus = accept(reader, '+');
+
+        if (!plus && !accept(reader, '-'))
+            return 0;
+        rc = read_product(reader);
+        rc = rc ? rc : add_step(reader, (struct step){.kind = plus ? STEP_ADD : STEP_SUBTRACT});
+    }
+    return rc;
+}
+
+int formula_compile(const struct snapshot *snapshot, struct bytes text, int64_t now,
+                    const char *where, struct arena *arena, struct formula **formula,
+                    struct err *err)
+{
+    struct formula *made = arena_zero(arena, sizeof(*made));
+    struct reader reader = {
+        .snapshot = snapshot, .where = where, .text = text, .formula = made, .err = err};
+    int rc;
+
+    if (text.size > QUERY_FORMULA_SIZE_MAX)
+        return err_set(err, ERR_LIMIT, "%s: %zu bytes, a formula has at most %d", where, text.size,
+                       QUERY_FORMULA_SIZE_MAX);
+    made->now = now;
+    made->steps = arena_array(arena, QUERY_FORMULA_STEP_COUNT_MAX, sizeof(*made->steps));
+    rc = read_sum(&reader);
+    if (!rc && peek(&reader))
+        rc = refuse(&reader, "the formula should end here");
+    *formula = rc ? NULL : made;
+    return rc;
+}
+
+bool formula_uses_score(const struct formula *formula)
+{
+    return formula->uses_score;
+}
+
+/* ---- computing ---- */
+
+struct batch {
+    const struct formula *formula;
+    uint32_t window;
+    const uint16_t *offsets;
+    const float *scores;
+    uint32_t count;
+};
+
+static void push_column(const struct batch *batch, const struct step *step, double *out)
+{
+    struct column_view view;
+    uint32_t i;
+
+    column_view(step->column, batch->window, &view);
+    for (i = 0; i < batch->count; i++) {
+        int64_t value = view_get(&view, batch->offsets[i]);
+        int32_t lat;
+        int32_t lon;
+
+        if (value == COLUMN_NULL) {
+            out[i] = NAN;
+        } else if (step->kind == STEP_FIELD) {
+            out[i] = (double)value / step->number;
+        } else if (step->kind == STEP_AGE) {
+            out[i] = (double)batch->formula->now - (double)value;
+        } else {
+            geo_unpack(value, &lat, &lon);
+            out[i] = geo_distance_m(lat, lon, step->lat, step->lon);
+        }
+    }
+}
+
+static void push(const struct batch *batch, const struct step *step, double *out)
+{
+    uint32_t i;
+
+    if (step->kind == STEP_NUMBER)
+        for (i = 0; i < batch->count; i++)
+            out[i] = step->number;
+    else if (step->kind == STEP_SCORE)
+        for (i = 0; i < batch->count; i++)
+            out[i] = batch->scores ? (double)batch->scores[i] : 0;
+    else
+        push_column(batch, step, out);
+}
+
+static double one(uint8_t kind, double x)
+{
+    switch (kind) {
+    case STEP_NEGATE:
+        return -x;
+    case STEP_LOG:
+        return log(x);
+    case STEP_EXP:
+        return exp(x);
+    case STEP_SQRT:
+        return sqrt(x);
+    default:
+        return fabs(x);
+    }
+}
+
+static double two(uint8_t kind, double x, double y)
+{
+    switch (kind) {
+    case STEP_ADD:
+        return x + y;
+    case STEP_SUBTRACT:
+        return x - y;
+    case STEP_MULTIPLY:
+        return x * y;
+    case STEP_DIVIDE:
+        return x / y;
+    case STEP_POW:
+        return pow(x, y);
+    case STEP_DEFAULT:
+        return isnan(x) ? y : x;
+    default:
+        if (isnan(x) || isnan(y))
+            return NAN;
+        return (kind == STEP_MIN) == (x < y) ? x : y;
+    }
+}
+
+/* Takes the step's arguments off the stack and puts its result on; returns the new height. */
+static uint32_t run_step(const struct batch *batch, const struct step *step,
+                         double (*stack)[FORMULA_BATCH], uint32_t height)
+{
+    uint32_t i;
+
+    if (step->kind <= STEP_DISTANCE) {
+        assert(height < STACK_HEIGHT_MAX);
+        push(batch, step, stack[height]);
+        return height + 1;
+    }
+    if (step->kind >= STEP_NEGATE && step->kind <= STEP_ABS) {
+        for (i = 0; i < batch->count; i++)
+            stack[height - 1][i] = one(step->kind, stack[height - 1][i]);
+        return height;
+    }
+    if (step->kind == STEP_IF) {
+        double(*a)[FORMULA_BATCH] = &stack[height - 3];
+
+        for (i = 0; i < batch->count; i++)
+            a[0][i] = isnan(a[0][i]) ? NAN : a[0][i] > 0 ? a[1][i] : a[2][i];
+        return height - 2;
+    }
+    for (i = 0; i < batch->count; i++)
+        stack[height - 2][i] = two(step->kind, stack[height - 2][i], stack[height - 1][i]);
+    return height - 1;
+}
+
+void formula_compute(const struct formula *formula, uint32_t window, const uint16_t *offsets,
+                     uint32_t count, const float *scores, double *values)
+{
+    double stack[STACK_HEIGHT_MAX][FORMULA_BATCH];
+    uint32_t done;
+    uint32_t i;
+
+    for (done = 0; done < count; done += FORMULA_BATCH) {
+        struct batch batch = {formula, window, offsets + done, scores ? scores + done : NULL,
+                              count - done < FORMULA_BATCH ? count - done : FORMULA_BATCH};
+        uint32_t height = 0;
+
+        for (i = 0; i < formula->count; i++)
+            height = run_step(&batch, &formula->steps[i], stack, height);
+        assert(height == 1);
+        memcpy(values + done, stack[0], batch.count * sizeof(*values));
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * formula.h - a ranking formula: text of a request or the config, compiled, computed for documents.
+ *
+ *   score * 2 + log(1 + ctr) - min(age(date) / 86400, 30) * 0.1
+ *
+ * Numbers; + - * / and unary -, brackets; score (of the text); the name of a number, date, decimal
+ * (unscaled) or boolean field; age(FIELD): seconds from a date until now; distance(FIELD, LAT,
+ * LON): metres to a point in degrees; log exp sqrt abs(x), min max pow(x, y), default(x, y): y
+ * where x is none, if(x, y, z): y where x > 0, else z. A field without a value is NaN, and so is
+ * what is made of it.
+ *
+ * Threads: a formula is immutable; it borrows the columns of its snapshot.
+ */
+#ifndef TORG_QUERY_FORMULA_H
+#define TORG_QUERY_FORMULA_H
+
+#include "query/query.h"
+
+struct formula;
+
+/* where: its place in the request, for errors, which also tell the byte. */
+int formula_compile(const struct snapshot *snapshot, struct bytes text, int64_t now,
+                    const char *where, struct arena *arena, struct formula **formula,
+                    struct err *err);
+
+bool formula_uses_score(const struct formula *formula);
+
+/* Values of documents of one window; scores may be NULL when the formula does not use them. */
+void formula_compute(const struct formula *formula, uint32_t window, const uint16_t *offsets,
+                     uint32_t count, const float *scores, double *values);
+
+#endif

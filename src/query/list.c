@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* list.c - see list.h. */
+#include "query/list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+enum { CAP_ROOM = 8, CAP_GROWTH = 4 };
+
+/* Hits up to the page's end, and one more that tells whether there is a next page. */
+static uint32_t wanted(const struct list *list)
+{
+    const struct query_stage *source = list->stage->source;
+    uint32_t before = source->offset;
+
+    if (list->has_cursor)
+        before = source->cap ? list->cursor.depth : 0;
+    return before + source->limit + 1;
+}
+
+int list_make(struct list *list, struct stage *stage, const struct query_plan *plan,
+              struct err *err)
+{
+    const struct query_stage *source = stage->source;
+    uint64_t count;
+    int rc = 0;
+
+    *list = (struct list){.stage = stage, .hash = query_hash(plan, source)};
+    list->has_cursor = source->cursor.size > 0;
+    if (list->has_cursor)
+        rc = cursor_decode(source->cursor, list->hash, stage->sort.count, stage->context->arena,
+                           &list->cursor, err);
+    if (rc)
+        return rc;
+    count = source->limit ? wanted(list) : 0;
+    if (source->cap)
+        count *= CAP_ROOM;
+    if (source->rerank.size && count && count < source->rerank_count)
+        count = source->rerank_count;
+    list->count_max = count < QUERY_CAP_COLLECT_MAX ? (uint32_t)count : QUERY_CAP_COLLECT_MAX;
+    return 0;
+}
+
+int list_begin(struct list *list, bool counts, struct err *err)
+{
+    struct stage *stage = list->stage;
+    int rc = stage_begin(stage, list->count_max, counts, err);
+
+    if (rc || !list->has_cursor)
+        return rc;
+    if (stage->text)
+        rc = text_plan_use_stats(stage->text, &list->cursor.stats, err);
+    stage->best.has_floor = !stage->source->cap;
+    stage->best.floor = list->cursor.last;
+    return rc;
+}
+
+/* ---- scores and formulas of a few hits ---- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    docid x = (*(struct ranked *const *)a)->id;
+    docid y = (*(struct ranked *const *)b)->id;
+
+    return (x > y) - (x < y);
+}
+
+/* Scores the entries of one window, and computes the formula for them. */
+static int work_on_window(struct stage *stage, struct text_plan *text, struct formula *formula,
+                          struct ranked **entries, uint32_t count, double *values, struct err *err)
+{
+    struct query_context *context = stage->context;
+    const struct columns *columns = context->snapshot->columns;
+    uint32_t window = window_of(entries[0]->id);
+    struct window_hits *hits = context->hits;
+    struct window_bits among = {0};
+    struct window_bits matched;
+    uint32_t begun;
+    uint32_t i;
+    int rc = 0;
+
+    for (i = 0; i < count; i++) {
+        hits->offsets[i] = (uint16_t)(entries[i]->id & (WINDOW_SIZE - 1));
+        hits->scores[i] = 0;
+        window_set(&among, hits->offsets[i]);
+    }
+    if (text)
+        rc = text_plan_match(text, window, &among, &matched, err);
+    if (text && !rc)
+        rc = text_plan_score(text, window, hits->offsets, count, -INFINITY, hits->scores, err);
+    if (rc)
+        return rc;
+    do {
+        begun = columns_read_begin(columns, window);
+        if (formula)
+            formula_compute(formula, window, hits->offsets, count, hits->scores, values);
+    } while (!columns_read_valid(columns, window, begun));
+    for (i = 0; i < count; i++)
+        entries[i]->score = hits->scores[i];
+    return 0;
+}
+
+/* In order of id, so that cursors go forwards: by_id and, with a formula, its values. */
+static int work_on(struct list *list, struct formula *formula, struct ranked **by_id,
+                   uint32_t count, double *values, struct err *err)
+{
+    struct stage *stage = list->stage;
+    struct query_context *context = stage->context;
+    struct text_plan *text = NULL;
+    uint32_t begin;
+    uint32_t end;
+    int rc = text_plan_new(context->snapshot, context->analysis, &stage->source->text,
+                           context->tuning, context->arena, &text, err);
+
+    if (!rc && text && list->has_cursor)
+        rc = text_plan_use_stats(text, &list->cursor.stats, err);
+    if (count)
+        qsort(by_id, count, sizeof(struct ranked *), compare_ids);
+    for (begin = 0; begin < count && !rc; begin = end) {
+        for (end = begin + 1;
+             end < count && window_of(by_id[end]->id) == window_of(by_id[begin]->id);)
+            end++;
+        rc = work_on_window(stage, text, formula, by_id + begin, end - begin,
+                            values ? values + begin : NULL, err);
+    }
+    return rc;
+}
+
+static struct ranked **point_at(struct ranked *entries, uint32_t count, struct arena *arena)
+{
+    struct ranked **pointers = arena_array(arena, count + 1, sizeof(struct ranked *));
+    uint32_t i;
+
+    for (i = 0; i < count; i++)
+        pointers[i] = &entries[i];
+    return pointers;
+}
+
+/* ---- the second phase ---- */
+
+struct reranked {
+    uint64_t key;
+    struct ranked entry;
+};
+
+static int compare_reranked(const void *a, const void *b)
+{
+    const struct reranked *x = a;
+    const struct reranked *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return (x->entry.id > y->entry.id) - (x->entry.id < y->entry.id);
+}
+
+static int rerank(struct list *list, struct ranked *entries, uint32_t count, struct err *err)
+{
+    struct stage *stage = list->stage;
+    struct arena *arena = stage->context->arena;
+    struct ranked **by_id;
+    struct reranked *order;
+    double *values;
+    uint32_t i;
+    int rc;
+
+    if (count > stage->source->rerank_count)
+        count = stage->source->rerank_count;
+    if (count == 0)
+        return 0;
+    by_id = point_at(entries, count, arena);
+    values = arena_array(arena, count, sizeof(*values));
+    order = arena_array(arena, count, sizeof(*order));
+    rc = work_on(list, stage->rerank, by_id, count, values, err);
+    if (rc)
+        return rc;
+    for (i = 0; i < count; i++)
+        order[i] = (struct reranked){sort_formula_key(values[i]), *by_id[i]};
+    qsort(order, count, sizeof(*order), compare_reranked);
+    for (i = 0; i < count; i++)
+        entries[i] = order[i].entry;
+    return 0;
+}
+
+/* ---- the cap ---- */
+
+/* Leaves out what is too much of one value; stops when `enough` are kept. */
+static uint32_t apply_cap(const struct stage *stage, struct ranked *entries, uint32_t count,
+                          uint32_t enough)
+{
+    const struct snapshot *snapshot = stage->context->snapshot;
+    const struct column *column = columns_column(snapshot->columns, stage->cap_field->id);
+    uint16_t field = stage->cap_field->id;
+    uint32_t *seen;
+    uint32_t known;
+    uint32_t kept = 0;
+    uint32_t i;
+
+    if (!column)
+        return count;
+    known = dictionary_count(column_dictionary(column));
+    seen = arena_array(stage->context->arena, known + 1, sizeof(*seen));
+    for (i = 0; i < count && kept < enough; i++) {
+        int64_t value;
+
+        columns_get(snapshot->columns, entries[i].id, &field, 1, &value);
+        if (value != COLUMN_NULL && (uint64_t)value < known && ++seen[value] > stage->source->cap)
+            continue;
+        entries[kept++] = entries[i];
+    }
+    return kept;
+}
+
+/* ---- the page ---- */
+
+static void put_hits(const struct list *list, const struct ranked *entries, uint32_t count,
+                     struct query_answer *answer)
+{
+    const struct sort_plan *sort = &list->stage->sort;
+    struct query_hit *hits = arena_array(list->stage->context->arena, count + 1, sizeof(*hits));
+    uint32_t i;
+    uint32_t k;
+
+    for (i = 0; i < count; i++) {
+        hits[i].id = entries[i].id;
+        hits[i].score = entries[i].score;
+        for (k = 0; k < SORT_COUNT_MAX; k++)
+            hits[i].keys[k] =
+                k < sort->count ? sort_key_value(&sort->keys[k], entries[i].keys[k]) : (double)NAN;
+    }
+    answer->hits = hits;
+    answer->hit_count = count;
+}
+
+static struct bytes next_cursor(const struct list *list, const struct ranked *last, uint32_t depth)
+{
+    const struct stage *stage = list->stage;
+    struct page_cursor cursor = {.query_hash = list->hash,
+                                 .depth = depth,
+                                 .key_count = stage->sort.count,
+                                 .last = *last,
+                                 .stats = list->cursor.stats};
+
+    if (stage->text && !list->has_cursor)
+        text_plan_stats(stage->text, stage->context->arena, &cursor.stats);
+    return cursor_encode(&cursor, stage->context->arena);
+}
+
+/* How many entries stand before the page. */
+static uint32_t skipped(const struct list *list, const struct ranked *entries, uint32_t count)
+{
+    const struct query_stage *source = list->stage->source;
+    uint32_t skip = source->offset;
+
+    if (list->has_cursor)
+        skip = 0;
+    while (list->has_cursor && source->cap && skip < count &&
+           ranked_compare(&entries[skip], &list->cursor.last, list->stage->sort.count) <= 0)
+        skip++;
+    return skip < count ? skip : count;
+}
+
+int list_page(struct list *list, struct query_answer *answer, bool *again, struct err *err)
+{
+    struct stage *stage = list->stage;
+    const struct query_stage *source = stage->source;
+    struct ranked *entries = stage->best.entries;
+    uint32_t count = stage->best.count;
+    bool is_all = count < stage->best.count_max || count == QUERY_CAP_COLLECT_MAX;
+    uint32_t skip;
+    uint32_t shown;
+    int rc = 0;
+
+    *again = false;
+    best_sort(&stage->best);
+    if (stage->rerank)
+        rc = rerank(list, entries, count, err);
+    if (source->cap && !rc) {
+        count = apply_cap(stage, entries, count, wanted(list));
+        *again = count < wanted(list) && !is_all && source->limit > 0;
+    }
+    if (rc || *again) {
+        if (*again)
+            list->count_max = list->count_max < QUERY_CAP_COLLECT_MAX / CAP_GROWTH
+                                  ? list->count_max * CAP_GROWTH
+                                  : QUERY_CAP_COLLECT_MAX;
+        return rc;
+    }
+    skip = skipped(list, entries, count);
+    shown = count - skip < source->limit ? count - skip : source->limit;
+    if (!stage->sort.uses_score)
+        rc = work_on(list, NULL, point_at(entries + skip, shown, stage->context->arena), shown,
+                     NULL, err);
+    if (rc)
+        return rc;
+    put_hits(list, entries + skip, shown, answer);
+    if (shown && shown < count - skip && !stage->rerank)
+        answer->cursor =
+            next_cursor(list, &entries[skip + shown - 1],
+                        (list->has_cursor ? list->cursor.depth : source->offset) + shown);
+    return 0;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * query.c - runs a query on one snapshot: every stage walks the windows side by side.
+ *
+ * Text and existence are of the snapshot, attributes are the newest. A hit that was changed
+ * after the snapshot could show an old text with a new price; then the query is run once more.
+ */
+#include "query/query.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "query/engine.h"
+#include "query/list.h"
+
+enum {
+    RUN_COUNT_MAX = 3,
+    WINDOWS_PER_LOOK = 64, /* between two looks at the clock */
+};
+
+struct query_engine *query_engine_new(struct shard *shard, struct shard_reader *reader)
+{
+    struct query_engine *engine = mem_zero(sizeof(*engine));
+
+    engine->shard = shard;
+    engine->reader = reader;
+    engine->analysis = analysis_new();
+    engine->hits = mem_alloc(sizeof(*engine->hits));
+    return engine;
+}
+
+void query_engine_free(struct query_engine *engine)
+{
+    if (!engine)
+        return;
+    analysis_free(engine->analysis);
+    free(engine->hits);
+    free(engine);
+}
+
+static int look_at_clock(int64_t deadline_us, struct err *err)
+{
+    if (deadline_us && clock_mono_us(clock_system()) > deadline_us)
+        return err_set(err, ERR_TIMEOUT, "the query did not end before its deadline");
+    return 0;
+}
+
+/* One walk over the windows for all the lists. */
+static int walk(struct list *lists, uint32_t count, int64_t deadline_us, struct err *err)
+{
+    uint32_t *next = arena_array(lists[0].stage->context->arena, count, sizeof(*next));
+    uint32_t steps = 0;
+    uint32_t i;
+    int rc = look_at_clock(deadline_us, err);
+
+    for (i = 0; i < count && !rc; i++) {
+        bool is_top = stage_is_top(lists[i].stage);
+
+        if (is_top)
+            rc = stage_top(lists[i].stage, err);
+        next[i] = is_top ? WINDOW_END : stage_next(lists[i].stage, 0);
+    }
+    while (!rc) {
+        uint32_t window = WINDOW_END;
+
+        for (i = 0; i < count; i++)
+            if (next[i] < window)
+                window = next[i];
+        if (window == WINDOW_END)
+            return 0;
+        for (i = 0; i < count && !rc; i++) {
+            if (next[i] != window)
+                continue;
+            rc = stage_window(lists[i].stage, window, err);
+            if (!rc)
+                next[i] = stage_next(lists[i].stage, window + 1);
+        }
+        if (!rc && ++steps % WINDOWS_PER_LOOK == 0)
+            rc = look_at_clock(deadline_us, err);
+    }
+    return rc;
+}
+
+static int answer_stage(struct list *list, int64_t deadline_us, struct query_answer *answer,
+                        struct err *err)
+{
+    struct stage *stage = list->stage;
+    struct arena *arena = stage->context->arena;
+    struct facet_answer *facets =
+        arena_array(arena, stage->source->facet_count + 1, sizeof(*facets));
+    bool again = false;
+    uint32_t i;
+    int rc;
+
+    answer->name = arena_copy(arena, stage->source->name);
+    answer->total = stage->total;
+    answer->facets = facets;
+    answer->facet_count = stage->source->facet_count;
+    for (i = 0; i < answer->facet_count; i++)
+        facet_count_finish(&stage->facets[i], arena, &facets[i]);
+    rc = list_page(list, answer, &again, err);
+    while (!rc && again) {
+        rc = list_begin(list, false, err);
+        rc = rc ? rc : walk(list, 1, deadline_us, err);
+        rc = rc ? rc : list_page(list, answer, &again, err);
+    }
+    return rc;
+}
+
+static int make_lists(struct query_context *context, const struct query_plan *plan,
+                      struct list *lists, struct err *err)
+{
+    struct stage *stages = arena_array(context->arena, plan->stage_count, sizeof(*stages));
+    uint32_t i;
+    int rc = 0;
+
+    for (i = 0; i < plan->stage_count && !rc; i++) {
+        rc = stage_make(&stages[i], context, &plan->stages[i], err);
+        rc = rc ? rc : list_make(&lists[i], &stages[i], plan, err);
+        rc = rc ? rc : list_begin(&lists[i], true, err);
+        if (rc && plan->stage_count > 1)
+            err_wrap(err, "stages[%u]", i);
+    }
+    return rc;
+}
+
+static int run(struct query_engine *engine, const struct snapshot *snapshot,
+               const struct query_plan *plan, const struct query_tuning *tuning,
+               int64_t deadline_us, struct arena *arena, struct query_result *result,
+               struct err *err)
+{
+    struct query_context context = {.snapshot = snapshot,
+                                    .analysis = engine->analysis,
+                                    .tuning = tuning,
+                                    .hits = engine->hits,
+                                    .arena = arena,
+                                    .shares_base = plan->stage_count > 1,
+                                    .base_window = WINDOW_END};
+    struct list *lists = arena_array(arena, plan->stage_count, sizeof(*lists));
+    struct query_answer *answers = arena_array(arena, plan->stage_count, sizeof(*answers));
+    uint32_t i;
+    int rc = filter_plan_make(&context.base, snapshot, plan->base, "base", arena, err);
+
+    rc = rc ? rc : make_lists(&context, plan, lists, err);
+    rc = rc ? rc : walk(lists, plan->stage_count, deadline_us, err);
+    for (i = 0; i < plan->stage_count && !rc; i++)
+        rc = answer_stage(&lists[i], deadline_us, &answers[i], err);
+    *result = (struct query_result){.sequence = snapshot->sequence,
+                                    .offset = snapshot->offset,
+                                    .answers = answers,
+                                    .answer_count = plan->stage_count};
+    return rc;
+}
+
+static bool has_changed(const struct query_engine *engine, const struct snapshot *snapshot,
+                        const struct query_result *result)
+{
+    uint32_t i;
+    uint32_t k;
+
+    for (i = 0; i < result->answer_count; i++)
+        for (k = 0; k < result->answers[i].hit_count; k++)
+            if (shard_changed_since(engine->shard, snapshot, result->answers[i].hits[k].id))
+                return true;
+    return false;
+}
+
+int query_run(struct query_engine *engine, const struct query_plan *plan,
+              const struct query_tuning *tuning, int64_t deadline_us, struct arena *arena,
+              struct query_result *result, struct err *err)
+{
+    static const struct query_tuning none = {0};
+    bool changed = true;
+    int i;
+    int rc = 0;
+
+    if (plan->stage_count == 0 || plan->stage_count > QUERY_STAGE_COUNT_MAX)
+        return err_set(err, ERR_INVALID, "stages: %u of them, 1 to %d are taken", plan->stage_count,
+                       QUERY_STAGE_COUNT_MAX);
+    for (i = 0; i < RUN_COUNT_MAX && changed && !rc; i++) {
+        struct arena_mark mark = arena_mark(arena);
+        const struct snapshot *snapshot = NULL;
+
+        rc = shard_enter(engine->reader, &snapshot, err);
+        if (rc)
+            return rc;
+        rc = run(engine, snapshot, plan, tuning ? tuning : &none, deadline_us, arena, result, err);
+        changed = !rc && has_changed(engine, snapshot, result);
+        shard_exit(engine->reader);
+        if (rc || (changed && i + 1 < RUN_COUNT_MAX))
+            arena_rewind(arena, mark);
+    }
+    return rc;
+}

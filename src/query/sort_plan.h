@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sort_plan.h - the order of hits: keys of 64 bits, the lower the better, and the best k of them.
+ *
+ * Every kind of sort gives a key that orders as unsigned numbers do; UINT64_MAX is "no value",
+ * which comes last. Ties go on to the next sort and end at the lower id, so an order is total.
+ *
+ * Threads: one, inside its epoch; memory is the arena's.
+ */
+#ifndef TORG_QUERY_SORT_PLAN_H
+#define TORG_QUERY_SORT_PLAN_H
+
+#include "query/formula.h"
+#include "query/query.h"
+
+struct sort_key {
+    uint8_t kind; /* enum sort_kind */
+    bool descending;
+    const struct field *field;
+    const struct column *column; /* NULL: nobody has a value */
+    const uint32_t *ranks;       /* keywords: the place of each ordinal in order of bytes */
+    uint32_t rank_count;
+    int32_t lat, lon;
+    struct formula *formula;
+};
+
+struct sort_plan {
+    struct sort_key keys[SORT_COUNT_MAX];
+    uint32_t count; /* 0: by id alone */
+    bool uses_score;
+};
+
+/* has_text: relevance is the order when none is given. */
+int sort_plan_make(struct sort_plan *plan, const struct snapshot *snapshot,
+                   const struct query_stage *stage, bool has_text, struct arena *arena,
+                   struct err *err);
+
+/* Keys of the documents of a window by the index-th sort. */
+void sort_plan_keys(const struct sort_plan *plan, uint32_t index, uint32_t window,
+                    const uint16_t *offsets, uint32_t count, const float *scores, uint64_t *keys);
+
+/* No document of the window has a lower first key. */
+uint64_t sort_plan_bound(const struct sort_plan *plan, uint32_t window);
+
+/* What a key stands for, to be shown and to merge shards by; NaN: no value. */
+double sort_key_value(const struct sort_key *sort, uint64_t key);
+
+uint64_t sort_score_key(float score);
+uint64_t sort_formula_key(double value); /* highest first, NaN last */
+
+/* ---- the best ---- */
+
+struct ranked {
+    uint64_t keys[SORT_COUNT_MAX];
+    docid id;
+    float score;
+};
+
+struct best {
+    struct ranked *entries; /* a heap, the worst on top, until best_sort */
+    uint32_t count, count_max;
+    uint32_t key_count;
+    bool has_floor; /* what is not behind the floor was on an earlier page */
+    struct ranked floor;
+};
+
+void best_init(struct best *best, uint32_t count_max, uint32_t key_count, struct arena *arena);
+
+/* Whether a first key this good may still enter. */
+static inline bool best_admits(const struct best *best, uint64_t key)
+{
+    return best->count < best->count_max ||
+           (best->count_max > 0 && key <= best->entries[0].keys[0]);
+}
+
+void best_add(struct best *best, const struct ranked *entry);
+void best_sort(struct best *best); /* best first; nothing may be added then */
+int ranked_compare(const struct ranked *a, const struct ranked *b, uint32_t key_count);
+
+#endif

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* stage.c - see stage.h. */
+#include "query/stage.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "index/kernels.h"
+
+/* A set drives when it leaves out at least so much of the shard. */
+enum { PROPOSAL_SHARE = 16 };
+
+/* ---- making ---- */
+
+static struct filter_group *find_group(struct stage *stage, uint16_t field)
+{
+    uint32_t i;
+
+    for (i = 0; i < stage->group_count; i++)
+        if (stage->groups[i].field == field)
+            return &stage->groups[i];
+    return NULL;
+}
+
+static bool is_left_out(const struct query_stage *source, const struct snapshot *snapshot,
+                        uint16_t field)
+{
+    uint32_t i;
+
+    for (i = 0; i < source->facet_count; i++) {
+        const struct field *own = schema_find(snapshot->schema, source->facets[i].field);
+
+        if (own && own->id == field && !source->facets[i].sees_own_filter)
+            return true;
+    }
+    return false;
+}
+
+static int group_conjuncts(struct stage *stage, struct err *err)
+{
+    struct query_context *context = stage->context;
+    uint32_t i;
+
+    stage->fixed = arena_array(context->arena, context->base.count + stage->filter.count + 1,
+                               sizeof(struct conjunct *));
+    for (i = 0; i < context->base.count && !context->shares_base; i++)
+        stage->fixed[stage->fixed_count++] = &context->base.conjuncts[i];
+    for (i = 0; i < stage->filter.count; i++) {
+        struct conjunct *conjunct = &stage->filter.conjuncts[i];
+        struct filter_group *group = find_group(stage, conjunct->field);
+
+        if (conjunct->field == FIELD_MIXED ||
+            !is_left_out(stage->source, context->snapshot, conjunct->field)) {
+            stage->fixed[stage->fixed_count++] = conjunct;
+            continue;
+        }
+        if (!group && stage->group_count < GROUP_COUNT_MAX) {
+            group = &stage->groups[stage->group_count++];
+            *group = (struct filter_group){.field = conjunct->field};
+        }
+        if (!group || group->count == sizeof(group->conjuncts) / sizeof(group->conjuncts[0]))
+            return err_set(err, ERR_LIMIT,
+                           "filter: at most %d fields with %zu filters each can be left out by "
+                           "their own facets",
+                           GROUP_COUNT_MAX, sizeof(group->conjuncts) / sizeof(group->conjuncts[0]));
+        group->conjuncts[group->count++] = conjunct;
+    }
+    return 0;
+}
+
+static int make_facets(struct stage *stage, struct err *err)
+{
+    const struct query_stage *source = stage->source;
+    struct query_context *context = stage->context;
+    uint32_t i;
+
+    if (source->facet_count > QUERY_FACET_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "facets: %u of them, at most %d are counted",
+                       source->facet_count, QUERY_FACET_COUNT_MAX);
+    stage->facets = arena_array(context->arena, source->facet_count + 1, sizeof(*stage->facets));
+    for (i = 0; i < source->facet_count; i++) {
+        struct facet_count *facet = &stage->facets[i];
+        const struct filter_group *group;
+        int rc =
+            facet_count_make(facet, context->snapshot, &source->facets[i], context->arena, err);
+
+        if (rc)
+            return rc;
+        group = find_group(stage, facet->field->id);
+        facet->group =
+            group && !source->facets[i].sees_own_filter ? (uint32_t)(group - stage->groups) + 1 : 0;
+    }
+    return 0;
+}
+
+static int make_cap(struct stage *stage, struct err *err)
+{
+    const struct query_stage *source = stage->source;
+    int rc;
+
+    if (!source->cap)
+        return 0;
+    rc = query_field(stage->context->snapshot, source->cap_field, "cap", &stage->cap_field, err);
+    if (rc)
+        return rc;
+    if (!field_has_dictionary(stage->cap_field) || stage->cap_field->multiple)
+        return err_set(err, ERR_INVALID, "cap: field \"%s\" is to be a keyword with one value",
+                       stage->cap_field->name);
+    return 0;
+}
+
+static int check_page(const struct query_stage *source, struct err *err)
+{
+    if (source->offset > QUERY_HIT_COUNT_MAX || source->limit > QUERY_HIT_COUNT_MAX ||
+        source->offset + source->limit > QUERY_HIT_COUNT_MAX)
+        return err_set(err, ERR_LIMIT,
+                       "offset %u and limit %u: together at most %d; go on by the cursor",
+                       source->offset, source->limit, QUERY_HIT_COUNT_MAX);
+    if (source->rerank_count > QUERY_RERANK_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "rerank_count: %u, at most %d", source->rerank_count,
+                       QUERY_RERANK_COUNT_MAX);
+    if (source->cursor.size && source->offset)
+        return err_set(err, ERR_INVALID, "offset: none with a cursor");
+    if (source->cursor.size && source->rerank.size)
+        return err_set(err, ERR_INVALID, "cursor: none with rerank; page by offset");
+    return 0;
+}
+
+int stage_make(struct stage *stage, struct query_context *context, const struct query_stage *source,
+               struct err *err)
+{
+    bool has_text = source->text.count > 0;
+    int rc = check_page(source, err);
+
+    *stage = (struct stage){.context = context, .source = source};
+    rc = rc ? rc
+            : filter_plan_make(&stage->filter, context->snapshot, source->filter, "filter",
+                               context->arena, err);
+    rc =
+        rc ? rc
+           : sort_plan_make(&stage->sort, context->snapshot, source, has_text, context->arena, err);
+    if (!rc && source->rerank.size)
+        rc = formula_compile(context->snapshot, source->rerank, source->now, "rerank",
+                             context->arena, &stage->rerank, err);
+    rc = rc ? rc : group_conjuncts(stage, err);
+    rc = rc ? rc : make_facets(stage, err);
+    return rc ? rc : make_cap(stage, err);
+}
+
+/* ---- the walk ---- */
+
+static void propose(struct stage *stage, const struct conjunct *conjunct)
+{
+    struct query_context *context = stage->context;
+    struct conjunct *proposal = &stage->proposals[stage->proposal_count];
+    bool always = context->tuning->use_sets > 0;
+
+    *proposal = *conjunct;
+    conjunct_propose(proposal, context->snapshot, context->arena);
+    if (proposal->proposes &&
+        (always || proposal->proposal.estimate * PROPOSAL_SHARE < context->snapshot->doc_count))
+        stage->proposal_count++;
+}
+
+int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err *err)
+{
+    struct query_context *context = stage->context;
+    uint32_t i;
+
+    best_init(&stage->best, count_max, stage->sort.count, context->arena);
+    stage->counts = counts;
+    stage->total = 0;
+    stage->proposal_count = 0;
+    stage->proposals = arena_array(context->arena, context->base.count + stage->fixed_count + 1,
+                                   sizeof(*stage->proposals));
+    for (i = 0; context->shares_base && i < context->base.count && context->tuning->use_sets >= 0;
+         i++)
+        propose(stage, &context->base.conjuncts[i]);
+    for (i = 0; i < stage->fixed_count && context->tuning->use_sets >= 0; i++)
+        propose(stage, stage->fixed[i]);
+    return text_plan_new(context->snapshot, context->analysis, &stage->source->text,
+                         context->tuning, context->arena, &stage->text, err);
+}
+
+uint32_t stage_next(struct stage *stage, uint32_t from)
+{
+    const struct snapshot *snapshot = stage->context->snapshot;
+    uint32_t window = from;
+    uint32_t begun;
+    uint32_t i;
+
+    do {
+        begun = window;
+        while (window < snapshot->window_count && !live_page(snapshot->alive, window))
+            window++;
+        if (stage->text && window < snapshot->window_count)
+            window = text_plan_next(stage->text, window);
+        for (i = 0; i < stage->proposal_count && window < snapshot->window_count; i++)
+            window = set_cursor_next(&stage->proposals[i].proposal, window);
+        if (window >= snapshot->window_count)
+            return WINDOW_END;
+    } while (window != begun);
+    return window;
+}
+
+/* The base's documents of the window, under the columns' sequence number begun. */
+static const struct window_bits *base_bits(struct query_context *context, uint32_t window,
+                                           uint32_t begun)
+{
+    uint32_t i;
+
+    if (!context->shares_base || !context->base.count)
+        return NULL;
+    if (context->base_window == window && context->base_begun == begun)
+        return &context->base_bits;
+    memset(&context->base_bits, 0xff, sizeof(context->base_bits));
+    live_mask(context->snapshot->alive, window, &context->base_bits);
+    for (i = 0; i < context->base.count; i++)
+        conjunct_apply(&context->base.conjuncts[i], window, &context->base_bits);
+    context->base_window = window;
+    context->base_begun = begun;
+    return &context->base_bits;
+}
+
+/* Candidates: what sets propose, text finds and the snapshot has alive. False: none. */
+static int find_candidates(struct stage *stage, uint32_t window, struct window_bits *bits,
+                           bool *found, struct err *err)
+{
+    const struct kernels *kernel = kernels();
+    bool narrowed = stage->proposal_count > 0;
+    int rc = 0;
+    uint32_t i;
+
+    memset(bits, 0xff, sizeof(*bits));
+    for (i = 0; i < stage->proposal_count; i++) {
+        struct window_bits proposed = {0};
+
+        set_cursor_fill(&stage->proposals[i].proposal, window, &proposed);
+        kernel->window_and(bits, &proposed);
+    }
+    *found = true;
+    if (stage->text) {
+        struct window_bits among = *bits;
+
+        rc = text_plan_match(stage->text, window, narrowed ? &among : NULL, bits, err);
+    } else {
+        *found = live_mask(stage->context->snapshot->alive, window, bits);
+    }
+    *found = *found && kernel->window_count(bits) > 0;
+    return rc;
+}
+
+/* sets[0]: the hits; sets[i + 1]: what they would be without the filters of group i. */
+static void apply_groups(const struct stage *stage, uint32_t window, struct window_bits *sets)
+{
+    const struct kernels *kernel = kernels();
+    struct window_bits masks[GROUP_COUNT_MAX];
+    struct window_bits prefix = sets[0];
+    struct window_bits suffix = sets[0];
+    uint32_t i;
+    uint32_t k;
+
+    for (i = 0; i < stage->group_count; i++) {
+        masks[i] = sets[0];
+        for (k = 0; k < stage->groups[i].count; k++)
+            conjunct_apply(stage->groups[i].conjuncts[k], window, &masks[i]);
+        sets[i + 1] = prefix;
+        kernel->window_and(&prefix, &masks[i]);
+    }
+    for (i = stage->group_count; i-- > 0;) {
+        kernel->window_and(&sets[i + 1], &suffix);
+        kernel->window_and(&suffix, &masks[i]);
+    }
+    sets[0] = prefix;
+}
+
+static void apply_filters(struct stage *stage, uint32_t window, const struct window_bits *base,
+                          struct window_bits *sets)
+{
+    uint32_t i;
+
+    if (base)
+        kernels()->window_and(&sets[0], base);
+    for (i = 0; i < stage->fixed_count; i++)
+        conjunct_apply(stage->fixed[i], window, &sets[0]);
+    if (stage->group_count)
+        apply_groups(stage, window, sets);
+}
+
+/* ---- from hits to the best ---- */
+
+/* Keeps the entries whose first key may still enter. */
+static void drop_hopeless(const struct best *best, struct window_hits *hits)
+{
+    uint32_t kept = 0;
+    uint32_t i;
+
+    for (i = 0; i < hits->count; i++) {
+        hits->offsets[kept] = hits->offsets[i];
+        hits->scores[kept] = hits->scores[i];
+        hits->keys[0][kept] = hits->keys[0][i];
+        kept += best_admits(best, hits->keys[0][i]);
+    }
+    hits->count = kept;
+}
+
+/* A score below it cannot enter: that of the worst of the best, when scores come first. */
+static float score_threshold(const struct stage *stage)
+{
+    if (stage->sort.keys[0].kind != SORT_RELEVANCE || stage->best.count < stage->best.count_max)
+        return -INFINITY;
+    return stage->best.entries[0].score;
+}
+
+static int add_scores(struct stage *stage, uint32_t window, float threshold,
+                      struct window_hits *hits, struct err *err)
+{
+    if (!stage->text) {
+        memset(hits->scores, 0, hits->count * sizeof(hits->scores[0]));
+        return 0;
+    }
+    return text_plan_score(stage->text, window, hits->offsets, hits->count, threshold, hits->scores,
+                           err);
+}
+
+/* The keys of those hits that may enter the best; hits has them all at first. */
+static int add_keys(struct stage *stage, uint32_t window, struct window_hits *hits, struct err *err)
+{
+    const struct sort_plan *sort = &stage->sort;
+    bool scores_first =
+        sort->count && sort->keys[0].kind != SORT_FIELD && sort->keys[0].kind != SORT_DISTANCE;
+    uint32_t i;
+    int rc = 0;
+
+    if (sort->count == 0)
+        return 0;
+    if (sort->uses_score && scores_first)
+        rc = add_scores(stage, window, score_threshold(stage), hits, err);
+    if (rc)
+        return rc;
+    sort_plan_keys(sort, 0, window, hits->offsets, hits->count, hits->scores, hits->keys[0]);
+    drop_hopeless(&stage->best, hits);
+    if (sort->uses_score && !scores_first)
+        rc = add_scores(stage, window, -INFINITY, hits, err);
+    for (i = 1; i < sort->count && !rc; i++)
+        sort_plan_keys(sort, i, window, hits->offsets, hits->count, hits->scores, hits->keys[i]);
+    return rc;
+}
+
+static void add_to_best(struct stage *stage, uint32_t window, const struct window_hits *hits)
+{
+    struct ranked entry = {0};
+    uint32_t i;
+    uint32_t k;
+
+    for (i = 0; i < hits->count; i++) {
+        for (k = 0; k < stage->sort.count; k++)
+            entry.keys[k] = hits->keys[k][i];
+        entry.id = window_first(window) + hits->offsets[i];
+        entry.score = stage->sort.uses_score ? hits->scores[i] : 0;
+        if (entry.score != -INFINITY)
+            best_add(&stage->best, &entry);
+    }
+}
+
+/* Nothing of the window can be better than what is there. */
+static bool is_hopeless(struct stage *stage, uint32_t window)
+{
+    const struct best *best = &stage->best;
+
+    if (best->count_max == 0)
+        return true;
+    if (best->count < best->count_max || stage->context->tuning->use_bounds < 0)
+        return false;
+    if (stage->sort.count == 0)
+        return true; /* by id, and ids ascend */
+    if (stage->sort.keys[0].kind == SORT_RELEVANCE && stage->text)
+        return text_plan_bound(stage->text, window) < score_threshold(stage);
+    return !best_admits(best, sort_plan_bound(&stage->sort, window));
+}
+
+static int collect(struct stage *stage, uint32_t window, const struct window_bits *bits,
+                   struct window_hits *hits, struct err *err)
+{
+    hits->count = 0;
+    if (is_hopeless(stage, window))
+        return 0;
+    hits->count = window_list(bits, WINDOW_SIZE, hits->offsets);
+    return hits->count ? add_keys(stage, window, hits, err) : 0;
+}
+
+static void count_facets(struct stage *stage, uint32_t window, const struct window_bits *sets)
+{
+    uint16_t offsets[WINDOW_SIZE];
+    int8_t lists = stage->context->tuning->facet_lists;
+    uint32_t group;
+    uint32_t i;
+
+    for (group = 0; group <= stage->group_count; group++) {
+        struct facet_hits hits = {.bits = NULL};
+
+        for (i = 0; i < stage->source->facet_count; i++) {
+            if (stage->facets[i].group != group)
+                continue;
+            if (!hits.bits) {
+                hits.bits = &sets[group];
+                hits.count =
+                    window_list(hits.bits, lists > 0 ? WINDOW_SIZE : FACET_LIST_MAX, offsets);
+                if (lists > 0 || (lists == 0 && hits.count <= FACET_LIST_MAX))
+                    hits.offsets = offsets;
+            }
+            if (hits.count)
+                facet_count_add(&stage->facets[i], window, &hits);
+        }
+    }
+}
+
+int stage_window(struct stage *stage, uint32_t window, struct err *err)
+{
+    const struct columns *columns = stage->context->snapshot->columns;
+    struct window_hits *hits = stage->context->hits;
+    struct window_bits candidates;
+    struct window_bits sets[GROUP_COUNT_MAX + 1];
+    uint32_t begun;
+    bool found = false;
+    int rc = find_candidates(stage, window, &candidates, &found, err);
+
+    if (rc || !found)
+        return rc;
+    do {
+        begun = columns_read_begin(columns, window);
+        sets[0] = candidates;
+        apply_filters(stage, window, base_bits(stage->context, window, begun), sets);
+        rc = collect(stage, window, &sets[0], hits, err);
+    } while (!rc && !columns_read_valid(columns, window, begun));
+    if (rc)
+        return rc;
+    add_to_best(stage, window, hits);
+    if (stage->counts) {
+        stage->total += kernels()->window_count(&sets[0]);
+        if (stage->source->facet_count)
+            count_facets(stage, window, sets);
+    }
+    return 0;
+}
+
+/* ---- the best by score alone ---- */
+
+bool stage_is_top(const struct stage *stage)
+{
+    const struct query_stage *source = stage->source;
+
+    return stage->text && source->total == TOTAL_NONE && source->facet_count == 0 &&
+           stage->sort.count == 1 && stage->sort.keys[0].kind == SORT_RELEVANCE &&
+           !stage->best.has_floor && stage->best.count_max > 0;
+}
+
+static int filter_top(void *context, uint32_t window, struct window_bits *bits, struct err *err)
+{
+    struct stage *stage = context;
+    const struct columns *columns = stage->context->snapshot->columns;
+    struct window_bits sets[GROUP_COUNT_MAX + 1];
+    uint32_t begun;
+
+    (void)err;
+    do {
+        begun = columns_read_begin(columns, window);
+        memset(&sets[0], 0xff, sizeof(sets[0]));
+        apply_filters(stage, window, base_bits(stage->context, window, begun), sets);
+    } while (!columns_read_valid(columns, window, begun));
+    *bits = sets[0];
+    return 0;
+}
+
+int stage_top(struct stage *stage, struct err *err)
+{
+    struct best *best = &stage->best;
+    bool filtered = stage->fixed_count || stage->group_count || stage->context->base.count;
+    struct scored_doc *top = arena_array(stage->context->arena, best->count_max + 1, sizeof(*top));
+    uint32_t count = 0;
+    uint32_t i;
+    int rc = text_plan_top(stage->text, best->count_max, filtered ? filter_top : NULL, stage, top,
+                           &count, err);
+
+    for (i = 0; i < count && !rc; i++) {
+        const struct ranked entry = {
+            .keys = {sort_score_key(top[i].score)}, .id = top[i].id, .score = top[i].score};
+
+        best_add(best, &entry);
+    }
+    return rc;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sqlite_disk.h - a file layer for SQLite that is kinder to many readers beside one busy writer.
+ *
+ * SQLite's own throws a reader's memory map away with every commit it sees, and maps no more than
+ * 2 GB. This one maps each file once for the whole process and keeps the map. It also gathers the
+ * writes to the log, two small ones a page, up to the sync that every durable commit ends with.
+ * Therefore: only for synchronous=FULL, and never where a database is made smaller.
+ */
+#ifndef TORG_STORE_SQLITE_DISK_H
+#define TORG_STORE_SQLITE_DISK_H
+
+/* The name to open a database with; made at the first call. */
+const char *sqlite_disk(void);
+
+#endif

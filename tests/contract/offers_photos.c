@@ -1,0 +1,717 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * offers_photos.c - photos asked for, answered, waited for: on SQLite with topics in files, and on
+ * PostgreSQL with Kafka.
+ *
+ * Kafka's topics are shared by all runs: only requests of offers in the test's own schema are
+ * looked at, and results of others' offers are passed by.
+ */
+#include "contract/offers_fixture.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "net/message.h"
+#include "offers/expiry.h"
+#include "offers/export.h"
+#include "offers/offer_record.h"
+#include "offers/offer_save.h"
+#include "offers/photo_results.h"
+#include "offers/photos.h"
+#include "test_dir.h"
+#include "topic/topic_fault.h"
+#include "torg/v1/cabinet.pb-c.h"
+
+enum { WAIT_MS = 60000, REQUEST_COUNT_MAX = 100 };
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != 0)                                                                           \
+            fail_msg("%s: %s", #call, err.text);                                                   \
+    } while (0)
+
+struct scene {
+    struct offers_place place;
+    char dir[TEST_DIR_SIZE];
+    struct topics *topics;
+    struct topic_faults *faults;
+    struct exporter exporter;
+    struct coord_shard all[OFFER_SHARD_COUNT];
+    uint64_t begin[TOPIC_PARTITION_COUNT_MAX]; /* of the requests */
+    struct inbox *inbox;
+    struct arena *arena;
+    atomic_bool has_catalog; /* false: none is in use */
+};
+
+/* --- the scene --- */
+
+static struct catalog *give_catalog(void *arg)
+{
+    struct scene *scene = arg;
+
+    return scene->has_catalog ? catalog_ref(scene->place.catalog) : NULL;
+}
+
+static uint32_t partition_count(struct scene *scene)
+{
+    struct topic_config config;
+    struct err err;
+
+    OK(topic_describe(scene->topics, EXPORT_PHOTOS, &config, &err));
+    return config.partition_count;
+}
+
+static bool servers_are_there(void)
+{
+    const char *required = getenv("TORG_REQUIRE");
+    const char *kafka = getenv("TORG_TEST_KAFKA");
+    const char *postgres = getenv("TORG_TEST_POSTGRES");
+
+    if (kafka && *kafka && postgres && *postgres)
+        return true;
+    if (required && (strstr(required, "kafka") || strstr(required, "postgres")))
+        fail_msg("TORG_REQUIRE names servers, and they are not there");
+    return false;
+}
+
+static int set_up(void **state)
+{
+    static struct scene scenes[2];
+    bool servers = *state != NULL;
+    struct scene *scene = &scenes[servers];
+    char url[512];
+    uint64_t first;
+    struct err err;
+
+    memset(scene, 0, sizeof(*scene));
+    *state = scene;
+    if (servers && !servers_are_there())
+        return 0; /* each test skips */
+    assert_true(offers_place_open(&scene->place, servers));
+    scene->has_catalog = true;
+    scene->place.offers.catalog = give_catalog;
+    scene->place.offers.catalog_arg = scene;
+    scene->arena = arena_new();
+    assert_true(test_dir_make(scene->dir));
+    if (servers)
+        snprintf(url, sizeof(url), "fault:kafka://%s", getenv("TORG_TEST_KAFKA"));
+    else
+        snprintf(url, sizeof(url), "fault:file:%s", scene->dir);
+    OK(topics_open(url, NULL, &scene->topics, &err));
+    scene->faults = topics_faults(scene->topics);
+    OK(exporter_init(&scene->exporter, &scene->place.offers, scene->topics, NULL, &err));
+    for (uint32_t i = 0; i < OFFER_SHARD_COUNT; i++)
+        scene->all[i] = (struct coord_shard){.shard = i, .ticket = 1};
+    for (uint32_t p = 0; p < partition_count(scene); p++)
+        OK(topic_range(scene->topics, EXPORT_PHOTOS, p, &first, &scene->begin[p], &err));
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+    struct err err;
+
+    if (!scene->topics)
+        return 0;
+    inbox_stop(scene->inbox);
+    topics_close(scene->topics);
+    arena_free(scene->arena);
+    offers_place_close(&scene->place);
+    OK(dir_remove(scene->dir, &err));
+    return 0;
+}
+
+static struct scene *start(void **state)
+{
+    struct scene *scene = *state;
+
+    if (!scene->topics)
+        skip();
+    return scene;
+}
+
+/* --- acting --- */
+
+/* Photos by single letters: "ab" are two of them. */
+static Torg__V1__OfferContent *content_with(struct scene *scene, const char *category,
+                                            const char *photos)
+{
+    Torg__V1__OfferContent *content = content_of(scene->arena, category, 1, 100, "RUB");
+
+    content->n_photos = strlen(photos);
+    content->photos = arena_array(scene->arena, content->n_photos, sizeof(*content->photos));
+    for (size_t i = 0; i < content->n_photos; i++) {
+        content->photos[i] =
+            (Torg__V1__Photo *)message_new(&torg__v1__photo__descriptor, scene->arena);
+        content->photos[i]->source_url =
+            arena_printf(scene->arena, "https://x.example/%c", photos[i]);
+    }
+    return content;
+}
+
+static offerid create(struct scene *scene, const char *category, const char *photos)
+{
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of("s", scene->arena);
+    struct err err;
+
+    OK(offers_create(&scene->place.offers, &author, content_with(scene, category, photos), &receipt,
+                     &err));
+    return id_of(receipt.id);
+}
+
+static Torg__V1__Offer *offer_of(struct scene *scene, offerid id)
+{
+    const struct reader reader = {.sees_all = true};
+    Torg__V1__Offer *offer;
+    struct err err;
+
+    OK(offers_get(&scene->place.offers, &reader, id, scene->arena, &offer, &err));
+    return offer;
+}
+
+static void update(struct scene *scene, offerid id, const char *category, const char *photos)
+{
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of("s", scene->arena);
+    struct err err;
+
+    OK(offers_update(&scene->place.offers, &author, id, offer_of(scene, id)->revision,
+                     content_with(scene, category, photos), &receipt, &err));
+}
+
+static void move(struct scene *scene, offerid id, enum offer_move how)
+{
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of(NULL, scene->arena);
+    struct err err;
+
+    OK(offers_move(&scene->place.offers, &author, id, 0, how, &receipt, &err));
+}
+
+static void export_all(struct scene *scene)
+{
+    size_t count = 1;
+    struct err err;
+
+    while (count)
+        OK(exporter_round(&scene->exporter, scene->all, OFFER_SHARD_COUNT, &count, &err));
+}
+
+/* An answer for one photo: ready with this content, or failed where that is "". */
+static Torg__V1__PhotoResult *result_of(struct scene *scene, offerid id, int64_t revision,
+                                        char photo, int attempt, const char *hash)
+{
+    Torg__V1__PhotoResult *result =
+        (Torg__V1__PhotoResult *)message_new(&torg__v1__photo_result__descriptor, scene->arena);
+    Torg__V1__PhotoResult__Item *item = (Torg__V1__PhotoResult__Item *)message_new(
+        &torg__v1__photo_result__item__descriptor, scene->arena);
+
+    result->offer_id = offer_id_text(scene->arena, id);
+    result->revision = revision;
+    result->photos = arena_array(scene->arena, 1, sizeof(item));
+    result->photos[result->n_photos++] = item;
+    item->url = arena_printf(scene->arena, "https://x.example/%c", photo);
+    item->attempt = attempt;
+    item->state = *hash ? TORG__V1__PHOTO__STATE__READY : TORG__V1__PHOTO__STATE__FAILED;
+    if (!*hash) {
+        item->reason = arena_strdup(scene->arena, "answered 404");
+        return result;
+    }
+    item->hash.data = (uint8_t *)arena_strdup(scene->arena, hash);
+    item->hash.len = strlen(hash);
+    item->sizes = arena_array(scene->arena, 1, sizeof(*item->sizes));
+    item->sizes[item->n_sizes++] =
+        (Torg__V1__PhotoSize *)message_new(&torg__v1__photo_size__descriptor, scene->arena);
+    item->sizes[0]->key = arena_printf(scene->arena, "photos/%s", hash);
+    item->sizes[0]->width = item->sizes[0]->height = item->sizes[0]->size = 640;
+    return result;
+}
+
+static bool apply(struct scene *scene, const Torg__V1__PhotoResult *result)
+{
+    struct violations violations = violations_in(scene->arena);
+    struct err err;
+    bool changed;
+
+    assert_int_equal(photo_result_check(result, &violations), 0);
+    OK(photos_apply(&scene->place.offers, result, scene->arena, &changed, &err));
+    return changed;
+}
+
+static bool answer(struct scene *scene, offerid id, int64_t revision, char photo, int attempt,
+                   const char *hash)
+{
+    return apply(scene, result_of(scene, id, revision, photo, attempt, hash));
+}
+
+/* --- looking --- */
+
+/* What was asked for the offer since the test began, in order: "1:0a,1b 3:1c" is revision 1 with
+ * two photos and their places, then revision 3 with one. */
+static const char *asked(struct scene *scene, offerid id)
+{
+    char *text = arena_strdup(scene->arena, "");
+    const char *name = offer_id_text(scene->arena, id);
+    struct err err;
+
+    for (uint32_t p = 0; p < partition_count(scene); p++) {
+        uint64_t first, end, at = scene->begin[p];
+
+        OK(topic_range(scene->topics, EXPORT_PHOTOS, p, &first, &end, &err));
+        while (at < end) {
+            const struct topic_message *messages;
+            size_t count;
+
+            OK(topic_read(scene->topics, EXPORT_PHOTOS, p, at, REQUEST_COUNT_MAX, WAIT_MS,
+                          scene->arena, &messages, &count, &err));
+            for (size_t i = 0; i < count; i++) {
+                Torg__V1__PhotoRequest *request;
+                ProtobufCMessage *decoded;
+
+                at = messages[i].offset + 1;
+                OK(message_decode(messages[i].value, &torg__v1__photo_request__descriptor,
+                                  scene->arena, &decoded, &err));
+                request = (Torg__V1__PhotoRequest *)decoded;
+                assert_true(bytes_equal_text(messages[i].key, request->offer_id));
+                if (strcmp(request->offer_id, name) != 0)
+                    continue;
+                text = arena_printf(scene->arena, "%s%s%" PRId64, text, *text ? " " : "",
+                                    request->revision);
+                for (size_t j = 0; j < request->n_photos; j++)
+                    text = arena_printf(scene->arena, "%s%c%u%s", text, j ? ',' : ':',
+                                        request->photos[j]->position,
+                                        strrchr(request->photos[j]->url, '/') + 1);
+            }
+        }
+    }
+    return text;
+}
+
+static void check(struct scene *scene, offerid id, enum offer_status status, int64_t revision)
+{
+    Torg__V1__Offer *offer = offer_of(scene, id);
+
+    assert_string_equal(offer_status_name((enum offer_status)offer->status),
+                        offer_status_name(status));
+    assert_int_equal(offer->revision, revision);
+}
+
+/* As place_recount, which asks for a queue row of each change: nothing may be exported before. */
+static int64_t count_preset(struct scene *scene, int64_t preset)
+{
+    const struct store_value params[] = {STORE_V_INT(preset)};
+
+    place_recount(&scene->place);
+    return place_integer(&scene->place,
+                         "SELECT COALESCE(MAX(counter), 0) FROM user_offer_presets_count WHERE "
+                         "seller_id = 's' AND preset_id = $1",
+                         params, 1);
+}
+
+static size_t look_at_due(struct scene *scene)
+{
+    struct expiry_cursor cursor = {0};
+    size_t moved;
+    struct err err;
+    bool more;
+
+    OK(expiry_step(&scene->place.offers, seller_shard("s"), &cursor, &moved, &more, &err));
+    return moved;
+}
+
+static void wait_for_revision(struct scene *scene, offerid id, int64_t revision)
+{
+    const struct timespec step = {.tv_nsec = 10 * 1000 * 1000};
+    int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+
+    while (offer_of(scene, id)->revision < revision) {
+        if (clock_mono_us(clock_system()) > until)
+            fail_msg("revision %" PRId64 " of %" PRId64, offer_of(scene, id)->revision, revision);
+        nanosleep(&step, NULL);
+    }
+}
+
+/* --- asking --- */
+
+static void new_addresses_are_asked_for_and_no_others(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", "ab");
+
+    export_all(scene);
+    assert_string_equal(asked(scene, id), "1:0a,1b");
+    update(scene, id, "books", "ab"); /* other text, the same photos */
+    move(scene, id, MOVE_WITHDRAW);
+    update(scene, id, "books", "bca");
+    export_all(scene);
+    assert_string_equal(asked(scene, id), "1:0a,1b 4:1c");
+    update(scene, id, "books", "c");
+    update(scene, id, "books", "ca"); /* it was away: what it shows may be another */
+    export_all(scene);
+    assert_string_equal(asked(scene, id), "1:0a,1b 4:1c 6:1a");
+}
+
+static void one_address_twice_is_asked_for_once(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "rings", "aab");
+
+    export_all(scene);
+    assert_string_equal(asked(scene, id), "1:0a,2b");
+    assert_true(answer(scene, id, 1, 'a', 1, "h"));
+    assert_int_equal(offer_of(scene, id)->content->photos[1]->state, TORG__V1__PHOTO__STATE__READY);
+}
+
+/* The queue's row stays until everything it asked for was acknowledged. */
+static void a_request_is_sent_until_it_is_acknowledged(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", "a");
+    size_t count;
+    struct err err;
+
+    for (int i = 0; i < 3; i++) { /* each of the three records of the change fails once */
+        atomic_store(&scene->faults->fail_produce, 1);
+        assert_int_equal(
+            exporter_round(&scene->exporter, scene->all, OFFER_SHARD_COUNT, &count, &err),
+            ERR_UNAVAILABLE);
+        assert_int_equal(place_integer(&scene->place, "SELECT COUNT(*) FROM queue", NULL, 0), 1);
+    }
+    export_all(scene);
+    assert_true(strstr(asked(scene, id), "1:0a") != NULL);
+}
+
+static void what_is_gone_or_known_is_not_asked_for(void **state)
+{
+    struct scene *scene = start(state);
+    offerid replaced = create(scene, "books", "a");
+    offerid deleted = create(scene, "books", "a");
+    offerid answered = create(scene, "books", "a");
+
+    update(scene, replaced, "books", "b");
+    move(scene, deleted, MOVE_DELETE);
+    assert_true(answer(scene, answered, 1, 'a', 1, "h"));
+    export_all(scene);
+    assert_string_equal(asked(scene, replaced), "2:0b");
+    assert_string_equal(asked(scene, deleted), "");
+    assert_string_equal(asked(scene, answered), "");
+    assert_false(answer(scene, deleted, 1, 'a', 1, "h"));
+    move(scene, deleted, MOVE_REVIVE); /* its results were not taken: it asks again */
+    export_all(scene);
+    assert_string_equal(asked(scene, deleted), "3:0a");
+    assert_false(answer(scene, deleted, 1, 'a', 2, "h"));
+    assert_true(answer(scene, deleted, 3, 'a', 1, "h"));
+}
+
+/* --- answers --- */
+
+static void an_answer_is_one_ordinary_change(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", "ab");
+    Torg__V1__PhotoResult *both = result_of(scene, id, 1, 'a', 1, "h1");
+    Torg__V1__PhotoResult *second = result_of(scene, id, 1, 'b', 1, "");
+    Torg__V1__PhotoResult__Item *items[] = {both->photos[0], second->photos[0]};
+    struct photo_failure *failures;
+    const Torg__V1__Photo *photo;
+    size_t count;
+    struct err err;
+
+    both->photos = items;
+    both->n_photos = 2;
+    assert_true(apply(scene, both));
+    check(scene, id, OFFER_ACTIVE, 2);
+    assert_int_equal(count_preset(scene, TORG__V1__CABINET__PRESET__ACTIVE), 1);
+    photo = offer_of(scene, id)->content->photos[0];
+    assert_int_equal(photo->state, TORG__V1__PHOTO__STATE__READY);
+    assert_string_equal(photo->sizes[0]->key, "photos/h1");
+    OK(photos_failed(&scene->place.offers, &id, 1, scene->arena, &failures, &count, &err));
+    assert_int_equal(count, 1);
+    assert_true(failures[0].offer == id);
+    assert_string_equal(failures[0].url, "https://x.example/b");
+    assert_string_equal(failures[0].reason, "answered 404");
+    update(scene, id, "books", "ba"); /* what is known stays known */
+    photo = offer_of(scene, id)->content->photos[0];
+    assert_int_equal(photo->state, TORG__V1__PHOTO__STATE__FAILED);
+    assert_string_equal(offer_of(scene, id)->content->photos[1]->sizes[0]->key, "photos/h1");
+}
+
+static void what_is_no_news_writes_nothing(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", "a");
+
+    assert_false(answer(scene, id, 1, 'z', 1, "h")); /* no photo of this offer */
+    assert_false(answer(scene, id, 2, 'a', 1, "h")); /* no request of this photo */
+    assert_true(answer(scene, id, 1, 'a', 2, ""));
+    assert_false(answer(scene, id, 1, 'a', 2, ""));  /* again */
+    assert_false(answer(scene, id, 1, 'a', 1, "h")); /* late */
+    assert_false(answer(scene, id, 1, 'a', 3, ""));  /* the same failure */
+    check(scene, id, OFFER_ACTIVE, 2);
+    assert_true(answer(scene, id, 1, 'a', 4, "h"));
+    assert_false(answer(scene, id, 1, 'a', 5, "h")); /* the same content */
+    assert_false(answer(scene, id, 1, 'a', 6, ""));  /* what we have is good */
+    check(scene, id, OFFER_ACTIVE, 3);
+    assert_true(answer(scene, id, 1, 'a', 7, "other"));
+    check(scene, id, OFFER_ACTIVE, 4);
+    place_recount(&scene->place);
+}
+
+static void a_photo_without_room_is_told_to_have_failed(void **state)
+{
+    enum { LETTER_COUNT = 25500 }; /* of four bytes: some 250 are left */
+    struct scene *scene = start(state);
+    Torg__V1__OfferContent *content = content_with(scene, "rings", "a");
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of("s", scene->arena);
+    Torg__V1__PhotoSize *sizes[PHOTO_SIZE_COUNT_MAX];
+    Torg__V1__PhotoResult *result;
+    struct err err;
+    offerid id;
+
+    content->description = arena_zero(scene->arena, 4 * LETTER_COUNT + 1);
+    for (size_t i = 0; i < LETTER_COUNT; i++)
+        memcpy(content->description + 4 * i, "\xf0\x9f\x93\xb7", 4);
+    OK(offers_create(&scene->place.offers, &author, content, &receipt, &err));
+    id = id_of(receipt.id);
+    result = result_of(scene, id, 1, 'a', 1, "h");
+    result->photos[0]->sizes[0]->key = arena_printf(scene->arena, "%0*d", PHOTO_KEY_SIZE_MAX, 0);
+    for (size_t i = 0; i < PHOTO_SIZE_COUNT_MAX; i++)
+        sizes[i] = result->photos[0]->sizes[0];
+    result->photos[0]->sizes = sizes;
+    result->photos[0]->n_sizes = PHOTO_SIZE_COUNT_MAX;
+    assert_true(apply(scene, result));
+    check(scene, id, OFFER_WAITING, 2);
+    assert_int_equal(offer_of(scene, id)->content->photos[0]->state,
+                     TORG__V1__PHOTO__STATE__FAILED);
+    assert_non_null(strstr(offer_of(scene, id)->content->photos[0]->reason, "no room"));
+    assert_false(apply(scene, result));
+}
+
+static void wrong_results_are_told_by_field(void **state)
+{
+    struct scene *scene = start(state);
+    struct violations violations = violations_in(scene->arena);
+    offerid id = create(scene, "books", "a");
+    Torg__V1__PhotoResult *result = result_of(scene, id, 1, 'a', 1, "h");
+    Torg__V1__PhotoResult__Item *twice[] = {result->photos[0], result->photos[0]};
+    Torg__V1__PhotoResult empty = TORG__V1__PHOTO_RESULT__INIT;
+    struct err err;
+    bool changed;
+
+    assert_int_equal(photo_result_check(&empty, &violations), 3); /* offer_id, revision, photos */
+    assert_int_equal(photo_result_check(result, &violations), 0);
+    result->photos[0]->attempt = 0;
+    result->photos[0]->n_sizes = 0;
+    result->photos[0]->hash.len = 0;
+    assert_int_equal(photo_result_check(result, &violations), 3);
+    result = result_of(scene, id, 1, 'a', 1, "h");
+    twice[0] = twice[1] = result->photos[0];
+    result->photos = twice;
+    result->n_photos = 2;
+    assert_int_equal(photo_result_check(result, &violations), 1);
+    result = result_of(scene, offer_id_make(1), 1, 'a', 1, "h");
+    assert_int_equal(photos_apply(&scene->place.offers, result, scene->arena, &changed, &err),
+                     ERR_NOT_FOUND);
+}
+
+/* --- waiting --- */
+
+static void the_first_ready_photo_shows_the_offer(void **state)
+{
+    const struct reader anyone = {.seller = ""};
+    struct scene *scene = start(state);
+    offerid id = create(scene, "rings", "ab");
+    Torg__V1__Offer *offer;
+    struct err err;
+
+    check(scene, id, OFFER_WAITING, 1);
+    assert_int_equal(count_preset(scene, TORG__V1__CABINET__PRESET__WAITING), 1);
+    assert_int_equal(count_preset(scene, TORG__V1__CABINET__PRESET__ACTIVE), 0);
+    assert_int_equal(offers_get(&scene->place.offers, &anyone, id, scene->arena, &offer, &err),
+                     ERR_NOT_FOUND);
+    clock_manual_advance(&scene->place.clock, INT64_C(40) * 86400 * SECOND_US);
+    assert_int_equal(look_at_due(scene), 0); /* no limit, and no time to live before it is shown */
+    assert_true(answer(scene, id, 1, 'b', 1, "h"));
+    check(scene, id, OFFER_ACTIVE, 2);
+    assert_int_equal(count_preset(scene, TORG__V1__CABINET__PRESET__WAITING), 0);
+    assert_int_equal(count_preset(scene, TORG__V1__CABINET__PRESET__ACTIVE), 1);
+    OK(offers_get(&scene->place.offers, &anyone, id, scene->arena, &offer, &err));
+    assert_true(time_us(offer->expire_time) - time_us(offer->update_time) ==
+                INT64_C(30) * 86400 * SECOND_US);
+    assert_int_equal(offer_of(scene, create(scene, "rings", ""))->status, OFFER_ACTIVE);
+}
+
+static void the_limit_shows_the_offer(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "lamps", "a");
+    offerid failed = create(scene, "lamps", "a");
+
+    assert_true(answer(scene, failed, 1, 'a', 1, ""));
+    clock_manual_advance(&scene->place.clock, 599 * SECOND_US);
+    assert_int_equal(look_at_due(scene), 0);
+    clock_manual_advance(&scene->place.clock, 2 * SECOND_US);
+    assert_int_equal(look_at_due(scene), 2);
+    check(scene, id, OFFER_ACTIVE, 2);
+    check(scene, failed, OFFER_ACTIVE, 3);
+    assert_int_equal(look_at_due(scene), 0);
+    assert_int_equal(count_preset(scene, TORG__V1__CABINET__PRESET__ACTIVE), 2);
+}
+
+static void without_hope_it_stays_with_a_reason(void **state)
+{
+    struct scene *scene = start(state);
+    offerid boat = create(scene, "boats", "a");
+    offerid ring = create(scene, "rings", "a");
+
+    assert_true(answer(scene, ring, 1, 'a', 1, ""));
+    check(scene, ring, OFFER_WAITING, 2);
+    assert_true(*offer_of(scene, ring)->wait_reason != '\0');
+    assert_true(answer(scene, boat, 1, 'a', 1, ""));
+    assert_string_equal(offer_of(scene, boat)->wait_reason, ""); /* it may be answered better yet */
+    clock_manual_advance(&scene->place.clock, 601 * SECOND_US);
+    assert_int_equal(look_at_due(scene), 1);
+    check(scene, boat, OFFER_WAITING, 3);
+    assert_true(*offer_of(scene, boat)->wait_reason != '\0');
+    assert_int_equal(look_at_due(scene), 0); /* it is told once */
+    update(scene, boat, "boats", "b");
+    assert_string_equal(offer_of(scene, boat)->wait_reason, "");
+    assert_int_equal(look_at_due(scene), 0); /* its time began anew */
+    assert_true(answer(scene, boat, 4, 'b', 1, "h"));
+    check(scene, boat, OFFER_ACTIVE, 5);
+    update(scene, ring, "books", "a"); /* a category that does not wait */
+    check(scene, ring, OFFER_ACTIVE, 3);
+    assert_int_equal(count_preset(scene, TORG__V1__CABINET__PRESET__ACTIVE), 2);
+}
+
+static void a_ban_outlives_the_wait(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "lamps", "a");
+
+    move(scene, id, MOVE_BAN);
+    clock_manual_advance(&scene->place.clock, 601 * SECOND_US);
+    assert_int_equal(look_at_due(scene), 0);
+    assert_true(answer(scene, id, 1, 'a', 1, "h"));
+    check(scene, id, OFFER_BANNED, 3);
+    move(scene, id, MOVE_UNBAN);
+    check(scene, id, OFFER_ACTIVE, 4);
+    place_recount(&scene->place);
+}
+
+/* --- by the topic --- */
+
+static void produce(struct scene *scene, struct bytes value)
+{
+    const struct topic_record record = {.key = bytes_of("k"), .value = value};
+    struct err err;
+
+    OK(topic_produce(scene->topics, PHOTO_RESULTS_TOPIC, &record, 1, NULL, &err));
+}
+
+static void produce_result(struct scene *scene, const Torg__V1__PhotoResult *result)
+{
+    struct buf wire = BUF_INIT(64 << 10);
+
+    message_encode(&result->base, &wire);
+    produce(scene, buf_bytes(&wire));
+    buf_release(&wire);
+}
+
+static void start_inbox(struct scene *scene)
+{
+    struct err err;
+
+    OK(photo_results_start(&scene->place.offers, scene->topics, &scene->inbox, &err));
+}
+
+static void stop_inbox(struct scene *scene)
+{
+    inbox_stop(scene->inbox);
+    scene->inbox = NULL;
+}
+
+static void results_come_by_the_topic(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "rings", "ab");
+
+    start_inbox(scene);
+    produce(scene, bytes_of("\xff no message"));
+    produce_result(scene, result_of(scene, offer_id_make(1), 1, 'a', 1, "h"));
+    atomic_store(&scene->faults->duplicate_produce, 1);
+    produce_result(scene, result_of(scene, id, 1, 'a', 1, ""));
+    produce_result(scene, result_of(scene, id, 1, 'b', 1, "h"));
+    wait_for_revision(scene, id, 3);
+    stop_inbox(scene);
+    check(scene, id, OFFER_ACTIVE, 3);
+    place_recount(&scene->place);
+}
+
+/* A result that cannot be applied now is not committed: whoever reads next gets it. */
+static void a_result_is_committed_after_it_was_applied(void **state)
+{
+    struct scene *scene = start(state);
+    const struct timespec step = {.tv_nsec = 10 * 1000 * 1000};
+    int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+    struct counter *errors = metrics_counter("torg_photo_errors_total", NULL, "");
+    uint64_t before = counter_value(errors);
+    offerid id = create(scene, "rings", "a");
+
+    start_inbox(scene);
+    scene->has_catalog = false; /* a fault that passes: no catalogue is in use */
+    produce_result(scene, result_of(scene, id, 1, 'a', 1, "h"));
+    while (counter_value(errors) == before && clock_mono_us(clock_system()) < until)
+        nanosleep(&step, NULL);
+    stop_inbox(scene);
+    assert_true(counter_value(errors) > before);
+    check(scene, id, OFFER_WAITING, 1);
+    scene->has_catalog = true;
+    start_inbox(scene);
+    wait_for_revision(scene, id, 2);
+    stop_inbox(scene);
+    check(scene, id, OFFER_ACTIVE, 2);
+}
+
+/* --- the list of cases --- */
+
+#define CASES                                                                                      \
+    CASE(new_addresses_are_asked_for_and_no_others), CASE(one_address_twice_is_asked_for_once),    \
+        CASE(a_request_is_sent_until_it_is_acknowledged),                                          \
+        CASE(what_is_gone_or_known_is_not_asked_for), CASE(an_answer_is_one_ordinary_change),      \
+        CASE(what_is_no_news_writes_nothing), CASE(a_photo_without_room_is_told_to_have_failed),   \
+        CASE(wrong_results_are_told_by_field), CASE(the_first_ready_photo_shows_the_offer),        \
+        CASE(the_limit_shows_the_offer), CASE(without_hope_it_stays_with_a_reason),                \
+        CASE(a_ban_outlives_the_wait), CASE(results_come_by_the_topic),                            \
+        CASE(a_result_is_committed_after_it_was_applied)
+
+#ifndef __SANITIZE_THREAD__
+static char servers;
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define CASE(name) {"embedded: " #name, name, set_up, tear_down, NULL}
+        CASES,
+#undef CASE
+/* librdkafka makes its threads by thrd_create, which ThreadSanitizer does not see and dies of. */
+#ifndef __SANITIZE_THREAD__
+#define CASE(name) {"servers: " #name, name, set_up, tear_down, &servers}
+        CASES,
+#undef CASE
+#endif
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
