@@ -343,6 +343,8 @@ enum {
     STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
     STORED_FILE_COUNT_MAX = 4096,       /* 256 GB */
     STORED_RECORD_SIZE_MAX = 768 << 10, /* texts and stored fields of one document */
+    STORED_DICTIONARY_SIZE = 16 << 10,  /* stays in cache; four times more packs no better */
+    STORED_SAMPLE_SIZE = 2 << 20,       /* of records a dictionary is trained with */
     STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
 };
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "index/columns_checkpoint.h"
 #include "index/kernels.h"
@@ -61,6 +62,7 @@ static int load_columns(struct shard *shard, struct columns *columns, struct sch
     rc = columns_load(columns, schema, path, &saved, err);
     if (rc == ERR_NOT_FOUND)
         rc = err_set(err, ERR_CORRUPT, "%s, part of the index, is missing", path);
+    shard->checkpoint_size += rc ? 0 : saved.size;
     return rc;
 }
 
@@ -182,6 +184,31 @@ static void load_state(struct shard *shard, uint32_t window)
     }
 }
 
+static int load_dictionary(struct shard *shard, const struct manifest *manifest, struct err *err)
+{
+    struct buf trained = BUF_INIT(2 * STORED_DICTIONARY_SIZE);
+    struct pack_dictionary *dictionary = NULL;
+    char path[SHARD_PATH_SIZE];
+    int rc;
+
+    if (!manifest->dictionary_hash)
+        return 0;
+    shard_path(shard, "dictionary", 1, path);
+    rc = file_read(path, &trained, err);
+    if (rc == ERR_NOT_FOUND)
+        rc = err_set(err, ERR_CORRUPT, "%s, part of the index, is missing", path);
+    if (!rc && hash64(buf_bytes(&trained)) == manifest->dictionary_hash)
+        dictionary = pack_dictionary_new(buf_bytes(&trained));
+    if (!rc && !dictionary)
+        rc = err_set(err, ERR_CORRUPT, "%s is damaged", path);
+    if (!rc) {
+        stored_set_dictionary(shard->stored, dictionary);
+        shard->dictionary_hash = manifest->dictionary_hash;
+    }
+    buf_release(&trained);
+    return rc;
+}
+
 static int load_content(struct shard *shard, const struct manifest *manifest, struct err *err)
 {
     uint32_t windows, i;
@@ -197,7 +224,10 @@ static int load_content(struct shard *shard, const struct manifest *manifest, st
     for (i = 0; !rc && i < shard->part_count; i++)
         rc = load_documents(shard, shard->parts[i], err);
     if (!rc)
-        rc = stored_open_files(shard->stored, manifest->stored, manifest->stored_count, err);
+        rc = load_dictionary(shard, manifest, err);
+    if (!rc)
+        rc = stored_open_files(shard->stored, manifest->stored, manifest->stored_count,
+                               shard->options.is_read_only, err);
     windows = rc ? 0 : columns_window_count(shard->state);
     for (i = 0; i < windows; i++)
         load_state(shard, i);
@@ -209,17 +239,22 @@ static int load_manifest(struct shard *shard, struct manifest *manifest, struct 
     char path[SHARD_PATH_SIZE];
     int rc = manifest_read(manifest, shard->options.dir, err);
 
-    if (rc == ERR_NOT_FOUND)
+    if (rc == ERR_NOT_FOUND && !shard->options.is_read_only)
         rc = make_new(shard, manifest, err);
+    if (!rc && shard->options.is_read_only) {
+        shard->options.epoch = manifest->epoch;
+        memcpy(shard->options.place, manifest->place, sizeof(manifest->place));
+    }
     if (!rc)
         rc = check_identity(shard, manifest, err);
     if (rc)
         return rc;
-    manifest_clean(manifest, shard->options.dir, false);
+    if (!shard->options.is_read_only)
+        manifest_clean(manifest, shard->options.dir, false);
     shard->generation = manifest->generation;
     shard->segment_number = manifest->segment_number;
     shard->offset = manifest->x0;
-    shard->serve_from = manifest->x1;
+    shard->serve_from = shard->options.is_read_only ? manifest->x0 : manifest->x1;
     snprintf(path, sizeof(path), "%s/lexicon.log", shard->options.dir);
     rc = lexicon_open(path, manifest->lexicon_size, &shard->lexicon, err);
     if (rc == ERR_NOT_FOUND)
@@ -231,8 +266,15 @@ int shard_load(struct shard *shard, struct err *err)
 {
     struct manifest *manifest = mem_zero(sizeof(*manifest));
     char path[SHARD_PATH_SIZE];
-    int rc = dir_create(shard->options.dir, err);
+    int rc;
 
+    if (shard->options.is_read_only) /* nothing is made where no shard is, not even a lock */
+        rc = manifest_read(manifest, shard->options.dir, err);
+    else
+        rc = dir_create(shard->options.dir, err);
+
+    if (rc == ERR_NOT_FOUND)
+        rc = err_set(err, ERR_NOT_FOUND, "there is no shard in %s", shard->options.dir);
     snprintf(path, sizeof(path), "%s/lock", shard->options.dir);
     if (!rc)
         rc = file_lock(path, &shard->lock_fd, err);

@@ -112,6 +112,7 @@ static int save_stored(struct shard *shard, struct manifest *manifest, struct er
 
     shard_lock(shard);
     rc = stored_flush(shard->stored, err);
+    manifest->dictionary_hash = shard->dictionary_hash;
     manifest->stored_count = stored_files(shard->stored, manifest->stored, STORED_FILE_COUNT_MAX);
     shard_unlock(shard);
     if (rc)
@@ -249,6 +250,8 @@ int shard_checkpoint(struct shard *shard, struct err *err)
 
     if (!shard->options.dir)
         return 0; /* there is nothing that a shard in memory could keep */
+    if (shard->options.is_read_only)
+        return err_set(err, ERR_PRECONDITION, "%s was opened to look at", shard->options.dir);
     shard_lock(shard);
     if (shard->has_batch && pthread_equal(shard->applier, pthread_self()))
         rc = err_set(err, ERR_PRECONDITION, "a checkpoint comes between batches: publish first");

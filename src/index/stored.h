@@ -10,6 +10,9 @@
  *     stored-N   chunk | chunk | …           chunk   record | record | … | zeros
  *     record     size u32 | id u32 | CRC-32C of all but itself u32 | packed bytes (base/pack.h)
  *
+ * Once there is enough of it, a dictionary of what records share is trained; it is
+ * set once and stays.
+ *
  * A record that nobody needs any more is counted (stored_drop). When half of a file is dead, its
  * living records are appended anew (stored_walk, stored_copy) and the file is given up.
  *
@@ -20,6 +23,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/pack.h"
 #include "index/epoch.h"
 #include "index/window.h"
 
@@ -37,9 +41,10 @@ struct stored *stored_new(const char *dir, struct epoch *epoch);
 void stored_free(struct stored *stored); /* no reader inside; NULL is fine */
 
 /* The files of a checkpoint, which are cut to their size: before anything is appended. All records
- * are taken for dead until stored_keep is told of them. */
+ * are taken for dead until stored_keep is told of them. is_read_only: nothing will be appended, and
+ * nothing is cut. */
 int stored_open_files(struct stored *stored, const struct stored_file *files, uint32_t count,
-                      struct err *err);
+                      bool is_read_only, struct err *err);
 void stored_keep(struct stored *stored, uint64_t place);
 
 /* ---- the writer ---- */
@@ -68,7 +73,12 @@ int stored_copy(struct stored *stored, uint64_t from, docid id, uint64_t *place,
 void stored_give_up(struct stored *stored, uint32_t number);
 void stored_let_go(struct stored *stored);
 
+/* What is put from now on is packed with it. Owned from then on; once. */
+void stored_set_dictionary(struct stored *stored, struct pack_dictionary *dictionary);
+
 /* ---- anybody ---- */
+
+bool stored_has_dictionary(const struct stored *stored);
 
 /* Makes what was flushed durable. */
 int stored_sync(struct stored *stored, struct err *err);
