@@ -338,6 +338,7 @@ def main():
         del figures["after"]
         results["changes"][engine.name] = figures
     problems += check.compare_after(after)
+    problems += engines.bad_ends
     results["problems"] = problems
     (folder / "results.json").write_text(json.dumps(results))
     report.show(results)

@@ -13,6 +13,9 @@ JAVA_OPTIONS = ("--add-modules jdk.incubator.vector --enable-native-access=ALL-U
                 " -XX:+UseParallelGC -XX:ParallelGCThreads=1 -XX:-UsePerfData")
 
 
+bad_ends = []       # what engines said at their end that was not 0: a leak, a crash
+
+
 class Missing(Exception):
     """The engine is not there."""
 
@@ -139,6 +142,8 @@ class Engine:
         except (OSError, subprocess.TimeoutExpired):
             self.process.kill()
             self.process.wait()
+        if self.process.returncode:
+            bad_ends.append(f"{self.name} ended with {self.process.returncode} (log: {self.log})")
         self.process = None
 
 
