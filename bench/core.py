@@ -343,7 +343,7 @@ def main():
     (folder / "results.json").write_text(json.dumps(results))
     report.show(results)
     picture = options.picture
-    if not picture and options.documents >= PICTURE_DOCUMENTS:
+    if not picture and options.documents >= PICTURE_DOCUMENTS and not options.quick:
         picture = PICTURE
     if picture:
         pathlib.Path(picture).write_text(report.picture(results))
