@@ -212,7 +212,26 @@ enum {
     FEED_XML_ATTRIBUTE_SIZE_MAX = 4 << 10, /* a URL */
     FEED_XML_TOKEN_SIZE_MAX = 256 << 10,   /* one tag or comment: the parser holds it whole */
     FEED_XML_MEMORY_MAX = 8 << 20,         /* of the parser, which keeps every name it has seen */
+    FEED_MEMO_COUNT_MAX = 8192,            /* names of categories, attributes and options */
+    FEED_UNKNOWN_COUNT_MAX = 200,          /* names told that no category has an attribute for */
     FEED_REPORT_LINE_SIZE_MAX = 1 << 20,   /* one row with all its reasons */
+    /* ---- offers: feeds applied ---- */
+    FEED_KEY_SIZE_MAX = 64,       /* a feed's name; part of keys */
+    FEED_BATCH_COUNT = 64,        /* rows of one transaction: others wait 5 ms for it */
+    FEED_BATCH_SIZE = 1 << 20,    /* and their bytes */
+    FEED_EVENT_COUNT_MAX = 1000,  /* of one SendEvents */
+    FEED_DELETE_COUNT = 1000,     /* offers a task's end finds at a time */
+    FEED_PROBLEM_COUNT_MAX = 30,  /* told of one row, of each kind: 90 KB at the most */
+    FEED_PROBLEM_SIZE_MAX = 500,  /* bytes of one */
+    FEED_REPORT_COUNT_MAX = 20,   /* tasks of a feed whose reports are kept */
+    FEED_REPORT_PAGE_COUNT = 500, /* rows read at a time */
+    FEED_FORGET_COUNT = 1000,     /* rows of a report removed by one transaction */
+    FEED_CALL_MS_MAX = 20000,     /* a call ends or undoes a task for so long; then the worker */
+    FEED_RESUME_S = 10,           /* a task that ends or is undone and was silent so long */
+    FEED_POLL_COUNT = 512,        /* events of one poll: applied within the session's time */
+    FEED_POLL_MS = 200,           /* how soon a stop is seen */
+    FEED_RETRY_MS = 1000,
+    FEED_KEEP_COUNT = 20, /* tasks found by one look */
     /* ---- offers ---- */
     OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded: what later stages are built for */
     OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */
@@ -261,6 +280,7 @@ enum {
     EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
     EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
     ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
+    DRAFT_CHUNK_COUNT = 200,    /* abandoned drafts removed by one transaction */
     KEEPING_PERIOD_MS = 1000,   /* expiry, old answers and lag are looked at this often */
     LIST_CHECK_COUNT = 500,     /* rows of one read when lists are checked: 50 MB at the most */
     RECOUNT_CHUNK_COUNT = 250,  /* offers of one transaction of a recount: 3 ms of the writer */
@@ -304,12 +324,23 @@ enum {
     QUERY_CAP_COLLECT_MAX = 1 << 20,  /* hits looked at to fill a page under a cap: 48 MB */
     QUERY_CURSOR_SIZE_MAX = 64 << 10,
     QUERY_HASHED_SIZE_MAX = 16 << 20, /* of a query, laid out for its hash */
+    /* ---- query: text ---- */
+    QUERY_TEXT_SIZE_MAX = 8 << 10,     /* of one clause or line: nobody types more */
+    QUERY_TEXT_CLAUSE_COUNT_MAX = 64,  /* words and phrases; each is looked at for each document */
+    QUERY_TEXT_WORD_COUNT_MAX = 4096,  /* with all that prefixes and misspelt words may mean */
+    TEXT_SPARSE_SPAN = 512,            /* a list of fewer than one in so many ids goes by ids */
+    HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
+    HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
     /* ---- index: shard ---- */
-    SHARD_SEGMENT_COUNT_MAX = 40,       /* parts of a snapshot; then applying waits for merges */
-    SHARD_MERGE_COUNT = 8,              /* segments of about one size are merged into one */
-    SHARD_MERGE_WINDOW_COUNT = 64,      /* owners rewritten in one step: 0.2 ms */
-    SHARD_WAIT_MS_MAX = 60 * 1000,      /* applying waits this long for merges, then fails */
+    SHARD_SEGMENT_COUNT_MAX = 40,  /* parts of a snapshot; then applying waits for merges */
+    SHARD_MERGE_COUNT = 8,         /* segments of about one size are merged into one */
+    SHARD_MERGE_WINDOW_COUNT = 64, /* owners rewritten in one step: 0.2 ms */
+    SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
+    SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
+    SHARD_LIVE_SIZE_MAX = 1 << 30,      /* of one checkpoint: a bit a document and segment */
     STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
+    STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
+    STORED_FILE_COUNT_MAX = 4096,       /* 256 GB */
     STORED_RECORD_SIZE_MAX = 768 << 10, /* texts and stored fields of one document */
     STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
 };

@@ -14,6 +14,10 @@
 #include "config/nearest.h"
 
 enum { MINUTE_US = 60 * SECOND_US };
+#define DRAFT_LIFE_MAX_US (10LL * 365 * 24 * 60 * MINUTE_US)
+
+#define HOUR_US (60LL * MINUTE_US)
+#define DAY_US (24 * HOUR_US)
 
 const struct setting setting_table[SETTING_COUNT] = {
     [SETTING_DATA_DIR] = {.name = "data.dir",
@@ -99,6 +103,49 @@ const struct setting setting_table[SETTING_COUNT] = {
                           .optional = true,
                           .help = "Where photos and other large files live. Empty: in the data "
                                   "directory."},
+    [SETTING_OFFERS_VISITOR_DRAFT_LIFE] =
+        {.name = "offers.visitor_draft_life",
+         .default_text = "30d",
+         .kind = SETTING_DURATION,
+         .max = DRAFT_LIFE_MAX_US,
+         .help = "How long a draft of a visitor who is not logged in is kept after its last "
+                 "change. 0s: for ever."},
+    [SETTING_OFFERS_SELLER_DRAFT_LIFE] = {.name = "offers.seller_draft_life",
+                                          .default_text = "0s",
+                                          .kind = SETTING_DURATION,
+                                          .max = DRAFT_LIFE_MAX_US,
+                                          .help = "The same for a draft of a seller."},
+    [SETTING_FEEDS_GUARD_SHARE] = {.name = "feeds.guard_share",
+                                   .default_text = "30",
+                                   .kind = SETTING_NUMBER,
+                                   .max = 100,
+                                   .help = "A feed's task that would delete more than so many "
+                                           "percent of the feed's offers is held until it is "
+                                           "confirmed. 100: never for that."},
+    [SETTING_FEEDS_GUARD_MIN] = {.name = "feeds.guard_min",
+                                 .default_text = "10",
+                                 .kind = SETTING_NUMBER,
+                                 .max = INT32_MAX,
+                                 .help = "Deleting no more offers than this is not held, whatever "
+                                         "their share."},
+    [SETTING_FEEDS_UNDO] = {.name = "feeds.undo",
+                            .default_text = "24h",
+                            .kind = SETTING_DURATION,
+                            .max = 30LL * DAY_US,
+                            .help = "How long after its end a feed's task can be undone."},
+    [SETTING_FEEDS_REVIVE] = {.name = "feeds.revive",
+                              .default_text = "30d",
+                              .kind = SETTING_DURATION,
+                              .max = 3650LL * DAY_US,
+                              .help = "An external id that comes back within this time gets its "
+                                      "deleted offer back, with its id."},
+    [SETTING_FEEDS_REPORT] = {.name = "feeds.report",
+                              .default_text = "7d",
+                              .kind = SETTING_DURATION,
+                              .min = HOUR_US,
+                              .max = 365LL * DAY_US,
+                              .help = "How long it is kept what became of each row of a feed. A "
+                                      "task that is held longer than this is dropped."},
     [SETTING_LOG_FORMAT] = {.name = "log.format",
                             .default_text = "auto",
                             .kind = SETTING_CHOICE,
@@ -258,7 +305,11 @@ static void put_choices(const char *choices, struct buf *out)
 
 static void put_duration(struct buf *out, int64_t us)
 {
-    if (us && us % MINUTE_US == 0)
+    if (us && us % DAY_US == 0)
+        buf_printf(out, "%jdd", (intmax_t)(us / DAY_US));
+    else if (us && us % HOUR_US == 0)
+        buf_printf(out, "%jdh", (intmax_t)(us / HOUR_US));
+    else if (us && us % MINUTE_US == 0)
         buf_printf(out, "%jdm", (intmax_t)(us / MINUTE_US));
     else if (us % SECOND_US == 0)
         buf_printf(out, "%jds", (intmax_t)(us / SECOND_US));

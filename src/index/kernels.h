@@ -48,6 +48,18 @@ struct kernels {
     void (*set_ids)(struct window_bits *bits, const uint32_t *ids, size_t count, docid first);
     void (*set_ids16)(struct window_bits *bits, const uint16_t *ids, size_t count, uint16_t shift);
 
+    /* Of a bitmap of `count` words that need no alignment. before[i] = bits set below word i; returns
+     * all of them. */
+    uint32_t (*word_ranks)(const uint8_t *words, uint32_t count, uint16_t *before);
+    /* out[i] = base + place of the i-th set bit. Room for 3 more than there are. */
+    void (*list_words)(const uint8_t *words, uint32_t count, uint32_t base, uint32_t *out);
+    /* Where each of the wanted, ids - base, stands among the set bits; -1: it is not set. */
+    void (*find_bits)(const uint8_t *words, const uint16_t *before, const uint32_t *ids,
+                      uint32_t count, uint32_t base, int16_t *indexes);
+    /* Where each of the ids, minus base, stands in a block of ascending numbers; -1: nowhere. */
+    void (*find_ids16)(const uint16_t block[BLOCK_SIZE], const uint32_t *ids, uint32_t count,
+                       uint32_t base, int16_t *indexes);
+
     void (*window_and)(struct window_bits *to, const struct window_bits *from);
     void (*window_or)(struct window_bits *to, const struct window_bits *from);
     void (*window_andnot)(struct window_bits *to, const struct window_bits *from);

@@ -238,6 +238,84 @@ static void set_ids16(struct window_bits *bits, const uint16_t *list, size_t cou
     }
 }
 
+ALWAYS_INLINE uint64_t load64(const uint8_t *in, size_t word)
+{
+    uint64_t value;
+
+    memcpy(&value, in + word * sizeof(value), sizeof(value));
+    return value;
+}
+
+static uint32_t word_ranks(const uint8_t *words, uint32_t count, uint16_t *before)
+{
+    uint32_t sum = 0, i;
+
+    for (i = 0; i < count; i++) {
+        before[i] = (uint16_t)sum;
+        sum += (uint32_t)_mm_popcnt_u64(load64(words, i));
+    }
+    return sum;
+}
+
+/* As window_list. */
+static void list_words(const uint8_t *words, uint32_t count, uint32_t base, uint32_t *out)
+{
+    uint32_t i;
+
+    for (i = 0; i < count; i++, base += 64) {
+        uint64_t word = load64(words, i);
+        uint32_t in_word = (uint32_t)_mm_popcnt_u64(word), done;
+
+        for (done = 0; done < in_word; done += 4) {
+            unsigned step;
+
+            for (step = 0; step < 4; step++) {
+                out[done + step] = base + (uint32_t)_tzcnt_u64(word);
+                word = _blsr_u64(word);
+            }
+        }
+        out += in_word;
+    }
+}
+
+static void find_bits(const uint8_t *words, const uint16_t *before, const uint32_t *list,
+                      uint32_t count, uint32_t base, int16_t *indexes)
+{
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        uint32_t at = list[i] - base;
+        uint64_t word = load64(words, at >> 6);
+        int rank = before[at >> 6] + (int)_mm_popcnt_u64(_bzhi_u64(word, at & 63));
+
+        indexes[i] = (int16_t)(rank | -(int)(~(word >> (at & 63)) & 1));
+    }
+}
+
+/* The last of each row tells the row; a compare with the row tells the place. */
+static void find_ids16(const uint16_t block[BLOCK_SIZE], const uint32_t *list, uint32_t count,
+                       uint32_t base, int16_t *indexes)
+{
+    const __m256i sign = _mm256_set1_epi16((short)0x8000);
+    uint16_t last[NARROW_LANES];
+    __m256i rows;
+    uint32_t i;
+
+    for (i = 0; i < NARROW_LANES; i++)
+        last[i] = block[i * NARROW_LANES + NARROW_LANES - 1];
+    rows = _mm256_xor_si256(_mm256_loadu_si256((const __m256i *)last), sign);
+    for (i = 0; i < count; i++) {
+        __m256i wanted = _mm256_set1_epi16((short)(list[i] - base));
+        __m256i below = _mm256_cmpgt_epi16(_mm256_xor_si256(wanted, sign), rows);
+        uint32_t row = (uint32_t)_mm_popcnt_u32((uint32_t)_mm256_movemask_epi8(below)) / 2;
+        __m256i values = load((const uint8_t *)block, row < NARROW_LANES ? row : 0);
+        uint32_t same = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi16(values, wanted));
+        int place = (int)(row * NARROW_LANES + _tzcnt_u32(same) / 2);
+
+        indexes[i] = (int16_t)(same ? place : -1);
+    }
+}
+
 static void window_and(struct window_bits *to, const struct window_bits *from)
 {
     unsigned i;
@@ -337,6 +415,10 @@ const struct kernels kernels_avx2 = {
     .widen = widen,
     .set_ids = set_ids,
     .set_ids16 = set_ids16,
+    .word_ranks = word_ranks,
+    .list_words = list_words,
+    .find_bits = find_bits,
+    .find_ids16 = find_ids16,
     .window_and = window_and,
     .window_or = window_or,
     .window_andnot = window_andnot,

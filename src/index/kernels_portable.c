@@ -119,6 +119,66 @@ static void set_ids16(struct window_bits *bits, const uint16_t *ids, size_t coun
     }
 }
 
+static uint64_t load64(const uint8_t *in, size_t word)
+{
+    uint64_t value;
+
+    memcpy(&value, in + word * sizeof(value), sizeof(value));
+    return value;
+}
+
+static uint32_t word_ranks(const uint8_t *words, uint32_t count, uint16_t *before)
+{
+    uint32_t sum = 0, i;
+
+    for (i = 0; i < count; i++) {
+        before[i] = (uint16_t)sum;
+        sum += (uint32_t)__builtin_popcountll(load64(words, i));
+    }
+    return sum;
+}
+
+static void list_words(const uint8_t *words, uint32_t count, uint32_t base, uint32_t *out)
+{
+    uint32_t found = 0, i;
+
+    for (i = 0; i < count; i++) {
+        uint64_t word;
+
+        for (word = load64(words, i); word; word &= word - 1)
+            out[found++] = base + i * 64 + (uint32_t)__builtin_ctzll(word);
+    }
+}
+
+static void find_bits(const uint8_t *words, const uint16_t *before, const uint32_t *ids,
+                      uint32_t count, uint32_t base, int16_t *indexes)
+{
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        uint32_t at = ids[i] - base;
+        uint64_t word = load64(words, at >> 6), bit = UINT64_C(1) << (at & 63);
+
+        indexes[i] = word & bit ? (int16_t)(before[at >> 6] +
+                                            __builtin_popcountll(word & (bit - 1)))
+                                : -1;
+    }
+}
+
+static void find_ids16(const uint16_t block[BLOCK_SIZE], const uint32_t *ids, uint32_t count,
+                       uint32_t base, int16_t *indexes)
+{
+    uint32_t i, step;
+
+    for (i = 0; i < count; i++) {
+        uint32_t wanted = ids[i] - base, low = 0;
+
+        for (step = BLOCK_SIZE / 2; step; step /= 2)
+            low += block[low + step - 1] < wanted ? step : 0;
+        indexes[i] = block[low] == wanted ? (int16_t)low : -1;
+    }
+}
+
 static void window_and(struct window_bits *to, const struct window_bits *from)
 {
     unsigned i;
@@ -186,6 +246,10 @@ const struct kernels kernels_portable = {
     .widen = widen,
     .set_ids = set_ids,
     .set_ids16 = set_ids16,
+    .word_ranks = word_ranks,
+    .list_words = list_words,
+    .find_bits = find_bits,
+    .find_ids16 = find_ids16,
     .window_and = window_and,
     .window_or = window_or,
     .window_andnot = window_andnot,

@@ -70,6 +70,12 @@ int lexicon_add_tokens(struct lexicon *lexicon, struct analysis *analysis,
  * After a failure the lexicon takes nothing more: open it anew. */
 int lexicon_sync(struct lexicon *lexicon, uint64_t *durable_size, struct err *err);
 
+/* The same in three steps, so that the writer need not wait for the disk: it writes, any thread
+ * waits, the writer notes the result. */
+int lexicon_sync_begin(struct lexicon *lexicon, uint64_t *written_size, struct err *err);
+int lexicon_sync_wait(const struct lexicon *lexicon, struct err *err);
+void lexicon_sync_end(struct lexicon *lexicon, uint64_t written_size, bool is_durable);
+
 /* ---- Readers ---- */
 
 bool lexicon_find(const struct lexicon *lexicon, struct bytes form, struct lexicon_entry *entry);

@@ -130,27 +130,43 @@ int lexicon_log_add(struct lexicon *lexicon, struct bytes form, termid term, str
 
 int lexicon_log_sync(struct lexicon *lexicon, struct err *err)
 {
-    struct lexicon_log *log = &lexicon->log;
     uint64_t size;
-    int rc;
+    int rc = lexicon_sync_begin(lexicon, &size, err);
 
-    if (!log->path)
-        return 0;
-    if (log->failed)
-        return err_set(err, ERR_UNAVAILABLE, "%s could not be written before: open it anew",
-                       log->path);
-    rc = write_pending(log, err);
-    if (rc)
+    if (rc || size == lexicon->log.durable)
         return rc;
-    size = atomic_load_explicit(&log->size, memory_order_relaxed);
-    if (size == log->durable)
-        return 0;
-    if (fdatasync(log->fd)) {
-        log->failed = true; /* the cache may have dropped what the disk has not */
-        return err_errno(err, "sync %s", log->path);
-    }
-    log->durable = size;
-    return 0;
+    rc = lexicon_sync_wait(lexicon, err);
+    lexicon_sync_end(lexicon, size, !rc);
+    return rc;
+}
+
+int lexicon_sync_begin(struct lexicon *lexicon, uint64_t *written_size, struct err *err)
+{
+    struct lexicon_log *log = &lexicon->log;
+    int rc = 0;
+
+    if (log->path && log->failed)
+        rc = err_set(err, ERR_UNAVAILABLE, "%s could not be written before: open it anew",
+                     log->path);
+    if (log->path && !rc)
+        rc = write_pending(log, err);
+    *written_size = atomic_load_explicit(&log->size, memory_order_relaxed);
+    return rc;
+}
+
+int lexicon_sync_wait(const struct lexicon *lexicon, struct err *err)
+{
+    const struct lexicon_log *log = &lexicon->log;
+
+    return log->path && fdatasync(log->fd) ? err_errno(err, "sync %s", log->path) : 0;
+}
+
+void lexicon_sync_end(struct lexicon *lexicon, uint64_t written_size, bool is_durable)
+{
+    if (is_durable)
+        lexicon->log.durable = written_size;
+    else
+        lexicon->log.failed = true; /* the cache may have dropped what the disk has not */
 }
 
 /* ---- Reading ---- */

@@ -14,6 +14,7 @@ static const uint8_t *dir_entry(const struct postings *postings, uint32_t block)
 static int load(struct postings *postings, struct err *err)
 {
     postings->has_ids = postings->has_ids16 = postings->has_codes = postings->has_starts = false;
+    postings->has_ranks = false;
     if (postings_ended(postings))
         return 0;
     if (postings->entry & SEGMENT_INLINE)
@@ -21,6 +22,24 @@ static int load(struct postings *postings, struct err *err)
     if (postings->entry & SEGMENT_SHORT)
         return postings_load_short(postings, err);
     return postings_load_block(postings, dir_entry(postings, postings->block), err);
+}
+
+static uint32_t count_of(uint64_t entry)
+{
+    if (entry & SEGMENT_INLINE)
+        return 1;
+    return entry & SEGMENT_SHORT ? entry >> SHORT_COUNT_SHIFT & 255
+                                 : (uint32_t)(entry >> LONG_COUNT_SHIFT);
+}
+
+int postings_count(const struct text_segment *segment, uint32_t term, uint32_t *count,
+                   struct err *err)
+{
+    uint64_t entry = 0;
+    int rc = text_segment_find(segment, term, &entry, err);
+
+    *count = rc || entry == 0 ? 0 : count_of(entry);
+    return rc;
 }
 
 int postings_open(struct postings *postings, const struct text_segment *segment, uint32_t term,
@@ -37,12 +56,8 @@ int postings_open(struct postings *postings, const struct text_segment *segment,
     if (rc || entry == 0)
         return rc;
     postings->block_count = 1;
-    if (entry & SEGMENT_INLINE) {
-        postings->count = 1;
-    } else if (entry & SEGMENT_SHORT) {
-        postings->count = entry >> SHORT_COUNT_SHIFT & 255;
-    } else {
-        postings->count = (uint32_t)(entry >> LONG_COUNT_SHIFT);
+    postings->count = count_of(entry);
+    if (!(entry & (SEGMENT_INLINE | SEGMENT_SHORT))) {
         postings->block_count = (postings->count + BLOCK_SIZE - 1) / BLOCK_SIZE;
         rc = text_segment_check(segment, SECTION_DIR, (uint64_t)(uint32_t)entry * DIR_ENTRY_SIZE,
                                 (uint64_t)postings->block_count * DIR_ENTRY_SIZE, err);
@@ -89,6 +104,54 @@ int postings_seek_block(struct postings *postings, docid id, struct err *err)
         postings->before = get_le32(dir_entry(postings, low - 1));
     postings->block = low;
     return load(postings, err);
+}
+
+int postings_go(struct postings *postings, uint32_t block, struct err *err)
+{
+    postings->before = block > 0 ? get_le32(dir_entry(postings, block - 1))
+                                 : postings->segment->info.first_id - 1;
+    postings->block = block;
+    return load(postings, err);
+}
+
+int postings_return_block(struct postings *postings, docid id, struct err *err)
+{
+    uint32_t low = 0, high = postings->block;
+
+    if (postings->block == 0 || (docid)(postings->before + 1) <= id)
+        return postings_seek_block(postings, id, err);
+    /* The block before the one at hand ends at or above id. A list of one block has no directory. */
+    while (low < high && postings->block_count > 1) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (get_le32(dir_entry(postings, middle)) >= id)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return postings_go(postings, low, err);
+}
+
+const uint8_t *postings_block_bounds(const struct postings *postings, uint32_t block)
+{
+    return postings->block_count < 2 ? postings->bounds : dir_entry(postings, block) + DIR_BOUNDS;
+}
+
+void postings_bounds(const struct postings *postings, uint8_t bounds[SEGMENT_FIELD_COUNT])
+{
+    uint8_t most[DIR_ENTRY_SIZE] = {0};
+    uint32_t block, i;
+
+    memcpy(bounds, postings->bounds, SEGMENT_FIELD_COUNT);
+    if (postings->block_count < 2)
+        return;
+    for (block = 0; block < postings->block_count; block++) {
+        const uint8_t *entry = dir_entry(postings, block);
+
+        for (i = 0; i < DIR_ENTRY_SIZE; i++) /* all of it: that is one instruction */
+            most[i] = entry[i] > most[i] ? entry[i] : most[i];
+    }
+    memcpy(bounds, most + DIR_BOUNDS, SEGMENT_FIELD_COUNT);
 }
 
 static uint32_t lower_bound(const docid *ids, uint32_t count, docid id)
@@ -184,28 +247,45 @@ int postings_fill(struct postings *postings, uint32_t window, struct window_bits
     return rc;
 }
 
-int postings_index(struct postings *postings, docid id, int *index, struct err *err)
+int postings_indexes(struct postings *postings, const docid *ids, uint32_t count,
+                     int16_t *indexes, struct err *err)
 {
     const uint16_t *ids16;
-    const docid *ids;
-    uint32_t at;
+    const docid *own;
+    uint32_t i, at = 0;
+    int rc;
+
+    if (postings->kind == BLOCK_BITS) {
+        rc = postings_ranks(postings, err);
+        if (!rc)
+            kernels()->find_bits(postings->packed, postings->ranks, ids, count,
+                                 block_low(postings) & ~63U, indexes);
+        return rc;
+    }
+    if (postings->kind == BLOCK_NARROW) {
+        rc = postings_ids16(postings, &ids16, err);
+        if (!rc)
+            kernels()->find_ids16(ids16, ids, count, block_low(postings), indexes);
+        return rc;
+    }
+    rc = postings_ids(postings, &own, err);
+    for (i = 0; i < count && !rc; i++) {
+        at += lower_bound(own + at, postings->size - at, ids[i]);
+        indexes[i] = own[at] == ids[i] ? (int16_t)at : -1;
+    }
+    return rc;
+}
+
+int postings_index(struct postings *postings, docid id, int *index, struct err *err)
+{
+    int16_t found;
     int rc;
 
     *index = -1;
     if (postings_ended(postings) || id < block_low(postings) || id > postings->last)
         return 0;
-    if (postings->kind == BLOCK_BITS)
-        return postings_rank(postings, id, index, err);
-    if (postings->kind == BLOCK_NARROW) {
-        rc = postings_ids16(postings, &ids16, err);
-        at = rc ? 0 : lower_bound16(ids16, postings->size, id - postings->before - 1);
-        if (!rc && ids16[at] == id - postings->before - 1)
-            *index = (int)at;
-        return rc;
-    }
-    rc = postings_ids(postings, &ids, err);
-    at = rc ? 0 : lower_bound(ids, postings->size, id);
-    if (!rc && ids[at] == id)
-        *index = (int)at;
+    rc = postings_indexes(postings, &id, 1, &found, err);
+    if (!rc)
+        *index = found;
     return rc;
 }

@@ -21,6 +21,8 @@ struct occurrence {
     uint32_t form;     /* number of the word's form under its term */
 };
 
+enum { POSTINGS_WORDS_MAX = 4 * 33, POSTINGS_SPARE = 3 };
+
 struct postings {
     const struct text_segment *segment; /* borrowed */
     uint32_t count;                     /* of documents of the term, dead ones included */
@@ -36,21 +38,26 @@ struct postings {
     /* The rest is private. */
     uint64_t entry;
     unsigned kind, width;
-    bool has_ids, has_ids16, has_codes, has_starts;
+    bool has_ids, has_ids16, has_codes, has_starts, has_ranks;
     struct patched_form code_form;
     const uint8_t *packed; /* ids */
     const uint8_t *packed_codes;
     struct bytes list_occurrences; /* of a short list */
     uint32_t pos_offset;           /* of a block, / 8 */
-    docid ids[BLOCK_SIZE];
+    docid ids[BLOCK_SIZE + POSTINGS_SPARE];
     uint16_t ids16[BLOCK_SIZE]; /* distances from before + 1 */
     uint32_t codes[BLOCK_SIZE];
     uint32_t starts[BLOCK_SIZE + 1]; /* occurrences before each posting of the block */
+    uint16_t ranks[POSTINGS_WORDS_MAX]; /* of a bitmap */
 };
 
 /* A cursor at the first block; at its end, with count 0, when the segment has no such term. */
 int postings_open(struct postings *postings, const struct text_segment *segment, uint32_t term,
                   struct err *err);
+
+/* How many documents of the term the segment has, dead ones included: 0 without the term. */
+int postings_count(const struct text_segment *segment, uint32_t term, uint32_t *count,
+                   struct err *err);
 
 static inline bool postings_ended(const struct postings *postings)
 {
@@ -71,6 +78,14 @@ static inline docid postings_low(const struct postings *postings)
 /* The next block, or the first block that has an id at or above id. */
 int postings_next_block(struct postings *postings, struct err *err);
 int postings_seek_block(struct postings *postings, docid id, struct err *err);
+/* As postings_seek_block, but also back to blocks that were passed. */
+int postings_return_block(struct postings *postings, docid id, struct err *err);
+/* To a block by its number; block_count: the end. */
+int postings_go(struct postings *postings, uint32_t block, struct err *err);
+/* The bounds of any block, unseen by the cursor. */
+const uint8_t *postings_block_bounds(const struct postings *postings, uint32_t block);
+/* The greatest bounds of all blocks. */
+void postings_bounds(const struct postings *postings, uint8_t bounds[SEGMENT_FIELD_COUNT]);
 /* *found is the first id at or above id, DOCID_END if there is none. Goes to its block. */
 int postings_seek(struct postings *postings, docid id, docid *found, struct err *err);
 
@@ -85,6 +100,9 @@ int postings_codes(struct postings *postings, const uint32_t **codes, struct err
 
 /* The index of id in the block at hand; -1 when it is not there. */
 int postings_index(struct postings *postings, docid id, int *index, struct err *err);
+/* The same for many that lie in the block at hand, ascending. */
+int postings_indexes(struct postings *postings, const docid *ids, uint32_t count,
+                     int16_t *indexes, struct err *err);
 /* The code of the index-th posting, without unpacking the others. */
 int postings_code_at(struct postings *postings, uint32_t index, uint32_t *code, struct err *err);
 /* Where the word stands in the index-th document: by field, ascending. *count is the sum of the

@@ -8,6 +8,8 @@
 #include "base/varint.h"
 #include "index/text_segment_format.h"
 
+_Static_assert((int)BITS_WORDS_MAX <= (int)POSTINGS_WORDS_MAX, "ranks of every block have room");
+
 int postings_damaged(const struct postings *postings, const char *what, struct err *err)
 {
     return err_set(err, ERR_CORRUPT, "segment %s is damaged: %s in block %u of a list of %u",
@@ -101,7 +103,7 @@ int postings_load_block(struct postings *postings, const uint8_t *dir, struct er
     postings->width = dir[8] & 63;
     postings->code_form =
         (struct patched_form){dir[9] & 63, dir[10], (uint8_t)(1U << (dir[9] >> 6))};
-    memcpy(postings->bounds, dir + 11, sizeof(postings->bounds));
+    memcpy(postings->bounds, dir + DIR_BOUNDS, sizeof(postings->bounds));
     postings->size = postings->count - postings->block * BLOCK_SIZE;
     if (postings->size > BLOCK_SIZE)
         postings->size = BLOCK_SIZE;
@@ -154,30 +156,29 @@ static const uint8_t *word_at(const struct postings *postings, uint32_t word)
 }
 
 /* The last word ends at last, the first begins at before + 1: other bits are no ids. */
-static bool bits_are_right(const struct postings *postings)
+int postings_ranks(struct postings *postings, struct err *err)
 {
-    uint32_t word, count = 0, first = block_low(postings);
+    docid first = block_low(postings);
 
-    for (word = first >> 6; word <= postings->last >> 6; word++)
-        count += (uint32_t)__builtin_popcountll(get_le64(word_at(postings, word)));
-    return count == BLOCK_SIZE &&
-           (get_le64(word_at(postings, first >> 6)) & ((UINT64_C(1) << (first & 63)) - 1)) == 0 &&
-           get_le64(word_at(postings, postings->last >> 6)) >> (postings->last & 63) == 1;
+    if (postings->has_ranks)
+        return 0;
+    if (kernels()->word_ranks(postings->packed, words_of(postings), postings->ranks) !=
+            BLOCK_SIZE ||
+        get_le64(word_at(postings, first >> 6)) & ((UINT64_C(1) << (first & 63)) - 1) ||
+        get_le64(word_at(postings, postings->last >> 6)) >> (postings->last & 63) != 1)
+        return postings_damaged(postings, "wrong bits", err);
+    postings->has_ranks = true;
+    return 0;
 }
 
 static int ids_of_bits(struct postings *postings, struct err *err)
 {
-    uint32_t word, count = 0;
+    int rc = postings_ranks(postings, err);
 
-    if (!bits_are_right(postings))
-        return postings_damaged(postings, "wrong bits", err);
-    for (word = block_low(postings) >> 6; word <= postings->last >> 6; word++) {
-        uint64_t bits = get_le64(word_at(postings, word));
-
-        for (; bits; bits &= bits - 1)
-            postings->ids[count++] = word * 64 + (uint32_t)__builtin_ctzll(bits);
-    }
-    return 0;
+    if (!rc)
+        kernels()->list_words(postings->packed, words_of(postings), block_low(postings) & ~63U,
+                              postings->ids);
+    return rc;
 }
 
 static int ids_of_gaps(struct postings *postings, struct err *err)
@@ -225,23 +226,6 @@ int postings_fill_bits(struct postings *postings, docid first, docid end, struct
         end = postings->last;
     for (word = low >> 6; word <= end >> 6; word++)
         bits->words[word - (first >> 6)] |= get_le64(word_at(postings, word));
-    return 0;
-}
-
-int postings_rank(struct postings *postings, docid id, int *index, struct err *err)
-{
-    uint64_t at = get_le64(word_at(postings, id >> 6));
-    uint32_t word, rank;
-
-    *index = -1;
-    if (!(at >> (id & 63) & 1))
-        return 0;
-    rank = (uint32_t)__builtin_popcountll(at & ((UINT64_C(1) << (id & 63)) - 1));
-    for (word = block_low(postings) >> 6; word < id >> 6; word++)
-        rank += (uint32_t)__builtin_popcountll(get_le64(word_at(postings, word)));
-    if (rank >= BLOCK_SIZE)
-        return postings_damaged(postings, "too many bits", err);
-    *index = (int)rank;
     return 0;
 }
 

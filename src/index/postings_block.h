@@ -28,6 +28,7 @@ int postings_ids16(struct postings *postings, const uint16_t **ids, struct err *
 /* Of a block of bits. */
 int postings_fill_bits(struct postings *postings, docid first, docid end, struct window_bits *bits,
                        struct err *err);
-int postings_rank(struct postings *postings, docid id, int *index, struct err *err);
+/* Prepares postings->ranks. */
+int postings_ranks(struct postings *postings, struct err *err);
 
 #endif

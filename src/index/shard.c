@@ -8,8 +8,10 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/memory.h"
 #include "base/varint.h"
+#include "index/shard_files.h"
 #include "index/shard_parts.h"
 #include "index/shard_work.h"
 
@@ -36,15 +38,21 @@ static void make_norms(struct shard *shard)
     }
 }
 
-static void add_state_fields(struct shard *shard)
+/* Those of a shard that was loaded are there already. */
+static int add_state_fields(struct shard *shard, struct err *err)
 {
     const struct field expires = {.type = FIELD_DATE, .name = "expires"};
     const struct field stored = {.type = FIELD_INTEGER, .name = "stored"};
-    int rc = schema_add(shard->state_schema, &expires, NULL, NULL);
+    uint16_t expires_id = 0;
+    uint16_t stored_id = 0;
+    int rc = schema_add(shard->state_schema, &expires, &expires_id, err);
 
-    rc = rc ? rc : schema_add(shard->state_schema, &stored, NULL, NULL);
-    assert(!rc && schema_count(shard->state_schema) == STATE_FIELD_COUNT);
-    (void)rc;
+    if (!rc)
+        rc = schema_add(shard->state_schema, &stored, &stored_id, err);
+    if (!rc && (expires_id != STATE_EXPIRES || stored_id != STATE_STORED))
+        rc =
+            err_set(err, ERR_CORRUPT, "the state of %s is not of this version", shard->options.dir);
+    return rc;
 }
 
 static void init_locks(struct shard *shard)
@@ -67,13 +75,15 @@ static struct shard *shard_new(const struct shard_options *options)
     unsigned field;
 
     shard->options = *options;
+    shard->options.dir = options->dir ? mem_strdup(options->dir) : NULL;
+    shard->lock_fd = -1;
     shard->epoch = epoch_new();
     shard->schema = schema_new();
     shard->columns = columns_new(shard->schema, shard->epoch);
     shard->state_schema = schema_new();
     shard->state = columns_new(shard->state_schema, shard->epoch);
     shard->lengths = doc_lengths_new();
-    shard->stored = stored_new(shard->epoch);
+    shard->stored = stored_new(options->dir, shard->epoch);
     shard->recent = recent_new();
     shard->owners = owners_new();
     shard->alive = live_writer_new(shard->epoch, false);
@@ -93,16 +103,13 @@ int shard_open(const struct shard_options *options, struct shard **out, struct e
     int rc;
 
     *out = NULL;
-    if (options->dir) {
-        shard_close(shard);
-        return err_set(err, ERR_UNSUPPORTED, "shards are in memory alone for now");
-    }
-    add_state_fields(shard);
-    make_norms(shard);
-    rc = lexicon_open(NULL, 0, &shard->lexicon, err);
+    rc = options->dir ? shard_load(shard, err) : lexicon_open(NULL, 0, &shard->lexicon, err);
+    if (!rc)
+        rc = add_state_fields(shard, err);
     if (!rc)
         rc = epoch_join(shard->epoch, &shard->work_slot, err);
     if (!rc) {
+        make_norms(shard);
         shard_rotate(shard);
         shard_show(shard);
         rc = shard_background_start(shard, err);
@@ -143,6 +150,8 @@ void shard_close(struct shard *shard)
     owners_free(shard->owners);
     doc_words_free(shard->words);
     buf_release(&shard->record);
+    file_unlock(shard->lock_fd);
+    free((char *)shard->options.dir);
     free(shard->leaving);
     free(shard->next_expiry);
     pthread_cond_destroy(&shard->published);
@@ -161,13 +170,6 @@ uint64_t shard_offset(const struct shard *shard)
 uint64_t shard_serve_from(const struct shard *shard)
 {
     return shard->serve_from;
-}
-
-int shard_checkpoint(struct shard *shard, struct err *err)
-{
-    (void)shard;
-    (void)err;
-    return 0; /* there is nothing that a shard in memory could keep */
 }
 
 /* ---- readers ---- */

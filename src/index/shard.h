@@ -132,6 +132,10 @@ int shard_stored(const struct snapshot *snapshot, const struct shard *shard, doc
 
 /* ---- looking inside ---- */
 
+/* Reads all that is read only when it is needed, segments and stored fields, and compares it with
+ * its checksums: everything else was compared by shard_open. ERR_CORRUPT names the file. */
+int shard_check(struct shard *shard, struct err *err);
+
 struct shard_sizes {
     uint64_t terms, postings, positions, lengths, live, owner, columns, dictionaries, lists, sets,
         lexicon, buffers, stored_offsets, stored; /* bytes; by structure */

@@ -271,6 +271,7 @@ static void add_nulls(struct shard *shard, docid id, struct draft *draft)
 static void note_change(struct shard *shard, docid id)
 {
     recent_note(shard->recent, id, shard->sequence + 1);
+    shard->applier = pthread_self();
     shard->has_batch = true;
     shard->change_count++;
 }
@@ -284,7 +285,18 @@ static void set_state(struct shard *shard, docid id, const struct column_change 
     (void)rc;
 }
 
-static void note_expiry(struct shard *shard, docid id, int64_t expires_at)
+/* The record that the document has is about to be replaced. */
+static void drop_record(struct shard *shard, docid id)
+{
+    const uint16_t field = STATE_STORED;
+    int64_t place;
+
+    columns_get(shard->state, id, &field, 1, &place);
+    if (place != COLUMN_NULL)
+        stored_drop(shard->stored, (uint64_t)place);
+}
+
+void shard_note_expiry(struct shard *shard, docid id, int64_t expires_at)
 {
     uint32_t window = window_of(id);
     uint32_t count = shard->next_expiry_count;
@@ -345,8 +357,9 @@ static int put_locked(struct shard *shard, const struct shard_document *document
         drop_changes(shard, draft);
         return rc;
     }
+    drop_record(shard, document->id);
     set_state(shard, document->id, state, STATE_FIELD_COUNT);
-    note_expiry(shard, document->id, document->expires_at);
+    shard_note_expiry(shard, document->id, document->expires_at);
     put_text(shard, document->id, &postings);
     return 0;
 }
@@ -427,10 +440,12 @@ static int change_locked(struct shard *shard, docid id, const struct shard_value
         return rc;
     note_change(shard, id);
     rc = columns_set(shard->columns, id, draft->changes, draft->change_count, err);
-    if (rc)
+    if (rc) {
         drop_changes(shard, draft);
-    else if (draft->text_count)
+    } else if (draft->text_count) {
+        drop_record(shard, id);
         set_state(shard, id, &stored, 1);
+    }
     return rc;
 }
 
@@ -460,9 +475,8 @@ int shard_set_expiry(struct shard *shard, docid id, int64_t expires_at, struct e
     shard_lock(shard);
     if (live_draft_has(shard->alive, id)) {
         set_state(shard, id, &change, 1);
-        note_expiry(shard, id, expires_at);
-        shard->has_batch = true;
-        shard->change_count++;
+        shard_note_expiry(shard, id, expires_at);
+        note_change(shard, id);
     } else {
         rc = err_set(err, ERR_NOT_FOUND, "there is no document %u", id);
     }
@@ -484,6 +498,7 @@ static bool remove_locked(struct shard *shard, docid id)
     shard_mask(shard, id);
     live_put(shard->alive, id, false);
     columns_reset(shard->columns, id);
+    drop_record(shard, id);
     columns_reset(shard->state, id);
     return was_there;
 }
@@ -596,6 +611,7 @@ int shard_publish(struct shard *shard, uint64_t offset, struct err *err)
         rc = err_set(err, ERR_INVALID, "offset %ju is below %ju, which was published before",
                      (uintmax_t)offset, (uintmax_t)shard->offset);
     } else if (shard->has_batch || offset > shard->offset) {
+        shard->publish_count++;
         shard->offset = offset;
         shard->has_batch = false;
         shard_show(shard);

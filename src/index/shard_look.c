@@ -7,6 +7,34 @@
 #include "base/memory.h"
 #include "index/shard_parts.h"
 
+/* ---- the check ---- */
+
+int shard_check(struct shard *shard, struct err *err)
+{
+    struct stored_file *files = mem_array(STORED_FILE_COUNT_MAX, sizeof(files[0]));
+    struct text_segment *segments[OWNER_COUNT];
+    uint32_t segment_count = 0, file_count, i;
+    int rc = 0;
+
+    pthread_mutex_lock(&shard->work); /* segments stay */
+    shard_lock(shard);
+    for (i = 0; i < shard->part_count; i++) {
+        if (shard->parts[i]->segment)
+            segments[segment_count++] = shard->parts[i]->segment;
+    }
+    file_count = stored_files(shard->stored, files, STORED_FILE_COUNT_MAX);
+    shard_unlock(shard);
+    for (i = 0; i < segment_count && !rc; i++)
+        rc = text_segment_check_all(segments[i], err);
+    epoch_enter(shard->work_slot);
+    for (i = 0; i < file_count && !rc; i++)
+        rc = stored_walk(shard->stored, &files[i], NULL, NULL, err);
+    epoch_exit(shard->work_slot);
+    pthread_mutex_unlock(&shard->work);
+    free(files);
+    return rc;
+}
+
 /* ---- the hash: a sum over documents, so that order is nothing ---- */
 
 struct hasher {

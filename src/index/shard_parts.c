@@ -62,7 +62,7 @@ bool shard_rotate(struct shard *shard)
     uint8_t slot = shard_free_slot(shard);
     struct part *part;
 
-    if (shard->part_count && !shard_buffer(shard)->mark)
+    if (shard->part_count && shard_buffer(shard)->buffer && !shard_buffer(shard)->mark)
         return true;
     if (slot == OWNER_NONE)
         return false;

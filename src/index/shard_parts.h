@@ -32,7 +32,8 @@ struct part {
     struct part *successor;       /* the part that a merge is making of it; borrowed */
     uint32_t mark;                /* of a buffer: what the next publication shows */
     uint8_t slot;
-    bool is_busy; /* a piece of work is about it */
+    bool is_busy;  /* a piece of work is about it */
+    bool has_file; /* of the segment */
 };
 
 /* What is freed once the next snapshot is out and its readers have left. */
@@ -85,6 +86,8 @@ struct shard {
     uint64_t sequence; /* of the last publication */
     uint64_t offset;
     uint64_t serve_from;
+    uint64_t publish_count; /* calls of shard_publish */
+    pthread_t applier;      /* who made the open batch */
     uint32_t window_count;
     bool has_batch; /* something was changed since the last shard_publish */
     struct attribute_set *sets[SCHEMA_FIELD_COUNT_MAX]; /* an entry is set before it is counted */
@@ -95,9 +98,13 @@ struct shard {
 
     struct doc_words *words; /* scratch of the apply thread */
     struct buf record;
-    uint64_t change_count;   /* since the start */
-    uint64_t segment_number; /* of the last segment made */
-    uint64_t tightened_at;   /* change_count that windows were narrowed for */
+    uint64_t change_count;                         /* since the start */
+    uint64_t segment_number;                       /* of the last segment made */
+    uint64_t generation;                           /* of the last checkpoint begun */
+    uint64_t checkpoint_changes, checkpoint_tried; /* change_count of the last one done, begun */
+    uint64_t checkpoint_size;                      /* bytes of its columns */
+    int lock_fd;
+    uint64_t tightened_at; /* change_count that windows were narrowed for */
     uint32_t tighten_window;
 };
 
@@ -127,6 +134,7 @@ void shard_show_work(struct shard *shard);
 
 /* The slot of text or the set that a field of the schema has. Under the lock. */
 int shard_know_field(struct shard *shard, uint16_t id, struct err *err);
+void shard_note_expiry(struct shard *shard, docid id, int64_t expires_at);
 
 /* ---- shard_work.c ---- */
 

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "index/shard_files.h"
 #include "index/text_segment_merge.h"
 
 enum {
@@ -74,11 +75,11 @@ static void free_buffer(void *thing, uint64_t unused)
     text_buffer_free(thing);
 }
 
-static struct part *choose_buffer(const struct shard *shard)
+static struct part *choose_buffer(const struct shard *shard, const struct part *until)
 {
     uint32_t i;
 
-    for (i = 0; i + 1 < shard->part_count; i++) {
+    for (i = 0; i + 1 < shard->part_count && shard->parts[i] != until; i++) {
         if (shard->parts[i]->buffer && !shard->parts[i]->is_busy)
             return shard->parts[i];
     }
@@ -102,7 +103,7 @@ static void end_freeze(struct shard *shard, struct part *part, struct text_segme
     shard_show_work(shard);
 }
 
-static int freeze(struct shard *shard, bool *did, struct err *err)
+int shard_freeze(struct shard *shard, const struct part *until, bool *did, struct err *err)
 {
     struct text_segment *segment = NULL;
     struct text_segment_info info;
@@ -110,7 +111,7 @@ static int freeze(struct shard *shard, bool *did, struct err *err)
     int rc;
 
     shard_lock(shard);
-    part = choose_buffer(shard);
+    part = choose_buffer(shard, until);
     if (part) {
         part->is_busy = true;
         info = segment_info(shard);
@@ -273,13 +274,21 @@ static int run_merge(struct shard *shard, struct merge_work *work,
     struct merge_input inputs[MERGE_INPUT_MAX];
     struct merge_options options = {
         .info = *info, .norms = &shard->norms, .pause = shard_pause, .context = shard};
+    char path[SHARD_PATH_SIZE];
+    uint64_t doc_count = 0;
     uint32_t i;
 
     for (i = 0; i < work->count; i++) {
+        doc_count += work->inputs[i]->segment->info.doc_count;
         copy_dead(&work->dead[i], work->inputs[i]->segment, work->live[i]);
         inputs[i] = (struct merge_input){work->inputs[i]->segment, live_of, &work->dead[i]};
     }
     epoch_exit(shard->work_slot);
+    if (shard->options.dir && doc_count > (uint64_t)buffer_limit(shard) * SHARD_MERGE_COUNT) {
+        shard_path(shard, "segment", info->segment, path);
+        options.path = path;
+        work->result->has_file = true;
+    }
     return text_segment_merge(inputs, work->count, &options, &work->result->segment, err);
 }
 
@@ -385,6 +394,13 @@ static int merge(struct shard *shard, bool *did, struct err *err)
     return rc;
 }
 
+int shard_relieve(struct shard *shard, bool *did, struct err *err)
+{
+    int rc = shard_freeze(shard, NULL, did, err);
+
+    return rc || *did ? rc : merge(shard, did, err);
+}
+
 /* ---- sets, words, zones ---- */
 
 static bool set_is_due(const struct shard *shard, uint32_t field)
@@ -447,6 +463,72 @@ static void tighten(struct shard *shard, bool *did)
     shard_unlock(shard);
 }
 
+/* ---- stored fields and checkpoints ---- */
+
+/* A record of a worn file: if its document still has it, it is put to the end. */
+static int move_record(void *context, docid id, uint64_t place, struct err *err)
+{
+    struct shard *shard = context;
+    const uint16_t field = STATE_STORED;
+    struct column_change change = {STATE_STORED, COLUMN_NULL};
+    uint64_t moved;
+    int64_t has;
+    int rc = 0;
+
+    shard_lock(shard);
+    columns_get(shard->state, id, &field, 1, &has);
+    if (has != COLUMN_NULL && (uint64_t)has == place) {
+        rc = stored_copy(shard->stored, place, id, &moved, err);
+        change.value = (int64_t)moved;
+        if (!rc)
+            rc = columns_set(shard->state, id, &change, 1, err);
+    }
+    shard_unlock(shard);
+    return rc ? rc : shard_pause(shard) ? err_set(err, ERR_CANCELLED, "the shard is closed") : 0;
+}
+
+static int compact(struct shard *shard, bool *did, struct err *err)
+{
+    struct stored_file worn;
+    bool found;
+    int rc;
+
+    shard_lock(shard);
+    found = stored_worn_file(shard->stored, &worn);
+    shard_unlock(shard);
+    if (!found)
+        return 0;
+    *did = true;
+    epoch_enter(shard->work_slot);
+    rc = stored_walk(shard->stored, &worn, move_record, shard, err);
+    epoch_exit(shard->work_slot);
+    if (rc)
+        return rc;
+    shard_lock(shard);
+    stored_give_up(shard->stored, worn.number);
+    shard_unlock(shard);
+    return 0;
+}
+
+static int save_if_due(struct shard *shard, bool *did, struct err *err)
+{
+    uint64_t limit = shard->options.checkpoint_change_count ? shard->options.checkpoint_change_count
+                                                            : SHARD_CHECKPOINT_CHANGE_COUNT;
+    bool is_due;
+    int rc;
+
+    shard_lock(shard);
+    is_due = shard->options.dir && shard->change_count - shard->checkpoint_changes >= limit &&
+             (shard->checkpoint_tried == shard->checkpoint_changes ||
+              shard->change_count - shard->checkpoint_tried >= limit);
+    shard_unlock(shard);
+    if (!is_due)
+        return 0;
+    *did = true;
+    rc = shard_save(shard, err);
+    return rc == ERR_TIMEOUT ? 0 : rc; /* a long batch: tried again after as many changes */
+}
+
 /* ---- one step ---- */
 
 int shard_work(struct shard *shard, bool *did, struct err *err)
@@ -455,9 +537,11 @@ int shard_work(struct shard *shard, bool *did, struct err *err)
 
     *did = false;
     pthread_mutex_lock(&shard->work);
-    rc = freeze(shard, did, err);
+    rc = save_if_due(shard, did, err);
     if (!rc && !*did)
-        rc = merge(shard, did, err);
+        rc = shard_relieve(shard, did, err);
+    if (!rc && !*did)
+        rc = compact(shard, did, err);
     if (!rc && !*did)
         rebuild_set(shard, did);
     if (!rc && !*did)

@@ -12,6 +12,12 @@ void shard_wait_published(struct shard *shard, int64_t ms);
 /* Called by long work every millisecond or so; true: give up. context: the shard. */
 bool shard_pause(void *context);
 
+/* Freezes the oldest buffer before `until` (NULL: the one that is written). Under work. */
+int shard_freeze(struct shard *shard, const struct part *until, bool *did, struct err *err);
+
+/* One step towards fewer parts: freezes or merges. Under work. */
+int shard_relieve(struct shard *shard, bool *did, struct err *err);
+
 /* The background thread, if the options want one. */
 int shard_background_start(struct shard *shard, struct err *err);
 void shard_background_stop(struct shard *shard);

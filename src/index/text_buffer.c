@@ -26,6 +26,7 @@ enum {
     CHUNK_SIZE_MIN = 16,
     CHUNK_SIZE_MAX = 4 << 10,
     SLOT_COUNT = 2 * TEXT_BUFFER_DOC_COUNT_MAX,
+    FETCH_COUNT = 32,
     NOT_YET = UINT32_MAX, /* next[]: no newer version */
 };
 
@@ -194,10 +195,38 @@ static void put_entry(struct buf *entry, uint32_t gap, const struct buffer_posti
     assert(!buf_failed(entry));
 }
 
-static void add_posting(struct text_buffer *buffer, uint32_t ordinal,
-                        const struct buffer_posting *posting)
+/* Finds the terms of some postings, step by step for all of them, so that they wait for memory
+ * together: bucket, term, chunk. NULL: a term that is new, or not first in its bucket. */
+static void fetch(const struct text_buffer *buffer, const struct buffer_posting *postings,
+                  size_t count, struct buffer_term **terms)
 {
-    struct buffer_term *term = get_term(buffer, posting->term);
+    size_t i;
+
+    for (i = 0; i < count; i++)
+        __builtin_prefetch(&buffer->buckets[bucket_of(postings[i].term)]);
+    for (i = 0; i < count; i++) {
+        terms[i] = atomic_load_explicit(&buffer->buckets[bucket_of(postings[i].term)],
+                                        memory_order_relaxed);
+        if (terms[i])
+            __builtin_prefetch(terms[i]);
+    }
+    for (i = 0; i < count; i++) {
+        if (terms[i] && terms[i]->term != postings[i].term)
+            terms[i] = NULL;
+        if (terms[i])
+            __builtin_prefetch(terms[i]->last, 1);
+    }
+    for (i = 0; i < count; i++) {
+        if (terms[i])
+            __builtin_prefetch(terms[i]->last->bytes +
+                                   atomic_load_explicit(&terms[i]->last->used, memory_order_relaxed),
+                               1);
+    }
+}
+
+static void add_posting(struct text_buffer *buffer, uint32_t ordinal,
+                        const struct buffer_posting *posting, struct buffer_term *term)
+{
     struct buffer_chunk *chunk = term->last;
     uint32_t used = atomic_load_explicit(&chunk->used, memory_order_relaxed);
     uint32_t size;
@@ -223,14 +252,21 @@ void text_buffer_add(struct text_buffer *buffer, docid id,
                      const uint8_t lengths[SEGMENT_FIELD_COUNT],
                      const struct buffer_posting *postings, size_t count)
 {
+    struct buffer_term *terms[FETCH_COUNT];
     uint32_t ordinal = buffer->count;
-    size_t i;
+    size_t from, i;
 
     assert(!text_buffer_full(buffer) && id != DOCID_END);
     buffer->ids[ordinal] = id;
     memcpy(buffer->lengths[ordinal], lengths, SEGMENT_FIELD_COUNT);
-    for (i = 0; i < count; i++)
-        add_posting(buffer, ordinal, &postings[i]);
+    for (from = 0; from < count; from += FETCH_COUNT) {
+        size_t batch = count - from < FETCH_COUNT ? count - from : FETCH_COUNT;
+
+        fetch(buffer, postings + from, batch, terms);
+        for (i = 0; i < batch; i++)
+            add_posting(buffer, ordinal, &postings[from + i],
+                        terms[i] ? terms[i] : get_term(buffer, postings[from + i].term));
+    }
     supersede(buffer, id, ordinal);
     buffer->count++;
 }
@@ -415,13 +451,16 @@ static void freeze_term(const struct text_buffer *buffer, uint32_t mark, uint32_
     struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
     struct buffer_cursor cursor;
     uint32_t count = 0, occurrence_count, i;
+    bool ascending = true; /* as ids of a bulk do: then there is nothing to sort */
 
     buffer_cursor_init(&cursor, buffer, mark, term);
     while (buffer_cursor_next(&cursor)) {
+        ascending = ascending && (!count || order[count - 1].id < cursor.id);
         order[count] = (struct by_id){cursor.id, count};
         found[count++] = cursor;
     }
-    qsort(order, count, sizeof(order[0]), compare_ids);
+    if (!ascending)
+        qsort(order, count, sizeof(order[0]), compare_ids);
     if (count)
         text_segment_writer_term(writer, term);
     for (i = 0; i < count; i++) {

@@ -385,17 +385,6 @@ int text_segment_owned_next(const struct text_segment *segment, uint32_t index, 
                               (uint64_t)count * SEGMENT_FIELD_COUNT, err);
 }
 
-enum { BOUND_BIAS = 6, BOUND_STEPS = 16 };
-
-float text_segment_bound_value(uint8_t bound)
-{
-    if (bound == 0)
-        return 0;
-    if (bound == UINT8_MAX)
-        return INFINITY;
-    return ldexpf(1 + (float)(bound % BOUND_STEPS) / BOUND_STEPS, bound / BOUND_STEPS - BOUND_BIAS);
-}
-
 uint8_t text_segment_bound_round_up(float value)
 {
     unsigned low = 0, high = UINT8_MAX;

@@ -13,10 +13,12 @@
 #ifndef TORG_INDEX_TEXT_SEGMENT_H
 #define TORG_INDEX_TEXT_SEGMENT_H
 
+#include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/bytes.h"
 #include "base/err.h"
@@ -106,7 +108,18 @@ int text_segment_owned_next(const struct text_segment *segment, uint32_t index, 
                             struct err *err);
 
 /* Bounds are floats of eight bits, rounded up: 4 bits of exponent, 4 of mantissa. */
-float text_segment_bound_value(uint8_t bound);
+static inline float text_segment_bound_value(uint8_t bound)
+{
+    enum { BIAS = 6, FLOAT_BIAS = 127, FLOAT_SHIFT = 23, STEP_SHIFT = 4 };
+    uint32_t bits = (uint32_t)((bound >> STEP_SHIFT) - BIAS + FLOAT_BIAS) << FLOAT_SHIFT |
+                    (uint32_t)(bound & ((1 << STEP_SHIFT) - 1)) << (FLOAT_SHIFT - STEP_SHIFT);
+    float value;
+
+    if (bound == 0 || bound == UINT8_MAX)
+        return bound ? INFINITY : 0;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
 uint8_t text_segment_bound_round_up(float value);
 
 #endif

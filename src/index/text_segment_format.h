@@ -55,6 +55,7 @@ enum {
     SEGMENT_RANK_BITS = 512,
 
     DIR_ENTRY_SIZE = 16,
+    DIR_BOUNDS = 11,
     OWNED_HEAD_SIZE = 8,
     OWNED_ENTRY_SIZE =
         16, /* window u32, offset of its container u32, documents before u32, count u32 */

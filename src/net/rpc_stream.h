@@ -7,6 +7,7 @@
  * would so wait for us as we for it: a write returns early when one has come, and who
  * writes takes the answers first. Every wait ends when nothing moves for the idle time.
  *
+ * For servers of ours: one behind a proxy that wants HTTP/2 to be agreed on by ALPN is not reached.
  * Threads: one stream, one thread.
  */
 #ifndef TORG_NET_RPC_STREAM_H

@@ -10,6 +10,17 @@
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
 
+const char cabinet_list_sql[] = "SELECT p.created_us, p.offer_id, o.body FROM user_offer_presets p "
+                                "JOIN offer o ON o.id = p.offer_id AND o.kind = 'offer' "
+                                "WHERE p.seller_id = $1 AND p.preset_id = $2 "
+                                "AND (p.created_us, p.offer_id) < ($3, $4) "
+                                "ORDER BY p.created_us DESC, p.offer_id DESC LIMIT $5";
+const char cabinet_counts_sql[] =
+    "SELECT preset_id, counter FROM user_offer_presets_count WHERE seller_id = $1";
+const char cabinet_totals_sql[] = "SELECT counter_id, CAST(SUM(counter_value) AS BIGINT) "
+                                  "FROM user_total_counters WHERE shard_id = $1 AND seller_id = $2 "
+                                  "GROUP BY counter_id ORDER BY counter_id";
+
 const struct cabinet_place cabinet_start = {.created_us = INT64_MAX, .id = INT64_MAX};
 
 /* --- lists --- */
@@ -45,13 +56,7 @@ static int read_list(struct store_tx *tx, void *arg, struct err *err)
         STORE_V_INT((int64_t)listing->max)};
 
     listing->count = 0;
-    return store_query(tx,
-                       "SELECT p.created_us, p.offer_id, o.body FROM user_offer_presets p "
-                       "JOIN offer o ON o.id = p.offer_id AND o.kind = 'offer' "
-                       "WHERE p.seller_id = $1 AND p.preset_id = $2 "
-                       "AND (p.created_us, p.offer_id) < ($3, $4) "
-                       "ORDER BY p.created_us DESC, p.offer_id DESC LIMIT $5",
-                       params, 5, take_listed, listing, err);
+    return store_query(tx, cabinet_list_sql, params, 5, take_listed, listing, err);
 }
 
 int cabinet_list(const struct offers *offers, const char *seller, int64_t preset,
@@ -102,9 +107,7 @@ static int read_counts(struct store_tx *tx, void *arg, struct err *err)
 
     for (size_t i = 0; i < CABINET_PRESET_COUNT; i++)
         counting->counts[i] = 0;
-    rc = store_query(tx,
-                     "SELECT preset_id, counter FROM user_offer_presets_count WHERE seller_id = $1",
-                     params, 1, take_count, counting, err);
+    rc = store_query(tx, cabinet_counts_sql, params, 1, take_count, counting, err);
     if (!rc)
         rc = store_query(tx,
                          "SELECT CAST($2 AS BIGINT), COUNT(*) FROM current_draft "
@@ -170,11 +173,7 @@ static int read_totals(struct store_tx *tx, void *arg, struct err *err)
     torg__v1__get_totals_response__init(totalling->totals);
     totalling->totals->earned =
         arena_array(totalling->arena, CABINET_CURRENCY_MAX, sizeof(Torg__V1__Price *));
-    return store_query(tx,
-                       "SELECT counter_id, CAST(SUM(counter_value) AS BIGINT) "
-                       "FROM user_total_counters WHERE shard_id = $1 AND seller_id = $2 "
-                       "GROUP BY counter_id ORDER BY counter_id",
-                       params, 2, take_total, totalling, err);
+    return store_query(tx, cabinet_totals_sql, params, 2, take_total, totalling, err);
 }
 
 int cabinet_totals(const struct offers *offers, const char *seller, struct arena *arena,

@@ -17,6 +17,11 @@ struct cabinet_place {
 enum { CABINET_PRESET_COUNT = TORG__V1__CABINET__PRESET__WAITING + 1, CABINET_CURRENCY_MAX = 200 };
 extern const struct cabinet_place cabinet_start; /* before the newest */
 
+/* What they ask the store, for the test that looks at its plans. */
+extern const char cabinet_list_sql[];   /* seller, preset, created, id, count */
+extern const char cabinet_counts_sql[]; /* seller */
+extern const char cabinet_totals_sql[]; /* shard, seller */
+
 /* Up to max offers behind *place, which moves to the last of them; a page of fewer is the last. */
 int cabinet_list(const struct offers *offers, const char *seller, int64_t preset,
                  struct cabinet_place *place, size_t max, struct arena *arena,

@@ -439,3 +439,72 @@ int draft_publish(const struct offers *offers, const struct author *author, offe
 
     return offer_change_run(&change, receipt, err);
 }
+
+/* --- abandoned ones --- */
+
+struct abandoned {
+    const char *owner;
+    offerid id;
+};
+
+struct purging {
+    const char *owners;
+    int64_t before_us;
+    size_t max;
+    struct arena *arena;
+    struct abandoned *list; /* [max] */
+    size_t count;           /* of the current run */
+};
+
+static int take_abandoned(void *arg, const struct store_value *columns, size_t column_count,
+                          struct err *err)
+{
+    struct purging *purging = arg;
+
+    assert(column_count == 2 && purging->count < purging->max);
+    purging->list[purging->count++] =
+        (struct abandoned){arena_text(purging->arena, columns[0].bytes), columns[1].integer};
+    return 0;
+}
+
+static int find_abandoned(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct purging *purging = arg;
+    const struct store_value params[] = {STORE_V_TEXT(bytes_of(purging->owners)),
+                                         STORE_V_INT(purging->before_us),
+                                         STORE_V_INT((int64_t)purging->max)};
+
+    purging->count = 0;
+    return store_query(tx,
+                       "SELECT owner_id, id FROM draft WHERE SUBSTR(owner_id, 1, 2) = $1 "
+                       "AND updated_us < $2 ORDER BY updated_us LIMIT $3",
+                       params, 3, take_abandoned, purging, err);
+}
+
+/* Found and wiped in one transaction: who comes back at this moment finds all of it or nothing. */
+static int purge(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct purging *purging = arg;
+    int rc = find_abandoned(tx, purging, err);
+
+    for (size_t i = 0; i < purging->count && !rc; i++)
+        rc = wipe_draft(tx, purging->list[i].owner, purging->list[i].id, err);
+    return rc;
+}
+
+int draft_purge(const struct offers *offers, const char *owners, int64_t before_us, size_t max,
+                size_t *purged, struct err *err)
+{
+    struct purging purging = {
+        .owners = owners, .before_us = before_us, .max = max, .arena = arena_new()};
+    int rc;
+
+    purging.list = arena_array(purging.arena, max, sizeof(*purging.list));
+    /* Mostly there is none: that is found out without the writer. */
+    rc = store_read(offers->store, find_abandoned, &purging, err);
+    if (!rc && purging.count)
+        rc = store_write(offers->store, purge, &purging, err);
+    *purged = rc ? 0 : purging.count;
+    arena_free(purging.arena);
+    return rc;
+}

@@ -56,4 +56,13 @@ int draft_publish(const struct offers *offers, const struct author *author, offe
 int draft_find(struct store_tx *tx, const char *owner, struct arena *arena, struct draft **draft,
                struct err *err);
 
+/* Whose drafts: the beginning of an owner. */
+#define DRAFT_OF_VISITORS "a:"
+#define DRAFT_OF_SELLERS "s:"
+
+/* Wipes up to max drafts of these owners that were last changed before the time; *purged of them.
+ */
+int draft_purge(const struct offers *offers, const char *owners, int64_t before_us, size_t max,
+                size_t *purged, struct err *err);
+
 #endif

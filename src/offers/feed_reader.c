@@ -195,6 +195,8 @@ int feed_reader_next(struct feed_reader *reader, const struct feed_row **row, st
         *row = feed_builder_finish(&reader->builder);
     else
         reader->ended = true;
+    if (reader->ended && reader->source->cut)
+        reader->cut = reader->source->cut; /* the cause of what the format saw */
     return 0;
 }
 

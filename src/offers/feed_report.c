@@ -120,7 +120,7 @@ int feed_report_open(const char *json_path, const char *csv_path, struct feed_re
         return rc;
     }
     buf_put_text(&made->json.buf, "{\"rows\":[");
-    buf_put_text(&made->csv.buf, "row,external_id,outcome,reasons,photos_failed\r\n");
+    buf_put_text(&made->csv.buf, "row,external_id,outcome,reasons,photos_failed,offer_id\r\n");
     *report = made;
     return 0;
 }
@@ -151,6 +151,10 @@ static void put_json(struct buf *out, const struct feed_result *result, bool is_
         buf_printf(out, "\"row\":%" PRIu64 ",", result->row);
     buf_put_text(out, "\"externalId\":");
     text_put_json(out, result->external_id);
+    if (result->offer_id.size) {
+        buf_put_text(out, ",\"offerId\":");
+        text_put_json(out, result->offer_id);
+    }
     buf_printf(out, ",\"outcome\":\"%s\"", outcome_names[result->outcome]);
     put_json_violations(out, "reasons", result->reasons);
     put_json_violations(out, "notes", result->notes);
@@ -211,6 +215,8 @@ static void put_csv(struct buf *out, const struct feed_result *result)
     }
     buf_put_byte(out, ',');
     put_csv_cell(out, buf_bytes(&cell));
+    buf_put_byte(out, ',');
+    put_csv_cell(out, result->offer_id);
     buf_put_text(out, "\r\n");
     buf_release(&cell);
 }
@@ -245,10 +251,10 @@ static void put_totals(struct feed_report *report)
     buf_put_text(json, "\n],\"totals\":{");
     for (i = 0; i < FEED_OUTCOME_COUNT; i++) {
         buf_printf(json, "\"%s\":%" PRIu64 ",", outcome_names[i], summary->counts[i]);
-        buf_printf(csv, "total,,%s,%" PRIu64 ",\r\n", outcome_names[i], summary->counts[i]);
+        buf_printf(csv, "total,,%s,%" PRIu64 ",,\r\n", outcome_names[i], summary->counts[i]);
     }
     buf_printf(json, "\"photosFailed\":%" PRIu64 "}}\n", summary->photo_failed_count);
-    buf_printf(csv, "total,,photos_failed,%" PRIu64 ",\r\n", summary->photo_failed_count);
+    buf_printf(csv, "total,,photos_failed,%" PRIu64 ",,\r\n", summary->photo_failed_count);
 }
 
 int feed_report_close(struct feed_report *report, struct err *err)

@@ -3,7 +3,8 @@
  * feed_report.h - what became of each row of a feed, as JSON and as CSV, written as it happens.
  *
  *   JSON  {"rows":[{"row":1,"externalId":"a","outcome":"created"}, …],"totals":{…}}
- *   CSV   row,external_id,outcome,reasons,photos_failed and, last, a line "total" for each outcome
+ *   CSV   row,external_id,outcome,reasons,photos_failed,offer_id
+ *         and, last, a line "total" for each outcome
  *
  * Each goes to NAME.part and is renamed at the close, so a report is whole or not there. In
  * CSV a cell that a spreadsheet would take for a formula gets an apostrophe before it.
@@ -38,6 +39,7 @@ struct feed_summary {
 struct feed_result {
     uint64_t row;             /* of the file; 0: the feed no longer has it */
     struct bytes external_id; /* valid UTF-8, as all texts here */
+    struct bytes offer_id;    /* empty: none */
     enum feed_outcome outcome;
     const struct violations *reasons;  /* NULL: none */
     const struct violations *notes;    /* NULL: none */

@@ -19,6 +19,7 @@ struct feed_source {
     int (*read)(void *arg, void *to, size_t size, size_t *got, struct err *err);
     void *arg;
     uint64_t total_size; /* 0: not known */
+    const char *cut;     /* set by read at the end: why it came too early; NULL: it did not */
     /* private */
     int fd;
     struct bytes rest;

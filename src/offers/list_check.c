@@ -11,7 +11,7 @@
 #include "offers/offer_save.h"
 #include "offers/recount.h"
 
-enum { ROW_COUNT_MAX = 8 }; /* of one offer: seven lists */
+enum { ROW_COUNT_MAX = PRESET_ID_COUNT }; /* of one offer */
 
 /* What of an offer decides on its rows. */
 struct subject {
@@ -75,7 +75,7 @@ static int read_presets(struct store_tx *tx, struct subject *subject, struct err
     subject->row_count = 0;
     return store_query(tx,
                        "SELECT preset_id FROM user_offer_presets WHERE seller_id = $1 "
-                       "AND preset_id IN (1, 2, 3, 4, 5, 6, 100) AND created_us = $2 "
+                       "AND preset_id IN (" PRESET_IDS_SQL ") AND created_us = $2 "
                        "AND offer_id = $3",
                        params, 3, take_preset, subject, err);
 }

@@ -10,6 +10,7 @@
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
 #include "offers/offer_wait.h"
+#include "offers/photos.h"
 
 enum { DAY_S = 24 * 3600 };
 
@@ -84,7 +85,7 @@ static int check_content(struct offer_change *change, const struct catalog *cata
     return 0;
 }
 
-static int ask_catalog(struct offer_change *change, bool is_checked, struct rules *rules,
+static int ask_catalog(struct offer_change *change, bool check, struct rules *rules,
                        struct err *err)
 {
     struct catalog *catalog = change->offers->catalog(change->offers->catalog_arg);
@@ -94,7 +95,7 @@ static int ask_catalog(struct offer_change *change, bool is_checked, struct rule
     *rules = (struct rules){.lifetime_us = (int64_t)OFFER_LIFETIME_DAYS * DAY_S * SECOND_US};
     if (!catalog)
         return err_set(err, ERR_UNAVAILABLE, "no catalogue is in use yet: torg catalog apply FILE");
-    if (is_checked)
+    if (check)
         rc = check_content(change, catalog, &category, err);
     else
         category = category_find(catalog, change->after->content->category);
@@ -131,8 +132,7 @@ static bool is_checked(const struct offer_change *change, enum offer_status to)
     return to == OFFER_ACTIVE && change->move != MOVE_UNBAN && change->move != MOVE_SHOW;
 }
 
-/* Photos that nobody has been asked for are asked for by this revision. The results of one that was
- * deleted were not taken: those too. */
+/* The results of one that was deleted were not taken: it asks again for what it still lacks. */
 static void ask_for_photos(struct offer_change *change)
 {
     Torg__V1__Offer *after = change->after;
@@ -140,17 +140,10 @@ static void ask_for_photos(struct offer_change *change)
 
     if (!change->content && !again)
         return;
-    if (!change->content)
+    if (!change->content) /* it is the one of `before` too */
         after->content =
             (Torg__V1__OfferContent *)record_copy(&after->content->base, change->author->arena);
-    for (size_t i = 0; i < after->content->n_photos; i++) {
-        Torg__V1__Photo *photo = after->content->photos[i];
-
-        if (photo->state != TORG__V1__PHOTO__STATE__WAITING || (photo->request_revision && !again))
-            continue;
-        photo->request_revision = after->revision;
-        photo->attempt = 0;
-    }
+    photos_ask(after, again);
 }
 
 /* ACTIVE or WAITING, where the table says that it is to be seen. What has been seen stays so. */
@@ -209,8 +202,7 @@ static void begin_after(struct offer_change *change)
         change->after->content = change->content;
 }
 
-/* Makes change->after. */
-static int build(struct offer_change *change, struct err *err)
+int offer_change_build(struct offer_change *change, struct err *err)
 {
     const Torg__V1__Offer *before = change->before;
     enum offer_status from = before ? (enum offer_status)before->status : OFFER_NONE;
@@ -269,7 +261,7 @@ static int try_change(struct offer_change *change, bool look, Torg__V1__OfferRec
         return take_answer(change->answer, change->author->arena, receipt, err);
     rc = check_before(change, err);
     if (!rc)
-        rc = build(change, err);
+        rc = offer_change_build(change, err);
     if (rc)
         return rc;
     save.id = change->id ? change->id : change->wished_id;

@@ -36,6 +36,11 @@ struct offer_change {
 
 int offer_change_run(struct offer_change *change, Torg__V1__OfferReceipt *receipt, struct err *err);
 
+/* Makes change->after from change->before (NULL: a new one) by the table of moves and the
+ * catalogue; what is wrong with the content is in author->violations. For who reads and saves by
+ * himself: feeds. */
+int offer_change_build(struct offer_change *change, struct err *err);
+
 /* "there is no offer …" */
 int offer_refuse_missing(offerid id, struct err *err);
 

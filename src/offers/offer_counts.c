@@ -20,6 +20,9 @@ static const int64_t presets[OFFER_STATUS_COUNT] = {
     [OFFER_WAITING] = TORG__V1__CABINET__PRESET__WAITING,
 };
 
+const int64_t preset_ids[PRESET_ID_COUNT] = {1, 2, 3, 4, 5, 6, 8, PRESET_DELETED};
+_Static_assert(OFFER_STATUS_COUNT == 9, "a new status: is its preset in preset_ids, as in SQL?");
+
 int64_t preset_of(enum offer_status status)
 {
     assert(status > OFFER_NONE && status < OFFER_STATUS_COUNT);

@@ -20,6 +20,11 @@ enum {
     TOTAL_NAME_SIZE = 16, /* of the longest counter's name */
 };
 
+/* Every list that an offer can be in, in their order; the same for SQL. */
+enum { PRESET_ID_COUNT = 8 };
+extern const int64_t preset_ids[PRESET_ID_COUNT];
+#define PRESET_IDS_SQL "1, 2, 3, 4, 5, 6, 8, 100"
+
 /* The preset of a status, besides "all". */
 int64_t preset_of(enum offer_status status);
 /* Whether it is in the list "all". */

@@ -30,6 +30,8 @@
 #include "store/store.h"
 #include "torg/v1/offer.pb-c.h"
 
+struct feed_rules; /* feed_rules.h */
+
 /* What the stage stands on; filled by its role or test, shared by all threads. */
 struct offers {
     struct store *store;                   /* borrowed */
@@ -38,7 +40,11 @@ struct offers {
     void *catalog_arg;
     uint64_t (*draw)(void *arg); /* random bits for an id; NULL: the system's */
     void *draw_arg;
+    /* How long the worker leaves drafts that nobody changes; 0: for ever. */
+    int64_t visitor_draft_life_us;
+    int64_t seller_draft_life_us;
     struct bell *bell; /* rung after each change; NULL: the worker finds it by itself; borrowed */
+    const struct feed_rules *feed_rules; /* borrowed; NULL: the defaults */
 };
 
 /* Who writes, and how often it may happen. */

@@ -17,6 +17,18 @@ enum { FIELD_SIZE = 64 };
 
 /* --- asking --- */
 
+void photos_ask(Torg__V1__Offer *offer, bool again)
+{
+    for (size_t i = 0; i < offer->content->n_photos; i++) {
+        Torg__V1__Photo *photo = offer->content->photos[i];
+
+        if (photo->state != STATE(WAITING) || (photo->request_revision && !again))
+            continue;
+        photo->request_revision = offer->revision;
+        photo->attempt = 0;
+    }
+}
+
 static bool is_asked(const Torg__V1__PhotoRequest *request, const char *url)
 {
     for (size_t i = 0; i < request->n_photos; i++) {

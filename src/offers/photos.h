@@ -14,6 +14,11 @@
 #include "offers/offers.h"
 #include "torg/v1/photo.pb-c.h"
 
+/* Lets the offer's revision ask for the photos that nobody has been asked for; again: for all that
+ * have no answer, of an offer that could not take one meanwhile (deleted, or put back as it was).
+ * Changes the content's photos. */
+void photos_ask(Torg__V1__Offer *offer, bool again);
+
 /* The photos this revision of the offer asked for and that were not answered; NULL: none. Borrows
  * from the offer. */
 Torg__V1__PhotoRequest *photos_request(const Torg__V1__Offer *offer, int64_t revision,

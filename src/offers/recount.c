@@ -21,9 +21,7 @@
 
 /* In the order of their names, as writers have them. */
 enum total_kind { TOTAL_ACTIVE, TOTAL_BANNED, TOTAL_EXPIRED, TOTAL_SOLD, TOTAL_MONEY };
-enum { PRESET_COUNT = 7, TOTAL_KIND_MAX = TOTAL_MONEY + CABINET_CURRENCY_MAX };
-
-static const int64_t preset_ids[PRESET_COUNT] = {1, 2, 3, 4, 5, 6, PRESET_DELETED};
+enum { TOTAL_KIND_MAX = TOTAL_MONEY + CABINET_CURRENCY_MAX };
 
 /* A counter's row, as stored and as counted. */
 struct figure {
@@ -48,7 +46,7 @@ struct step {
     struct arena *scratch; /* of one offer */
 
     /* Of the current run. */
-    struct figure presets[PRESET_COUNT];
+    struct figure presets[PRESET_ID_COUNT];
     struct total *totals; /* [TOTAL_KIND_MAX] */
     size_t total_count;
     struct cabinet_place mark; /* counted down to here */
@@ -63,7 +61,7 @@ struct step {
 
 static struct figure *preset_figure(struct step *step, int64_t preset)
 {
-    for (size_t i = 0; i < PRESET_COUNT; i++) {
+    for (size_t i = 0; i < PRESET_ID_COUNT; i++) {
         if (preset_ids[i] == preset)
             return &step->presets[i];
     }
@@ -148,7 +146,8 @@ static int read_rows(struct store_tx *tx, struct step *step, bool hold, struct e
         rc = store_query(tx,
                          "INSERT INTO user_offer_presets_count (seller_id, preset_id, counter) "
                          "VALUES ($1, 1, 0), ($1, 2, 0), ($1, 3, 0), ($1, 4, 0), ($1, 5, 0), "
-                         "($1, 6, 0), ($1, 100, 0) ON CONFLICT (seller_id, preset_id) DO UPDATE "
+                         "($1, 6, 0), ($1, 8, 0), ($1, 100, 0) "
+                         "ON CONFLICT (seller_id, preset_id) DO UPDATE "
                          "SET counter = user_offer_presets_count.counter RETURNING " PRESET_COLUMNS,
                          seller, 1, take_preset, step, err);
     else
@@ -177,7 +176,7 @@ static bool marks_agree(const struct step *step)
 
     if (!first->stored || !first->marked)
         return false;
-    for (size_t i = 0; i < PRESET_COUNT; i++) {
+    for (size_t i = 0; i < PRESET_ID_COUNT; i++) {
         if (!is_at(&step->presets[i], &first->mark))
             return false;
     }
@@ -193,7 +192,7 @@ static bool marks_agree(const struct step *step)
 static void begin_count(struct step *step)
 {
     step->mark = cabinet_start;
-    for (size_t i = 0; i < PRESET_COUNT; i++)
+    for (size_t i = 0; i < PRESET_ID_COUNT; i++)
         step->presets[i].counted = 0;
     for (size_t i = 0; i < step->total_count; i++) {
         for (size_t row = 0; row < TOTAL_ROW_COUNT; row++)
@@ -291,7 +290,7 @@ static void compare(struct step *step)
 {
     Torg__V1__CounterDifference *one;
 
-    for (size_t i = 0; i < PRESET_COUNT; i++) {
+    for (size_t i = 0; i < PRESET_ID_COUNT; i++) {
         const struct figure *figure = &step->presets[i];
 
         if (figure->value == figure->counted)
@@ -377,7 +376,7 @@ static int correct(struct store_tx *tx, struct step *step, struct err *err)
 {
     int rc = 0;
 
-    for (size_t i = 0; i < PRESET_COUNT && !rc; i++) {
+    for (size_t i = 0; i < PRESET_ID_COUNT && !rc; i++) {
         if (step->presets[i].value != step->presets[i].counted)
             rc = correct_preset(tx, step, i, err);
     }
@@ -400,7 +399,7 @@ static int save_mark(struct store_tx *tx, const struct step *step, struct err *e
 {
     int rc = 0;
 
-    for (size_t i = 0; i < PRESET_COUNT && !rc; i++) {
+    for (size_t i = 0; i < PRESET_ID_COUNT && !rc; i++) {
         const struct store_value params[] = {
             STORE_V_TEXT(bytes_of(step->seller)), STORE_V_INT(preset_ids[i]),
             STORE_V_INT(step->mark.created_us), STORE_V_INT(step->mark.id),
@@ -482,6 +481,11 @@ static int go_on(struct store_tx *tx, void *arg, struct err *err)
     return rc ? rc : recount_forget(tx, step->seller, err);
 }
 
+static bool has_correction(const struct step *step)
+{
+    return !step->unreadable && step->findings->count > step->first_finding;
+}
+
 int recount_step(const struct checking *checking, const char *seller, struct findings *findings,
                  size_t *offer_count, bool *done, struct err *err)
 {
@@ -495,8 +499,7 @@ int recount_step(const struct checking *checking, const char *seller, struct fin
 
     step.totals = arena_array(step.arena, TOTAL_KIND_MAX, sizeof(*step.totals));
     rc = store_read(checking->store, look_only, &step, err);
-    if (!rc && (step.too_large ||
-                (checking->fix && !step.unreadable && findings->count > step.first_finding)))
+    if (!rc && (step.too_large || (checking->fix && has_correction(&step))))
         rc = store_write(checking->store, go_on, &step, err);
     if (rc)
         findings->count = step.first_finding;

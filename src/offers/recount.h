@@ -3,8 +3,8 @@
  * recount.h - a seller's counts and totals, recounted from the offers while writers go on.
  *
  * Offers are gone through from the newest to the oldest by (time of creation, id), which never
- * change, in transactions of RECOUNT_CHUNK_COUNT offers. How far it has come (the watermark) is kept
- * in the counters' own rows with what has been counted so far; whoever changes an offer on the
+ * change, in transactions of RECOUNT_CHUNK_COUNT offers. How far it has come (the watermark) is
+ * kept in the counters' own rows with what has been counted so far; whoever changes an offer on the
  * counted side adds his difference to that too, in the statement by which he changes the counter
  * (offer_counts.c). So at every commit
  *

@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "offers/draft.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
 
@@ -37,6 +38,7 @@ struct offers_worker {
     struct counter *errors;
     struct counter *expired;
     struct counter *forgotten;
+    struct counter *purged;
     struct histogram *rounds;
     struct gauge *lag_rows[OFFER_SHARD_COUNT];
     struct gauge *lag_seconds[OFFER_SHARD_COUNT];
@@ -140,21 +142,32 @@ static void expire_shards(struct offers_worker *worker, const struct coord_shard
     }
 }
 
-/* Of the whole store, by whoever has the first shard: one is enough. */
-static void forget_answers(struct offers_worker *worker, const struct coord_shard *owned,
-                           size_t count)
+static void forget_answers(struct offers_worker *worker)
 {
     int64_t forgotten = ONCE_CHUNK_COUNT;
     struct err err = {0};
 
-    if (!count || owned[0].shard != 0)
-        return;
     while (forgotten == ONCE_CHUNK_COUNT && !atomic_load(&worker->stopping)) {
         if (offers_forget_answers(worker->offers, ONCE_CHUNK_COUNT, &forgotten, &err)) {
             note_failure(worker, "kept answers", &err);
             return;
         }
         counter_add(worker->forgotten, (uint64_t)forgotten);
+    }
+}
+
+static void purge_drafts(struct offers_worker *worker, const char *owners, int64_t life_us)
+{
+    int64_t before_us = clock_wall_us(worker->offers->clock) - life_us;
+    size_t purged = DRAFT_CHUNK_COUNT;
+    struct err err = {0};
+
+    while (life_us && purged == DRAFT_CHUNK_COUNT && !atomic_load(&worker->stopping)) {
+        if (draft_purge(worker->offers, owners, before_us, DRAFT_CHUNK_COUNT, &purged, &err)) {
+            note_failure(worker, "abandoned drafts", &err);
+            return;
+        }
+        counter_add(worker->purged, purged);
     }
 }
 
@@ -241,7 +254,12 @@ static void *keeping_main(void *arg)
 
         tell_lag(worker, owned, count);
         expire_shards(worker, owned, count);
-        forget_answers(worker, owned, count);
+        /* What is of the whole store is done by whoever has the first shard: one is enough. */
+        if (count && owned[0].shard == 0) {
+            forget_answers(worker);
+            purge_drafts(worker, DRAFT_OF_VISITORS, worker->offers->visitor_draft_life_us);
+            purge_drafts(worker, DRAFT_OF_SELLERS, worker->offers->seller_draft_life_us);
+        }
     } while (wait_period(worker));
     return NULL;
 }
@@ -258,6 +276,8 @@ static void make_metrics(struct offers_worker *worker)
         metrics_counter("torg_offers_expired_total", NULL, "Offers expired by this process.");
     worker->forgotten = metrics_counter("torg_offers_answers_forgotten_total", NULL,
                                         "Answers to idempotency keys that were too old.");
+    worker->purged = metrics_counter("torg_offers_drafts_purged_total", NULL,
+                                     "Abandoned drafts that were too old.");
     worker->rounds = metrics_histogram("torg_export_round_seconds", NULL,
                                        "Reading, sending and deleting one batch of changes.");
     for (unsigned i = 0; i < OFFER_SHARD_COUNT; i++) {

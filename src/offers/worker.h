@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.h - what is done with offers that nobody calls for: export, expiry, forgetting answers.
+ * worker.h - what is done with offers that nobody calls for: export, expiry and the end of waits
+ * for photos, forgetting answers and abandoned drafts.
  *
  * A worker takes part in the set of shards "offers-export"; several, in one process or on many
  * machines, share it. Of its two threads one exports (export.h) as long as there is something and
- * then waits a little; one keeps house, every KEEPING_PERIOD_MS.
+ * then waits a little, or until a writer rings (bell.h); one keeps house, every KEEPING_PERIOD_MS.
  */
 #ifndef TORG_OFFERS_WORKER_H
 #define TORG_OFFERS_WORKER_H

@@ -52,10 +52,10 @@ int list_begin(struct list *list, bool counts, struct err *err)
     if (rc || !list->has_cursor)
         return rc;
     if (stage->text)
-        text_plan_use_stats(stage->text, &list->cursor.stats);
+        rc = text_plan_use_stats(stage->text, &list->cursor.stats, err);
     stage->best.has_floor = !stage->source->cap;
     stage->best.floor = list->cursor.last;
-    return 0;
+    return rc;
 }
 
 /* ---- scores and formulas of a few hits ---- */
@@ -116,7 +116,7 @@ static int work_on(struct list *list, struct formula *formula, struct ranked **b
                            context->tuning, context->arena, &text, err);
 
     if (!rc && text && list->has_cursor)
-        text_plan_use_stats(text, &list->cursor.stats);
+        rc = text_plan_use_stats(text, &list->cursor.stats, err);
     if (count)
         qsort(by_id, count, sizeof(struct ranked *), compare_ids);
     for (begin = 0; begin < count && !rc; begin = end) {
@@ -290,7 +290,7 @@ int list_page(struct list *list, struct query_answer *answer, bool *again, struc
     }
     skip = skipped(list, entries, count);
     shown = count - skip < source->limit ? count - skip : source->limit;
-    if (!stage->sort.uses_score && !stage->rerank)
+    if (!stage->sort.uses_score)
         rc = work_on(list, NULL, point_at(entries + skip, shown, stage->context->arena), shown,
                      NULL, err);
     if (rc)

@@ -35,10 +35,14 @@ enum clause_kind {
     CLAUSE_FUZZY,  /* any term that has a form within lexicon_fuzzy_distance edits */
 };
 
-/* The text goes through analysis_run. Several words in one WORD clause: tied ones ("iphone15",
- * "wi-fi") mean their whole or their phrase, others are as many clauses of the same occur. EXACT
- * with several words is a phrase of exact forms. A word that analysis drops or an empty text is no
- * clause; a text without clauses but with bytes matches nothing. */
+/* The text goes through analysis_run. Several words in one WORD clause: tied ones (nothing or one
+ * sign between them, but not a comma or semicolon) mean their phrase ("iphone15"), two with a
+ * hyphen their whole or their phrase ("wi-fi"); others are as many clauses of the same occur, and
+ * count as such for should_min. A number with its unit ("128 гб") is always their whole, one word.
+ * EXACT with several words is a phrase of exact forms. Of several words the last one is the PREFIX,
+ * the others are WORDs; each that is not a number is FUZZY. A word that analysis drops or an empty
+ * text is no clause; a text without clauses but with bytes matches nothing. NOT alone: everything
+ * else matches, with score 0. */
 struct text_clause {
     uint8_t occur;  /* enum clause_occur */
     uint8_t kind;   /* enum clause_kind */
@@ -50,17 +54,18 @@ struct text_clause {
 /* score = Σ over clauses that match and are not NOT: boost · part. Part of a word is BM25F:
  *   t = Σ over fields of weight · tf · norm[length],   idf · t / (k1 + t) · (k1 + 1)
  *   idf = ln(1 + (N - df + 0.5) / (df + 0.5)), N and df with the masked documents (explain tells
- * them) with the tf of all forms, in the fields of the mask. A phrase: the sum over its words. A
- * prefix: the greatest of its terms; fuzzy: the greatest of its terms × 1, 0.7, 0.5 at 0, 1, 2
- * edits. */
+ * them) with the tf of all forms, in the fields of the mask. A phrase: the sum over its words (all
+ * their tf, not only where they stand together); a whole or its phrase: the greater. A prefix: the
+ * greatest of its terms; fuzzy: the greatest of its terms × 1, 0.7, 0.5 at 0, 1, 2 edits. */
 struct query_text {
     const struct text_clause *clauses;
     uint32_t count;
     uint32_t should_min; /* 0: one when there is no MUST, else none */
 };
 
-/* A buyer's line: words are MUST (any: SHOULD), "..." a PHRASE, !word EXACT, -word NOT, word*
- * PREFIX, word~ FUZZY. */
+/* A buyer's line: words are MUST (any: SHOULD), "..." a PHRASE, !word and !"..." EXACT, -word and
+ * -"..." NOT, word* PREFIX, word~ FUZZY. Signs mean this where a word begins or ends, else they are
+ * text. Words side by side are one clause, so that "128 гб" stays together. */
 int query_text_parse(struct bytes line, bool any, struct arena *arena, struct query_text *text,
                      struct err *err);
 
@@ -239,8 +244,9 @@ int query_explain(struct query_engine *engine, const struct query_plan *plan, ui
 /* The text with its words that the query means marked, cut to fragments. */
 struct highlight_options {
     struct bytes before, after; /* "<b>", "</b>" */
-    uint32_t fragment_size;     /* bytes, about; 0: the whole text */
-    uint32_t fragment_count;
+    uint32_t fragment_size;     /* bytes of source, about; 0: the whole text */
+    uint32_t fragment_count;    /* at most, in order, with "…" where text is left out; 0: one */
+    bool escape_html;           /* & < > " ' of the source; else that is the caller's business */
 };
 int query_highlight(struct query_engine *engine, const struct query_text *text, struct bytes source,
                     const struct highlight_options *options, struct arena *arena,

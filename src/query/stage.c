@@ -460,14 +460,13 @@ static int filter_top(void *context, uint32_t window, struct window_bits *bits, 
 {
     struct stage *stage = context;
     const struct columns *columns = stage->context->snapshot->columns;
-    struct window_bits candidates = *bits;
     struct window_bits sets[GROUP_COUNT_MAX + 1];
     uint32_t begun;
 
     (void)err;
     do {
         begun = columns_read_begin(columns, window);
-        sets[0] = candidates;
+        memset(&sets[0], 0xff, sizeof(sets[0]));
         apply_filters(stage, window, base_bits(stage->context, window, begun), sets);
     } while (!columns_read_valid(columns, window, begun));
     *bits = sets[0];

@@ -4,7 +4,10 @@
  *
  * Window-major over all segments and buffers: for each window that any needed cursor reaches, one
  * bitmap of documents that match and live. Scores are computed for those who can still enter the
- * page.
+ * page. Without a total, text_plan_top goes through the lists by score instead.
+ *
+ * A plan is used up in one of two ways: windows, ascending, each matched once and then scored; or
+ * text_plan_top.
  *
  * Threads: a plan belongs to one thread, inside its epoch; memory is the arena's.
  */
@@ -12,6 +15,10 @@
 #define TORG_QUERY_TEXT_PLAN_H
 
 #include "query/query.h"
+
+#ifndef WINDOW_END
+#define WINDOW_END UINT32_MAX /* past every window */
+#endif
 
 struct text_plan;
 
@@ -32,8 +39,8 @@ struct text_stats {
     uint32_t count;
 };
 void text_plan_stats(const struct text_plan *plan, struct arena *arena, struct text_stats *stats);
-void text_plan_use_stats(struct text_plan *plan,
-                         const struct text_stats *stats); /* before the walk */
+/* Before anything is matched. */
+int text_plan_use_stats(struct text_plan *plan, const struct text_stats *stats, struct err *err);
 
 /* Documents that may match, at most. */
 uint64_t text_plan_estimate(const struct text_plan *plan);
@@ -43,7 +50,7 @@ uint64_t text_plan_estimate(const struct text_plan *plan);
 uint32_t text_plan_next(struct text_plan *plan, uint32_t from);
 
 /* bits = the documents of the window that match, of those in `among` (NULL: all): exact, phrases
- * too. */
+ * too. Windows ascend; each is matched once. */
 int text_plan_match(struct text_plan *plan, uint32_t window, const struct window_bits *among,
                     struct window_bits *bits, struct err *err);
 
@@ -55,9 +62,16 @@ float text_plan_bound(struct text_plan *plan, uint32_t window);
 int text_plan_score(struct text_plan *plan, uint32_t window, const uint16_t *offsets,
                     uint32_t count, float threshold, float *scores, struct err *err);
 
+/* The same for many: those of `bits` (documents of the window matched last) whose score is at least
+ * threshold, in no order. It goes by the list that matters, so it need not touch every bit. Room
+ * for WINDOW_LIST_MAX + WINDOW_LIST_SPARE. */
+int text_plan_select(struct text_plan *plan, uint32_t window, const struct window_bits *bits,
+                     float threshold, uint16_t *offsets, float *scores, uint32_t *count,
+                     struct err *err);
+
 /* The k best by (score descending, id ascending) of those that match, live, and (unless NULL) are
  * in `filter`, with no total: the way for a page by relevance alone. filter is asked window by
- * window, only where a hit may be. */
+ * window, only where a hit may be, at most once a window in a row. */
 struct scored_doc {
     docid id;
     float score;
@@ -66,5 +80,23 @@ typedef int window_filter_fn(void *context, uint32_t window, struct window_bits 
                              struct err *err);
 int text_plan_top(struct text_plan *plan, uint32_t k, window_filter_fn *filter, void *context,
                   struct scored_doc *top, uint32_t *count, struct err *err);
+
+/* ---- how the score is made: for explain, and for pages that must keep their weights ---- */
+
+struct text_term_stat {
+    struct bytes word; /* the stem; empty: no document has such a word */
+    uint32_t clause;   /* of the query */
+    uint64_t df;       /* documents of all parts, masked ones included */
+    float idf;
+    float factor; /* boost × penalty of misspelling */
+};
+/* N of the scores, and the i-th word; false past the last. */
+uint64_t text_plan_doc_count(const struct text_plan *plan);
+bool text_plan_term(const struct text_plan *plan, uint32_t i, struct text_term_stat *stat);
+
+/* Whether the words of the clause are what makes this document match, and what they add: the same
+ * arithmetic as text_plan_score. Of a document that lives; any order of ids. */
+int text_plan_explain(struct text_plan *plan, docid id, uint32_t clause, bool *holds, float *value,
+                      struct err *err);
 
 #endif

@@ -24,7 +24,7 @@ const struct role role_table[] = {
      .start = role_offers_start,
      .stop = role_offers_stop},
     {.name = "offers-worker",
-     .summary = "export of changed offers, moderators' opinions, expiry",
+     .summary = "export of changed offers, opinions, photo results, expiry",
      .start = role_offers_worker_start,
      .stop = role_offers_worker_stop},
 };

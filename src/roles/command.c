@@ -29,6 +29,40 @@ static const struct command_option catalog_apply_options[] = {
     {"force", NULL, "Apply it although stored offers would break a rule of it."},
     {NULL, NULL, NULL}};
 
+#define FEED_OPTIONS                                                                               \
+    {"seller", "SELLER", "Whose feed it is."},                                                     \
+    {                                                                                              \
+        "feed", "NAME", "Which of the seller's feeds (default main)."                              \
+    }
+
+static const struct command_option feed_options[] = {FEED_OPTIONS, {NULL, NULL, NULL}};
+
+static const struct command_option feed_import_options[] = {
+    FEED_OPTIONS,
+    {"task", "NUMBER", "The task's number (default: one more than the newest has)."},
+    {"dry-run", NULL, "Change nothing; tell what would be created, updated and deleted."},
+    {"report", "FILE",
+     "Write what became of each row to FILE.json or FILE.csv; may be given twice."},
+    {"categories", "FILE", "CSV that says which of our categories those of the feed are."},
+    {"format", "FORMAT", "yml, avito, csv or json (lines); default: by the file's beginning."},
+    {"encoding", "NAME", "Of CSV and JSON lines, such as koi8-r; default: told or guessed."},
+    {"delimiter", "SIGN", "Of CSV: , ; | or tab; default: the one the first line has most of."},
+    {"currency", "CODE", "Of prices without one (default RUB)."},
+    {"quiet", NULL, "Show no progress, and no reasons of refused rows."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option feed_list_options[] = {
+    FEED_OPTIONS,
+    {"limit", "COUNT", "How many tasks, the newest first (default 20, at most 1000)."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option feed_report_options[] = {
+    FEED_OPTIONS,
+    {"outcome", "OUTCOME",
+     "Only rows that were created, updated, unchanged, banned, refused, left, deleted or revived."},
+    {"report", "FILE", "Write FILE.json or FILE.csv (default: JSON lines on standard output)."},
+    {NULL, NULL, NULL}};
+
 static const struct command_option help_options[] = {
     {"format", "FORMAT", "text, or a whole document: man, bash (completion), config (reference)."},
     {NULL, NULL, NULL}};
@@ -152,6 +186,83 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_catalog_apply},
+    {.name = "feed import",
+     .summary = "bring a seller's offers in line with a feed file",
+     .arguments = "FILE|URL|-",
+     .details =
+         "Reads YML, Avito-style XML, CSV or JSON lines, also gzip-compressed, from a file, an "
+         "http(s) address or standard input. Offers are matched by the seller's own ids: new "
+         "ones are created, changed ones updated, and what the feed no longer has is deleted at "
+         "the end. A task that would delete much, or whose file is empty or cut short, is held "
+         "until it is confirmed (exit code 1). docs/feeds.md explains the formats. Works through "
+         "the server that runs on the data directory, or on the directory itself when none runs.",
+     .example = "torg feed import --seller s-17 --dry-run goods.yml\n"
+                "torg feed import --seller s-17 --report rows.csv goods.csv.gz\n"
+                "torg feed import --seller s-17 --categories map.csv https://shop.example/yml",
+     .options = feed_import_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_feed_import},
+    {.name = "feed list",
+     .summary = "list the tasks of a feed, the newest first",
+     .arguments = "",
+     .details = "A task is one sending of the feed.",
+     .example = "torg feed list --seller s-17\ntorg feed list --seller s-17 --feed spare --json",
+     .options = feed_list_options,
+     .flags = ASKING,
+     .run = cmd_feed_list},
+    {.name = "feed show",
+     .summary = "show a task of a feed: what it did, and what may be done to it",
+     .arguments = "[TASK]",
+     .details = "The newest task, unless another is named.",
+     .example = "torg feed show --seller s-17\ntorg feed show --seller s-17 3 --json",
+     .options = feed_options,
+     .flags = ASKING,
+     .argument_max = 1,
+     .run = cmd_feed_show},
+    {.name = "feed confirm",
+     .summary = "let a held task delete what it wanted to",
+     .arguments = "TASK",
+     .details = "A task is held when it would delete a large share of the feed's offers, or when "
+                "its file was empty or cut short.",
+     .example = "torg feed confirm --seller s-17 4",
+     .options = feed_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_feed_confirm},
+    {.name = "feed cancel",
+     .summary = "end a held task without deleting anything",
+     .arguments = "TASK",
+     .details = "What its rows did stays.",
+     .example = "torg feed cancel --seller s-17 4",
+     .options = feed_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_feed_cancel},
+    {.name = "feed undo",
+     .summary = "give back what a task created, updated and deleted",
+     .arguments = "TASK",
+     .details = "Possible for some hours after its end. Offers touched since stay as they are.",
+     .example = "torg feed undo --seller s-17 4",
+     .options = feed_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_feed_undo},
+    {.name = "feed report",
+     .summary = "tell what became of each row of a task",
+     .arguments = "[TASK]",
+     .details = "The newest task, unless another is named. Rows come in the file's order, then "
+                "the offers that the feed no longer had.",
+     .example = "torg feed report --seller s-17 --outcome refused\n"
+                "torg feed report --seller s-17 4 --report rows.csv",
+     .options = feed_report_options,
+     .flags = COMMAND_SETTINGS | COMMAND_CONFIG,
+     .argument_max = 1,
+     .run = cmd_feed_report},
     {.name = "key create",
      .summary = "make an API key and print it, once",
      .arguments = "NAME",

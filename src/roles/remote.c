@@ -17,6 +17,7 @@ enum {
     REQUEST_SIZE_MAX = 4 << 20,
     LINE_SIZE_MAX = 16 << 20, /* one message of a stream */
     TIMEOUT_MS = 30 * 1000,
+    STREAM_IDLE_MS = 3600 * 1000,
     HTTP_OK = 200
 };
 
@@ -25,6 +26,7 @@ struct remote {
     struct http_client *client;
     const char *url;
     const char *authorization;
+    const char *ca_file; /* NULL: the system's */
 };
 
 /* Connect's names of the statuses, as the server writes them. */
@@ -74,6 +76,7 @@ int remote_open(const struct config *config, struct arena *arena, struct remote 
         rc = read_text(config, "operator.key", arena, &key, err);
     if (rc)
         return rc;
+    made->ca_file = options.ca_file;
     made->authorization = arena_printf(arena, "Bearer %s", key);
     made->client = http_client_new(&options);
     *remote = made;
@@ -97,8 +100,7 @@ static int take_error(const struct remote *remote, struct bytes body, int status
     const Torg__V1__Error *error;
 
     if (json_decode(body, &torg__v1__error__descriptor, remote->arena, &message, NULL, NULL))
-        return err_set(err, ERR_INTERNAL, "%s answered with HTTP status %d", remote->url,
-                       status);
+        return err_set(err, ERR_INTERNAL, "%s answered with HTTP status %d", remote->url, status);
     error = (const Torg__V1__Error *)message;
     for (size_t i = 0; i < ARRAY_COUNT(code_names); i++) {
         if (strcmp(code_names[i].name, error->code) == 0)
@@ -227,4 +229,20 @@ int remote_stream(struct remote *remote, const char *method, const ProtobufCMess
         return rc;
     }
     return answer.status == HTTP_OK ? 0 : take_error(remote, answer.body, answer.status, err);
+}
+
+/* --- streams both ways --- */
+
+int remote_open_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
+                       struct err *err)
+{
+    const struct rpc_stream_options options = {
+        .url = remote->url,
+        .method = method,
+        .authorization = remote->authorization,
+        .ca_file = remote->ca_file,
+        .idle_timeout_ms = STREAM_IDLE_MS,
+    };
+
+    return rpc_stream_open(&options, stream, err);
 }

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "config/config.h"
+#include "net/rpc_stream.h"
 
 struct remote;
 
@@ -31,5 +32,9 @@ int remote_stream(struct remote *remote, const char *method, const ProtobufCMess
                   const ProtobufCMessageDescriptor *type,
                   int (*take)(void *arg, const ProtobufCMessage *message, struct err *err),
                   void *arg, struct err *err);
+
+/* A call with streams. The server may be busy with what it was sent for as long as an hour. */
+int remote_open_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
+                       struct err *err);
 
 #endif

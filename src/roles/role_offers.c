@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* role_offers.c - the role offers: sellers' offers, drafts and cabinets. */
+/* role_offers.c - the role offers: sellers' offers, drafts, cabinets and feeds. */
 #include "base/memory.h"
 #include "offers/service.h"
+#include "roles/feed_settings.h"
 #include "roles/process.h"
 
 /* One a process; the server borrows them for its life. */
 static struct offers offers;
+static struct feed_rules feed_rules;
 static struct rpc_service services[7];
 
 static struct catalog *catalog_in_use(void *arg)
@@ -19,11 +21,13 @@ int role_offers_start(struct process *process, struct err *err)
 
     if (rc)
         return rc;
+    feed_rules = feed_settings(process->config);
     offers = (struct offers){.store = process->backends.store,
                              .clock = process->clock,
                              .catalog = catalog_in_use,
                              .catalog_arg = process->catalog,
-                             .bell = &process->bell};
+                             .bell = &process->bell,
+                             .feed_rules = &feed_rules};
     services[0] = offer_service(&offers);
     services[1] = draft_service(&offers);
     services[2] = cabinet_service(&offers);

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_offers_worker.c - the role offers-worker: export of changes, moderators' opinions, results
- * of photos, expiry. */
+ * of photos, feeds of the topic, expiry. */
+#include "offers/feed_events.h"
 #include "offers/opinions.h"
 #include "offers/photo_results.h"
 #include "offers/worker.h"
+#include "roles/feed_settings.h"
 #include "roles/process.h"
 
 /* One a process. */
 static struct offers offers;
+static struct feed_rules feed_rules;
 static struct offers_worker *worker;
 static struct inbox *opinions;
 static struct inbox *photo_results;
+static struct feed_events *feed_events;
 
 static struct catalog *catalog_in_use(void *arg)
 {
@@ -23,14 +27,21 @@ int role_offers_worker_start(struct process *process, struct err *err)
 
     if (rc)
         return rc;
-    offers = (struct offers){.store = process->backends.store,
-                             .clock = process->clock,
-                             .catalog = catalog_in_use,
-                             .catalog_arg = process->catalog,
-                             .bell = &process->bell};
+    feed_rules = feed_settings(process->config);
+    offers = (struct offers){
+        .store = process->backends.store,
+        .clock = process->clock,
+        .catalog = catalog_in_use,
+        .catalog_arg = process->catalog,
+        .bell = &process->bell,
+        .feed_rules = &feed_rules,
+        .visitor_draft_life_us = config_number(process->config, SETTING_OFFERS_VISITOR_DRAFT_LIFE),
+        .seller_draft_life_us = config_number(process->config, SETTING_OFFERS_SELLER_DRAFT_LIFE)};
     rc = opinions_start(&offers, process->backends.topics, &opinions, err);
     if (!rc)
         rc = photo_results_start(&offers, process->backends.topics, &photo_results, err);
+    if (!rc)
+        rc = feed_events_start(&offers, process->backends.topics, &feed_events, err);
     if (!rc)
         rc = offers_worker_start(&offers, process->backends.topics, process->backends.coord,
                                  &worker, err);
@@ -43,9 +54,11 @@ void role_offers_worker_stop(struct process *process)
 {
     (void)process;
     offers_worker_stop(worker);
+    feed_events_stop(feed_events);
     inbox_stop(photo_results);
     inbox_stop(opinions);
     worker = NULL;
     photo_results = NULL;
+    feed_events = NULL;
     opinions = NULL;
 }

@@ -15,7 +15,12 @@
 #include "base/memory.h"
 #include "topic/kafka.h"
 
-enum { HEARTBEATS = 4, HEARTBEAT_MS_MAX = 1000, SESSION_MS_MIN = 1000 };
+enum {
+    HEARTBEATS = 4,
+    HEARTBEAT_MS_MAX = 1000,
+    SESSION_MS_MIN = 1000,
+    VERSION_DESTROYS_ALL = 0x02030000, /* of librdkafka */
+};
 
 struct kafka_consumer {
     struct consumer base;
@@ -24,6 +29,7 @@ struct kafka_consumer {
     int64_t session_us;
     int64_t polled_us;
     uint64_t generation;
+    bool was_assigned;                         /* at least once, be it nothing */
     rd_kafka_topic_partition_list_t *assigned; /* owned */
     char *names[TOPIC_SUBSCRIPTION_MAX];       /* owned: what assignments point to */
     size_t name_count;
@@ -46,10 +52,12 @@ static void rebalance(rd_kafka_t *handle, rd_kafka_resp_err_t event,
     struct kafka_consumer *consumer = opaque;
     rd_kafka_error_t *error = NULL;
 
-    if (event == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS)
+    if (event == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         error = rd_kafka_incremental_assign(handle, partitions);
-    else
+        consumer->was_assigned = true;
+    } else {
         error = rd_kafka_incremental_unassign(handle, partitions);
+    }
     if (error)
         rd_kafka_error_destroy(error); /* it says that the client is closing: so be it */
     rd_kafka_topic_partition_list_destroy(consumer->assigned);
@@ -92,16 +100,26 @@ static void release_batch(struct kafka_consumer *consumer)
     arena_reset(consumer->arena);
 }
 
+/* librdkafka before 2.3 ends the process when a member is destroyed that has joined its group and
+ * was given no assignment yet (its issue 4312): such a handle is left to the end of the process. A
+ * worker that is stopped while the group still waits for one that was killed is in that state. */
+static void end_membership(struct kafka_consumer *consumer)
+{
+    bool can_destroy = consumer->was_assigned || rd_kafka_version() >= VERSION_DESTROYS_ALL;
+
+    rd_kafka_consumer_close(consumer->handle);
+    if (can_destroy)
+        rd_kafka_destroy(consumer->handle);
+}
+
 void kafka_consumer_close(struct consumer *base)
 {
     struct kafka_consumer *consumer = consumer_of(base);
     size_t i;
 
     release_batch(consumer);
-    if (consumer->handle) {
-        rd_kafka_consumer_close(consumer->handle);
-        rd_kafka_destroy(consumer->handle);
-    }
+    if (consumer->handle)
+        end_membership(consumer);
     rd_kafka_topic_partition_list_destroy(consumer->assigned);
     for (i = 0; i < consumer->name_count; i++)
         free(consumer->names[i]);

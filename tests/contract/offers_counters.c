@@ -16,6 +16,7 @@
 #include "net/message.h"
 #include "offers/cabinet.h"
 #include "offers/counters.h"
+#include "offers/offer_counts.h"
 #include "offers/offer_save.h"
 
 enum {
@@ -55,10 +56,9 @@ static int take(void *arg, const Torg__V1__VerifyCountersResponse *answer, struc
     for (size_t i = 0; i < answer->n_differences; i++) {
         const Torg__V1__CounterDifference *one = answer->differences[i];
 
-        told->lines =
-            arena_printf(told->arena, "%s%d %s %s %d %s %" PRId64 " %" PRId64 " %d\n", told->lines,
-                         (int)one->kind, one->seller, one->name, one->row,
-                         *one->offer_id ? "offer" : "-", one->was, one->is, one->fixed);
+        told->lines = arena_printf(told->arena, "%s%d %s %s %d %s %" PRId64 " %" PRId64 " %d\n",
+                                   told->lines, (int)one->kind, one->seller, one->name, one->row,
+                                   *one->offer_id ? "offer" : "-", one->was, one->is, one->fixed);
     }
     told->count = answer->difference_count;
     told->fixed = answer->fixed_count;
@@ -207,6 +207,47 @@ static void broken_counters_are_named_and_fixed(void **state)
     arena_free(told.arena);
 }
 
+static void create_waiting(struct offers_place *place, const char *seller)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of(seller, arena);
+    Torg__V1__OfferContent *content = content_of(arena, "rings", 1, 9, "RUB");
+    Torg__V1__Photo *photo = (Torg__V1__Photo *)message_new(&torg__v1__photo__descriptor, arena);
+    struct err err = {0};
+
+    photo->source_url = arena_strdup(arena, "https://example.org/1.jpg");
+    content->photos = &photo;
+    content->n_photos = 1;
+    if (offers_create(&place->offers, &author, content, &receipt, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(receipt.status, TORG__V1__OFFER__STATUS__WAITING);
+    arena_free(arena);
+}
+
+/* Every status has a list that is recounted. */
+static void an_offer_of_every_status_is_recounted(void **state)
+{
+    struct offers_place *place = start(state);
+    struct told told = {.arena = arena_new()};
+    char sql[300];
+
+    place_fill(place, "big", 36); /* of all but those that wait */
+    create_waiting(place, "big");
+    assert_nothing_differs(place);
+    for (size_t i = 0; i < PRESET_ID_COUNT; i++) {
+        snprintf(sql, sizeof(sql),
+                 "UPDATE user_offer_presets_count SET counter = counter + 5 WHERE preset_id = %d",
+                 (int)preset_ids[i]);
+        place_run(place, sql);
+        check_ok(place, true, "", &told);
+        assert_int_equal(told.fixed, 1);
+        assert_told(&told, preset_name(preset_ids[i]));
+    }
+    assert_nothing_differs(place);
+    arena_free(told.arena);
+}
+
 static void broken_lists_are_named_and_fixed(void **state)
 {
     struct offers_place *place = start(state);
@@ -224,8 +265,8 @@ static void broken_lists_are_named_and_fixed(void **state)
     place_run(place, sql);
     snprintf(sql, sizeof(sql), "DELETE FROM user_offer_presets WHERE offer_id = %" PRId64, ann[1]);
     place_run(place, sql);
-    snprintf(sql, sizeof(sql),
-             "INSERT INTO user_offer_presets VALUES ('bob', 4, 77, %" PRId64 ")", ann[2]);
+    snprintf(sql, sizeof(sql), "INSERT INTO user_offer_presets VALUES ('bob', 4, 77, %" PRId64 ")",
+             ann[2]);
     place_run(place, sql);
     place_run(place, "INSERT INTO user_offer_presets VALUES ('eve', 1, 77, 1000000000000007)");
     /* A move of the seller's meets it. */
@@ -287,8 +328,8 @@ static struct counters_run begin_run(struct offers_place *place, bool fix)
     struct err err = {0};
 
     request.fix = fix;
-    assert_int_equal(
-        counters_start(&run, place->store, &place->clock.base, "test", &request, &err), 0);
+    assert_int_equal(counters_start(&run, place->store, &place->clock.base, "test", &request, &err),
+                     0);
     return run;
 }
 
@@ -419,8 +460,8 @@ static void a_position_goes_on(void **state)
     place_run(place, "UPDATE user_offer_presets_count SET counter = 3 WHERE preset_id = 1");
     request.position = (char *)"sellers:ann";
     told.lines = arena_strdup(told.arena, "");
-    assert_int_equal(
-        counters_start(&run, place->store, &place->clock.base, "test", &request, &err), 0);
+    assert_int_equal(counters_start(&run, place->store, &place->clock.base, "test", &request, &err),
+                     0);
     assert_int_equal(counters_go(&run, &teller, &err), 0);
     assert_int_equal(told.count, 1);
     assert_told(&told, "3 bob ALL 0 - 3 1 0");
@@ -578,9 +619,10 @@ static void a_broken_counter_is_fixed_once_while_others_write(void **state)
 
 #define CASES                                                                                      \
     CASE(broken_counters_are_named_and_fixed), CASE(broken_lists_are_named_and_fixed),             \
-        CASE(what_cannot_be_read_is_told_and_left), CASE(a_killed_recount_is_gone_on_with),        \
-        CASE(two_at_once_move_one_mark), CASE(a_new_currency_meanwhile_is_counted),                \
-        CASE(a_position_goes_on), CASE(a_right_counter_is_never_told_to_be_broken),                \
+        CASE(an_offer_of_every_status_is_recounted), CASE(what_cannot_be_read_is_told_and_left),   \
+        CASE(a_killed_recount_is_gone_on_with), CASE(two_at_once_move_one_mark),                   \
+        CASE(a_new_currency_meanwhile_is_counted), CASE(a_position_goes_on),                       \
+        CASE(a_right_counter_is_never_told_to_be_broken),                                          \
         CASE(a_broken_counter_is_fixed_once_while_others_write)
 
 static int set_up(void **state)

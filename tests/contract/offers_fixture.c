@@ -22,7 +22,8 @@ static const char catalog_json[] =
     "  \"lifetimeDays\": 30}},"
     " \"categories\": [{\"id\": \"bikes\", \"name\": {\"en\": \"Bicycles\"},"
     "  \"attributes\": [\"color\"]}, {\"id\": \"books\", \"name\": {\"en\": \"Books\"}},"
-    "  {\"id\": \"rings\", \"name\": {\"en\": \"Rings\"}, \"policy\": {\"publish\": \"WITH_PHOTO\"}},"
+    "  {\"id\": \"rings\", \"name\": {\"en\": \"Rings\"}, \"policy\":"
+    "    {\"publish\": \"WITH_PHOTO\"}},"
     "  {\"id\": \"lamps\", \"name\": {\"en\": \"Lamps\"}, \"policy\":"
     "    {\"publish\": \"WITH_PHOTO_OR_LATER\", \"photoWaitS\": 600}},"
     "  {\"id\": \"boats\", \"name\": {\"en\": \"Boats\"}, \"policy\":"
@@ -251,8 +252,8 @@ struct fill {
 enum offer_status fill_status(size_t place)
 {
     static const enum offer_status cycle[] = {
-        OFFER_ACTIVE,  OFFER_EXPIRED,      OFFER_ACTIVE,    OFFER_SOLD_ON_SITE, OFFER_ACTIVE,
-        OFFER_BANNED,  OFFER_WITHDRAWN,    OFFER_ACTIVE,    OFFER_DELETED,      OFFER_ACTIVE,
+        OFFER_ACTIVE, OFFER_EXPIRED,   OFFER_ACTIVE, OFFER_SOLD_ON_SITE, OFFER_ACTIVE,
+        OFFER_BANNED, OFFER_WITHDRAWN, OFFER_ACTIVE, OFFER_DELETED,      OFFER_ACTIVE,
     };
 
     return cycle[place / 3 % (sizeof(cycle) / sizeof(cycle[0]))];
@@ -307,8 +308,8 @@ static int fill_group(struct store_tx *tx, struct fill *fill, size_t begin, stru
 
         offers[3 + 4 * i] = id;
         offers[4 + 4 * i] = STORE_V_INT(created_us);
-        offers[5 + 4 * i] = STORE_V_INT(
-            status == OFFER_ACTIVE ? created_us + 30 * 86400 * (int64_t)SECOND_US : 0);
+        offers[5 + 4 * i] =
+            STORE_V_INT(status == OFFER_ACTIVE ? created_us + 30 * 86400 * (int64_t)SECOND_US : 0);
         offers[6 + 4 * i] = STORE_V_BLOB(fill_body(fill, begin + i, created_us));
         lists[1 + 3 * i] = STORE_V_INT(preset_of(status));
         all[1 + 3 * i] = STORE_V_INT(status_is_listed(status) ? PRESET_ALL : PRESET_DELETED);
@@ -328,8 +329,8 @@ static int fill_chunk(struct store_tx *tx, void *arg, struct err *err)
     struct fill *fill = arg;
     int rc = 0;
 
-    for (size_t i = fill->begin;
-         i < fill->begin + FILL_CHUNK_COUNT && i < fill->count && !rc; i += FILL_GROUP_COUNT)
+    for (size_t i = fill->begin; i < fill->begin + FILL_CHUNK_COUNT && i < fill->count && !rc;
+         i += FILL_GROUP_COUNT)
         rc = fill_group(tx, fill, i, err);
     return rc;
 }
@@ -348,8 +349,8 @@ static void fill_sql(struct fill *fill)
         unsigned at = 4 * (i + 1);
 
         offer_size += (size_t)snprintf(fill->offer_sql + offer_size, SQL_SIZE - offer_size,
-                                       "%s($%u, 'offer', $1, $3, $%u, $%u, $2, $%u)",
-                                       i ? ", " : "", at, at + 1, at + 2, at + 3);
+                                       "%s($%u, 'offer', $1, $3, $%u, $%u, $2, $%u)", i ? ", " : "",
+                                       at, at + 1, at + 2, at + 3);
         at = 3 * i + 2;
         list_size += (size_t)snprintf(fill->list_sql + list_size, SQL_SIZE - list_size,
                                       "%s($1, $%u, $%u, $%u)", i ? ", " : "", at, at + 1, at + 2);

@@ -53,9 +53,9 @@ void place_recount(struct offers_place *place);
 /* One statement without parameters. */
 void place_run(struct offers_place *place, const char *sql);
 
-/* Gives the seller so many offers (a multiple of 12) of all statuses, with lists, counts and totals,
- * without queue rows: as fast as the store can. The place-th is a millisecond older than the one
- * before. */
+/* Gives the seller so many offers (a multiple of 12) of all statuses, with lists, counts and
+ * totals, without queue rows: as fast as the store can. The place-th is a millisecond older than
+ * the one before. */
 void place_fill(struct offers_place *place, const char *seller, size_t count);
 enum offer_status fill_status(size_t place);
 

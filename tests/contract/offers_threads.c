@@ -282,6 +282,48 @@ static void logins_at_once_leave_one_draft(void **state)
     arena_free(arena);
 }
 
+static void abandoned_drafts_are_purged(void **state)
+{
+    struct offers_place *place = start(state);
+    const int64_t day_us = INT64_C(86400) * SECOND_US;
+    struct arena *arena = arena_new();
+    struct author author = author_of("a:2", arena);
+    static const char *const owners[] = {"a:1", "a:2", "a:3", "a:4", "s:1", "s:a:5"};
+    struct draft *drafts[6];
+    struct draft saved;
+    struct err err = {0};
+    size_t purged;
+    int64_t before_us;
+
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(draft_open(&place->offers, *owners[i] == 's' ? owners[i] : NULL,
+                                    *owners[i] == 'a' ? owners[i] : NULL, "", arena, &drafts[i],
+                                    &err),
+                         0);
+    clock_manual_advance(&place->clock, 29 * day_us);
+    assert_int_equal(draft_save(&place->offers, &author, drafts[1]->id, 0,
+                                content_of(arena, "bikes", 1, -1, NULL), &saved, &err),
+                     0);
+    before_us = clock_wall_us(&place->clock.base) - 30 * day_us;
+    assert_int_equal(draft_purge(&place->offers, DRAFT_OF_VISITORS, before_us, 2, &purged, &err),
+                     0);
+    assert_int_equal(purged, 0);
+    clock_manual_advance(&place->clock, 2 * day_us);
+    before_us += 2 * day_us;
+    for (size_t i = 2; i > 0; i--) { /* two of the three, then the third */
+        assert_int_equal(
+            draft_purge(&place->offers, DRAFT_OF_VISITORS, before_us, 2, &purged, &err), 0);
+        assert_int_equal(purged, i);
+    }
+    assert_int_equal(place_integer(place, "SELECT COUNT(*) FROM draft", NULL, 0), 3);
+    assert_int_equal(draft_get(&place->offers, "a:2", arena, &drafts[1], &err), 0);
+    assert_non_null(drafts[1]); /* it was changed meanwhile */
+    assert_int_equal(draft_purge(&place->offers, DRAFT_OF_SELLERS, before_us, 9, &purged, &err), 0);
+    assert_int_equal(purged, 2);
+    place_recount(place);
+    arena_free(arena);
+}
+
 static void publish(struct crowd *crowd, int thread, int round, struct arena *arena)
 {
     Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
@@ -476,9 +518,9 @@ static void an_offer_has_a_largest_size(void **state)
     CASE(no_update_of_a_counter_is_lost), CASE(no_update_of_an_offer_is_lost),                     \
         CASE(who_is_outrun_tries_again), CASE(an_owner_has_one_draft_however_many_ask),            \
         CASE(logins_at_once_leave_one_draft), CASE(a_draft_is_published_once),                     \
-        CASE(a_key_creates_one_offer), CASE(a_key_is_for_one_call_and_a_day),                      \
-        CASE(a_taken_id_is_drawn_again), CASE(ids_without_end_are_an_error),                       \
-        CASE(an_offer_has_a_largest_size)
+        CASE(abandoned_drafts_are_purged), CASE(a_key_creates_one_offer),                          \
+        CASE(a_key_is_for_one_call_and_a_day), CASE(a_taken_id_is_drawn_again),                    \
+        CASE(ids_without_end_are_an_error), CASE(an_offer_has_a_largest_size)
 
 static int set_up(void **state)
 {

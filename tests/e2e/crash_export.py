@@ -11,13 +11,13 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import sys
 import threading
 import time
 import urllib.parse
 
 sys.dont_write_bytecode = True
+import crashed  # noqa: E402
 import tap  # noqa: E402
 from binary import Place  # noqa: E402
 
@@ -26,28 +26,12 @@ KILLS = int(os.environ.get("TORG_CRASH_KILLS", "40"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SELLERS = 6
 OFFERS_MAX = 40             # of a seller: then it changes those it has
-TOPICS = ("offer-updates", "moderation-requests")
 MOVES = {"ACTIVE": ("WithdrawOffer", "ProlongOffer", "MarkOfferSold", "DeleteOffer"),
          "WITHDRAWN": ("RepublishOffer",), "SOLD_ON_SITE": ("RepublishOffer",), "DELETED": ()}
 CATALOG = {"defaults": {"policy": {"titleMin": 1, "titleMax": 50, "currencies": ["RUB"],
                                    "price": "REQUIRED"}},
            "categories": [{"id": "books", "name": {"en": "Books"}}]}
 CONTENT = {"category": "books", "title": "A book", "price": {"amount": 500, "currency": "RUB"}}
-
-# Each is 0 in a store that is whole.
-RECOUNTS = (
-    "SELECT COUNT(*) FROM user_offer_presets_count c WHERE c.counter <> (SELECT COUNT(*) FROM "
-    "user_offer_presets p WHERE p.seller_id = c.seller_id AND p.preset_id = c.preset_id)",
-    "SELECT COUNT(*) FROM user_offer_presets p WHERE NOT EXISTS (SELECT 1 FROM "
-    "user_offer_presets_count c WHERE c.seller_id = p.seller_id AND c.preset_id = p.preset_id)",
-    "SELECT COUNT(*) FROM user_total_counters t JOIN (SELECT 'active' AS name, 2 AS preset UNION "
-    "ALL SELECT 'expired', 3 UNION ALL SELECT 'banned', 5) n ON n.name = t.counter_id WHERE "
-    "t.counter_value <> (SELECT COUNT(*) FROM user_offer_presets p WHERE p.seller_id = t.seller_id "
-    "AND p.preset_id = n.preset AND p.offer_id % 10 = t.seq_no)",
-    "SELECT COUNT(*) FROM offer o WHERE o.kind = 'offer' AND 1 <> (SELECT COUNT(*) FROM "
-    "user_offer_presets p WHERE p.offer_id = o.id AND p.preset_id <> 1)",
-    "SELECT COUNT(*) FROM queue",
-)
 
 
 class Seller(threading.Thread):
@@ -122,31 +106,6 @@ class Seller(threading.Thread):
 acknowledged = {}           # id: newest revision; sellers have offers of their own
 
 
-def sent(place, topic):
-    """{id: revisions in order} of a topic; the server is down."""
-    dump = tap.run(DUMP, place.data / "topics", topic)
-    tap.equal((dump.returncode, dump.stderr), (0, ""))
-    found = {}
-    for line in dump.stdout.splitlines():
-        offer, revision = line.split()[:2]
-        found.setdefault(offer, []).append(int(revision))
-    return found
-
-
-def check_topic(place, topic, stored):
-    found = sent(place, topic)
-    back = [offer for offer, all_of in found.items() if all_of != sorted(all_of)]
-    tap.equal(back, [], f"{topic}: revisions that go back")
-    last = {offer: all_of[-1] for offer, all_of in found.items()}
-    behind = [offer for offer, revision in stored.items() if last.get(offer) != revision]
-    tap.equal(behind[:5], [], f"{topic}: {len(behind)} offers are not there as they are stored")
-    return sum(len(all_of) for all_of in found.values())
-
-
-def digits(text):
-    return int(text.replace("-", ""))
-
-
 @tap.test
 def every_acknowledged_change_is_exported_whenever_it_is_killed():
     rng = random.Random(SEED)
@@ -178,25 +137,13 @@ def every_acknowledged_change_is_exported_whenever_it_is_killed():
             seller.ended = True
             seller.join(timeout=30)
         tap.equal([seller.trouble for seller in sellers if seller.trouble], [])
-        store = place.data / "store.sqlite"
-
-        def queue_is_empty():
-            with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as base:
-                return base.execute("SELECT COUNT(*) FROM queue").fetchone()[0] == 0
-
-        tap.wait_until(queue_is_empty, what="an empty queue")
+        crashed.wait_for_export(place)
         tap.equal(place.stop(), 0)
-        with sqlite3.connect(store) as base:
-            for sql in RECOUNTS:
-                tap.equal(base.execute(sql).fetchone()[0], 0, sql)
-            rows = dict(base.execute("SELECT id, revision FROM offer WHERE kind = 'offer'"))
+        rows = crashed.recount(place)
         lost = [offer for offer, revision in acknowledged.items()
-                if rows.get(digits(offer), 0) < revision]
+                if rows.get(crashed.digits(offer), 0) < revision]
         tap.equal(lost[:5], [], f"acknowledged and lost ({len(lost)})")
-        dashed = {f"{i:016d}": i for i in rows}
-        stored = {"-".join(text[at:at + 4] for at in range(0, 16, 4)): rows[i]
-                  for text, i in dashed.items()}
-        counts = [check_topic(place, topic, stored) for topic in TOPICS]
+        counts = crashed.check_topics(place, DUMP, rows)
         changes = sum(seller.changes for seller in sellers)
         tap.comment(f"{changes} changes acknowledged on {len(rows)} offers, "
                     f"{sum(rows.values())} committed, {counts} records sent, 0 lost; "

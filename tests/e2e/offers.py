@@ -1,68 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Offers through the API of `torg up`: the tour, and who may reach what."""
 import json
-import subprocess
+import urllib.request
 
 import tap
-from binary import Place
-
-CATALOG = {
-    "attributes": [{"id": "color", "name": {"en": "Colour"}, "type": "TEXT", "required": True,
-                    "lengthMax": 20}],
-    "defaults": {"policy": {"titleMin": 3, "titleMax": 50, "descriptionMax": 1000, "photosMax": 3,
-                            "currencies": ["RUB", "USD"], "price": "REQUIRED"}},
-    "categories": [
-        {"id": "bikes", "name": {"en": "Bicycles"}, "attributes": ["color"]},
-        {"id": "books", "name": {"en": "Books"}},
-    ],
-}
-BIKE = {"category": "bikes", "title": "A bicycle", "price": {"amount": "150000", "currency": "RUB"},
-        "attributes": [{"attributeId": "color", "text": "red"}],
-        "contacts": {"phones": ["+79001234567"]}, "externalId": "sku-1"}
-BOOK = {"category": "books", "title": "A book", "price": {"amount": 500, "currency": "USD"}}
-NOBODY = "1000-0000-0000-0007"
-
-
-class Shop(Place):
-    """A server with the catalogue above and keys of two sellers, of the site and of a moderator."""
-
-    def __enter__(self):
-        super().__enter__().start()
-        self.write("catalog.json", json.dumps(CATALOG))
-        applied = self.torg("catalog", "apply", "catalog.json")
-        tap.equal((applied.returncode, applied.stderr), (0, ""))
-        self.alice = self.key("alice", "--seller", "alice")
-        self.bob = self.key("bob", "--seller", "bob")
-        self.site = self.key("site")
-        return self
-
-    def key(self, name, *words, scopes=("offers.read", "offers.write")):
-        asked = [word for scope in scopes for word in ("--scope", scope)]
-        made = self.torg("key", "create", name, *asked, *words)
-        tap.equal((made.returncode, made.stderr), (0, ""))
-        return made.stdout.strip()
-
-    def ok(self, method, message=None, key=None):
-        status, answer = self.call(method, message, key)
-        tap.equal((method, status, answer if status != 200 else ""), (method, 200, ""))
-        return answer
-
-    def refused(self, code, method, message=None, key=None):
-        status, answer = self.call(method, message, key)
-        tap.equal((method, answer.get("code", answer)), (method, code))
-        return answer
-
-    def counts(self, key):
-        counts = self.ok("CabinetService/GetCounts", {}, key)["counts"]
-        return {one["preset"]: int(one["count"]) for one in counts if "count" in one}
-
-    def curl(self, method, message, key, *words):
-        """The answer by curl, as the README shows it."""
-        done = subprocess.run(
-            ["curl", "-sS", "-H", f"Authorization: Bearer {key}", "-H",
-             "Content-Type: application/json", *words, "-d", json.dumps(message),
-             f"{self.url}/torg.v1.{method}"], capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)
+from shop import BIKE, BOOK, CATALOG, NOBODY, Shop, check_digit
 
 
 @tap.test
@@ -153,21 +95,6 @@ def a_typo_is_told_from_a_missing_offer():
         shop.refused("not_found", "OfferService/GetOffer", missing, shop.alice)
         plain = offer.replace("-", "")
         tap.equal(shop.ok("OfferService/GetOffer", {"id": plain}, shop.alice)["id"], offer)
-
-
-def check_digit(start):
-    """The id with this beginning, found by trying: ten digits, one is right."""
-    with_digit = [start + str(digit) for digit in range(10)]
-    return next(one for one in with_digit if not damm(one.replace("-", "")))
-
-
-def damm(digits):
-    rows = ["0317598642", "7092154863", "4206871359", "1750983426", "6123045978", "3674209581",
-            "5869720134", "8945362017", "9438617205", "2581436790"]
-    state = 0
-    for digit in digits:
-        state = int(rows[state][int(digit)])
-    return state
 
 
 @tap.test
@@ -286,6 +213,20 @@ def a_visitor_logs_in():
 
 
 @tap.test
+def abandoned_drafts_of_visitors_are_purged():
+    with Shop() as shop:
+        visitor = shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.site)["anonymousId"]
+        shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.alice)
+        tap.equal(shop.stop(), 0)
+        shop.start("up", "--offers.visitor_draft_life=1ms")
+        tap.wait_until(lambda: shop.call("DraftService/GetDraft", {"anonymousId": visitor},
+                                         shop.site)[0] == 404, what="the purge")
+        tap.contains(urllib.request.urlopen(f"{shop.operators}/metrics").read().decode(),
+                     "torg_offers_drafts_purged_total 1")
+        shop.ok("DraftService/GetDraft", {}, shop.alice)
+
+
+@tap.test
 def a_write_with_a_key_happens_once():
     with Shop() as shop:
         word = ("-H", "Idempotency-Key: 0d6f")
@@ -318,7 +259,7 @@ def lists_are_paged_newest_first():
             if pages == 1:
                 first = token
         tap.equal((seen, pages), (made[::-1], 3))
-        for bad in ({"pageSize": 101}, {"pageSize": -1}, {"pageToken": "x"}, {"preset": 8},
+        for bad in ({"pageSize": 101}, {"pageSize": -1}, {"pageToken": "x"}, {"preset": 9},
                     {"preset": 100}, {"preset": "SOLD", "pageToken": first}):
             shop.refused("invalid_argument", "CabinetService/ListOffers", bad, shop.alice)
 

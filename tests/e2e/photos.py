@@ -7,6 +7,7 @@ that were no news.
 
 usage: photos.py PHOTOS_FAKE, with TORG_PHOTO_KILLS and TORG_CRASH_SEED in the environment.
 """
+import http.client
 import json
 import os
 import random
@@ -14,8 +15,8 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
-import urllib.error
 
 sys.dont_write_bytecode = True
 import tap  # noqa: E402
@@ -168,16 +169,14 @@ def photos_of_every_acknowledged_offer_are_settled_whenever_it_is_killed():
     with Shop() as shop:
         shop.prepare()
         for _ in range(KILLS):
-            until = time.monotonic() + rng.uniform(0.05, 0.6)
-            killer = subprocess.Popen([sys.executable, "-c",
-                                       f"import os,time; time.sleep({rng.uniform(0.05, 0.6)}); "
-                                       f"os.kill({shop.process.pid}, 9)"])
+            killer = threading.Timer(rng.uniform(0.05, 0.6), shop.process.kill)
+            killer.start()
             try:
-                while time.monotonic() < until:
+                while shop.process.poll() is None:
                     act(shop, rng, names)
-            except (OSError, urllib.error.URLError):
+            except (OSError, http.client.HTTPException):
                 lost += 1               # killed: whether it took place is unknown
-            killer.wait()
+            killer.join()
             shop.process.wait()
             if rng.random() < 0.7:
                 answered += shop.drain()
@@ -230,19 +229,24 @@ def photos_of_every_acknowledged_offer_are_settled_whenever_it_is_killed():
 def a_role_beside_the_server_answers_by_kafka():
     url = f"kafka://{tap.need('kafka')}"
     with Shop() as shop:
+        shop.prepare(f"--topic.url={url}")      # which makes the topics
         with open(shop.dir / "fake.log", "w") as log:
             fake = subprocess.Popen([FAKE, url, "run"], stdout=subprocess.DEVNULL, stderr=log)
+
+        def all_settled(names):
+            tap.equal(fake.poll(), None, (shop.dir / "fake.log").read_text())
+            return all(is_settled(shop.offer(name)) for name in names)
+
         try:
-            shop.prepare(f"--topic.url={url}")
             made = shop.create("with-photo", "bad", "good")
             tap.equal(made["status"], "WAITING")
-            tap.wait_until(lambda: is_settled(shop.offer(made["id"])), seconds=60,
+            tap.wait_until(lambda: all_settled([made["id"]]), seconds=60,
                            what="the photo by Kafka")
             pending = [shop.create("with-photo", f"good-{i}")["id"] for i in range(20)]
             shop.kill()
             shop.start(*shop.words)
             # The dead member of the group keeps its partitions for half a minute.
-            tap.wait_until(lambda: all(is_settled(shop.offer(one)) for one in pending), seconds=120,
+            tap.wait_until(lambda: all_settled(pending), seconds=120,
                            what="all photos after a kill")
             tap.equal(shop.stop(), 0)
         finally:

@@ -2,7 +2,7 @@
 /*
  * topic_dump.c - prints what export has sent, for tests of the binary.
  *
- *     topic-dump DIR TOPIC
+ *     topic-dump DIR|URL TOPIC
  *
  * One line a record, "ID REVISION STATUS SHARD SEQ", in order within a partition. No server may
  * have the directory open.
@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "net/message.h"
@@ -72,10 +73,10 @@ int main(int argc, char **argv)
     struct err err;
 
     if (argc != 3) {
-        fprintf(stderr, "usage: topic-dump DIR TOPIC\n");
+        fprintf(stderr, "usage: topic-dump DIR|URL TOPIC\n");
         return 2;
     }
-    snprintf(url, sizeof(url), "file:%s", argv[1]);
+    snprintf(url, sizeof(url), "%s%s", strstr(argv[1], "://") ? "" : "file:", argv[1]);
     check(topics_open(url, NULL, &topics, &err), &err);
     check(topic_describe(topics, argv[2], &config, &err), &err);
     for (uint32_t p = 0; p < config.partition_count; p++)

@@ -10,8 +10,10 @@
 
 #include <cmocka.h>
 
+#include "base/file.h"
 #include "base/memory.h"
 #include "shard_model.h"
+#include "test_dir.h"
 #include "text_model.h"
 
 static struct shard *open_shard(const char *dir, uint32_t buffer_doc_count)
@@ -130,6 +132,75 @@ static void equals_the_model_at_every_snapshot(void **state)
     free(model);
 }
 
+/* Ends the shard as a kill would, opens it and replays; returns it at the offset. */
+static struct shard *reopen(struct shard *shard, const char *dir, uint64_t seed, uint64_t offset)
+{
+    struct shard_reader *reader;
+    const struct snapshot *snapshot;
+    uint64_t from, serve_from;
+    struct err err;
+    struct op op;
+
+    shard_close(shard);
+    shard = open_shard(dir, 50);
+    serve_from = shard_serve_from(shard);
+    assert_true(shard_offset(shard) <= serve_from && serve_from <= offset);
+    assert_int_equal(shard_reader_new(shard, &reader, &err), 0);
+    for (from = shard_offset(shard); from < offset; from++) {
+        if (from < serve_from)
+            assert_int_equal(shard_enter(reader, &snapshot, &err), ERR_UNAVAILABLE);
+        op_make(seed, from, &op);
+        op_apply(shard, &op);
+        if (from % 5 == 0)
+            publish(shard, from + 1);
+    }
+    publish(shard, offset);
+    assert_int_equal(shard_enter(reader, &snapshot, &err), 0);
+    shard_exit(reader);
+    shard_reader_free(reader);
+    return shard;
+}
+
+static void a_restart_replays_to_the_same(void **state)
+{
+    struct rng rng = model_seed();
+    uint64_t seed = rng_next(&rng);
+    struct shard_model *model = mem_zero(sizeof(*model));
+    struct held now = {0};
+    char dir[TEST_DIR_SIZE];
+    struct shard *shard;
+    uint64_t offset;
+    struct op op;
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    shard = open_shard(dir, 50);
+    for (offset = 0; offset < 4000; offset++) {
+        struct err err = {0};
+        bool did;
+
+        op_make(seed, offset, &op);
+        op_apply(shard, &op);
+        model_apply(model, &op);
+        if (rng_below(&rng, 4) == 0)
+            assert_int_equal(shard_work(shard, &did, &err), 0);
+        if (rng_below(&rng, 8))
+            continue;
+        publish(shard, offset + 1);
+        if (rng_below(&rng, 10) == 0 && shard_checkpoint(shard, &err))
+            fail_msg("%s", err.text);
+        if (rng_below(&rng, 25))
+            continue;
+        shard = reopen(shard, dir, seed, offset + 1);
+        hold(shard, &now, model);
+        model_check(model, shard, now.snapshot, true);
+        let_go(shard, &now);
+    }
+    shard_close(shard);
+    assert_int_equal(dir_remove(dir, NULL), 0);
+    free(model);
+}
+
 static void one_content_has_one_hash(void **state)
 {
     struct rng rng = model_seed();
@@ -243,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_the_model_at_every_snapshot),
+        cmocka_unit_test(a_restart_replays_to_the_same),
         cmocka_unit_test(one_content_has_one_hash),
         cmocka_unit_test(a_failed_document_changes_nothing),
         cmocka_unit_test(readers_are_told_of_newer_changes),

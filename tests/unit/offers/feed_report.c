@@ -56,7 +56,10 @@ static void both_files_tell_every_row_and_the_totals(void **state)
     struct bytes failed[] = {BYTES_LITERAL("https://x.example/1.jpg"),
                              BYTES_LITERAL("https://x.example/2.jpg")};
     struct feed_result results[] = {
-        {.row = 1, .external_id = BYTES_LITERAL("a-1"), .outcome = FEED_CREATED},
+        {.row = 1,
+         .external_id = BYTES_LITERAL("a-1"),
+         .offer_id = BYTES_LITERAL("1234-5678"),
+         .outcome = FEED_CREATED},
         {.row = 2,
          .external_id = BYTES_LITERAL("=HYPERLINK(\"x\",1)"),
          .outcome = FEED_REFUSED,
@@ -81,21 +84,21 @@ static void both_files_tell_every_row_and_the_totals(void **state)
     assert_int_equal(access(fixture->json, F_OK), -1); /* not before it is whole */
     assert_int_equal(feed_report_close(report, &err), 0);
     check_file(fixture->csv,
-               "row,external_id,outcome,reasons,photos_failed\r\n"
-               "1,a-1,created,,\r\n"
+               "row,external_id,outcome,reasons,photos_failed,offer_id\r\n"
+               "1,a-1,created,,,1234-5678\r\n"
                "2,\"'=HYPERLINK(\"\"x\"\",1)\",refused,\"price: \"\"x\"\" is, well,\nnot a number; "
-               "title: is missing\",\r\n"
-               "3,\"'-5\",updated,,\"https://x.example/1.jpg https://x.example/2.jpg\"\r\n"
-               ",\"'@gone\",deleted,,\r\n"
-               ",\"'+7\",deleted,,\r\n"
-               "total,,created,1,\r\ntotal,,updated,1,\r\ntotal,,unchanged,0,\r\n"
-               "total,,banned,0,\r\ntotal,,refused,1,\r\ntotal,,left,0,\r\n"
-               "total,,deleted,2,\r\ntotal,,revived,0,\r\n"
-               "total,,photos_failed,2,\r\n");
+               "title: is missing\",,\r\n"
+               "3,\"'-5\",updated,,\"https://x.example/1.jpg https://x.example/2.jpg\",\r\n"
+               ",\"'@gone\",deleted,,,\r\n"
+               ",\"'+7\",deleted,,,\r\n"
+               "total,,created,1,,\r\ntotal,,updated,1,,\r\ntotal,,unchanged,0,,\r\n"
+               "total,,banned,0,,\r\ntotal,,refused,1,,\r\ntotal,,left,0,,\r\n"
+               "total,,deleted,2,,\r\ntotal,,revived,0,,\r\n"
+               "total,,photos_failed,2,,\r\n");
     check_file(
         fixture->json,
         "{\"rows\":[\n"
-        "{\"row\":1,\"externalId\":\"a-1\",\"outcome\":\"created\"},\n"
+        "{\"row\":1,\"externalId\":\"a-1\",\"offerId\":\"1234-5678\",\"outcome\":\"created\"},\n"
         "{\"row\":2,\"externalId\":\"=HYPERLINK(\\\"x\\\",1)\",\"outcome\":\"refused\","
         "\"reasons\":[{\"field\":\"price\",\"reason\":\"\\\"x\\\" is, well,\\nnot a number\"},"
         "{\"field\":\"title\",\"reason\":\"is missing\"}]},\n"

@@ -486,6 +486,8 @@ static void check_query(struct bench *bench)
     struct query_stage stage = plan.stages[index];
     struct query_answer full;
 
+    if (getenv("TORG_SHOW"))
+        show_plan(&plan);
     stage.limit = FULL_LIMIT;
     full = ask_stage(bench, &plan, index, &stage);
     check_full(bench, &plan, index, &full);

@@ -81,15 +81,16 @@ static struct bytes random_neighbours(const struct maker *maker)
 {
     const struct world *world = maker->world;
     const struct world_doc *doc = &world->docs[world_random_id(maker->rng)];
+    bool third = below(maker, 2);
     uint32_t first;
 
     if (doc->word_count < 3)
         return random_words(maker, 2);
     first = below(maker, doc->word_count - 2);
-    return bytes_of(
-        arena_printf(maker->arena, "%s %s%s%s", world->forms[doc->words[first].form].text,
-                     world->forms[doc->words[first + 1].form].text, below(maker, 2) ? " " : "",
-                     world->forms[doc->words[first + 2].form].text));
+    return bytes_of(arena_printf(
+        maker->arena, "%s %s%s%s", world->forms[doc->words[first].form].text,
+        world->forms[doc->words[first + 1].form].text, third ? " " : "",
+        third ? world->forms[doc->words[first + 2].form].text : ""));
 }
 
 static struct text_clause random_clause(const struct maker *maker)
@@ -430,4 +431,64 @@ double formula_value(const struct world *world, uint32_t formula, docid id, floa
     default:
         return (number_of(doc, WORLD_SIZE) + 1) * exp(-s);
     }
+}
+
+/* ---- showing ---- */
+
+static void show_filter(const struct query_filter *filter)
+{
+    static const char *const kinds[] = {"and",    "or",      "not", "in",    "range",
+                                        "exists", "subtree", "box", "radius"};
+    uint32_t i;
+
+    if (!filter) {
+        printf(" none");
+        return;
+    }
+    printf(" %s(%.*s", kinds[filter->kind], BYTES_ARG(filter->field));
+    for (i = 0; i < filter->count; i++) {
+        if (filter->kind <= FILTER_NOT)
+            show_filter(&filter->children[i]);
+        else if (filter->names)
+            printf(" %.*s", BYTES_ARG(filter->names[i]));
+        else
+            printf(" %jd", (intmax_t)filter->numbers[i]);
+    }
+    if (filter->kind == FILTER_RANGE)
+        printf(" %jd..%jd", (intmax_t)filter->low, (intmax_t)filter->high);
+    printf(")");
+}
+
+void show_plan(const struct query_plan *plan)
+{
+    static const char *const occurs[] = {"+", "?", "-"};
+    static const char *const kinds[] = {"word", "exact", "phrase", "prefix", "fuzzy"};
+    static const char *const sorts[] = {"relevance", "field", "distance", "formula"};
+    static const char *const facets[] = {"values", "ranges", "min_max", "tree"};
+    uint32_t i;
+    uint32_t k;
+
+    printf("# base:");
+    show_filter(plan->base);
+    for (i = 0; i < plan->stage_count; i++) {
+        const struct query_stage *stage = &plan->stages[i];
+
+        printf("\n#  stage %u, min %u:", i, stage->text.should_min);
+        for (k = 0; k < stage->text.count; k++)
+            printf(" %s%s:%u:\"%.*s\"", occurs[stage->text.clauses[k].occur],
+                   kinds[stage->text.clauses[k].kind], stage->text.clauses[k].fields,
+                   BYTES_ARG(stage->text.clauses[k].text));
+        printf("\n#   filter:");
+        show_filter(stage->filter);
+        printf("\n#   sorts:");
+        for (k = 0; k < stage->sort_count; k++)
+            printf(" %s %.*s%.*s%s", sorts[stage->sorts[k].kind], BYTES_ARG(stage->sorts[k].field),
+                   BYTES_ARG(stage->sorts[k].formula), stage->sorts[k].descending ? " desc" : "");
+        printf("\n#   facets:");
+        for (k = 0; k < stage->facet_count; k++)
+            printf(" %s %.*s%s", facets[stage->facets[k].kind], BYTES_ARG(stage->facets[k].field),
+                   stage->facets[k].sees_own_filter ? " own" : "");
+    }
+    printf("\n");
+    fflush(stdout);
 }

@@ -9,6 +9,9 @@
 /* A plan of one to three stages; sorts, facets, filters and text at random, no pages. */
 struct query_plan random_plan(const struct world *world, struct rng *rng, struct arena *arena);
 
+/* As lines that begin with #. */
+void show_plan(const struct query_plan *plan);
+
 /* Formulas of the tests by number, and what they are for a document, computed in C. */
 uint32_t formula_count(const struct world *world);
 const char *formula_text(uint32_t formula);

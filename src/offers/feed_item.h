@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * feed_item.h - a seller's own name for an offer (its external id): rows of the table feed.
+ *
+ * An offer with an external id has one row, unless another offer of the seller that is not deleted
+ * had the name first. gone_us is 0 exactly when its offer is not deleted; the transaction that
+ * changes the offer sees to it. All functions are for use inside transactions.
+ */
+#ifndef TORG_OFFERS_FEED_ITEM_H
+#define TORG_OFFERS_FEED_ITEM_H
+
+#include "base/arena.h"
+#include "offers/offer_id.h"
+#include "store/store.h"
+#include "torg/v1/offer.pb-c.h"
+
+struct feed_item {
+    offerid offer_id;    /* 0: there is no row */
+    const char *feed_id; /* "" = of none */
+    int64_t task_id;     /* of that feed; the last that touched it */
+    int64_t gone_us;     /* 0: it is there */
+};
+
+int feed_item_find(struct store_tx *tx, const char *seller, const char *external_id,
+                   struct arena *arena, struct feed_item *item, struct err *err);
+
+/* Makes the row `after`, if it still is `before`; *outrun: it is not. */
+int feed_item_put(struct store_tx *tx, const char *seller, const char *external_id,
+                  const struct feed_item *before, const struct feed_item *after, bool *outrun,
+                  struct err *err);
+
+/* What follows for the row from a change that no feed makes; before is NULL for a new offer. */
+int feed_item_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer *before,
+                     const Torg__V1__Offer *after, struct err *err);
+
+/* Deletes up to max rows that went before until_us. */
+int feed_item_forget(struct store_tx *tx, int64_t until_us, size_t max, int64_t *forgotten,
+                     struct err *err);
+
+#endif

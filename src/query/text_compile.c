@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_compile.c - clauses of a query to leaves and slots; see text_parts.h.
+ *
+ * The rules are those of query.h. Tokens are taken in runs that are tied to each other; inside of
+ * a run a quantity stands for its parts.
+ */
+#include <string.h>
+
+#include "base/limits.h"
+#include "query/text_parts.h"
+
+struct compiler {
+    struct text_plan *plan;
+    struct analysis *analysis;
+    const struct lexicon *lexicon;
+    const struct text_clause *clause;
+    uint32_t clause_index;
+    uint32_t leaf_capacity, slot_capacity;
+    struct token *tokens; /* of the clause; whole ones that do not count are left out */
+    size_t token_count;
+    bool has_text;
+};
+
+static int too_many(const struct compiler *compiler, struct err *err)
+{
+    (void)compiler;
+    return err_set(err, ERR_LIMIT,
+                   "text: more than %d words, those that prefixes and misspelt words may mean "
+                   "included; ask for fewer or longer ones",
+                   QUERY_TEXT_WORD_COUNT_MAX);
+}
+
+static int add_leaf(struct compiler *compiler, enum leaf_kind kind, struct err *err)
+{
+    struct text_plan *plan = compiler->plan;
+    const struct text_clause *clause = compiler->clause;
+    uint8_t fields = clause->fields & ALL_FIELDS;
+
+    if (plan->leaf_count == QUERY_TEXT_CLAUSE_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "text: more than %d words; ask for fewer",
+                       QUERY_TEXT_CLAUSE_COUNT_MAX);
+    if (plan->leaf_count == compiler->leaf_capacity) {
+        struct text_leaf *grown;
+
+        compiler->leaf_capacity = compiler->leaf_capacity ? 2 * compiler->leaf_capacity : 8;
+        grown = arena_array(plan->arena, compiler->leaf_capacity, sizeof(*grown));
+        if (plan->leaf_count)
+            memcpy(grown, plan->leaves, plan->leaf_count * sizeof(*grown));
+        plan->leaves = grown;
+    }
+    plan->leaves[plan->leaf_count++] = (struct text_leaf){
+        .occur = clause->occur,
+        .kind = (uint8_t)kind,
+        .fields = fields ? fields : ALL_FIELDS,
+        .exact = kind == LEAF_WORD || kind == LEAF_ANY,
+        .first = plan->slot_count,
+        .clause = compiler->clause_index,
+    };
+    return 0;
+}
+
+/* To the leaf added last. */
+static int add_slot(struct compiler *compiler, struct lexicon_entry entry, bool known,
+                    uint32_t position, float penalty, struct err *err)
+{
+    struct text_plan *plan = compiler->plan;
+    struct text_leaf *leaf = &plan->leaves[plan->leaf_count - 1];
+    bool is_exact = compiler->clause->kind == CLAUSE_EXACT;
+    float boost = compiler->clause->boost;
+
+    if (plan->slot_count == QUERY_TEXT_WORD_COUNT_MAX)
+        return too_many(compiler, err);
+    if (plan->slot_count == compiler->slot_capacity) {
+        struct text_slot *grown;
+
+        compiler->slot_capacity = compiler->slot_capacity ? 2 * compiler->slot_capacity : 16;
+        grown = arena_array(plan->arena, compiler->slot_capacity, sizeof(*grown));
+        if (plan->slot_count)
+            memcpy(grown, plan->slots, plan->slot_count * sizeof(*grown));
+        plan->slots = grown;
+    }
+    if (is_exact && entry.form == FORM_NONE)
+        known = false;
+    plan->slots[plan->slot_count++] = (struct text_slot){
+        .term = known ? entry.term : TERMID_NONE,
+        .form = is_exact ? entry.form : FORM_ANY,
+        .position = position,
+        .factor = (boost > 0 ? boost : 1) * penalty,
+        .clause = compiler->clause_index,
+    };
+    leaf->count++;
+    leaf->exact = leaf->exact && !is_exact;
+    return 0;
+}
+
+static int add_token(struct compiler *compiler, const struct token *token, uint32_t position,
+                     struct err *err)
+{
+    struct lexicon_entry entry = {TERMID_NONE, FORM_NONE};
+    bool known = compiler->clause->kind == CLAUSE_EXACT
+                     ? lexicon_find(compiler->lexicon, token->form, &entry)
+                     : lexicon_resolve(compiler->lexicon, compiler->analysis, token->form,
+                                       (enum script)token->script, &entry);
+
+    return add_slot(compiler, entry, known, position, 1, err);
+}
+
+/* The parts of tokens from..to - 1 in their order; a quantity in place of its parts. */
+static int add_parts(struct compiler *compiler, size_t from, size_t to, struct err *err)
+{
+    uint32_t first = compiler->tokens[from].position, passed = first;
+    size_t i;
+    int rc = 0;
+
+    for (i = from; i < to && !rc; i++) {
+        const struct token *token = &compiler->tokens[i];
+        bool covered = i + 1 < to && compiler->tokens[i + 1].kind == TOKEN_QUANTITY &&
+                       compiler->tokens[i + 1].position == token->position;
+
+        if (token->kind == TOKEN_HYPHENED || token->position < passed || covered)
+            continue;
+        rc = add_token(compiler, token, token->position - first, err);
+        passed = token->position + token->span;
+    }
+    return rc;
+}
+
+/* How many slots add_parts would make. */
+static uint32_t count_parts(const struct compiler *compiler, size_t from, size_t to)
+{
+    uint32_t passed = compiler->tokens[from].position, count = 0;
+    size_t i;
+
+    for (i = from; i < to; i++) {
+        const struct token *token = &compiler->tokens[i];
+        bool covered = i + 1 < to && compiler->tokens[i + 1].kind == TOKEN_QUANTITY &&
+                       compiler->tokens[i + 1].position == token->position;
+
+        if (token->kind == TOKEN_HYPHENED || token->position < passed || covered)
+            continue;
+        count++;
+        passed = token->position + token->span;
+    }
+    return count;
+}
+
+/* Words that are tied, or all of a phrase: a word, a phrase, or a whole beside its phrase. */
+static int add_run(struct compiler *compiler, size_t from, size_t to, struct err *err)
+{
+    const struct token *whole = NULL;
+    uint32_t parts = count_parts(compiler, from, to);
+    int rc;
+
+    if (compiler->clause->kind == CLAUSE_WORD && to - from == 3 &&
+        compiler->tokens[from + 1].kind == TOKEN_HYPHENED)
+        whole = &compiler->tokens[from + 1];
+    rc = add_leaf(compiler, whole ? LEAF_TIED : parts == 1 ? LEAF_WORD : LEAF_PHRASE, err);
+    if (!rc && whole)
+        rc = add_token(compiler, whole, 0, err);
+    return rc ? rc : add_parts(compiler, from, to, err);
+}
+
+/* Whether the token belongs to the run before it: parts of wholes always, others by their joint.
+ * A comma or a semicolon ties nothing. */
+static bool is_tied(const struct compiler *compiler, size_t at)
+{
+    const struct token *token = &compiler->tokens[at], *before = token - 1;
+    const uint8_t *text = compiler->clause->text.data;
+
+    if (token->position < before->position + before->span)
+        return true;
+    if (token->joint == JOINT_SIGN && token->start > 0)
+        return text[token->start - 1] != ',' && text[token->start - 1] != ';';
+    return token->joint == JOINT_TIGHT;
+}
+
+static int add_words(struct compiler *compiler, struct err *err)
+{
+    size_t from = 0, to;
+    int rc = 0;
+
+    while (from < compiler->token_count && !rc) {
+        to = from + 1;
+        while (to < compiler->token_count && is_tied(compiler, to))
+            to++;
+        rc = add_run(compiler, from, to, err);
+        from = to;
+    }
+    return rc;
+}
+
+static float penalty_of(unsigned distance)
+{
+    return distance == 0 ? 1 : distance == 1 ? 0.7F : 0.5F;
+}
+
+/* All terms that the token may mean. */
+static int add_expansion(struct compiler *compiler, const struct token *token, struct err *err)
+{
+    struct lexicon_hit *hits =
+        arena_array(compiler->plan->arena, LEXICON_EXPAND_COUNT_MAX, sizeof(*hits));
+    size_t count = 0, i;
+    int rc = add_leaf(compiler, LEAF_ANY, err);
+
+    if (rc)
+        return rc;
+    if (compiler->clause->kind == CLAUSE_PREFIX)
+        rc = lexicon_prefix(compiler->lexicon, token->form, hits, LEXICON_EXPAND_COUNT_MAX, &count,
+                            err);
+    else
+        rc = lexicon_fuzzy(compiler->lexicon, token->form, lexicon_fuzzy_distance(token->form), 1,
+                           hits, LEXICON_EXPAND_COUNT_MAX, &count, err);
+    for (i = 0; i < count && !rc; i++)
+        rc = add_slot(compiler, (struct lexicon_entry){hits[i].term, FORM_NONE}, true, 0,
+                      penalty_of(hits[i].distance), err);
+    return rc;
+}
+
+/* The last word is the prefix, those before it are words; of misspelt ones each is. Wholes and
+ * numbers have no misspellings. */
+static int add_expanded(struct compiler *compiler, struct err *err)
+{
+    size_t last = compiler->token_count, i;
+    int rc = 0;
+
+    for (i = 0; i < compiler->token_count; i++) {
+        if (!token_is_whole(&compiler->tokens[i]))
+            last = i;
+    }
+    for (i = 0; i < compiler->token_count && !rc; i++) {
+        const struct token *token = &compiler->tokens[i];
+        bool expanded = compiler->clause->kind == CLAUSE_PREFIX ? i == last
+                                                                : token->kind == TOKEN_WORD;
+
+        if (token_is_whole(token))
+            continue;
+        if (expanded) {
+            rc = add_expansion(compiler, token, err);
+        } else {
+            rc = add_leaf(compiler, LEAF_WORD, err);
+            if (!rc)
+                rc = add_token(compiler, token, 0, err);
+        }
+    }
+    return rc;
+}
+
+static int add_clause(struct compiler *compiler, struct err *err)
+{
+    struct arena *arena = compiler->plan->arena;
+    struct token_list list;
+    size_t i;
+
+    if (compiler->clause->occur > OCCUR_NOT || compiler->clause->kind > CLAUSE_FUZZY)
+        return err_set(err, ERR_INVALID, "text.clauses[%u]: no such kind or occurrence",
+                       compiler->clause_index);
+    if (compiler->clause->text.size > QUERY_TEXT_SIZE_MAX)
+        return err_set(err, ERR_LIMIT, "text.clauses[%u].text: more than %d bytes; send less",
+                       compiler->clause_index, QUERY_TEXT_SIZE_MAX);
+    if (!(compiler->clause->boost >= 0) || isinf(compiler->clause->boost))
+        return err_set(err, ERR_INVALID, "text.clauses[%u].boost: must be above 0",
+                       compiler->clause_index);
+    compiler->has_text = compiler->has_text || compiler->clause->text.size > 0;
+    list = analysis_run(compiler->analysis, compiler->clause->text);
+    if (list.count == 0)
+        return 0;
+    /* The lexicon's stemmer works with the same analysis, but leaves its tokens alone. */
+    compiler->tokens = arena_array(arena, list.count, sizeof(*compiler->tokens));
+    memcpy(compiler->tokens, list.tokens, list.count * sizeof(*compiler->tokens));
+    compiler->token_count = list.count;
+    for (i = 0; i < list.count; i++)
+        compiler->tokens[i].form = arena_copy(arena, compiler->tokens[i].form);
+    switch ((enum clause_kind)compiler->clause->kind) {
+    case CLAUSE_WORD:
+        return add_words(compiler, err);
+    case CLAUSE_EXACT:
+    case CLAUSE_PHRASE:
+        return add_run(compiler, 0, compiler->token_count, err);
+    default:
+        return add_expanded(compiler, err);
+    }
+}
+
+int text_compile(struct text_plan *plan, struct analysis *analysis, const struct query_text *text,
+                 struct err *err)
+{
+    struct compiler compiler = {
+        .plan = plan, .analysis = analysis, .lexicon = plan->snapshot->lexicon};
+    uint32_t i;
+    int rc = 0;
+
+    for (i = 0; i < text->count && !rc; i++) {
+        compiler.clause = &text->clauses[i];
+        compiler.clause_index = i;
+        rc = add_clause(&compiler, err);
+    }
+    if (rc)
+        return rc;
+    for (i = 0; i < plan->leaf_count; i++) {
+        bool by_slot = plan->leaves[i].kind == LEAF_WORD || plan->leaves[i].kind == LEAF_PHRASE;
+
+        plan->leaves[i].row = plan->row_count;
+        plan->row_count += by_slot ? plan->leaves[i].count : 1;
+        plan->must_count += plan->leaves[i].occur == OCCUR_MUST;
+        plan->should_count += plan->leaves[i].occur == OCCUR_SHOULD;
+        plan->not_count += plan->leaves[i].occur == OCCUR_NOT;
+    }
+    plan->should_min = text->should_min;
+    if (plan->should_min == 0 && plan->must_count == 0 && plan->should_count > 0)
+        plan->should_min = 1;
+    plan->never = plan->should_min > plan->should_count ||
+                  (plan->leaf_count == 0 && compiler.has_text);
+    plan->everything = plan->must_count == 0 && plan->should_min == 0;
+    return 0;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_highlight.h - a text with the words that a query means marked, cut to fragments.
+ *
+ * The text is analysed as documents are. A word is marked when a clause that is not NOT means it:
+ * all forms of a WORD, the very form of an EXACT, what a PREFIX or FUZZY may mean; the words of a
+ * phrase only where they stand as one. Marks never cut a character in two, whatever the bytes are.
+ */
+#ifndef TORG_QUERY_TEXT_HIGHLIGHT_H
+#define TORG_QUERY_TEXT_HIGHLIGHT_H
+
+#include "query/query.h"
+
+/* *marked is in the arena. Without a word to mark: the beginning of the text. */
+int text_highlight(const struct lexicon *lexicon, struct analysis *analysis,
+                   const struct query_text *text, struct bytes source,
+                   const struct highlight_options *options, struct arena *arena,
+                   struct bytes *marked, struct err *err);
+
+#endif

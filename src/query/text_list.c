@@ -1,0 +1,831 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text_list.c - see text_parts.h: the postings of one term in one part of the index. */
+#include <float.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "query/text_parts.h"
+
+void *plan_alloc(struct arena *arena, size_t size)
+{
+    enum { LINE = 64 };
+    uintptr_t place = (uintptr_t)arena_alloc(arena, size + LINE);
+
+    return (void *)((place + LINE - 1) & ~(uintptr_t)(LINE - 1));
+}
+
+/* The lowest id that the block may have: before is -1 in front of id 0. */
+static docid block_first(const struct postings *postings)
+{
+    return postings->before + 1;
+}
+
+static const struct code_table *code_table_new(struct text_plan *plan,
+                                               const struct text_segment *segment, uint8_t fields)
+{
+    struct code_table *table = plan_alloc(plan->arena, sizeof(*table));
+    uint32_t count = segment->info.code_count, code, i;
+
+    table->field_count = 0;
+    for (i = 0; i < plan->field_count; i++) {
+        if (fields >> i & 1)
+            table->fields[table->field_count++] = (uint8_t)i;
+    }
+    if (count > CODE_TABLE_SIZE)
+        count = CODE_TABLE_SIZE;
+    for (code = 0; code < count; code++) {
+        uint32_t tfs = text_segment_tfs(segment, code);
+
+        table->has[code] = 0;
+        for (i = 0; i < table->field_count; i++) {
+            uint32_t tf = tfs >> table->fields[i] * 8 & 255;
+
+            table->factors[i][code] = plan->field_weights[table->fields[i]] * (float)tf;
+            table->has[code] |= tf != 0;
+        }
+    }
+    return table;
+}
+
+/* Σ weight · tf · norm; with tables for the common codes or from the frequencies, the same. */
+static float sum_of_tfs(const struct text_plan *plan, uint8_t fields, uint32_t tfs,
+                        uint32_t lengths)
+{
+    float t = 0;
+    uint32_t i;
+
+    for (i = 0; i < plan->field_count; i++) {
+        if (fields >> i & 1)
+            t += plan->field_weights[i] * (float)(tfs >> i * 8 & 255) *
+                 plan->snapshot->norms->of_length[i][lengths >> i * 8 & 255];
+    }
+    return t;
+}
+
+static float sum_of_code(const struct text_plan *plan, const struct text_list *list, uint32_t code,
+                         uint32_t lengths)
+{
+    const struct code_table *table = list->table;
+    float t = 0;
+    uint32_t i;
+
+    if (code >= CODE_TABLE_SIZE)
+        return sum_of_tfs(plan, list->fields, text_segment_tfs(list->scorer->segment, code),
+                          lengths);
+    for (i = 0; i < table->field_count; i++) {
+        unsigned field = table->fields[i];
+
+        t += table->factors[i][code] *
+             plan->snapshot->norms->of_length[field][lengths >> field * 8 & 255];
+    }
+    return t;
+}
+
+static bool has_fields(const struct text_list *list, uint32_t code)
+{
+    uint32_t tfs, i;
+
+    if (code < CODE_TABLE_SIZE)
+        return list->table->has[code];
+    tfs = text_segment_tfs(list->matcher->segment, code);
+    for (i = 0; i < list->table->field_count; i++) {
+        if (tfs >> list->table->fields[i] * 8 & 255)
+            return true;
+    }
+    return false;
+}
+
+/* ---- opening ---- */
+
+static float bound_of(const struct text_plan *plan, const struct text_list *list,
+                      const uint8_t bounds[SEGMENT_FIELD_COUNT])
+{
+    float t = 0;
+    uint32_t i;
+
+    for (i = 0; i < list->table->field_count; i++) {
+        unsigned field = list->table->fields[i];
+
+        t += plan->field_weights[field] * text_segment_bound_value(bounds[field]);
+    }
+    return isinf(t) ? list->weight : value_of(t, list->weight) * BOUND_SLACK;
+}
+
+static int open_segment(struct text_plan *plan, struct text_part *part,
+                        const struct text_slot *slot, uint8_t fields, struct text_list **out,
+                        struct err *err)
+{
+    uint8_t bounds[SEGMENT_FIELD_COUNT];
+    struct text_list *list;
+    uint32_t count, span;
+    int rc = postings_count(part->segment, slot->term, &count, err);
+
+    *out = NULL;
+    if (rc || count == 0)
+        return rc;
+    if (!part->tables[fields])
+        part->tables[fields] = code_table_new(plan, part->segment, fields);
+    list = arena_zero(plan->arena, sizeof(*list));
+    list->matcher = plan_alloc(plan->arena, sizeof(*list->matcher));
+    list->scorer = plan_alloc(plan->arena, sizeof(*list->scorer));
+    list->term = slot->term;
+    list->fields = fields;
+    list->masked = fields != ALL_FIELDS;
+    list->weight = slot->weight;
+    list->count = count;
+    list->table = part->tables[fields];
+    rc = postings_open(list->matcher, part->segment, slot->term, err);
+    if (rc)
+        return rc;
+    postings_bounds(list->matcher, bounds);
+    list->max = bound_of(plan, list, bounds);
+    span = part->segment->info.last_id - part->segment->info.first_id;
+    list->sparse = count < span / TEXT_SPARSE_SPAN + 1;
+    *out = list;
+    return 0;
+}
+
+/* Arrays from a buffer: few enough to be sorted for each query. */
+
+static int compare_hits(const void *a, const void *b)
+{
+    const struct buffer_hit *left = a, *right = b;
+
+    return (left->id > right->id) - (left->id < right->id);
+}
+
+void read_buffer(struct text_plan *plan, const struct snapshot_buffer *buffer, termid term,
+                 struct buffer_hits *hits)
+{
+    struct buffer_cursor cursor;
+    uint32_t capacity = 0;
+    bool sorted = true;
+
+    *hits = (struct buffer_hits){NULL, 0};
+    if (term == TERMID_NONE)
+        return;
+    buffer_cursor_init(&cursor, buffer->buffer, buffer->mark, term);
+    while (buffer_cursor_next(&cursor)) {
+        if (hits->count == capacity) {
+            struct buffer_hit *grown;
+
+            capacity = capacity ? 2 * capacity : 64;
+            grown = arena_alloc(plan->arena, capacity * sizeof(*grown));
+            if (hits->count)
+                memcpy(grown, hits->list, hits->count * sizeof(*grown));
+            hits->list = grown;
+        }
+        sorted = sorted && (hits->count == 0 || hits->list[hits->count - 1].id < cursor.id);
+        hits->list[hits->count++] = (struct buffer_hit){cursor.id, cursor.tfs, cursor.packed};
+    }
+    if (!sorted)
+        qsort(hits->list, hits->count, sizeof(*hits->list), compare_hits);
+}
+
+static uint32_t mask_of(uint8_t fields)
+{
+    uint32_t mask = 0, i;
+
+    for (i = 0; i < SEGMENT_FIELD_COUNT; i++)
+        mask |= fields >> i & 1 ? UINT32_C(255) << i * 8 : 0;
+    return mask;
+}
+
+static void open_buffer(struct text_plan *plan, struct text_part *part,
+                        const struct text_slot *slot, uint8_t fields, struct text_list **out)
+{
+    const struct buffer_hits *hits = hits_of(plan, part, slot);
+    struct text_list *list;
+    struct bytes *packed;
+    uint32_t *tfs, i, kept = 0, mask = mask_of(fields);
+    float *values;
+    docid *ids;
+
+    *out = NULL;
+    if (hits->count == 0)
+        return;
+    list = arena_zero(plan->arena, sizeof(*list));
+    list->ids = ids = arena_alloc(plan->arena, hits->count * sizeof(*ids));
+    list->tfs = tfs = arena_alloc(plan->arena, hits->count * sizeof(*tfs));
+    list->values = values = arena_alloc(plan->arena, hits->count * sizeof(*values));
+    list->packed = packed = arena_alloc(plan->arena, hits->count * sizeof(*packed));
+    for (i = 0; i < hits->count; i++) {
+        const struct buffer_hit *hit = &hits->list[i];
+
+        if (!(hit->tfs & mask))
+            continue;
+        ids[kept] = hit->id;
+        tfs[kept] = hit->tfs;
+        packed[kept] = hit->packed;
+        values[kept] = value_of(sum_of_tfs(plan, fields, hit->tfs, lengths_of(plan, hit->id)),
+                                slot->weight);
+        list->max = values[kept] > list->max ? values[kept] : list->max;
+        kept++;
+    }
+    list->is_array = true;
+    list->sparse = true;
+    list->fields = fields;
+    list->weight = slot->weight;
+    list->count = kept;
+    if (kept)
+        *out = list;
+}
+
+int list_open(struct text_plan *plan, struct text_part *part, const struct text_slot *slot,
+              uint8_t fields, struct text_list **list, struct err *err)
+{
+    *list = NULL;
+    if (slot->term == TERMID_NONE)
+        return 0;
+    if (part->segment)
+        return open_segment(plan, part, slot, fields, list, err);
+    open_buffer(plan, part, slot, fields, list);
+    return 0;
+}
+
+/* ---- unions ---- */
+
+struct any_hit {
+    docid id;
+    float value;
+};
+
+struct any_hits {
+    struct any_hit *list;
+    uint32_t count;
+};
+
+static int compare_any(const void *a, const void *b)
+{
+    const struct any_hit *left = a, *right = b;
+
+    if (left->id != right->id)
+        return left->id < right->id ? -1 : 1;
+    return (left->value < right->value) - (left->value > right->value); /* the best first */
+}
+
+/* All of a list, as long as there is room. */
+static int add_list(const struct text_plan *plan, struct text_list *list, struct any_hits *hits,
+                    struct err *err)
+{
+    struct scored_run run;
+    uint32_t i;
+    int rc = list_score_from(list, 0, err);
+
+    while (!rc && !list_score_ended(list)) {
+        rc = list_score_block(plan, list, 0, DOCID_END - 1, 0, &run, err);
+        for (i = 0; i < run.count && !rc; i++) {
+            if (run.values[i] > 0) /* else it has nothing in the fields */
+                hits->list[hits->count++] = (struct any_hit){run.ids[i], run.values[i]};
+        }
+        if (!rc)
+            rc = list_score_next(list, err);
+    }
+    return rc;
+}
+
+static struct text_list *merge_any(struct text_plan *plan, struct any_hits *hits)
+{
+    struct text_list *list = arena_zero(plan->arena, sizeof(*list));
+    docid *ids = arena_alloc(plan->arena, hits->count * sizeof(*ids));
+    float *values = arena_alloc(plan->arena, hits->count * sizeof(*values));
+    uint32_t i;
+
+    qsort(hits->list, hits->count, sizeof(*hits->list), compare_any);
+    for (i = 0; i < hits->count; i++) {
+        if (list->count && ids[list->count - 1] == hits->list[i].id)
+            continue;
+        ids[list->count] = hits->list[i].id;
+        values[list->count++] = hits->list[i].value;
+        list->max = hits->list[i].value > list->max ? hits->list[i].value : list->max;
+    }
+    list->is_array = true;
+    list->sparse = true;
+    list->ids = ids;
+    list->values = values;
+    return list;
+}
+
+int list_open_any(struct text_plan *plan, struct text_part *part, const struct text_leaf *leaf,
+                  struct part_leaf *here, struct err *err)
+{
+    struct text_list **few = arena_array(plan->arena, leaf->count + 1, sizeof(struct text_list *));
+    struct any_hits hits = {0};
+    uint32_t few_count = 0, i;
+    uint64_t total = 0;
+    int rc = 0;
+
+    here->lists = arena_array(plan->arena, leaf->count + 1, sizeof(struct text_list *));
+    for (i = 0; i < leaf->count && !rc; i++) {
+        struct text_list *list;
+
+        rc = list_open(plan, part, &leaf_slots(plan, leaf)[i], leaf->fields, &list, err);
+        if (rc || !list)
+            continue;
+        if (list->count <= UNION_SMALL_COUNT && total + list->count <= UNION_MERGE_COUNT_MAX) {
+            total += list->count;
+            few[few_count++] = list;
+        } else {
+            here->lists[here->list_count++] = list;
+        }
+    }
+    if (few_count == 1)
+        here->lists[here->list_count++] = few[0];
+    if (rc || few_count < 2)
+        return rc;
+    hits.list = arena_alloc(plan->arena, total * sizeof(*hits.list));
+    for (i = 0; i < few_count && !rc; i++)
+        rc = add_list(plan, few[i], &hits, err);
+    if (!rc && hits.count)
+        here->lists[here->list_count++] = merge_any(plan, &hits);
+    return rc;
+}
+
+/* ---- windows ---- */
+
+/* The first of the array at or above id, from a place below it on: steps, then halves. */
+static uint32_t array_seek(const struct text_list *list, uint32_t from, docid id)
+{
+    uint32_t step = 1, low = from, high;
+
+    while (low + step < list->count && list->ids[low + step] < id) {
+        low += step;
+        step *= 2;
+    }
+    high = low + step < list->count ? low + step : list->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (list->ids[middle] < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int list_next(struct text_list *list, docid from, docid *next, struct err *err)
+{
+    int rc;
+
+    if (list->is_array) {
+        list->at = array_seek(list, list->at, from);
+        *next = list->at < list->count ? list->ids[list->at] : DOCID_END;
+        return 0;
+    }
+    if (list->sparse)
+        return postings_seek(list->matcher, from, next, err);
+    rc = postings_seek_block(list->matcher, from, err);
+    *next = postings_low(list->matcher);
+    if (*next < from)
+        *next = from;
+    return rc;
+}
+
+/* Only what has the fields, by the codes. */
+static int fill_masked(struct text_list *list, uint32_t window, struct window_bits *bits,
+                       struct err *err)
+{
+    docid first = window_first(window), last = first + (WINDOW_SIZE - 1);
+    struct postings *postings = list->matcher;
+    int rc = postings_seek_block(postings, first, err);
+
+    memset(bits, 0, sizeof(*bits));
+    while (!rc && !postings_ended(postings) && block_first(postings) <= last) {
+        const uint32_t *codes;
+        const docid *ids;
+        uint32_t i;
+
+        rc = postings_ids(postings, &ids, err);
+        if (!rc)
+            rc = postings_codes(postings, &codes, err);
+        if (rc)
+            break;
+        for (i = 0; i < postings->size; i++) {
+            if (ids[i] >= first && ids[i] <= last && has_fields(list, codes[i]))
+                window_set(bits, ids[i] - first);
+        }
+        if (postings->last > last)
+            break;
+        rc = postings_next_block(postings, err);
+    }
+    return rc;
+}
+
+int list_fill(struct text_list *list, uint32_t window, struct window_bits *bits, struct err *err)
+{
+    docid first = window_first(window);
+
+    if (!list->is_array)
+        return list->masked ? fill_masked(list, window, bits, err)
+                            : postings_fill(list->matcher, window, bits, err);
+    memset(bits, 0, sizeof(*bits));
+    list->at = array_seek(list, list->at, first);
+    for (; list->at < list->count && window_of(list->ids[list->at]) == window; list->at++)
+        window_set(bits, list->ids[list->at] - first);
+    return 0;
+}
+
+int list_offsets(struct text_list *list, uint32_t window, uint16_t *offsets, uint32_t *count,
+                 struct err *err)
+{
+    docid first = window_first(window), last = first + (WINDOW_SIZE - 1);
+    struct postings *postings = list->matcher;
+    uint32_t found = 0, i;
+    int rc;
+
+    *count = 0;
+    if (list->is_array) {
+        list->at = array_seek(list, list->at, first);
+        for (; list->at < list->count && list->ids[list->at] <= last; list->at++)
+            offsets[found++] = (uint16_t)(list->ids[list->at] - first);
+        *count = found;
+        return 0;
+    }
+    rc = postings_seek_block(postings, first, err);
+    while (!rc && !postings_ended(postings) && block_first(postings) <= last) {
+        const docid *ids;
+
+        rc = postings_ids(postings, &ids, err);
+        for (i = rc ? postings->size : 0; i < postings->size && ids[i] <= last; i++) {
+            offsets[found] = (uint16_t)(ids[i] - first);
+            found += ids[i] >= first;
+        }
+        if (rc || postings->last > last)
+            break;
+        rc = postings_next_block(postings, err);
+    }
+    *count = found;
+    return rc;
+}
+
+/* ---- single documents ---- */
+
+static int open_scorer(struct text_list *list, struct err *err)
+{
+    int rc = 0;
+
+    if (!list->is_array && !list->is_open)
+        rc = postings_open(list->scorer, list->matcher->segment, list->term, err);
+    list->is_open = !rc;
+    return rc;
+}
+
+int list_find(struct text_list *list, docid id, bool *found, struct err *err)
+{
+    struct postings *postings = list->scorer;
+    uint32_t code;
+    int index = -1, rc;
+
+    *found = false;
+    if (list->is_array) {
+        uint32_t from = list->index < list->count && list->ids[list->index] <= id ? list->index : 0;
+
+        list->index = array_seek(list, from, id);
+        *found = list->index < list->count && list->ids[list->index] == id;
+        return 0;
+    }
+    rc = open_scorer(list, err);
+    if (!rc && (postings_ended(postings) || id > postings->last || id < block_first(postings)))
+        rc = postings_return_block(postings, id, err);
+    if (!rc)
+        rc = postings_index(postings, id, &index, err);
+    if (rc || index < 0)
+        return rc;
+    list->index = (uint32_t)index;
+    *found = true;
+    if (list->masked) {
+        rc = postings_code_at(postings, list->index, &code, err);
+        *found = !rc && has_fields(list, code);
+    }
+    return rc;
+}
+
+static uint32_t code_at(const struct text_list *list)
+{
+    uint32_t code = 0;
+
+    (void)postings_code_at(list->scorer, list->index, &code, NULL); /* cannot fail */
+    return code;
+}
+
+uint32_t list_tfs(const struct text_list *list)
+{
+    return list->is_array ? list->tfs[list->index]
+                          : text_segment_tfs(list->scorer->segment, code_at(list));
+}
+
+float list_value(const struct text_plan *plan, const struct text_list *list, uint32_t lengths)
+{
+    if (list->is_array)
+        return list->values[list->index];
+    return value_of(sum_of_code(plan, list, code_at(list), lengths), list->weight);
+}
+
+static void values_in_block(const struct text_plan *plan, struct text_list *list,
+                            const int16_t *indexes, const uint32_t *lengths, uint32_t count,
+                            float *values)
+{
+    enum { UNPACK_COUNT = 16 }; /* codes that are dearer one by one than all 256 at once */
+    uint32_t i;
+
+    if (count >= UNPACK_COUNT) {
+        const uint32_t *codes;
+
+        (void)postings_codes(list->scorer, &codes, NULL); /* cannot fail */
+    }
+    for (i = 0; i < count; i++) {
+        values[i] = -1;
+        if (indexes[i] < 0)
+            continue;
+        list->index = (uint32_t)indexes[i];
+        values[i] = list_value(plan, list, lengths[i]);
+        if (list->masked && !has_fields(list, code_at(list)))
+            values[i] = -1;
+    }
+}
+
+int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
+                const uint32_t *lengths, uint32_t count, float *values, struct err *err)
+{
+    struct postings *postings = list->scorer;
+    int16_t indexes[BLOCK_SIZE];
+    uint32_t i = 0, end;
+    int rc;
+
+    assert(count <= BLOCK_SIZE);
+    if (list->is_array) {
+        uint32_t at = 0;
+
+        for (; i < count; i++) {
+            at = array_seek(list, at, ids[i]);
+            values[i] = at < list->count && list->ids[at] == ids[i] ? list->values[at] : -1;
+        }
+        return 0;
+    }
+    rc = open_scorer(list, err);
+    while (i < count && !rc) {
+        if (postings_ended(postings) || ids[i] > postings->last ||
+            ids[i] < block_first(postings))
+            rc = postings_return_block(postings, ids[i], err);
+        for (; i < count && !rc && (postings_ended(postings) || ids[i] < block_first(postings)); i++)
+            values[i] = -1;
+        for (end = i; end < count && !rc && !postings_ended(postings) && ids[end] <= postings->last;
+             end++)
+            continue;
+        if (rc || end == i)
+            continue;
+        rc = postings_indexes(postings, ids + i, end - i, indexes, err);
+        if (!rc)
+            values_in_block(plan, list, indexes, lengths + i, end - i, values + i);
+        i = end;
+    }
+    return rc;
+}
+
+int list_occurrences(const struct text_list *list, struct occurrence *out, uint32_t *tfs,
+                     uint32_t *count, struct err *err)
+{
+    *tfs = list_tfs(list);
+    if (list->is_array) {
+        struct buffer_cursor cursor = {.tfs = *tfs, .packed = list->packed[list->index]};
+
+        buffer_cursor_occurrences(&cursor, out, count);
+        return 0;
+    }
+    return postings_occurrences(list->scorer, list->index, out, count, err);
+}
+
+/* ---- blocks with values ---- */
+
+int list_score_from(struct text_list *list, docid id, struct err *err)
+{
+    int rc = open_scorer(list, err);
+
+    if (list->is_array)
+        list->run = array_seek(list, 0, id);
+    else if (!rc)
+        rc = postings_return_block(list->scorer, id, err);
+    return rc;
+}
+
+bool list_score_ended(const struct text_list *list)
+{
+    return list->is_array ? list->run >= list->count : postings_ended(list->scorer);
+}
+
+static uint32_t array_end(const struct text_list *list)
+{
+    return list->count - list->run < BLOCK_SIZE ? list->count : list->run + BLOCK_SIZE;
+}
+
+docid list_score_last(const struct text_list *list)
+{
+    return list->is_array ? list->ids[array_end(list) - 1] : list->scorer->last;
+}
+
+docid list_score_low(const struct text_list *list)
+{
+    return list->is_array ? list->ids[list->run] : block_first(list->scorer);
+}
+
+int list_score_next(struct text_list *list, struct err *err)
+{
+    if (!list->is_array)
+        return postings_next_block(list->scorer, err);
+    list->run = array_end(list);
+    return 0;
+}
+
+float list_score_bound(const struct text_plan *plan, const struct text_list *list)
+{
+    return list->is_array ? list->max : bound_of(plan, list, list->scorer->bounds);
+}
+
+int list_score_skip(const struct text_plan *plan, struct text_list *list, float min,
+                    struct err *err)
+{
+    struct postings *postings = list->scorer;
+    uint32_t block;
+
+    if (list->is_array) {
+        if (list->max < min)
+            list->run = list->count;
+        return 0;
+    }
+    for (block = postings->block; block < postings->block_count; block++) {
+        if (bound_of(plan, list, postings_block_bounds(postings, block)) >= min)
+            break;
+    }
+    return block == postings->block ? 0 : postings_go(postings, block, err);
+}
+
+/* Index of the first id at or above first: a block mostly begins inside of what is asked. */
+static uint32_t lower_bound(const docid *ids, uint32_t count, docid first)
+{
+    uint32_t low = 0;
+
+    while (count > 0) {
+        uint32_t half = count / 2;
+        bool below = ids[low + half] < first;
+
+        low += below ? half + 1 : 0;
+        count = below ? count - half - 1 : half;
+    }
+    return low;
+}
+
+/* The least Σ that gives a value of at least min; a little less, and what passes is looked at. */
+static float sum_needed(const struct text_list *list, float min)
+{
+    double least;
+
+    if (min <= 0)
+        return -INFINITY;
+    if (min >= list->weight)
+        return INFINITY;
+    least = min * (2 - (double)BOUND_SLACK);
+    return (float)(BM25_K1 * least / (list->weight - least));
+}
+
+/* Postings of one window; those whose Σ is enough: their index and Σ. */
+struct sum_job {
+    const docid *ids;
+    const uint32_t *codes;
+    const _Atomic uint32_t *lengths; /* of the window */
+    uint32_t from, to;
+    float need;
+    uint32_t found;
+    uint16_t indexes[BLOCK_SIZE];
+    float sums[BLOCK_SIZE];
+};
+
+static inline uint32_t length_at(const struct sum_job *job, uint32_t i)
+{
+    return atomic_load_explicit(&job->lengths[job->ids[i] & (WINDOW_SIZE - 1)],
+                                memory_order_relaxed);
+}
+
+static void sum_one_field(const struct text_plan *plan, const struct code_table *table,
+                          struct sum_job *job)
+{
+    const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
+    const float *factors = table->factors[0];
+    unsigned shift = table->fields[0] * 8U;
+    uint32_t found = job->found, i;
+
+    for (i = job->from; i < job->to; i++) {
+        float sum = factors[job->codes[i]] * norms[length_at(job, i) >> shift & 255];
+
+        job->indexes[found] = (uint16_t)i;
+        job->sums[found] = sum;
+        found += sum >= job->need;
+    }
+    job->found = found;
+}
+
+static void sum_two_fields(const struct text_plan *plan, const struct code_table *table,
+                           struct sum_job *job)
+{
+    const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
+    const float *other_norms = plan->snapshot->norms->of_length[table->fields[1]];
+    const float *factors = table->factors[0], *other_factors = table->factors[1];
+    unsigned shift = table->fields[0] * 8U, other_shift = table->fields[1] * 8U;
+    uint32_t found = job->found, i;
+
+    for (i = job->from; i < job->to; i++) {
+        uint32_t lengths = length_at(job, i), code = job->codes[i];
+        float sum = factors[code] * norms[lengths >> shift & 255] +
+                    other_factors[code] * other_norms[lengths >> other_shift & 255];
+
+        job->indexes[found] = (uint16_t)i;
+        job->sums[found] = sum;
+        found += sum >= job->need;
+    }
+    job->found = found;
+}
+
+static void sum_fields(const struct text_plan *plan, const struct text_list *list,
+                       struct sum_job *job)
+{
+    uint32_t i;
+
+    for (i = job->from; i < job->to; i++) {
+        float sum = sum_of_code(plan, list, job->codes[i], length_at(job, i));
+
+        job->indexes[job->found] = (uint16_t)i;
+        job->sums[job->found] = sum;
+        job->found += sum >= job->need;
+    }
+}
+
+static void sum_block(const struct text_plan *plan, const struct text_list *list,
+                      struct sum_job *job, uint32_t to)
+{
+    const struct code_table *table = list->table;
+    bool rare_codes = list->scorer->segment->info.code_count > CODE_TABLE_SIZE;
+
+    while (job->from < to) {
+        uint32_t window = window_of(job->ids[job->from]);
+
+        job->to = to;
+        if (window_of(job->ids[to - 1]) != window)
+            job->to = job->from + lower_bound(job->ids + job->from, to - job->from,
+                                              window_first(window + 1));
+        job->lengths = doc_lengths_page(plan->snapshot->lengths, window);
+        if (table->field_count == 1 && !rare_codes)
+            sum_one_field(plan, table, job);
+        else if (table->field_count == 2 && !rare_codes)
+            sum_two_fields(plan, table, job);
+        else
+            sum_fields(plan, list, job);
+        job->from = job->to;
+    }
+}
+
+static int score_packed(const struct text_plan *plan, struct text_list *list, docid first,
+                        docid last, float min, struct scored_run *run, struct err *err)
+{
+    struct postings *postings = list->scorer;
+    struct sum_job job = {.need = sum_needed(list, min)};
+    uint32_t to = postings->size, kept = 0, i;
+    int rc = postings_ids(postings, &job.ids, err);
+
+    if (!rc)
+        rc = postings_codes(postings, &job.codes, err);
+    if (rc)
+        return rc;
+    if (block_first(postings) < first)
+        job.from = lower_bound(job.ids, to, first);
+    if (postings->last > last)
+        to = job.from + lower_bound(job.ids + job.from, to - job.from, last + 1);
+    sum_block(plan, list, &job, to);
+    for (i = 0; i < job.found; i++) {
+        float value = value_of(job.sums[i], list->weight);
+
+        run->ids[kept] = job.ids[job.indexes[i]];
+        run->values[kept] = value;
+        kept += value >= min;
+    }
+    run->count = kept;
+    return 0;
+}
+
+int list_score_block(const struct text_plan *plan, struct text_list *list, docid first, docid last,
+                     float min, struct scored_run *run, struct err *err)
+{
+    uint32_t i;
+
+    run->count = 0;
+    if (list->masked && min <= 0)
+        min = FLT_MIN; /* nothing in the fields is nothing at all */
+    if (!list->is_array)
+        return score_packed(plan, list, first, last, min, run, err);
+    for (i = array_seek(list, list->run, first); i < array_end(list) && list->ids[i] <= last; i++) {
+        run->ids[run->count] = list->ids[i];
+        run->values[run->count] = list->values[i];
+        run->count += list->values[i] >= min;
+    }
+    return 0;
+}

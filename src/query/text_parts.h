@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_parts.h - what the files of text_plan share; private to them.
+ *
+ *   clause ── compile ──> leaf (word, phrase, whole or phrase, any of many) of slots (a term each)
+ *   part   a segment or a buffer; a document lives in one of them only
+ *   list   a slot in a part: packed postings with two cursors, or a plain array
+ *
+ * A part of the score is always made by the same float operations in the same order: value_of a
+ * posting, slots of a leaf added from first to last, leaves from first to last. So whatever was
+ * skipped on the way, the sum that is told is the same.
+ */
+#ifndef TORG_QUERY_TEXT_PARTS_H
+#define TORG_QUERY_TEXT_PARTS_H
+
+#include <assert.h>
+#include <math.h>
+
+#include "index/postings.h"
+#include "query/text_plan.h"
+
+enum {
+    FORM_ANY = -1,
+    UNION_SMALL_COUNT = 4096,         /* postings of a list that is merged with others at once */
+    UNION_MERGE_COUNT_MAX = 256 << 10, /* and of all of them */
+    CODE_TABLE_SIZE = 256, /* codes above are rare and slow */
+    ALL_FIELDS = (1 << SEGMENT_FIELD_COUNT) - 1,
+};
+
+#define BM25_K1 1.2F
+/* Sums of bounds and sums made in another order may be off by some last bits. */
+#define BOUND_SLACK 1.00001F
+
+enum leaf_kind {
+    LEAF_WORD,   /* slots[0] */
+    LEAF_PHRASE, /* all slots, at their distances */
+    LEAF_TIED,   /* slots[0], or the phrase of the others */
+    LEAF_ANY,    /* any of the slots */
+};
+
+struct text_slot {
+    termid term; /* TERMID_NONE: nobody has it */
+    int32_t form;
+    uint32_t position; /* in the phrase, from 0 */
+    float factor;      /* boost and penalty */
+    float weight;      /* factor · idf · (k1 + 1) */
+    uint64_t df;
+    uint32_t clause;
+};
+
+struct text_leaf {
+    uint8_t occur;  /* enum clause_occur */
+    uint8_t kind;   /* enum leaf_kind */
+    uint8_t fields; /* mask; ALL_FIELDS */
+    bool exact;     /* filling a window tells all: no forms or positions to look at */
+    uint32_t first, count; /* of slots */
+    uint32_t row;          /* of candidates.values: as many as slots of a word or phrase, or one */
+    uint32_t clause;
+};
+
+/* What the codes of a segment weigh, under one mask of fields. */
+struct code_table {
+    uint32_t field_count;
+    uint8_t fields[SEGMENT_FIELD_COUNT];
+    float factors[SEGMENT_FIELD_COUNT][CODE_TABLE_SIZE]; /* weight · tf, by place in fields */
+    uint8_t has[CODE_TABLE_SIZE];                        /* any frequency under the mask */
+};
+
+/* What a buffer has of a slot, by id. */
+struct buffer_hit {
+    docid id;
+    uint32_t tfs;
+    struct bytes packed; /* occurrences, as buffer_cursor has them */
+};
+
+struct buffer_hits {
+    struct buffer_hit *list;
+    uint32_t count;
+};
+
+struct text_list {
+    uint8_t fields;
+    bool is_array;
+    bool masked; /* postings may have nothing in the fields */
+    bool sparse; /* few enough for ids rather than windows */
+    float weight;
+    float max; /* no value is higher */
+    uint32_t count;
+    uint32_t index; /* of the posting found last: in its block, or in the array */
+
+    /* Of a segment: matcher goes with windows, scorer wherever it is asked. */
+    struct postings *matcher, *scorer;
+    termid term;
+    bool is_open; /* scorer */
+    const struct code_table *table;
+
+    /* An array, by id. */
+    const docid *ids;
+    const float *values;
+    const uint32_t *tfs;        /* NULL: of several terms */
+    const struct bytes *packed; /* occurrences, as buffer_cursor has them */
+    uint32_t at;                /* next to fill */
+    uint32_t run;               /* first of the block at hand */
+};
+
+/* A leaf in a part. */
+struct part_leaf {
+    struct text_list **lists; /* by slot of the leaf; NULL: none. LEAF_ANY: list_count of them */
+    uint32_t list_count;
+    uint64_t count; /* documents, at most */
+    float max;
+};
+
+/* What is added to a score in one go: a word, or what only a leaf as a whole can tell. */
+struct text_step {
+    uint32_t leaf;
+    uint32_t row;           /* of candidates.values */
+    struct text_list *list; /* NULL: ask the leaf */
+    bool must;
+    float max;
+    uint64_t count;
+};
+
+struct text_part {
+    const struct text_segment *segment; /* NULL: a buffer */
+    uint32_t buffer; /* its number */
+    const struct live *live;
+    struct part_leaf *leaves;
+    uint32_t *order; /* leaves that must: rarest first; then those that should: highest first */
+    struct text_step *steps; /* the same, words of phrases that must each for itself */
+    uint32_t step_count;
+    float max;
+    uint32_t span; /* of ids, about */
+    const struct code_table *tables[ALL_FIELDS + 1];
+    bool has_matches;
+    struct window_bits matched; /* of the window at hand */
+};
+
+struct text_plan {
+    const struct snapshot *snapshot;
+    struct arena *arena;
+    struct query_tuning tuning;
+    float field_weights[SEGMENT_FIELD_COUNT];
+    uint32_t field_count;
+    uint64_t doc_count; /* N */
+
+    struct text_leaf *leaves;
+    uint32_t leaf_count, must_count, should_count, not_count, row_count;
+    uint32_t should_min;
+    bool never;      /* nothing matches */
+    bool everything; /* no word is asked for: all that live, but for the NOTs */
+    struct text_slot *slots;
+    uint32_t slot_count;
+
+    struct buffer_hits *hits; /* by slot, then by buffer */
+    struct text_part **parts; /* those that may have a match (everything: that a NOT may hit) */
+    uint32_t part_count;
+    uint32_t window; /* the one at hand */
+
+    struct plan_scratch *scratch;
+    bool explaining; /* parts without a match are open too */
+};
+
+struct plan_scratch {
+    struct window_bits bits, more, planes[8];
+    uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    uint16_t others[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    uint16_t found[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    float scores[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    float sums[WINDOW_SIZE];
+    struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
+    uint32_t starts[POSTING_OCCURRENCE_MAX];
+    struct candidates *candidates;
+};
+
+struct candidates;
+
+/* Postings of a block with their values. */
+struct scored_run {
+    uint32_t count;
+    docid ids[BLOCK_SIZE];
+    float values[BLOCK_SIZE];
+};
+
+static inline float value_of(float t, float weight)
+{
+    return weight * (t / (BM25_K1 + t));
+}
+
+static inline uint32_t lengths_of(const struct text_plan *plan, docid id)
+{
+    const _Atomic uint32_t *page = doc_lengths_page(plan->snapshot->lengths, window_of(id));
+
+    return atomic_load_explicit(&page[id & (WINDOW_SIZE - 1)], memory_order_relaxed);
+}
+
+static inline struct text_slot *leaf_slots(const struct text_plan *plan,
+                                           const struct text_leaf *leaf)
+{
+    return plan->slots + leaf->first;
+}
+
+static inline const struct buffer_hits *hits_of(const struct text_plan *plan,
+                                                const struct text_part *part,
+                                                const struct text_slot *slot)
+{
+    return &plan->hits[(size_t)(slot - plan->slots) * plan->snapshot->buffer_count + part->buffer];
+}
+
+/* Memory for what must be aligned as a cache line; not zeroed. */
+void *plan_alloc(struct arena *arena, size_t size);
+
+/* ---- text_compile.c: clauses to leaves and slots ---- */
+int text_compile(struct text_plan *plan, struct analysis *analysis, const struct query_text *text,
+                 struct err *err);
+
+/* ---- text_list.c ---- */
+void read_buffer(struct text_plan *plan, const struct snapshot_buffer *buffer, termid term,
+                 struct buffer_hits *hits);
+/* *list is NULL when the segment does not have the term. */
+int list_open(struct text_plan *plan, struct text_part *part, const struct text_slot *slot,
+              uint8_t fields, struct text_list **list, struct err *err);
+/* The lists of LEAF_ANY: long ones each for itself, short ones as one array. */
+int list_open_any(struct text_plan *plan, struct text_part *part, const struct text_leaf *leaf,
+                  struct part_leaf *here, struct err *err);
+/* The next id that list_fill has not passed, or less; DOCID_END: none. */
+int list_next(struct text_list *list, docid from, docid *next, struct err *err);
+int list_fill(struct text_list *list, uint32_t window, struct window_bits *bits, struct err *err);
+/* Offsets of its documents in the window; goes on as list_fill does. */
+int list_offsets(struct text_list *list, uint32_t window, uint16_t *offsets, uint32_t *count,
+                 struct err *err);
+int list_find(struct text_list *list, docid id, bool *found, struct err *err);
+/* Of the posting that was found. */
+uint32_t list_tfs(const struct text_list *list);
+float list_value(const struct text_plan *plan, const struct text_list *list, uint32_t lengths);
+/* Values of many documents, ascending; -1 where the list does not have it. */
+int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
+                const uint32_t *lengths, uint32_t count, float *values, struct err *err);
+int list_occurrences(const struct text_list *list, struct occurrence *out, uint32_t *tfs,
+                     uint32_t *count, struct err *err);
+
+/* The scorer, block by block. */
+int list_score_from(struct text_list *list, docid id, struct err *err);
+bool list_score_ended(const struct text_list *list);
+docid list_score_last(const struct text_list *list); /* of the block at hand */
+docid list_score_low(const struct text_list *list);
+float list_score_bound(const struct text_plan *plan, const struct text_list *list);
+int list_score_next(struct text_list *list, struct err *err);
+/* To the next block, this one included, that may have a value of at least min. */
+int list_score_skip(const struct text_plan *plan, struct text_list *list, float min,
+                    struct err *err);
+/* The block's postings from first to last whose value is at least min. */
+int list_score_block(const struct text_plan *plan, struct text_list *list, docid first, docid last,
+                     float min, struct scored_run *run, struct err *err);
+
+/* ---- text_leaf.c ---- */
+/* A superset of the leaf's documents in the window; all and nothing else if leaf->exact. */
+int leaf_fill(struct text_plan *plan, struct text_part *part, uint32_t leaf, uint32_t window,
+              struct window_bits *bits, struct err *err);
+int leaf_next(struct text_plan *plan, struct text_part *part, uint32_t leaf, docid from,
+              docid *next, struct err *err);
+int leaf_holds(struct text_plan *plan, struct text_part *part, uint32_t leaf, docid id, bool *holds,
+               struct err *err);
+/* Its part of the score; 0 when the words are not there. sure: it is known to hold, or will be
+ * asked: positions and forms are not looked at. */
+int leaf_value(struct text_plan *plan, struct text_part *part, uint32_t leaf, docid id,
+               uint32_t lengths, bool sure, float *value, bool *holds, struct err *err);
+/* The list to go by when documents of this leaf are looked for; NULL: it takes more than one. */
+struct text_list *leaf_driver(const struct text_plan *plan, const struct text_part *part,
+                              uint32_t leaf);
+/* Makes part->steps. */
+void part_steps(struct text_plan *plan, struct text_part *part);
+
+/* ---- text_match.c ---- */
+int part_match(struct text_plan *plan, struct text_part *part, uint32_t window,
+               const struct window_bits *among, struct err *err);
+int part_next(struct text_plan *plan, struct text_part *part, uint32_t from, uint32_t *next,
+              struct err *err);
+
+/* ---- text_score.c ---- */
+
+/* Documents of one part on their way to a score: those that cannot reach it drop out. */
+struct candidates {
+    uint32_t count;
+    docid ids[BLOCK_SIZE];
+    uint32_t lengths[BLOCK_SIZE];
+    float partial[BLOCK_SIZE];  /* what is known of the score */
+    float scores[BLOCK_SIZE];   /* in the end */
+    uint16_t rows[BLOCK_SIZE];  /* of values; where it stood in the beginning */
+    uint8_t should[BLOCK_SIZE]; /* leaves it holds of those that should */
+    float (*values)[BLOCK_SIZE]; /* by row of leaves */
+};
+
+/* Takes ids (and, if the first step is known, its values), leaves those whose score is at least
+ * min, with it. matched: they are known to match; else that is looked at too. */
+int candidates_score(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
+                     bool known, bool matched, float min, struct err *err);
+/* Of one part: to out_offsets from *count on. */
+int part_select(struct text_plan *plan, struct text_part *part, uint32_t window,
+                const struct window_bits *bits, float min, uint16_t *offsets, float *scores,
+                uint32_t *count, struct err *err);
+/* How many leaves of those that should, highest first, a document of at least this score cannot do
+ * without all of. */
+uint32_t part_essential(const struct text_plan *plan, const struct text_part *part, float min);
+
+/* What a list has to give when others can add `rest`. */
+static inline float min_without(float min, float rest)
+{
+    return rest > 0 ? (min - rest) / BOUND_SLACK - rest * (BOUND_SLACK - 1) : min;
+}
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* text_plan.c - makes a plan: words are looked up, counted, and found in every part. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "query/text_parts.h"
+
+static void read_fields(struct text_plan *plan)
+{
+    uint32_t i, count = schema_count(plan->snapshot->schema);
+
+    for (i = 0; i < count && plan->field_count < SEGMENT_FIELD_COUNT; i++) {
+        const struct field *field = schema_field(plan->snapshot->schema, i);
+
+        if (field->type == FIELD_TEXT)
+            plan->field_weights[plan->field_count++] = field->weight > 0 ? field->weight : 1;
+    }
+}
+
+/* ---- statistics ---- */
+
+static float idf_of(uint64_t doc_count, uint64_t df)
+{
+    double count = (double)(doc_count > df ? doc_count : df);
+
+    return (float)log(1 + (count - (double)df + 0.5) / ((double)df + 0.5));
+}
+
+static void weigh(struct text_plan *plan)
+{
+    uint32_t i;
+
+    for (i = 0; i < plan->slot_count; i++)
+        plan->slots[i].weight =
+            plan->slots[i].factor * idf_of(plan->doc_count, plan->slots[i].df) * (BM25_K1 + 1);
+}
+
+static int count_slots(struct text_plan *plan, struct err *err)
+{
+    const struct snapshot *snapshot = plan->snapshot;
+    uint32_t i, k, count;
+    int rc = 0;
+
+    plan->hits = arena_array(plan->arena, (size_t)plan->slot_count * snapshot->buffer_count + 1,
+                             sizeof(*plan->hits));
+    for (i = 0; i < plan->slot_count && !rc; i++) {
+        struct text_slot *slot = &plan->slots[i];
+        struct buffer_hits *hits = plan->hits + (size_t)i * snapshot->buffer_count;
+
+        for (k = 0; k < snapshot->segment_count && !rc && slot->term != TERMID_NONE; k++) {
+            rc = postings_count(snapshot->segments[k].segment, slot->term, &count, err);
+            slot->df += count;
+        }
+        for (k = 0; k < snapshot->buffer_count && !rc; k++) {
+            read_buffer(plan, &snapshot->buffers[k], slot->term, &hits[k]);
+            slot->df += hits[k].count;
+        }
+    }
+    return rc;
+}
+
+/* ---- parts ---- */
+
+static uint64_t rarest(const struct part_leaf *here, uint32_t from, uint32_t to)
+{
+    uint64_t least = UINT64_MAX;
+    uint32_t i;
+
+    for (i = from; i < to; i++) {
+        uint64_t count = here->lists[i] ? here->lists[i]->count : 0;
+
+        least = count < least ? count : least;
+    }
+    return least;
+}
+
+static float sum_of_max(const struct part_leaf *here, uint32_t from, uint32_t to)
+{
+    float sum = 0;
+    uint32_t i;
+
+    for (i = from; i < to; i++)
+        sum += here->lists[i] ? here->lists[i]->max : 0;
+    return sum;
+}
+
+static int open_leaf(struct text_plan *plan, struct text_part *part, const struct text_leaf *leaf,
+                     struct part_leaf *here, struct err *err)
+{
+    uint32_t i;
+    int rc = 0;
+
+    if (leaf->kind == LEAF_ANY) {
+        rc = list_open_any(plan, part, leaf, here, err);
+        for (i = 0; i < here->list_count && !rc; i++) {
+            here->count += here->lists[i]->count;
+            here->max = here->lists[i]->max > here->max ? here->lists[i]->max : here->max;
+        }
+        return rc;
+    }
+    here->lists = arena_array(plan->arena, leaf->count, sizeof(struct text_list *));
+    here->list_count = leaf->count;
+    for (i = 0; i < leaf->count && !rc; i++)
+        rc = list_open(plan, part, &leaf_slots(plan, leaf)[i], leaf->fields, &here->lists[i], err);
+    if (rc)
+        return rc;
+    if (leaf->kind == LEAF_TIED) {
+        float whole = here->lists[0] ? here->lists[0]->max : 0;
+
+        here->count = rarest(here, 1, leaf->count);
+        here->max = here->count ? sum_of_max(here, 1, leaf->count) : 0;
+        here->count += here->lists[0] ? here->lists[0]->count : 0;
+        here->max = whole > here->max ? whole : here->max;
+        return 0;
+    }
+    here->count = rarest(here, 0, leaf->count);
+    here->max = here->count ? sum_of_max(here, 0, leaf->count) : 0;
+    return 0;
+}
+
+/* Rarest first of those that must, highest first of those that should. */
+static void order_leaves(struct text_plan *plan, struct text_part *part)
+{
+    uint32_t musts = 0, end = 0, i, k;
+
+    part->order = arena_array(plan->arena, plan->leaf_count + 1, sizeof(*part->order));
+    for (i = 0; i < plan->leaf_count; i++) {
+        const struct part_leaf *leaf = &part->leaves[i];
+        bool must = plan->leaves[i].occur == OCCUR_MUST;
+
+        if (plan->leaves[i].occur == OCCUR_NOT)
+            continue;
+        k = must ? musts++ : end;
+        memmove(part->order + k + 1, part->order + k, (end - k) * sizeof(*part->order));
+        for (; k > (must ? 0 : musts); k--) {
+            const struct part_leaf *before = &part->leaves[part->order[k - 1]];
+
+            if (must ? before->count <= leaf->count : before->max >= leaf->max)
+                break;
+            part->order[k] = part->order[k - 1];
+        }
+        part->order[k] = i;
+        end++;
+    }
+}
+
+/* Whether any document of the part can match; of a plan for everything, whether a NOT can. */
+static bool may_match(const struct text_plan *plan, const struct text_part *part)
+{
+    uint32_t should = 0, i;
+    bool has_not = false;
+
+    for (i = 0; i < plan->leaf_count; i++) {
+        bool there = part->leaves[i].count > 0;
+
+        if (plan->leaves[i].occur == OCCUR_MUST && !there)
+            return false;
+        should += plan->leaves[i].occur == OCCUR_SHOULD && there;
+        has_not = has_not || (plan->leaves[i].occur == OCCUR_NOT && there);
+    }
+    return plan->everything ? has_not : should >= plan->should_min;
+}
+
+/* Asked before lists are opened: a part that lacks a word costs little. */
+static int lacks_must(const struct text_plan *plan, const struct text_part *part, bool *lacks,
+                      struct err *err)
+{
+    uint32_t i, k, count;
+    int rc = 0;
+
+    *lacks = false;
+    for (i = 0; i < plan->leaf_count && !rc && !*lacks; i++) {
+        const struct text_leaf *leaf = &plan->leaves[i];
+
+        if (leaf->occur != OCCUR_MUST || leaf->kind == LEAF_ANY || leaf->kind == LEAF_TIED)
+            continue;
+        for (k = 0; k < leaf->count && !rc && !*lacks; k++) {
+            const struct text_slot *slot = &leaf_slots(plan, leaf)[k];
+
+            count = 0;
+            if (slot->term != TERMID_NONE && part->segment)
+                rc = postings_count(part->segment, slot->term, &count, err);
+            else if (slot->term != TERMID_NONE)
+                count = hits_of(plan, part, slot)->count;
+            *lacks = count == 0;
+        }
+    }
+    return rc;
+}
+
+static int open_part(struct text_plan *plan, struct text_part *part, struct err *err)
+{
+    bool lacks = false;
+    uint32_t i;
+    int rc = plan->explaining ? 0 : lacks_must(plan, part, &lacks, err);
+
+    if (rc || lacks)
+        return rc;
+    part->leaves = arena_array(plan->arena, plan->leaf_count + 1, sizeof(*part->leaves));
+    for (i = 0; i < plan->leaf_count && !rc; i++) {
+        rc = open_leaf(plan, part, &plan->leaves[i], &part->leaves[i], err);
+        if (plan->leaves[i].occur != OCCUR_NOT)
+            part->max += part->leaves[i].max;
+    }
+    if (rc || (!plan->explaining && !may_match(plan, part)))
+        return rc;
+    part->max *= BOUND_SLACK;
+    order_leaves(plan, part);
+    part_steps(plan, part);
+    plan->parts[plan->part_count++] = part;
+    return 0;
+}
+
+static struct text_part *new_part(struct text_plan *plan, const struct live *live)
+{
+    struct text_part *part = plan_alloc(plan->arena, sizeof(*part));
+
+    memset(part, 0, sizeof(*part));
+    part->live = live;
+    part->span = 1;
+    return part;
+}
+
+static int open_parts(struct text_plan *plan, struct err *err)
+{
+    const struct snapshot *snapshot = plan->snapshot;
+    uint32_t i;
+    int rc = 0;
+
+    plan->part_count = 0;
+    plan->parts =
+        arena_array(plan->arena, (size_t)snapshot->segment_count + snapshot->buffer_count + 1,
+                    sizeof(struct text_part *));
+    for (i = 0; i < snapshot->segment_count && !rc; i++) {
+        struct text_part *part = new_part(plan, snapshot->segments[i].live);
+
+        part->segment = snapshot->segments[i].segment;
+        part->span = part->segment->info.last_id - part->segment->info.first_id + 1;
+        rc = open_part(plan, part, err);
+    }
+    for (i = 0; i < snapshot->buffer_count && !rc; i++) {
+        struct text_part *part = new_part(plan, snapshot->buffers[i].live);
+
+        part->buffer = i;
+        part->span = snapshot->window_count * WINDOW_SIZE + 1;
+        rc = open_part(plan, part, err);
+    }
+    return rc;
+}
+
+/* ---- the plan ---- */
+
+static bool has_bytes(const struct query_text *text)
+{
+    uint32_t i;
+
+    for (i = 0; i < text->count; i++) {
+        if (text->clauses[i].text.size)
+            return true;
+    }
+    return false;
+}
+
+int text_plan_new(const struct snapshot *snapshot, struct analysis *analysis,
+                  const struct query_text *text, const struct query_tuning *tuning,
+                  struct arena *arena, struct text_plan **out, struct err *err)
+{
+    struct text_plan *plan;
+    int rc;
+
+    *out = NULL;
+    if (!has_bytes(text))
+        return 0;
+    plan = arena_zero(arena, sizeof(*plan));
+    plan->snapshot = snapshot;
+    plan->arena = arena;
+    if (tuning)
+        plan->tuning = *tuning;
+    read_fields(plan);
+    rc = text_compile(plan, analysis, text, err);
+    if (rc)
+        return rc;
+    plan->scratch = plan_alloc(arena, sizeof(*plan->scratch));
+    plan->scratch->candidates = plan_alloc(arena, sizeof(struct candidates));
+    plan->scratch->candidates->values =
+        plan_alloc(arena, (plan->row_count + 1) * sizeof(plan->scratch->candidates->values[0]));
+    plan->doc_count = snapshot->text_doc_count;
+    rc = count_slots(plan, err);
+    if (rc)
+        return rc;
+    weigh(plan);
+    if (!plan->never)
+        rc = open_parts(plan, err);
+    if (!rc)
+        *out = plan;
+    return rc;
+}
+
+uint64_t text_plan_estimate(const struct text_plan *plan)
+{
+    uint64_t sum = 0;
+    uint32_t i, k;
+
+    if (plan->never)
+        return 0;
+    if (plan->everything)
+        return plan->snapshot->doc_count;
+    for (i = 0; i < plan->part_count; i++) {
+        const struct text_part *part = plan->parts[i];
+
+        if (plan->must_count) {
+            sum += part->leaves[part->order[0]].count;
+            continue;
+        }
+        for (k = 0; k < plan->should_count; k++)
+            sum += part->leaves[part->order[k]].count;
+    }
+    return sum < plan->snapshot->doc_count ? sum : plan->snapshot->doc_count;
+}
+
+uint64_t text_plan_doc_count(const struct text_plan *plan)
+{
+    return plan->doc_count;
+}
+
+bool text_plan_term(const struct text_plan *plan, uint32_t i, struct text_term_stat *stat)
+{
+    const struct text_slot *slot = &plan->slots[i];
+
+    if (i >= plan->slot_count)
+        return false;
+    *stat = (struct text_term_stat){
+        .clause = slot->clause,
+        .df = slot->df,
+        .idf = idf_of(plan->doc_count, slot->df),
+        .factor = slot->factor,
+    };
+    if (slot->term != TERMID_NONE)
+        stat->word = lexicon_term(plan->snapshot->lexicon, slot->term);
+    return true;
+}
+
+void text_plan_stats(const struct text_plan *plan, struct arena *arena, struct text_stats *stats)
+{
+    struct text_stat *terms = arena_array(arena, plan->slot_count + 1, sizeof(*terms));
+    uint32_t count = 0, i;
+
+    for (i = 0; i < plan->slot_count; i++)
+        if (plan->slots[i].term != TERMID_NONE)
+            terms[count++] = (struct text_stat){plan->slots[i].term, plan->slots[i].df};
+    *stats = (struct text_stats){plan->doc_count, terms, count};
+}
+
+int text_plan_use_stats(struct text_plan *plan, const struct text_stats *stats, struct err *err)
+{
+    uint32_t i, k;
+
+    plan->doc_count = stats->doc_count;
+    for (i = 0; i < plan->slot_count; i++)
+        for (k = 0; k < stats->count; k++)
+            if (plan->slots[i].term == stats->terms[k].term)
+                plan->slots[i].df = stats->terms[k].doc_count;
+    weigh(plan);
+    return plan->never ? 0 : open_parts(plan, err);
+}
+
+int text_plan_explain(struct text_plan *plan, docid id, uint32_t clause, bool *holds, float *value,
+                      struct err *err)
+{
+    uint32_t i, leaf;
+    int rc = 0;
+
+    *holds = false;
+    *value = 0;
+    if (!plan->explaining) {
+        plan->explaining = true;
+        rc = open_parts(plan, err);
+    }
+    for (i = 0; i < plan->part_count && !rc; i++) {
+        struct text_part *part = plan->parts[i];
+        bool all = true, any = false;
+        float sum = 0;
+
+        if (!live_has(part->live, id))
+            continue;
+        for (leaf = 0; leaf < plan->leaf_count && !rc; leaf++) {
+            bool here = false;
+            float add = 0;
+
+            if (plan->leaves[leaf].clause != clause)
+                continue;
+            if (part->leaves[leaf].count)
+                rc =
+                    leaf_value(plan, part, leaf, id, lengths_of(plan, id), false, &add, &here, err);
+            all = all && here;
+            any = any || here;
+            sum += add;
+        }
+        if (any && sum >= *value) {
+            *holds = all;
+            *value = sum;
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_score.c - see text_plan.h: scores of documents that match, of as few as possible.
+ *
+ * A document goes through the leaves, those with the most to say first, and drops out when what is
+ * left cannot lift it to the score that is asked for. Sums on the way are only for that; the score
+ * itself is added anew, in the order of leaves.
+ */
+#include <string.h>
+
+#include "base/limits.h"
+#include "query/text_parts.h"
+
+static void keep(struct candidates *candidates, uint32_t to, uint32_t from)
+{
+    candidates->ids[to] = candidates->ids[from];
+    candidates->lengths[to] = candidates->lengths[from];
+    candidates->partial[to] = candidates->partial[from];
+    candidates->rows[to] = candidates->rows[from];
+    candidates->should[to] = candidates->should[from];
+}
+
+/* Adds one step's values. left: what the steps after it can add at most. */
+static int add_step(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
+                    const struct text_step *step, bool matched, float min, float left,
+                    struct err *err)
+{
+    float found[BLOCK_SIZE], *values = candidates->values[step->row];
+    uint32_t kept = 0, i;
+    int rc = 0;
+
+    if (step->list)
+        rc = list_values(plan, step->list, candidates->ids, candidates->lengths, candidates->count,
+                         found, err);
+    for (i = 0; i < candidates->count && !rc; i++) {
+        float value;
+        bool holds;
+
+        if (step->list) {
+            holds = found[i] >= 0;
+            value = holds ? found[i] : 0;
+        } else {
+            rc = leaf_value(plan, part, step->leaf, candidates->ids[i], candidates->lengths[i],
+                            step->must, &value, &holds, err);
+        }
+        values[candidates->rows[i]] = value;
+        candidates->partial[i] += value;
+        candidates->should[i] = (uint8_t)(candidates->should[i] + (holds && !step->must));
+        keep(candidates, kept, i);
+        kept += (holds || !step->must || matched) &&
+                (candidates->partial[i] + left) * BOUND_SLACK >= min;
+    }
+    candidates->count = kept;
+    return rc;
+}
+
+/* The sum in the order of leaves. */
+static float score_of(const struct text_plan *plan, const struct candidates *candidates,
+                      uint32_t row)
+{
+    float score = 0;
+    uint32_t leaf, i;
+
+    for (leaf = 0; leaf < plan->leaf_count; leaf++) {
+        const struct text_leaf *meant = &plan->leaves[leaf];
+        uint32_t end = leaf + 1 < plan->leaf_count ? meant[1].row : plan->row_count;
+        float sum = 0;
+
+        if (meant->occur == OCCUR_NOT)
+            continue;
+        if (meant->kind == LEAF_PHRASE && meant->occur != OCCUR_MUST)
+            end = meant->row + 1; /* as a whole */
+        for (i = meant->row; i < end; i++)
+            sum += candidates->values[i][row];
+        score += sum;
+    }
+    return score;
+}
+
+/* What is dear to ask: positions and forms of leaves that must hold, and leaves that must not. */
+static int is_match(struct text_plan *plan, struct text_part *part, docid id, bool *match,
+                    struct err *err)
+{
+    uint32_t leaf;
+    int rc = 0;
+
+    *match = true;
+    for (leaf = 0; leaf < plan->leaf_count && *match && !rc; leaf++) {
+        bool is_not = plan->leaves[leaf].occur == OCCUR_NOT, holds;
+
+        if (!is_not && (plan->leaves[leaf].occur != OCCUR_MUST || plan->leaves[leaf].exact))
+            continue;
+        rc = leaf_holds(plan, part, leaf, id, &holds, err);
+        *match = holds != is_not;
+    }
+    return rc;
+}
+
+static int finish(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
+                  bool matched, float min, struct err *err)
+{
+    uint32_t kept = 0, i;
+    int rc = 0;
+
+    for (i = 0; i < candidates->count && !rc; i++) {
+        float score = score_of(plan, candidates, candidates->rows[i]);
+        bool match = matched;
+
+        if (score < min || (!matched && candidates->should[i] < plan->should_min))
+            continue;
+        if (!matched)
+            rc = is_match(plan, part, candidates->ids[i], &match, err);
+        if (!match)
+            continue;
+        candidates->scores[kept] = score;
+        keep(candidates, kept++, i);
+    }
+    candidates->count = kept;
+    return rc;
+}
+
+int candidates_score(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
+                     bool known, bool matched, float min, struct err *err)
+{
+    const struct text_step *first = &part->steps[0];
+    float left = part->max;
+    uint32_t i;
+    int rc = 0;
+
+    for (i = 0; i < candidates->count; i++) {
+        candidates->rows[i] = (uint16_t)i;
+        candidates->lengths[i] = lengths_of(plan, candidates->ids[i]);
+        candidates->partial[i] = known ? candidates->values[first->row][i] : 0;
+        candidates->should[i] = known && !first->must;
+    }
+    if (known)
+        left -= first->max;
+    for (i = known; i < part->step_count && !rc && candidates->count; i++) {
+        const struct text_step *step = &part->steps[i];
+
+        left = i + 1 == part->step_count ? 0 : left - step->max;
+        if (step->count == 0)
+            memset(candidates->values[step->row], 0, sizeof(candidates->values[0]));
+        else
+            rc = add_step(plan, part, candidates, step, matched, min, left > 0 ? left : 0, err);
+    }
+    return rc ? rc : finish(plan, part, candidates, matched, min, err);
+}
+
+/* ---- windows ---- */
+
+uint32_t part_essential(const struct text_plan *plan, const struct text_part *part, float min)
+{
+    uint32_t count = plan->must_count + plan->should_count;
+    float sum = 0;
+
+    while (count > plan->must_count) {
+        sum += part->leaves[part->order[count - 1]].max;
+        if (sum * BOUND_SLACK >= min)
+            break;
+        count--;
+    }
+    return count - plan->must_count;
+}
+
+struct selection {
+    const struct window_bits *bits;
+    docid first; /* of the window */
+    float min;
+    uint16_t *offsets;
+    float *scores;
+    uint32_t *count;
+};
+
+static int flush(struct text_plan *plan, struct text_part *part, bool known,
+                 const struct selection *selection, struct err *err)
+{
+    struct candidates *candidates = plan->scratch->candidates;
+    uint32_t i;
+    int rc = candidates_score(plan, part, candidates, known, true, selection->min, err);
+
+    for (i = 0; i < candidates->count && !rc; i++) {
+        selection->offsets[*selection->count] = (uint16_t)(candidates->ids[i] - selection->first);
+        selection->scores[(*selection->count)++] = candidates->scores[i];
+    }
+    candidates->count = 0;
+    return rc;
+}
+
+/* By the list of the first step, block by block. */
+static int select_by_list(struct text_plan *plan, struct text_part *part,
+                          const struct selection *selection, struct err *err)
+{
+    struct candidates *candidates = plan->scratch->candidates;
+    const struct text_step *step = &part->steps[0];
+    docid last = selection->first + (WINDOW_SIZE - 1);
+    float rest = part->step_count > 1 ? part->max - step->max : 0;
+    float need = min_without(selection->min, rest);
+    struct scored_run run;
+    uint32_t i;
+    int rc = list_score_from(step->list, selection->first, err);
+
+    candidates->count = 0;
+    while (!rc && !list_score_ended(step->list)) {
+        rc = list_score_skip(plan, step->list, need, err);
+        if (rc || list_score_ended(step->list) || list_score_low(step->list) > last)
+            break;
+        rc = list_score_block(plan, step->list, selection->first, last, need, &run, err);
+        for (i = 0; i < run.count; i++) {
+            candidates->ids[candidates->count] = run.ids[i];
+            candidates->values[step->row][candidates->count] = run.values[i];
+            candidates->count += window_test(selection->bits, run.ids[i] - selection->first);
+        }
+        if (!rc && candidates->count)
+            rc = flush(plan, part, true, selection, err);
+        if (rc || list_score_last(step->list) > last)
+            break;
+        rc = list_score_next(step->list, err);
+    }
+    return rc;
+}
+
+static int select_listed(struct text_plan *plan, struct text_part *part, const uint16_t *offsets,
+                         uint32_t count, const struct selection *selection, struct err *err)
+{
+    struct candidates *candidates = plan->scratch->candidates;
+    uint32_t i = 0;
+    int rc = 0;
+
+    candidates->count = 0;
+    while (i < count && !rc) {
+        candidates->ids[candidates->count++] = selection->first + offsets[i++];
+        if (candidates->count == BLOCK_SIZE || i == count)
+            rc = flush(plan, part, false, selection, err);
+    }
+    return rc;
+}
+
+/* Several lists that matter: their sums first, for all of the window, then whoever may do. */
+static int select_by_sums(struct text_plan *plan, struct text_part *part, uint32_t essential,
+                          const struct selection *selection, struct err *err)
+{
+    docid first = selection->first, last = first + (WINDOW_SIZE - 1);
+    uint16_t *offsets = plan->scratch->offsets;
+    float *sums = plan->scratch->sums;
+    float left = part->max;
+    uint32_t count, found = 0, i, k;
+    struct scored_run run;
+    int rc = 0;
+
+    memset(sums, 0, sizeof(plan->scratch->sums));
+    for (i = 0; i < essential && !rc; i++) {
+        struct text_list *list = part->steps[i].list;
+
+        left -= part->steps[i].max;
+        rc = list_score_from(list, first, err);
+        while (!rc && !list_score_ended(list) && list_score_low(list) <= last) {
+            rc = list_score_block(plan, list, first, last, -INFINITY, &run, err);
+            for (k = 0; k < run.count; k++)
+                sums[run.ids[k] - first] += run.values[k];
+            if (rc || list_score_last(list) > last)
+                break;
+            rc = list_score_next(list, err);
+        }
+    }
+    if (rc)
+        return rc;
+    left = left > 0 ? left : 0;
+    count = kernels()->window_list(selection->bits, offsets);
+    for (i = 0; i < count; i++) {
+        uint16_t offset = offsets[i];
+
+        offsets[found] = offset;
+        found += (sums[offset] + left) * BOUND_SLACK >= selection->min;
+    }
+    return select_listed(plan, part, offsets, found, selection, err);
+}
+
+int part_select(struct text_plan *plan, struct text_part *part, uint32_t window,
+                const struct window_bits *bits, float min, uint16_t *offsets, float *scores,
+                uint32_t *count, struct err *err)
+{
+    enum { WALK_FACTOR = 8 }; /* a posting walked by is so much cheaper than one looked for */
+    struct selection selection = {bits, window_first(window), min, offsets, scores, count};
+    uint32_t matched = kernels()->window_count(bits), essential = 0, i;
+    const struct text_step *first = &part->steps[0];
+    uint16_t *listed = plan->scratch->offsets;
+    bool plain = true;
+
+    if (plan->tuning.use_bounds >= 0 && !isinf(min)) {
+        if (part->max < min)
+            return 0;
+        if (plan->must_count == 0)
+            essential = part_essential(plan, part, min);
+        if (plan->must_count == 0 && essential == 0)
+            return 0;
+        if ((plan->must_count || essential == 1) && first->list &&
+            first->count * WINDOW_SIZE / part->span < (uint64_t)WALK_FACTOR * matched)
+            return select_by_list(plan, part, &selection, err);
+        for (i = 0; i < essential; i++)
+            plain = plain && part->steps[i].list;
+        if (essential > 1 && plain && matched > BLOCK_SIZE / 4)
+            return select_by_sums(plan, part, essential, &selection, err);
+    }
+    return select_listed(plan, part, listed, kernels()->window_list(bits, listed), &selection, err);
+}
+
+/* ---- the plan ---- */
+
+float text_plan_bound(struct text_plan *plan, uint32_t window)
+{
+    float bound = 0;
+    uint32_t i;
+
+    assert(window == plan->window);
+    for (i = 0; i < plan->part_count; i++) {
+        if (plan->parts[i]->has_matches && plan->parts[i]->max > bound)
+            bound = plan->parts[i]->max;
+    }
+    return bound;
+}
+
+int text_plan_select(struct text_plan *plan, uint32_t window, const struct window_bits *bits,
+                     float threshold, uint16_t *offsets, float *scores, uint32_t *count,
+                     struct err *err)
+{
+    uint32_t i;
+    int rc = 0;
+
+    assert(window == plan->window);
+    *count = 0;
+    if (plan->everything) {
+        if (threshold <= 0)
+            *count = kernels()->window_list(bits, offsets);
+        memset(scores, 0, *count * sizeof(*scores));
+        return 0;
+    }
+    for (i = 0; i < plan->part_count && !rc; i++) {
+        struct text_part *part = plan->parts[i];
+        struct window_bits own;
+
+        if (!part->has_matches)
+            continue;
+        own = part->matched;
+        kernels()->window_and(&own, bits);
+        rc = part_select(plan, part, window, &own, threshold, offsets, scores, count, err);
+    }
+    return rc;
+}
+
+/* Some of the offsets, of one part, from i on. */
+static int score_some(struct text_plan *plan, struct text_part *part, uint32_t window,
+                      const uint16_t *offsets, uint32_t count, uint32_t *i, float threshold,
+                      float *scores, struct err *err)
+{
+    struct candidates *candidates = plan->scratch->candidates;
+    uint32_t places[BLOCK_SIZE], k;
+    int rc;
+
+    candidates->count = 0;
+    for (; *i < count && candidates->count < BLOCK_SIZE; ++*i) {
+        places[candidates->count] = *i;
+        candidates->ids[candidates->count] = window_first(window) + offsets[*i];
+        candidates->count += window_test(&part->matched, offsets[*i]);
+    }
+    rc = candidates_score(plan, part, candidates, false, true, threshold, err);
+    for (k = 0; k < candidates->count && !rc; k++)
+        scores[places[candidates->rows[k]]] = candidates->scores[k];
+    return rc;
+}
+
+int text_plan_score(struct text_plan *plan, uint32_t window, const uint16_t *offsets,
+                    uint32_t count, float threshold, float *scores, struct err *err)
+{
+    uint32_t i, k;
+    int rc = 0;
+
+    assert(window == plan->window);
+    for (i = 0; i < count; i++)
+        scores[i] = plan->everything ? 0 : -INFINITY;
+    for (i = 0; i < plan->part_count && !rc && !plan->everything; i++) {
+        for (k = 0; k < count && !rc && plan->parts[i]->has_matches;)
+            rc = score_some(plan, plan->parts[i], window, offsets, count, &k, threshold, scores,
+                            err);
+    }
+    return rc;
+}

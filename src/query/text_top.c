@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * text_top.c - the best k of a query, without a total; see text_plan.h.
+ *
+ * Part by part: a document lives in one only, and the worst of the k found so far is what the rest
+ * has to beat. Where one list cannot be done without (the rarest word that must be there, or the
+ * only one of those that should be that is enough together with all others), it is gone through
+ * block by block: values of 256 postings at once, those kept that the other words can lift high
+ * enough, and only these are looked for in the other lists. As long as there are several such
+ * lists, windows are matched and scored.
+ *
+ * The threshold comes from documents that were found, matched and passed the filter: never from
+ * bounds or statistics.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "query/text_parts.h"
+
+/* The k best, as a heap: the worst is on top. */
+struct collector {
+    struct scored_doc *docs;
+    uint32_t count, k;
+
+    window_filter_fn *filter;
+    void *context;
+    uint32_t window; /* of bits */
+    struct window_bits bits;
+};
+
+static bool is_worse(const struct scored_doc *a, const struct scored_doc *b)
+{
+    return a->score < b->score || (a->score == b->score && a->id > b->id);
+}
+
+static void sift_down(struct collector *collector, struct scored_doc doc)
+{
+    uint32_t at = 0, child = 1;
+
+    while (child < collector->count) {
+        if (child + 1 < collector->count &&
+            is_worse(&collector->docs[child + 1], &collector->docs[child]))
+            child++;
+        if (!is_worse(&collector->docs[child], &doc))
+            break;
+        collector->docs[at] = collector->docs[child];
+        at = child;
+        child = 2 * at + 1;
+    }
+    collector->docs[at] = doc;
+}
+
+static void collect(struct collector *collector, struct scored_doc doc)
+{
+    uint32_t at;
+
+    if (collector->count == collector->k) {
+        if (is_worse(&collector->docs[0], &doc))
+            sift_down(collector, doc);
+        return;
+    }
+    at = collector->count++;
+    while (at > 0 && is_worse(&doc, &collector->docs[(at - 1) / 2])) {
+        collector->docs[at] = collector->docs[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    collector->docs[at] = doc;
+}
+
+/* What a document from this id on must have to get in. */
+static float score_needed(const struct collector *collector, docid from)
+{
+    const struct scored_doc *worst = &collector->docs[0];
+
+    if (collector->count < collector->k)
+        return -INFINITY;
+    return from > worst->id ? nextafterf(worst->score, INFINITY) : worst->score;
+}
+
+static int passes(struct collector *collector, docid id, bool *pass, struct err *err)
+{
+    uint32_t window = window_of(id);
+    int rc = 0;
+
+    *pass = true;
+    if (!collector->filter)
+        return 0;
+    if (window != collector->window)
+        rc = collector->filter(collector->context, window, &collector->bits, err);
+    collector->window = rc ? WINDOW_END : window;
+    *pass = !rc && window_test(&collector->bits, id & (WINDOW_SIZE - 1));
+    return rc;
+}
+
+/* ---- by one list ---- */
+
+static int take_run(struct text_plan *plan, struct text_part *part, const struct scored_run *run,
+                    struct collector *collector, float min, struct err *err)
+{
+    struct candidates *candidates = plan->scratch->candidates;
+    uint32_t i;
+    int rc = 0;
+
+    candidates->count = 0;
+    for (i = 0; i < run->count && !rc; i++) {
+        bool pass = live_has(part->live, run->ids[i]);
+
+        if (pass)
+            rc = passes(collector, run->ids[i], &pass, err);
+        candidates->ids[candidates->count] = run->ids[i];
+        candidates->values[part->steps[0].row][candidates->count] = run->values[i];
+        candidates->count += pass;
+    }
+    if (rc || candidates->count == 0)
+        return rc;
+    rc = candidates_score(plan, part, candidates, true, false, min, err);
+    for (i = 0; i < candidates->count && !rc; i++)
+        collect(collector, (struct scored_doc){candidates->ids[i], candidates->scores[i]});
+    return rc;
+}
+
+/* Goes through the list of the first step from an id on. */
+static int drive(struct text_plan *plan, struct text_part *part, docid from,
+                 struct collector *collector, struct err *err)
+{
+    bool bounded = plan->tuning.use_bounds >= 0;
+    struct text_list *list = part->steps[0].list;
+    float rest = part->step_count > 1 ? part->max - list->max : 0; /* alone: no rounding */
+    struct scored_run run;
+    int rc = list_score_from(list, from, err);
+
+    while (!rc && !list_score_ended(list)) {
+        docid low = list_score_low(list) > from ? list_score_low(list) : from;
+        float min = bounded ? score_needed(collector, low) : -INFINITY;
+
+        if (part->max < min)
+            break;
+        rc = list_score_skip(plan, list, min_without(min, rest), err);
+        if (rc || list_score_ended(list))
+            break;
+        rc = list_score_block(plan, list, from, DOCID_END - 1, min_without(min, rest), &run, err);
+        if (!rc && run.count)
+            rc = take_run(plan, part, &run, collector, min, err);
+        if (!rc)
+            rc = list_score_next(list, err);
+    }
+    return rc;
+}
+
+/* ---- by windows ---- */
+
+static int take_window(struct text_plan *plan, struct text_part *part, uint32_t window,
+                       struct collector *collector, struct err *err)
+{
+    uint16_t *offsets = plan->scratch->found;
+    float *scores = plan->scratch->scores;
+    float min = plan->tuning.use_bounds >= 0 ? score_needed(collector, window_first(window))
+                                             : -INFINITY;
+    uint32_t count = 0, i;
+    bool pass;
+    int rc = part_match(plan, part, window, NULL, err);
+
+    if (rc || !part->has_matches)
+        return rc;
+    rc = passes(collector, window_first(window), &pass, err);
+    if (rc)
+        return rc;
+    if (collector->filter)
+        kernels()->window_and(&part->matched, &collector->bits);
+    rc = part_select(plan, part, window, &part->matched, min, offsets, scores, &count, err);
+    for (i = 0; i < count && !rc; i++)
+        collect(collector, (struct scored_doc){window_first(window) + offsets[i], scores[i]});
+    return rc;
+}
+
+/* Until the end, or (should) until one list is enough. */
+static int take_windows(struct text_plan *plan, struct text_part *part, struct collector *collector,
+                        struct err *err)
+{
+    uint32_t window;
+    int rc = part_next(plan, part, 0, &window, err);
+
+    while (!rc && window != WINDOW_END) {
+        float min = score_needed(collector, window_first(window));
+        uint32_t essential = 2;
+
+        if (plan->tuning.use_bounds >= 0 && plan->must_count == 0 && !isinf(min))
+            essential = part_essential(plan, part, min);
+        if (essential == 0)
+            break;
+        if (essential == 1 && part->steps[0].list)
+            return drive(plan, part, window_first(window), collector, err);
+        rc = take_window(plan, part, window, collector, err);
+        if (!rc)
+            rc = part_next(plan, part, window + 1, &window, err);
+    }
+    return rc;
+}
+
+static int take_part(struct text_plan *plan, struct text_part *part, struct collector *collector,
+                     struct err *err)
+{
+    bool one = plan->must_count || plan->should_count == 1;
+
+    if (plan->tuning.use_bounds >= 0 && part->max < score_needed(collector, 0))
+        return 0;
+    if (one && part->steps[0].list && plan->tuning.use_windows <= 0)
+        return drive(plan, part, 0, collector, err);
+    return take_windows(plan, part, collector, err);
+}
+
+/* No word is asked for: all scores are 0, the lowest ids are the best. */
+static int take_everything(struct text_plan *plan, struct collector *collector, struct err *err)
+{
+    uint16_t *offsets = plan->scratch->found;
+    struct window_bits bits;
+    uint32_t window, count, i;
+    bool pass;
+    int rc = 0;
+
+    for (window = text_plan_next(plan, 0);
+         window != WINDOW_END && collector->count < collector->k && !rc;
+         window = text_plan_next(plan, window + 1)) {
+        rc = text_plan_match(plan, window, NULL, &bits, err);
+        if (!rc)
+            rc = passes(collector, window_first(window), &pass, err);
+        if (!rc && collector->filter)
+            kernels()->window_and(&bits, &collector->bits);
+        count = rc ? 0 : kernels()->window_list(&bits, offsets);
+        for (i = 0; i < count && collector->count < collector->k; i++)
+            collect(collector, (struct scored_doc){window_first(window) + offsets[i], 0});
+    }
+    return rc;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    return is_worse(a, b) ? 1 : -1;
+}
+
+int text_plan_top(struct text_plan *plan, uint32_t k, window_filter_fn *filter, void *context,
+                  struct scored_doc *top, uint32_t *count, struct err *err)
+{
+    struct collector collector = {
+        .docs = top, .k = k, .filter = filter, .context = context, .window = WINDOW_END};
+    uint32_t i;
+    int rc = 0;
+
+    *count = 0;
+    if (plan->never || k == 0)
+        return 0;
+    if (plan->everything)
+        rc = take_everything(plan, &collector, err);
+    for (i = 0; i < plan->part_count && !rc && !plan->everything; i++)
+        rc = take_part(plan, plan->parts[i], &collector, err);
+    if (rc)
+        return rc;
+    if (collector.count)
+        qsort(top, collector.count, sizeof(*top), by_rank);
+    *count = collector.count;
+    return 0;
+}

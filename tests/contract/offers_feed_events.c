@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* offers_feed_events.c - feeds that come by the topic, and the keeping of tasks, on every store. */
+#include "contract/feeds_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "net/message.h"
+#include "offers/feed_events.h"
+#include "offers/feed_keep.h"
+
+enum { WAIT_MS = 60000, MANY_COUNT = 600 };
+
+struct topic_scene {
+    struct feed_scene feeds;
+    struct topics *topics;
+    struct feed_events *events;
+};
+
+static int set_up(void **state)
+{
+    static struct topic_scene scene;
+    bool postgres = *state != NULL;
+    struct err err = {0};
+
+    memset(&scene, 0, sizeof(scene));
+    *state = NULL;
+    if (!feed_scene_open(&scene.feeds, postgres))
+        return 0;
+    OK(topics_open("memory:", NULL, &scene.topics, &err));
+    *state = &scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct topic_scene *scene = *state;
+
+    if (!scene)
+        return 0;
+    feed_events_stop(scene->events);
+    topics_close(scene->topics);
+    check_items(&scene->feeds);
+    feed_scene_close(&scene->feeds);
+    return 0;
+}
+
+static struct topic_scene *start(void **state)
+{
+    if (!*state)
+        skip();
+    return *state;
+}
+
+static void run_worker(struct topic_scene *scene)
+{
+    struct err err = {0};
+
+    OK(feed_events_start(&scene->feeds.place.offers, scene->topics, &scene->events, &err));
+}
+
+static void stop_worker(struct topic_scene *scene)
+{
+    feed_events_stop(scene->events);
+    scene->events = NULL;
+}
+
+static void produce(struct topic_scene *scene, struct bytes value)
+{
+    const struct topic_record record = {.key = bytes_of("s/main"), .value = value};
+    struct err err = {0};
+
+    OK(topic_produce(scene->topics, FEED_EVENTS_TOPIC, &record, 1, NULL, &err));
+}
+
+static void produce_event(struct topic_scene *scene, int64_t task_id, Torg__V1__FeedEvent *event)
+{
+    struct buf wire = BUF_INIT(1 << 20);
+
+    event->seller = (char *)scene->feeds.seller;
+    event->feed = (char *)scene->feeds.feed;
+    event->task_id = task_id;
+    message_encode(&event->base, &wire);
+    produce(scene, buf_bytes(&wire));
+    buf_release(&wire);
+}
+
+static void produce_task(struct topic_scene *scene, int64_t task_id, const char *rows)
+{
+    Torg__V1__FeedEvent end = TORG__V1__FEED_EVENT__INIT;
+    Torg__V1__FeedEnd last = TORG__V1__FEED_END__INIT;
+    size_t count;
+    Torg__V1__FeedEvent **events = events_of(&scene->feeds, rows, 0, &count);
+
+    for (size_t i = 0; i < count; i++)
+        produce_event(scene, task_id, events[i]);
+    end.event_case = TORG__V1__FEED_EVENT__EVENT_END;
+    end.end = &last;
+    last.row_count = (int64_t)count;
+    produce_event(scene, task_id, &end);
+}
+
+/* Records of the topic that are not committed yet. */
+static uint64_t lag(struct topic_scene *scene)
+{
+    uint64_t sum = 0;
+    struct err err = {0};
+
+    for (uint32_t i = 0; i < EXPORT_PARTITION_COUNT; i++) {
+        struct topic_lag one;
+
+        OK(topic_lag(scene->topics, "offers-feeds", FEED_EVENTS_TOPIC, i, &one, &err));
+        sum += one.lag;
+    }
+    return sum;
+}
+
+static void wait_a_step(int64_t until_us)
+{
+    const struct timespec step = {.tv_nsec = 2 * 1000 * 1000};
+
+    if (clock_mono_us(clock_system()) > until_us)
+        fail_msg("waited for too long");
+    nanosleep(&step, NULL);
+}
+
+static void wait_until_read(struct topic_scene *scene)
+{
+    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+
+    while (lag(scene))
+        wait_a_step(until_us);
+}
+
+static const char *many(struct topic_scene *scene, int count)
+{
+    struct buf text = BUF_INIT(1 << 20);
+    const char *kept;
+
+    for (int i = 0; i < count; i++)
+        buf_printf(&text, "%sp%d=1", i ? " " : "", i);
+    kept = arena_strdup(scene->feeds.arena, buf_text(&text));
+    buf_release(&text);
+    return kept;
+}
+
+/* --- the topic --- */
+
+static void feeds_come_by_the_topic(void **state)
+{
+    struct topic_scene *scene = start(state);
+    struct feed_scene *feeds = &scene->feeds;
+
+    run_worker(scene);
+    produce_task(scene, 1, "a=1 b=1 c=?");
+    produce(scene, bytes_of("\xff no message"));
+    produce_task(scene, 3, "a=2 d=1");
+    produce_task(scene, 2, "a=9"); /* too late: passed over */
+    wait_until_read(scene);
+    assert_string_equal(told(feeds, get_task(feeds, 1)), "DONE rows 3 created 2 refused 1");
+    assert_string_equal(told(feeds, get_task(feeds, 3)),
+                        "DONE rows 2 created 1 updated 1 deleted 1");
+    assert_string_equal(shown(feeds), "a=2 d=1");
+    produce_task(scene, 3, "a=2 d=1"); /* delivered twice */
+    wait_until_read(scene);
+    assert_string_equal(told(feeds, get_task(feeds, 3)),
+                        "DONE rows 2 created 1 updated 1 deleted 1");
+    assert_int_equal(item_offer(feeds, "a")->revision, 2);
+}
+
+static void a_lost_record_holds_the_task(void **state)
+{
+    struct topic_scene *scene = start(state);
+    Torg__V1__FeedEvent bad = TORG__V1__FEED_EVENT__INIT;
+    Torg__V1__FeedUpsert upsert = TORG__V1__FEED_UPSERT__INIT;
+
+    run_worker(scene);
+    produce_task(scene, 1, "a=1 b=1");
+    wait_until_read(scene);
+    bad.event_case = TORG__V1__FEED_EVENT__EVENT_UPSERT; /* without its number */
+    bad.upsert = &upsert;
+    produce_event(scene, 2, &bad);
+    produce_task(scene, 2, "");
+    produce_task(scene, 4, "a=1");
+    wait_until_read(scene);
+    assert_string_equal(told(&scene->feeds, get_task(&scene->feeds, 2)), "HELD EMPTY");
+    assert_string_equal(shown(&scene->feeds), "a=1");
+}
+
+static void an_end_is_committed_when_nothing_is_left(void **state)
+{
+    struct topic_scene *scene = start(state);
+    struct feed_scene *feeds = &scene->feeds;
+    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+    int seen = 0;
+
+    feeds->rules.guard_percent = 100;
+    feeds->rules.slice_us = 0; /* a few deletions a poll */
+    run_task(feeds, 1, many(scene, MANY_COUNT));
+    run_worker(scene);
+    produce_task(scene, 2, "a=1");
+    for (;;) {
+        struct feed_key key = key_of(feeds, 2);
+        uint64_t left = lag(scene); /* before: the task only goes on */
+        struct feed_task task;
+        struct err err = {0};
+        int rc = feed_task_get(&feeds->place.offers, &key, feeds->arena, &task, &err);
+
+        if (!rc && task.message->state == TORG__V1__FEED_TASK__STATE__DONE)
+            break;
+        assert_true(left > 0 || rc);
+        if (!rc && task.message->counts->deleted && seen++ == 0)
+            stop_worker(scene); /* in the middle of it */
+        if (seen == 1 && !scene->events) {
+            assert_int_equal(get_task(feeds, 2)->state, FEED_ENDING);
+            assert_true(lag(scene) > 0);
+            run_worker(scene);
+        }
+        wait_a_step(until_us);
+    }
+    wait_until_read(scene);
+    assert_string_equal(told(feeds, get_task(feeds, 2)), "DONE rows 1 created 1 deleted 600");
+    assert_string_equal(shown(feeds), "a=1");
+}
+
+/* --- keeping --- */
+
+static struct feed_kept keep(struct feed_scene *feeds)
+{
+    static const atomic_bool stopping;
+    struct feed_kept kept = {0};
+    struct err err = {0};
+
+    OK(feed_keep(&feeds->place.offers, &stopping, &kept, &err));
+    return kept;
+}
+
+static void what_nobody_drives_is_gone_on_with(void **state)
+{
+    struct topic_scene *scene = start(state);
+    struct feed_scene *feeds = &scene->feeds;
+    const struct feed_patience none = {.until_us = 0};
+    struct feed_key key = key_of(feeds, 2);
+    Torg__V1__FeedEnd end = TORG__V1__FEED_END__INIT;
+    struct feed_task task;
+    struct err err = {0};
+
+    feeds->rules.guard_percent = 100;
+    run_task(feeds, 1, many(scene, 2 * FEED_BATCH_COUNT));
+    OK(try_rows(feeds, 2, "a=1", 0, &err));
+    end.row_count = 1;
+    OK(feed_end(&feeds->place.offers, &key, &end, &none, feeds->arena, &task, &err));
+    assert_int_equal(task.message->state, FEED_ENDING);
+    assert_int_equal(keep(feeds).resumed, 0); /* its driver may live */
+    clock_manual_advance(&feeds->place.clock, (int64_t)(FEED_RESUME_S + 1) * SECOND_US);
+    assert_int_equal(keep(feeds).resumed, 1);
+    assert_string_equal(told(feeds, get_task(feeds, 2)), "DONE rows 1 created 1 deleted 128");
+    OK(feed_task_move(&feeds->place.offers, &key, FEED_DONE, FEED_UNDOING, feeds->arena, &task,
+                      &err));
+    clock_manual_advance(&feeds->place.clock, (int64_t)(FEED_RESUME_S + 1) * SECOND_US);
+    assert_int_equal(keep(feeds).resumed, 1);
+    assert_string_equal(told(feeds, get_task(feeds, 2)),
+                        "UNDONE rows 1 created 1 deleted 128 undone 129");
+}
+
+static void the_silent_is_held_and_the_held_is_dropped(void **state)
+{
+    struct topic_scene *scene = start(state);
+    struct feed_scene *feeds = &scene->feeds;
+    struct err err = {0};
+
+    run_task(feeds, 1, "a=1 b=1");
+    OK(try_rows(feeds, 2, "a=1", 0, &err));
+    assert_int_equal(keep(feeds).held, 0);
+    clock_manual_advance(&feeds->place.clock, feeds->rules.idle_us + 1);
+    assert_int_equal(keep(feeds).held, 1);
+    assert_string_equal(told(feeds, get_task(feeds, 2)), "HELD CUT_SHORT rows 1 unchanged 1");
+    OK(try_rows(feeds, 2, "a=1 b=1", 0, &err)); /* it goes on all the same */
+    assert_string_equal(told(feeds, get_task(feeds, 2)), "RUNNING rows 2 unchanged 2");
+    clock_manual_advance(&feeds->place.clock, feeds->rules.idle_us + 1);
+    assert_int_equal(keep(feeds).held, 1);
+    clock_manual_advance(&feeds->place.clock, feeds->rules.report_us + 1);
+    assert_int_equal(keep(feeds).dropped, 1);
+    assert_string_equal(told(feeds, get_task(feeds, 2)), "CANCELLED CUT_SHORT rows 2 unchanged 2");
+    assert_string_equal(shown(feeds), "a=1 b=1");
+}
+
+static void old_reports_and_names_go(void **state)
+{
+    struct topic_scene *scene = start(state);
+    struct feed_scene *feeds = &scene->feeds;
+
+    run_task(feeds, 1, "a=1 b=1");
+    run_task(feeds, 2, "a=1");
+    assert_int_equal(keep(feeds).forgotten, 0);
+    clock_manual_advance(&feeds->place.clock, feeds->rules.report_us + SECOND_US);
+    assert_int_equal(keep(feeds).forgotten, 4); /* a b; a b */
+    assert_string_equal(report(feeds, 1), "");
+    assert_string_equal(told(feeds, get_task(feeds, 2)), "DONE rows 1 unchanged 1 deleted 1");
+    clock_manual_advance(&feeds->place.clock, feeds->rules.revive_us);
+    assert_int_equal(keep(feeds).forgotten, 1); /* the name b */
+    assert_null(item_offer(feeds, "b"));
+    for (int i = 0; i < FEED_REPORT_COUNT_MAX + 2; i++)
+        run_task(feeds, 10 + i, "a=1");
+    assert_int_equal(keep(feeds).forgotten, 2); /* crowded out */
+    assert_string_equal(report(feeds, 11), "");
+    assert_string_equal(report(feeds, 12), "1 a UNCHANGED");
+}
+
+/* --- the list of cases --- */
+
+#define CASES                                                                                      \
+    CASE(feeds_come_by_the_topic), CASE(a_lost_record_holds_the_task),                             \
+        CASE(an_end_is_committed_when_nothing_is_left), CASE(what_nobody_drives_is_gone_on_with),  \
+        CASE(the_silent_is_held_and_the_held_is_dropped), CASE(old_reports_and_names_go)
+
+int main(void)
+{
+    static char postgres;
+    const struct CMUnitTest tests[] = {
+#define CASE(name) {"sqlite: " #name, name, set_up, tear_down, NULL}
+        CASES,
+#undef CASE
+#define CASE(name) {"postgres: " #name, name, set_up, tear_down, &postgres}
+        CASES,
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

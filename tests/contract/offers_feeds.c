@@ -1,0 +1,611 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* offers_feeds.c - feeds applied to offers, on every store. */
+#include "contract/feeds_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "offers/feed_apply.h"
+#include "offers/feed_undo.h"
+
+enum { HELD_COUNT = 11 }; /* one more than the guard's least */
+
+static int set_up(void **state)
+{
+    static struct feed_scene scene;
+    bool postgres = *state != NULL;
+
+    *state = feed_scene_open(&scene, postgres) ? &scene : NULL;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct feed_scene *scene = *state;
+
+    if (scene) {
+        check_items(scene);
+        feed_scene_close(scene);
+    }
+    return 0;
+}
+
+static struct feed_scene *start(void **state)
+{
+    if (!*state)
+        skip();
+    return *state;
+}
+
+static int64_t offer_changes(struct feed_scene *scene)
+{
+    return place_integer(&scene->place, "SELECT COUNT(*) FROM queue", NULL, 0);
+}
+
+/* "p1=1 p2=1 …" from `from` to `to`. */
+static const char *many(struct feed_scene *scene, int from, int to)
+{
+    struct buf text = BUF_INIT(1 << 20);
+    const char *kept;
+
+    for (int i = from; i <= to; i++)
+        buf_printf(&text, "%sp%d=1", i > from ? " " : "", i);
+    kept = arena_strdup(scene->arena, buf_text(&text));
+    buf_release(&text);
+    return kept;
+}
+
+/* --- rows --- */
+
+static void rows_create_update_and_leave_alone(void **state)
+{
+    struct feed_scene *scene = start(state);
+    int64_t changes;
+    const char *id;
+
+    assert_string_equal(told(scene, run_task(scene, 1, "a=1 b=2 c=3")), "DONE rows 3 created 3");
+    assert_string_equal(shown(scene), "a=1 b=2 c=3");
+    assert_string_equal(report(scene, 1), "1 a CREATED; 2 b CREATED; 3 c CREATED");
+    id = item_offer(scene, "b")->id;
+    changes = offer_changes(scene);
+    assert_string_equal(told(scene, run_task(scene, 2, "a=1 b=5 c=3")),
+                        "DONE rows 3 updated 1 unchanged 2");
+    assert_string_equal(shown(scene), "a=1 b=5 c=3");
+    assert_string_equal(item_offer(scene, "b")->id, id);
+    assert_int_equal(item_offer(scene, "b")->revision, 2);
+    assert_int_equal(item_offer(scene, "a")->revision, 1);
+    assert_int_equal(offer_changes(scene), changes + 1); /* nothing is written for the others */
+}
+
+static void what_the_feed_no_longer_has_is_deleted(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1 b=2 c=3");
+    assert_string_equal(told(scene, run_task(scene, 5, "b=2 d=4")),
+                        "DONE rows 2 created 1 unchanged 1 deleted 2");
+    assert_string_equal(shown(scene), "b=2 d=4");
+    assert_string_equal(report(scene, 5), "1 b UNCHANGED; 2 d CREATED; - a DELETED; - c DELETED");
+    assert_int_equal(item_offer(scene, "a")->status, TORG__V1__OFFER__STATUS__DELETED);
+}
+
+static void a_row_is_refused_alone_and_its_offer_stays(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1 b=2");
+    assert_string_equal(told(scene, run_task(scene, 2, "x=? a=? b=3")),
+                        "DONE rows 3 updated 1 refused 2");
+    assert_string_equal(told(scene, run_task(scene, 2, "x=? a=? b=3")), /* and again */
+                        "DONE rows 3 updated 1 refused 2");
+    assert_string_equal(shown(scene), "a=1 b=3"); /* a is in the feed, though refused */
+    assert_string_equal(report(scene, 2),
+                        "1 x REFUSED content.title; 2 a REFUSED content.title; 3 b UPDATED");
+}
+
+static void a_row_has_all_reasons(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = key_of(scene, 1);
+    size_t count;
+    Torg__V1__FeedEvent **events = events_of(scene, "a=?", 0, &count);
+    struct feed_task task;
+    struct err err = {0};
+
+    events[0]->upsert->content->price->currency = arena_strdup(scene->arena, "ZZZ");
+    OK(feed_task_open(&scene->place.offers, &key, FEED_REAL, scene->arena, &task, &err));
+    OK(feed_apply_rows(&scene->place.offers, &key, LANGUAGE_EN, events, count, &err));
+    assert_string_equal(report(scene, 1), "1 a REFUSED content.title content.price.currency");
+}
+
+static void an_item_without_an_id_is_known_by_its_content(void **state)
+{
+    struct feed_scene *scene = start(state);
+    const char *first;
+
+    assert_string_equal(told(scene, run_task(scene, 1, "=1 =2")), "DONE rows 2 created 2");
+    first = shown(scene);
+    assert_string_equal(told(scene, run_task(scene, 2, "=2 =1")), "DONE rows 2 unchanged 2");
+    assert_string_equal(shown(scene), first);
+    assert_string_equal(told(scene, run_task(scene, 3, "=1 =3")),
+                        "DONE rows 2 created 1 unchanged 1 deleted 1");
+}
+
+static void a_ban_stays(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1 b=1");
+    move_item(scene, "a", MOVE_BAN);
+    assert_string_equal(told(scene, run_task(scene, 2, "a=2 b=1")),
+                        "DONE rows 2 unchanged 1 banned 1");
+    assert_string_equal(shown(scene), "a=2:BANNED b=1");
+    assert_string_equal(told(scene, run_task(scene, 3, "b=1")),
+                        "DONE rows 1 unchanged 1 deleted 1");
+    assert_string_equal(told(scene, run_task(scene, 4, "a=3 b=1")),
+                        "DONE rows 2 unchanged 1 banned 1"); /* revived, and still banned */
+    assert_string_equal(shown(scene), "a=3:BANNED b=1");
+}
+
+static void other_statuses_stay_and_the_expired_comes_back(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1 b=1 c=1");
+    move_item(scene, "a", MOVE_WITHDRAW);
+    move_item(scene, "b", MOVE_SELL_ON_SITE);
+    move_item(scene, "c", MOVE_EXPIRE);
+    assert_string_equal(told(scene, run_task(scene, 2, "a=2 b=2 c=1")),
+                        "DONE rows 3 updated 2 unchanged 1");
+    assert_string_equal(shown(scene), "a=2:WITHDRAWN b=1:SOLD_ON_SITE c=1");
+    assert_string_equal(report(scene, 2),
+                        "1 a UPDATED; 2 b UNCHANGED (the offer is SOLD_ON_SITE and stays so); "
+                        "3 c UPDATED (the offer had expired and is prolonged)");
+}
+
+static void a_row_may_delete(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1 b=1");
+    assert_string_equal(told(scene, run_task(scene, 2, "a=1 -b -z")),
+                        "DONE rows 3 unchanged 2 deleted 1");
+    assert_string_equal(shown(scene), "a=1");
+    assert_string_equal(report(scene, 2),
+                        "1 a UNCHANGED; 2 b DELETED; 3 z UNCHANGED (there is no such offer)");
+}
+
+static void of_two_rows_with_one_id_the_later_holds(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    assert_string_equal(told(scene, run_task(scene, 1, "a=1 b=1 a=2")),
+                        "DONE rows 3 created 2 updated 1");
+    assert_string_equal(shown(scene), "a=2 b=1");
+    assert_string_equal(told(scene, undo(scene, 1)), "UNDONE rows 3 created 2 updated 1 undone 3");
+    assert_string_equal(shown(scene), "");
+}
+
+/* --- order of tasks, repeats --- */
+
+static void what_a_later_task_has_touched_is_left(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+
+    run_task(scene, 1, "a=1 b=1 c=1");
+    OK(try_rows(scene, 3, "a=3", 0, &err));
+    OK(try_rows(scene, 2, "a=2 b=2 d=2", 0, &err));
+    assert_string_equal(report(scene, 2), "1 a LEFT; 2 b UPDATED; 3 d CREATED");
+    assert_string_equal(shown(scene), "a=3 b=2 c=1 d=2");
+    OK(try_end(scene, 2, 3, NULL, &err));
+    assert_string_equal(shown(scene), "a=3 b=2 d=2");
+    OK(try_end(scene, 3, 1, NULL, &err));
+    assert_string_equal(shown(scene), "a=3");
+}
+
+static void a_task_older_than_one_that_ended_is_refused(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+
+    OK(try_rows(scene, 4, "x=1", 0, &err)); /* opened, and too slow */
+    run_task(scene, 5, "a=1 x=1");
+    assert_int_equal(try_rows(scene, 3, "b=1", 0, &err), ERR_PRECONDITION);
+    assert_int_equal(try_rows(scene, 4, "x=1 b=1", 0, &err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "task 5 has ended"));
+    assert_int_equal(try_end(scene, 4, 1, NULL, &err), ERR_PRECONDITION);
+    assert_string_equal(shown(scene), "a=1 x=1");
+}
+
+static void a_task_sent_again_changes_nothing(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+    int64_t changes;
+
+    run_task(scene, 1, "z=1 a=1");
+    OK(try_rows(scene, 2, "a=2 b=1", 0, &err)); /* and the connection breaks */
+    changes = offer_changes(scene);
+    move_item(scene, "a", MOVE_WITHDRAW); /* what the seller does meanwhile is not undone by it */
+    assert_string_equal(told(scene, run_task(scene, 2, "a=2 b=1 c=1")),
+                        "DONE rows 3 created 2 updated 1 deleted 1");
+    assert_int_equal(offer_changes(scene), changes + 3); /* withdrawn, c, z */
+    assert_string_equal(told(scene, run_task(scene, 2, "a=2 b=1 c=1")),
+                        "DONE rows 3 created 2 updated 1 deleted 1");
+    assert_int_equal(offer_changes(scene), changes + 3);
+    assert_string_equal(shown(scene), "a=2:WITHDRAWN b=1 c=1");
+    /* A row that was not there before is not taken by a task that is over. */
+    assert_int_equal(try_rows(scene, 2, "a=2 b=1 c=1 d=1", 0, &err), ERR_PRECONDITION);
+}
+
+static void a_row_repeated_with_other_content_is_applied(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+
+    run_task(scene, 1, "a=1");
+    OK(try_rows(scene, 2, "a=2 b=2", 0, &err));
+    assert_string_equal(told(scene, run_task(scene, 2, "a=3 b=3")),
+                        "DONE rows 2 created 1 updated 1");
+    assert_string_equal(shown(scene), "a=3 b=3");
+    undo(scene, 2);
+    assert_string_equal(shown(scene), "a=1"); /* not a=2 */
+}
+
+/* --- the guard --- */
+
+static void mass_deletion_is_held_until_confirmed(void **state)
+{
+    struct feed_scene *scene = start(state);
+    Torg__V1__FeedTask *task;
+
+    run_task(scene, 1, many(scene, 1, 30));
+    task = run_task(scene, 2, many(scene, HELD_COUNT + 1, 30));
+    assert_string_equal(told(scene, task), "HELD MASS_DELETION rows 19 unchanged 19");
+    assert_int_equal(task->to_delete, HELD_COUNT);
+    assert_int_equal(task->had, 30);
+    assert_int_equal(get_task(scene, 2)->state, FEED_HELD);
+    assert_string_equal(told(scene, confirm(scene, 2)),
+                        "DONE MASS_DELETION rows 19 unchanged 19 deleted 11");
+    /* Ten of nineteen are half of it, and few enough. */
+    assert_string_equal(told(scene, run_task(scene, 3, many(scene, 22, 30))),
+                        "DONE rows 9 unchanged 9 deleted 10");
+}
+
+static void empty_and_cut_short_feeds_are_held(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = key_of(scene, 4);
+    Torg__V1__FeedTask *task;
+    struct feed_task cut;
+    struct err err = {0};
+
+    assert_string_equal(told(scene, run_task(scene, 1, "")), "DONE"); /* nothing to lose */
+    run_task(scene, 2, "a=1 b=1");
+    assert_string_equal(told(scene, run_task(scene, 3, "")), "HELD EMPTY");
+    OK(try_rows(scene, 4, "a=1", 0, &err));
+    OK(try_end(scene, 4, 2, &task, &err));
+    assert_string_equal(told(scene, task), "HELD COUNT_DIFFERS rows 1 unchanged 1");
+    OK(try_rows(scene, 4, "a=1 b=2", 0, &err)); /* the rest comes after all */
+    OK(feed_task_hold_cut(&scene->place.offers, &key, scene->arena, &cut, &err));
+    assert_string_equal(told(scene, cut.message), "HELD CUT_SHORT rows 2 updated 1 unchanged 1");
+    OK(try_rows(scene, 4, "a=1 b=2", 0, &err));
+    OK(try_end(scene, 4, 2, &task, &err));
+    assert_string_equal(told(scene, task), "DONE rows 2 updated 1 unchanged 1");
+    assert_string_equal(told(scene, run_task(scene, 5, "x=?")), "HELD EMPTY rows 1 refused 1");
+    assert_string_equal(shown(scene), "a=1 b=2");
+}
+
+static void a_held_task_can_be_dropped(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = key_of(scene, 2);
+    struct feed_task task;
+    struct err err = {0};
+
+    run_task(scene, 1, many(scene, 1, 20));
+    run_task(scene, 2, "p1=2 n=1");
+    OK(feed_task_move(&scene->place.offers, &key, FEED_HELD, FEED_CANCELLED, scene->arena, &task,
+                      &err));
+    assert_int_equal(try_rows(scene, 2, "p1=2 n=1", 0, &err), ERR_PRECONDITION);
+    assert_string_equal(told(scene, undo(scene, 2)),
+                        "UNDONE MASS_DELETION rows 2 created 1 updated 1 undone 2");
+    assert_string_equal(shown(scene),
+                        "p1=1 p10=1 p11=1 p12=1 p13=1 p14=1 p15=1 p16=1 p17=1 p18=1 p19=1 p2=1 "
+                        "p20=1 p3=1 p4=1 p5=1 p6=1 p7=1 p8=1 p9=1");
+}
+
+static void deletion_goes_on_where_it_stopped(void **state)
+{
+    struct feed_scene *scene = start(state);
+    const struct feed_patience none = {.until_us = 0};
+    struct feed_key key = key_of(scene, 2);
+    Torg__V1__FeedEnd end = TORG__V1__FEED_END__INIT;
+    struct feed_task task;
+    struct err err = {0};
+    int steps = 0;
+
+    scene->rules.guard_percent = 100;
+    run_task(scene, 1, many(scene, 1, 3 * FEED_BATCH_COUNT));
+    OK(try_rows(scene, 2, "a=1", 0, &err));
+    end.row_count = 1;
+    OK(feed_end(&scene->place.offers, &key, &end, &none, scene->arena, &task, &err));
+    assert_int_equal(task.message->state, FEED_ENDING);
+    assert_int_equal(task.message->counts->deleted, FEED_BATCH_COUNT);
+    while (task.message->state == TORG__V1__FEED_TASK__STATE__ENDING && steps++ < 10) {
+        /* What a task does that begins meanwhile is not deleted. */
+        if (steps == 1)
+            OK(try_rows(scene, 3, "p150=3", 0, &err));
+        OK(feed_end(&scene->place.offers, &key, &end, &none, scene->arena, &task, &err));
+    }
+    assert_string_equal(told(scene, task.message), "DONE rows 1 created 1 deleted 191");
+    assert_string_equal(shown(scene), "a=1 p150=3");
+}
+
+static void a_dry_run_tells_and_changes_nothing(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = key_of(scene, 7);
+    int64_t changes;
+    struct feed_task task;
+    struct err err = {0};
+
+    run_task(scene, 1, "a=1 b=1 c=1 d=1");
+    changes = offer_changes(scene);
+    OK(feed_task_open(&scene->place.offers, &key, FEED_DRY_RUN, scene->arena, &task, &err));
+    assert_string_equal(told(scene, run_task(scene, 7, "a=1 b=2 e=1 f=? -d")),
+                        "DONE rows 5 created 1 updated 1 unchanged 1 refused 1 deleted 2");
+    assert_string_equal(report(scene, 7),
+                        "1 a UNCHANGED; 2 b UPDATED; 3 e CREATED; 4 f REFUSED content.title; "
+                        "5 d DELETED; - c DELETED");
+    assert_string_equal(shown(scene), "a=1 b=1 c=1 d=1");
+    assert_int_equal(offer_changes(scene), changes);
+    assert_int_equal(feed_undo(&scene->place.offers, &key, for_ever(), scene->arena, &task, &err),
+                     ERR_PRECONDITION);
+    assert_int_equal(
+        feed_task_open(&scene->place.offers, &key, FEED_REAL, scene->arena, &task, &err),
+        ERR_PRECONDITION);
+    assert_string_equal(told(scene, run_task(scene, 2, "a=1 b=1 c=1 d=1")),
+                        "DONE rows 4 unchanged 4"); /* it has ended nothing */
+}
+
+/* --- undo and revival --- */
+
+static void a_task_is_undone(void **state)
+{
+    struct feed_scene *scene = start(state);
+    const char *before;
+    const char *id;
+
+    run_task(scene, 1, "a=1 b=1 c=1 d=1 e=1");
+    move_item(scene, "c", MOVE_WITHDRAW);
+    move_item(scene, "d", MOVE_EXPIRE);
+    before = shown(scene);
+    id = item_offer(scene, "c")->id;
+    assert_string_equal(told(scene, run_task(scene, 2, "a=2 d=1 -e n=1")),
+                        "DONE rows 4 created 1 updated 2 deleted 3");
+    assert_string_equal(shown(scene), "a=2 d=1 n=1");
+    assert_string_equal(told(scene, undo(scene, 2)),
+                        "UNDONE rows 4 created 1 updated 2 deleted 3 undone 6");
+    assert_string_equal(shown(scene), before);
+    assert_string_equal(item_offer(scene, "c")->id, id);
+    assert_string_equal(told(scene, undo(scene, 2)), /* asked again */
+                        "UNDONE rows 4 created 1 updated 2 deleted 3 undone 6");
+    assert_string_equal(told(scene, run_task(scene, 3, "a=1 n=2")),
+                        "DONE rows 2 unchanged 1 deleted 4 revived 1");
+}
+
+static void what_was_touched_since_is_not_undone(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+
+    run_task(scene, 1, "a=1 b=1 c=1 d=1 e=1");
+    run_task(scene, 2, "a=2 b=2 c=2 n=1 m=1 o=1");
+    move_item(scene, "a", MOVE_WITHDRAW);
+    move_item(scene, "n", MOVE_BAN);
+    OK(try_rows(scene, 3, "b=2 c=3 m=1 d=4", 0, &err));
+    undo(scene, 2);
+    assert_string_equal(report(scene, 2),
+                        "1 a UPDATED left: it has been changed since; "
+                        "2 b UPDATED left: task 3 has had it since; "
+                        "3 c UPDATED left: task 3 has had it since; "
+                        "4 n CREATED left: it has been changed since; "
+                        "5 m CREATED left: task 3 has had it since; 6 o CREATED undone; "
+                        "- d DELETED left: task 3 has had it since; - e DELETED undone");
+    assert_string_equal(shown(scene), "a=2:WITHDRAWN b=2 c=3 d=4 e=1 m=1 n=1:BANNED");
+}
+
+static void undo_has_its_time(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = key_of(scene, 1);
+    struct feed_task task;
+    struct err err = {0};
+
+    run_task(scene, 1, "a=1");
+    clock_manual_advance(&scene->place.clock, scene->rules.undo_us + 1);
+    assert_int_equal(feed_undo(&scene->place.offers, &key, for_ever(), scene->arena, &task, &err),
+                     ERR_PRECONDITION);
+    assert_string_equal(shown(scene), "a=1");
+}
+
+static void an_item_that_comes_back_is_revived(void **state)
+{
+    struct feed_scene *scene = start(state);
+    const char *id;
+
+    run_task(scene, 1, "a=1 b=1");
+    id = item_offer(scene, "a")->id;
+    run_task(scene, 2, "b=1");
+    clock_manual_advance(&scene->place.clock, scene->rules.revive_us - 1000);
+    assert_string_equal(told(scene, run_task(scene, 3, "a=2 b=1")),
+                        "DONE rows 2 unchanged 1 revived 1");
+    assert_string_equal(item_offer(scene, "a")->id, id);
+    assert_string_equal(shown(scene), "a=2 b=1");
+    run_task(scene, 4, "b=1");
+    clock_manual_advance(&scene->place.clock, scene->rules.revive_us + 1000);
+    assert_string_equal(told(scene, run_task(scene, 5, "a=2 b=1")),
+                        "DONE rows 2 created 1 unchanged 1");
+    assert_string_not_equal(item_offer(scene, "a")->id, id);
+}
+
+/* --- whose --- */
+
+static void offers_made_by_hand_are_matched(void **state)
+{
+    struct feed_scene *scene = start(state);
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of("s", scene->arena);
+    Torg__V1__OfferContent *content = content_of(scene->arena, "books", 9, 100, "RUB");
+    struct err err = {0};
+
+    content->external_id = arena_strdup(scene->arena, "a");
+    OK(offers_create(&scene->place.offers, &author, content, &receipt, &err));
+    assert_string_equal(told(scene, run_task(scene, 1, "b=1")), "DONE rows 1 created 1");
+    assert_string_equal(shown(scene), "a=9 b=1"); /* of no feed: not deleted */
+    assert_string_equal(told(scene, run_task(scene, 2, "a=9 b=1")), "DONE rows 2 unchanged 2");
+    assert_string_equal(told(scene, run_task(scene, 3, "b=1")),
+                        "DONE rows 1 unchanged 1 deleted 1"); /* it was the feed's */
+    content = content_of(scene->arena, "books", 8, 100, "RUB");
+    content->external_id = arena_strdup(scene->arena, "a");
+    OK(offers_create(&scene->place.offers, &author, content, &receipt, &err));
+    assert_string_equal(shown(scene), "a=8 b=1"); /* the name was free */
+}
+
+static void a_name_that_is_changed_by_hand_leaves_the_feed(void **state)
+{
+    struct feed_scene *scene = start(state);
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of("s", scene->arena);
+    Torg__V1__OfferContent *content = content_of(scene->arena, "books", 2, 100, "RUB");
+    Torg__V1__Offer *offer;
+    struct err err = {0};
+
+    run_task(scene, 1, "a=1 b=1");
+    offer = item_offer(scene, "a");
+    content->external_id = arena_strdup(scene->arena, "mine");
+    OK(offers_update(&scene->place.offers, &author, id_of(offer->id), offer->revision, content,
+                     &receipt, &err));
+    assert_string_equal(told(scene, run_task(scene, 2, "a=1")), "DONE rows 1 created 1 deleted 1");
+    assert_string_equal(shown(scene), "a=1 mine=2");
+}
+
+static void feeds_of_a_seller_do_not_meet(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1 b=1");
+    scene->feed = "other";
+    assert_string_equal(told(scene, run_task(scene, 1, "b=2 c=1")),
+                        "DONE rows 2 created 1 refused 1");
+    assert_string_equal(report(scene, 1), "1 b REFUSED external_id; 2 c CREATED");
+    assert_string_equal(shown(scene), "a=1 b=1 c=1");
+    scene->feed = "main";
+    run_task(scene, 2, "a=1");
+    scene->feed = "other";
+    assert_string_equal(told(scene, run_task(scene, 2, "b=2 c=1")), /* now it is free */
+                        "DONE rows 2 unchanged 1 revived 1");
+}
+
+static void sellers_do_not_meet(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1 b=1");
+    scene->seller = "t";
+    assert_string_equal(told(scene, run_task(scene, 1, "a=2")), "DONE rows 1 created 1");
+    assert_string_equal(told(scene, run_task(scene, 2, "a=2")), "DONE rows 1 unchanged 1");
+    scene->seller = "s";
+    assert_string_equal(shown(scene), "a=1 b=1");
+}
+
+struct noting {
+    struct feed_scene *scene;
+    const char *url;
+};
+
+static int note_photo(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct noting *noting = arg;
+    Torg__V1__Offer offer = TORG__V1__OFFER__INIT;
+    Torg__V1__OfferContent content = TORG__V1__OFFER_CONTENT__INIT;
+
+    content.external_id = (char *)"a";
+    offer.seller = (char *)noting->scene->seller;
+    offer.content = &content;
+    return feed_rows_note_photo(tx, &offer, noting->url, "404 Not Found", noting->scene->arena,
+                                err);
+}
+
+static void failed_photos_are_told_in_the_report(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct noting noting = {.scene = scene, .url = "https://x/1"};
+    struct err err = {0};
+
+    run_task(scene, 1, "a=1 b=1");
+    OK(store_write(scene->place.store, note_photo, &noting, &err));
+    OK(store_write(scene->place.store, note_photo, &noting, &err)); /* told once */
+    noting.url = "https://x/2";
+    OK(store_write(scene->place.store, note_photo, &noting, &err));
+    assert_string_equal(report(scene, 1),
+                        "1 a CREATED photo https://x/1 photo https://x/2; 2 b CREATED");
+}
+
+static void tasks_are_listed_newest_first(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = key_of(scene, 1);
+    Torg__V1__FeedTask *tasks[2];
+    struct err err = {0};
+    size_t count;
+
+    for (int i = 1; i <= 3; i++)
+        run_task(scene, 10 * i, "a=1");
+    OK(feed_task_list(&scene->place.offers, &key, INT64_MAX, 2, scene->arena, tasks, &count, &err));
+    assert_int_equal(count, 2);
+    assert_int_equal(tasks[0]->task_id, 30);
+    OK(feed_task_list(&scene->place.offers, &key, tasks[1]->task_id, 2, scene->arena, tasks, &count,
+                      &err));
+    assert_int_equal(count, 1);
+    assert_int_equal(tasks[0]->task_id, 10);
+}
+
+/* --- the list of cases --- */
+
+#define CASES                                                                                      \
+    CASE(rows_create_update_and_leave_alone), CASE(what_the_feed_no_longer_has_is_deleted),        \
+        CASE(a_row_is_refused_alone_and_its_offer_stays), CASE(a_row_has_all_reasons),             \
+        CASE(an_item_without_an_id_is_known_by_its_content), CASE(a_ban_stays),                    \
+        CASE(other_statuses_stay_and_the_expired_comes_back), CASE(a_row_may_delete),              \
+        CASE(of_two_rows_with_one_id_the_later_holds),                                             \
+        CASE(what_a_later_task_has_touched_is_left),                                               \
+        CASE(a_task_older_than_one_that_ended_is_refused),                                         \
+        CASE(a_task_sent_again_changes_nothing),                                                   \
+        CASE(a_row_repeated_with_other_content_is_applied),                                        \
+        CASE(mass_deletion_is_held_until_confirmed), CASE(empty_and_cut_short_feeds_are_held),     \
+        CASE(a_held_task_can_be_dropped), CASE(deletion_goes_on_where_it_stopped),                 \
+        CASE(a_dry_run_tells_and_changes_nothing), CASE(a_task_is_undone),                         \
+        CASE(what_was_touched_since_is_not_undone), CASE(undo_has_its_time),                       \
+        CASE(an_item_that_comes_back_is_revived), CASE(offers_made_by_hand_are_matched),           \
+        CASE(a_name_that_is_changed_by_hand_leaves_the_feed), CASE(feeds_of_a_seller_do_not_meet), \
+        CASE(sellers_do_not_meet), CASE(failed_photos_are_told_in_the_report),                     \
+        CASE(tasks_are_listed_newest_first)
+
+int main(void)
+{
+    static char postgres;
+    const struct CMUnitTest tests[] = {
+#define CASE(name) {"sqlite: " #name, name, set_up, tear_down, NULL}
+        CASES,
+#undef CASE
+#define CASE(name) {"postgres: " #name, name, set_up, tear_down, &postgres}
+        CASES,
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,492 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torg feed: files of every format become offers, are compared, held, confirmed, taken back."""
+import contextlib
+import csv
+import gzip
+import http.server
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import threading
+import time
+
+import feed_generate
+import tap
+from binary import TORG, Place, environment
+
+YML_HEAD = ('<?xml version="1.0" encoding="UTF-8"?>\n<yml_catalog><shop><categories>'
+            '<category id="5">Дом и сад</category>'
+            '<category id="7" parentId="5">Посуда и кухня</category></categories><offers>\n')
+YML_TAIL = "</offers></shop></yml_catalog>\n"
+FILES = {
+    "yml": ("goods.yml", YML_HEAD +
+            '<offer id="k1"><name>Чайник</name><price>1999.50</price><currencyId>RUR</currencyId>'
+            '<categoryId>7</categoryId><picture>https://shop.example/1.jpg</picture>'
+            '<description>Два киловатта</description><param name="Цвет">белый</param>'
+            '<param name="Материал">Стекло</param><param name="Материал">Металл</param>'
+            '<phone>+79001234567</phone><address>Москва</address><param name="Узор">нет</param></offer>'
+            '<offer id="k2"><name>Ложка</name><price>-5</price><categoryId>7</categoryId></offer>'
+            '<offer id="k3"><name>Шапка</name><price>5</price><categoryId>9</categoryId></offer>\n'
+            + YML_TAIL),
+    "avito": ("goods.xml",
+              '<Ads><Ad><Id>k1</Id><Category>Посуда и кухня</Category><Title>Чайник</Title>'
+              '<Price>1999.50</Price><Images><Image url="https://shop.example/1.jpg"/></Images>'
+              '<Description>Два киловатта</Description><Цвет>Белый</Цвет>'
+              '<Материал><Option>Стекло</Option><Option>Металл</Option></Материал>'
+              '<ContactPhone>8 (900) 123-45-67</ContactPhone><Address>Москва</Address>'
+              '<Узор>нет</Узор></Ad>'
+              '<Ad><Id>k2</Id><Category>kitchenware</Category><Title>Ложка</Title>'
+              '<Price>дорого</Price></Ad>'
+              '<Ad><Id>k3</Id><Category>Шапки</Category><Title>Шапка</Title><Price>5</Price></Ad>'
+              '</Ads>'),
+    "csv": ("goods.csv",
+            "id;Категория;Название;Цена;Фото;Описание;Colour;Материал;Телефон;Адрес;Узор\n"
+            "k1;Дом и сад/Посуда и кухня;Чайник;1 999,50;https://shop.example/1.jpg;Два киловатта;"
+            "White;стекло, металл;+7 900 123-45-67;Москва;нет\n"
+            "k2;kitchenware;Ложка;1,999;;;;;;;\n"
+            "k3;Шапки;Шапка;5;;;;;;;\n"),
+    "json": ("goods.jsonl", "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in (
+        {"id": "k1", "category": "Home and garden/Kitchenware", "categoryId": "kitchenware",
+         "title": "Чайник", "price": 1999.5, "photos": ["https://shop.example/1.jpg"],
+         "description": "Два киловатта", "phones": ["+79001234567"], "address": "Москва",
+         "attributes": {"color": "white", "material": ["glass", "metal"], "Узор": "нет"}},
+        {"id": "k2", "categoryId": "kitchenware", "title": "Ложка", "price": "ноль"},
+        {"id": "k3", "category": "Шапки", "title": "Шапка", "price": 5}))),
+}
+
+
+class Market(Place):
+    """A server with the demo catalogue, or its data directory alone, and feeds in files."""
+
+    def import_feed(self, *words, seller="s-1", code=0):
+        done = self.torg("feed", "import", "--seller", seller, *words)
+        tap.equal(done.returncode, code, done.stderr + done.stdout)
+        return done
+
+    def counts(self, *words, **options):
+        """What an import did: the counts of its task that are not 0."""
+        return counts_of(json.loads(self.import_feed(*words, "--json", **options).stdout)["task"])
+
+    def feed(self, *words, seller="s-1", code=0):
+        done = self.torg("feed", words[0], "--seller", seller, *words[1:])
+        tap.equal(done.returncode, code, done.stderr + done.stdout)
+        return done
+
+    def rows(self, *words, seller="s-1"):
+        return [json.loads(line) for line in
+                self.feed("report", *words, seller=seller).stdout.splitlines()]
+
+    def key(self, seller):
+        made = self.torg("key", "create", seller, "--scope", "offers.read", "--scope",
+                         "offers.write", "--seller", seller)
+        return made.stdout.strip()
+
+    def active(self, key):
+        counts = self.call("CabinetService/GetCounts", {}, key)[1]["counts"]
+        return {one["preset"]: int(one["count"]) for one in counts if "count" in one}.get("ACTIVE", 0)
+
+    def generate(self, name, count, **options):
+        text = "".join(feed_generate.feed(count, **options))
+        (self.dir / name).write_text(text)
+        return text
+
+
+class Running(Market):
+    def __enter__(self):
+        return super().__enter__().start()
+
+
+def counts_of(task):
+    return {name: int(count) for name, count in task.get("counts", {}).items()
+            if name != "rows" and int(count)}
+
+
+@contextlib.contextmanager
+def web(pages):
+    """A web server of these pages: path -> function(handler)."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            pages.get(self.path, lambda page: page.send_error(404))(self)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def page(body, length=None):
+    def answer(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(length or len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+    return answer
+
+
+def redirect(target):
+    def answer(handler):
+        handler.send_response(302)
+        handler.send_header("Location", target)
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+    return answer
+
+
+@tap.test
+def each_format_becomes_the_same_offers():
+    with Running() as market:
+        contents = []
+        for format_name, (name, text) in FILES.items():
+            seller = f"s-{format_name}"
+            market.write(name, text)
+            done = market.import_feed(name, "--report", "rows.json", "--json", seller=seller)
+            summary = json.loads(done.stdout)
+            tap.equal((summary["format"], summary["complete"]), (format_name, True))
+            tap.equal(counts_of(summary["task"]), {"created": 1, "refused": 2}, format_name)
+            tap.equal(summary["leftOut"], [{"name": "Узор", "rows": 1}])
+            report = json.loads((market.dir / "rows.json").read_text())
+            tap.equal([(row["row"], row["externalId"], row["outcome"]) for row in report["rows"]],
+                      [(1, "k1", "created"), (2, "k2", "refused"), (3, "k3", "refused")])
+            tap.equal([one["field"] for one in report["rows"][1]["reasons"]], ["price"])
+            tap.equal([one["field"] for one in report["rows"][2]["reasons"]], ["category"])
+            tap.equal((report["totals"]["created"], report["totals"]["refused"]), (1, 2))
+            market.feed("report", "--report", "rows.csv", seller=seller)
+            with open(market.dir / "rows.csv", newline="") as file:
+                table = list(csv.DictReader(file))
+            tap.equal([row["outcome"] for row in table[:3]], ["created", "refused", "refused"])
+            tap.equal(table[0]["offer_id"], report["rows"][0]["offerId"])
+            status, offer = market.call("OfferService/GetOffer", {"id": table[0]["offer_id"]},
+                                        market.key(seller))
+            tap.equal((status, offer["status"]), (200, "ACTIVE"))
+            for photo in offer["content"]["photos"]:
+                photo.pop("state", None)
+            contents.append(offer["content"])
+        tap.equal(contents[0]["category"], "kitchenware")
+        tap.equal(contents[0]["price"], {"amount": "199950", "currency": "RUB"})
+        tap.equal(contents[0]["attributes"], [{"attributeId": "material",
+                                               "options": ["metal", "glass"]},
+                                              {"attributeId": "color", "options": ["white"]}])
+        for other in contents[1:]:
+            tap.equal(other, contents[0])
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def a_second_import_touches_only_what_differs():
+    with Running() as market:
+        market.generate("one.yml", 200)
+        market.generate("two.yml", 200, changed=10, missing=5)
+        tap.equal(market.counts("one.yml"), {"created": 200})
+        tap.equal(market.counts("one.yml"), {"unchanged": 200})
+        changed, missing = feed_generate.counts(200, 10, 5)
+        tap.equal(market.counts("two.yml"), {"updated": changed, "deleted": missing,
+                                             "unchanged": 200 - changed - missing})
+        before = {row["externalId"]: row["offerId"] for row in market.rows("1")}
+        tap.equal(market.counts("one.yml"), {"updated": changed, "revived": missing,
+                                             "unchanged": 200 - changed - missing})
+        for row in market.rows("--outcome", "revived"):
+            tap.equal(row["offerId"], before[row["externalId"]])
+        listed = market.feed("list").stdout.splitlines()
+        tap.equal([line.split()[0] for line in listed], ["task", "4", "3", "2", "1"])
+        tap.equal(len(market.feed("list", "--limit", "2", "--json").stdout.splitlines()), 2)
+        tap.contains(market.feed("list", "--feed", "other").stdout, "has no tasks")
+        tap.equal(market.counts("two.yml", "--feed", "other", seller="s-2"), {"created": 190})
+        tap.equal(market.active(market.key("s-1")), 200)
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def a_dry_run_tells_the_difference_and_changes_nothing():
+    with Running() as market:
+        market.generate("one.yml", 50)
+        market.generate("two.yml", 50, changed=10, missing=10)
+        done = market.import_feed("one.yml", "--dry-run")
+        tap.contains(done.stdout, "created              50")
+        tap.contains(done.stdout, "a dry run, which changed nothing")
+        key = market.key("s-1")
+        tap.equal(market.active(key), 0)
+        market.counts("one.yml")
+        changed, missing = feed_generate.counts(50, 10, 10)
+        tap.equal(market.counts("two.yml", "--dry-run", "--report", "dry.csv"),
+                  {"updated": changed, "deleted": missing, "unchanged": 50 - changed - missing})
+        with open(market.dir / "dry.csv", newline="") as file:
+            outcomes = [row["outcome"] for row in csv.DictReader(file) if row["row"] != "total"]
+        tap.equal(outcomes.count("deleted"), missing)
+        tap.equal(market.active(key), 50)
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def a_task_that_would_delete_much_is_held_until_it_is_decided():
+    with Running() as market:
+        market.generate("all.yml", 100)
+        market.generate("few.yml", 40)
+        market.counts("all.yml")
+        key = market.key("s-1")
+        done = market.import_feed("few.yml", code=1)
+        tap.contains(done.stdout, "task 2 of feed main is held: it would delete 60 of the 100 offers")
+        tap.contains(done.stdout, "torg feed confirm --seller s-1 2")
+        tap.equal(market.active(key), 100)
+        tap.contains(market.feed("cancel", "2").stdout, "is cancelled")
+        tap.equal(market.active(key), 100)
+        market.import_feed("few.yml", code=1)
+        tap.contains(market.feed("show").stdout, "task 3 of feed main is held")
+        confirmed = market.feed("confirm", "3").stdout
+        tap.contains(confirmed, "task 3 of feed main is done")
+        tap.contains(confirmed, "deleted              60")
+        tap.equal(market.active(key), 40)
+        tap.contains(market.feed("cancel", "3", code=1).stderr, "only one that is HELD")
+        tap.equal(market.feed("show", "9", code=4).stdout, "")
+        tap.equal(market.feed("show", "x", code=2).stdout, "")
+        undone = json.loads(market.feed("undo", "3", "--json").stdout)
+        tap.equal(undone["state"], "UNDONE")
+        tap.equal(market.active(key), 100)
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def a_file_that_stops_early_deletes_nothing():
+    with Running() as market:
+        whole = market.generate("one.yml", 60)
+        market.counts("one.yml")
+        key = market.key("s-1")
+        market.write("cut.yml", whole[:whole.index('<offer id="sku-58"') + 30])
+        done = market.import_feed("cut.yml", code=1)
+        tap.contains(done.stderr, "cut.yml: the XML stops before its root element is closed")
+        tap.contains(done.stdout, "is held: it was cut short")
+        (market.dir / "cut.csv.gz").write_bytes(
+            gzip.compress(FILES["csv"][1].encode() * 50)[:-9])
+        done = market.import_feed("cut.csv.gz", seller="s-2", code=1)
+        tap.contains(done.stderr, "the gzip data stops before its end")
+        market.write("broken.yml", whole.replace("</name>", "</nome>", 50)
+                     .replace("</nome>", "</name>", 49))
+        done = market.import_feed("broken.yml", "--json", code=1)
+        summary = json.loads(done.stdout)
+        tap.equal((summary["task"]["state"], summary["task"]["hold"]), ("HELD", "CUT_SHORT"))
+        tap.contains(summary["broken"], "mismatched tag")
+        tap.equal(market.active(key), 60)
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def what_is_no_feed_makes_no_task():
+    laughs = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 10))
+    hostile = {
+        "entities.yml": (f'<!DOCTYPE yml_catalog [<!ENTITY l0 "ha">{laughs}]><yml_catalog>&l9;',
+                         "<!DOCTYPE> is not allowed"),
+        "outside.yml": ('<!DOCTYPE yml_catalog SYSTEM "file:///etc/passwd"><yml_catalog/>',
+                        "<!DOCTYPE> is not allowed"),
+        "deep.yml": ("<yml_catalog>" + "<a>" * 1_000_000, "nested deeper than 16"),
+        "page.html": ("<html><body>404</body></html>", "the root element is <html>"),
+        "empty.yml": ("", "the feed is empty"),
+        "array.json": ("[1, 2]", "write JSON lines"),
+    }
+    with Running() as market:
+        for name, (text, reason) in hostile.items():
+            market.write(name, text)
+            started = time.monotonic()
+            done = market.import_feed(name, code=1)
+            tap.contains(done.stderr, f"torg: {name}: ")
+            tap.contains(done.stderr, reason)
+            assert time.monotonic() - started < 20, name
+        (market.dir / "bomb.gz").write_bytes(gzip.compress(b"<yml_catalog>" + b" " * (200 << 20)))
+        tap.contains(market.import_feed("bomb.gz", code=1).stderr, "unpacks to more than 200 times")
+        tap.equal(market.import_feed("none.yml", code=4).stdout, "")
+        tap.contains(market.feed("list").stdout, "has no tasks")
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def a_wrong_command_line_is_told():
+    with Market() as market:
+        market.write("a.yml", FILES["yml"][1])
+        for words, part in ((("import", "a.yml"), "needs --seller"),
+                            (("import", "--seller", "s", "--task", "0", "a.yml"), "--task 0"),
+                            (("import", "--seller", "s", "--report", "rows.txt", "a.yml"),
+                             "end the name in .json or .csv"),
+                            (("import", "--seller", "s", "--format", "xls", "a.yml"),
+                             "expected one of yml"),
+                            (("import", "--seller", "s", "--delimiter", "::", "a.csv"), "tab"),
+                            (("report", "--seller", "s", "--outcome", "lost"), "expected one of"),
+                            (("confirm", "--seller", "s"), "needs TASK")):
+            done = market.torg("feed", *words)
+            tap.equal(done.returncode, 2, done.stderr)
+            tap.contains(done.stderr, part)
+
+
+@tap.test
+def categories_are_mapped_by_a_file():
+    with Running() as market:
+        market.write("goods.csv", "id;Категория;Название;Цена;Цвет\n1;Люстры;Люстра;10;\n"
+                                  "2;Освещение;Лампа;20;в горошек\n3;Хлам;Нечто;5;\n")
+        market.write("map.csv", "feed,category\nЛюстры,lighting\nХлам,\n")
+        done = market.import_feed("goods.csv", seller="s-0")
+        tap.contains(done.stderr, 'row 1 (1): category: the catalogue has no category "Люстры"')
+        done = market.import_feed("goods.csv", "--categories", "map.csv", "--quiet", "--report",
+                                  "rows.json", "--report", "rows.csv")
+        tap.equal(done.stderr, "")
+        tap.contains(done.stdout, "created               2")
+        tap.contains(done.stdout, "values left out of 1 row, such as row 2 (2): Цвет: it has no "
+                                  'option "в горошек"')
+        tap.equal((market.dir / "rows.json").exists() and (market.dir / "rows.csv").exists(), True)
+        market.write("map.csv", "Люстры,chandeliers-2\nx,y\n")
+        done = market.import_feed("goods.csv", "--categories", "map.csv", code=1)
+        tap.contains(done.stderr, 'map.csv: line 2: the catalogue has no category "y"')
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def a_feed_is_fetched_from_an_address():
+    yml = "".join(feed_generate.feed(30)).encode()
+    packed = gzip.compress(yml)
+
+    def credentials(handler):
+        tap.equal(handler.headers["Authorization"] is not None, True)
+        page(yml)(handler)
+
+    with Running() as market, web({}) as elsewhere, web({
+            "/plain": page(yml), "/packed.gz": page(packed), "/cut": page(yml[:-5000], len(yml)),
+            "/moved": redirect("/plain"), "/far": redirect(f"{elsewhere}/gone"),
+            "/loop": redirect("/loop"), "/file": redirect("file:///etc/passwd"),
+            "/secret?token=1": credentials}) as url:
+        done = market.import_feed(f"{url}/plain")
+        tap.equal(done.stderr, f"fetching {url}/plain\n")
+        tap.contains(done.stdout, f"{url}/plain: yml, ")
+        tap.equal(market.counts(f"{url}/packed.gz"), {"unchanged": 30})
+        done = market.import_feed(f"{url}/moved")
+        tap.equal(done.stderr, f"fetching {url}/moved\nfetching {url}/plain\n")
+        done = market.import_feed(f"{url}/cut", code=1)
+        tap.contains(done.stderr, "the connection broke off")
+        tap.contains(market.import_feed(f"{url}/loop", code=5).stderr, "more than 5 redirects")
+        tap.contains(market.import_feed(f"{url}/far", code=4).stderr, "HTTP status 404")
+        assert market.torg("feed", "import", "--seller", "s-1", f"{url}/file").returncode
+        secret = url.replace("//", "//user:hidden@") + "/secret?token=1"
+        done = market.import_feed(secret)
+        assert "hidden" not in done.stderr + done.stdout and "token" not in done.stderr, done
+        tap.contains(market.import_feed("http://127.0.0.1:1/", code=5).stderr, "torg: ")
+        tap.contains(market.import_feed("ftp://127.0.0.1/a", code=2).stderr, "an http(s) address")
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def standard_input_is_read():
+    with Running() as market:
+        packed = gzip.compress("".join(feed_generate.feed(20)).encode())
+        done = subprocess.run([TORG, "feed", "import", "--seller", "s-1", "-"], input=packed,
+                              cwd=market.dir, env=environment(), capture_output=True, timeout=60)
+        tap.equal(done.returncode, 0, done.stderr)
+        tap.contains(done.stdout.decode(), "standard input: yml, ")
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def a_server_with_tls_is_reached():
+    with Market() as market:
+        made = tap.run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                       "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                       "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out",
+                       "cert.pem", cwd=market.dir)
+        tap.equal(made.returncode, 0, made.stderr)
+        market.write("torg.toml", "[tls]\ncertificate = \"cert.pem\"\nkey = \"key.pem\"\n")
+        market.start()
+        market.generate("one.yml", 1000)
+        tap.contains(market.url, "https://")
+        tap.equal(market.counts("one.yml"), {"created": 1000})
+        tap.equal(len(market.rows()), 1000)
+        tap.equal(market.stop(), 0)
+
+
+def run_on_terminal(market, *words):
+    """What a person sees: everything the program writes to a terminal 100 columns wide."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(market.dir)
+        os.execve(TORG, [TORG, *words], environment(COLUMNS="100"))
+    seen = b""
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if not select.select([terminal], [], [], 1)[0]:
+            continue
+        try:
+            block = os.read(terminal, 65536)
+        except OSError:                             # the other end is closed
+            break
+        if not block:
+            break
+        seen += block
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode()
+
+
+@tap.test
+def progress_is_a_bar_on_a_terminal_and_goes_away():
+    with Running() as market:
+        market.generate("goods.yml", 4000)
+        code, seen = run_on_terminal(market, "feed", "import", "--seller", "s-1", "goods.yml")
+        tap.equal(code, 0, seen)
+        bars = re.findall(r"\rgoods\.yml +(\d+)% .*? of 3\.\d MB  (\d+) rows", seen)
+        assert bars, seen
+        shares = [int(share) for share, _ in bars]
+        tap.equal(shares, sorted(shares))
+        tap.contains(seen, "\r\033[Kgoods.yml: yml, ")
+        code, seen = run_on_terminal(market, "feed", "import", "--seller", "s-1", "--quiet",
+                                     "goods.yml")
+        assert "%" not in seen, seen
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def it_works_on_the_directory_when_no_server_runs():
+    with Market() as market:
+        market.start()
+        key = market.key("s-1")
+        tap.equal(market.stop(), 0)
+        market.generate("one.yml", 100)
+        market.generate("few.yml", 50)
+        tap.equal(market.counts("one.yml", "--dry-run"), {"created": 100})
+        tap.equal(market.counts("one.yml"), {"created": 100})
+        tap.contains(market.import_feed("few.yml", code=1).stdout, "is held")
+        tap.contains(market.feed("confirm", "3").stdout, "task 3 of feed main is done")
+        tap.equal(len(market.rows("--outcome", "deleted")), 50)
+        tap.contains(market.feed("undo", "3").stdout, "is undone")
+        tap.contains(market.feed("list").stdout, "undone")
+        market.import_feed("few.yml", code=1)
+        tap.contains(market.feed("cancel", "4").stdout, "is cancelled")
+        market.start()
+        tap.equal(market.active(key), 100)
+        tap.contains(market.feed("show", "1").stdout, "a dry run")
+        tap.equal(market.stop(), 0)
+
+
+@tap.test
+def an_import_that_is_left_in_the_middle_is_held_and_can_be_sent_again():
+    with Running() as market:
+        market.generate("one.yml", 3000)
+        process = subprocess.Popen([TORG, "feed", "import", "--seller", "s-1", "-"],
+                                   stdin=subprocess.PIPE, cwd=market.dir, env=environment(),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        text = (market.dir / "one.yml").read_bytes()
+        process.stdin.write(text[:len(text) // 2])
+        process.stdin.flush()
+        tap.wait_until(lambda: "running" in market.feed("list").stdout, what="a task")
+        process.kill()
+        process.wait()
+        tap.wait_until(lambda: "held" in market.feed("show").stdout, what="the hold")
+        done = json.loads(market.import_feed("one.yml", "--task", "1", "--json").stdout)
+        tap.equal((done["task"]["state"], done["task"]["counts"]["created"]), ("DONE", "3000"))
+        tap.equal(market.active(market.key("s-1")), 3000)
+        tap.equal(market.stop(), 0)
+
+
+tap.main()

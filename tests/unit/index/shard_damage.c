@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shard_damage.c - no byte of a shard's directory can change unnoticed; two cannot have it open. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "index/shard.h"
+#include "shard_model.h"
+#include "test_dir.h"
+#include "text_model.h"
+
+enum { PATH_SIZE = 4096, FILE_COUNT_MAX = 200, OP_COUNT = 260 };
+
+static const struct shard_options options = {.epoch = 7, .buffer_doc_count_max = 60};
+
+static int open_at(const char *dir, struct shard **shard, struct err *err)
+{
+    struct shard_options here = options;
+
+    here.dir = dir;
+    return shard_open(&here, shard, err);
+}
+
+/* A shard with several segments, dead documents, stored fields: as a checkpoint leaves it. */
+static uint64_t make_shard(const char *dir, uint64_t seed)
+{
+    struct shard *shard;
+    struct err err = {0};
+    uint64_t offset, hash;
+    struct op op;
+
+    if (open_at(dir, &shard, &err))
+        fail_msg("%s", err.text);
+    for (offset = 0; offset < OP_COUNT; offset++) {
+        op_make(seed, offset, &op);
+        op.doc %= 100;
+        op_apply(shard, &op);
+        if (offset % 10 == 9)
+            assert_int_equal(shard_publish(shard, offset + 1, &err), 0);
+    }
+    assert_int_equal(shard_publish(shard, offset, &err), 0);
+    if (shard_checkpoint(shard, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(shard_hash(shard, &hash, &err), 0);
+    shard_close(shard);
+    return hash;
+}
+
+static size_t list_files(const char *dir, char (*paths)[PATH_SIZE], size_t count)
+{
+    DIR *entries = opendir(dir);
+    const struct dirent *entry;
+    struct stat status;
+
+    assert_non_null(entries);
+    for (entry = readdir(entries); entry; entry = readdir(entries)) {
+        if (entry->d_name[0] == '.' || strcmp(entry->d_name, "lock") == 0)
+            continue;
+        assert_true(count < FILE_COUNT_MAX);
+        snprintf(paths[count], PATH_SIZE, "%s/%s", dir, entry->d_name);
+        assert_int_equal(stat(paths[count], &status), 0);
+        if (S_ISDIR(status.st_mode)) {
+            char below[PATH_SIZE];
+
+            memcpy(below, paths[count], PATH_SIZE);
+            count = list_files(below, paths, count);
+        } else {
+            count++;
+        }
+    }
+    closedir(entries);
+    return count;
+}
+
+static uint8_t flip(const char *path, off_t at, uint8_t mask)
+{
+    int fd = open(path, O_RDWR);
+    uint8_t byte;
+
+    assert_true(fd >= 0);
+    assert_int_equal(pread(fd, &byte, 1, at), 1);
+    byte ^= mask;
+    assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+    close(fd);
+    return byte;
+}
+
+/* The shard with one byte wrong is refused, or by the check that reads all; never another shard. */
+static void expect_refusal(const char *dir, const char *path, off_t at, uint64_t hash)
+{
+    struct shard *shard;
+    struct err err = {0};
+    uint64_t found;
+    int rc = open_at(dir, &shard, &err);
+
+    if (!rc) {
+        if (!shard_hash(shard, &found, &err))
+            assert_true(found == hash);
+        rc = shard_check(shard, &err);
+        shard_close(shard);
+    }
+    if (rc != ERR_CORRUPT && rc != ERR_PRECONDITION)
+        fail_msg("byte %jd of %s: %d %s", (intmax_t)at, path, rc, rc ? err.text : "not noticed");
+    if (!strstr(err.text, path))
+        fail_msg("byte %jd of %s is not told by: %s", (intmax_t)at, path, err.text);
+}
+
+static void every_flipped_bit_is_refused_by_name(void **state)
+{
+    const char *all = getenv("TORG_FLIP_ALL");
+    struct rng rng = model_seed();
+    char(*paths)[PATH_SIZE] = mem_array(FILE_COUNT_MAX, PATH_SIZE);
+    char dir[TEST_DIR_SIZE];
+    size_t count, i, flips = 0;
+    uint64_t hash;
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    hash = make_shard(dir, rng_next(&rng));
+    count = list_files(dir, paths, 0);
+    assert_true(count > 15);
+    for (i = 0; i < count; i++) {
+        struct stat status;
+        off_t at, step;
+
+        assert_int_equal(stat(paths[i], &status), 0);
+        step = all ? 1 : status.st_size / 40 + 1;
+        for (at = all ? 0 : (off_t)rng_below(&rng, (uint64_t)step); at < status.st_size;
+             at += step, flips++) {
+            uint8_t mask = (uint8_t)(1 << rng_below(&rng, 8));
+
+            flip(paths[i], at, mask);
+            expect_refusal(dir, paths[i], at, hash);
+            flip(paths[i], at, mask);
+        }
+        /* the last bytes too, and a file that is cut or gone */
+        flip(paths[i], status.st_size - 1, 0x80);
+        expect_refusal(dir, paths[i], status.st_size - 1, hash);
+        flip(paths[i], status.st_size - 1, 0x80);
+    }
+    printf("# %zu flips in %zu files\n", flips, count);
+    assert_int_equal(dir_remove(dir, NULL), 0);
+    free(paths);
+}
+
+static void a_missing_or_short_file_is_refused_by_name(void **state)
+{
+    struct rng rng = model_seed();
+    char(*paths)[PATH_SIZE] = mem_array(FILE_COUNT_MAX, PATH_SIZE);
+    char dir[TEST_DIR_SIZE];
+    uint64_t seed = rng_next(&rng), hash;
+    size_t count, i;
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    hash = make_shard(dir, seed);
+    count = list_files(dir, paths, 0);
+    for (i = 0; i < count; i++) {
+        struct buf content = BUF_INIT(64 << 20);
+        struct err err = {0};
+
+        assert_int_equal(file_read(paths[i], &content, &err), 0);
+        assert_int_equal(truncate(paths[i], (off_t)content.size - 1), 0);
+        expect_refusal(dir, paths[i], (off_t)content.size - 1, hash);
+        assert_int_equal(unlink(paths[i]), 0);
+        if (!strstr(paths[i], "/columns-") && !strstr(paths[i], "/state-"))
+            expect_refusal(dir, paths[i], 0, hash);
+        assert_int_equal(file_write(paths[i], buf_bytes(&content), &err), 0);
+        buf_release(&content);
+    }
+    assert_int_equal(dir_remove(dir, NULL), 0);
+    free(paths);
+}
+
+static void a_directory_is_of_one_process_and_one_shard(void **state)
+{
+    struct shard_options other = options;
+    struct shard *shard, *second;
+    char dir[TEST_DIR_SIZE];
+    struct err err;
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    assert_int_equal(open_at(dir, &shard, &err), 0);
+    assert_int_equal(open_at(dir, &second, &err), ERR_EXISTS);
+    shard_close(shard);
+    other.dir = dir;
+    other.place[2] = 5;
+    assert_int_equal(shard_open(&other, &second, &err), ERR_PRECONDITION);
+    assert_int_equal(open_at(dir, &shard, &err), 0);
+    shard_close(shard);
+    assert_int_equal(dir_remove(dir, NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_flipped_bit_is_refused_by_name),
+        cmocka_unit_test(a_missing_or_short_file_is_refused_by_name),
+        cmocka_unit_test(a_directory_is_of_one_process_and_one_shard),
+    };
+
+    return cmocka_run_group_tests_name("shard_damage", tests, NULL, NULL);
+}

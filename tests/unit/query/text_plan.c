@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unit tests of query/text_plan.h: the engine against a naive evaluation, in all its ways. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "index/kernels.h"
+#include "text_world.h"
+
+struct expected {
+    bool match[WORLD_ID_MAX];
+    double scores[WORLD_ID_MAX];
+    uint32_t count;
+};
+
+static struct expected expected;
+static float engine_scores[WORLD_ID_MAX]; /* of the first way; others must give the same bits */
+static struct world_query query;
+
+static void explain_query(void)
+{
+    uint32_t i;
+
+    for (i = 0; i < query.text.count; i++)
+        print_message("# clause %u: occur %d kind %d fields %d boost %g \"%s\"\n", i,
+                      query.clauses[i].occur, query.clauses[i].kind, query.clauses[i].fields,
+                      (double)query.clauses[i].boost, query.texts[i]);
+    print_message("# should_min %u\n", query.text.should_min);
+}
+
+#define CHECK(holds)                                                                               \
+    do {                                                                                           \
+        if (!(holds))                                                                              \
+            explain_query();                                                                       \
+        assert_true(holds);                                                                        \
+    } while (0)
+
+static void expect(const struct world *world, const struct text_plan *plan)
+{
+    docid id;
+
+    expected.count = 0;
+    for (id = 0; id < WORLD_ID_MAX; id++) {
+        expected.match[id] = world_match(world, &query, plan, id, &expected.scores[id]);
+        expected.count += expected.match[id];
+    }
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-4 * (fabs(b) > 1 ? fabs(b) : 1);
+}
+
+/* Scores of a window: one by one, and selected by a threshold. */
+static void check_scores(struct text_plan *plan, uint32_t window, const struct window_bits *bits,
+                         bool first, struct rng *rng)
+{
+    static uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    static uint16_t found[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    static float scores[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    uint32_t count = kernels()->window_list(bits, offsets), found_count, above = 0, i;
+    float threshold = -INFINITY;
+
+    assert_int_equal(text_plan_score(plan, window, offsets, count, -INFINITY, scores, NULL), 0);
+    for (i = 0; i < count; i++) {
+        docid id = window_first(window) + offsets[i];
+
+        CHECK(near((double)scores[i], expected.scores[id]));
+        CHECK(scores[i] <= text_plan_bound(plan, window));
+        CHECK(first || scores[i] == engine_scores[id]);
+        engine_scores[id] = scores[i];
+    }
+    if (count && rng_below(rng, 4))
+        threshold = scores[rng_below(rng, count)];
+    for (i = 0; i < count; i++)
+        above += scores[i] >= threshold;
+    assert_int_equal(text_plan_select(plan, window, bits, threshold, found, scores, &found_count,
+                                      NULL),
+                     0);
+    CHECK(found_count == above);
+    for (i = 0; i < found_count; i++) {
+        CHECK(window_test(bits, found[i]));
+        CHECK(scores[i] == engine_scores[window_first(window) + found[i]] && scores[i] >= threshold);
+    }
+}
+
+static void check_windows(struct text_plan *plan, bool first, struct rng *rng)
+{
+    struct window_bits bits, among;
+    uint32_t window, total = 0, wanted = 0, i;
+    bool narrowed = !first && rng_below(rng, 3) == 0;
+    docid id;
+
+    for (i = 0; i < WINDOW_WORDS; i++)
+        among.words[i] = rng_next(rng) | rng_next(rng);
+    for (window = text_plan_next(plan, 0); window != WINDOW_END;
+         window = text_plan_next(plan, window + 1)) {
+        assert_int_equal(text_plan_match(plan, window, narrowed ? &among : NULL, &bits, NULL), 0);
+        for (i = 0; i < WINDOW_SIZE; i++) {
+            id = window_first(window) + i;
+            CHECK(!window_test(&bits, i) || (id < WORLD_ID_MAX && expected.match[id]));
+            total += window_test(&bits, i);
+        }
+        check_scores(plan, window, &bits, first, rng);
+    }
+    for (id = 0; id < WORLD_ID_MAX; id++)
+        wanted += expected.match[id] && (!narrowed || window_test(&among, id % WINDOW_SIZE));
+    CHECK(total == wanted);
+}
+
+static int odd_only(void *context, uint32_t window, struct window_bits *bits, struct err *err)
+{
+    (void)context;
+    (void)err;
+    memset(bits, window % 3 == 2 ? 0 : 0xAA, sizeof(*bits));
+    return 0;
+}
+
+static bool passes(docid id)
+{
+    return id % 2 == 1 && window_of(id) % 3 != 2;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct scored_doc *left = a, *right = b;
+
+    if (left->score != right->score)
+        return left->score < right->score ? 1 : -1;
+    return left->id < right->id ? -1 : 1;
+}
+
+static void check_top(struct text_plan *plan, bool filtered, uint32_t k)
+{
+    static struct scored_doc all[WORLD_ID_MAX], top[WORLD_ID_MAX];
+    uint32_t count = 0, found, i;
+    docid id;
+
+    for (id = 0; id < WORLD_ID_MAX; id++) {
+        if (expected.match[id] && (!filtered || passes(id)))
+            all[count++] = (struct scored_doc){id, engine_scores[id]};
+    }
+    qsort(all, count, sizeof(all[0]), by_rank);
+    assert_int_equal(text_plan_top(plan, k, filtered ? odd_only : NULL, NULL, top, &found, NULL),
+                     0);
+    CHECK(found == (count < k ? count : k));
+    for (i = 0; i < found; i++)
+        CHECK(top[i].id == all[i].id && top[i].score == all[i].score);
+}
+
+static struct text_plan *plan_with(const struct world *world, const struct query_tuning *tuning,
+                                   struct arena *arena)
+{
+    struct text_plan *plan;
+    struct err err = {0};
+    int rc = text_plan_new(world->snapshot, world->analysis, &query.text, tuning, arena, &plan,
+                           &err);
+
+    if (rc) {
+        explain_query();
+        fail_msg("%s", err.text);
+    }
+    assert_non_null(plan);
+    return plan;
+}
+
+static void check_explain(const struct world *world, struct rng *rng, struct arena *arena)
+{
+    struct text_plan *plan = plan_with(world, NULL, arena);
+    docid id = (docid)rng_below(rng, WORLD_ID_MAX);
+    double sum = 0;
+    uint32_t clause;
+
+    while (!expected.match[id] && id > 0)
+        id--;
+    if (!expected.match[id])
+        return;
+    for (clause = 0; clause < query.text.count; clause++) {
+        bool holds;
+        float value;
+
+        assert_int_equal(text_plan_explain(plan, id, clause, &holds, &value, NULL), 0);
+        CHECK(holds == (query.clauses[clause].occur == OCCUR_MUST) ||
+              query.clauses[clause].occur == OCCUR_SHOULD ||
+              query.clauses[clause].occur == OCCUR_NOT);
+        sum += query.clauses[clause].occur == OCCUR_NOT ? 0 : (double)value;
+    }
+    CHECK(near(sum, expected.scores[id]));
+}
+
+static void check_query(const struct world *world, struct rng *rng)
+{
+    static const uint32_t ks[] = {1, 3, 10, 100, 5000};
+    struct arena *arena = arena_new();
+    bool first = true;
+    int windows, bounds;
+
+    world_ask(rng, &query);
+    expect(world, plan_with(world, NULL, arena));
+    for (windows = -1; windows <= 1; windows++) {
+        for (bounds = -1; bounds <= 1; bounds++) {
+            struct query_tuning tuning = {.use_windows = (int8_t)windows,
+                                          .use_bounds = (int8_t)bounds};
+            struct text_plan *plan = plan_with(world, &tuning, arena);
+
+            CHECK(text_plan_estimate(plan) >= expected.count);
+            /* The first goes without a filter, and so knows all scores. */
+            check_windows(plan, first, rng);
+            first = false;
+            check_top(plan_with(world, &tuning, arena), rng_below(rng, 2),
+                      ks[rng_below(rng, ARRAY_COUNT(ks))]);
+        }
+    }
+    check_explain(world, rng, arena);
+    arena_free(arena);
+}
+
+static struct rng seed(void)
+{
+    const char *given = getenv("TORG_SEED");
+    uint64_t value = given ? strtoull(given, NULL, 0) : random_u64();
+
+    print_message("# seed %ju\n", (uintmax_t)value);
+    return rng_seeded(value);
+}
+
+static uint32_t scale(void)
+{
+    const char *given = getenv("TORG_TEST_SCALE");
+
+    return given ? (uint32_t)strtoul(given, NULL, 10) : 1;
+}
+
+static void equals_a_naive_evaluation(void **state)
+{
+    struct rng rng = seed();
+    struct world *world = world_new();
+    uint32_t round, i, rounds = 6;
+
+    (void)state;
+    for (round = 0; round < rounds; round++) {
+        world_change(world, &rng, round == 0 ? 20 : 900, round % 2);
+        world_enter(world);
+        for (i = 0; i < 30 * scale(); i++)
+            check_query(world, &rng);
+        world_exit(world);
+    }
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equals_a_naive_evaluation),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
