@@ -258,6 +258,7 @@ static void check_scores(struct bench *bench, const struct query_stage *stage,
     const struct snapshot *snapshot = NULL;
     struct text_plan *plan = NULL;
     struct text_stats stats = {0};
+    struct naive_text text = naive_text(bench->world, &stage->text, bench->arena);
     struct analysis *analysis = analysis_new();
     static const struct query_tuning none = {0};
     struct err err;
@@ -269,9 +270,9 @@ static void check_scores(struct bench *bench, const struct query_stage *stage,
     if (plan)
         text_plan_stats(plan, bench->arena, &stats);
     for (i = 0; i < answer->hit_count; i++) {
-        double expected = plan ? naive_score(bench->world, snapshot->lexicon, &stats, &stage->text,
-                                             answer->hits[i].id)
-                               : 0;
+        double expected =
+            plan ? naive_score(bench->world, snapshot->lexicon, &stats, &text, answer->hits[i].id)
+                 : 0;
 
         if (fabs((double)answer->hits[i].score - expected) > 1e-4 * (1 + fabs(expected)))
             fail_msg("the score of %u is %.9g, not %.9g", answer->hits[i].id,
