@@ -30,6 +30,9 @@ struct shard_options {
      * exists they are its own. */
     float average_lengths[SEGMENT_FIELD_COUNT];
     bool background; /* a thread for freezing, merging, sets and checkpoints */
+    /* To look at what is there, whatever its epoch and place: nothing is written or changed, and it
+     * is served as the checkpoint has it. ERR_NOT_FOUND: there is no shard. */
+    bool is_read_only;
     /* Limits for tests; 0: those of base/limits.h. */
     uint32_t buffer_doc_count_max;
     uint32_t checkpoint_change_count; /* a checkpoint is due after so many changes */

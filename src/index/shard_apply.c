@@ -87,6 +87,8 @@ static int check_values(const struct shard *shard, const struct shard_value *val
     uint32_t i;
     int rc = 0;
 
+    if (shard->options.is_read_only)
+        return err_set(err, ERR_PRECONDITION, "%s was opened to look at", shard->options.dir);
     for (i = 0; i < count && !rc; i++) {
         const struct field *field = schema_field(shard->schema, values[i].field);
 

@@ -61,6 +61,7 @@ static int load_columns(struct shard *shard, struct columns *columns, struct sch
     rc = columns_load(columns, schema, path, &saved, err);
     if (rc == ERR_NOT_FOUND)
         rc = err_set(err, ERR_CORRUPT, "%s, part of the index, is missing", path);
+    shard->checkpoint_size += rc ? 0 : saved.size;
     return rc;
 }
 
@@ -197,7 +198,8 @@ static int load_content(struct shard *shard, const struct manifest *manifest, st
     for (i = 0; !rc && i < shard->part_count; i++)
         rc = load_documents(shard, shard->parts[i], err);
     if (!rc)
-        rc = stored_open_files(shard->stored, manifest->stored, manifest->stored_count, err);
+        rc = stored_open_files(shard->stored, manifest->stored, manifest->stored_count,
+                               shard->options.is_read_only, err);
     windows = rc ? 0 : columns_window_count(shard->state);
     for (i = 0; i < windows; i++)
         load_state(shard, i);
@@ -209,17 +211,22 @@ static int load_manifest(struct shard *shard, struct manifest *manifest, struct 
     char path[SHARD_PATH_SIZE];
     int rc = manifest_read(manifest, shard->options.dir, err);
 
-    if (rc == ERR_NOT_FOUND)
+    if (rc == ERR_NOT_FOUND && !shard->options.is_read_only)
         rc = make_new(shard, manifest, err);
+    if (!rc && shard->options.is_read_only) {
+        shard->options.epoch = manifest->epoch;
+        memcpy(shard->options.place, manifest->place, sizeof(manifest->place));
+    }
     if (!rc)
         rc = check_identity(shard, manifest, err);
     if (rc)
         return rc;
-    manifest_clean(manifest, shard->options.dir, false);
+    if (!shard->options.is_read_only)
+        manifest_clean(manifest, shard->options.dir, false);
     shard->generation = manifest->generation;
     shard->segment_number = manifest->segment_number;
     shard->offset = manifest->x0;
-    shard->serve_from = manifest->x1;
+    shard->serve_from = shard->options.is_read_only ? manifest->x0 : manifest->x1;
     snprintf(path, sizeof(path), "%s/lexicon.log", shard->options.dir);
     rc = lexicon_open(path, manifest->lexicon_size, &shard->lexicon, err);
     if (rc == ERR_NOT_FOUND)
@@ -231,8 +238,15 @@ int shard_load(struct shard *shard, struct err *err)
 {
     struct manifest *manifest = mem_zero(sizeof(*manifest));
     char path[SHARD_PATH_SIZE];
-    int rc = dir_create(shard->options.dir, err);
+    int rc;
 
+    if (shard->options.is_read_only) /* nothing is made where no shard is, not even a lock */
+        rc = manifest_read(manifest, shard->options.dir, err);
+    else
+        rc = dir_create(shard->options.dir, err);
+
+    if (rc == ERR_NOT_FOUND)
+        rc = err_set(err, ERR_NOT_FOUND, "there is no shard in %s", shard->options.dir);
     snprintf(path, sizeof(path), "%s/lock", shard->options.dir);
     if (!rc)
         rc = file_lock(path, &shard->lock_fd, err);

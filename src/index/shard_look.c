@@ -214,6 +214,7 @@ static void add_part(const struct part *part, struct shard_sizes *sizes)
     }
     sections = part->segment->sections;
     sizes->segment_count++;
+    sizes->disk += part->has_file ? part->segment->size : 0;
     sizes->terms += sections[SECTION_TERMS].size + sections[SECTION_RANKS].size +
                     sections[SECTION_ENTRIES].size + sections[SECTION_CODES].size;
     sizes->postings += sections[SECTION_POST].size + sections[SECTION_DIR].size;
@@ -264,6 +265,8 @@ void shard_sizes(struct shard *shard, struct shard_sizes *sizes)
         sizes->sets += shard->sets[i] ? attribute_set_size(shard->sets[i]) : 0;
     sizes->lexicon = lexicon_sizes(shard->lexicon).memory_size;
     sizes->stored = stored_size(shard->stored);
+    sizes->disk += shard->checkpoint_size + lexicon_sizes(shard->lexicon).file_size +
+                   (shard->options.dir ? sizes->stored : 0);
     shard_unlock(shard);
     pthread_mutex_unlock(&shard->work);
 }

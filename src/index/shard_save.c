@@ -249,6 +249,8 @@ int shard_checkpoint(struct shard *shard, struct err *err)
 
     if (!shard->options.dir)
         return 0; /* there is nothing that a shard in memory could keep */
+    if (shard->options.is_read_only)
+        return err_set(err, ERR_PRECONDITION, "%s was opened to look at", shard->options.dir);
     shard_lock(shard);
     if (shard->has_batch && pthread_equal(shard->applier, pthread_self()))
         rc = err_set(err, ERR_PRECONDITION, "a checkpoint comes between batches: publish first");

@@ -134,7 +134,8 @@ static int make_file(struct stored *stored, uint32_t number, int flags, struct f
     return 0;
 }
 
-static int open_file(struct stored *stored, const struct stored_file *from, struct err *err)
+static int open_file(struct stored *stored, const struct stored_file *from, bool is_read_only,
+                     struct err *err)
 {
     struct file *file = NULL;
     struct stat status;
@@ -157,7 +158,7 @@ static int open_file(struct stored *stored, const struct stored_file *from, stru
     if ((uint64_t)status.st_size < from->size)
         return err_set(err, ERR_CORRUPT, "%s has %ju bytes and should have %u", path,
                        (uintmax_t)status.st_size, from->size);
-    if ((uint64_t)status.st_size > from->size && ftruncate(file->fd, from->size))
+    if (!is_read_only && (uint64_t)status.st_size > from->size && ftruncate(file->fd, from->size))
         return err_errno(err, "cannot cut %s", path);
     return 0;
 }
@@ -186,16 +187,16 @@ static int choose_tail(struct stored *stored, struct err *err)
 }
 
 int stored_open_files(struct stored *stored, const struct stored_file *files, uint32_t count,
-                      struct err *err)
+                      bool is_read_only, struct err *err)
 {
     uint32_t i;
     int rc = 0;
 
     for (i = 0; i < count && !rc; i++) {
-        rc = open_file(stored, &files[i], err);
+        rc = open_file(stored, &files[i], is_read_only, err);
         atomic_fetch_add_explicit(&stored->size, files[i].size, memory_order_relaxed);
     }
-    return rc ? rc : choose_tail(stored, err);
+    return rc || is_read_only ? rc : choose_tail(stored, err);
 }
 
 /* ---- writing ---- */

@@ -37,9 +37,10 @@ struct stored *stored_new(const char *dir, struct epoch *epoch);
 void stored_free(struct stored *stored); /* no reader inside; NULL is fine */
 
 /* The files of a checkpoint, which are cut to their size: before anything is appended. All records
- * are taken for dead until stored_keep is told of them. */
+ * are taken for dead until stored_keep is told of them. is_read_only: nothing will be appended, and
+ * nothing is cut. */
 int stored_open_files(struct stored *stored, const struct stored_file *files, uint32_t count,
-                      struct err *err);
+                      bool is_read_only, struct err *err);
 void stored_keep(struct stored *stored, uint64_t place);
 
 /* ---- the writer ---- */

@@ -218,8 +218,8 @@ static void fetch(const struct text_buffer *buffer, const struct buffer_posting 
     }
     for (i = 0; i < count; i++) {
         if (terms[i])
-            __builtin_prefetch(terms[i]->last->bytes +
-                                   atomic_load_explicit(&terms[i]->last->used, memory_order_relaxed),
+            __builtin_prefetch(terms[i]->last->bytes + atomic_load_explicit(&terms[i]->last->used,
+                                                                            memory_order_relaxed),
                                1);
     }
 }

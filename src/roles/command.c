@@ -63,6 +63,9 @@ static const struct command_option feed_report_options[] = {
     {"report", "FILE", "Write FILE.json or FILE.csv (default: JSON lines on standard output)."},
     {NULL, NULL, NULL}};
 
+static const struct command_option index_inspect_options[] = {
+    {"check", NULL, "Read everything and compare it with its checksums."}, {NULL, NULL, NULL}};
+
 static const struct command_option help_options[] = {
     {"format", "FORMAT", "text, or a whole document: man, bash (completion), config (reference)."},
     {NULL, NULL, NULL}};
@@ -263,6 +266,19 @@ const struct command command_table[] = {
      .flags = COMMAND_SETTINGS | COMMAND_CONFIG,
      .argument_max = 1,
      .run = cmd_feed_report},
+    {.name = "index inspect",
+     .summary = "look inside an index shard: sizes by structure, segments, words, attributes",
+     .arguments = "DIR",
+     .details = "Needs no server; refused while one has the directory open. Shows what the last "
+                "checkpoint has and changes nothing. With --check every byte is read and compared "
+                "with its checksum; a damaged file is told by name.",
+     .example = "torg index inspect /var/lib/torg/index/0\n"
+                "torg index inspect /var/lib/torg/index/0 --check --json",
+     .options = index_inspect_options,
+     .flags = COMMAND_JSON,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_index_inspect},
     {.name = "key create",
      .summary = "make an API key and print it, once",
      .arguments = "NAME",
