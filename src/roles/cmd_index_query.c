@@ -254,6 +254,10 @@ static int look_open(struct look *look, const char *dir, struct err *err)
     const struct snapshot *snapshot = NULL;
     int rc = shard_open(&options, &look->shard, err);
 
+    if (rc == ERR_EXISTS) {
+        err->code = rc = ERR_UNAVAILABLE;
+        err_wrap(err, "a server has it open");
+    }
     if (!rc)
         rc = shard_reader_new(look->shard, &look->reader, err);
     if (!rc)

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * query_request.c - any bytes as a query in JSON: refused with a reason, or read; and what was
- * read is run on a small shard, answered and explained, or refused with a reason.
+ * read is run on a small shard, answered and explained, or refused with a reason. So is what
+ * changed bytes of it, packed, are.
  */
 #include <stdlib.h>
 
+#include "base/hash.h"
+#include "base/random.h"
 #include "net/json.h"
+#include "net/message.h"
 #include "query/response.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { DOC_COUNT = 3 };
+enum { DOC_COUNT = 3, CHANGE_COUNT = 16 };
 
 static const struct field fields[] = {
     {.type = FIELD_TEXT, .weight = 1, .name = "title"},
@@ -106,10 +110,43 @@ static void use(const struct query_request *request, struct arena *arena)
     buf_release(&json);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void check(const ProtobufCMessage *message)
 {
     struct arena *arena = arena_new();
     struct query_request request;
+    struct err err = {0};
+
+    if (request_read((const Torg__V1__Query *)message, schema, 1, arena, &request, &err))
+        require(err.text[0]);
+    else
+        use(&request, arena);
+    arena_free(arena);
+}
+
+/* A changed byte of JSON is rarely JSON, but of a packed message often a message. */
+static void check_changed(const ProtobufCMessage *message, struct rng *rng)
+{
+    struct buf packed = BUF_INIT(1 << 24);
+    struct arena *arena = arena_new();
+    ProtobufCMessage *changed;
+    struct err err = {0};
+    int i;
+
+    message_encode(message, &packed);
+    require(!buf_failed(&packed));
+    for (i = 0; i < CHANGE_COUNT && packed.size; i++) {
+        packed.data[rng_below(rng, packed.size)] = (uint8_t)rng_next(rng);
+        if (message_decode(buf_bytes(&packed), message->descriptor, arena, &changed, &err) == 0)
+            check(changed);
+    }
+    arena_free(arena);
+    buf_release(&packed);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct rng rng = rng_seeded(hash64(bytes_make(data, size)));
+    struct arena *arena = arena_new();
     ProtobufCMessage *message;
     struct err err = {0};
 
@@ -117,10 +154,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         make();
     if (json_decode(bytes_make(data, size), &torg__v1__query__descriptor, arena, &message, NULL,
                     &err) == 0) {
-        if (request_read((const Torg__V1__Query *)message, schema, 1, arena, &request, &err))
-            require(err.text[0]);
-        else
-            use(&request, arena);
+        check(message);
+        check_changed(message, &rng);
     }
     arena_free(arena);
     return 0;
