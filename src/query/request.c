@@ -403,7 +403,7 @@ static int list_named(const struct request_reader *reader, const struct request_
                       const char *list, char *const *names, size_t name_count,
                       const struct field *const **out, uint32_t *count)
 {
-    const struct field **fields = arena_array(reader->arena, name_count + 1, sizeof(fields[0]));
+    const struct field **fields;
     size_t i;
 
     if (name_count > SCHEMA_FIELD_COUNT_MAX) {
@@ -412,12 +412,18 @@ static int list_named(const struct request_reader *reader, const struct request_
         return request_refuse(reader, &at, ERR_LIMIT, "%zu of them, at most %d are taken",
                               name_count, SCHEMA_FIELD_COUNT_MAX);
     }
+    fields = arena_array(reader->arena, name_count + 1, sizeof(fields[0]));
     for (i = 0; i < name_count; i++) {
         struct request_path at = path_at(path, list, i);
         int rc = request_field(reader, &at, names[i], &fields[i]);
+        size_t k;
 
         if (rc)
             return rc;
+        for (k = 0; k < i; k++)
+            if (fields[k] == fields[i])
+                return request_refuse(reader, &at, ERR_INVALID, "field \"%s\" is named twice",
+                                      fields[i]->name);
     }
     *out = fields;
     *count = (uint32_t)name_count;

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "query/engine.h"
 #include "query/text_highlight.h"
@@ -11,32 +12,36 @@
 
 enum { VALUE_TEXT_SIZE_MAX = 64 };
 
-/* What is read for the hits of one stage, inside an epoch. */
+/* What is read for the hits of one stage after the other, inside an epoch. */
 struct responder {
     struct query_engine *engine;
     const struct snapshot *snapshot;
+    int64_t deadline_us;
+    struct arena *arena;
+    struct arena *scratch; /* of one text that is marked; owned */
+    size_t size;           /* of all that is shown */
+
     const struct query_stage *stage;
     const struct query_show *show;
-    struct arena *arena;
-    bool needs_stored;           /* a text or stored field is shown or marked */
-    struct buf record;           /* of the document at hand; owned */
+    uint16_t *ids;     /* of the fields shown */
+    bool needs_stored; /* a text or stored field is shown or marked */
+
+    int64_t *values;             /* of the document at hand, by field shown: as they are together */
+    struct buf record;           /* its texts and stored fields; owned */
     struct stored_value *stored; /* in it */
     uint32_t stored_count;
 };
 
-static char *text_of(struct arena *arena, struct bytes bytes)
-{
-    return arena_text(arena, bytes);
-}
-
 /* ---- fields ---- */
 
-static void add_value(Torg__V1__ShownField *shown, struct arena *arena, struct bytes value)
+/* There is room for it in shown->values. */
+static void add_value(struct responder *responder, Torg__V1__ShownField *shown, struct bytes value)
 {
-    shown->values[shown->n_values++] = text_of(arena, value);
+    shown->values[shown->n_values++] = arena_text(responder->arena, value);
+    responder->size += value.size;
 }
 
-static void show_number(const struct responder *responder, const struct field *field, int64_t value,
+static void show_number(struct responder *responder, const struct field *field, int64_t value,
                         Torg__V1__ShownField *shown)
 {
     struct buf buf = BUF_INIT(VALUE_TEXT_SIZE_MAX);
@@ -50,12 +55,12 @@ static void show_number(const struct responder *responder, const struct field *f
         value_put(field, value, &buf);
     }
     shown->values = arena_array(responder->arena, 1, sizeof(shown->values[0]));
-    add_value(shown, responder->arena, buf_bytes(&buf));
+    add_value(responder, shown, buf_bytes(&buf));
     buf_release(&buf);
 }
 
-static void show_keywords(const struct responder *responder, const struct column *column,
-                          int64_t value, Torg__V1__ShownField *shown)
+static void show_keywords(struct responder *responder, const struct column *column, int64_t value,
+                          Torg__V1__ShownField *shown)
 {
     const struct dictionary *dictionary = column_dictionary(column);
     uint32_t known = dictionary_count(dictionary);
@@ -77,7 +82,7 @@ static void show_keywords(const struct responder *responder, const struct column
     shown->values = arena_array(responder->arena, count + 1, sizeof(shown->values[0]));
     for (i = 0; i < count; i++)
         if (ordinals[i] < known)
-            add_value(shown, responder->arena, dictionary_name(dictionary, ordinals[i]));
+            add_value(responder, shown, dictionary_name(dictionary, ordinals[i]));
 }
 
 static const struct stored_value *find_stored(const struct responder *responder,
@@ -91,42 +96,42 @@ static const struct stored_value *find_stored(const struct responder *responder,
     return NULL;
 }
 
-/* False: the document has no value of the field. */
-static bool show_field(const struct responder *responder, docid id, const struct field *field,
+/* No values: the document has none. */
+static void show_field(struct responder *responder, const struct field *field, int64_t value,
                        Torg__V1__ShownField *shown)
 {
-    const struct column *column = columns_column(responder->snapshot->columns, field->id);
     const struct stored_value *stored = find_stored(responder, field);
-    int64_t value = COLUMN_NULL;
 
     torg__v1__shown_field__init(shown);
     shown->name = (char *)field->name;
-    if (column)
-        columns_get(responder->snapshot->columns, id, &field->id, 1, &value);
-    if (column && value != COLUMN_NULL && field_has_dictionary(field)) {
-        show_keywords(responder, column, value, shown);
-    } else if (column && value != COLUMN_NULL) {
+    if (value != COLUMN_NULL && field_has_dictionary(field)) {
+        show_keywords(responder, columns_column(responder->snapshot->columns, field->id), value,
+                      shown);
+    } else if (value != COLUMN_NULL) {
         show_number(responder, field, value, shown);
     } else if (stored) {
         shown->values = arena_array(responder->arena, 1, sizeof(shown->values[0]));
-        add_value(shown, responder->arena, stored->text);
+        add_value(responder, shown, stored->text);
     }
-    return shown->n_values > 0;
 }
 
-static void show_fields(const struct responder *responder, docid id, Torg__V1__Hit *hit)
+static void show_fields(struct responder *responder, docid id, Torg__V1__Hit *hit)
 {
     const struct query_show *show = responder->show;
     Torg__V1__ShownField *fields = arena_array(responder->arena, show->count + 1, sizeof(*fields));
     uint32_t i;
 
+    responder->size += show->count * sizeof(*fields);
+    columns_get(responder->snapshot->columns, id, responder->ids, show->count, responder->values);
     hit->fields = arena_array(responder->arena, show->count + 1, sizeof(hit->fields[0]));
-    for (i = 0; i < show->count; i++)
-        if (show_field(responder, id, show->fields[i], &fields[i]))
+    for (i = 0; i < show->count; i++) {
+        show_field(responder, show->fields[i], responder->values[i], &fields[i]);
+        if (fields[i].n_values)
             hit->fields[hit->n_fields++] = &fields[i];
+    }
 }
 
-static int show_highlights(const struct responder *responder, Torg__V1__Hit *hit, struct err *err)
+static int show_highlights(struct responder *responder, Torg__V1__Hit *hit, struct err *err)
 {
     const struct query_show *show = responder->show;
     Torg__V1__ShownField *fields =
@@ -144,13 +149,14 @@ static int show_highlights(const struct responder *responder, Torg__V1__Hit *hit
             continue;
         rc = text_highlight(responder->snapshot->lexicon, responder->engine->analysis,
                             &responder->stage->text, stored->text, &show->highlight,
-                            responder->arena, &marked, err);
+                            responder->scratch, &marked, err);
         if (rc)
             return rc;
         torg__v1__shown_field__init(&fields[i]);
         fields[i].name = (char *)show->marked[i]->name;
         fields[i].values = arena_array(responder->arena, 1, sizeof(fields[i].values[0]));
-        add_value(&fields[i], responder->arena, marked);
+        add_value(responder, &fields[i], marked);
+        arena_reset(responder->scratch);
         hit->highlights[hit->n_highlights++] = &fields[i];
     }
     return 0;
@@ -186,17 +192,32 @@ static int show_hit(struct responder *responder, const struct query_hit *from, T
     if (rc)
         return rc;
     show_fields(responder, from->id, hit);
-    return show_highlights(responder, hit, err);
+    rc = show_highlights(responder, hit, err);
+    if (!rc && responder->size > QUERY_SHOWN_SIZE_MAX)
+        return err_set(
+            err, ERR_LIMIT,
+            "what is shown of the hits has more than %d bytes: ask for fewer fields or hits",
+            QUERY_SHOWN_SIZE_MAX);
+    if (!rc && responder->deadline_us && clock_mono_us(clock_system()) > responder->deadline_us)
+        return err_set(err, ERR_TIMEOUT, "the hits were not read before the deadline");
+    return rc;
 }
 
-static bool needs_stored(const struct query_show *show)
+static void begin_stage(struct responder *responder, const struct query_stage *stage,
+                        const struct query_show *show)
 {
     uint32_t i;
 
-    for (i = 0; i < show->count; i++)
-        if (!field_has_column(show->fields[i]))
-            return true;
-    return show->marked_count > 0;
+    responder->stage = stage;
+    responder->show = show;
+    responder->ids = arena_array(responder->arena, show->count + 1, sizeof(responder->ids[0]));
+    responder->values =
+        arena_array(responder->arena, show->count + 1, sizeof(responder->values[0]));
+    responder->needs_stored = show->marked_count > 0;
+    for (i = 0; i < show->count; i++) {
+        responder->ids[i] = show->fields[i]->id;
+        responder->needs_stored |= !field_has_column(show->fields[i]);
+    }
 }
 
 static int show_hits(struct responder *responder, const struct query_answer *from,
@@ -206,18 +227,12 @@ static int show_hits(struct responder *responder, const struct query_answer *fro
     uint32_t i;
     int rc = 0;
 
-    buf_init(&responder->record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
-    responder->needs_stored = needs_stored(responder->show);
-    if (responder->needs_stored)
-        responder->stored =
-            arena_array(responder->arena, SCHEMA_FIELD_COUNT_MAX, sizeof(responder->stored[0]));
     answer->hits = arena_array(responder->arena, from->hit_count + 1, sizeof(answer->hits[0]));
     answer->n_hits = from->hit_count;
     for (i = 0; i < from->hit_count && !rc; i++) {
         answer->hits[i] = &hits[i];
         rc = show_hit(responder, &from->hits[i], &hits[i], err);
     }
-    buf_release(&responder->record);
     return rc;
 }
 
@@ -229,7 +244,7 @@ static char *number_text(struct arena *arena, const struct field *field, int64_t
     char *text;
 
     value_put(field, value, &buf);
-    text = text_of(arena, buf_bytes(&buf));
+    text = arena_text(arena, buf_bytes(&buf));
     buf_release(&buf);
     return text;
 }
@@ -244,7 +259,7 @@ static void show_facet(const struct responder *responder, const struct query_fac
 
     assert(field);
     torg__v1__facet_answer__init(answer);
-    answer->name = text_of(arena, source->name.size ? source->name : source->field);
+    answer->name = arena_text(arena, source->name.size ? source->name : source->field);
     answer->other_count = from->other_count;
     if (source->kind == FACET_MIN_MAX && from->has_values) {
         answer->_min_case = TORG__V1__FACET_ANSWER___MIN_MIN;
@@ -260,7 +275,7 @@ static void show_facet(const struct responder *responder, const struct query_fac
             values[i].value = number_text(arena, field, source->bounds[i]);
             values[i].below = number_text(arena, field, source->bounds[i + 1]);
         } else {
-            values[i].value = text_of(arena, from->values[i].name);
+            values[i].value = arena_text(arena, from->values[i].name);
         }
         answer->values[answer->n_values++] = &values[i];
     }
@@ -288,7 +303,7 @@ static int show_stage(struct responder *responder, const struct query_answer *fr
                       Torg__V1__StageAnswer *answer, struct err *err)
 {
     torg__v1__stage_answer__init(answer);
-    answer->name = text_of(responder->arena, from->name);
+    answer->name = arena_text(responder->arena, from->name);
     if (responder->stage->total == TOTAL_EXACT) {
         answer->_total_case = TORG__V1__STAGE_ANSWER___TOTAL_TOTAL;
         answer->total = from->total;
@@ -299,34 +314,56 @@ static int show_stage(struct responder *responder, const struct query_answer *fr
     return show_hits(responder, from, answer, err);
 }
 
+/* What the engine refuses is told with its stage, as what request_read refuses. */
+static int tell_stage(int rc, uint32_t stage, struct err *err)
+{
+    if (err && (rc == ERR_INVALID || rc == ERR_LIMIT))
+        err_wrap(err, "stages[%u]", stage);
+    return rc;
+}
+
+static int show_result(struct responder *responder, const struct query_request *request,
+                       const struct query_result *result, Torg__V1__QueryAnswer *answer,
+                       struct err *err)
+{
+    struct arena *arena = responder->arena;
+    Torg__V1__StageAnswer *stages = arena_array(arena, result->answer_count, sizeof(*stages));
+    uint32_t i;
+    int rc = shard_enter(responder->engine->reader, &responder->snapshot, err);
+
+    if (rc)
+        return rc;
+    answer->stages = arena_array(arena, result->answer_count, sizeof(answer->stages[0]));
+    answer->n_stages = result->answer_count;
+    answer->offset = result->offset;
+    for (i = 0; i < result->answer_count && !rc; i++) {
+        begin_stage(responder, &request->plan.stages[i], &request->shows[i]);
+        answer->stages[i] = &stages[i];
+        rc = tell_stage(show_stage(responder, &result->answers[i], &stages[i], err), i, err);
+    }
+    shard_exit(responder->engine->reader);
+    return rc;
+}
+
 int response_make(struct query_engine *engine, const struct query_request *request,
                   int64_t deadline_us, struct arena *arena, Torg__V1__QueryAnswer **out,
                   struct err *err)
 {
     Torg__V1__QueryAnswer *answer = arena_zero(arena, sizeof(*answer));
-    struct responder responder = {.engine = engine, .arena = arena};
-    Torg__V1__StageAnswer *stages;
+    struct responder responder = {.engine = engine, .deadline_us = deadline_us, .arena = arena};
     struct query_result result;
-    uint32_t i;
     int rc = query_run(engine, &request->plan, NULL, deadline_us, arena, &result, err);
 
     *out = NULL;
-    if (!rc)
-        rc = shard_enter(engine->reader, &responder.snapshot, err);
-    if (rc)
-        return rc;
+    if (rc) /* of several stages query_run names the one */
+        return request->plan.stage_count == 1 ? tell_stage(rc, 0, err) : rc;
     torg__v1__query_answer__init(answer);
-    stages = arena_array(arena, result.answer_count, sizeof(*stages));
-    answer->stages = arena_array(arena, result.answer_count, sizeof(answer->stages[0]));
-    answer->n_stages = result.answer_count;
-    answer->offset = result.offset;
-    for (i = 0; i < result.answer_count && !rc; i++) {
-        responder.stage = &request->plan.stages[i];
-        responder.show = &request->shows[i];
-        answer->stages[i] = &stages[i];
-        rc = show_stage(&responder, &result.answers[i], &stages[i], err);
-    }
-    shard_exit(engine->reader);
+    buf_init(&responder.record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
+    responder.stored = arena_array(arena, SCHEMA_FIELD_COUNT_MAX, sizeof(responder.stored[0]));
+    responder.scratch = arena_new();
+    rc = show_result(&responder, request, &result, answer, err);
+    arena_free(responder.scratch);
+    buf_release(&responder.record);
     if (!rc)
         *out = answer;
     return rc;
@@ -341,7 +378,7 @@ static Torg__V1__Explanation *show_explanation(const struct explanation *from, s
     torg__v1__explanation__init(shown);
     shown->holds = from->holds;
     shown->value = from->value;
-    shown->text = text_of(arena, from->text);
+    shown->text = arena_text(arena, from->text);
     shown->parts = arena_array(arena, from->count + 1, sizeof(shown->parts[0]));
     shown->n_parts = from->count;
     for (i = 0; i < from->count; i++)
@@ -357,5 +394,5 @@ int response_explain(struct query_engine *engine, const struct query_request *re
     int rc = query_explain(engine, &request->plan, stage, id, arena, &explanation, err);
 
     *out = rc ? NULL : show_explanation(&explanation, arena);
-    return rc;
+    return tell_stage(rc, stage, err);
 }

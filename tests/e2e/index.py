@@ -308,11 +308,24 @@ def a_bad_query_is_refused_with_the_path_to_its_cause():
     refused(in_stage(facets=[{"field": "price", "kind": "RANGES", "bounds": ["2", "1"]}]),
             "facets[0].bounds[1]: bounds are to ascend")
     refused(in_stage(show=["title", "*"]), 'show[1]: there is no field "*"')
+    refused(in_stage(show=["title", "price", "title"]), 'show[2]: field "title" is named twice')
+    refused(in_stage(sorts=[{"formula": "prize"}]), 'stages[0]: sort.formula: byte 1: "prize"')
     refused(in_stage(highlight={"fields": ["price"]}), "highlight.fields[0]", "texts")
     refused(in_stage(cap={"field": "tags", "count": 1}), "cap.field", "multiple keyword")
     refused(in_stage(limit=10001), "stages[0].limit", "cursor", code=1)
     refused(in_stage(text="x" * 9000), "stages[0].text", code=1)
     refused(in_stage(cursor=base64.b64encode(b"nonsense").decode()), "cursor")
+
+
+@tap.test
+def an_answer_that_would_be_too_large_is_refused():
+    boxes = fill(pathlib.Path(PLACE.name) / "many", 10008)
+    stage = {"text": "box", "limit": 10000, "show": ["*"]}
+    result = run({"stages": [stage] * 8}, directory=boxes)
+    tap.equal((result.returncode, result.stdout), (1, ""))
+    tap.contains(result.stderr, "]: what is shown of the hits has more than 33554432 bytes")
+    result = run({"stages": [{**stage, "limit": 5}] * 8}, directory=boxes)
+    tap.equal(result.stdout.count("10000 hits, 5 shown"), 8, result.stderr)
 
 
 @tap.test

@@ -47,10 +47,11 @@ static void put(docid id)
     struct shard_value values[FIELD_COUNT];
     struct shard_document document = {.id = id, .values = values, .count = FIELD_COUNT};
     struct err err;
-    uint16_t i;
+    uint32_t i;
 
     for (i = 0; i < FIELD_COUNT; i++) {
-        values[i] = (struct shard_value){.field = i, .kind = VALUE_NUMBER, .number = id % 2};
+        values[i] =
+            (struct shard_value){.field = (uint16_t)i, .kind = VALUE_NUMBER, .number = id % 2};
         if (fields[i].type == FIELD_TEXT || fields[i].type == FIELD_STORED) {
             values[i].kind = VALUE_TEXT;
             values[i].text = bytes_of("Road bike, велосипед 128 гб");
