@@ -338,11 +338,12 @@ def main():
         del figures["after"]
         results["changes"][engine.name] = figures
     problems += check.compare_after(after)
+    problems += engines.bad_ends
     results["problems"] = problems
     (folder / "results.json").write_text(json.dumps(results))
     report.show(results)
     picture = options.picture
-    if not picture and options.documents >= PICTURE_DOCUMENTS:
+    if not picture and options.documents >= PICTURE_DOCUMENTS and not options.quick:
         picture = PICTURE
     if picture:
         pathlib.Path(picture).write_text(report.picture(results))

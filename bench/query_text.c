@@ -325,10 +325,8 @@ static const struct {
     const char *name;
     uint32_t from[2], to[2]; /* to 0: one word */
 } classes[] = {
-    {"high high", {8, 8}, {80, 80}},
-    {"high med", {8, 150}, {80, 1500}},
-    {"med low", {150, 4000}, {1500, 40000}},
-    {"one high", {8, 0}, {80, 0}},
+    {"high high", {8, 8}, {80, 80}},         {"high med", {8, 150}, {80, 1500}},
+    {"med low", {150, 4000}, {1500, 40000}}, {"one high", {8, 0}, {80, 0}},
     {"one med", {150, 0}, {1500, 0}},
 };
 
@@ -412,7 +410,7 @@ int main(int argc, char **argv)
     printf("%u documents of %d words at most, %u segments, %s kernels; µs\n", doc_count, DOC_TOKENS,
            segment_count, kernels()->name);
     printf("%-10s %-22s %9s %9s %9s\n", "words", "query", "mean", "p50", "p99");
-    for (class = 0; class < sizeof(classes) / sizeof(classes[0]); class++) {
+    for (class = 0; class < sizeof(classes) / sizeof(classes[0]); class ++) {
         bool two = classes[class].to[1] != 0;
 
         measure(class, two ? "AND top 10" : "top 10", CLAUSE_WORD, false, TOP, 10);

@@ -8,7 +8,7 @@ ALTER TABLE feed ADD COLUMN feed_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE feed ADD COLUMN gone_us BIGINT NOT NULL DEFAULT 0;
 DROP INDEX feed_task;
 -- What the end of a task looks for: everything of the feed that is older.
-CREATE INDEX feed_live ON feed (seller_id, feed_id, task_id) WHERE gone_us = 0;
+CREATE INDEX feed_live ON feed (seller_id, feed_id, task_id, external_id) WHERE gone_us = 0;
 CREATE INDEX feed_gone ON feed (gone_us) WHERE gone_us > 0;
 
 -- The newest task of a feed that has ended: older ones come too late.

@@ -13,6 +13,9 @@ JAVA_OPTIONS = ("--add-modules jdk.incubator.vector --enable-native-access=ALL-U
                 " -XX:+UseParallelGC -XX:ParallelGCThreads=1 -XX:-UsePerfData")
 
 
+bad_ends = []       # what engines said at their end that was not 0: a leak, a crash
+
+
 class Missing(Exception):
     """The engine is not there."""
 
@@ -34,10 +37,7 @@ def command(name, build, cache):
         if not (folder / "java").exists():
             raise Missing(f"{folder} is not there; tools/fetch-bench-tools builds it")
         java = (folder / "java").read_text().strip()
-        options = [each for each in JAVA_OPTIONS.split() if each]
-        if "/java-17" in java or "-17-" in java or java.endswith("17/bin/java"):
-            options.remove("--enable-native-access=ALL-UNNAMED")
-        return ([java, *options, "-cp", f"{folder}/jars/*:{folder}/classes", "BenchCoreLucene"],
+        return ([java, *JAVA_OPTIONS.split(), "-cp", f"{folder}/jars/*:{folder}/classes", "BenchCoreLucene"],
                 [cache / "peers" / "lucene.stamp"], (folder / "version").read_text().strip())
     program = build / "bench" / "peers" / f"bench-core-{name}"
     if not program.exists():
@@ -64,7 +64,7 @@ def children_of(pid):
 
 
 def memory_of(pid, *names):
-    """Bytes of /proc/PID/smaps_rollup or status, by name."""
+    """Bytes of /proc/PID/status, by name."""
     found = dict.fromkeys(names, 0)
     try:
         for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
@@ -122,13 +122,12 @@ class Engine:
         if not self.server:
             found = memory_of(self.process.pid, "VmRSS", "RssAnon")
             return found["VmRSS"], found["RssAnon"]
-        whole = private = shared = 0
+        private = shared = 0
         for pid in [self.server, *children_of(self.server)]:
             found = memory_of(pid, "RssAnon", "RssShmem")
             private += found["RssAnon"]
             shared = max(shared, found["RssShmem"])     # the same pages in every process
-        whole = private + shared
-        return whole, private
+        return private + shared, private
 
     def stop(self):
         if not self.process:
@@ -139,6 +138,8 @@ class Engine:
         except (OSError, subprocess.TimeoutExpired):
             self.process.kill()
             self.process.wait()
+        if self.process.returncode:
+            bad_ends.append(f"{self.name} ended with {self.process.returncode} (log: {self.log})")
         self.process = None
 
 

@@ -58,6 +58,14 @@ uint64_t ask_number(const struct ask *ask, const char *name, uint64_t otherwise)
     return *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
+void answer_add(struct answer *answer, uint64_t id, double key)
+{
+    if (answer->count == PEER_HIT_COUNT_MAX)
+        peer_die("query", "more hits than anybody asks for");
+    answer->ids[answer->count] = id;
+    answer->keys[answer->count++] = key;
+}
+
 /* Ends each part of the line where its tab was; returns how many there are. */
 static size_t part(char *line, char **parts, size_t max)
 {

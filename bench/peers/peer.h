@@ -50,6 +50,9 @@ struct answer {
     size_t count;
 };
 
+/* Ends the program when there is no room: a query asks for no more. */
+void answer_add(struct answer *answer, uint64_t id, double key);
+
 enum change_kind { CHANGE_PRICE, CHANGE_WHOLE, CHANGE_RANK };
 
 /* All end the program with a message when they fail: a benchmark has nothing better to do. */

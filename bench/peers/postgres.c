@@ -195,8 +195,7 @@ static void query(const struct ask *ask, struct answer *answer)
             answer->has_total = true;
             answer->total = (uint64_t)strtod(number, NULL);
         } else if (what == SQL_ROW_HIT) {
-            answer->ids[answer->count] = strtoull(value, NULL, 10);
-            answer->keys[answer->count++] = strtod(number, NULL);
+            answer_add(answer, strtoull(value, NULL, 10), strtod(number, NULL));
         } else {
             facets_add(&facets, (size_t)what, value, strtoull(number, NULL, 10));
         }

@@ -170,8 +170,8 @@ static void read_row(sqlite3_stmt *statement, struct answer *answer)
         answer->has_total = true;
         answer->total = (uint64_t)sqlite3_column_int64(statement, 2);
     } else if (what == SQL_ROW_HIT) {
-        answer->ids[answer->count] = (uint64_t)sqlite3_column_int64(statement, 1);
-        answer->keys[answer->count++] = sqlite3_column_double(statement, 2);
+        answer_add(answer, (uint64_t)sqlite3_column_int64(statement, 1),
+                   sqlite3_column_double(statement, 2));
     } else {
         facets_add(&facets, (size_t)what, (const char *)sqlite3_column_text(statement, 1),
                    (uint64_t)sqlite3_column_int64(statement, 2));

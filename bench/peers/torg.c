@@ -264,11 +264,9 @@ static void query(const struct ask *ask, struct answer *answer)
     found = &result.answers[0];
     answer->has_total = stage.total == TOTAL_EXACT;
     answer->total = found->total;
-    answer->count = found->hit_count;
-    for (uint32_t i = 0; i < found->hit_count; i++) {
-        answer->ids[i] = found->hits[i].id;
-        answer->keys[i] = stage.sort_count ? found->hits[i].keys[0] : found->hits[i].score;
-    }
+    for (uint32_t i = 0; i < found->hit_count; i++)
+        answer_add(answer, found->hits[i].id,
+                   stage.sort_count ? found->hits[i].keys[0] : found->hits[i].score);
 }
 
 static void put_facets(struct buf *out)

@@ -213,6 +213,7 @@ enum {
     FEED_XML_TOKEN_SIZE_MAX = 256 << 10,   /* one tag or comment: the parser holds it whole */
     FEED_XML_MEMORY_MAX = 8 << 20,         /* of the parser, which keeps every name it has seen */
     FEED_MEMO_COUNT_MAX = 8192,            /* names of categories, attributes and options */
+    FEED_MAP_SIZE_MAX = 8 << 20,           /* of a file of --categories */
     FEED_UNKNOWN_COUNT_MAX = 200,          /* names told that no category has an attribute for */
     FEED_REPORT_LINE_SIZE_MAX = 1 << 20,   /* one row with all its reasons */
     /* ---- offers: feeds applied ---- */
@@ -326,10 +327,10 @@ enum {
     QUERY_SHOWN_SIZE_MAX = 32 << 20,  /* fields of all hits of an answer; a reply has 64 MB */
     QUERY_HASHED_SIZE_MAX = 16 << 20, /* of a query, laid out for its hash */
     /* ---- query: text ---- */
-    QUERY_TEXT_SIZE_MAX = 8 << 10,     /* of one clause or line: nobody types more */
-    QUERY_TEXT_CLAUSE_COUNT_MAX = 64,  /* words and phrases; each is looked at for each document */
-    QUERY_TEXT_WORD_COUNT_MAX = 4096,  /* with all that prefixes and misspelt words may mean */
-    TEXT_SPARSE_SPAN = 512,            /* a list of fewer than one in so many ids goes by ids */
+    QUERY_TEXT_SIZE_MAX = 8 << 10,    /* of one clause or line: nobody types more */
+    QUERY_TEXT_CLAUSE_COUNT_MAX = 64, /* words and phrases; each is looked at for each document */
+    QUERY_TEXT_WORD_COUNT_MAX = 4096, /* with all that prefixes and misspelt words may mean */
+    TEXT_SPARSE_SPAN = 512,           /* a list of fewer than one in so many ids goes by ids */
     HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
     HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
     /* ---- index: shard ---- */
@@ -343,6 +344,8 @@ enum {
     STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
     STORED_FILE_COUNT_MAX = 4096,       /* 256 GB */
     STORED_RECORD_SIZE_MAX = 768 << 10, /* texts and stored fields of one document */
+    STORED_DICTIONARY_SIZE = 16 << 10,  /* stays in cache; four times more packs no better */
+    STORED_SAMPLE_SIZE = 2 << 20,       /* of records a dictionary is trained with */
     STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
 };
 

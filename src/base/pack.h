@@ -3,12 +3,15 @@
  * pack.h - bytes kept small: as they are below a size, compressed (zstd) from it on.
  *
  *     0 | the bytes            1 | a zstd frame that tells its content's size
+ *     2 | the same, made with a dictionary
  *
  * Small ones gain nothing and cost a read its time; what compression does not make smaller is
  * kept as it is. Threads: any; each keeps its own working memory.
  */
 #ifndef TORG_BASE_PACK_H
 #define TORG_BASE_PACK_H
+
+#include <stdbool.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -21,5 +24,23 @@ void pack_put(struct buf *out, struct bytes raw, size_t size_min);
  * ERR_LIMIT, before any memory is taken, for more than size_max. */
 int pack_open(struct bytes packed, size_t size_max, struct arena *arena, struct bytes *raw,
               struct err *err);
+
+/* ---- many small records that are alike: what they share is kept apart, once ---- */
+
+struct pack_dictionary; /* any number of threads may use one */
+
+/* Finds what the samples share, at most size_max bytes of it, appended to out; false when they are
+ * too few or too different to share anything. */
+bool pack_train(struct bytes samples, const size_t *sizes, unsigned count, size_t size_max,
+                struct buf *out);
+
+struct pack_dictionary *pack_dictionary_new(struct bytes trained); /* NULL: no dictionary */
+void pack_dictionary_free(struct pack_dictionary *dictionary);     /* NULL is fine */
+
+/* As pack_put and pack_open; a NULL dictionary is none. What was packed with one needs it. */
+void pack_put_with(struct buf *out, struct bytes raw, size_t size_min,
+                   const struct pack_dictionary *dictionary);
+int pack_open_with(struct bytes packed, size_t size_max, const struct pack_dictionary *dictionary,
+                   struct arena *arena, struct bytes *raw, struct err *err);
 
 #endif

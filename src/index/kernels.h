@@ -48,8 +48,8 @@ struct kernels {
     void (*set_ids)(struct window_bits *bits, const uint32_t *ids, size_t count, docid first);
     void (*set_ids16)(struct window_bits *bits, const uint16_t *ids, size_t count, uint16_t shift);
 
-    /* Of a bitmap of `count` words that need no alignment. before[i] = bits set below word i; returns
-     * all of them. */
+    /* Of a bitmap of `count` words that need no alignment. before[i] = bits set below word i;
+     * returns all of them. */
     uint32_t (*word_ranks)(const uint8_t *words, uint32_t count, uint16_t *before);
     /* out[i] = base + place of the i-th set bit. Room for 3 more than there are. */
     void (*list_words)(const uint8_t *words, uint32_t count, uint32_t base, uint32_t *out);

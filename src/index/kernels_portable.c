@@ -159,9 +159,8 @@ static void find_bits(const uint8_t *words, const uint16_t *before, const uint32
         uint32_t at = ids[i] - base;
         uint64_t word = load64(words, at >> 6), bit = UINT64_C(1) << (at & 63);
 
-        indexes[i] = word & bit ? (int16_t)(before[at >> 6] +
-                                            __builtin_popcountll(word & (bit - 1)))
-                                : -1;
+        indexes[i] =
+            word & bit ? (int16_t)(before[at >> 6] + __builtin_popcountll(word & (bit - 1))) : -1;
     }
 }
 

@@ -108,8 +108,8 @@ int postings_seek_block(struct postings *postings, docid id, struct err *err)
 
 int postings_go(struct postings *postings, uint32_t block, struct err *err)
 {
-    postings->before = block > 0 ? get_le32(dir_entry(postings, block - 1))
-                                 : postings->segment->info.first_id - 1;
+    postings->before =
+        block > 0 ? get_le32(dir_entry(postings, block - 1)) : postings->segment->info.first_id - 1;
     postings->block = block;
     return load(postings, err);
 }
@@ -120,7 +120,8 @@ int postings_return_block(struct postings *postings, docid id, struct err *err)
 
     if (postings->block == 0 || (docid)(postings->before + 1) <= id)
         return postings_seek_block(postings, id, err);
-    /* The block before the one at hand ends at or above id. A list of one block has no directory. */
+    /* The block before the one at hand ends at or above id. A list of one block has no directory.
+     */
     while (low < high && postings->block_count > 1) {
         uint32_t middle = low + (high - low) / 2;
 
@@ -247,8 +248,8 @@ int postings_fill(struct postings *postings, uint32_t window, struct window_bits
     return rc;
 }
 
-int postings_indexes(struct postings *postings, const docid *ids, uint32_t count,
-                     int16_t *indexes, struct err *err)
+int postings_indexes(struct postings *postings, const docid *ids, uint32_t count, int16_t *indexes,
+                     struct err *err)
 {
     const uint16_t *ids16;
     const docid *own;

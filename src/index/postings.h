@@ -47,7 +47,7 @@ struct postings {
     docid ids[BLOCK_SIZE + POSTINGS_SPARE];
     uint16_t ids16[BLOCK_SIZE]; /* distances from before + 1 */
     uint32_t codes[BLOCK_SIZE];
-    uint32_t starts[BLOCK_SIZE + 1]; /* occurrences before each posting of the block */
+    uint32_t starts[BLOCK_SIZE + 1];    /* occurrences before each posting of the block */
     uint16_t ranks[POSTINGS_WORDS_MAX]; /* of a bitmap */
 };
 
@@ -101,8 +101,8 @@ int postings_codes(struct postings *postings, const uint32_t **codes, struct err
 /* The index of id in the block at hand; -1 when it is not there. */
 int postings_index(struct postings *postings, docid id, int *index, struct err *err);
 /* The same for many that lie in the block at hand, ascending. */
-int postings_indexes(struct postings *postings, const docid *ids, uint32_t count,
-                     int16_t *indexes, struct err *err);
+int postings_indexes(struct postings *postings, const docid *ids, uint32_t count, int16_t *indexes,
+                     struct err *err);
 /* The code of the index-th posting, without unpacking the others. */
 int postings_code_at(struct postings *postings, uint32_t index, uint32_t *code, struct err *err);
 /* Where the word stands in the index-th document: by field, ascending. *count is the sum of the

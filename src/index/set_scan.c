@@ -34,6 +34,7 @@ struct scan {
     uint64_t record_capacity;
     uint64_t payload_capacity;
     struct pair *pairs; /* of one window */
+    struct pair *spare; /* as many */
     uint32_t pair_count;
     int64_t values[WINDOW_SIZE];
 };
@@ -150,19 +151,36 @@ static void add_record(struct scan *scan, uint32_t window, const struct pair *pa
     }
 }
 
-static int compare_pairs(const void *a, const void *b)
+/* By ordinal, keeping the order of offsets, which ascend: a byte of the ordinal at a time. */
+static void sort_pairs(struct scan *scan, uint32_t ordinal_max)
 {
-    const struct pair *left = a;
-    const struct pair *right = b;
+    unsigned shift;
+    uint32_t i;
 
-    if (left->ordinal != right->ordinal)
-        return left->ordinal < right->ordinal ? -1 : 1;
-    return (left->offset > right->offset) - (left->offset < right->offset);
+    for (shift = 0; shift < 32 && ordinal_max >> shift; shift += 8) {
+        uint32_t places[256] = {0};
+        uint32_t place = 0;
+        struct pair *sorted = scan->spare;
+
+        for (i = 0; i < scan->pair_count; i++)
+            places[scan->pairs[i].ordinal >> shift & 255]++;
+        for (i = 0; i < 256; i++) {
+            uint32_t count = places[i];
+
+            places[i] = place;
+            place += count;
+        }
+        for (i = 0; i < scan->pair_count; i++)
+            sorted[places[scan->pairs[i].ordinal >> shift & 255]++] = scan->pairs[i];
+        scan->spare = scan->pairs;
+        scan->pairs = sorted;
+    }
 }
 
 static void scan_window(struct scan *scan, uint32_t window)
 {
     uint32_t ordinals[KEYWORD_VALUES_MAX];
+    uint32_t ordinal_max = 0;
     uint32_t first = 0;
     uint32_t i;
     uint32_t j;
@@ -172,10 +190,12 @@ static void scan_window(struct scan *scan, uint32_t window)
     for (i = 0; i < WINDOW_SIZE; i++) {
         uint32_t count = set_ordinals(scan->set, scan->base, scan->values[i], ordinals);
 
-        for (j = 0; j < count; j++)
+        for (j = 0; j < count; j++) {
             scan->pairs[scan->pair_count++] = (struct pair){ordinals[j], (uint16_t)i};
+            ordinal_max = ordinals[j] > ordinal_max ? ordinals[j] : ordinal_max;
+        }
     }
-    qsort(scan->pairs, scan->pair_count, sizeof(struct pair), compare_pairs);
+    sort_pairs(scan, ordinal_max);
     for (i = 1; i <= scan->pair_count; i++) {
         if (i < scan->pair_count && scan->pairs[i].ordinal == scan->pairs[first].ordinal)
             continue;
@@ -216,6 +236,7 @@ void attribute_set_scan(struct attribute_set *set)
     scan->set = set;
     scan->base = mem_zero(sizeof(*scan->base));
     scan->pairs = mem_array((size_t)WINDOW_SIZE * KEYWORD_VALUES_MAX, sizeof(struct pair));
+    scan->spare = mem_array((size_t)WINDOW_SIZE * KEYWORD_VALUES_MAX, sizeof(struct pair));
     if (set->kind == SET_RANGES)
         find_bounds(scan, windows);
     for (window = 0; window < windows; window++)
@@ -223,6 +244,7 @@ void attribute_set_scan(struct attribute_set *set)
     order_records(scan);
     set->scanned = scan->base;
     free(scan->pairs);
+    free(scan->spare);
     free(scan->records);
     free(scan);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "index/columns_checkpoint.h"
 #include "index/kernels.h"
@@ -183,6 +184,31 @@ static void load_state(struct shard *shard, uint32_t window)
     }
 }
 
+static int load_dictionary(struct shard *shard, const struct manifest *manifest, struct err *err)
+{
+    struct buf trained = BUF_INIT(2 * STORED_DICTIONARY_SIZE);
+    struct pack_dictionary *dictionary = NULL;
+    char path[SHARD_PATH_SIZE];
+    int rc;
+
+    if (!manifest->dictionary_hash)
+        return 0;
+    shard_path(shard, "dictionary", 1, path);
+    rc = file_read(path, &trained, err);
+    if (rc == ERR_NOT_FOUND)
+        rc = err_set(err, ERR_CORRUPT, "%s, part of the index, is missing", path);
+    if (!rc && hash64(buf_bytes(&trained)) == manifest->dictionary_hash)
+        dictionary = pack_dictionary_new(buf_bytes(&trained));
+    if (!rc && !dictionary)
+        rc = err_set(err, ERR_CORRUPT, "%s is damaged", path);
+    if (!rc) {
+        stored_set_dictionary(shard->stored, dictionary);
+        shard->dictionary_hash = manifest->dictionary_hash;
+    }
+    buf_release(&trained);
+    return rc;
+}
+
 static int load_content(struct shard *shard, const struct manifest *manifest, struct err *err)
 {
     uint32_t windows, i;
@@ -197,6 +223,8 @@ static int load_content(struct shard *shard, const struct manifest *manifest, st
     rc = rc ? rc : load_segments(shard, manifest, err);
     for (i = 0; !rc && i < shard->part_count; i++)
         rc = load_documents(shard, shard->parts[i], err);
+    if (!rc)
+        rc = load_dictionary(shard, manifest, err);
     if (!rc)
         rc = stored_open_files(shard->stored, manifest->stored, manifest->stored_count,
                                shard->options.is_read_only, err);

@@ -4,7 +4,7 @@
  *
  *     "TORGSHD1" | format u32 | T S V G u32 × 4 | epoch u64 | averages f32 × 4 | generation u64 |
  *     x0 u64 | x1 u64 | lexicon size u64 | segment number u64 | live size u64 | live hash u64 |
- *     segment count u32 | stored count u32 | number u64, size u64 a segment |
+ *     dictionary hash u64 | segment count u32 | stored count u32 | number u64, size u64 a segment |
  *     number u32, size u32, records u32 a stored file | CRC-32C of all before u32
  */
 #include "index/shard_manifest.h"
@@ -21,7 +21,7 @@
 
 enum {
     FORMAT = 1,
-    HEAD_SIZE = 8 + 4 + 16 + 8 + 16 + 7 * 8 + 8,
+    HEAD_SIZE = 8 + 4 + 16 + 8 + 16 + 8 * 8 + 8,
     SEGMENT_SIZE = 16,
     STORED_SIZE = 12,
     SIZE_MAX_ALL = HEAD_SIZE + OWNER_COUNT * SEGMENT_SIZE + STORED_FILE_COUNT_MAX * STORED_SIZE + 4,
@@ -82,6 +82,7 @@ static void encode(const struct manifest *manifest, struct buf *out)
     put64(out, manifest->segment_number);
     put64(out, manifest->live_size);
     put64(out, manifest->live_hash);
+    put64(out, manifest->dictionary_hash);
     put32(out, manifest->segment_count);
     put32(out, manifest->stored_count);
     for (i = 0; i < manifest->segment_count; i++) {
@@ -116,6 +117,7 @@ static void decode_head(struct manifest *manifest, struct bytes *in)
     manifest->segment_number = take64(in);
     manifest->live_size = take64(in);
     manifest->live_hash = take64(in);
+    manifest->dictionary_hash = take64(in);
     manifest->segment_count = take32(in);
     manifest->stored_count = take32(in);
 }
@@ -197,8 +199,8 @@ static bool is_ours(const char *name)
 
     return has_number(name, "segment-", &number) || has_number(name, "stored-", &number) ||
            has_number(name, "live-", &number) || has_number(name, "columns-", &number) ||
-           has_number(name, "state-", &number) || strcmp(name, "lexicon.log") == 0 ||
-           strncmp(name, "shard.tmp.", 10) == 0;
+           has_number(name, "state-", &number) || has_number(name, "dictionary-", &number) ||
+           strcmp(name, "lexicon.log") == 0 || strncmp(name, "shard.tmp.", 10) == 0;
 }
 
 static bool is_named(const struct manifest *manifest, const char *name)
@@ -215,6 +217,8 @@ static bool is_named(const struct manifest *manifest, const char *name)
         }
         return false;
     }
+    if (has_number(name, "dictionary-", &number))
+        return manifest->dictionary_hash != 0;
     if (has_number(name, "stored-", &number)) {
         for (i = 0; i < manifest->stored_count; i++) {
             if (manifest->stored[i].number == number)
@@ -238,7 +242,8 @@ void manifest_clean(const struct manifest *manifest, const char *dir, bool is_us
         return;
     for (entry = readdir(entries); entry; entry = readdir(entries)) {
         if (!is_ours(entry->d_name) || is_named(manifest, entry->d_name) ||
-            (is_used && has_number(entry->d_name, "stored-", &number)) ||
+            (is_used && (has_number(entry->d_name, "stored-", &number) ||
+                         has_number(entry->d_name, "dictionary-", &number))) ||
             (is_used && has_number(entry->d_name, "segment-", &number) &&
              number > manifest->segment_number))
             continue;

@@ -12,6 +12,7 @@
  *     live-G           which documents of the segments are dead, at generation G
  *     columns-G/       attributes (columns_checkpoint.h); state-G/: ends, places of stored fields
  *     stored-N         texts and stored fields (stored.h)
+ *     dictionary-1     what their records share, once there are enough
  */
 #ifndef TORG_INDEX_SHARD_MANIFEST_H
 #define TORG_INDEX_SHARD_MANIFEST_H
@@ -37,6 +38,7 @@ struct manifest {
     uint64_t segment_number; /* the highest ever used */
     uint64_t live_size;
     uint64_t live_hash;
+    uint64_t dictionary_hash; /* 0: there is none */
     uint32_t segment_count;
     struct manifest_segment segments[OWNER_COUNT];
     uint32_t stored_count;

@@ -103,6 +103,8 @@ struct shard {
     uint64_t generation;                           /* of the last checkpoint begun */
     uint64_t checkpoint_changes, checkpoint_tried; /* change_count of the last one done, begun */
     uint64_t checkpoint_size;                      /* bytes of its columns */
+    uint64_t dictionary_hash;                      /* of stored fields; 0: there is none */
+    bool has_tried_dictionary;
     int lock_fd;
     uint64_t tightened_at; /* change_count that windows were narrowed for */
     uint32_t tighten_window;

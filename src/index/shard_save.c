@@ -112,6 +112,7 @@ static int save_stored(struct shard *shard, struct manifest *manifest, struct er
 
     shard_lock(shard);
     rc = stored_flush(shard->stored, err);
+    manifest->dictionary_hash = shard->dictionary_hash;
     manifest->stored_count = stored_files(shard->stored, manifest->stored, STORED_FILE_COUNT_MAX);
     shard_unlock(shard);
     if (rc)

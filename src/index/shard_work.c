@@ -25,9 +25,10 @@
 enum {
     MERGE_INPUT_MAX = 2 * SHARD_MERGE_COUNT,
     TIER_COUNT = 12,
-    SET_CHANGE_COUNT_MIN = 1024, /* between two scans of one set */
-    SORT_SHARE = 32,             /* of all forms: unsorted ones before a new sort */
-    TIGHTEN_CHANGE_COUNT = 256,  /* changes for each window that is narrowed */
+    SET_CHANGE_COUNT_MIN = 1024, /* between two scans of one set, and ... */
+    SET_CHANGE_SHARE = 16, /* ... this part of all documents: a bulk must not scan all the time */
+    SORT_SHARE = 32,       /* of all forms: unsorted ones before a new sort */
+    TIGHTEN_CHANGE_COUNT = 1024, /* changes for each window that is narrowed */
 };
 
 static uint32_t buffer_limit(const struct shard *shard)
@@ -406,10 +407,12 @@ int shard_relieve(struct shard *shard, bool *did, struct err *err)
 static bool set_is_due(const struct shard *shard, uint32_t field)
 {
     const struct attribute_set *set = shard->sets[field];
+    uint64_t changes = shard->change_count - shard->set_scans[field];
+    uint64_t docs = (uint64_t)live_commit(shard->alive)->count_delta;
 
     return set && attribute_set_is_due(set) &&
            (!shard->set_scans[field] ||
-            shard->change_count - shard->set_scans[field] >= SET_CHANGE_COUNT_MIN);
+            (changes >= SET_CHANGE_COUNT_MIN && changes >= docs / SET_CHANGE_SHARE));
 }
 
 static void rebuild_set(struct shard *shard, bool *did)
@@ -463,52 +466,7 @@ static void tighten(struct shard *shard, bool *did)
     shard_unlock(shard);
 }
 
-/* ---- stored fields and checkpoints ---- */
-
-/* A record of a worn file: if its document still has it, it is put to the end. */
-static int move_record(void *context, docid id, uint64_t place, struct err *err)
-{
-    struct shard *shard = context;
-    const uint16_t field = STATE_STORED;
-    struct column_change change = {STATE_STORED, COLUMN_NULL};
-    uint64_t moved;
-    int64_t has;
-    int rc = 0;
-
-    shard_lock(shard);
-    columns_get(shard->state, id, &field, 1, &has);
-    if (has != COLUMN_NULL && (uint64_t)has == place) {
-        rc = stored_copy(shard->stored, place, id, &moved, err);
-        change.value = (int64_t)moved;
-        if (!rc)
-            rc = columns_set(shard->state, id, &change, 1, err);
-    }
-    shard_unlock(shard);
-    return rc ? rc : shard_pause(shard) ? err_set(err, ERR_CANCELLED, "the shard is closed") : 0;
-}
-
-static int compact(struct shard *shard, bool *did, struct err *err)
-{
-    struct stored_file worn;
-    bool found;
-    int rc;
-
-    shard_lock(shard);
-    found = stored_worn_file(shard->stored, &worn);
-    shard_unlock(shard);
-    if (!found)
-        return 0;
-    *did = true;
-    epoch_enter(shard->work_slot);
-    rc = stored_walk(shard->stored, &worn, move_record, shard, err);
-    epoch_exit(shard->work_slot);
-    if (rc)
-        return rc;
-    shard_lock(shard);
-    stored_give_up(shard->stored, worn.number);
-    shard_unlock(shard);
-    return 0;
-}
+/* ---- checkpoints ---- */
 
 static int save_if_due(struct shard *shard, bool *did, struct err *err)
 {
@@ -541,7 +499,7 @@ int shard_work(struct shard *shard, bool *did, struct err *err)
     if (!rc && !*did)
         rc = shard_relieve(shard, did, err);
     if (!rc && !*did)
-        rc = compact(shard, did, err);
+        rc = shard_tend_stored(shard, did, err);
     if (!rc && !*did)
         rebuild_set(shard, did);
     if (!rc && !*did)

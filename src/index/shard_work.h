@@ -18,6 +18,9 @@ int shard_freeze(struct shard *shard, const struct part *until, bool *did, struc
 /* One step towards fewer parts: freezes or merges. Under work. */
 int shard_relieve(struct shard *shard, bool *did, struct err *err);
 
+/* One step for stored fields: a dictionary, or a worn file. Under work. */
+int shard_tend_stored(struct shard *shard, bool *did, struct err *err);
+
 /* The background thread, if the options want one. */
 int shard_background_start(struct shard *shard, struct err *err);
 void shard_background_stop(struct shard *shard);

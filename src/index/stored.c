@@ -37,6 +37,7 @@ struct file {
     uint32_t number;
     uint32_t size;    /* bytes of it that records were put to; the writer's */
     uint32_t flushed; /* of them in the file; the writer's */
+    uint32_t content; /* of them of records */
     uint32_t record_count, dead_count;
     bool is_given_up;
     _Atomic bool is_dirty; /* flushed, not synced */
@@ -48,6 +49,7 @@ struct stored {
     struct buf packed;
     struct file *tail; /* the one that records are put to; NULL: a new one is needed */
     bool *is_held;     /* by number: a checkpoint may name the file; owned */
+    _Atomic(struct pack_dictionary *) dictionary; /* owned; NULL: none yet */
     _Atomic uint64_t size;
     _Atomic uint64_t memory_size;
     _Atomic(struct file *) files[STORED_FILE_COUNT_MAX]; /* owned; NULL: none */
@@ -94,6 +96,7 @@ void stored_free(struct stored *stored)
     for (i = 0; i < STORED_FILE_COUNT_MAX; i++)
         free_file(atomic_load_explicit(&stored->files[i], memory_order_relaxed), 0);
     buf_release(&stored->packed);
+    pack_dictionary_free(atomic_load(&stored->dictionary));
     free(stored->is_held);
     free(stored->dir);
     free(stored);
@@ -151,7 +154,7 @@ static int open_file(struct stored *stored, const struct stored_file *from, bool
     if (rc)
         return rc;
     atomic_store_explicit(&stored->files[from->number], file, memory_order_release);
-    file->size = file->flushed = from->size;
+    file->size = file->flushed = file->content = from->size;
     file->record_count = file->dead_count = from->record_count;
     if (fstat(file->fd, &status))
         return err_errno(err, "cannot look at %s", path);
@@ -355,6 +358,7 @@ static int append_packed(struct stored *stored, docid id, struct bytes packed, u
     memcpy(to + RECORD_HEAD_SIZE, packed.data, packed.size);
     *place = (uint64_t)file->number * STORED_FILE_SIZE + file->size;
     file->size += size;
+    file->content += size;
     file->record_count++;
     atomic_fetch_add_explicit(&stored->size, size, memory_order_relaxed);
     return 0;
@@ -369,9 +373,21 @@ int stored_append(struct stored *stored, docid id, struct bytes record, uint64_t
                        "STORED_RECORD_SIZE_MAX = %d",
                        id, record.size, STORED_RECORD_SIZE_MAX);
     buf_reset(&stored->packed);
-    pack_put(&stored->packed, record, STORED_PACK_SIZE_MIN);
+    pack_put_with(&stored->packed, record, stored_has_dictionary(stored) ? 1 : STORED_PACK_SIZE_MIN,
+                  atomic_load_explicit(&stored->dictionary, memory_order_relaxed));
     assert(!buf_failed(&stored->packed));
     return append_packed(stored, id, buf_bytes(&stored->packed), place, err);
+}
+
+void stored_set_dictionary(struct stored *stored, struct pack_dictionary *dictionary)
+{
+    assert(!stored_has_dictionary(stored));
+    atomic_store_explicit(&stored->dictionary, dictionary, memory_order_release);
+}
+
+bool stored_has_dictionary(const struct stored *stored)
+{
+    return atomic_load_explicit(&stored->dictionary, memory_order_acquire) != NULL;
 }
 
 void stored_drop(struct stored *stored, uint64_t place)
@@ -435,7 +451,7 @@ void stored_give_up(struct stored *stored, uint32_t number)
     assert(file && file != stored->tail && !file->is_given_up);
     file->is_given_up = true;
     stored->is_held[number] = stored->dir != NULL;
-    atomic_fetch_sub_explicit(&stored->size, file->size, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&stored->size, file->content, memory_order_relaxed);
     epoch_retire(stored->epoch, remove_file, stored, number);
 }
 
@@ -535,11 +551,13 @@ int stored_read(const struct stored *stored, uint64_t place, docid id, struct bu
     struct buf scratch = BUF_INIT(STORED_CHUNK_SIZE);
     struct arena *arena = arena_new();
     struct bytes packed;
-    struct bytes raw;
+    struct bytes raw = BYTES_EMPTY;
     int rc = read_packed(stored, place, id, &scratch, &packed, err);
 
     if (!rc)
-        rc = pack_open(packed, STORED_RECORD_SIZE_MAX, arena, &raw, err);
+        rc = pack_open_with(packed, STORED_RECORD_SIZE_MAX,
+                            atomic_load_explicit(&stored->dictionary, memory_order_acquire), arena,
+                            &raw, err);
     if (!rc)
         buf_put(out, raw);
     arena_free(arena);

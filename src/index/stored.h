@@ -10,6 +10,9 @@
  *     stored-N   chunk | chunk | …           chunk   record | record | … | zeros
  *     record     size u32 | id u32 | CRC-32C of all but itself u32 | packed bytes (base/pack.h)
  *
+ * Once there is enough of it, a dictionary of what records share is trained; it is
+ * set once and stays.
+ *
  * A record that nobody needs any more is counted (stored_drop). When half of a file is dead, its
  * living records are appended anew (stored_walk, stored_copy) and the file is given up.
  *
@@ -20,6 +23,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/pack.h"
 #include "index/epoch.h"
 #include "index/window.h"
 
@@ -69,7 +73,12 @@ int stored_copy(struct stored *stored, uint64_t from, docid id, uint64_t *place,
 void stored_give_up(struct stored *stored, uint32_t number);
 void stored_let_go(struct stored *stored);
 
+/* What is put from now on is packed with it. Owned from then on; once. */
+void stored_set_dictionary(struct stored *stored, struct pack_dictionary *dictionary);
+
 /* ---- anybody ---- */
+
+bool stored_has_dictionary(const struct stored *stored);
 
 /* Makes what was flushed durable. */
 int stored_sync(struct stored *stored, struct err *err);

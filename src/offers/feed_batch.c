@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
+#include "offers/bell.h"
 #include "offers/offer_record.h"
 
 /* --- reading --- */
@@ -181,6 +182,8 @@ static int try_batch(struct feed_batch *batch, struct err *err)
     }
     if (!rc && !settled)
         rc = store_write(batch->offers->store, write_batch, batch, err);
+    if (!rc && !settled)
+        bell_ring(batch->offers->bell);
     release_saves(batch);
     return rc;
 }

@@ -39,10 +39,13 @@ static Torg__V1__OfferContent *without_states(const Torg__V1__OfferContent *cont
 uint64_t feed_state_hash(const Torg__V1__Offer *offer, struct arena *arena)
 {
     struct buf wire = BUF_INIT(CONTENT_SIZE_MAX);
+    /* What waited for its photo and is shown now was touched by nobody. */
+    bool is_shown = offer->status == TORG__V1__OFFER__STATUS__WAITING;
     uint64_t hash;
 
     message_encode(&without_states(offer->content, arena)->base, &wire);
-    hash = hash64_seeded(buf_bytes(&wire), (uint64_t)offer->status);
+    hash = hash64_seeded(buf_bytes(&wire),
+                         (uint64_t)(is_shown ? TORG__V1__OFFER__STATUS__ACTIVE : offer->status));
     buf_release(&wire);
     return hash;
 }
@@ -123,6 +126,8 @@ static int keep_before(struct feed_batch *batch, struct feed_batch_row *row, boo
     } else {
         record->before_status = row->before ? (enum offer_status)row->before->status : OFFER_NONE;
     }
+    if (row->before && row->before->status == TORG__V1__OFFER__STATUS__WAITING)
+        with_content = true; /* how long it waits is forgotten with the wait */
     if (with_content && row->before && !record->before_body.size) {
         rc = record_pack(&row->before->base, "the offer", &body, err);
         if (!rc)

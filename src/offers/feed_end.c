@@ -180,7 +180,7 @@ static int find_chunk(struct store_tx *tx, void *arg, struct err *err)
                            take_name, chunk, err);
     return store_query(tx,
                        "SELECT f.external_id" OLDER " AND CAST($4 AS BIGINT) > 0 "
-                       "ORDER BY f.task_id LIMIT $5",
+                       "ORDER BY f.task_id, f.external_id LIMIT $5",
                        params, 5, take_name, chunk, err);
 }
 

@@ -165,12 +165,28 @@ int feed_rows_mark_undone(struct store_tx *tx, int64_t task_no, const struct fee
 int feed_rows_forget(struct store_tx *tx, int64_t task_no, size_t max, int64_t *forgotten,
                      struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(task_no), STORE_V_INT((int64_t)max)};
+    /* By a range, not by a list: rows that are gone have one number, and may be very many. */
+    const struct store_value search[] = {STORE_V_INT(task_no), STORE_V_INT((int64_t)max - 1)};
+    struct arena *arena = arena_new();
+    struct feed_record last = {.external_id = ""};
+    struct taking taking = {.arena = arena, .records = &last};
+    int rc = store_query(tx,
+                         "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 "
+                         "ORDER BY row_no, external_id LIMIT 1 OFFSET $2",
+                         search, 2, take_record, &taking, err);
+    const struct store_value params[] = {STORE_V_INT(task_no), STORE_V_INT(last.row),
+                                         STORE_V_TEXT(bytes_of(last.external_id))};
 
-    return store_exec(tx,
-                      "DELETE FROM feed_report WHERE task_no = $1 AND (row_no, external_id) IN "
-                      "(SELECT row_no, external_id FROM feed_report WHERE task_no = $1 LIMIT $2)",
-                      params, 2, forgotten, err);
+    if (!rc && taking.count)
+        rc = store_exec(tx,
+                        "DELETE FROM feed_report WHERE task_no = $1 AND "
+                        "(row_no, external_id) <= ($2, $3)",
+                        params, 3, forgotten, err);
+    else if (!rc)
+        rc =
+            store_exec(tx, "DELETE FROM feed_report WHERE task_no = $1", params, 1, forgotten, err);
+    arena_free(arena);
+    return rc;
 }
 
 /* --- what is told of a row --- */

@@ -9,9 +9,11 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "offers/bell.h"
 #include "offers/feed_batch.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
+#include "offers/photos.h"
 
 struct undo_row {
     struct feed_record record;
@@ -114,6 +116,15 @@ static int find_fault(const struct undo_page *page, const Torg__V1__Offer *after
     return 0;
 }
 
+/* Results that came meanwhile were not taken: what still lacks its photo asks again. */
+static void ask_for_photos(const struct undo_page *page, Torg__V1__Offer *after)
+{
+    if (after->status == TORG__V1__OFFER__STATUS__DELETED)
+        return;
+    after->content = (Torg__V1__OfferContent *)record_copy(&after->content->base, page->arena);
+    photos_ask(after, true);
+}
+
 /* The offer as it was before the task. */
 static int build(struct undo_page *page, struct undo_row *row, Torg__V1__Offer **after,
                  struct err *err)
@@ -131,14 +142,19 @@ static int build(struct undo_page *page, struct undo_row *row, Torg__V1__Offer *
     (*after)->status = TORG__V1__OFFER__STATUS__DELETED;
     if (record->before_status != OFFER_NONE)
         (*after)->status = (Torg__V1__Offer__Status)record->before_status;
-    if (!record->before_body.size)
+    if (!record->before_body.size) {
+        ask_for_photos(page, *after);
         return 0;
+    }
     rc = record_open_offer(record->offer_id, record->before_body, page->arena, &was, err);
     if (rc)
         return rc;
     (*after)->content = was->content;
+    ask_for_photos(page, *after);
     (*after)->expire_time = was->expire_time;
     (*after)->status_before_ban = was->status_before_ban;
+    (*after)->wait_until = was->wait_until;
+    (*after)->wait_reason = was->wait_reason;
     return 0;
 }
 
@@ -249,6 +265,8 @@ static int try_page(struct undo_page *page, struct err *err)
         rc = decide(page, &page->rows[i], err);
     if (!rc && page->count)
         rc = store_write(page->offers->store, write_page, page, err);
+    if (!rc)
+        bell_ring(page->offers->bell);
     for (size_t i = 0; i < page->count; i++)
         offer_save_release(&page->rows[i].save);
     return rc;

@@ -8,6 +8,7 @@
 
 #include "base/limits.h"
 #include "net/message.h"
+#include "offers/feed_rows.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
 
@@ -205,6 +206,33 @@ static int merge_content(struct store_tx *tx, struct offer_change *change, struc
                                                : err_set(err, ERR_STALE, "nothing of it is new");
 }
 
+static bool had_failed(const Torg__V1__Offer *before, const char *url)
+{
+    for (size_t i = 0; i < before->content->n_photos; i++) {
+        const Torg__V1__Photo *photo = before->content->photos[i];
+
+        if (photo->state == STATE(FAILED) && strcmp(photo->source_url, url) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What could not be had is told in the report of the feed that the offer is of. */
+static int tell_feed(struct store_tx *tx, struct offer_save *save, void *arg, struct err *err)
+{
+    const Torg__V1__OfferContent *content = save->after->content;
+    int rc = 0;
+
+    for (size_t i = 0; i < content->n_photos && !rc; i++) {
+        const Torg__V1__Photo *photo = content->photos[i];
+
+        if (photo->state == STATE(FAILED) && !had_failed(save->before, photo->source_url))
+            rc = feed_rows_note_photo(tx, save->after, photo->source_url, photo->reason,
+                                      save->arena, err);
+    }
+    return rc;
+}
+
 static int run(const struct offers *offers, offerid id, struct applying *applying,
                struct arena *arena, struct err *err)
 {
@@ -216,6 +244,7 @@ static int run(const struct offers *offers, offerid id, struct applying *applyin
                                   .id = id,
                                   .move = MOVE_PHOTOS,
                                   .read = merge_content,
+                                  .also = tell_feed,
                                   .arg = applying};
 
     return offer_change_run(&change, &receipt, err);

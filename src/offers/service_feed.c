@@ -215,7 +215,7 @@ static int send_events(struct call *call, const ProtobufCMessage *request,
 static int get_task(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
                     struct err *err)
 {
-    struct feed_task task;
+    struct feed_task task = {0};
     struct feed_key key;
     int rc = task_key(call, request, &key, err);
 
@@ -313,7 +313,7 @@ static int get_report(struct call *call, struct err *err)
     const Torg__V1__GetFeedReportRequest *wanted;
     Torg__V1__FeedReportRow__Outcome outcome;
     ProtobufCMessage *message;
-    struct feed_task task;
+    struct feed_task task = {0};
     struct feed_key key;
     int rc = call_read(call, &message, err);
 
@@ -340,7 +340,7 @@ static int confirm_task(struct call *call, const ProtobufCMessage *request,
                         ProtobufCMessage *response, struct err *err)
 {
     struct feed_patience patience = patience_of(call);
-    struct feed_task task;
+    struct feed_task task = {0};
     struct feed_key key;
     int rc = task_key(call, request, &key, err);
 
@@ -360,7 +360,7 @@ static int confirm_task(struct call *call, const ProtobufCMessage *request,
 static int cancel_task(struct call *call, const ProtobufCMessage *request,
                        ProtobufCMessage *response, struct err *err)
 {
-    struct feed_task task;
+    struct feed_task task = {0};
     struct feed_key key;
     int rc = task_key(call, request, &key, err);
 
@@ -378,7 +378,7 @@ static int undo_task(struct call *call, const ProtobufCMessage *request, Protobu
                      struct err *err)
 {
     struct feed_patience patience = patience_of(call);
-    struct feed_task task;
+    struct feed_task task = {0};
     struct feed_key key;
     int rc = task_key(call, request, &key, err);
 

@@ -62,8 +62,8 @@ static size_t owned_shards(struct offers_worker *worker, struct coord_shard *own
     return kept;
 }
 
-/* A round; how long to wait before the next. *failed: new changes are no reason for it. */
-static int export_once(struct offers_worker *worker, int waited_ms, bool *failed)
+/* A round; how long to wait before the next. *deaf: new changes are no reason to wait less. */
+static int export_once(struct offers_worker *worker, int waited_ms, bool *deaf)
 {
     struct coord_shard owned[OFFER_SHARD_COUNT];
     size_t owned_count = owned_shards(worker, owned);
@@ -74,7 +74,7 @@ static int export_once(struct offers_worker *worker, int waited_ms, bool *failed
 
     if (count)
         histogram_add(worker->rounds, clock_mono_us(clock_system()) - begin_us);
-    *failed = rc != 0;
+    *deaf = rc || count;
     if (rc == ERR_STALE) { /* coord will tell so too */
         log_warn("a shard was lost while it was exported", LOG_TEXT("error", err.text));
         return EXPORT_WAIT_MS_MAX;
@@ -100,10 +100,10 @@ static void *export_main(void *arg)
 
     while (!atomic_load(&worker->stopping)) {
         uint64_t rings = bell_rings(worker->bell);
-        bool failed;
+        bool deaf;
 
-        wait_ms = export_once(worker, wait_ms, &failed);
-        if (wait_ms && failed) /* a change of what is owned ends it; a timeout is no failure */
+        wait_ms = export_once(worker, wait_ms, &deaf);
+        if (wait_ms && deaf) /* a change of what is owned ends it; a timeout is no failure */
             coord_wait(worker->shards, &seen, wait_ms, NULL);
         else if (wait_ms)
             bell_wait(worker->bell, rings, wait_ms);

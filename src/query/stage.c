@@ -313,38 +313,45 @@ static float score_threshold(const struct stage *stage)
     return stage->best.entries[0].score;
 }
 
-static int add_scores(struct stage *stage, uint32_t window, float threshold,
-                      struct window_hits *hits, struct err *err)
+static int add_scores(struct stage *stage, uint32_t window, struct window_hits *hits,
+                      struct err *err)
 {
-    if (!stage->text) {
-        memset(hits->scores, 0, hits->count * sizeof(hits->scores[0]));
+    if (!stage->text)
         return 0;
-    }
-    return text_plan_score(stage->text, window, hits->offsets, hits->count, threshold, hits->scores,
+    return text_plan_score(stage->text, window, hits->offsets, hits->count, -INFINITY, hits->scores,
                            err);
 }
 
-/* The keys of those hits that may enter the best; hits has them all at first. */
+/* The hits that may enter the best, with their scores when those are to be had by now. */
+static int list_hits(struct stage *stage, uint32_t window, const struct window_bits *bits,
+                     struct window_hits *hits, struct err *err)
+{
+    const struct sort_key *first = &stage->sort.keys[0];
+
+    if (stage->sort.count && first->kind == SORT_RELEVANCE && stage->text)
+        return text_plan_select(stage->text, window, bits, score_threshold(stage), hits->offsets,
+                                hits->scores, &hits->count, err);
+    hits->count = window_list(bits, WINDOW_SIZE, hits->offsets);
+    if (hits->count && first->kind == SORT_FORMULA && stage->sort.uses_score)
+        return add_scores(stage, window, hits, err);
+    return 0;
+}
+
 static int add_keys(struct stage *stage, uint32_t window, struct window_hits *hits, struct err *err)
 {
     const struct sort_plan *sort = &stage->sort;
-    bool scores_first =
-        sort->count && sort->keys[0].kind != SORT_FIELD && sort->keys[0].kind != SORT_DISTANCE;
+    bool has_scores = sort->keys[0].kind == SORT_RELEVANCE || sort->keys[0].kind == SORT_FORMULA;
     uint32_t i;
     int rc = 0;
 
-    if (sort->count == 0)
-        return 0;
-    if (sort->uses_score && scores_first)
-        rc = add_scores(stage, window, score_threshold(stage), hits, err);
-    if (rc)
-        return rc;
-    sort_plan_keys(sort, 0, window, hits->offsets, hits->count, hits->scores, hits->keys[0]);
+    sort_plan_keys(sort, 0, window, hits->offsets, hits->count, stage->text ? hits->scores : NULL,
+                   hits->keys[0]);
     drop_hopeless(&stage->best, hits);
-    if (sort->uses_score && !scores_first)
-        rc = add_scores(stage, window, -INFINITY, hits, err);
+    if (sort->uses_score && !has_scores)
+        rc = add_scores(stage, window, hits, err);
     for (i = 1; i < sort->count && !rc; i++)
-        sort_plan_keys(sort, i, window, hits->offsets, hits->count, hits->scores, hits->keys[i]);
+        sort_plan_keys(sort, i, window, hits->offsets, hits->count,
+                       stage->text ? hits->scores : NULL, hits->keys[i]);
     return rc;
 }
 
@@ -358,9 +365,8 @@ static void add_to_best(struct stage *stage, uint32_t window, const struct windo
         for (k = 0; k < stage->sort.count; k++)
             entry.keys[k] = hits->keys[k][i];
         entry.id = window_first(window) + hits->offsets[i];
-        entry.score = stage->sort.uses_score ? hits->scores[i] : 0;
-        if (entry.score != -INFINITY)
-            best_add(&stage->best, &entry);
+        entry.score = stage->sort.uses_score && stage->text ? hits->scores[i] : 0;
+        best_add(&stage->best, &entry);
     }
 }
 
@@ -383,11 +389,12 @@ static bool is_hopeless(struct stage *stage, uint32_t window)
 static int collect(struct stage *stage, uint32_t window, const struct window_bits *bits,
                    struct window_hits *hits, struct err *err)
 {
+    int rc = 0;
+
     hits->count = 0;
-    if (is_hopeless(stage, window))
-        return 0;
-    hits->count = window_list(bits, WINDOW_SIZE, hits->offsets);
-    return hits->count ? add_keys(stage, window, hits, err) : 0;
+    if (!is_hopeless(stage, window))
+        rc = list_hits(stage, window, bits, hits, err);
+    return rc || !hits->count || !stage->sort.count ? rc : add_keys(stage, window, hits, err);
 }
 
 static void count_facets(struct stage *stage, uint32_t window, const struct window_bits *sets)

@@ -16,6 +16,7 @@
 #ifndef TORG_QUERY_STAGE_H
 #define TORG_QUERY_STAGE_H
 
+#include "index/kernels.h"
 #include "query/facet_plan.h"
 #include "query/filter_plan.h"
 #include "query/sort_plan.h"
@@ -24,8 +25,8 @@
 /* Hits of one window on their way into the best; the engine's, used by one stage at a time. */
 struct window_hits {
     uint32_t count;
-    uint16_t offsets[WINDOW_SIZE];
-    float scores[WINDOW_SIZE];
+    uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    float scores[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
     uint64_t keys[SORT_COUNT_MAX][WINDOW_SIZE];
 };
 

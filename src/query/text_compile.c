@@ -230,8 +230,8 @@ static int add_expanded(struct compiler *compiler, struct err *err)
     }
     for (i = 0; i < compiler->token_count && !rc; i++) {
         const struct token *token = &compiler->tokens[i];
-        bool expanded = compiler->clause->kind == CLAUSE_PREFIX ? i == last
-                                                                : token->kind == TOKEN_WORD;
+        bool expanded =
+            compiler->clause->kind == CLAUSE_PREFIX ? i == last : token->kind == TOKEN_WORD;
 
         if (token_is_whole(token))
             continue;
@@ -309,8 +309,8 @@ int text_compile(struct text_plan *plan, struct analysis *analysis, const struct
     plan->should_min = text->should_min;
     if (plan->should_min == 0 && plan->must_count == 0 && plan->should_count > 0)
         plan->should_min = 1;
-    plan->never = plan->should_min > plan->should_count ||
-                  (plan->leaf_count == 0 && compiler.has_text);
+    plan->never =
+        plan->should_min > plan->should_count || (plan->leaf_count == 0 && compiler.has_text);
     plan->everything = plan->must_count == 0 && plan->should_min == 0;
     return 0;
 }

@@ -53,9 +53,8 @@ static void read_words(struct highlighter *highlighter, struct analysis *analysi
         /* Stemming leaves the tokens as they are. */
         if (!lexicon_resolve(lexicon, analysis, token->form, (enum script)token->script, &entry))
             entry.term = TERMID_NONE;
-        highlighter->words[i] =
-            (struct word){entry.term, entry.form, token->start, token->start + token->size,
-                          token->position};
+        highlighter->words[i] = (struct word){entry.term, entry.form, token->start,
+                                              token->start + token->size, token->position};
     }
     highlighter->word_count = (uint32_t)list.count;
 }
@@ -65,8 +64,8 @@ static void add_mark(struct highlighter *highlighter, const struct word *word, u
     if (highlighter->mark_count == highlighter->mark_capacity) {
         struct mark *grown;
 
-        highlighter->mark_capacity = highlighter->mark_capacity ? 2 * highlighter->mark_capacity
-                                                                : 64;
+        highlighter->mark_capacity =
+            highlighter->mark_capacity ? 2 * highlighter->mark_capacity : 64;
         grown = arena_array(highlighter->arena, highlighter->mark_capacity, sizeof(*grown));
         if (highlighter->mark_count)
             memcpy(grown, highlighter->marks, highlighter->mark_count * sizeof(*grown));
@@ -95,8 +94,8 @@ static const struct word *word_at(const struct highlighter *highlighter, uint32_
 }
 
 /* The slots' words from word `at` on, if they all stand there. */
-static void mark_phrase(struct highlighter *highlighter, uint32_t leaf, const struct text_slot *slots,
-                        uint32_t count, uint32_t at)
+static void mark_phrase(struct highlighter *highlighter, uint32_t leaf,
+                        const struct text_slot *slots, uint32_t count, uint32_t at)
 {
     uint32_t first = highlighter->words[at].position, i;
 
@@ -116,7 +115,9 @@ static void mark_leaf(struct highlighter *highlighter, uint32_t leaf)
 
     for (i = 0; i < highlighter->word_count && meant->count; i++) {
         const struct word *word = &highlighter->words[i];
-        uint32_t single = meant->kind == LEAF_PHRASE ? 0 : meant->kind == LEAF_ANY ? meant->count : 1;
+        uint32_t single = meant->kind == LEAF_PHRASE ? 0
+                          : meant->kind == LEAF_ANY  ? meant->count
+                                                     : 1;
 
         for (k = 0; k < single; k++) {
             if (is_meant(&slots[k], word)) {
@@ -156,8 +157,8 @@ static struct fragment fragment_at(const struct highlighter *highlighter, uint32
     struct fragment fragment = {.start = mark_start > lead ? mark_start - lead : 0};
     uint64_t leaves = 0;
 
-    fragment.end = source.size - fragment.start > size ? fragment.start + size
-                                                       : (uint32_t)source.size;
+    fragment.end =
+        source.size - fragment.start > size ? fragment.start + size : (uint32_t)source.size;
     for (i = 0; i < highlighter->word_count && fragment.start > 0; i++) {
         if (highlighter->words[i].start >= fragment.start) {
             if (highlighter->words[i].start <= mark_start)
@@ -234,7 +235,7 @@ static void put_source(const struct highlighter *highlighter, struct buf *out, u
                        uint32_t to)
 {
     static const struct {
-        char sign;
+        uint8_t sign;
         const char *name;
     } names[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {'\'', "&#39;"}};
     const uint8_t *data = highlighter->source.data;
@@ -287,9 +288,9 @@ static int write_marked(struct highlighter *highlighter, struct bytes *marked, s
     struct buf out;
     int rc = 0;
 
-    buf_init(&out, size * 6 + (size_t)highlighter->mark_count *
-                                  (highlighter->options->before.size +
-                                   highlighter->options->after.size) +
+    buf_init(&out, size * 6 +
+                       (size_t)highlighter->mark_count *
+                           (highlighter->options->before.size + highlighter->options->after.size) +
                        (size_t)(count + 1) * sizeof(dots) + 1);
     for (i = 0; i < count; i++) {
         if (i > 0 || fragments[i].start > 0)

@@ -218,8 +218,8 @@ static void open_buffer(struct text_plan *plan, struct text_part *part,
         ids[kept] = hit->id;
         tfs[kept] = hit->tfs;
         packed[kept] = hit->packed;
-        values[kept] = value_of(sum_of_tfs(plan, fields, hit->tfs, lengths_of(plan, hit->id)),
-                                slot->weight);
+        values[kept] =
+            value_of(sum_of_tfs(plan, fields, hit->tfs, lengths_of(plan, hit->id)), slot->weight);
         list->max = values[kept] > list->max ? values[kept] : list->max;
         kept++;
     }
@@ -242,104 +242,6 @@ int list_open(struct text_plan *plan, struct text_part *part, const struct text_
         return open_segment(plan, part, slot, fields, list, err);
     open_buffer(plan, part, slot, fields, list);
     return 0;
-}
-
-/* ---- unions ---- */
-
-struct any_hit {
-    docid id;
-    float value;
-};
-
-struct any_hits {
-    struct any_hit *list;
-    uint32_t count;
-};
-
-static int compare_any(const void *a, const void *b)
-{
-    const struct any_hit *left = a, *right = b;
-
-    if (left->id != right->id)
-        return left->id < right->id ? -1 : 1;
-    return (left->value < right->value) - (left->value > right->value); /* the best first */
-}
-
-/* All of a list, as long as there is room. */
-static int add_list(const struct text_plan *plan, struct text_list *list, struct any_hits *hits,
-                    struct err *err)
-{
-    struct scored_run run;
-    uint32_t i;
-    int rc = list_score_from(list, 0, err);
-
-    while (!rc && !list_score_ended(list)) {
-        rc = list_score_block(plan, list, 0, DOCID_END - 1, 0, &run, err);
-        for (i = 0; i < run.count && !rc; i++) {
-            if (run.values[i] > 0) /* else it has nothing in the fields */
-                hits->list[hits->count++] = (struct any_hit){run.ids[i], run.values[i]};
-        }
-        if (!rc)
-            rc = list_score_next(list, err);
-    }
-    return rc;
-}
-
-static struct text_list *merge_any(struct text_plan *plan, struct any_hits *hits)
-{
-    struct text_list *list = arena_zero(plan->arena, sizeof(*list));
-    docid *ids = arena_alloc(plan->arena, hits->count * sizeof(*ids));
-    float *values = arena_alloc(plan->arena, hits->count * sizeof(*values));
-    uint32_t i;
-
-    qsort(hits->list, hits->count, sizeof(*hits->list), compare_any);
-    for (i = 0; i < hits->count; i++) {
-        if (list->count && ids[list->count - 1] == hits->list[i].id)
-            continue;
-        ids[list->count] = hits->list[i].id;
-        values[list->count++] = hits->list[i].value;
-        list->max = hits->list[i].value > list->max ? hits->list[i].value : list->max;
-    }
-    list->is_array = true;
-    list->sparse = true;
-    list->ids = ids;
-    list->values = values;
-    return list;
-}
-
-int list_open_any(struct text_plan *plan, struct text_part *part, const struct text_leaf *leaf,
-                  struct part_leaf *here, struct err *err)
-{
-    struct text_list **few = arena_array(plan->arena, leaf->count + 1, sizeof(struct text_list *));
-    struct any_hits hits = {0};
-    uint32_t few_count = 0, i;
-    uint64_t total = 0;
-    int rc = 0;
-
-    here->lists = arena_array(plan->arena, leaf->count + 1, sizeof(struct text_list *));
-    for (i = 0; i < leaf->count && !rc; i++) {
-        struct text_list *list;
-
-        rc = list_open(plan, part, &leaf_slots(plan, leaf)[i], leaf->fields, &list, err);
-        if (rc || !list)
-            continue;
-        if (list->count <= UNION_SMALL_COUNT && total + list->count <= UNION_MERGE_COUNT_MAX) {
-            total += list->count;
-            few[few_count++] = list;
-        } else {
-            here->lists[here->list_count++] = list;
-        }
-    }
-    if (few_count == 1)
-        here->lists[here->list_count++] = few[0];
-    if (rc || few_count < 2)
-        return rc;
-    hits.list = arena_alloc(plan->arena, total * sizeof(*hits.list));
-    for (i = 0; i < few_count && !rc; i++)
-        rc = add_list(plan, few[i], &hits, err);
-    if (!rc && hits.count)
-        here->lists[here->list_count++] = merge_any(plan, &hits);
-    return rc;
 }
 
 /* ---- windows ---- */
@@ -566,10 +468,10 @@ int list_values(const struct text_plan *plan, struct text_list *list, const doci
     }
     rc = open_scorer(list, err);
     while (i < count && !rc) {
-        if (postings_ended(postings) || ids[i] > postings->last ||
-            ids[i] < block_first(postings))
+        if (postings_ended(postings) || ids[i] > postings->last || ids[i] < block_first(postings))
             rc = postings_return_block(postings, ids[i], err);
-        for (; i < count && !rc && (postings_ended(postings) || ids[i] < block_first(postings)); i++)
+        for (; i < count && !rc && (postings_ended(postings) || ids[i] < block_first(postings));
+             i++)
             values[i] = -1;
         for (end = i; end < count && !rc && !postings_ended(postings) && ids[end] <= postings->last;
              end++)
@@ -701,26 +603,31 @@ struct sum_job {
     float sums[BLOCK_SIZE];
 };
 
-static inline uint32_t length_at(const struct sum_job *job, uint32_t i)
+static inline uint32_t length_at(const _Atomic uint32_t *lengths, docid id)
 {
-    return atomic_load_explicit(&job->lengths[job->ids[i] & (WINDOW_SIZE - 1)],
-                                memory_order_relaxed);
+    return atomic_load_explicit(&lengths[id & (WINDOW_SIZE - 1)], memory_order_relaxed);
 }
 
+/* What the loops read is kept in locals: for all the compiler knows, a store could change it. */
 static void sum_one_field(const struct text_plan *plan, const struct code_table *table,
                           struct sum_job *job)
 {
     const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
     const float *factors = table->factors[0];
+    const _Atomic uint32_t *lengths = job->lengths;
+    const uint32_t *codes = job->codes;
+    const docid *ids = job->ids;
+    uint16_t *indexes = job->indexes;
+    float *sums = job->sums, need = job->need;
     unsigned shift = table->fields[0] * 8U;
-    uint32_t found = job->found, i;
+    uint32_t found = job->found, to = job->to, i;
 
-    for (i = job->from; i < job->to; i++) {
-        float sum = factors[job->codes[i]] * norms[length_at(job, i) >> shift & 255];
+    for (i = job->from; i < to; i++) {
+        float sum = factors[codes[i]] * norms[length_at(lengths, ids[i]) >> shift & 255];
 
-        job->indexes[found] = (uint16_t)i;
-        job->sums[found] = sum;
-        found += sum >= job->need;
+        indexes[found] = (uint16_t)i;
+        sums[found] = sum;
+        found += sum >= need;
     }
     job->found = found;
 }
@@ -731,17 +638,22 @@ static void sum_two_fields(const struct text_plan *plan, const struct code_table
     const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
     const float *other_norms = plan->snapshot->norms->of_length[table->fields[1]];
     const float *factors = table->factors[0], *other_factors = table->factors[1];
+    const _Atomic uint32_t *lengths = job->lengths;
+    const uint32_t *codes = job->codes;
+    const docid *ids = job->ids;
+    uint16_t *indexes = job->indexes;
+    float *sums = job->sums, need = job->need;
     unsigned shift = table->fields[0] * 8U, other_shift = table->fields[1] * 8U;
-    uint32_t found = job->found, i;
+    uint32_t found = job->found, to = job->to, i;
 
-    for (i = job->from; i < job->to; i++) {
-        uint32_t lengths = length_at(job, i), code = job->codes[i];
-        float sum = factors[code] * norms[lengths >> shift & 255] +
-                    other_factors[code] * other_norms[lengths >> other_shift & 255];
+    for (i = job->from; i < to; i++) {
+        uint32_t length = length_at(lengths, ids[i]), code = codes[i];
+        float sum = factors[code] * norms[length >> shift & 255] +
+                    other_factors[code] * other_norms[length >> other_shift & 255];
 
-        job->indexes[found] = (uint16_t)i;
-        job->sums[found] = sum;
-        found += sum >= job->need;
+        indexes[found] = (uint16_t)i;
+        sums[found] = sum;
+        found += sum >= need;
     }
     job->found = found;
 }
@@ -752,7 +664,7 @@ static void sum_fields(const struct text_plan *plan, const struct text_list *lis
     uint32_t i;
 
     for (i = job->from; i < job->to; i++) {
-        float sum = sum_of_code(plan, list, job->codes[i], length_at(job, i));
+        float sum = sum_of_code(plan, list, job->codes[i], length_at(job->lengths, job->ids[i]));
 
         job->indexes[job->found] = (uint16_t)i;
         job->sums[job->found] = sum;
@@ -771,8 +683,8 @@ static void sum_block(const struct text_plan *plan, const struct text_list *list
 
         job->to = to;
         if (window_of(job->ids[to - 1]) != window)
-            job->to = job->from + lower_bound(job->ids + job->from, to - job->from,
-                                              window_first(window + 1));
+            job->to = job->from +
+                      lower_bound(job->ids + job->from, to - job->from, window_first(window + 1));
         job->lengths = doc_lengths_page(plan->snapshot->lengths, window);
         if (table->field_count == 1 && !rare_codes)
             sum_one_field(plan, table, job);

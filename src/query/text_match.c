@@ -164,7 +164,8 @@ static int drop_nots(struct text_plan *plan, struct text_part *part, uint32_t wi
 }
 
 static int match_by_bits(struct text_plan *plan, struct text_part *part, uint32_t window,
-                         const struct window_bits *among, struct window_bits *bits, struct err *err)
+                         const struct window_bits *among, bool loosely, struct window_bits *bits,
+                         struct err *err)
 {
     uint32_t i;
     int rc = 0;
@@ -185,7 +186,7 @@ static int match_by_bits(struct text_plan *plan, struct text_part *part, uint32_
     if (!live_mask(part->live, window, bits) || is_empty(bits))
         return 0;
     rc = drop_nots(plan, part, window, bits, err);
-    for (i = 0; i < plan->must_count && !rc; i++) {
+    for (i = 0; i < plan->must_count && !rc && !loosely; i++) {
         if (!plan->leaves[part->order[i]].exact)
             rc = keep_holders(plan, part, part->order[i], window, true, bits, err);
     }
@@ -205,15 +206,16 @@ static struct text_list *id_driver(const struct text_plan *plan, const struct te
     return list && (list->sparse || plan->tuning.use_windows < 0) ? list : NULL;
 }
 
-static int matches(struct text_plan *plan, struct text_part *part, docid id, bool *match,
-                   struct err *err)
+/* known: the rarest leaf holds. */
+static int matches(struct text_plan *plan, struct text_part *part, docid id, bool known,
+                   bool *match, struct err *err)
 {
     uint32_t should = 0, i;
     bool holds;
     int rc = 0;
 
     *match = true;
-    for (i = 0; i < plan->must_count && *match && !rc; i++)
+    for (i = known; i < plan->must_count && *match && !rc; i++)
         rc = leaf_holds(plan, part, part->order[i], id, match, err);
     for (i = 0; i < plan->leaf_count && *match && !rc && (plan->not_count || plan->should_min);
          i++) {
@@ -236,6 +238,7 @@ static int match_by_ids(struct text_plan *plan, struct text_part *part, struct t
                         struct err *err)
 {
     const struct live_page *page = live_page(part->live, window);
+    bool known = plan->leaves[part->order[0]].exact && !driver->masked;
     uint16_t *offsets = plan->scratch->offsets;
     uint32_t count, i;
     int rc = list_offsets(driver, window, offsets, &count, err);
@@ -248,7 +251,7 @@ static int match_by_ids(struct text_plan *plan, struct text_part *part, struct t
 
         if (!window_test(&page->bits, offsets[i]) || (among && !window_test(among, offsets[i])))
             continue;
-        rc = matches(plan, part, window_first(window) + offsets[i], &match, err);
+        rc = matches(plan, part, window_first(window) + offsets[i], known, &match, err);
         if (!rc && match)
             window_set(bits, offsets[i]);
     }
@@ -256,12 +259,11 @@ static int match_by_ids(struct text_plan *plan, struct text_part *part, struct t
 }
 
 int part_match(struct text_plan *plan, struct text_part *part, uint32_t window,
-               const struct window_bits *among, struct err *err)
+               const struct window_bits *among, bool loosely, struct err *err)
 {
     struct text_list *driver = id_driver(plan, part);
-    int rc = driver
-                 ? match_by_ids(plan, part, driver, window, among, &part->matched, err)
-                 : match_by_bits(plan, part, window, among, &part->matched, err);
+    int rc = driver ? match_by_ids(plan, part, driver, window, among, &part->matched, err)
+                    : match_by_bits(plan, part, window, among, loosely, &part->matched, err);
 
     part->has_matches = !rc && !is_empty(&part->matched);
     return rc;
@@ -271,10 +273,13 @@ int part_next(struct text_plan *plan, struct text_part *part, uint32_t from, uin
               struct err *err)
 {
     docid first = window_first(from), best = DOCID_END, found;
+    struct text_list *driver = id_driver(plan, part);
     uint32_t i;
     int rc = 0;
 
-    if (plan->must_count) {
+    if (driver) {
+        rc = list_next(driver, first, &best, err); /* others are asked about its documents only */
+    } else if (plan->must_count) {
         best = first;
         for (i = 0; i < plan->must_count && !rc && best != DOCID_END; i++) {
             rc = leaf_next(plan, part, part->order[i], best, &found, err);
@@ -365,7 +370,7 @@ int text_plan_match(struct text_plan *plan, uint32_t window, const struct window
         rc = part_next(plan, part, window, &next, err);
         if (rc || next != window)
             continue;
-        rc = part_match(plan, part, window, among, err);
+        rc = part_match(plan, part, window, among, false, err);
         if (rc || !part->has_matches)
             continue;
         if (first)

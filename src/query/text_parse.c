@@ -32,7 +32,9 @@ static int add(struct parser *parser, enum clause_kind kind, bool negated, struc
         return err_set(parser->err, ERR_LIMIT, "the line has more than %d words; ask for fewer",
                        QUERY_TEXT_CLAUSE_COUNT_MAX);
     parser->clauses[parser->count++] = (struct text_clause){
-        .occur = negated ? OCCUR_NOT : parser->any ? OCCUR_SHOULD : OCCUR_MUST,
+        .occur = negated       ? OCCUR_NOT
+                 : parser->any ? OCCUR_SHOULD
+                               : OCCUR_MUST,
         .kind = (uint8_t)kind,
         .boost = 1,
         .text = text,
@@ -77,7 +79,8 @@ static struct unit read_unit(const struct parser *parser)
     }
     unit.from = at;
     unit.to = unit.end = end;
-    if (end - at > 1 && unit.kind == CLAUSE_WORD && (data[end - 1] == '*' || data[end - 1] == '~')) {
+    if (end - at > 1 && unit.kind == CLAUSE_WORD &&
+        (data[end - 1] == '*' || data[end - 1] == '~')) {
         unit.kind = data[end - 1] == '*' ? CLAUSE_PREFIX : CLAUSE_FUZZY;
         unit.to--;
     }

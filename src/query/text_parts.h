@@ -21,9 +21,9 @@
 
 enum {
     FORM_ANY = -1,
-    UNION_SMALL_COUNT = 4096,         /* postings of a list that is merged with others at once */
+    UNION_SMALL_COUNT = 4096,          /* postings of a list that is merged with others at once */
     UNION_MERGE_COUNT_MAX = 256 << 10, /* and of all of them */
-    CODE_TABLE_SIZE = 256, /* codes above are rare and slow */
+    CODE_TABLE_SIZE = 256,             /* codes above are rare and slow */
     ALL_FIELDS = (1 << SEGMENT_FIELD_COUNT) - 1,
 };
 
@@ -49,10 +49,10 @@ struct text_slot {
 };
 
 struct text_leaf {
-    uint8_t occur;  /* enum clause_occur */
-    uint8_t kind;   /* enum leaf_kind */
-    uint8_t fields; /* mask; ALL_FIELDS */
-    bool exact;     /* filling a window tells all: no forms or positions to look at */
+    uint8_t occur;         /* enum clause_occur */
+    uint8_t kind;          /* enum leaf_kind */
+    uint8_t fields;        /* mask; ALL_FIELDS */
+    bool exact;            /* filling a window tells all: no forms or positions to look at */
     uint32_t first, count; /* of slots */
     uint32_t row;          /* of candidates.values: as many as slots of a word or phrase, or one */
     uint32_t clause;
@@ -123,7 +123,7 @@ struct text_step {
 
 struct text_part {
     const struct text_segment *segment; /* NULL: a buffer */
-    uint32_t buffer; /* its number */
+    uint32_t buffer;                    /* its number */
     const struct live *live;
     struct part_leaf *leaves;
     uint32_t *order; /* leaves that must: rarest first; then those that should: highest first */
@@ -272,8 +272,9 @@ struct text_list *leaf_driver(const struct text_plan *plan, const struct text_pa
 void part_steps(struct text_plan *plan, struct text_part *part);
 
 /* ---- text_match.c ---- */
+/* loosely: positions and forms of what must be there are not looked at. */
 int part_match(struct text_plan *plan, struct text_part *part, uint32_t window,
-               const struct window_bits *among, struct err *err);
+               const struct window_bits *among, bool loosely, struct err *err);
 int part_next(struct text_plan *plan, struct text_part *part, uint32_t from, uint32_t *next,
               struct err *err);
 
@@ -284,10 +285,10 @@ struct candidates {
     uint32_t count;
     docid ids[BLOCK_SIZE];
     uint32_t lengths[BLOCK_SIZE];
-    float partial[BLOCK_SIZE];  /* what is known of the score */
-    float scores[BLOCK_SIZE];   /* in the end */
-    uint16_t rows[BLOCK_SIZE];  /* of values; where it stood in the beginning */
-    uint8_t should[BLOCK_SIZE]; /* leaves it holds of those that should */
+    float partial[BLOCK_SIZE];   /* what is known of the score */
+    float scores[BLOCK_SIZE];    /* in the end */
+    uint16_t rows[BLOCK_SIZE];   /* of values; where it stood in the beginning */
+    uint8_t should[BLOCK_SIZE];  /* leaves it holds of those that should */
     float (*values)[BLOCK_SIZE]; /* by row of leaves */
 };
 
@@ -295,10 +296,10 @@ struct candidates {
  * min, with it. matched: they are known to match; else that is looked at too. */
 int candidates_score(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
                      bool known, bool matched, float min, struct err *err);
-/* Of one part: to out_offsets from *count on. */
+/* Of one part: what reaches min, to offsets and scores from *count on. matched: as above. */
 int part_select(struct text_plan *plan, struct text_part *part, uint32_t window,
-                const struct window_bits *bits, float min, uint16_t *offsets, float *scores,
-                uint32_t *count, struct err *err);
+                const struct window_bits *bits, bool matched, float min, uint16_t *offsets,
+                float *scores, uint32_t *count, struct err *err);
 /* How many leaves of those that should, highest first, a document of at least this score cannot do
  * without all of. */
 uint32_t part_essential(const struct text_plan *plan, const struct text_part *part, float min);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text_plan.c - makes a plan: words are looked up, counted, and found in every part. */
+#include "query/text_plan.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -166,6 +166,7 @@ uint32_t part_essential(const struct text_plan *plan, const struct text_part *pa
 struct selection {
     const struct window_bits *bits;
     docid first; /* of the window */
+    bool matched;
     float min;
     uint16_t *offsets;
     float *scores;
@@ -177,7 +178,8 @@ static int flush(struct text_plan *plan, struct text_part *part, bool known,
 {
     struct candidates *candidates = plan->scratch->candidates;
     uint32_t i;
-    int rc = candidates_score(plan, part, candidates, known, true, selection->min, err);
+    int rc =
+        candidates_score(plan, part, candidates, known, selection->matched, selection->min, err);
 
     for (i = 0; i < candidates->count && !rc; i++) {
         selection->offsets[*selection->count] = (uint16_t)(candidates->ids[i] - selection->first);
@@ -277,12 +279,12 @@ static int select_by_sums(struct text_plan *plan, struct text_part *part, uint32
 }
 
 int part_select(struct text_plan *plan, struct text_part *part, uint32_t window,
-                const struct window_bits *bits, float min, uint16_t *offsets, float *scores,
-                uint32_t *count, struct err *err)
+                const struct window_bits *bits, bool matched, float min, uint16_t *offsets,
+                float *scores, uint32_t *count, struct err *err)
 {
-    enum { WALK_FACTOR = 8 }; /* a posting walked by is so much cheaper than one looked for */
-    struct selection selection = {bits, window_first(window), min, offsets, scores, count};
-    uint32_t matched = kernels()->window_count(bits), essential = 0, i;
+    enum { WALK_FACTOR = 3 }; /* a posting walked by is so much cheaper than one looked for */
+    struct selection selection = {bits, window_first(window), matched, min, offsets, scores, count};
+    uint32_t bit_count = kernels()->window_count(bits), essential = 0, i;
     const struct text_step *first = &part->steps[0];
     uint16_t *listed = plan->scratch->offsets;
     bool plain = true;
@@ -295,11 +297,11 @@ int part_select(struct text_plan *plan, struct text_part *part, uint32_t window,
         if (plan->must_count == 0 && essential == 0)
             return 0;
         if ((plan->must_count || essential == 1) && first->list &&
-            first->count * WINDOW_SIZE / part->span < (uint64_t)WALK_FACTOR * matched)
+            first->count * WINDOW_SIZE / part->span < (uint64_t)WALK_FACTOR * bit_count)
             return select_by_list(plan, part, &selection, err);
         for (i = 0; i < essential; i++)
             plain = plain && part->steps[i].list;
-        if (essential > 1 && plain && matched > BLOCK_SIZE / 4)
+        if (essential > 1 && plain && bit_count > BLOCK_SIZE / 4)
             return select_by_sums(plan, part, essential, &selection, err);
     }
     return select_listed(plan, part, listed, kernels()->window_list(bits, listed), &selection, err);
@@ -343,7 +345,7 @@ int text_plan_select(struct text_plan *plan, uint32_t window, const struct windo
             continue;
         own = part->matched;
         kernels()->window_and(&own, bits);
-        rc = part_select(plan, part, window, &own, threshold, offsets, scores, count, err);
+        rc = part_select(plan, part, window, &own, true, threshold, offsets, scores, count, err);
     }
     return rc;
 }

@@ -154,11 +154,11 @@ static int take_window(struct text_plan *plan, struct text_part *part, uint32_t 
 {
     uint16_t *offsets = plan->scratch->found;
     float *scores = plan->scratch->scores;
-    float min = plan->tuning.use_bounds >= 0 ? score_needed(collector, window_first(window))
-                                             : -INFINITY;
+    float min =
+        plan->tuning.use_bounds >= 0 ? score_needed(collector, window_first(window)) : -INFINITY;
     uint32_t count = 0, i;
     bool pass;
-    int rc = part_match(plan, part, window, NULL, err);
+    int rc = part_match(plan, part, window, NULL, true, err);
 
     if (rc || !part->has_matches)
         return rc;
@@ -167,7 +167,7 @@ static int take_window(struct text_plan *plan, struct text_part *part, uint32_t 
         return rc;
     if (collector->filter)
         kernels()->window_and(&part->matched, &collector->bits);
-    rc = part_select(plan, part, window, &part->matched, min, offsets, scores, &count, err);
+    rc = part_select(plan, part, window, &part->matched, false, min, offsets, scores, &count, err);
     for (i = 0; i < count && !rc; i++)
         collect(collector, (struct scored_doc){window_first(window) + offsets[i], scores[i]});
     return rc;
@@ -197,14 +197,26 @@ static int take_windows(struct text_plan *plan, struct text_part *part, struct c
     return rc;
 }
 
+/* Whether going through one list is better than matching windows first: of dense lists the bits
+ * are had for little, and few of many postings are left to be scored. */
+static bool has_driver(const struct text_plan *plan, const struct text_part *part)
+{
+    enum { DENSE_SPAN = 32 };
+    const struct text_step *first = &part->steps[0];
+
+    if (!first->list || plan->tuning.use_windows > 0 ||
+        (plan->must_count == 0 && plan->should_count != 1))
+        return false;
+    return plan->tuning.use_windows < 0 || part->step_count < 2 || !part->steps[1].must ||
+           first->count < part->span / DENSE_SPAN;
+}
+
 static int take_part(struct text_plan *plan, struct text_part *part, struct collector *collector,
                      struct err *err)
 {
-    bool one = plan->must_count || plan->should_count == 1;
-
     if (plan->tuning.use_bounds >= 0 && part->max < score_needed(collector, 0))
         return 0;
-    if (one && part->steps[0].list && plan->tuning.use_windows <= 0)
+    if (has_driver(plan, part))
         return drive(plan, part, 0, collector, err);
     return take_windows(plan, part, collector, err);
 }

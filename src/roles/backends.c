@@ -75,6 +75,13 @@ static const char *member_name(struct arena *arena)
     return name;
 }
 
+int backends_open_topics(const struct config *config, struct arena *arena, struct topics **topics,
+                         struct err *err)
+{
+    return topics_open(url_of(config, SETTING_TOPIC_URL, "file", "topics", arena), NULL, topics,
+                       err);
+}
+
 int backends_open(const struct config *config, struct arena *arena, struct backends *backends,
                   struct err *err)
 {
@@ -83,8 +90,7 @@ int backends_open(const struct config *config, struct arena *arena, struct backe
     *backends = (struct backends){.store = NULL};
     rc = backends_open_store(config, arena, &backends->store, NULL, err);
     if (!rc)
-        rc = topics_open(url_of(config, SETTING_TOPIC_URL, "file", "topics", arena), NULL,
-                         &backends->topics, err);
+        rc = backends_open_topics(config, arena, &backends->topics, err);
     if (!rc)
         rc = coord_open(url_of(config, SETTING_COORD_URL, "local", "coord", arena),
                         member_name(arena), NULL, &backends->coord, err);

@@ -24,6 +24,9 @@ int backends_open(const struct config *config, struct arena *arena, struct backe
                   struct err *err);
 void backends_close(struct backends *backends); /* closed already is fine */
 
+int backends_open_topics(const struct config *config, struct arena *arena, struct topics **topics,
+                         struct err *err);
+
 /* The store, its tables brought up to date; applied (may be NULL): how many migrations that took.
  */
 int backends_open_store(const struct config *config, struct arena *arena, struct store **store,

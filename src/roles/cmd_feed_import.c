@@ -21,7 +21,7 @@
 #include "roles/feed_print.h"
 #include "roles/progress.h"
 
-enum { UNKNOWN_SHOWN_MAX = 8, SUMMARY_SIZE_MAX = 1 << 20, MAP_SIZE_MAX = 8 << 20 };
+enum { UNKNOWN_SHOWN_MAX = 8, SUMMARY_SIZE_MAX = 1 << 20 };
 
 struct import {
     const struct invocation *invocation;
@@ -85,7 +85,7 @@ static int read_options(struct import *import, struct err *err)
 static int make_mapping(struct import *import, struct err *err)
 {
     const char *path = invocation_option(import->invocation, "categories");
-    struct buf map = BUF_INIT(MAP_SIZE_MAX);
+    struct buf map = BUF_INIT(FEED_MAP_SIZE_MAX);
     int rc = feed_desk_catalog(import->desk, &import->catalog, err);
 
     if (!rc && path) {
@@ -291,7 +291,7 @@ static void print_summary(struct import *import)
            rows_word(import->progress.row_count), (double)spent_us / SECOND_US);
     if (spent_us >= SECOND_US)
         printf(", %" PRIu64 " rows/s", progress_rate(&import->progress));
-    puts(import->task->dry_run ? "; it would be" : "");
+    puts(import->task->dry_run ? ", a dry run" : "");
     feed_print_counts(import->task);
     print_left_out(import);
     feed_print_state(import->task, import->invocation->arena);

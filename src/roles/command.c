@@ -20,6 +20,11 @@ const char *const exit_code_help[EXIT_CODE_COUNT] = {
     [EXIT_UNAVAILABLE] = "a server does not answer, or the data directory is in use: try later",
 };
 
+static const struct command_option topic_read_options[] = {
+    {"limit", "COUNT", "How many records (default 10, at most 1000)."},
+    {"from", "PARTITION[:OFFSET]", "Begin there, instead of showing the newest."},
+    {NULL, NULL, NULL}};
+
 static const struct command_option audit_options[] = {
     {"limit", "COUNT", "How many entries, the newest first (default 20, at most 1000)."},
     {NULL, NULL, NULL}};
@@ -344,6 +349,26 @@ const struct command command_table[] = {
      .options = offers_counters_options,
      .flags = ASKING,
      .run = cmd_offers_counters},
+    {.name = "topic list",
+     .summary = "list the topics and how much is in them",
+     .arguments = "",
+     .details = "Works through the server that runs on the data directory, or on the directory "
+                "itself when none runs.",
+     .example = "torg topic list",
+     .flags = ASKING,
+     .run = cmd_topic_list},
+    {.name = "topic read",
+     .summary = "show the newest records of a topic",
+     .arguments = "TOPIC",
+     .details = "Records whose type is known are shown as JSON, the oldest of them first. Nothing "
+                "is taken out, and no consumer is touched.",
+     .example = "torg topic read offer-updates --limit 1\n"
+                "torg topic read offer-updates --from 3:1500 --json",
+     .options = topic_read_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_topic_read},
     {.name = "audit",
      .summary = "list what operators did, the newest first",
      .arguments = "",

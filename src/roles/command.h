@@ -123,6 +123,8 @@ enum exit_code cmd_migrate(const struct invocation *invocation);
 enum exit_code cmd_offers_counters(const struct invocation *invocation);
 enum exit_code cmd_serve(const struct invocation *invocation);
 enum exit_code cmd_status(const struct invocation *invocation);
+enum exit_code cmd_topic_list(const struct invocation *invocation);
+enum exit_code cmd_topic_read(const struct invocation *invocation);
 enum exit_code cmd_up(const struct invocation *invocation);
 enum exit_code cmd_version(const struct invocation *invocation);
 

@@ -75,6 +75,16 @@ int feed_desk_catalog(struct feed_desk *desk, struct catalog **catalog, struct e
     return catalog_from_message(response->catalog, NULL, catalog, err);
 }
 
+/* The server has answered before it was told the end: why. */
+static int ended_early(struct feed_desk *desk, struct err *err)
+{
+    ProtobufCMessage *message;
+    int rc =
+        rpc_stream_read(desk->events, &torg__v1__feed_task__descriptor, desk->arena, &message, err);
+
+    return rc < 0 ? rc : err_set(err, ERR_UNAVAILABLE, "the server ended the import early");
+}
+
 int feed_desk_send(struct feed_desk *desk, const Torg__V1__FeedEvent *event, struct err *err)
 {
     int rc = 0;
@@ -84,6 +94,8 @@ int feed_desk_send(struct feed_desk *desk, const Torg__V1__FeedEvent *event, str
     if (!desk->events)
         rc = remote_open_stream(desk->operation.remote, "torg.v1.FeedService/Import", &desk->events,
                                 err);
+    if (!rc && rpc_stream_ready(desk->events))
+        rc = ended_early(desk, err);
     return rc ? rc : rpc_stream_write(desk->events, &event->base, err);
 }
 
@@ -140,32 +152,26 @@ int feed_desk_list(struct feed_desk *desk, const Torg__V1__ListFeedTasksRequest 
     return rc;
 }
 
+struct taking {
+    int (*take)(void *arg, const Torg__V1__FeedReportRow *row, struct err *err);
+    void *arg;
+};
+
+static int take_row(void *arg, const ProtobufCMessage *message, struct err *err)
+{
+    const struct taking *taking = arg;
+
+    return taking->take(taking->arg, (const Torg__V1__FeedReportRow *)message, err);
+}
+
 int feed_desk_report(struct feed_desk *desk, const Torg__V1__GetFeedReportRequest *request,
                      int (*take)(void *arg, const Torg__V1__FeedReportRow *row, struct err *err),
                      void *arg, struct err *err)
 {
-    struct arena *arena;
-    struct rpc_stream *rows = NULL;
-    ProtobufCMessage *message;
-    int rc;
+    struct taking taking = {.take = take, .arg = arg};
 
     if (desk->is_local)
         return feed_local_report(&desk->local, request, take, arg, err);
-    arena = arena_new();
-    rc = remote_open_stream(desk->operation.remote, "torg.v1.FeedService/GetReport", &rows, err);
-    if (!rc)
-        rc = rpc_stream_write(rows, &request->base, err);
-    if (rc)
-        goto out;
-    rpc_stream_finish(rows);
-    do {
-        arena_reset(arena);
-        rc = rpc_stream_read(rows, &torg__v1__feed_report_row__descriptor, arena, &message, err);
-        if (rc == 1 && take(arg, (const Torg__V1__FeedReportRow *)message, err))
-            rc = err->code;
-    } while (rc == 1);
-out:
-    rpc_stream_close(rows);
-    arena_free(arena);
-    return rc;
+    return remote_stream(desk->operation.remote, "torg.v1.FeedService/GetReport", &request->base,
+                         &torg__v1__feed_report_row__descriptor, take_row, &taking, err);
 }

@@ -71,6 +71,10 @@ static char *shown_address(const char *url)
     char *shown = mem_alloc(size);
 
     snprintf(shown, size, "%.*s%.*s", (int)(host - url), url, (int)rest_size, rest);
+    for (char *at_byte = shown; *at_byte; at_byte++) { /* a redirect must not steer a terminal */
+        if ((unsigned char)*at_byte < ' ' || *at_byte == 0x7f)
+            *at_byte = '?';
+    }
     return shown;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* role_system.c - the role system: the page, the state of the process, keys, the audit log. */
+/* role_system.c - the role system: the page, the state of the process, keys, the audit log,
+ * what is in the topics. */
 #include "base/limits.h"
 #include "base/memory.h"
 #include "model_descriptors.h"
@@ -10,7 +11,7 @@
 #include "web_index.h"
 
 /* One set a process; the server borrows them for its life. */
-static struct rpc_service services[3];
+static struct rpc_service services[4];
 
 static int get_system(struct call *call, const ProtobufCMessage *request,
                       ProtobufCMessage *response, struct err *err)
@@ -66,6 +67,7 @@ int role_system_start(struct process *process, struct err *err)
     services[0] = system_service(process);
     services[1] = key_service(process);
     services[2] = audit_service(process);
+    services[3] = topic_service(process);
     for (size_t i = 0; i < ARRAY_COUNT(services); i++)
         server_add_service(process->server, &services[i]);
     server_add_file(process->server, "/", "text/html; charset=utf-8",

@@ -16,6 +16,7 @@
 #include "store/store.h"
 #include "torg/v1/audit.pb-c.h"
 #include "torg/v1/key.pb-c.h"
+#include "torg/v1/topic.pb-c.h"
 
 /* Who asks, and where the answer's memory comes from. */
 struct asker {
@@ -35,10 +36,17 @@ int key_service_revoke(const struct asker *asker, const Torg__V1__RevokeKeyReque
 int audit_service_list(const struct asker *asker, const Torg__V1__ListAuditEntriesRequest *request,
                        Torg__V1__ListAuditEntriesResponse *response, struct err *err);
 
+int topic_service_list(struct topics *topics, struct arena *arena,
+                       Torg__V1__ListTopicsResponse *response, struct err *err);
+int topic_service_read(struct topics *topics, struct arena *arena,
+                       const Torg__V1__ReadTopicRequest *request,
+                       Torg__V1__ReadTopicResponse *response, struct err *err);
+
 /* The declarations for the server; they and their context live as long as the process. */
 struct rpc_service key_service(struct process *process);
 struct rpc_service audit_service(struct process *process);
 struct rpc_service system_service(struct process *process);
+struct rpc_service topic_service(struct process *process);
 
 /* What a handler knows of its caller; violations is the place for field faults. */
 struct asker asker_of(struct call *call, struct violations *violations);

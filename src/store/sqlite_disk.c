@@ -74,11 +74,11 @@ static void look_at_size(struct map *map)
 static struct map *map_of(const char *path)
 {
     struct map *map = NULL;
-    struct stat stat;
+    struct stat found;
 
     pthread_mutex_lock(&lock);
-    if (lstat(path, &stat) == 0) {
-        for (map = maps; map && (map->inode != stat.st_ino || map->device != stat.st_dev);)
+    if (stat(path, &found) == 0) {
+        for (map = maps; map && (map->inode != found.st_ino || map->device != found.st_dev);)
             map = map->next;
         if (map)
             map->users++;
@@ -86,11 +86,11 @@ static struct map *map_of(const char *path)
     if (!map) {
         int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-        if (fd >= 0 && fstat(fd, &stat) == 0) {
+        if (fd >= 0 && fstat(fd, &found) == 0) {
             map = mem_zero(sizeof(*map));
             *map = (struct map){.next = maps,
-                                .device = stat.st_dev,
-                                .inode = stat.st_ino,
+                                .device = found.st_dev,
+                                .inode = found.st_ino,
                                 .fd = fd,
                                 .users = 1,
                                 .regions = mem_zero(REGION_COUNT * sizeof(*map->regions))};

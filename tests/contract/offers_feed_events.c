@@ -310,12 +310,26 @@ static void old_reports_and_names_go(void **state)
     assert_string_equal(report(feeds, 12), "1 a UNCHANGED");
 }
 
+static void a_long_report_goes_by_chunks(void **state)
+{
+    struct topic_scene *scene = start(state);
+    struct feed_scene *feeds = &scene->feeds;
+
+    feeds->rules.guard_percent = 100;
+    run_task(feeds, 1, many(scene, FEED_FORGET_COUNT + 10));
+    run_task(feeds, 2, "a=1"); /* as many that are gone */
+    clock_manual_advance(&feeds->place.clock, feeds->rules.report_us + SECOND_US);
+    assert_int_equal(keep(feeds).forgotten, 2 * (FEED_FORGET_COUNT + 10) + 1);
+    assert_string_equal(report(feeds, 2), "");
+}
+
 /* --- the list of cases --- */
 
 #define CASES                                                                                      \
     CASE(feeds_come_by_the_topic), CASE(a_lost_record_holds_the_task),                             \
         CASE(an_end_is_committed_when_nothing_is_left), CASE(what_nobody_drives_is_gone_on_with),  \
-        CASE(the_silent_is_held_and_the_held_is_dropped), CASE(old_reports_and_names_go)
+        CASE(the_silent_is_held_and_the_held_is_dropped), CASE(old_reports_and_names_go),          \
+        CASE(a_long_report_goes_by_chunks)
 
 int main(void)
 {

@@ -644,16 +644,20 @@ static void act_on_task(struct model *model, int seller, int feed)
 {
     bool is_new;
     struct m_task *task = choose_task(model, seller, feed, &is_new);
-    int dice = is_new ? 0 : below(model, 12);
+    int dice = is_new ? 0 : below(model, 15);
 
-    if (dice < 5)
+    if (dice < 5) {
         send_rows(model, task, is_new);
-    else if (dice < 8)
+        /* Many are sent and end at once, or there would be little to undo. */
+        if (task_with(model, seller, feed, task->message.task_id) && below(model, 2) == 0)
+            end_task(model, task);
+    } else if (dice < 8) {
         end_task(model, task);
-    else if (dice < 11)
+    } else if (dice < 11) {
         decide_task(model, task, dice - 8);
-    else
+    } else {
         undo_task(model, task);
+    }
     if (task_with(model, seller, feed, task->message.task_id))
         check_task(model, task);
 }

@@ -26,9 +26,9 @@ def bench(*engines):
 
 
 @tap.test
-def sqlite_and_postgresql_answer_the_same():
+def torg_sqlite_and_postgresql_answer_the_same():
     tap.need("postgres")
-    tap.equal(bench("sqlite", "postgres")["answers_differ"], "0")
+    tap.equal(bench("torg", "sqlite", "postgres")["answers_differ"], "0")
 
 
 tap.main()

@@ -32,6 +32,39 @@ def a_draft_is_told_what_is_missing_published_and_counted():
 
 
 @tap.test
+def a_change_is_seen_in_the_topic():
+    with Shop() as shop:
+        offer = shop.ok("OfferService/CreateOffer", {"content": BOOK}, shop.alice)
+        shop.ok("OfferService/WithdrawOffer", {"id": offer["id"]}, shop.alice)
+
+        def read(*words):
+            told = shop.torg("topic", "read", "offer-updates", "--json", *words)
+            tap.equal((told.returncode, told.stderr), (0, ""))
+            return json.loads(told.stdout).get("records", [])
+
+        tap.wait_until(lambda: len(read()) == 2, what="both changes in the topic")
+        records = read()
+        tap.equal([json.loads(one["json"])["offer"]["status"] for one in records],
+                  ["ACTIVE", "WITHDRAWN"])
+        tap.equal({one["key"] for one in records}, {offer["id"]})
+        place = f"{records[1].get('partition', 0)}:{records[1]['offset']}"
+        tap.equal(read("--from", place), records[1:])
+        tap.equal(read("--limit", "1"), records[1:])
+        tap.contains(shop.torg("topic", "list").stdout, "offer-updates")
+        shop.refused("permission_denied", "TopicService/ReadTopic", {"topic": "offer-updates"},
+                     shop.alice)
+        for words, said in ((("read", "nothing"), "there is no topic nothing"),
+                            (("read", "offer-updates", "--from", "99"), "counted from 0"),
+                            (("read", "offer-updates", "--from", "x"), "PARTITION"),
+                            (("read", "offer-updates", "--limit", "0"), "1 to 1000")):
+            told = shop.torg("topic", *words)
+            tap.equal(told.returncode != 0, True)
+            tap.contains(told.stderr, said)
+        tap.equal(shop.stop(), 0)
+        tap.equal(len(read()), 2)
+
+
+@tap.test
 def an_offer_survives_kill_9():
     with Shop() as shop:
         made = shop.ok("OfferService/CreateOffer", {"content": BOOK}, shop.alice)

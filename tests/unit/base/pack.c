@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/pack.h"
@@ -68,7 +69,7 @@ static void damage_is_noticed_or_harmless(void **state)
     struct err err;
 
     for (size_t i = 0; i < sizeof(raw); i++)
-        raw[i] = (uint8_t)(i % 7 * i);
+        raw[i] = (uint8_t)(i % 7 * (i / 100)); /* packs at any level */
     pack_put(&packed, bytes_make(raw, sizeof(raw)), 1);
     for (size_t i = 0; i < packed.size; i++) {
         for (int bit = 0; bit < 8; bit++) {
@@ -86,11 +87,50 @@ static void damage_is_noticed_or_harmless(void **state)
     arena_free(arena);
 }
 
+static void records_that_are_alike_need_their_dictionary(void **state)
+{
+    enum { COUNT = 2000, SIZE = 120 };
+    static char samples[COUNT * SIZE];
+    static size_t sizes[COUNT];
+    struct buf trained = BUF_INIT(8 << 10), plain = BUF_INIT(4096), packed = BUF_INIT(4096);
+    struct pack_dictionary *dictionary;
+    struct arena *arena = arena_new();
+    struct bytes raw, opened;
+    size_t used = 0;
+    struct err err;
+
+    for (int i = 0; i < COUNT; i++) {
+        sizes[i] = (size_t)snprintf(
+            samples + used, SIZE, "a red bicycle of the year %d, hardly used, in town %d, call me",
+            1950 + i % 70, i * 7919 % 1009);
+        used += sizes[i];
+    }
+    assert_true(pack_train(bytes_make(samples, used), sizes, COUNT, 4096, &trained));
+    dictionary = pack_dictionary_new(buf_bytes(&trained));
+    assert_non_null(dictionary);
+    raw = bytes_make(samples, sizes[0]);
+    pack_put(&plain, raw, 1);
+    pack_put_with(&packed, raw, 1, dictionary);
+    assert_true(packed.size < plain.size / 2);
+    assert_int_equal(pack_open_with(buf_bytes(&packed), SIZE, dictionary, arena, &opened, &err), 0);
+    assert_true(bytes_equal(opened, raw));
+    assert_int_equal(pack_open_with(buf_bytes(&plain), SIZE, dictionary, arena, &opened, &err), 0);
+    assert_true(bytes_equal(opened, raw));
+    assert_int_equal(pack_open(buf_bytes(&packed), SIZE, arena, &opened, &err), ERR_CORRUPT);
+    assert_false(pack_train(bytes_make(samples, sizes[0]), sizes, 1, 4096, &trained));
+    pack_dictionary_free(dictionary);
+    buf_release(&trained);
+    buf_release(&plain);
+    buf_release(&packed);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_come_back),
         cmocka_unit_test(small_ones_stay_as_they_are),
+        cmocka_unit_test(records_that_are_alike_need_their_dictionary),
         cmocka_unit_test(damage_is_noticed_or_harmless),
     };
 

@@ -206,6 +206,56 @@ static void set_follows_the_ids(const struct kernels *tested, struct rng *rng)
     assert_memory_equal(&got, &wanted, sizeof(got));
 }
 
+/* A window's bits as unaligned words: ranks, list, and where single ids stand. */
+static void finds_follow_the_bits(const struct kernels *tested, struct rng *rng)
+{
+    static uint8_t bytes[sizeof(struct window_bits) + 1];
+    static uint16_t before[WINDOW_WORDS];
+    static uint32_t list[WINDOW_SIZE + 3], ids[WINDOW_SIZE];
+    static int16_t indexes[WINDOW_SIZE];
+    uint32_t base = (uint32_t)rng_below(rng, 1U << 30) * 2, rank = 0, i;
+    struct window_bits bits;
+
+    fill_random(rng, &bits);
+    memcpy(bytes + 1, &bits, sizeof(bits));
+    for (i = 0; i < WINDOW_SIZE; i++)
+        ids[i] = base + i;
+    assert_int_equal(tested->word_ranks(bytes + 1, WINDOW_WORDS, before),
+                     kernels_portable.window_count(&bits));
+    tested->list_words(bytes + 1, WINDOW_WORDS, base, list);
+    tested->find_bits(bytes + 1, before, ids, WINDOW_SIZE, base, indexes);
+    for (i = 0; i < WINDOW_SIZE; i++) {
+        if (i % 64 == 0)
+            assert_int_equal(before[i / 64], rank);
+        assert_int_equal(indexes[i], window_test(&bits, i) ? (int)rank : -1);
+        if (window_test(&bits, i))
+            assert_int_equal(list[rank++], base + i);
+    }
+}
+
+static void finds_in_blocks(const struct kernels *tested, struct rng *rng)
+{
+    uint16_t block[BLOCK_SIZE];
+    uint32_t ids[BLOCK_SIZE], base = (uint32_t)rng_below(rng, 1U << 30), place, i;
+    uint32_t spread = 1 + (uint32_t)rng_below(rng, 250), count = 0;
+    int16_t indexes[BLOCK_SIZE];
+    int wanted[BLOCK_SIZE];
+
+    place = (uint32_t)rng_below(rng, 1000);
+    for (i = 0; i < BLOCK_SIZE; i++, place += 1 + (uint32_t)rng_below(rng, spread)) {
+        bool there = rng_below(rng, 2);
+
+        block[i] = (uint16_t)place;
+        if (!there && (i == 0 || block[i - 1] == place - 1))
+            continue;
+        wanted[count] = there ? (int)i : -1;
+        ids[count++] = base + place - !there;
+    }
+    tested->find_ids16(block, ids, count, base, indexes);
+    for (i = 0; i < count; i++)
+        assert_int_equal(indexes[i], wanted[i]);
+}
+
 static void portable_windows(void **state)
 {
     struct rng rng = seeded();
@@ -215,6 +265,8 @@ static void portable_windows(void **state)
     for (round = 0; round < ROUNDS; round++) {
         windows_follow_the_bits(&kernels_portable, &rng);
         set_follows_the_ids(&kernels_portable, &rng);
+        finds_follow_the_bits(&kernels_portable, &rng);
+        finds_in_blocks(&kernels_portable, &rng);
     }
 }
 
@@ -228,6 +280,8 @@ static void vector_windows(void **state)
     for (round = 0; round < ROUNDS; round++) {
         windows_follow_the_bits(vector, &rng);
         set_follows_the_ids(vector, &rng);
+        finds_follow_the_bits(vector, &rng);
+        finds_in_blocks(vector, &rng);
     }
 }
 

@@ -205,8 +205,8 @@ static double distance_to(const struct world_doc *doc, const struct query_sort *
 static int compare_by(const struct order *order, const struct query_sort *sort,
                       const struct query_hit *a, const struct query_hit *b)
 {
-    const struct world_doc *x = &order->world->docs[a->id];
-    const struct world_doc *y = &order->world->docs[b->id];
+    const struct world_doc *x = &order->world->docs[world_slot(a->id)];
+    const struct world_doc *y = &order->world->docs[world_slot(b->id)];
     uint32_t formula;
     double far_x;
     double far_y;
@@ -258,6 +258,7 @@ static void check_scores(struct bench *bench, const struct query_stage *stage,
     const struct snapshot *snapshot = NULL;
     struct text_plan *plan = NULL;
     struct text_stats stats = {0};
+    struct naive_text text = naive_text(bench->world, &stage->text, bench->arena);
     struct analysis *analysis = analysis_new();
     static const struct query_tuning none = {0};
     struct err err;
@@ -269,9 +270,9 @@ static void check_scores(struct bench *bench, const struct query_stage *stage,
     if (plan)
         text_plan_stats(plan, bench->arena, &stats);
     for (i = 0; i < answer->hit_count; i++) {
-        double expected = plan ? naive_score(bench->world, snapshot->lexicon, &stats, &stage->text,
-                                             answer->hits[i].id)
-                               : 0;
+        double expected =
+            plan ? naive_score(bench->world, snapshot->lexicon, &stats, &text, answer->hits[i].id)
+                 : 0;
 
         if (fabs((double)answer->hits[i].score - expected) > 1e-4 * (1 + fabs(expected)))
             fail_msg("the score of %u is %.9g, not %.9g", answer->hits[i].id,
@@ -303,7 +304,7 @@ static void check_full(struct bench *bench, const struct query_plan *plan, uint3
         fail_msg("%ju hits in all, %u in the list, not %ju", (uintmax_t)full->total,
                  full->hit_count, (uintmax_t)docs->total);
     for (i = 0; i < full->hit_count; i++)
-        if (!docs->hits[full->hits[i].id])
+        if (!docs->hits[world_slot(full->hits[i].id)])
             fail_msg("%u is not a hit", full->hits[i].id);
     for (i = 1; i < full->hit_count; i++)
         if (compare_hits(&order, &full->hits[i - 1], &full->hits[i]) >= 0)
@@ -343,7 +344,7 @@ static uint32_t cap_list(const struct world *world, const struct query_hit *hits
     uint32_t i;
 
     for (i = 0; i < count; i++) {
-        uint64_t brand = world->docs[hits[i].id].names[WORLD_BRAND];
+        uint64_t brand = world->docs[world_slot(hits[i].id)].names[WORLD_BRAND];
 
         if (cap && brand && ++seen[__builtin_ctzll(brand)] > cap)
             continue;
@@ -457,7 +458,7 @@ static void check_explain(struct bench *bench, const struct query_plan *plan, ui
     int i;
 
     for (i = 0; i < 3; i++) {
-        docid id = world_random_id(&bench->rng);
+        docid id = world_id(world_random_slot(&bench->rng));
         struct explanation explanation;
         struct err err;
         float score = 0;

@@ -13,7 +13,7 @@
 #include "world.h"
 
 struct naive_answer {
-    bool hits[WORLD_DOC_MAX];
+    bool hits[WORLD_DOC_MAX]; /* by slot */
     uint64_t total;
     struct facet_answer facets[16];
 };
@@ -26,9 +26,18 @@ void naive_by_sets(const struct world *world, const struct query_plan *plan,
                    const struct query_stage *stage, struct arena *arena,
                    struct naive_answer *answer);
 
+/* A text, and for each clause the edits to each stem that it may mean (NAIVE_FAR: it does not). */
+enum { NAIVE_FAR = 100 };
+struct naive_text {
+    const struct query_text *text;
+    const uint8_t (*distances)[WORLD_FORM_MAX];
+};
+struct naive_text naive_text(const struct world *world, const struct query_text *text,
+                             struct arena *arena);
+
 /* The score with the engine's own N and df. */
 double naive_score(const struct world *world, const struct lexicon *lexicon,
-                   const struct text_stats *stats, const struct query_text *text, docid id);
+                   const struct text_stats *stats, const struct naive_text *text, docid id);
 
 /* The words of a clause, as forms of the vocabulary; false when one is not in it. */
 enum { NAIVE_WORDS_MAX = 8 };

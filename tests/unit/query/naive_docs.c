@@ -146,12 +146,12 @@ static unsigned distance_of(const struct world *world, const struct text_clause 
                             uint32_t stem)
 {
     unsigned max = lexicon_fuzzy_distance(clause->text);
-    unsigned least = 100;
+    unsigned least = NAIVE_FAR;
     uint32_t i;
 
     for (i = 0; i < world->form_count; i++) {
         struct bytes form = bytes_of(world->forms[i].text);
-        unsigned distance = 100;
+        unsigned distance = NAIVE_FAR;
 
         if (!world->forms[i].known || world->forms[i].stem != stem)
             continue;
@@ -167,7 +167,7 @@ static unsigned distance_of(const struct world *world, const struct text_clause 
             letters_of(clause->text, y);
             distance = naive_edits(form, clause->text, max);
             if (distance > max || x[0] != y[0])
-                distance = 100;
+                distance = NAIVE_FAR;
         }
         if (distance < least)
             least = distance;
@@ -186,8 +186,23 @@ static bool is_expansion(const struct text_clause *clause)
            (clause->kind == CLAUSE_FUZZY && !is_digits(clause->text));
 }
 
+struct naive_text naive_text(const struct world *world, const struct query_text *text,
+                             struct arena *arena)
+{
+    uint8_t(*distances)[WORLD_FORM_MAX] = arena_array(arena, text->count + 1, sizeof(*distances));
+    uint32_t i;
+    uint32_t k;
+
+    for (i = 0; i < text->count; i++)
+        for (k = 0; k < world->form_count; k++)
+            distances[i][k] = is_expansion(&text->clauses[i]) && world->forms[k].stem == k
+                                  ? (uint8_t)distance_of(world, &text->clauses[i], k)
+                                  : NAIVE_FAR;
+    return (struct naive_text){text, distances};
+}
+
 static bool clause_matches(const struct world *world, const struct world_doc *doc,
-                           const struct text_clause *clause)
+                           const struct text_clause *clause, const uint8_t *distances)
 {
     uint32_t forms[NAIVE_WORDS_MAX];
     uint32_t count;
@@ -195,8 +210,7 @@ static bool clause_matches(const struct world *world, const struct world_doc *do
 
     if (is_expansion(clause)) {
         for (i = 0; i < world->form_count; i++)
-            if (world->forms[i].stem == i && distance_of(world, clause, i) < 100 &&
-                has_stem(world, doc, clause, i))
+            if (distances[i] < NAIVE_FAR && has_stem(world, doc, clause, i))
                 return true;
         return false;
     }
@@ -208,8 +222,9 @@ static bool clause_matches(const struct world *world, const struct world_doc *do
 }
 
 static bool text_matches(const struct world *world, const struct world_doc *doc,
-                         const struct query_text *text)
+                         const struct naive_text *asked)
 {
+    const struct query_text *text = asked->text;
     uint32_t should = 0;
     uint32_t musts = 0;
     uint32_t shoulds = 0;
@@ -217,7 +232,7 @@ static bool text_matches(const struct world *world, const struct world_doc *doc,
 
     for (i = 0; i < text->count; i++) {
         const struct text_clause *clause = &text->clauses[i];
-        bool matches = clause_matches(world, doc, clause);
+        bool matches = clause_matches(world, doc, clause, asked->distances[i]);
 
         if (clause->occur == OCCUR_SHOULD) {
             shoulds++;
@@ -272,7 +287,7 @@ static double word_score(const struct world *world, const struct lexicon *lexico
 
 static double clause_score(const struct world *world, const struct lexicon *lexicon,
                            const struct text_stats *stats, const struct text_clause *clause,
-                           const struct world_doc *doc)
+                           const uint8_t *distances, const struct world_doc *doc)
 {
     static const double penalties[] = {1, 0.7, 0.5};
     uint32_t forms[NAIVE_WORDS_MAX];
@@ -282,10 +297,10 @@ static double clause_score(const struct world *world, const struct lexicon *lexi
 
     if (is_expansion(clause)) {
         for (i = 0; i < world->form_count; i++) {
-            unsigned distance = world->forms[i].stem == i ? distance_of(world, clause, i) : 100;
+            unsigned distance = distances[i];
             double part;
 
-            if (distance == 100 || !has_stem(world, doc, clause, i))
+            if (distance == NAIVE_FAR || !has_stem(world, doc, clause, i))
                 continue;
             part = word_score(world, lexicon, stats, clause, doc, i) * penalties[distance];
             if (part > score)
@@ -300,9 +315,10 @@ static double clause_score(const struct world *world, const struct lexicon *lexi
 }
 
 double naive_score(const struct world *world, const struct lexicon *lexicon,
-                   const struct text_stats *stats, const struct query_text *text, docid id)
+                   const struct text_stats *stats, const struct naive_text *asked, docid id)
 {
-    const struct world_doc *doc = &world->docs[id];
+    const struct query_text *text = asked->text;
+    const struct world_doc *doc = &world->docs[world_slot(id)];
     double score = 0;
     uint32_t i;
 
@@ -310,8 +326,10 @@ double naive_score(const struct world *world, const struct lexicon *lexicon,
         const struct text_clause *clause = &text->clauses[i];
         double boost = clause->boost > 0 ? (double)clause->boost : 1;
 
-        if (clause->occur != OCCUR_NOT && clause_matches(world, doc, clause))
-            score += boost * clause_score(world, lexicon, stats, clause, doc);
+        const uint8_t *distances = asked->distances[i];
+
+        if (clause->occur != OCCUR_NOT && clause_matches(world, doc, clause, distances))
+            score += boost * clause_score(world, lexicon, stats, clause, distances, doc);
     }
     return score;
 }
@@ -503,18 +521,17 @@ static int compare_counts(const void *a, const void *b)
 
 static void count_facet(const struct world *world, const struct query_plan *plan,
                         const struct query_stage *stage, const struct query_facet *facet,
-                        struct arena *arena, struct facet_answer *answer)
+                        const bool *matches, struct arena *arena, struct facet_answer *answer)
 {
     uint32_t field = naive_field(world, facet->field);
     struct counter *counter = arena_zero(arena, sizeof(*counter));
     uint32_t limit = facet->limit ? facet->limit : 10;
-    docid id;
+    uint32_t slot;
 
     *answer = (struct facet_answer){.values = counter->values};
-    for (id = 0; id < WORLD_DOC_MAX; id++) {
-        const struct world_doc *doc = &world->docs[id];
-        bool holds = doc->lives && text_matches(world, doc, &stage->text) &&
-                     (!plan->base || filter_holds(world, doc, plan->base));
+    for (slot = 0; slot < WORLD_DOC_MAX; slot++) {
+        const struct world_doc *doc = &world->docs[slot];
+        bool holds = matches[slot] && (!plan->base || filter_holds(world, doc, plan->base));
 
         if (holds && stage->filter)
             holds = facet->sees_own_filter ? filter_holds(world, doc, stage->filter)
@@ -535,18 +552,21 @@ void naive_by_docs(const struct world *world, const struct query_plan *plan,
                    const struct query_stage *stage, struct arena *arena,
                    struct naive_answer *answer)
 {
+    struct naive_text text = naive_text(world, &stage->text, arena);
+    bool matches[WORLD_DOC_MAX];
     uint32_t i;
-    docid id;
+    uint32_t slot;
 
     memset(answer, 0, sizeof(*answer));
-    for (id = 0; id < WORLD_DOC_MAX; id++) {
-        const struct world_doc *doc = &world->docs[id];
+    for (slot = 0; slot < WORLD_DOC_MAX; slot++) {
+        const struct world_doc *doc = &world->docs[slot];
 
-        answer->hits[id] = doc->lives && text_matches(world, doc, &stage->text) &&
-                           (!plan->base || filter_holds(world, doc, plan->base)) &&
-                           (!stage->filter || filter_holds(world, doc, stage->filter));
-        answer->total += answer->hits[id];
+        matches[slot] = doc->lives && text_matches(world, doc, &text);
+        answer->hits[slot] = matches[slot] &&
+                             (!plan->base || filter_holds(world, doc, plan->base)) &&
+                             (!stage->filter || filter_holds(world, doc, stage->filter));
+        answer->total += answer->hits[slot];
     }
     for (i = 0; i < stage->facet_count; i++)
-        count_facet(world, plan, stage, &stage->facets[i], arena, &answer->facets[i]);
+        count_facet(world, plan, stage, &stage->facets[i], matches, arena, &answer->facets[i]);
 }

@@ -2,7 +2,7 @@
 /*
  * naive_sets.c - the evaluator by set algebra; see naive.h.
  *
- * A set is an array of bools by id. Sets of words and values are made by one pass over what
+ * A set is an array of bools by slot. Sets of words and values are made by one pass over what
  * documents hold; clauses and filters only combine them.
  */
 #include <stdlib.h>
@@ -63,15 +63,15 @@ static struct places *places_of(const struct algebra *algebra, const bool *forms
 {
     const struct world *world = algebra->world;
     struct places *places = arena_zero(algebra->arena, sizeof(*places));
-    docid id;
+    uint32_t slot;
     uint32_t i;
 
-    for (id = 0; id < WORLD_DOC_MAX; id++) {
-        const struct world_doc *doc = &world->docs[id];
+    for (slot = 0; slot < WORLD_DOC_MAX; slot++) {
+        const struct world_doc *doc = &world->docs[slot];
 
         for (i = 0; doc->lives && i < doc->word_count; i++)
             if (forms[doc->words[i].form])
-                places->at[id][doc->words[i].field] |= 1U << doc->words[i].position;
+                places->at[slot][doc->words[i].field] |= 1U << doc->words[i].position;
     }
     return places;
 }
@@ -80,13 +80,13 @@ static struct set *set_of_places(const struct algebra *algebra, const struct pla
                                  uint8_t fields)
 {
     struct set *set = new_set(algebra, false);
-    docid id;
+    uint32_t slot;
     uint32_t field;
 
-    for (id = 0; id < WORLD_DOC_MAX; id++)
+    for (slot = 0; slot < WORLD_DOC_MAX; slot++)
         for (field = 0; field < WORLD_TEXT_COUNT; field++)
             if (!fields || fields >> field & 1)
-                set->has[id] = set->has[id] || places->at[id][field];
+                set->has[slot] = set->has[slot] || places->at[slot][field];
     return set;
 }
 
@@ -132,7 +132,7 @@ static struct set *set_of_sequence(const struct algebra *algebra, const struct t
 {
     struct places *all = NULL;
     uint32_t i;
-    docid id;
+    uint32_t slot;
 
     for (i = 0; i < count; i++) {
         bool forms[WORLD_FORM_MAX] = {false};
@@ -143,9 +143,9 @@ static struct set *set_of_sequence(const struct algebra *algebra, const struct t
         else
             add_stem(algebra->world, algebra->world->forms[words[i]].stem, forms);
         next = places_of(algebra, forms);
-        for (id = 0; all && id < WORLD_DOC_MAX; id++) {
-            all->at[id][0] &= next->at[id][0] >> i;
-            all->at[id][1] &= next->at[id][1] >> i;
+        for (slot = 0; all && slot < WORLD_DOC_MAX; slot++) {
+            all->at[slot][0] &= next->at[slot][0] >> i;
+            all->at[slot][1] &= next->at[slot][1] >> i;
         }
         all = all ? all : next;
     }
@@ -176,7 +176,7 @@ static struct set *set_of_text(const struct algebra *algebra, const struct query
     uint32_t musts = 0;
     uint32_t shoulds = 0;
     uint32_t i;
-    docid id;
+    uint32_t slot;
 
     for (i = 0; i < text->count; i++) {
         const struct text_clause *clause = &text->clauses[i];
@@ -187,15 +187,15 @@ static struct set *set_of_text(const struct algebra *algebra, const struct query
         else if (clause->occur == OCCUR_NOT)
             combine(result, set, SUBTRACT);
         else
-            for (id = 0; id < WORLD_DOC_MAX; id++)
-                should[id] = (uint8_t)(should[id] + set->has[id]);
+            for (slot = 0; slot < WORLD_DOC_MAX; slot++)
+                should[slot] = (uint8_t)(should[slot] + set->has[slot]);
         musts += clause->occur == OCCUR_MUST;
         shoulds += clause->occur == OCCUR_SHOULD;
     }
     if (!min && !musts && shoulds)
         min = 1;
-    for (id = 0; id < WORLD_DOC_MAX; id++)
-        result->has[id] = result->has[id] && should[id] >= min;
+    for (slot = 0; slot < WORLD_DOC_MAX; slot++)
+        result->has[slot] = result->has[slot] && should[slot] >= min;
     return result;
 }
 
@@ -204,10 +204,10 @@ static struct set *set_of_text(const struct algebra *algebra, const struct query
 static struct set *set_of_name(const struct algebra *algebra, uint32_t field, uint32_t name)
 {
     struct set *set = new_set(algebra, false);
-    docid id;
+    uint32_t slot;
 
-    for (id = 0; id < WORLD_DOC_MAX; id++)
-        set->has[id] = algebra->world->docs[id].names[field] >> name & 1;
+    for (slot = 0; slot < WORLD_DOC_MAX; slot++)
+        set->has[slot] = algebra->world->docs[slot].names[field] >> name & 1;
     return set;
 }
 
@@ -215,12 +215,12 @@ static struct set *set_of_range(const struct algebra *algebra, uint32_t field, i
                                 int64_t high)
 {
     struct set *set = new_set(algebra, false);
-    docid id;
+    uint32_t slot;
 
-    for (id = 0; id < WORLD_DOC_MAX; id++) {
-        int64_t value = algebra->world->docs[id].numbers[field];
+    for (slot = 0; slot < WORLD_DOC_MAX; slot++) {
+        int64_t value = algebra->world->docs[slot].numbers[field];
 
-        set->has[id] = value != COLUMN_NULL && low <= value && value <= high;
+        set->has[slot] = value != COLUMN_NULL && low <= value && value <= high;
     }
     return set;
 }
@@ -255,16 +255,17 @@ static struct set *set_of_geo(const struct algebra *algebra, const struct query_
     struct set *set = new_set(algebra, false);
     int32_t lat;
     int32_t lon;
-    docid id;
+    uint32_t slot;
 
-    for (id = 0; id < WORLD_DOC_MAX; id++) {
-        if (algebra->world->docs[id].numbers[WORLD_POINT] == COLUMN_NULL)
+    for (slot = 0; slot < WORLD_DOC_MAX; slot++) {
+        if (algebra->world->docs[slot].numbers[WORLD_POINT] == COLUMN_NULL)
             continue;
-        geo_unpack(algebra->world->docs[id].numbers[WORLD_POINT], &lat, &lon);
-        set->has[id] = filter->kind == FILTER_RADIUS
-                           ? geo_distance_m(filter->lat, filter->lon, lat, lon) <= filter->radius_m
-                           : !(lat < filter->box.lat_min || lat > filter->box.lat_max ||
-                               lon < filter->box.lon_min || lon > filter->box.lon_max);
+        geo_unpack(algebra->world->docs[slot].numbers[WORLD_POINT], &lat, &lon);
+        set->has[slot] =
+            filter->kind == FILTER_RADIUS
+                ? geo_distance_m(filter->lat, filter->lon, lat, lon) <= filter->radius_m
+                : !(lat < filter->box.lat_min || lat > filter->box.lat_max ||
+                    lon < filter->box.lon_min || lon > filter->box.lon_max);
     }
     return set;
 }
@@ -395,7 +396,7 @@ static void count_numbers(const struct algebra *algebra, const struct query_face
 {
     struct facet_value *values =
         arena_array(algebra->arena, facet->bound_count + 1, sizeof(*values));
-    docid id;
+    uint32_t slot;
     uint32_t i;
 
     for (i = 0; facet->kind == FACET_RANGES && i + 1 < facet->bound_count; i++) {
@@ -406,10 +407,10 @@ static void count_numbers(const struct algebra *algebra, const struct query_face
         answer->count++;
     }
     answer->values = values;
-    for (id = 0; facet->kind == FACET_MIN_MAX && id < WORLD_DOC_MAX; id++) {
-        int64_t value = algebra->world->docs[id].numbers[field];
+    for (slot = 0; facet->kind == FACET_MIN_MAX && slot < WORLD_DOC_MAX; slot++) {
+        int64_t value = algebra->world->docs[slot].numbers[field];
 
-        if (!hits->has[id] || value == COLUMN_NULL)
+        if (!hits->has[slot] || value == COLUMN_NULL)
             continue;
         if (!answer->has_values || value < answer->min)
             answer->min = value;
@@ -427,11 +428,11 @@ void naive_by_sets(const struct world *world, const struct query_plan *plan,
     struct set *candidates = set_of_text(&algebra, &stage->text);
     struct set *hits = new_set(&algebra, true);
     uint32_t i;
-    docid id;
+    uint32_t slot;
 
     memset(answer, 0, sizeof(*answer));
-    for (id = 0; id < WORLD_DOC_MAX; id++)
-        candidates->has[id] = candidates->has[id] && world->docs[id].lives;
+    for (slot = 0; slot < WORLD_DOC_MAX; slot++)
+        candidates->has[slot] = candidates->has[slot] && world->docs[slot].lives;
     if (plan->base)
         combine(candidates, set_of_filter(&algebra, plan->base), INTERSECT);
     combine(hits, candidates, INTERSECT);

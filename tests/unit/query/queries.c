@@ -80,17 +80,17 @@ static struct bytes random_words(const struct maker *maker, uint32_t count)
 static struct bytes random_neighbours(const struct maker *maker)
 {
     const struct world *world = maker->world;
-    const struct world_doc *doc = &world->docs[world_random_id(maker->rng)];
+    const struct world_doc *doc = &world->docs[world_random_slot(maker->rng)];
     bool third = below(maker, 2);
     uint32_t first;
 
     if (doc->word_count < 3)
         return random_words(maker, 2);
     first = below(maker, doc->word_count - 2);
-    return bytes_of(arena_printf(
-        maker->arena, "%s %s%s%s", world->forms[doc->words[first].form].text,
-        world->forms[doc->words[first + 1].form].text, third ? " " : "",
-        third ? world->forms[doc->words[first + 2].form].text : ""));
+    return bytes_of(arena_printf(maker->arena, "%s %s%s%s",
+                                 world->forms[doc->words[first].form].text,
+                                 world->forms[doc->words[first + 1].form].text, third ? " " : "",
+                                 third ? world->forms[doc->words[first + 2].form].text : ""));
 }
 
 static struct text_clause random_clause(const struct maker *maker)
@@ -402,7 +402,7 @@ static double number_of(const struct world_doc *doc, uint32_t field)
 
 double formula_value(const struct world *world, uint32_t formula, docid id, float score)
 {
-    const struct world_doc *doc = &world->docs[id];
+    const struct world_doc *doc = &world->docs[world_slot(id)];
     double s = (double)score;
     double price = number_of(doc, WORLD_PRICE);
     double weight = number_of(doc, WORLD_WEIGHT);

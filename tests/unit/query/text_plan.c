@@ -81,13 +81,13 @@ static void check_scores(struct text_plan *plan, uint32_t window, const struct w
         threshold = scores[rng_below(rng, count)];
     for (i = 0; i < count; i++)
         above += scores[i] >= threshold;
-    assert_int_equal(text_plan_select(plan, window, bits, threshold, found, scores, &found_count,
-                                      NULL),
-                     0);
+    assert_int_equal(
+        text_plan_select(plan, window, bits, threshold, found, scores, &found_count, NULL), 0);
     CHECK(found_count == above);
     for (i = 0; i < found_count; i++) {
         CHECK(window_test(bits, found[i]));
-        CHECK(scores[i] == engine_scores[window_first(window) + found[i]] && scores[i] >= threshold);
+        CHECK(scores[i] == engine_scores[window_first(window) + found[i]] &&
+              scores[i] >= threshold);
     }
 }
 
@@ -160,8 +160,8 @@ static struct text_plan *plan_with(const struct world *world, const struct query
 {
     struct text_plan *plan;
     struct err err = {0};
-    int rc = text_plan_new(world->snapshot, world->analysis, &query.text, tuning, arena, &plan,
-                           &err);
+    int rc =
+        text_plan_new(world->snapshot, world->analysis, &query.text, tuning, arena, &plan, &err);
 
     if (rc) {
         explain_query();
@@ -248,7 +248,7 @@ static void equals_a_naive_evaluation(void **state)
     for (round = 0; round < rounds; round++) {
         world_change(world, &rng, round == 0 ? 20 : 900, round % 2);
         world_enter(world);
-        for (i = 0; i < 30 * scale(); i++)
+        for (i = 0; i < 12 * scale(); i++)
             check_query(world, &rng);
         world_exit(world);
     }

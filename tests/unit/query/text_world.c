@@ -18,10 +18,10 @@
 
 /* Forms of one word side by side; common words first. */
 static const char *const words[] = {
-    "диван",   "дивана",  "велосипед", "велосипеды", "красный",  "красного", "куртка",
-    "куртки",  "bicycle", "bicycles",  "sofa",       "sofas",    "running",  "runs",
-    "телефон", "телефоны", "samsung",  "samsonite",  "кроватка", "кровать",  "green",
-    "greener", "кот",     "коты",      "оченьредко", "seldom",
+    "диван",   "дивана",   "велосипед", "велосипеды", "красный",  "красного", "куртка",
+    "куртки",  "bicycle",  "bicycles",  "sofa",       "sofas",    "running",  "runs",
+    "телефон", "телефоны", "samsung",   "samsonite",  "кроватка", "кровать",  "green",
+    "greener", "кот",      "коты",      "оченьредко", "seldom",
 };
 static const char *const models[] = {"iphone", "galaxy", "lada"};
 static const char *const numbers[] = {"15", "21", "7"};
@@ -460,8 +460,8 @@ bool world_match(const struct world *world, const struct world_query *query,
     *score = 0;
     for (i = 0; i < query->leaf_count && match; i++) {
         const struct world_leaf *leaf = &query->leaves[i];
-        bool holds = leaf_match(world, plan, leaf, id,
-                                leaf->occur == OCCUR_NOT ? &not_score : score);
+        bool holds =
+            leaf_match(world, plan, leaf, id, leaf->occur == OCCUR_NOT ? &not_score : score);
 
         must += leaf->occur == OCCUR_MUST;
         should += leaf->occur == OCCUR_SHOULD && holds;

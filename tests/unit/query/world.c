@@ -157,21 +157,32 @@ void world_close(struct world *world)
 
 /* ---- random values ---- */
 
-/* Crowded around the edges of windows and words, so that many tests are about those. */
-docid world_random_id(struct rng *rng)
-{
-    static const docid edges[] = {0, 1, 63, 64, 4094, 4095, 4096, 4097, 8191, 8192, 12287, 12288};
+static const struct {
+    uint32_t slot;
+    docid id;
+} crowds[] = {{0, 0}, {200, 4000}, {320, 8150}, {440, 12250}};
 
-    switch (rng_below(rng, 4)) {
-    case 0:
-        return edges[rng_below(rng, sizeof(edges) / sizeof(edges[0]))];
-    case 1:
-        return WINDOW_SIZE + (docid)rng_below(rng, 120);
-    case 2:
-        return (docid)rng_below(rng, 200);
-    default:
-        return (docid)rng_below(rng, WORLD_DOC_MAX);
-    }
+docid world_id(uint32_t slot)
+{
+    size_t i = sizeof(crowds) / sizeof(crowds[0]) - 1;
+
+    while (crowds[i].slot > slot)
+        i--;
+    return crowds[i].id + (slot - crowds[i].slot);
+}
+
+uint32_t world_slot(docid id)
+{
+    size_t i = sizeof(crowds) / sizeof(crowds[0]) - 1;
+
+    while (crowds[i].id > id)
+        i--;
+    return crowds[i].slot + (id - crowds[i].id);
+}
+
+uint32_t world_random_slot(struct rng *rng)
+{
+    return (uint32_t)rng_below(rng, WORLD_DOC_MAX);
 }
 
 static uint64_t random_names(struct rng *rng, uint32_t field)
@@ -295,11 +306,11 @@ static void add_value(const struct world_doc *doc, uint32_t field, struct values
     values->list[values->count++] = value;
 }
 
-static void put_document(struct world *world, docid id)
+static void put_document(struct world *world, uint32_t slot)
 {
-    struct world_doc *doc = &world->docs[id];
+    struct world_doc *doc = &world->docs[slot];
     struct values *values = mem_zero(sizeof(*values));
-    struct shard_document document = {.id = id, .expires_at = doc->expires_at};
+    struct shard_document document = {.id = world_id(slot), .expires_at = doc->expires_at};
     struct err err;
     uint32_t i;
 
@@ -312,7 +323,7 @@ static void put_document(struct world *world, docid id)
     document.values = values->list;
     document.count = values->count;
     if (shard_put(world->shard, &document, &err))
-        fail_msg("shard_put of %u: %s", id, err.text);
+        fail_msg("shard_put of %u: %s", document.id, err.text);
     for (i = 0; i < doc->word_count; i++)
         if (!world->forms[doc->words[i].form].known)
             world->forms[doc->words[i].form].known = true;
@@ -321,8 +332,8 @@ static void put_document(struct world *world, docid id)
 
 static void step_put(struct world *world)
 {
-    docid id = world_random_id(&world->rng);
-    struct world_doc *doc = &world->docs[id];
+    uint32_t slot = world_random_slot(&world->rng);
+    struct world_doc *doc = &world->docs[slot];
     uint32_t i;
 
     *doc = (struct world_doc){.lives = true};
@@ -334,13 +345,13 @@ static void step_put(struct world *world)
         if (i < world->field_count)
             random_value(&world->rng, doc, i);
     }
-    put_document(world, id);
+    put_document(world, slot);
 }
 
 static void step_change(struct world *world)
 {
-    docid id = world_random_id(&world->rng);
-    struct world_doc *doc = &world->docs[id];
+    uint32_t slot = world_random_slot(&world->rng);
+    struct world_doc *doc = &world->docs[slot];
     struct values *values = mem_zero(sizeof(*values));
     uint32_t first = WORLD_BRAND + (uint32_t)rng_below(&world->rng, world->field_count - 2);
     uint32_t i;
@@ -354,7 +365,9 @@ static void step_change(struct world *world)
             random_value(&world->rng, doc, i);
         add_value(doc, i, values);
     }
-    rc = values->count ? shard_change(world->shard, id, values->list, values->count, &err) : 0;
+    rc = values->count
+             ? shard_change(world->shard, world_id(slot), values->list, values->count, &err)
+             : 0;
     if (values->count)
         assert_int_equal(rc, doc->lives ? 0 : ERR_NOT_FOUND);
     free(values);
@@ -380,16 +393,16 @@ static void step_expire(struct world *world)
 void world_step(struct world *world)
 {
     uint64_t dice = rng_below(&world->rng, 100);
-    docid id;
+    uint32_t slot;
 
     if (dice < 70) {
         step_put(world);
     } else if (dice < 85) {
         step_change(world);
     } else if (dice < 95) {
-        id = world_random_id(&world->rng);
-        assert_int_equal(shard_remove(world->shard, id), world->docs[id].lives);
-        world->docs[id].lives = false;
+        slot = world_random_slot(&world->rng);
+        assert_int_equal(shard_remove(world->shard, world_id(slot)), world->docs[slot].lives);
+        world->docs[slot].lives = false;
     } else if (dice < 99) {
         step_expire(world);
     } else if (world->field_count < WORLD_FIELD_COUNT && rng_below(&world->rng, 4) == 0) {
@@ -399,10 +412,10 @@ void world_step(struct world *world)
 
 void world_rewrite(struct world *world, struct rng *rng)
 {
-    docid id = world_random_id(rng);
+    uint32_t slot = world_random_slot(rng);
 
-    if (world->docs[id].lives)
-        put_document(world, id);
+    if (world->docs[slot].lives)
+        put_document(world, slot);
 }
 
 void world_publish(struct world *world)

@@ -12,7 +12,7 @@
 #include "index/shard.h"
 
 enum {
-    WORLD_DOC_MAX = 3 * WINDOW_SIZE + 100, /* ids */
+    WORLD_DOC_MAX = 512, /* slots: documents there may be */
     WORLD_FIELD_MAX = 16,
     WORLD_TEXT_COUNT = 2,
     WORLD_WORD_MAX = 24, /* of one text */
@@ -67,7 +67,7 @@ struct world {
     uint32_t field_count; /* of enum world_field that the schema has */
     struct world_form forms[WORLD_FORM_MAX];
     uint32_t form_count;
-    struct world_doc *docs; /* WORLD_DOC_MAX */
+    struct world_doc *docs; /* by slot */
     int64_t now;
     uint64_t offset;
 };
@@ -87,7 +87,10 @@ void world_step(struct world *world);
 void world_rewrite(struct world *world, struct rng *rng);
 void world_publish(struct world *world);
 
-docid world_random_id(struct rng *rng);
+/* Documents are kept by slot; their ids are crowded around the edges of four windows. Ascending. */
+docid world_id(uint32_t slot);
+uint32_t world_slot(docid id);
+uint32_t world_random_slot(struct rng *rng);
 /* The form's number, or form_count. */
 uint32_t world_find_form(const struct world *world, struct bytes text);
 

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* service_topic.c - torg.v1.TopicService. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "net/json.h"
+#include "net/message.h"
+#include "offers/export.h"
+#include "offers/feed_events.h"
+#include "offers/opinions.h"
+#include "offers/photo_results.h"
+#include "roles/service.h"
+#include "torg/v1/feed.pb-c.h"
+#include "torg/v1/moderation.pb-c.h"
+#include "torg/v1/offer_update.pb-c.h"
+#include "torg/v1/photo.pb-c.h"
+
+enum { LIMIT_DEFAULT = 10, LIMIT_MAX = 1000, WAIT_MS = 2000, JSON_SIZE_MAX = 4 << 20 };
+
+/* What the topics carry. */
+static const struct {
+    const char *topic;
+    const ProtobufCMessageDescriptor *type;
+} carried[] = {
+    {EXPORT_UPDATES, &torg__v1__offer_update__descriptor},
+    {EXPORT_MODERATION, &torg__v1__offer_update__descriptor},
+    {EXPORT_PHOTOS, &torg__v1__photo_request__descriptor},
+    {FEED_EVENTS_TOPIC, &torg__v1__feed_event__descriptor},
+    {OPINIONS_TOPIC, &torg__v1__moderation_opinion__descriptor},
+    {PHOTO_RESULTS_TOPIC, &torg__v1__photo_result__descriptor},
+};
+
+static int count_records(struct topics *topics, const char *name, Torg__V1__Topic *topic,
+                         struct err *err)
+{
+    struct topic_config config;
+    int rc = topic_describe(topics, name, &config, err);
+
+    topic->partition_count = config.partition_count;
+    for (uint32_t i = 0; i < config.partition_count && !rc; i++) {
+        uint64_t first;
+        uint64_t end;
+
+        rc = topic_range(topics, name, i, &first, &end, err);
+        if (!rc)
+            topic->record_count += end - first;
+    }
+    return rc;
+}
+
+int topic_service_list(struct topics *topics, struct arena *arena,
+                       Torg__V1__ListTopicsResponse *response, struct err *err)
+{
+    const char **names;
+    size_t count;
+    int rc = topic_list(topics, arena, &names, &count, err);
+
+    if (rc)
+        return rc;
+    response->topics = arena_array(arena, count + 1, sizeof(response->topics[0]));
+    for (size_t i = 0; i < count && !rc; i++) {
+        Torg__V1__Topic *topic =
+            (Torg__V1__Topic *)message_new(&torg__v1__topic__descriptor, arena);
+
+        topic->name = arena_strdup(arena, names[i]);
+        rc = count_records(topics, names[i], topic, err);
+        response->topics[response->n_topics++] = topic;
+    }
+    return rc;
+}
+
+/* --- reading --- */
+
+struct reading {
+    struct topics *topics;
+    const char *name;
+    struct arena *arena;
+    const ProtobufCMessageDescriptor *type; /* NULL: not known */
+    const struct topic_message **messages;
+    size_t count;
+    size_t capacity;
+};
+
+/* Up to max records of a partition from the offset on. */
+static int read_partition(struct reading *reading, uint32_t partition, uint64_t at, size_t max,
+                          struct err *err)
+{
+    uint64_t first;
+    uint64_t end;
+    int rc = topic_range(reading->topics, reading->name, partition, &first, &end, err);
+
+    if (at < first)
+        at = first;
+    while (!rc && at < end && max > 0) {
+        const struct topic_message *messages;
+        size_t count;
+
+        rc = topic_read(reading->topics, reading->name, partition, at, max, WAIT_MS, reading->arena,
+                        &messages, &count, err);
+        if (rc || count == 0)
+            break;
+        for (size_t i = 0; i < count && reading->count < reading->capacity; i++)
+            reading->messages[reading->count++] = &messages[i];
+        at = messages[count - 1].offset + 1;
+        max -= count;
+    }
+    return rc;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct topic_message *x = *(const struct topic_message *const *)a;
+    const struct topic_message *y = *(const struct topic_message *const *)b;
+
+    if (x->timestamp_us != y->timestamp_us)
+        return x->timestamp_us < y->timestamp_us ? -1 : 1;
+    if (x->partition != y->partition)
+        return x->partition < y->partition ? -1 : 1;
+    return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* The newest of all partitions: of each its last ones, then the last of those. */
+static int read_newest(struct reading *reading, uint32_t partition_count, size_t max,
+                       struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < partition_count && !rc; i++) {
+        uint64_t first;
+        uint64_t end;
+
+        rc = topic_range(reading->topics, reading->name, i, &first, &end, err);
+        if (!rc)
+            rc = read_partition(reading, i, end > max ? end - max : 0, max, err);
+    }
+    if (rc || reading->count == 0)
+        return rc;
+    qsort(reading->messages, reading->count, sizeof(reading->messages[0]), by_time);
+    if (reading->count > max) {
+        reading->messages += reading->count - max;
+        reading->count = max;
+    }
+    return 0;
+}
+
+static Torg__V1__TopicRecord *tell(const struct reading *reading,
+                                   const struct topic_message *message)
+{
+    Torg__V1__TopicRecord *record =
+        (Torg__V1__TopicRecord *)message_new(&torg__v1__topic_record__descriptor, reading->arena);
+    struct buf json = BUF_INIT(JSON_SIZE_MAX);
+    ProtobufCMessage *decoded = NULL;
+    struct bytes copy = arena_copy(reading->arena, message->value);
+    struct err unreadable;
+
+    record->partition = message->partition;
+    record->offset = message->offset;
+    record->time = timestamp_new(reading->arena, message->timestamp_us);
+    if (text_is_utf8(message->key))
+        record->key = arena_text(reading->arena, message->key);
+    if (reading->type)
+        (void)message_decode(copy, reading->type, reading->arena, &decoded, &unreadable);
+    if (decoded)
+        json_encode(decoded, &json);
+    if (decoded && !buf_failed(&json))
+        record->json = arena_text(reading->arena, buf_bytes(&json));
+    else
+        record->value = (ProtobufCBinaryData){copy.size, (uint8_t *)copy.data};
+    buf_release(&json);
+    return record;
+}
+
+int topic_service_read(struct topics *topics, struct arena *arena,
+                       const Torg__V1__ReadTopicRequest *request,
+                       Torg__V1__ReadTopicResponse *response, struct err *err)
+{
+    struct reading reading = {.topics = topics, .name = request->topic, .arena = arena};
+    size_t max = request->limit ? (size_t)request->limit : LIMIT_DEFAULT;
+    struct topic_config config;
+    int rc;
+
+    if (request->limit < 0 || request->limit > LIMIT_MAX)
+        return err_set(err, ERR_INVALID, "limit: expected 0 to %d", LIMIT_MAX);
+    rc = topic_describe(topics, request->topic, &config, err);
+    if (rc)
+        return rc;
+    if (request->from && request->from->partition >= config.partition_count)
+        return err_set(err, ERR_INVALID, "from.partition: %s has %u, counted from 0",
+                       request->topic, config.partition_count);
+    for (size_t i = 0; i < ARRAY_COUNT(carried); i++)
+        if (strcmp(carried[i].topic, request->topic) == 0)
+            reading.type = carried[i].type;
+    reading.capacity = max * config.partition_count;
+    reading.messages =
+        arena_array(arena, reading.capacity + 1, sizeof(const struct topic_message *));
+    rc = request->from
+             ? read_partition(&reading, request->from->partition, request->from->offset, max, err)
+             : read_newest(&reading, config.partition_count, max, err);
+    if (rc)
+        return rc;
+    response->records = arena_array(arena, reading.count + 1, sizeof(response->records[0]));
+    for (size_t i = 0; i < reading.count; i++)
+        response->records[response->n_records++] = tell(&reading, reading.messages[i]);
+    return 0;
+}
+
+/* --- the server's side --- */
+
+static struct topics *topics_of(struct call *call)
+{
+    const struct process *process = call_context(call);
+
+    return process->backends.topics;
+}
+
+static int list_topics(struct call *call, const ProtobufCMessage *request,
+                       ProtobufCMessage *response, struct err *err)
+{
+    (void)request;
+    return topic_service_list(topics_of(call), call_arena(call),
+                              (Torg__V1__ListTopicsResponse *)response, err);
+}
+
+static int read_topic(struct call *call, const ProtobufCMessage *request,
+                      ProtobufCMessage *response, struct err *err)
+{
+    return topic_service_read(topics_of(call), call_arena(call),
+                              (const Torg__V1__ReadTopicRequest *)request,
+                              (Torg__V1__ReadTopicResponse *)response, err);
+}
+
+static const struct rpc_method methods[] = {
+    {.name = "ListTopics", .unary = list_topics, .scope = "admin"},
+    {.name = "ReadTopic", .unary = read_topic, .scope = "admin"},
+};
+
+struct rpc_service topic_service(struct process *process)
+{
+    return (struct rpc_service){
+        .descriptor = &torg__v1__topic_service__descriptor,
+        .methods = methods,
+        .method_count = ARRAY_COUNT(methods),
+        .context = process,
+    };
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unit tests of query/text_highlight.h. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "query/text_highlight.h"
+
+struct fixture {
+    struct analysis *analysis;
+    struct lexicon *lexicon;
+    struct arena *arena;
+};
+
+static int setup(void **state)
+{
+    struct fixture *fixture = mem_zero(sizeof(*fixture));
+
+    fixture->analysis = analysis_new();
+    fixture->arena = arena_new();
+    *state = fixture;
+    return lexicon_open(NULL, 0, &fixture->lexicon, NULL);
+}
+
+static int teardown(void **state)
+{
+    struct fixture *fixture = *state;
+
+    lexicon_close(fixture->lexicon);
+    analysis_free(fixture->analysis);
+    arena_free(fixture->arena);
+    free(fixture);
+    return 0;
+}
+
+/* As an indexed document: its words are in the lexicon. */
+static void learn(struct fixture *fixture, const char *text)
+{
+    struct token_list list = analysis_run(fixture->analysis, bytes_of(text));
+    struct lexicon_entry *entries =
+        arena_array(fixture->arena, list.count + 1, sizeof(struct lexicon_entry));
+
+    assert_int_equal(lexicon_add_tokens(fixture->lexicon, fixture->analysis, list.tokens,
+                                        list.count, entries, NULL),
+                     0);
+}
+
+static void check(struct fixture *fixture, const char *line, const char *source,
+                  struct highlight_options options, const char *wanted)
+{
+    struct query_text text;
+    struct bytes marked;
+
+    learn(fixture, source);
+    options.before = bytes_of("[");
+    options.after = bytes_of("]");
+    assert_int_equal(query_text_parse(bytes_of(line), false, fixture->arena, &text, NULL), 0);
+    assert_int_equal(text_highlight(fixture->lexicon, fixture->analysis, &text, bytes_of(source),
+                                    &options, fixture->arena, &marked, NULL),
+                     0);
+    assert_string_equal(arena_text(fixture->arena, marked), wanted);
+}
+
+static void marks_what_is_meant(void **state)
+{
+    static const struct highlight_options whole = {0};
+    struct fixture *fixture = *state;
+
+    check(fixture, "диван", "Продаю ДИВАНЫ, два дивана.", whole, "Продаю [ДИВАНЫ], два [дивана].");
+    check(fixture, "!диваны", "Диваны и диван", whole, "[Диваны] и диван");
+    check(fixture, "елка", "Ёлка", whole, "[Ёлка]");
+    check(fixture, "-диван стол", "диван, стол", whole, "диван, [стол]");
+    check(fixture, "\"красный диван\"", "диван красный, красный диван", whole,
+          "диван красный, [красный] [диван]");
+    check(fixture, "sam*", "Samsung и samsonite", whole, "[Samsung] и [samsonite]");
+    check(fixture, "самсунк~", "самсунг", whole, "[самсунг]");
+    check(fixture, "iphone15", "iPhone 15 и iphone", whole, "[iPhone] [15] и iphone");
+    check(fixture, "iphone15", "iphone15", whole, "[iphone15]");
+    check(fixture, "wi-fi", "wifi, wi-fi и wi", whole, "[wifi], [wi-fi] и wi");
+    check(fixture, "128 гб", "память 128GB", whole, "память [128GB]");
+    check(fixture, "слон", "нет его", whole, "нет его");
+    check(fixture, "слон", "", whole, "");
+}
+
+static void cuts_fragments(void **state)
+{
+    static const struct highlight_options one = {.fragment_size = 40};
+    static const struct highlight_options two = {.fragment_size = 30, .fragment_count = 2};
+    struct fixture *fixture = *state;
+    const char *source = "aaaa bbbb cccc dddd eeee ffff diwan gggg hhhh iiii jjjj kkkk llll mmmm "
+                         "nnnn oooo stol pppp qqqq rrrr";
+
+    check(fixture, "diwan", source, one, "…eeee ffff [diwan] gggg hhhh iiii jjjj kkkk…");
+    check(fixture, "diwan stol", source, two,
+          "…ffff [diwan] gggg hhhh iiii…oooo [stol] pppp qqqq rrrr");
+    check(fixture, "nothing", source, one, "aaaa bbbb cccc dddd eeee ffff diwan gggg…");
+    /* A cut in the middle of letters of two bytes goes to a word's end. */
+    check(fixture, "дом", "слово слово слово слово слово дом слово слово", two, "…[дом] слово…");
+}
+
+static void escapes_the_source_only(void **state)
+{
+    static const struct highlight_options escaped = {.escape_html = true};
+    static const struct highlight_options plain = {0};
+    struct fixture *fixture = *state;
+
+    check(fixture, "диван", "<b>диван</b> & 'стол' \"\"", escaped,
+          "&lt;b&gt;[диван]&lt;/b&gt; &amp; &#39;стол&#39; &quot;&quot;");
+    check(fixture, "диван", "<b>диван</b>", plain, "<b>[диван]</b>");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(marks_what_is_meant, setup, teardown),
+        cmocka_unit_test_setup_teardown(cuts_fragments, setup, teardown),
+        cmocka_unit_test_setup_teardown(escapes_the_source_only, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
