@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request_parts.h - inside of reading requests: the path to what is read, and the filters. */
+/* request_parts.h - inside of reading requests: the path to what is read, the parts of a stage. */
 #ifndef TORG_QUERY_REQUEST_PARTS_H
 #define TORG_QUERY_REQUEST_PARTS_H
 
@@ -51,5 +51,17 @@ int request_point(const struct request_reader *reader, const struct request_path
 /* NULL when there is none. */
 int request_filter(struct request_reader *reader, const struct request_path *path,
                    const Torg__V1__Filter *message, const struct query_filter **filter);
+
+/* Parts of a stage; path: to the stage. */
+int request_sorts(const struct request_reader *reader, const struct request_path *path,
+                  const Torg__V1__QueryStage *message, struct query_stage *stage);
+int request_rerank(const struct request_reader *reader, const struct request_path *path,
+                   const Torg__V1__Rerank *message, struct query_stage *stage);
+int request_cap(const struct request_reader *reader, const struct request_path *path,
+                const Torg__V1__Cap *message, struct query_stage *stage);
+int request_facets(const struct request_reader *reader, const struct request_path *path,
+                   const Torg__V1__QueryStage *message, struct query_stage *stage);
+int request_show(const struct request_reader *reader, const struct request_path *path,
+                 const Torg__V1__QueryStage *message, struct query_show *show);
 
 #endif
