@@ -324,6 +324,7 @@ enum {
     QUERY_RERANK_COUNT_MAX = 10000,
     QUERY_CAP_COLLECT_MAX = 1 << 20, /* hits looked at to fill a page under a cap: 48 MB */
     QUERY_CURSOR_SIZE_MAX = 64 << 10,
+    QUERY_SHOWN_SIZE_MAX = 32 << 20,  /* fields of all hits of an answer; a reply has 64 MB */
     QUERY_HASHED_SIZE_MAX = 16 << 20, /* of a query, laid out for its hash */
     /* ---- query: text ---- */
     QUERY_TEXT_SIZE_MAX = 8 << 10,    /* of one clause or line: nobody types more */
