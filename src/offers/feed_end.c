@@ -100,6 +100,48 @@ struct ending {
     int64_t live;
 };
 
+/* What the feed had before the task. */
+static int64_t had_before(const struct ending *ending)
+{
+    const Torg__V1__FeedTask *task = ending->task->message;
+    int64_t had =
+        ending->live - (task->dry_run ? 0 : task->counts->created + task->counts->revived);
+
+    return had > ending->older ? had : ending->older;
+}
+
+static int cut_in(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct ending *ending = arg;
+    Torg__V1__FeedTask *task;
+    int rc = feed_task_find(tx, ending->key, ending->arena, ending->task, err);
+
+    task = ending->task->message;
+    if (rc || !task || task->state != TORG__V1__FEED_TASK__STATE__RUNNING)
+        return rc;
+    task->state = TORG__V1__FEED_TASK__STATE__HELD;
+    task->hold = HOLD(CUT_SHORT);
+    task->to_delete = ending->older;
+    task->had = had_before(ending);
+    return feed_task_put(tx, ending->offers, ending->task, ending->arena, err);
+}
+
+int feed_end_cut(const struct offers *offers, const struct feed_key *key, struct arena *arena,
+                 struct feed_task *task, struct err *err)
+{
+    struct measuring measuring = {.key = key, .arena = arena, .task = task};
+    struct ending ending = {.offers = offers, .key = key, .arena = arena, .task = task};
+    int rc = store_read(offers->store, measure, &measuring, err);
+
+    ending.older = measuring.older;
+    ending.live = measuring.live;
+    if (!rc)
+        rc = store_write(offers->store, cut_in, &ending, err);
+    if (!rc && !task->message)
+        rc = err_set(err, ERR_NOT_FOUND, "there is no such task: open it first");
+    return rc;
+}
+
 static int end_in(struct store_tx *tx, void *arg, struct err *err)
 {
     struct ending *ending = arg;
@@ -115,8 +157,7 @@ static int end_in(struct store_tx *tx, void *arg, struct err *err)
     rc = feed_task_check_newest(tx, ending->key, err);
     if (rc)
         return rc;
-    had = ending->live - (task->dry_run ? 0 : task->counts->created + task->counts->revived);
-    had = had > ending->older ? had : ending->older;
+    had = had_before(ending);
     task->hold = guard(feed_rules_of(ending->offers), task, ending->end, ending->older, had);
     task->to_delete = ending->older;
     task->had = had;

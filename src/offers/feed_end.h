@@ -25,6 +25,10 @@ bool feed_patience_ends(const struct feed_patience *patience);
 int feed_end(const struct offers *offers, const struct feed_key *key, const Torg__V1__FeedEnd *end,
              const struct feed_patience *patience, struct arena *arena, struct feed_task *task,
              struct err *err);
+/* The end did not come: RUNNING becomes HELD, with what it would delete told. *task is what it is
+ * then. */
+int feed_end_cut(const struct offers *offers, const struct feed_key *key, struct arena *arena,
+                 struct feed_task *task, struct err *err);
 /* Deletes while the task is ENDING and patience lasts; at least one chunk. */
 int feed_end_go_on(const struct offers *offers, const struct feed_key *key,
                    const struct feed_patience *patience, struct arena *arena,

@@ -127,7 +127,12 @@ static int move_silent(const struct offers *offers, const char *sql, int64_t age
     int rc = search_tasks(offers, sql, clock_wall_us(offers->clock) - age_us, arena, &search, err);
 
     for (size_t i = 0; i < search.count && !rc; i++) {
-        rc = feed_task_move(offers, &search.tasks[i].key, from, to, arena, &task, err);
+        const struct feed_key *key = &search.tasks[i].key;
+
+        if (to == FEED_HELD)
+            rc = feed_end_cut(offers, key, arena, &task, err);
+        else
+            rc = feed_task_move(offers, key, from, to, arena, &task, err);
         *moved += !rc;
     }
     return rc;

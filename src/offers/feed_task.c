@@ -371,11 +371,9 @@ static int apply_step(struct store_tx *tx, const struct moving *moving, struct e
     Torg__V1__FeedTask *message = moving->task->message;
     int64_t now_us = clock_wall_us(moving->offers->clock);
 
+    assert(moving->to != FEED_HELD); /* feed_end.c holds, with what would be deleted */
     message->state = (Torg__V1__FeedTask__State)moving->to;
     switch (moving->to) {
-    case FEED_HELD:
-        message->hold = TORG__V1__FEED_TASK__HOLD__CUT_SHORT;
-        break;
     case FEED_ENDING:
         return message->dry_run ? 0 : feed_task_mark_ended(tx, moving->key, err);
     case FEED_DONE:
@@ -412,10 +410,4 @@ int feed_task_move(const struct offers *offers, const struct feed_key *key, enum
         .offers = offers, .key = key, .from = from, .to = to, .arena = arena, .task = task};
 
     return store_write(offers->store, move_in, &moving, err);
-}
-
-int feed_task_hold_cut(const struct offers *offers, const struct feed_key *key, struct arena *arena,
-                       struct feed_task *task, struct err *err)
-{
-    return feed_task_move(offers, key, FEED_RUNNING, FEED_HELD, arena, task, err);
 }

@@ -75,13 +75,10 @@ int feed_task_get(const struct offers *offers, const struct feed_key *key, struc
 int feed_task_list(const struct offers *offers, const struct feed_key *key, int64_t before,
                    size_t max, struct arena *arena, Torg__V1__FeedTask **tasks, size_t *count,
                    struct err *err);
-/* From one state to another, if it still is in it; *task is what it is now. */
+/* From one state to another but HELD, if it still is in it; *task is what it is now. */
 int feed_task_move(const struct offers *offers, const struct feed_key *key, enum feed_state from,
                    enum feed_state to, struct arena *arena, struct feed_task *task,
                    struct err *err);
-/* RUNNING becomes HELD: it was cut short. */
-int feed_task_hold_cut(const struct offers *offers, const struct feed_key *key, struct arena *arena,
-                       struct feed_task *task, struct err *err);
 
 const char *feed_state_name(enum feed_state state); /* "RUNNING" */
 

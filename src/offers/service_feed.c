@@ -15,6 +15,7 @@
 #include "base/varint.h"
 #include "net/message.h"
 #include "offers/feed_apply.h"
+#include "offers/feed_end.h"
 #include "offers/feed_intake.h"
 #include "offers/feed_rows.h"
 #include "offers/feed_undo.h"
@@ -170,7 +171,7 @@ static int import(struct call *call, struct err *err)
     if (intake.is_open && !task.message) {
         /* Cut short: what came is applied, and deleting anything has to be confirmed. */
         if (!feed_intake_flush(&intake, &late))
-            feed_task_hold_cut(offers, &intake.key, call_arena(call), &task, &late);
+            feed_end_cut(offers, &intake.key, call_arena(call), &task, &late);
         if (!rc && late.code) {
             *err = late;
             rc = late.code;

@@ -70,6 +70,8 @@ static const char *hold_text(const Torg__V1__FeedTask *task, struct arena *arena
         return arena_printf(arena, "it has no rows, and would delete all %" PRId64 " offers",
                             task->to_delete);
     case HOLD(CUT_SHORT):
+        if (!task->to_delete)
+            return "it was cut short";
         return arena_printf(arena,
                             "it was cut short, and would delete %" PRId64
                             " offers that may stand in its rest",
@@ -95,12 +97,16 @@ void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena)
     const char *name = *task->feed ? task->feed : "main";
 
     if (task->state == STATE(HELD)) {
+        bool has_rows = task->counts && task->counts->rows;
+
         printf("task %" PRId64 " of feed %s is held: %s.\n"
-               "Its rows are applied; nothing was deleted. Now do one of\n"
-               "  torg feed confirm %s %" PRId64 "   delete them\n"
-               "  torg feed cancel %s %" PRId64 "    keep them\n",
-               task->task_id, name, hold_text(task, arena), flags, task->task_id, flags,
-               task->task_id);
+               "%s. Now do one of\n"
+               "  torg feed confirm %s %" PRId64 "   %s\n"
+               "  torg feed cancel %s %" PRId64 "    %s\n",
+               task->task_id, name, hold_text(task, arena),
+               has_rows ? "Its rows are applied; nothing was deleted" : "Nothing was deleted",
+               flags, task->task_id, task->to_delete ? "delete them" : "end it as it is", flags,
+               task->task_id, task->to_delete ? "keep them" : "drop it; what its rows did stays");
         return;
     }
     printf("task %" PRId64 " of feed %s is %s%s\n", task->task_id, name, feed_task_state_text(task),

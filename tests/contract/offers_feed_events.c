@@ -278,6 +278,8 @@ static void the_silent_is_held_and_the_held_is_dropped(void **state)
     clock_manual_advance(&feeds->place.clock, feeds->rules.idle_us + 1);
     assert_int_equal(keep(feeds).held, 1);
     assert_string_equal(told(feeds, get_task(feeds, 2)), "HELD CUT_SHORT rows 1 unchanged 1");
+    assert_int_equal(get_task(feeds, 2)->to_delete, 1); /* b: confirming must not surprise */
+    assert_int_equal(get_task(feeds, 2)->had, 2);
     OK(try_rows(feeds, 2, "a=1 b=1", 0, &err)); /* it goes on all the same */
     assert_string_equal(told(feeds, get_task(feeds, 2)), "RUNNING rows 2 unchanged 2");
     clock_manual_advance(&feeds->place.clock, feeds->rules.idle_us + 1);

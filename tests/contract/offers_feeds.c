@@ -290,8 +290,9 @@ static void empty_and_cut_short_feeds_are_held(void **state)
     OK(try_end(scene, 4, 2, &task, &err));
     assert_string_equal(told(scene, task), "HELD COUNT_DIFFERS rows 1 unchanged 1");
     OK(try_rows(scene, 4, "a=1 b=2", 0, &err)); /* the rest comes after all */
-    OK(feed_task_hold_cut(&scene->place.offers, &key, scene->arena, &cut, &err));
+    OK(feed_end_cut(&scene->place.offers, &key, scene->arena, &cut, &err));
     assert_string_equal(told(scene, cut.message), "HELD CUT_SHORT rows 2 updated 1 unchanged 1");
+    assert_int_equal(cut.message->to_delete, 0);
     OK(try_rows(scene, 4, "a=1 b=2", 0, &err));
     OK(try_end(scene, 4, 2, &task, &err));
     assert_string_equal(told(scene, task), "DONE rows 2 updated 1 unchanged 1");

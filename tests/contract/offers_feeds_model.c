@@ -533,7 +533,7 @@ static void end_task(struct model *model, struct m_task *task)
 
 static void decide_task(struct model *model, struct m_task *task, int how)
 {
-    static const enum feed_state to[] = {FEED_ENDING, FEED_CANCELLED, FEED_HELD};
+    static const enum feed_state to[] = {FEED_ENDING, FEED_CANCELLED};
     struct feed_scene *scene = model->scene;
     struct feed_key key = key_of(scene, task->message.task_id);
     enum feed_state from = how == 2 ? FEED_RUNNING : FEED_HELD;
@@ -541,7 +541,10 @@ static void decide_task(struct model *model, struct m_task *task, int how)
     struct err err = {0};
 
     model->what = how == 0 ? "confirm" : how == 1 ? "cancel" : "cut";
-    OK(feed_task_move(&scene->place.offers, &key, from, to[how], scene->arena, &real, &err));
+    if (how == 2)
+        OK(feed_end_cut(&scene->place.offers, &key, scene->arena, &real, &err));
+    else
+        OK(feed_task_move(&scene->place.offers, &key, from, to[how], scene->arena, &real, &err));
     if (how == 0)
         OK(feed_end_go_on(&scene->place.offers, &key, for_ever(), scene->arena, &real, &err));
     if (task->message.state != (Torg__V1__FeedTask__State)from)

@@ -483,6 +483,8 @@ def an_import_that_is_left_in_the_middle_is_held_and_can_be_sent_again():
         process.kill()
         process.wait()
         tap.wait_until(lambda: "held" in market.feed("show").stdout, what="the hold")
+        tap.contains(market.feed("show").stdout, "is held: it was cut short.\n")
+        tap.contains(market.feed("show").stdout, "torg feed confirm --seller s-1 1   end it as it is\n")
         done = json.loads(market.import_feed("one.yml", "--task", "1", "--json").stdout)
         tap.equal((done["task"]["state"], done["task"]["counts"]["created"]), ("DONE", "3000"))
         tap.equal(market.active(market.key("s-1")), 3000)
