@@ -150,7 +150,8 @@ static void convert(struct feed_text *text, bool last)
     text->raw_size = left;
 }
 
-static int check_zero(struct feed_text *text, struct bytes block, struct err *err)
+/* block was made of the source's bytes begin to end, and may be longer or shorter than they are. */
+static int check_zero(struct bytes block, uint64_t begin, uint64_t end, struct err *err)
 {
     const uint8_t *zero = block.size ? memchr(block.data, 0, block.size) : NULL;
 
@@ -158,12 +159,13 @@ static int check_zero(struct feed_text *text, struct bytes block, struct err *er
         return 0;
     return err_set(err, ERR_INVALID,
                    "a zero byte near byte %" PRIu64 ": this is no text; save the file as UTF-8",
-                   text->offset - (block.size - (uint64_t)(zero - block.data)));
+                   begin + (uint64_t)(zero - block.data) * (end - begin) / block.size);
 }
 
 int feed_text_next(struct feed_text *text, struct feed_reader *reader, struct bytes *block,
                    struct err *err)
 {
+    uint64_t begin = 0;
     size_t got = 0;
     int rc = 0;
 
@@ -182,6 +184,7 @@ int feed_text_next(struct feed_text *text, struct feed_reader *reader, struct by
             rc = guess(text, err);
         if (rc)
             return rc;
+        begin = text->offset - text->raw_size;
         if (text->converts) {
             convert(text, got == 0);
             *block = buf_bytes(&text->out);
@@ -192,7 +195,7 @@ int feed_text_next(struct feed_text *text, struct feed_reader *reader, struct by
         if (got == 0)
             break;
     }
-    return check_zero(text, *block, err);
+    return check_zero(*block, begin, text->offset - text->raw_size, err);
 }
 
 bool feed_encoding_table(const char *name, int characters[256])

@@ -142,6 +142,8 @@ def bad_csv_is_bounded():
     rows, end = feedtest.dump(b'id,title\n1,"open\n2,x\n')
     tap.equal((end["end"], len(rows), rows[0]["problems"][0][0]), (False, 1, "row"))
     refused(b"id,title\n1,a\0b\n", "INVALID", "zero byte near byte 12")
+    refused(b"id,title\n1,a\0b\n" + b"2,\xcf\xf0\xe8\n" * 40, "INVALID",
+            "zero byte near byte 8:")  # windows-1251 grows as it becomes UTF-8: about there
     refused(b"id," + b"x," * 1000 + b"\n", "LIMIT", "cells")
     refused(b"id," + b"x" * 1000 + b"\n", "LIMIT", "column 2")
     refused(b"one,two\n1,2\n", "INVALID", "name the columns")
