@@ -89,7 +89,7 @@ static int add_rule(struct feed_category_map *map, struct bytes line, size_t num
     to = arena_text(map->arena, feed_trim(bytes_skip(line, (size_t)(mark + 1 - line.data))));
     rule->from = words_fold(from, map->arena);
     rule->to = category_find(map->catalog, to);
-    if (number == 1 && !rule->to)
+    if (number == 1 && *to && !rule->to)
         return 0; /* the names of the columns */
     if (*to && !rule->to)
         return err_set(err, ERR_INVALID, "line %zu: the catalogue has no category \"%.64s\"",
@@ -102,6 +102,7 @@ static int read_rules(struct feed_category_map *map, struct bytes content, struc
 {
     size_t line_count = 1;
     size_t number = 0;
+    size_t filled_count = 0;
     int rc = 0;
 
     if (bytes_begin(content, bytes_of("\xef\xbb\xbf")))
@@ -115,10 +116,16 @@ static int read_rules(struct feed_category_map *map, struct bytes content, struc
         struct bytes line = feed_trim(bytes_make(content.data, size));
 
         number++;
+        filled_count += line.size > 0;
         if (line.size)
             rc = add_rule(map, line, number, err);
         content = bytes_skip(content, end ? size + 1 : size);
     }
+    /* One line alone was meant as a rule: taken for the names of columns it would say nothing. */
+    if (!rc && filled_count == 1 && !map->rule_count)
+        rc = err_set(err, ERR_INVALID,
+                     "its only line names no category of the catalogue: expected two columns, what "
+                     "the feed says and a category's id");
     qsort(map->rules, map->rule_count, sizeof(*map->rules), compare_rules);
     return rc;
 }

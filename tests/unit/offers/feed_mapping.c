@@ -165,6 +165,12 @@ static void a_map_goes_first(void **state)
         feed_mapping_new(fixture->catalog, bytes_of("a,b\n1,spoons"), &none, &fixture->err),
         ERR_INVALID);
     assert_string_equal(fixture->err.text, "line 2: the catalogue has no category \"spoons\"");
+    assert_int_equal(
+        feed_mapping_new(fixture->catalog, bytes_of("Ложки,spoons\n"), &none, &fixture->err),
+        ERR_INVALID);
+    assert_non_null(strstr(fixture->err.text, "its only line names no category"));
+    use_map(fixture, "Машины,\n");
+    assert_non_null(strstr(category_of(fixture, "1", "Машины"), "none of ours"));
     assert_int_equal(feed_mapping_new(fixture->catalog, bytes_of("a,b\n1"), &none, &fixture->err),
                      ERR_INVALID);
     assert_int_equal(feed_mapping_new(fixture->catalog, bytes_of("\xff"), &none, &fixture->err),
