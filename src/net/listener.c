@@ -125,7 +125,9 @@ static int bind_first(struct listener *listener, const struct addrinfo *found, c
     listener->watch.fd = fd;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
     if (bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, BACKLOG))
-        return err_errno(err, "cannot listen on %s", address);
+        return errno == EADDRINUSE
+                   ? err_set(err, ERR_EXISTS, "cannot listen on %s: %s", address, strerror(errno))
+                   : err_errno(err, "cannot listen on %s", address);
     if (getsockname(fd, (struct sockaddr *)&name, &size))
         return err_errno(err, "cannot ask for the port of %s", address);
     listener->port = ntohs(name.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -56,7 +57,10 @@ static int refuse_foreign(const char *path, struct err *err)
 static int make_usable(const char *path, struct err *err)
 {
     int rc = dir_create(path, err);
+    struct stat found;
 
+    if (!rc && stat(path, &found) == 0 && !S_ISDIR(found.st_mode))
+        rc = err_set(err, ERR_PRECONDITION, "%s is a file", path);
     if (!rc && access(path, R_OK | W_OK | X_OK))
         rc = err_errno(err, "write to %s", path);
     if (!rc)
@@ -107,7 +111,7 @@ int data_dir_open(const char *path, bool create, struct data_dir *dir, struct er
     rc = file_lock(lock, &dir->lock_fd, err);
     if (rc == ERR_EXISTS) {
         err->code = ERR_UNAVAILABLE; /* it will be free again: a caller may try later */
-        return err_wrap(err, "the data directory is in use");
+        return err_wrap(err, "the data directory is in use (stop that, or --data names another)");
     }
     if (!rc)
         rc = check_version(path, err);

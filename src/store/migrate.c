@@ -57,9 +57,10 @@ static int check_applied(void *arg, const struct store_value *columns, size_t co
         columns[2].integer != checksum_of(known))
         return err_set(
             err, ERR_PRECONDITION,
-            "migration %s was changed after it was applied (as %.*s): undo the change and "
-            "write a new migration",
-            known->name, BYTES_ARG(columns[1].bytes));
+            "migration %" PRId64 " of this store is not the one this binary has (%.*s there, %s "
+            "here, with other text): another build made the store; run that, or take a new data "
+            "directory or database. Whoever changed the file: undo that, write a new migration",
+            version, BYTES_ARG(columns[1].bytes), known->name);
     step->reached = version;
     return 0;
 }

@@ -79,6 +79,7 @@ static void changed_and_newer_schemas_are_refused(void **state)
     assert_int_equal(store_migrate_list(fixture->store, changed, 2, &applied, &err),
                      ERR_PRECONDITION);
     assert_non_null(strstr(err.text, "0001_one"));
+    assert_non_null(strstr(err.text, "take a new data directory or database"));
     assert_int_equal(store_migrate_list(fixture->store, two_migrations, 1, &applied, &err),
                      ERR_PRECONDITION);
     assert_non_null(strstr(err.text, "0002_two"));

@@ -153,6 +153,7 @@ def a_second_server_on_the_directory_is_refused_by_name():
             result = place.torg(*words)
             tap.equal(result.returncode, 5, words)
             tap.contains(result.stderr, f"locked by process {place.process.pid}")
+            tap.contains(result.stderr, "--data names another")
         tap.equal(place.call("SystemService/GetSystem")[0], 200)
 
 

@@ -109,6 +109,14 @@ def a_port_in_use_is_named():
         refused(place, f"--listen={address}", code=5, told=f"{address}: Address already in use")
         refused(place, f"--operator-listen={address}", code=5,
                 told=f"{address}: Address already in use")
+        refused(place, f"--listen={address}", code=5, told="--operator-listen name other addresses")
+
+
+@tap.test
+def a_file_in_place_of_the_data_directory_is_named():
+    with Place() as place:
+        place.write("goods.csv", "id\n")
+        refused(place, "--data=goods.csv", code=3, told="goods.csv is a file")
 
 
 @tap.test
