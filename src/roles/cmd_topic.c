@@ -57,8 +57,9 @@ enum exit_code cmd_topic_list(const struct invocation *invocation)
     if (invocation->json)
         print_json(response);
     for (size_t i = 0; i < found->n_topics && !invocation->json; i++)
-        printf("%-24s %3u partitions  %" PRIu64 " records\n", found->topics[i]->name,
-               found->topics[i]->partition_count, found->topics[i]->record_count);
+        printf("%-24s %3u partitions  %" PRIu64 " record%s\n", found->topics[i]->name,
+               found->topics[i]->partition_count, found->topics[i]->record_count,
+               found->topics[i]->record_count == 1 ? "" : "s");
     return EXIT_OK;
 }
 
@@ -125,6 +126,8 @@ enum exit_code cmd_topic_read(const struct invocation *invocation)
         rc = remote_call(looking.operation.remote, "torg.v1.TopicService/ReadTopic", &request.base,
                          &torg__v1__read_topic_response__descriptor, &response, &err);
     looking_close(&looking);
+    if (rc == ERR_NOT_FOUND)
+        err_set(&err, rc, "there is no topic %.64s; torg topic list shows them all", request.topic);
     if (rc)
         return fail(&err);
     found = (const Torg__V1__ReadTopicResponse *)response;

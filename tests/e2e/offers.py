@@ -53,7 +53,7 @@ def a_change_is_seen_in_the_topic():
         tap.contains(shop.torg("topic", "list").stdout, "offer-updates")
         shop.refused("permission_denied", "TopicService/ReadTopic", {"topic": "offer-updates"},
                      shop.alice)
-        for words, said in ((("read", "nothing"), "there is no topic nothing"),
+        for words, said in ((("read", "nothing"), "there is no topic nothing; torg topic list"),
                             (("read", "offer-updates", "--from", "99"), "counted from 0"),
                             (("read", "offer-updates", "--from", "x"), "PARTITION"),
                             (("read", "offer-updates", "--limit", "0"), "1 to 1000")):
