@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { LINE_WIDTH = 88, NAME_WIDTH = 14, OPTION_WIDTH = 26 };
+enum { LINE_WIDTH = 88, NAME_WIDTH = 16, OPTION_WIDTH = 26 };
 
 /* Breaks text at blanks; lines after the first begin with indent blanks. */
 static void put_wrapped(struct buf *out, const char *text, size_t column, size_t indent)
