@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
-#include "net/identity.h"
 #include "net/message.h"
 #include "offers/feed_apply.h"
 #include "offers/feed_intake.h"
@@ -114,8 +113,6 @@ static int decode(struct polled *polled, const struct topic_message *message,
     if (rc)
         return rc;
     *key = (struct feed_key){(*event)->seller, (*event)->feed, (*event)->task_id};
-    if (!*key->seller || strlen(key->seller) >= IDENTITY_NAME_SIZE)
-        return err_set(err, ERR_INVALID, "seller: expected 1 to %d bytes", IDENTITY_NAME_SIZE - 1);
     rc = feed_key_check(key, &violations, err);
     return rc ? rc : feed_event_check(*event, &violations, err);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "net/identity.h"
 #include "net/message.h"
 #include "offers/feed_rules.h"
 #include "offers/offer_record.h"
@@ -29,10 +30,28 @@ const char *feed_state_name(enum feed_state state)
     return value ? value->name : "?";
 }
 
+/* As those that keys are bound to. */
+static bool is_seller(const char *name)
+{
+    size_t size = strlen(name);
+
+    return size > 0 && size < IDENTITY_NAME_SIZE &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-@") ==
+               size;
+}
+
 int feed_key_check(struct feed_key *key, struct violations *violations, struct err *err)
 {
     size_t size = strlen(key->feed);
 
+    if (!is_seller(key->seller)) {
+        violations_add(violations, "seller", "expected 1 to %d letters, digits, and . _ - @",
+                       IDENTITY_NAME_SIZE - 1);
+        return err_set(err, ERR_INVALID,
+                       "seller: \"%.64s\" is no seller: expected 1 to %d letters, digits, and "
+                       ". _ - @",
+                       key->seller, IDENTITY_NAME_SIZE - 1);
+    }
     if (!size)
         key->feed = FEED_DEFAULT_NAME;
     if (size > FEED_KEY_SIZE_MAX ||

@@ -40,8 +40,8 @@ struct feed_task {
 
 const struct feed_rules *feed_rules_of(const struct offers *offers);
 
-/* ERR_INVALID, told of its field: a name that is none, a task_id below 1. An empty name is "main".
- */
+/* ERR_INVALID, told of its field: a seller or a name that is none, a task_id below 1. An empty name
+ * is "main". */
 int feed_key_check(struct feed_key *key, struct violations *violations, struct err *err);
 
 /* --- inside transactions --- */

@@ -256,6 +256,17 @@ def a_task_that_would_delete_much_is_held_until_it_is_decided():
 
 
 @tap.test
+def a_seller_that_no_key_can_be_bound_to_is_refused_with_and_without_a_server():
+    with Running() as market:
+        market.generate("few.yml", 4)
+        for _ in range(2):
+            tap.contains(market.import_feed("few.yml", seller="s 1", code=2).stderr,
+                         'seller: "s 1" is no seller: expected 1 to 63 letters')
+            if market.process:
+                tap.equal(market.stop(), 0)
+
+
+@tap.test
 def a_file_that_stops_early_deletes_nothing():
     with Running() as market:
         whole = market.generate("one.yml", 60)
