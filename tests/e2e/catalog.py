@@ -184,6 +184,7 @@ def a_change_that_breaks_stored_offers_names_them_and_is_held():
             result = place.torg("catalog", "apply", "two.json")
             tap.equal(result.returncode, 1)
             tap.contains(result.stderr, "1 stored offers would break a rule, in 1 categories")
+            tap.contains(result.stderr, "by force (--force)")
             tap.contains(result.stderr, offer)
         result = place.torg("catalog", "apply", "two.json", "--force")
         tap.equal(result.returncode, 0, result.stderr)
