@@ -27,6 +27,7 @@ enum {
     CHUNK_SIZE_MAX = 4 << 10,
     SLOT_COUNT = 2 * TEXT_BUFFER_DOC_COUNT_MAX,
     FETCH_COUNT = 32,
+    ENTRY_SIZE_MAX = (POSTING_OCCURRENCE_MAX + 1) * 2 * VARINT_SIZE_MAX,
     NOT_YET = UINT32_MAX, /* next[]: no newer version */
 };
 
@@ -63,7 +64,7 @@ struct text_buffer {
     uint32_t slots[SLOT_COUNT];  /* id → its newest ordinal + 1, open addressing */
     struct slab *slabs;
     size_t size;
-    struct buf entry;
+    uint8_t entry[ENTRY_SIZE_MAX]; /* the one that is being made */
 };
 
 struct text_buffer *text_buffer_new(void)
@@ -75,7 +76,6 @@ struct text_buffer *text_buffer_new(void)
     memset(buffer, 0, sizeof(*buffer));
     for (i = 0; i < TEXT_BUFFER_DOC_COUNT_MAX; i++)
         atomic_init(&buffer->next[i], NOT_YET);
-    buf_init(&buffer->entry, (size_t)(POSTING_OCCURRENCE_MAX + 2) * 2 * VARINT_SIZE_MAX);
     buffer->size = sizeof(*buffer);
     return buffer;
 }
@@ -90,7 +90,6 @@ void text_buffer_free(struct text_buffer *buffer)
         buffer->slabs = slab->next;
         free(slab);
     }
-    buf_release(&buffer->entry);
     free(buffer);
 }
 
@@ -171,14 +170,22 @@ static void supersede(struct text_buffer *buffer, docid id, uint32_t ordinal)
     buffer->slots[at] = ordinal + 1;
 }
 
-static void put_entry(struct buf *entry, uint32_t gap, const struct buffer_posting *posting)
+static inline uint8_t *put_number(uint8_t *to, uint64_t value)
+{
+    if (value < 0x80) { /* nearly all */
+        *to = (uint8_t)value;
+        return to + 1;
+    }
+    return to + varint_encode(value, to);
+}
+
+/* Returns the size of the entry, which has ENTRY_SIZE_MAX bytes at most. */
+static uint32_t make_entry(uint8_t *entry, uint32_t gap, const struct buffer_posting *posting)
 {
     const struct occurrence *occurrence = posting->occurrences;
+    uint8_t *to = put_number(put_number(entry, gap), posting->tfs);
     unsigned field, i;
 
-    buf_reset(entry);
-    varint_put(entry, gap);
-    varint_put(entry, posting->tfs);
     for (field = 0; field < SEGMENT_FIELD_COUNT; field++) {
         uint32_t before = 0;
 
@@ -186,13 +193,13 @@ static void put_entry(struct buf *entry, uint32_t gap, const struct buffer_posti
             uint32_t form = occurrence->form < 3 ? occurrence->form : 3;
 
             assert(occurrence->position >= before);
-            varint_put(entry, (uint64_t)(occurrence->position - before) << 2 | form);
+            to = put_number(to, (uint64_t)(occurrence->position - before) << 2 | form);
             if (form == 3)
-                varint_put(entry, occurrence->form - 3);
+                to = put_number(to, occurrence->form - 3);
             before = occurrence->position;
         }
     }
-    assert(!buf_failed(entry));
+    return (uint32_t)(to - entry);
 }
 
 /* Finds the terms of some postings, step by step for all of them, so that they wait for memory
@@ -231,20 +238,19 @@ static void add_posting(struct text_buffer *buffer, uint32_t ordinal,
     uint32_t used = atomic_load_explicit(&chunk->used, memory_order_relaxed);
     uint32_t size;
 
-    put_entry(&buffer->entry, ordinal - term->newest, posting);
+    size = make_entry(buffer->entry, ordinal - term->newest, posting);
     term->newest = ordinal;
-    size = (uint32_t)buffer->entry.size;
     if (chunk->size - used < size) {
         uint32_t room = chunk->size * 2 < CHUNK_SIZE_MAX ? chunk->size * 2 : CHUNK_SIZE_MAX;
 
         chunk = new_chunk(buffer, room > size ? room : size);
-        memcpy(chunk->bytes, buffer->entry.data, size);
+        memcpy(chunk->bytes, buffer->entry, size);
         atomic_store_explicit(&chunk->used, size, memory_order_relaxed);
         atomic_store_explicit(&term->last->next, chunk, memory_order_release);
         term->last = chunk;
         return;
     }
-    memcpy(chunk->bytes + used, buffer->entry.data, size);
+    memcpy(chunk->bytes + used, buffer->entry, size);
     atomic_store_explicit(&chunk->used, used + size, memory_order_release);
 }
 
