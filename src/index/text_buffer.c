@@ -27,6 +27,7 @@ enum {
     CHUNK_SIZE_MAX = 4 << 10,
     SLOT_COUNT = 2 * TEXT_BUFFER_DOC_COUNT_MAX,
     FETCH_COUNT = 32,
+    FETCH_AHEAD = 8,
     ENTRY_SIZE_MAX = (POSTING_OCCURRENCE_MAX + 1) * 2 * VARINT_SIZE_MAX,
     NOT_YET = UINT32_MAX, /* next[]: no newer version */
 };
@@ -626,6 +627,15 @@ static void freeze_term(struct freeze *freeze, const struct by_term *term)
         write_posting(freeze, freeze->order[i].ordinal, 1);
 }
 
+/* Most terms have one chunk, somewhere: it is asked for some terms before it is read. */
+static void fetch_ahead(const struct by_term *terms, size_t count, size_t at)
+{
+    if (at + 2 * FETCH_AHEAD < count)
+        __builtin_prefetch(terms[at + 2 * FETCH_AHEAD].place);
+    if (at + FETCH_AHEAD < count)
+        __builtin_prefetch(terms[at + FETCH_AHEAD].place->first);
+}
+
 static void freeze_docs(struct freeze *freeze)
 {
     const struct text_buffer *buffer = freeze->buffer;
@@ -662,10 +672,14 @@ int text_buffer_freeze(const struct text_buffer *buffer, uint32_t mark,
 
     freeze_docs(&freeze);
     terms = sorted_terms(buffer, &memory, &term_count);
-    for (i = 0; i < term_count; i++)
+    for (i = 0; i < term_count; i++) {
+        fetch_ahead(terms, term_count, i);
         count_term(&freeze, terms[i].place);
-    for (i = 0; i < term_count; i++)
+    }
+    for (i = 0; i < term_count; i++) {
+        fetch_ahead(terms, term_count, i);
         freeze_term(&freeze, &terms[i]);
+    }
     rc = text_segment_writer_finish(freeze.writer, segment, err);
     text_segment_writer_free(freeze.writer);
     free(memory);
