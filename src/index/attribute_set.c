@@ -102,15 +102,14 @@ void overlay_add(struct overlay *overlay, uint32_t ordinal, docid id, int64_t ke
 uint32_t set_bucket(const struct set_base *base, int64_t value)
 {
     uint32_t low = 0;
-    uint32_t high = base->bound_count;
+    uint32_t count = base->bound_count;
 
-    while (low < high) {
-        uint32_t middle = (low + high) / 2;
+    while (count > 0) { /* without branches on values, which nobody can foretell */
+        uint32_t half = count / 2;
+        bool above = value >= base->bounds[low + half];
 
-        if (value >= base->bounds[middle])
-            low = middle + 1;
-        else
-            high = middle;
+        low += above ? half + 1 : 0;
+        count = above ? count - half - 1 : half;
     }
     return low;
 }

@@ -151,7 +151,8 @@ int dictionary_add(struct dictionary *dictionary, struct bytes value, uint32_t *
     struct table *table;
     uint32_t at;
 
-    *ordinal = dictionary_find(dictionary, value);
+    table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
+    probe(dictionary, table, value, hash, ordinal);
     if (*ordinal != ORDINAL_NONE)
         return 0;
     if (value.size > KEYWORD_SIZE_MAX)

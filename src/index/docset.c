@@ -70,10 +70,11 @@ void docset_add(struct docset *set, docid id, const uint8_t lengths[SEGMENT_FIEL
         page = add_page(set, window_of(id));
     else
         page = &set->pages[set->page_count - 1];
+    word = id % WINDOW_SIZE / 64;
+    if (!page->bits.words[word])
+        page->ranks[word] = (uint16_t)page->count;
     window_set(&page->bits, id % WINDOW_SIZE);
     page->count++;
-    for (word = id % WINDOW_SIZE / 64 + 1; word < WINDOW_WORDS; word++)
-        page->ranks[word]++;
     memcpy(set->lengths[set->count++], lengths, SEGMENT_FIELD_COUNT);
     set->last = id;
 }

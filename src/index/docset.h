@@ -14,7 +14,7 @@
 
 struct docset_page {
     struct window_bits bits;
-    uint16_t ranks[WINDOW_WORDS]; /* documents of the page before each word */
+    uint16_t ranks[WINDOW_WORDS]; /* documents of the page before each word that has any */
     uint32_t window;
     uint32_t before; /* documents of all pages before */
     uint32_t count;

@@ -57,7 +57,7 @@ static void slots_grow(struct lexicon *lexicon, _Atomic(struct slots *) *place)
     size_t count = (size_t)1 << old->bits;
     struct slots *new;
 
-    if (old->used * 5 < count * 3 || old->bits == SLOTS_BITS_MAX)
+    if (old->used * 4 < count * 3 || old->bits == SLOTS_BITS_MAX)
         return;
     new = slots_new(lexicon, old->bits + 1);
     for (size_t i = 0; i < count; i++) {

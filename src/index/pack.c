@@ -30,17 +30,19 @@ unsigned pack_width(const uint32_t *values, size_t count)
 
 void pack_wide(struct buf *out, const uint32_t values[BLOCK_SIZE], unsigned width)
 {
-    uint32_t words[BLOCK_SIZE] = {0};
-    unsigned i;
+    uint32_t words[BLOCK_SIZE + WIDE_LANES] = {0};
+    uint32_t mask = low_mask(width);
+    unsigned row, lane, i;
 
-    for (i = 0; i < BLOCK_SIZE && width; i++) {
-        unsigned bit = i / WIDE_LANES * width, lane = i % WIDE_LANES;
-        unsigned word = bit / 32 * WIDE_LANES + lane, shift = bit % 32;
-        uint32_t value = values[i] & low_mask(width);
+    for (row = 0; row < BLOCK_SIZE / WIDE_LANES && width; row++) {
+        const uint32_t *from = values + (size_t)row * WIDE_LANES;
+        uint32_t *to = words + (size_t)(row * width / 32) * WIDE_LANES;
+        unsigned shift = row * width % 32;
 
-        words[word] |= value << shift;
-        if (shift + width > 32)
-            words[word + WIDE_LANES] |= value >> (32 - shift);
+        for (lane = 0; lane < WIDE_LANES; lane++)
+            to[lane] |= (from[lane] & mask) << shift;
+        for (lane = 0; lane < WIDE_LANES && shift + width > 32; lane++)
+            to[WIDE_LANES + lane] |= (from[lane] & mask) >> (32 - shift);
     }
     for (i = 0; i < width * WIDE_LANES; i++)
         words[i] = htole32(words[i]);
@@ -49,18 +51,20 @@ void pack_wide(struct buf *out, const uint32_t values[BLOCK_SIZE], unsigned widt
 
 void pack_narrow(struct buf *out, const uint32_t values[BLOCK_SIZE], unsigned width)
 {
-    uint16_t words[BLOCK_SIZE] = {0};
-    unsigned i;
+    uint16_t words[BLOCK_SIZE + NARROW_LANES] = {0};
+    uint32_t mask = low_mask(width);
+    unsigned row, lane, i;
 
     assert(width <= 16);
-    for (i = 0; i < BLOCK_SIZE && width; i++) {
-        unsigned bit = i / NARROW_LANES * width, lane = i % NARROW_LANES;
-        unsigned word = bit / 16 * NARROW_LANES + lane, shift = bit % 16;
-        uint32_t value = values[i] & low_mask(width);
+    for (row = 0; row < BLOCK_SIZE / NARROW_LANES && width; row++) {
+        const uint32_t *from = values + (size_t)row * NARROW_LANES;
+        uint16_t *to = words + (size_t)(row * width / 16) * NARROW_LANES;
+        unsigned shift = row * width % 16;
 
-        words[word] |= (uint16_t)(value << shift);
-        if (shift + width > 16)
-            words[word + NARROW_LANES] |= (uint16_t)(value >> (16 - shift));
+        for (lane = 0; lane < NARROW_LANES; lane++)
+            to[lane] |= (uint16_t)((from[lane] & mask) << shift);
+        for (lane = 0; lane < NARROW_LANES && shift + width > 16; lane++)
+            to[NARROW_LANES + lane] |= (uint16_t)((from[lane] & mask) >> (16 - shift));
     }
     for (i = 0; i < width * NARROW_LANES; i++)
         words[i] = htole16(words[i]);
@@ -186,14 +190,14 @@ uint32_t patched_at(const uint8_t *in, const struct patched_form *form, unsigned
 static unsigned stream_width(const uint32_t *values, size_t count)
 {
     size_t of_width[33] = {0}, best_cost = SIZE_MAX, i;
-    unsigned width, wider, best = 0;
+    unsigned widest = pack_width(values, count), width, wider, best = 0;
 
     for (i = 0; i < count; i++)
         of_width[bits_of(values[i])]++;
-    for (width = 0; width <= 32; width++) {
+    for (width = 0; width <= widest; width++) {
         size_t cost = count * width;
 
-        for (wider = width + 1; wider <= 32; wider++)
+        for (wider = width + 1; wider <= widest; wider++)
             cost += of_width[wider] * (8 + 8 * ((wider - width + 6) / 7));
         if (cost < best_cost) {
             best_cost = cost;
@@ -203,28 +207,45 @@ static unsigned stream_width(const uint32_t *values, size_t count)
     return best;
 }
 
+static void put_bits(struct buf *bits, const uint32_t *values, size_t count, unsigned width)
+{
+    size_t size = (count * width + 7) / 8, at = 0, i;
+    uint8_t *to = buf_reserve(bits, size);
+    unsigned waiting_count = 0;
+    uint64_t waiting = 0;
+
+    if (!to)
+        return;
+    for (i = 0; i < count && width; i++) {
+        waiting |= (uint64_t)(values[i] & low_mask(width)) << waiting_count;
+        waiting_count += width;
+        if (waiting_count >= 32) {
+            put_le32(to + at, (uint32_t)waiting);
+            at += 4;
+            waiting >>= 32;
+            waiting_count -= 32;
+        }
+    }
+    for (; at < size; waiting >>= 8)
+        to[at++] = (uint8_t)waiting;
+    buf_advance(bits, size);
+}
+
 void pack_stream(struct buf *bits, struct buf *exceptions, const uint32_t *values, size_t count,
                  struct stream_form *form)
 {
-    uint64_t waiting = 0;
-    unsigned waiting_count = 0;
     size_t i, next = 0;
 
     *form = (struct stream_form){.width = stream_width(values, count)};
-    for (i = 0; i < count; i++) {
-        waiting |= (uint64_t)(values[i] & low_mask(form->width)) << waiting_count;
-        waiting_count += form->width;
-        for (; waiting_count >= 8; waiting_count -= 8, waiting >>= 8)
-            buf_put_byte(bits, (uint8_t)waiting);
-        if (form->width < 32 && values[i] >> form->width) {
+    put_bits(bits, values, count, form->width);
+    for (i = 0; i < count && form->width < 32; i++) {
+        if (values[i] >> form->width) {
             varint_put(exceptions, i - next);
             varint_put(exceptions, values[i] >> form->width);
             next = i + 1;
             form->exceptions++;
         }
     }
-    if (waiting_count)
-        buf_put_byte(bits, (uint8_t)waiting);
 }
 
 static uint32_t stream_at(struct bytes bits, unsigned width, size_t i)
@@ -236,16 +257,31 @@ static uint32_t stream_at(struct bytes bits, unsigned width, size_t i)
     return (uint32_t)(get_le64(word) >> bit % 8) & low_mask(width);
 }
 
+static void unpack_bits(struct bytes bits, unsigned width, size_t from, size_t count, uint32_t *out)
+{
+    size_t last = bits.size < 8 ? 0 : bits.size - 8, i = 0;
+
+    if (width == 0) {
+        memset(out, 0, count * sizeof(out[0]));
+        return;
+    }
+    for (; bits.size >= 8 && i < count && (from + i) * width / 8 <= last; i++)
+        out[i] =
+            (uint32_t)(get_le64(bits.data + (from + i) * width / 8) >> (from + i) * width % 8) &
+            low_mask(width);
+    for (; i < count; i++)
+        out[i] = stream_at(bits, width, from + i);
+}
+
 bool unpack_stream(struct bytes bits, struct bytes *patches, const struct stream_form *form,
                    size_t from, size_t count, uint32_t *out)
 {
-    size_t next = 0, i;
+    size_t next = 0;
     uint32_t patch;
 
     if (form->width > 32 || (from + count) * form->width > bits.size * 8)
         return false;
-    for (i = 0; i < count; i++)
-        out[i] = form->width ? stream_at(bits, form->width, from + i) : 0;
+    unpack_bits(bits, form->width, from, count, out);
     for (patch = 0; patch < form->exceptions; patch++) {
         uint32_t distance, high;
 

@@ -111,4 +111,16 @@ int postings_occurrences(struct postings *postings, uint32_t index,
                          struct occurrence out[POSTING_OCCURRENCE_MAX], uint32_t *count,
                          struct err *err);
 
+/* The occurrences of all postings of the block at hand, in flat arrays. */
+struct occurrence_rows {
+    uint32_t *distances; /* of a position from the one before it in the field, or from 0; owned */
+    uint32_t *forms;     /* owned */
+    size_t capacity;
+    const uint32_t *starts; /* where those of each posting begin, and the end; the cursor's */
+};
+
+/* rows: zeroed before the first call, used for any number of blocks. */
+int postings_rows(struct postings *postings, struct occurrence_rows *rows, struct err *err);
+void occurrence_rows_release(struct occurrence_rows *rows);
+
 #endif

@@ -3,8 +3,10 @@
 #include "index/postings_block.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/varint.h"
 #include "index/text_segment_format.h"
 
@@ -266,6 +268,26 @@ static bool add_up(uint32_t tfs, struct occurrence *out)
     return true;
 }
 
+static bool next_occurrence(struct bytes *in, uint32_t *distance, uint32_t *form)
+{
+    uint64_t value;
+
+    if (in->size && in->data[0] < 0x80) { /* nearly all */
+        value = in->data[0];
+        *in = bytes_skip(*in, 1);
+    } else if (!varint_get(in, &value) || value >> 2 > UINT32_MAX) {
+        return false;
+    }
+    *distance = (uint32_t)(value >> 2);
+    *form = value & 3;
+    if (*form == 3) {
+        if (!varint_get32(in, form) || *form > UINT32_MAX - 3)
+            return false;
+        *form += 3;
+    }
+    return true;
+}
+
 /* Of a short list: those of the postings before are passed over. */
 static bool list_occurrences(struct postings *postings, uint32_t index, struct occurrence *out,
                              uint32_t count)
@@ -276,19 +298,12 @@ static bool list_occurrences(struct postings *postings, uint32_t index, struct o
     for (i = 0; i < index; i++)
         skip += tfs_count(text_segment_tfs(postings->segment, postings->codes[i]));
     for (i = 0; i < skip + count; i++) {
-        uint64_t value;
-        uint32_t form;
+        struct occurrence found;
 
-        if (!varint_get(&in, &value) || value >> 2 > UINT32_MAX)
+        if (!next_occurrence(&in, &found.position, &found.form))
             return false;
-        form = value & 3;
-        if (form == 3) {
-            if (!varint_get32(&in, &form) || form > UINT32_MAX - 3)
-                return false;
-            form += 3;
-        }
         if (i >= skip)
-            out[i - skip] = (struct occurrence){(uint32_t)(value >> 2), form};
+            out[i - skip] = found;
     }
     return true;
 }
@@ -309,23 +324,20 @@ static int block_starts(struct postings *postings, struct err *err)
     return 0;
 }
 
-static int block_occurrences(struct postings *postings, uint32_t index, struct occurrence *out,
-                             uint32_t count, struct err *err)
+/* Occurrences from..from + count - 1 of a block: distances and forms. */
+static int read_streams(struct postings *postings, uint32_t from, uint32_t count,
+                        uint32_t *distances, uint32_t *forms, struct err *err)
 {
     struct bytes pos = postings->segment->sections[SECTION_POS], bits, form_bits, patches;
     uint64_t offset = (uint64_t)postings->pos_offset * 8;
-    uint32_t values[POSTING_OCCURRENCE_MAX], from, all, i;
+    uint32_t all = postings->starts[postings->size];
     struct stream_form position_form, form_form;
     size_t position_size, form_size;
     int rc = text_segment_check(postings->segment, SECTION_POS, offset, POS_HEAD_SIZE, err);
 
-    if (!rc)
-        rc = block_starts(postings, err);
     if (rc)
         return rc;
     bits = bytes_skip(pos, (size_t)offset);
-    from = postings->starts[index];
-    all = postings->starts[postings->size];
     position_form = (struct stream_form){bits.data[4], get_le32(bits.data + 4) >> 8};
     form_form = (struct stream_form){bits.data[8], get_le32(bits.data + 8) >> 8};
     rc = text_segment_check(postings->segment, SECTION_POS, offset, get_le32(bits.data), err);
@@ -340,15 +352,24 @@ static int block_occurrences(struct postings *postings, uint32_t index, struct o
     form_bits = bytes_make(bits.data + position_size, form_size);
     patches = bytes_skip(bits, position_size + form_size);
     bits.size = position_size;
-    if (!unpack_stream(bits, &patches, &position_form, from, count, values))
+    if (!unpack_stream(bits, &patches, &position_form, from, count, distances))
         return postings_damaged(postings, "wrong positions", err);
-    for (i = 0; i < count; i++)
-        out[i].position = values[i];
-    if (!unpack_stream(form_bits, &patches, &form_form, from, count, values))
+    if (!unpack_stream(form_bits, &patches, &form_form, from, count, forms))
         return postings_damaged(postings, "wrong forms", err);
-    for (i = 0; i < count; i++)
-        out[i].form = values[i];
     return 0;
+}
+
+static int block_occurrences(struct postings *postings, uint32_t index, struct occurrence *out,
+                             uint32_t count, struct err *err)
+{
+    uint32_t distances[POSTING_OCCURRENCE_MAX], forms[POSTING_OCCURRENCE_MAX], i;
+    int rc = block_starts(postings, err);
+
+    if (!rc)
+        rc = read_streams(postings, postings->starts[index], count, distances, forms, err);
+    for (i = 0; i < count && !rc; i++)
+        out[i] = (struct occurrence){distances[i], forms[i]};
+    return rc;
 }
 
 int postings_occurrences(struct postings *postings, uint32_t index,
@@ -376,4 +397,68 @@ int postings_occurrences(struct postings *postings, uint32_t index,
             return rc;
     }
     return add_up(tfs, out) ? 0 : postings_damaged(postings, "a position out of range", err);
+}
+
+static int read_rows(struct postings *postings, struct occurrence_rows *rows, struct err *err)
+{
+    struct bytes in = postings->list_occurrences;
+    uint32_t count = postings->starts[postings->size], i;
+
+    if (postings->entry & SEGMENT_INLINE) {
+        rows->distances[0] = postings->entry >> 40 & INLINE_POSITION_MAX;
+        rows->forms[0] = postings->entry >> 55 & INLINE_FORM_MAX;
+        return 0;
+    }
+    if (postings->kind != BLOCK_REST)
+        return read_streams(postings, 0, count, rows->distances, rows->forms, err);
+    for (i = 0; i < count; i++) {
+        if (!next_occurrence(&in, &rows->distances[i], &rows->forms[i]))
+            return postings_damaged(postings, "too few occurrences", err);
+    }
+    return 0;
+}
+
+/* Do all distances of each posting add up to positions of 32 bits? */
+static int check_rows(const struct postings *postings, const struct occurrence_rows *rows,
+                      struct err *err)
+{
+    uint64_t sum = 0;
+    uint32_t i, j;
+
+    for (i = 0; i < postings->starts[postings->size]; i++)
+        sum += rows->distances[i];
+    for (i = 0; i < postings->size && sum > UINT32_MAX; i++) {
+        struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
+        uint32_t tfs = text_segment_tfs(postings->segment, postings->codes[i]);
+
+        for (j = 0; j < tfs_count(tfs); j++)
+            occurrences[j].position = rows->distances[postings->starts[i] + j];
+        if (!add_up(tfs, occurrences))
+            return postings_damaged(postings, "a position out of range", err);
+    }
+    return 0;
+}
+
+int postings_rows(struct postings *postings, struct occurrence_rows *rows, struct err *err)
+{
+    uint32_t count;
+    int rc = block_starts(postings, err);
+
+    if (rc)
+        return rc;
+    count = postings->starts[postings->size];
+    rows->starts = postings->starts;
+    if (count > rows->capacity) {
+        rows->capacity = count * 2ULL;
+        rows->distances = mem_resize(rows->distances, rows->capacity * sizeof(uint32_t));
+        rows->forms = mem_resize(rows->forms, rows->capacity * sizeof(uint32_t));
+    }
+    rc = read_rows(postings, rows, err);
+    return rc ? rc : check_rows(postings, rows, err);
+}
+
+void occurrence_rows_release(struct occurrence_rows *rows)
+{
+    free(rows->distances);
+    free(rows->forms);
 }

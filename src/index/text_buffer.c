@@ -27,6 +27,8 @@ enum {
     CHUNK_SIZE_MAX = 4 << 10,
     SLOT_COUNT = 2 * TEXT_BUFFER_DOC_COUNT_MAX,
     FETCH_COUNT = 32,
+    FETCH_AHEAD = 8,
+    ENTRY_SIZE_MAX = (POSTING_OCCURRENCE_MAX + 1) * 2 * VARINT_SIZE_MAX,
     NOT_YET = UINT32_MAX, /* next[]: no newer version */
 };
 
@@ -63,7 +65,7 @@ struct text_buffer {
     uint32_t slots[SLOT_COUNT];  /* id → its newest ordinal + 1, open addressing */
     struct slab *slabs;
     size_t size;
-    struct buf entry;
+    uint8_t entry[ENTRY_SIZE_MAX]; /* the one that is being made */
 };
 
 struct text_buffer *text_buffer_new(void)
@@ -75,7 +77,6 @@ struct text_buffer *text_buffer_new(void)
     memset(buffer, 0, sizeof(*buffer));
     for (i = 0; i < TEXT_BUFFER_DOC_COUNT_MAX; i++)
         atomic_init(&buffer->next[i], NOT_YET);
-    buf_init(&buffer->entry, (size_t)(POSTING_OCCURRENCE_MAX + 2) * 2 * VARINT_SIZE_MAX);
     buffer->size = sizeof(*buffer);
     return buffer;
 }
@@ -90,7 +91,6 @@ void text_buffer_free(struct text_buffer *buffer)
         buffer->slabs = slab->next;
         free(slab);
     }
-    buf_release(&buffer->entry);
     free(buffer);
 }
 
@@ -171,14 +171,22 @@ static void supersede(struct text_buffer *buffer, docid id, uint32_t ordinal)
     buffer->slots[at] = ordinal + 1;
 }
 
-static void put_entry(struct buf *entry, uint32_t gap, const struct buffer_posting *posting)
+static inline uint8_t *put_number(uint8_t *to, uint64_t value)
+{
+    if (value < 0x80) { /* nearly all */
+        *to = (uint8_t)value;
+        return to + 1;
+    }
+    return to + varint_encode(value, to);
+}
+
+/* Returns the size of the entry, which has ENTRY_SIZE_MAX bytes at most. */
+static uint32_t make_entry(uint8_t *entry, uint32_t gap, const struct buffer_posting *posting)
 {
     const struct occurrence *occurrence = posting->occurrences;
+    uint8_t *to = put_number(put_number(entry, gap), posting->tfs);
     unsigned field, i;
 
-    buf_reset(entry);
-    varint_put(entry, gap);
-    varint_put(entry, posting->tfs);
     for (field = 0; field < SEGMENT_FIELD_COUNT; field++) {
         uint32_t before = 0;
 
@@ -186,13 +194,13 @@ static void put_entry(struct buf *entry, uint32_t gap, const struct buffer_posti
             uint32_t form = occurrence->form < 3 ? occurrence->form : 3;
 
             assert(occurrence->position >= before);
-            varint_put(entry, (uint64_t)(occurrence->position - before) << 2 | form);
+            to = put_number(to, (uint64_t)(occurrence->position - before) << 2 | form);
             if (form == 3)
-                varint_put(entry, occurrence->form - 3);
+                to = put_number(to, occurrence->form - 3);
             before = occurrence->position;
         }
     }
-    assert(!buf_failed(entry));
+    return (uint32_t)(to - entry);
 }
 
 /* Finds the terms of some postings, step by step for all of them, so that they wait for memory
@@ -231,20 +239,19 @@ static void add_posting(struct text_buffer *buffer, uint32_t ordinal,
     uint32_t used = atomic_load_explicit(&chunk->used, memory_order_relaxed);
     uint32_t size;
 
-    put_entry(&buffer->entry, ordinal - term->newest, posting);
+    size = make_entry(buffer->entry, ordinal - term->newest, posting);
     term->newest = ordinal;
-    size = (uint32_t)buffer->entry.size;
     if (chunk->size - used < size) {
         uint32_t room = chunk->size * 2 < CHUNK_SIZE_MAX ? chunk->size * 2 : CHUNK_SIZE_MAX;
 
         chunk = new_chunk(buffer, room > size ? room : size);
-        memcpy(chunk->bytes, buffer->entry.data, size);
+        memcpy(chunk->bytes, buffer->entry, size);
         atomic_store_explicit(&chunk->used, size, memory_order_relaxed);
         atomic_store_explicit(&term->last->next, chunk, memory_order_release);
         term->last = chunk;
         return;
     }
-    memcpy(chunk->bytes + used, buffer->entry.data, size);
+    memcpy(chunk->bytes + used, buffer->entry, size);
     atomic_store_explicit(&chunk->used, used + size, memory_order_release);
 }
 
@@ -404,6 +411,24 @@ struct by_id {
     uint32_t ordinal;
 };
 
+struct by_term {
+    uint32_t term;
+    const struct buffer_term *place;
+};
+
+/* The postings of one term in flat arrays, as the segment's writer takes them. */
+struct freeze {
+    const struct text_buffer *buffer;
+    uint32_t mark;
+    struct text_segment_writer *writer;
+    docid *ids; /* owned, as all arrays are */
+    uint32_t *tfs;
+    uint32_t *starts; /* of each posting's occurrences */
+    struct occurrence_rows rows;
+    uint32_t count, occurrence_count;
+    struct by_id *order; /* mark of them; also for the documents */
+};
+
 static int compare_ids(const void *left, const void *right)
 {
     const struct by_id *a = left, *b = right;
@@ -411,17 +436,40 @@ static int compare_ids(const void *left, const void *right)
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static int compare_terms(const void *left, const void *right)
+/* By term, a byte at a time, from the lowest. Returns the one of the two arrays that is sorted. */
+static struct by_term *sort_terms(struct by_term *terms, struct by_term *spare, size_t count)
 {
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+    uint32_t most = 0;
+    unsigned shift;
+    size_t i;
 
-    return a < b ? -1 : a > b;
+    for (i = 0; i < count; i++)
+        most |= terms[i].term;
+    for (shift = 0; shift < 32 && most >> shift; shift += 8) {
+        size_t places[256] = {0}, place = 0;
+        struct by_term *sorted = spare;
+
+        for (i = 0; i < count; i++)
+            places[terms[i].term >> shift & 255]++;
+        for (i = 0; i < 256; i++) {
+            size_t of_byte = places[i];
+
+            places[i] = place;
+            place += of_byte;
+        }
+        for (i = 0; i < count; i++)
+            sorted[places[terms[i].term >> shift & 255]++] = terms[i];
+        spare = terms;
+        terms = sorted;
+    }
+    return terms;
 }
 
-/* All terms, sorted; the caller frees them. */
-static uint32_t *sorted_terms(const struct text_buffer *buffer, size_t *count)
+/* All terms, sorted; the caller frees *memory. */
+static const struct by_term *sorted_terms(const struct text_buffer *buffer, struct by_term **memory,
+                                          size_t *count)
 {
-    uint32_t *terms = NULL;
+    struct by_term *terms = NULL;
     size_t capacity = 0;
     uint32_t bucket;
 
@@ -433,76 +481,212 @@ static uint32_t *sorted_terms(const struct text_buffer *buffer, size_t *count)
         for (; term; term = term->next) {
             if (*count == capacity) {
                 capacity = capacity ? capacity * 2 : 1024;
-                terms = mem_resize(terms, capacity * sizeof(terms[0]));
+                terms = mem_resize(terms, capacity * 2 * sizeof(terms[0]));
             }
-            terms[(*count)++] = term->term;
+            terms[(*count)++] = (struct by_term){term->term, term};
         }
     }
-    if (*count)
-        qsort(terms, *count, sizeof(terms[0]), compare_terms);
-    return terms;
+    *memory = terms;
+    return *count ? sort_terms(terms, terms + capacity, *count) : NULL;
 }
 
-/* A term's postings by id: where each lies, found by a first walk. */
-static void freeze_term(const struct text_buffer *buffer, uint32_t mark, uint32_t term,
-                        struct text_segment_writer *writer, struct buffer_cursor *found,
-                        struct by_id *order)
+/* Numbers of whole entries, which the buffer wrote itself. */
+static uint64_t read_number(const uint8_t **at)
 {
-    struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
-    struct buffer_cursor cursor;
-    uint32_t count = 0, occurrence_count, i;
-    bool ascending = true; /* as ids of a bulk do: then there is nothing to sort */
+    uint64_t value = *(*at)++;
+    unsigned shift = 7;
 
-    buffer_cursor_init(&cursor, buffer, mark, term);
-    while (buffer_cursor_next(&cursor)) {
-        ascending = ascending && (!count || order[count - 1].id < cursor.id);
-        order[count] = (struct by_id){cursor.id, count};
-        found[count++] = cursor;
-    }
-    if (!ascending)
-        qsort(order, count, sizeof(order[0]), compare_ids);
-    if (count)
-        text_segment_writer_term(writer, term);
-    for (i = 0; i < count; i++) {
-        const struct buffer_cursor *at = &found[order[i].ordinal];
+    if (value < 0x80)
+        return value;
+    value &= 0x7f;
+    do {
+        value |= (uint64_t)(**at & 0x7f) << shift;
+        shift += 7;
+    } while (*(*at)++ & 0x80);
+    return value;
+}
 
-        buffer_cursor_occurrences(at, occurrences, &occurrence_count);
-        text_segment_writer_posting(writer, at->id, at->tfs, occurrences);
+static void count_term(const struct freeze *freeze, const struct buffer_term *term)
+{
+    const struct buffer_chunk *chunk = term->first, *next;
+    uint32_t ordinal = 0, i;
+    docid id;
+
+    for (; chunk; chunk = next) {
+        const uint8_t *at = chunk->bytes, *end;
+
+        next = atomic_load_explicit(&chunk->next, memory_order_acquire);
+        end = at + atomic_load_explicit(&chunk->used, memory_order_acquire);
+        while (at < end) {
+            uint32_t tfs;
+
+            ordinal += (uint32_t)read_number(&at);
+            if (ordinal >= freeze->mark)
+                return;
+            tfs = (uint32_t)read_number(&at);
+            for (i = tfs_count(tfs); i > 0; i--) {
+                if ((read_number(&at) & 3) == 3)
+                    (void)read_number(&at);
+            }
+            if (text_buffer_sees(freeze->buffer, freeze->mark, ordinal, &id))
+                text_segment_writer_count(freeze->writer, tfs, 1);
+        }
     }
+}
+
+/* The occurrences of an entry, behind those before. */
+static void take_occurrences(struct freeze *freeze, const uint8_t **at, uint32_t count)
+{
+    struct occurrence_rows *rows = &freeze->rows;
+    uint32_t to = freeze->occurrence_count, end = to + count;
+
+    if (end > rows->capacity) {
+        rows->capacity = end * 2ULL;
+        rows->distances = mem_resize(rows->distances, rows->capacity * sizeof(uint32_t));
+        rows->forms = mem_resize(rows->forms, rows->capacity * sizeof(uint32_t));
+    }
+    for (; to < end; to++) {
+        uint64_t value = read_number(at);
+        uint32_t form = value & 3;
+
+        rows->distances[to] = (uint32_t)(value >> 2);
+        rows->forms[to] = form < 3 ? form : 3 + (uint32_t)read_number(at);
+    }
+}
+
+/* All postings of a term that the mark sees, in the order of arrival. */
+static void take_term(struct freeze *freeze, const struct buffer_term *term)
+{
+    const struct buffer_chunk *chunk = term->first, *next;
+    uint32_t ordinal = 0;
+
+    freeze->count = freeze->occurrence_count = 0;
+    for (; chunk; chunk = next) {
+        const uint8_t *at = chunk->bytes, *end;
+
+        next = atomic_load_explicit(&chunk->next, memory_order_acquire);
+        end = at + atomic_load_explicit(&chunk->used, memory_order_acquire);
+        while (at < end) {
+            uint32_t tfs, count;
+
+            ordinal += (uint32_t)read_number(&at);
+            if (ordinal >= freeze->mark)
+                return;
+            tfs = (uint32_t)read_number(&at);
+            count = tfs_count(tfs);
+            take_occurrences(freeze, &at, count);
+            if (!text_buffer_sees(freeze->buffer, freeze->mark, ordinal,
+                                  &freeze->ids[freeze->count]))
+                continue;
+            freeze->tfs[freeze->count] = tfs;
+            freeze->starts[freeze->count++] = freeze->occurrence_count;
+            freeze->occurrence_count += count;
+        }
+    }
+}
+
+static bool ids_ascend(const struct freeze *freeze)
+{
+    uint32_t i = 1;
+
+    while (i < freeze->count && freeze->ids[i - 1] < freeze->ids[i])
+        i++;
+    return i >= freeze->count;
+}
+
+static void write_posting(const struct freeze *freeze, uint32_t index, uint32_t count)
+{
+    uint32_t start = freeze->starts[index];
+    struct posting_run run = {
+        .ids = freeze->ids + index,
+        .tfs = freeze->tfs + index,
+        .distances = freeze->rows.distances + start,
+        .forms = freeze->rows.forms + start,
+        .count = count,
+    };
+
+    text_segment_writer_run(freeze->writer, &run);
+}
+
+static void freeze_term(struct freeze *freeze, const struct by_term *term)
+{
+    uint32_t i;
+
+    take_term(freeze, term->place);
+    if (freeze->count == 0)
+        return;
+    text_segment_writer_term(freeze->writer, term->term);
+    if (ids_ascend(freeze)) { /* as those of a bulk do: then there is nothing to sort */
+        write_posting(freeze, 0, freeze->count);
+        return;
+    }
+    for (i = 0; i < freeze->count; i++)
+        freeze->order[i] = (struct by_id){freeze->ids[i], i};
+    qsort(freeze->order, freeze->count, sizeof(freeze->order[0]), compare_ids);
+    for (i = 0; i < freeze->count; i++)
+        write_posting(freeze, freeze->order[i].ordinal, 1);
+}
+
+/* Most terms have one chunk, somewhere: it is asked for some terms before it is read. */
+static void fetch_ahead(const struct by_term *terms, size_t count, size_t at)
+{
+    if (at + 2 * FETCH_AHEAD < count)
+        __builtin_prefetch(terms[at + 2 * FETCH_AHEAD].place);
+    if (at + FETCH_AHEAD < count)
+        __builtin_prefetch(terms[at + FETCH_AHEAD].place->first);
+}
+
+static void freeze_docs(struct freeze *freeze)
+{
+    const struct text_buffer *buffer = freeze->buffer;
+    uint32_t ordinal, count = 0, i;
+    docid id;
+
+    for (ordinal = 0; ordinal < freeze->mark; ordinal++) {
+        if (text_buffer_sees(buffer, freeze->mark, ordinal, &id))
+            freeze->order[count++] = (struct by_id){id, ordinal};
+    }
+    qsort(freeze->order, count, sizeof(freeze->order[0]), compare_ids);
+    for (i = 0; i < count; i++)
+        text_segment_writer_doc(freeze->writer, freeze->order[i].id,
+                                buffer->lengths[freeze->order[i].ordinal]);
 }
 
 int text_buffer_freeze(const struct text_buffer *buffer, uint32_t mark,
                        const struct text_segment_info *info, const struct text_norms *norms,
                        const char *path, struct text_segment **segment, struct err *err)
 {
-    struct text_segment_writer *writer = text_segment_writer_new(info, norms, path);
-    struct by_id *docs = mem_array(mark + 1U, sizeof(docs[0]));
-    struct buffer_cursor *found = mem_array(mark + 1U, sizeof(found[0]));
-    struct buffer_cursor cursor;
-    uint32_t *terms, ordinal, doc_count = 0;
+    struct freeze freeze = {
+        .buffer = buffer,
+        .mark = mark,
+        .writer = text_segment_writer_new(info, norms, path),
+        .ids = mem_array(mark + 1U, sizeof(docid)),
+        .tfs = mem_array(mark + 1U, sizeof(uint32_t)),
+        .starts = mem_array(mark + 1U, sizeof(uint32_t)),
+        .order = mem_array(mark + 1U, sizeof(struct by_id)),
+    };
+    struct by_term *memory;
+    const struct by_term *terms;
     size_t term_count, i;
-    docid id;
     int rc;
 
-    for (ordinal = 0; ordinal < mark; ordinal++) {
-        if (text_buffer_sees(buffer, mark, ordinal, &id))
-            docs[doc_count++] = (struct by_id){id, ordinal};
-    }
-    qsort(docs, doc_count, sizeof(docs[0]), compare_ids);
-    for (i = 0; i < doc_count; i++)
-        text_segment_writer_doc(writer, docs[i].id, buffer->lengths[docs[i].ordinal]);
-    terms = sorted_terms(buffer, &term_count);
+    freeze_docs(&freeze);
+    terms = sorted_terms(buffer, &memory, &term_count);
     for (i = 0; i < term_count; i++) {
-        buffer_cursor_init(&cursor, buffer, mark, terms[i]);
-        while (buffer_cursor_next(&cursor))
-            text_segment_writer_count(writer, cursor.tfs, 1);
+        fetch_ahead(terms, term_count, i);
+        count_term(&freeze, terms[i].place);
     }
-    for (i = 0; i < term_count; i++)
-        freeze_term(buffer, mark, terms[i], writer, found, docs);
-    rc = text_segment_writer_finish(writer, segment, err);
-    text_segment_writer_free(writer);
-    free(terms);
-    free(found);
-    free(docs);
+    for (i = 0; i < term_count; i++) {
+        fetch_ahead(terms, term_count, i);
+        freeze_term(&freeze, &terms[i]);
+    }
+    rc = text_segment_writer_finish(freeze.writer, segment, err);
+    text_segment_writer_free(freeze.writer);
+    free(memory);
+    free(freeze.ids);
+    free(freeze.tfs);
+    free(freeze.starts);
+    free(freeze.order);
+    occurrence_rows_release(&freeze.rows);
     return rc;
 }

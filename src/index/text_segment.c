@@ -171,6 +171,7 @@ void text_segment_close(struct text_segment *segment)
     else
         free((void *)segment->data);
     free((void *)segment->checked);
+    free(segment->code_counts);
     free(segment->name);
     free(segment);
 }

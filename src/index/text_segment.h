@@ -69,6 +69,7 @@ struct text_segment {
     struct bytes sections[SECTION_COUNT];
     _Atomic uint64_t *checked; /* a bit a chunk whose sum was found right */
     size_t chunk_count;
+    uint64_t *code_counts; /* postings of each code; NULL unless this process wrote it; owned */
 };
 
 /* Maps a file. */

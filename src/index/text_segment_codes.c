@@ -96,6 +96,16 @@ uint32_t codes_get(const struct codes *codes, uint32_t tfs)
     return slot->code;
 }
 
+uint64_t *codes_counts(const struct codes *codes)
+{
+    uint64_t *counts = mem_array(codes->ranked_count + 1, sizeof(counts[0]));
+    uint32_t i;
+
+    for (i = 0; i < codes->ranked_count; i++)
+        counts[i] = slot_of(codes, codes->ranked[i])->count;
+    return counts;
+}
+
 struct bytes codes_table(const struct codes *codes, struct buf *scratch)
 {
     uint32_t i;

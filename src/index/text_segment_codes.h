@@ -33,6 +33,8 @@ void codes_count(struct codes *codes, uint32_t tfs, uint64_t count);
 void codes_rank(struct codes *codes);
 /* The code of a set that was counted. */
 uint32_t codes_get(const struct codes *codes, uint32_t tfs);
+/* How often each code was counted; the caller frees it. */
+uint64_t *codes_counts(const struct codes *codes);
 /* The section CODES, made in scratch. */
 struct bytes codes_table(const struct codes *codes, struct buf *scratch);
 

@@ -24,17 +24,20 @@ struct source {
     uint32_t *windows;        /* of those pages; owned */
     uint32_t page_count, page_capacity;
     uint32_t next_page; /* of the pass at hand */
+    bool is_whole;      /* keeps all that it owns */
 
     /* Where the pass over the documents is. */
     uint32_t window; /* UINT32_MAX: at the end */
     struct window_bits owned;
     const uint8_t *lengths;
+    uint16_t ranks[WINDOW_WORDS]; /* owned documents before each word */
 
     /* Where the pass over the terms is. */
     uint32_t term; /* UINT32_MAX: at the end */
     struct postings postings;
     const docid *ids;
-    const uint32_t *codes;
+    uint32_t tfs[BLOCK_SIZE];
+    struct occurrence_rows rows;
     uint32_t at;
     docid id; /* of the posting at hand; DOCID_END: the term has no more */
 };
@@ -45,7 +48,6 @@ struct merge {
     const struct merge_options *options;
     struct text_segment_writer *writer;
     uint32_t blocks; /* since the last pause */
-    struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
 };
 
 static int pause_now(struct merge *merge, struct err *err)
@@ -90,16 +92,22 @@ static struct window_bits *add_page(struct source *source, uint32_t window)
     return &source->kept[source->page_count++];
 }
 
+static void rank_words(struct source *source)
+{
+    uint32_t rank = 0, word;
+
+    for (word = 0; word < WINDOW_WORDS; word++) {
+        source->ranks[word] = (uint16_t)rank;
+        rank += (uint32_t)__builtin_popcountll(source->owned.words[word]);
+    }
+}
+
 /* The lengths of the offset-th id of the window, which the source owns. */
 static const uint8_t *lengths_at(const struct source *source, uint32_t offset)
 {
-    const uint64_t *words = source->owned.words;
-    uint32_t rank =
-        (uint32_t)__builtin_popcountll(words[offset / 64] & ((UINT64_C(1) << offset % 64) - 1));
-    uint32_t word;
+    uint64_t below = source->owned.words[offset / 64] & ((UINT64_C(1) << offset % 64) - 1);
+    uint32_t rank = source->ranks[offset / 64] + (uint32_t)__builtin_popcountll(below);
 
-    for (word = 0; word < offset / 64; word++)
-        rank += (uint32_t)__builtin_popcountll(words[word]);
     return source->lengths + (size_t)rank * SEGMENT_FIELD_COUNT;
 }
 
@@ -127,6 +135,9 @@ static void merge_window(struct merge *merge, uint32_t window)
             kernels()->window_and(kept, live);
         kernels()->window_andnot(kept, &all);
         kernels()->window_or(&all, kept);
+        rank_words(source);
+        if (memcmp(kept, &source->owned, sizeof(*kept)) != 0)
+            source->is_whole = false;
         count = kernels()->window_list(kept, list);
         for (i = 0; i < count; i++)
             owner[list[i]] = (uint8_t)s;
@@ -176,6 +187,23 @@ static bool keeps(struct source *source, docid id)
            window_test(&source->kept[source->next_page], id % WINDOW_SIZE);
 }
 
+/* What the codes of the block at hand stand for. */
+static int take_tfs(struct source *source, struct err *err)
+{
+    const struct text_segment *segment = source->input->segment;
+    const uint32_t *codes;
+    uint32_t i;
+    int rc = postings_codes(&source->postings, &codes, err);
+
+    for (i = 0; i < source->postings.size && !rc; i++) {
+        source->tfs[i] = text_segment_tfs(segment, codes[i]);
+        if (source->tfs[i] == 0)
+            rc = err_set(err, ERR_CORRUPT, "segment %s is damaged: code %u has no meaning",
+                         segment->name, codes[i]);
+    }
+    return rc;
+}
+
 /* The arrays of the block at hand; at the end of the list id becomes DOCID_END. */
 static int take_block(struct merge *merge, struct source *source, struct err *err)
 {
@@ -187,7 +215,9 @@ static int take_block(struct merge *merge, struct source *source, struct err *er
         return 0;
     rc = postings_ids(&source->postings, &source->ids, err);
     if (!rc)
-        rc = postings_codes(&source->postings, &source->codes, err);
+        rc = take_tfs(source, err);
+    if (!rc)
+        rc = postings_rows(&source->postings, &source->rows, err);
     return rc ? rc : pause_now(merge, err);
 }
 
@@ -223,29 +253,48 @@ static int open_term(struct merge *merge, struct source *source, struct err *err
     return rc ? rc : settle(merge, source, err);
 }
 
+/* How often each code of a term survives. */
+static int count_term(struct merge *merge, struct source *source, uint64_t *counts, struct err *err)
+{
+    struct postings *postings = &source->postings;
+    int rc = postings_open(postings, source->input->segment, source->term, err);
+    const uint32_t *codes;
+    uint32_t i;
+
+    source->next_page = 0;
+    while (!rc && !postings_ended(postings)) {
+        rc = postings_ids(postings, &source->ids, err);
+        if (!rc)
+            rc = take_tfs(source, err);
+        if (!rc)
+            rc = postings_codes(postings, &codes, err);
+        for (i = 0; i < postings->size && !rc; i++)
+            counts[codes[i]] += keeps(source, source->ids[i]);
+        if (!rc)
+            rc = postings_next_block(postings, err);
+        rc = rc ? rc : pause_now(merge, err);
+    }
+    return rc;
+}
+
 /* How often each code survives, told to the writer by what it stands for. */
 static int count_codes(struct merge *merge, struct source *source, struct err *err)
 {
     const struct text_segment *segment = source->input->segment;
+    size_t size = segment->info.code_count * sizeof(uint64_t);
     uint64_t *counts = mem_array(segment->info.code_count + 1, sizeof(counts[0]));
+    bool is_known = source->is_whole && segment->code_counts;
     uint32_t code, from = 0;
     int rc = 0;
 
-    while (!rc) {
+    if (is_known)
+        memcpy(counts, segment->code_counts, size);
+    while (!rc && !is_known) {
         rc = text_segment_next_term(segment, from, &source->term, err);
         if (rc || source->term == UINT32_MAX)
             break;
         from = source->term + 1;
-        rc = open_term(merge, source, err);
-        while (!rc && source->id != DOCID_END) {
-            code = source->codes[source->at++];
-            if (text_segment_tfs(segment, code) == 0)
-                rc = err_set(err, ERR_CORRUPT, "segment %s is damaged: code %u has no meaning",
-                             segment->name, code);
-            else
-                counts[code]++;
-            rc = rc ? rc : settle(merge, source, err);
-        }
+        rc = count_term(merge, source, counts, err);
     }
     for (code = 0; !rc && code < segment->info.code_count; code++) {
         if (counts[code])
@@ -255,16 +304,44 @@ static int count_codes(struct merge *merge, struct source *source, struct err *e
     return rc;
 }
 
-static int write_posting(struct merge *merge, struct source *source, struct err *err)
+/* Writes the source's postings below limit, as far as the block at hand has them in a row. */
+static int write_run(struct merge *merge, struct source *source, docid limit, struct err *err)
 {
-    uint32_t tfs = text_segment_tfs(source->input->segment, source->codes[source->at]), count;
-    int rc = postings_occurrences(&source->postings, source->at, merge->occurrences, &count, err);
+    uint32_t from = source->at, end = from + 1, first = source->rows.starts[from];
+    struct posting_run run = {
+        .ids = source->ids + from,
+        .tfs = source->tfs + from,
+        .distances = source->rows.distances + first,
+        .forms = source->rows.forms + first,
+    };
 
-    if (rc)
-        return rc;
-    text_segment_writer_posting(merge->writer, source->id, tfs, merge->occurrences);
-    source->at++;
+    while (end < source->postings.size && source->ids[end] < limit &&
+           keeps(source, source->ids[end]))
+        end++;
+    run.count = end - from;
+    text_segment_writer_run(merge->writer, &run);
+    source->at = end;
     return settle(merge, source, err);
+}
+
+/* The source with the lowest posting; *limit is the lowest of the others. */
+static struct source *find_lowest(struct merge *merge, docid *limit)
+{
+    struct source *lowest = &merge->sources[0];
+    size_t s;
+
+    *limit = DOCID_END;
+    for (s = 1; s < merge->count; s++) {
+        struct source *source = &merge->sources[s];
+
+        if (source->id < lowest->id) {
+            *limit = lowest->id;
+            lowest = source;
+        } else if (source->id < *limit) {
+            *limit = source->id;
+        }
+    }
+    return lowest;
 }
 
 static int merge_term(struct merge *merge, uint32_t term, struct err *err)
@@ -279,18 +356,15 @@ static int merge_term(struct merge *merge, uint32_t term, struct err *err)
             rc = open_term(merge, &merge->sources[s], err);
     }
     while (!rc) {
-        struct source *lowest = &merge->sources[0];
+        docid limit;
+        struct source *lowest = find_lowest(merge, &limit);
 
-        for (s = 1; s < merge->count; s++) {
-            if (merge->sources[s].id < lowest->id)
-                lowest = &merge->sources[s];
-        }
         if (lowest->id == DOCID_END)
             break;
         if (!begun)
             text_segment_writer_term(merge->writer, term);
         begun = true;
-        rc = write_posting(merge, lowest, err);
+        rc = write_run(merge, lowest, limit, err);
     }
     for (s = 0; s < merge->count && !rc; s++) {
         struct source *source = &merge->sources[s];
@@ -339,8 +413,10 @@ int text_segment_merge(const struct merge_input *inputs, size_t count,
     assert(merge->sources);
     memset(merge->sources, 0, count * sizeof(struct source));
     merge->writer = text_segment_writer_new(&options->info, options->norms, options->path);
-    for (s = 0; s < count; s++)
+    for (s = 0; s < count; s++) {
         merge->sources[s].input = &inputs[s];
+        merge->sources[s].is_whole = true;
+    }
     rc = merge_docs(merge, err);
     for (s = 0; s < count && !rc; s++)
         rc = count_codes(merge, &merge->sources[s], err);
@@ -352,6 +428,7 @@ int text_segment_merge(const struct merge_input *inputs, size_t count,
     for (s = 0; s < count; s++) {
         free(merge->sources[s].kept);
         free(merge->sources[s].windows);
+        occurrence_rows_release(&merge->sources[s].rows);
     }
     free(merge->sources);
     free(merge);

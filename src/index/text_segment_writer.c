@@ -41,7 +41,8 @@ struct text_segment_writer {
     uint32_t *positions; /* distances; owned */
     uint32_t *forms;     /* owned */
     uint32_t occurrence_count, occurrence_capacity;
-    struct buf scratch, exceptions;
+    uint32_t newest_tfs, newest_code; /* the last pair that was looked up; 0: none yet */
+    struct buf scratch, exceptions, list;
 };
 
 struct text_segment_writer *text_segment_writer_new(const struct text_segment_info *info,
@@ -62,6 +63,7 @@ struct text_segment_writer *text_segment_writer_new(const struct text_segment_in
     buf_init(&writer->entries, SEGMENT_SIZE_MAX);
     buf_init(&writer->scratch, SEGMENT_SIZE_MAX);
     buf_init(&writer->exceptions, SEGMENT_SIZE_MAX);
+    buf_init(&writer->list, SEGMENT_SIZE_MAX);
     codes_init(&writer->codes);
     return writer;
 }
@@ -79,6 +81,7 @@ void text_segment_writer_free(struct text_segment_writer *writer)
     buf_release(&writer->entries);
     buf_release(&writer->scratch);
     buf_release(&writer->exceptions);
+    buf_release(&writer->list);
     free(writer->positions);
     free(writer->forms);
     free(writer);
@@ -135,23 +138,27 @@ static void round_bounds(const struct text_segment_writer *writer,
 /* size | ids | codes | occurrences, into scratch. */
 static void put_list(struct text_segment_writer *writer)
 {
-    struct buf list = BUF_INIT(SEGMENT_SIZE_MAX);
+    size_t size_max = (writer->size + 2ULL * writer->occurrence_count) * VARINT_SIZE_MAX;
     uint32_t gaps[BLOCK_SIZE], i;
+    uint8_t *from, *at;
 
     gaps_of(writer, gaps);
-    pack_groups(&list, gaps, writer->size);
+    buf_reset(&writer->list);
+    pack_groups(&writer->list, gaps, writer->size);
+    from = at = buf_reserve(&writer->list, size_max);
+    assert(at); /* a list is of 255 postings at most: far below the limit */
     for (i = 0; i < writer->size; i++)
-        varint_put(&list, writer->block_codes[i]);
+        at += varint_encode(writer->block_codes[i], at);
     for (i = 0; i < writer->occurrence_count; i++) {
         uint32_t form = writer->forms[i];
 
-        varint_put(&list, (uint64_t)writer->positions[i] << 2 | (form < 3 ? form : 3));
+        at += varint_encode((uint64_t)writer->positions[i] << 2 | (form < 3 ? form : 3), at);
         if (form >= 3)
-            varint_put(&list, form - 3);
+            at += varint_encode(form - 3, at);
     }
-    varint_put(&writer->scratch, list.size);
-    buf_put(&writer->scratch, buf_bytes(&list));
-    buf_release(&list);
+    buf_advance(&writer->list, (size_t)(at - from));
+    varint_put(&writer->scratch, writer->list.size);
+    buf_put(&writer->scratch, buf_bytes(&writer->list));
 }
 
 static void put_positions(struct text_segment_writer *writer, uint8_t *pos_offset)
@@ -308,16 +315,52 @@ void text_segment_writer_term(struct text_segment_writer *writer, uint32_t term)
     start_block(writer);
 }
 
-static void add_occurrences(struct text_segment_writer *writer, uint32_t tfs,
-                            const struct occurrence *occurrences)
+/* Room for so many more occurrences in the block at work. */
+static void reserve_occurrences(struct text_segment_writer *writer, uint32_t count)
 {
-    uint32_t count = tfs_count(tfs), at = writer->occurrence_count, field, i;
+    uint32_t wanted = writer->occurrence_count + count;
 
-    if (at + count > writer->occurrence_capacity) {
-        writer->occurrence_capacity = (at + count) * 2;
-        writer->positions = mem_resize(writer->positions, writer->occurrence_capacity * 4ULL);
-        writer->forms = mem_resize(writer->forms, writer->occurrence_capacity * 4ULL);
+    if (wanted <= writer->occurrence_capacity)
+        return;
+    writer->occurrence_capacity = wanted * 2;
+    writer->positions = mem_resize(writer->positions, writer->occurrence_capacity * 4ULL);
+    writer->forms = mem_resize(writer->forms, writer->occurrence_capacity * 4ULL);
+}
+
+/* A document of the block at work, all but its occurrences. */
+static void add_document(struct text_segment_writer *writer, docid id, uint32_t tfs)
+{
+    const uint8_t *lengths = docset_lengths(&writer->docs, id);
+    uint32_t left = tfs;
+
+    assert(lengths);
+    assert(writer->size ? id > writer->ids[writer->size - 1]
+                        : writer->count == 0 || id > writer->before);
+    while (left) {
+        unsigned field = (unsigned)__builtin_ctz(left) / 8;
+        float weight =
+            (float)(tfs >> field * 8 & 255) * writer->norms->of_length[field][lengths[field]];
+
+        if (weight > writer->bounds[field])
+            writer->bounds[field] = weight;
+        left &= ~(UINT32_C(255) << field * 8);
     }
+    if (tfs != writer->newest_tfs) {
+        writer->newest_code = codes_get(&writer->codes, tfs);
+        writer->newest_tfs = tfs;
+    }
+    writer->ids[writer->size] = id;
+    writer->block_codes[writer->size++] = writer->newest_code;
+}
+
+void text_segment_writer_posting(struct text_segment_writer *writer, docid id, uint32_t tfs,
+                                 const struct occurrence *occurrences)
+{
+    uint32_t at = writer->occurrence_count, field, i;
+
+    assert(writer->in_term);
+    add_document(writer, id, tfs);
+    reserve_occurrences(writer, tfs_count(tfs));
     for (field = 0; field < SEGMENT_FIELD_COUNT; field++) {
         uint32_t before = 0;
 
@@ -328,32 +371,37 @@ static void add_occurrences(struct text_segment_writer *writer, uint32_t tfs,
             before = occurrences->position;
         }
     }
+    writer->info.occurrence_count += at - writer->occurrence_count;
     writer->occurrence_count = at;
-    writer->info.occurrence_count += count;
-}
-
-void text_segment_writer_posting(struct text_segment_writer *writer, docid id, uint32_t tfs,
-                                 const struct occurrence *occurrences)
-{
-    const uint8_t *lengths = docset_lengths(&writer->docs, id);
-    unsigned field;
-
-    assert(writer->in_term && lengths);
-    assert(writer->size ? id > writer->ids[writer->size - 1]
-                        : writer->count == 0 || id > writer->before);
-    for (field = 0; field < SEGMENT_FIELD_COUNT; field++) {
-        float weight =
-            (float)(tfs >> field * 8 & 255) * writer->norms->of_length[field][lengths[field]];
-
-        if (weight > writer->bounds[field])
-            writer->bounds[field] = weight;
-    }
-    writer->ids[writer->size] = id;
-    writer->block_codes[writer->size] = codes_get(&writer->codes, tfs);
-    add_occurrences(writer, tfs, occurrences);
-    writer->size++;
     if (writer->size == BLOCK_SIZE)
         end_block(writer);
+}
+
+void text_segment_writer_run(struct text_segment_writer *writer, const struct posting_run *run)
+{
+    const uint32_t *distances = run->distances, *forms = run->forms;
+    uint32_t from = 0, i;
+
+    assert(writer->in_term);
+    while (from < run->count) {
+        uint32_t room = BLOCK_SIZE - writer->size, left = run->count - from;
+        uint32_t end = from + (left < room ? left : room), count = 0;
+
+        for (i = from; i < end; i++) {
+            add_document(writer, run->ids[i], run->tfs[i]);
+            count += tfs_count(run->tfs[i]);
+        }
+        reserve_occurrences(writer, count);
+        memcpy(writer->positions + writer->occurrence_count, distances, count * 4ULL);
+        memcpy(writer->forms + writer->occurrence_count, forms, count * 4ULL);
+        writer->occurrence_count += count;
+        writer->info.occurrence_count += count;
+        distances += count;
+        forms += count;
+        from = end;
+        if (writer->size == BLOCK_SIZE)
+            end_block(writer);
+    }
 }
 
 static void put_section(struct text_segment_writer *writer, enum text_segment_section section,
@@ -494,8 +542,13 @@ int text_segment_writer_finish(struct text_segment_writer *writer, struct text_s
                        "a segment passes TEXT_SEGMENT_SIZE_MB_MAX, %d MB: make "
                        "its id range smaller",
                        TEXT_SEGMENT_SIZE_MB_MAX);
-    if (writer->sink.path)
-        return text_segment_open(writer->sink.path, segment, err);
-    image = buf_take(&writer->sink.waiting, &size);
-    return text_segment_from_image("image", image, size, true, segment, err);
+    if (writer->sink.path) {
+        rc = text_segment_open(writer->sink.path, segment, err);
+    } else {
+        image = buf_take(&writer->sink.waiting, &size);
+        rc = text_segment_from_image("image", image, size, true, segment, err);
+    }
+    if (!rc)
+        (*segment)->code_counts = codes_counts(&writer->codes);
+    return rc;
 }

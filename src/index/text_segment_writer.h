@@ -42,6 +42,19 @@ void text_segment_writer_term(struct text_segment_writer *writer, uint32_t term)
 void text_segment_writer_posting(struct text_segment_writer *writer, docid id, uint32_t tfs,
                                  const struct occurrence *occurrences);
 
+/* Postings of one term in a row, their occurrences in flat arrays: what freezing and merging have
+ * at hand. */
+struct posting_run {
+    const docid *ids;
+    const uint32_t *tfs;
+    const uint32_t *distances; /* of a position from the one before it in the field, or from 0 */
+    const uint32_t *forms;
+    uint32_t count; /* of postings */
+};
+
+/* As text_segment_writer_posting for each of them. */
+void text_segment_writer_run(struct text_segment_writer *writer, const struct posting_run *run);
+
 /* Opens what was written. */
 int text_segment_writer_finish(struct text_segment_writer *writer, struct text_segment **segment,
                                struct err *err);

@@ -147,6 +147,64 @@ static void merge_equals_rebuild(void **state)
     dir_remove(dir, NULL);
 }
 
+static void check_same(const struct text_segment *merged, const struct text_segment *rebuilt)
+{
+    assert_int_equal(merged->size, rebuilt->size);
+    assert_memory_equal(merged->data, rebuilt->data, merged->size);
+}
+
+/* As a bulk makes them: nothing is dead, ids of one range each, or of stripes that interleave.
+ * How often codes occur is known of segments just written, and counted for others. */
+static void merge_of_whole_inputs(void **state)
+{
+    struct rng rng = model_seed();
+    docid stripe;
+
+    (void)state;
+    for (stripe = 1; stripe < ID_SPAN; stripe = stripe * 70 + 7) {
+        struct model models[INPUT_MAX] = {0}, all = {0};
+        struct merge_options options = options_to(NULL);
+        struct text_segment *segments[INPUT_MAX], *merged, *rebuilt;
+        struct merge_input inputs[INPUT_MAX] = {0};
+        struct err err;
+        docid id;
+        size_t s;
+
+        for (id = 0; id < ID_SPAN; id++) {
+            struct model *model = &models[id / stripe % INPUT_MAX];
+            size_t row = model->row_count, doc = model->doc_count;
+
+            add_document(model, &rng, id);
+            copy_doc(model, doc, row, &all);
+        }
+        for (s = 0; s < INPUT_MAX; s++) {
+            model_sort(&models[s]);
+            segments[s] = model_write(&models[s], NULL);
+            inputs[s].segment = segments[s];
+        }
+        model_sort(&all);
+        rebuilt = model_write(&all, NULL);
+        assert_int_equal(text_segment_merge(inputs, INPUT_MAX, &options, &merged, &err), 0);
+        check_same(merged, rebuilt);
+        assert_memory_equal(merged->code_counts, rebuilt->code_counts,
+                            merged->info.code_count * sizeof(uint64_t));
+        text_segment_close(merged);
+        for (s = 0; s < INPUT_MAX; s++) {
+            free(segments[s]->code_counts);
+            segments[s]->code_counts = NULL;
+        }
+        assert_int_equal(text_segment_merge(inputs, INPUT_MAX, &options, &merged, &err), 0);
+        check_same(merged, rebuilt);
+        text_segment_close(merged);
+        text_segment_close(rebuilt);
+        for (s = 0; s < INPUT_MAX; s++) {
+            text_segment_close(segments[s]);
+            model_release(&models[s]);
+        }
+        model_release(&all);
+    }
+}
+
 /* Three times the same document: without masks the last input has the newest. */
 static void the_newest_wins(void **state)
 {
@@ -266,9 +324,8 @@ static void given_up_or_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merge_equals_rebuild),
-        cmocka_unit_test(the_newest_wins),
-        cmocka_unit_test(all_dead),
+        cmocka_unit_test(merge_equals_rebuild), cmocka_unit_test(merge_of_whole_inputs),
+        cmocka_unit_test(the_newest_wins),      cmocka_unit_test(all_dead),
         cmocka_unit_test(given_up_or_damaged),
     };
 
