@@ -463,6 +463,23 @@ static void a_damaged_offer_holds_up_no_other(void **state)
     assert_int_equal(queue_count(scene), 1);
 }
 
+/* As many as are looked at in one shard: the next is found behind them. */
+static void many_damaged_offers_hold_up_no_other(void **state)
+{
+    struct scene *scene = start(state);
+    struct err err;
+
+    for (int i = 0; i < EXPORT_WINDOW_COUNT; i++) {
+        offerid damaged = create(scene, "s");
+
+        OK(store_write(scene->place.store, damage, &damaged, &err));
+    }
+    create(scene, "s");
+    assert_int_equal(round_of(scene), 1);
+    assert_int_equal(round_of(scene), 0);
+    assert_int_equal(queue_count(scene), EXPORT_WINDOW_COUNT);
+}
+
 /* --- expiry --- */
 
 static size_t expire_pass(struct scene *scene, uint32_t shard)
@@ -614,8 +631,8 @@ static void a_frozen_worker_loses_its_shards_to_the_other(void **state)
         CASE(two_changes_of_an_offer_are_two_batches), CASE(a_long_queue_is_taken_in_parts),       \
         CASE(nothing_is_deleted_before_every_acknowledgement),                                     \
         CASE(a_stale_ticket_deletes_nothing), CASE(a_stale_shard_holds_up_no_other),               \
-        CASE(a_damaged_offer_holds_up_no_other), CASE(offers_expire_in_their_time_and_once),       \
-        CASE(a_worker_exports_expires_and_forgets),                                                \
+        CASE(a_damaged_offer_holds_up_no_other), CASE(many_damaged_offers_hold_up_no_other),       \
+        CASE(offers_expire_in_their_time_and_once), CASE(a_worker_exports_expires_and_forgets),    \
         CASE(a_frozen_worker_loses_its_shards_to_the_other)
 
 #ifndef __SANITIZE_THREAD__
