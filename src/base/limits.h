@@ -270,10 +270,11 @@ enum {
     STAGE_VALUE_SIZE_MAX = 64 << 10, /* a state, not a document */
 
     /* ---- offers: the worker ---- */
-    EXPORT_WINDOW_COUNT = 100,   /* oldest rows looked at in one shard: none starves others */
-    EXPORT_BATCH_COUNT = 1000,   /* changes sent before one deletion */
-    EXPORT_BATCH_SIZE = 8 << 20, /* and their bytes: a fraction of what may be in flight */
-    EXPORT_PARTITION_COUNT = 8,  /* of the topics, if they are not there yet */
+    EXPORT_WINDOW_COUNT = 100,      /* oldest rows looked at in one shard: none starves others */
+    EXPORT_DAMAGED_WINDOW_MAX = 20, /* such windows, while all in them is damaged */
+    EXPORT_BATCH_COUNT = 1000,      /* changes sent before one deletion */
+    EXPORT_BATCH_SIZE = 8 << 20,    /* and their bytes: a fraction of what may be in flight */
+    EXPORT_PARTITION_COUNT = 8,     /* of the topics, if they are not there yet */
     EXPORT_RETENTION_S = 7 * 24 * 3600, /* a reader stopped for longer starts from the store */
     EXPORT_PAUSE_MS = 20,    /* after a round that was not full: small rounds cost as many syncs */
     EXPORT_WAIT_MS_MIN = 5,  /* after an empty round; doubled with each … */

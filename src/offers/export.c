@@ -213,28 +213,22 @@ static void skip_damaged(struct batch *batch, const struct row *row, const struc
               LOG_TEXT("error", err->text));
 }
 
-static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place, struct err *err)
+static int gather_window(struct store_tx *tx, struct batch *batch, uint32_t place,
+                         const struct window *window, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(batch->owned[place].shard),
-                                         STORE_V_INT(EXPORT_WINDOW_COUNT)};
-    struct window window = {.count = 0};
     bool adjacent = false;
-    int rc = store_query(tx,
-                         "SELECT seq, offer_id, revision FROM queue WHERE shard_id = $1 "
-                         "ORDER BY seq LIMIT $2",
-                         params, 2, take_row, &window, err);
+    int rc = 0;
 
-    batch->more = batch->more || window.count == EXPORT_WINDOW_COUNT;
-    for (size_t i = 0; i < window.count && !rc; i++) {
+    for (size_t i = 0; i < window->count && !rc; i++) {
         struct change *change = &batch->changes[batch->count];
-        const struct row *row = &window.rows[i];
+        const struct row *row = &window->rows[i];
         Torg__V1__Offer *offer;
 
         if (batch->count == EXPORT_BATCH_COUNT || batch->size >= EXPORT_BATCH_SIZE) {
             batch->more = true;
             break;
         }
-        if (is_earlier(&window, i)) {
+        if (is_earlier(window, i)) {
             adjacent = false;
             continue;
         }
@@ -255,6 +249,34 @@ static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place
         batch->count++;
         adjacent = true;
     }
+    return rc;
+}
+
+/* The oldest rows; where all of them are of damaged offers, those after them. */
+static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place, struct err *err)
+{
+    size_t before = batch->count;
+    struct window window;
+    int64_t last = 0;
+    int rc = 0;
+
+    for (int i = 0; i < EXPORT_DAMAGED_WINDOW_MAX && !rc; i++) {
+        const struct store_value params[] = {STORE_V_INT(batch->owned[place].shard),
+                                             STORE_V_INT(EXPORT_WINDOW_COUNT), STORE_V_INT(last)};
+
+        window.count = 0;
+        rc = store_query(tx,
+                         "SELECT seq, offer_id, revision FROM queue WHERE shard_id = $1 "
+                         "AND seq > $3 ORDER BY seq LIMIT $2",
+                         params, 3, take_row, &window, err);
+        if (!rc)
+            rc = gather_window(tx, batch, place, &window, err);
+        if (batch->count > before || window.count < EXPORT_WINDOW_COUNT ||
+            batch->size >= EXPORT_BATCH_SIZE || batch->count == EXPORT_BATCH_COUNT)
+            break;
+        last = window.rows[window.count - 1].seq;
+    }
+    batch->more = batch->more || window.count == EXPORT_WINDOW_COUNT;
     return rc;
 }
 

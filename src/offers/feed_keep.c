@@ -147,15 +147,31 @@ struct forgetting {
     int64_t forgotten;
 };
 
+static int note_found(void *arg, const struct store_value *columns, size_t column_count,
+                      struct err *err)
+{
+    *(bool *)arg = true;
+    return 0;
+}
+
 static int forget_rows_in(struct store_tx *tx, void *arg, struct err *err)
 {
     struct forgetting *forgetting = arg;
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(forgetting->key->seller)),
                                          STORE_V_TEXT(bytes_of(forgetting->key->feed)),
-                                         STORE_V_INT(forgetting->key->task_id)};
-    int rc =
-        feed_rows_forget(tx, forgetting->task_no, FEED_FORGET_COUNT, &forgetting->forgotten, err);
+                                         STORE_V_INT(forgetting->key->task_id),
+                                         STORE_V_INT(forgetting->until_us)};
+    bool found = false;
+    /* It may be undone since it was found: its report is needed then. */
+    int rc = store_query(tx,
+                         "SELECT no FROM feed_task WHERE seller_id = $1 AND feed_id = $2 AND "
+                         "task_id = $3 AND forget_us <= $4 AND state NOT IN (1, 2, 3, 6)",
+                         params, 4, note_found, &found, err);
 
+    forgetting->forgotten = 0;
+    if (rc || !found)
+        return rc;
+    rc = feed_rows_forget(tx, forgetting->task_no, FEED_FORGET_COUNT, &forgetting->forgotten, err);
     if (!rc && forgetting->forgotten < FEED_FORGET_COUNT)
         rc = store_exec(tx,
                         "UPDATE feed_task SET forget_us = 0 WHERE seller_id = $1 AND "
@@ -200,7 +216,8 @@ static int forget_old(const struct offers *offers, const atomic_bool *stopping, 
                           now_us, arena, &search, err);
 
     for (size_t i = 0; i < search.count && !rc && !atomic_load(stopping); i++) {
-        struct forgetting rows = {.task_no = search.tasks[i].no, .key = &search.tasks[i].key};
+        struct forgetting rows = {
+            .task_no = search.tasks[i].no, .key = &search.tasks[i].key, .until_us = now_us};
 
         rc = forget(offers, forget_rows_in, &rows, stopping, kept, err);
     }

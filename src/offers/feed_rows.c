@@ -149,17 +149,21 @@ int feed_rows_page_back(struct store_tx *tx, int64_t task_no, const struct feed_
 }
 
 int feed_rows_mark_undone(struct store_tx *tx, int64_t task_no, const struct feed_record *record,
-                          Torg__V1__FeedReportRow__Undo undo, struct bytes detail, struct err *err)
+                          Torg__V1__FeedReportRow__Undo undo, struct bytes detail, bool *outrun,
+                          struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(task_no), STORE_V_INT(record->row),
                                          STORE_V_TEXT(bytes_of(record->external_id)),
                                          STORE_V_INT(undo), blob_or_null(detail)};
-
+    int64_t changed = 0;
     /* What it was before is of no more use, and takes the most room. */
-    return store_exec(tx,
-                      "UPDATE feed_report SET undo = $4, detail = $5, before_body = NULL "
-                      "WHERE task_no = $1 AND row_no = $2 AND external_id = $3",
-                      params, 5, NULL, err);
+    int rc = store_exec(tx,
+                        "UPDATE feed_report SET undo = $4, detail = $5, before_body = NULL "
+                        "WHERE task_no = $1 AND row_no = $2 AND external_id = $3 AND undo = 0",
+                        params, 5, &changed, err);
+
+    *outrun = !rc && !changed;
+    return rc;
 }
 
 int feed_rows_forget(struct store_tx *tx, int64_t task_no, size_t max, int64_t *forgotten,

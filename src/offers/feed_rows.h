@@ -48,8 +48,10 @@ int feed_rows_page(struct store_tx *tx, int64_t task_no, const struct feed_place
 int feed_rows_page_back(struct store_tx *tx, int64_t task_no, const struct feed_place *before,
                         size_t max, struct arena *arena, struct feed_record *records, size_t *count,
                         struct err *err);
+/* *outrun: it was marked already. */
 int feed_rows_mark_undone(struct store_tx *tx, int64_t task_no, const struct feed_record *record,
-                          Torg__V1__FeedReportRow__Undo undo, struct bytes detail, struct err *err);
+                          Torg__V1__FeedReportRow__Undo undo, struct bytes detail, bool *outrun,
+                          struct err *err);
 /* Up to max rows of a task; how many that were. */
 int feed_rows_forget(struct store_tx *tx, int64_t task_no, size_t max, int64_t *forgotten,
                      struct err *err);

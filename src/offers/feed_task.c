@@ -383,6 +383,28 @@ struct moving {
     struct feed_task *task;
 };
 
+/* Undoing goes by the report, and that of a task with many after it is forgotten before its time.
+ */
+static int check_report(struct store_tx *tx, const struct feed_key *key, int64_t now_us,
+                        struct err *err)
+{
+    const struct store_value params[] = {STORE_V_TEXT(bytes_of(key->seller)),
+                                         STORE_V_TEXT(bytes_of(key->feed)),
+                                         STORE_V_INT(key->task_id)};
+    int64_t forget_us = 0;
+    int rc = store_query(tx,
+                         "SELECT forget_us FROM feed_task "
+                         "WHERE seller_id = $1 AND feed_id = $2 AND task_id = $3",
+                         params, 3, take_integer, &forget_us, err);
+
+    if (!rc && forget_us <= now_us)
+        rc = err_set(err, ERR_PRECONDITION,
+                     "the report of task %" PRId64 " of the feed \"%s\" is no longer kept, and "
+                     "undoing goes by it; those of the %d newest tasks are kept",
+                     key->task_id, key->feed, FEED_REPORT_COUNT_MAX);
+    return rc;
+}
+
 /* What a step brings with it. */
 static int apply_step(struct store_tx *tx, const struct moving *moving, struct err *err)
 {
@@ -402,7 +424,7 @@ static int apply_step(struct store_tx *tx, const struct moving *moving, struct e
         break;
     case FEED_UNDOING:
         message->undo_until = NULL;
-        break;
+        return check_report(tx, moving->key, now_us, err);
     default:
         break;
     }

@@ -223,6 +223,7 @@ static int write_row(struct store_tx *tx, struct undo_page *page, struct undo_ro
 {
     Torg__V1__FeedCounts *counts = page->task.message->counts;
     struct item_writing writing = {page, row};
+    bool outrun = false;
     int rc = 0;
 
     if (!row->left) {
@@ -236,7 +237,11 @@ static int write_row(struct store_tx *tx, struct undo_page *page, struct undo_ro
         rc = feed_rows_mark_undone(tx, page->task.no, &row->record,
                                    row->left ? TORG__V1__FEED_REPORT_ROW__UNDO__UNDO_LEFT
                                              : TORG__V1__FEED_REPORT_ROW__UNDO__UNDONE,
-                                   row->detail, err);
+                                   row->detail, &outrun, err);
+    if (!rc && outrun) { /* of a row that is left nothing else tells that another was here */
+        page->outrun = true;
+        rc = err_set(err, ERR_CONFLICT, "another undoes the task at the same time");
+    }
     counts->undone += !row->left;
     counts->undo_left += row->left != NULL;
     return rc;

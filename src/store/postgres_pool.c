@@ -66,7 +66,7 @@ int postgres_pool_take(struct postgres_pool *pool, struct postgres_connection **
 
     *connection = NULL;
     if (!turnstile_enter(&pool->turnstile, STORE_WAIT_MS_MAX))
-        return err_set(err, ERR_LIMIT, "postgres: all %u connections are busy for %d ms",
+        return err_set(err, ERR_UNAVAILABLE, "postgres: all %u connections are busy for %d ms",
                        pool->count_max, STORE_WAIT_MS_MAX);
     *connection = take_idle(pool);
     if (*connection)

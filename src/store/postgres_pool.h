@@ -15,7 +15,7 @@ struct postgres_pool;
 struct postgres_pool *postgres_pool_new(const char *url, unsigned count_max);
 void postgres_pool_free(struct postgres_pool *pool); /* NULL is fine; all are given back */
 
-/* Waits at most STORE_WAIT_MS_MAX: ERR_LIMIT when all stay busy. */
+/* Waits at most STORE_WAIT_MS_MAX: ERR_UNAVAILABLE when all stay busy. */
 int postgres_pool_take(struct postgres_pool *pool, struct postgres_connection **connection,
                        struct err *err);
 void postgres_pool_give(struct postgres_pool *pool, struct postgres_connection *connection);

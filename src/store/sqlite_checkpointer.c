@@ -68,16 +68,28 @@ static bool checkpoint(struct sqlite_checkpointer *self, int mode, int *copied)
 }
 
 /* SQLite syncs the database only with the last page of the log, which is when the writer is held:
- * what was copied before is then on disk already. A failure shows again there. */
+ * what was copied before is then on disk already.
+ *
+ * Linux tells a failure once, and takes what could not be written for clean: the next sync is well,
+ * the log would be begun anew, and the pages lost. SQLite counts them as copied and forgets that
+ * only when it opens the log after a crash, so the process ends, and the next one copies all of
+ * the log again. */
 static void sync_database(struct sqlite_checkpointer *self)
 {
     sqlite3_file *file = NULL;
+    int rc = SQLITE_OK;
 
     if (self->durable &&
         sqlite3_file_control(self->connection.db, "main", SQLITE_FCNTL_FILE_POINTER, &file) ==
             SQLITE_OK &&
         file && file->pMethods)
-        file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+        rc = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+    if (rc == SQLITE_OK)
+        return;
+    log_error("the store's disk failed to sync: the process ends, and the next start copies the "
+              "log again; look at the disk",
+              LOG_TEXT("store", self->connection.place->path), LOG_INT("code", rc));
+    abort();
 }
 
 /* Copies while the writer goes on, until what it added meanwhile is little. */

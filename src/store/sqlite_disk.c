@@ -380,22 +380,25 @@ static int disk_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     return rc;
 }
 
-const char *sqlite_disk(void)
+const char *sqlite_disk(const char *below)
 {
-    static sqlite3_vfs vfs;
+    static const char *const names[] = {"torg-disk", "torg-disk-over"};
+    static sqlite3_vfs layers[2];
+    sqlite3_vfs *vfs = &layers[below != NULL];
 
     pthread_mutex_lock(&lock);
-    if (!vfs.zName) {
-        sqlite3_vfs *real = sqlite3_vfs_find(NULL);
+    if (!vfs->zName) {
+        sqlite3_vfs *real = sqlite3_vfs_find(below);
 
-        vfs = *real;
-        vfs.pNext = NULL;
-        vfs.zName = "torg-disk";
-        vfs.szOsFile = (int)sizeof(struct own_file) + real->szOsFile;
-        vfs.pAppData = real;
-        vfs.xOpen = disk_open;
-        sqlite3_vfs_register(&vfs, 0);
+        *vfs = *real;
+        vfs->pNext = NULL;
+        vfs->zName = names[below != NULL];
+        vfs->szOsFile = (int)sizeof(struct own_file) + real->szOsFile;
+        vfs->pAppData = real;
+        vfs->xOpen = disk_open;
+        sqlite3_vfs_register(vfs, 0);
     }
+    assert(vfs->pAppData == sqlite3_vfs_find(below)); /* there is one besides the system's */
     pthread_mutex_unlock(&lock);
-    return vfs.zName;
+    return vfs->zName;
 }

@@ -5,12 +5,15 @@
  * SQLite's own throws a reader's memory map away with every commit it sees, and maps no more than
  * 2 GB. This one maps each file once for the whole process and keeps the map. It also gathers the
  * writes to the log, two small ones a page, up to the sync that every durable commit ends with.
- * Therefore: only for synchronous=FULL, and never where a database is made smaller.
+ * Therefore: only for synchronous=FULL and cache_spill=OFF (what is spilled and rolled back would
+ * be written later, over the frames of whoever has committed since), and never where a database is
+ * made smaller.
  */
 #ifndef TORG_STORE_SQLITE_DISK_H
 #define TORG_STORE_SQLITE_DISK_H
 
-/* The name to open a database with; made at the first call. */
-const char *sqlite_disk(void);
+/* The name to open a database with; made at the first call. below: the layer it stands on, as tests
+ * have it; NULL: the system's. */
+const char *sqlite_disk(const char *below);
 
 #endif

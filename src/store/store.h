@@ -73,7 +73,8 @@ typedef int (*store_fn)(struct store_tx *tx, void *arg, struct err *err);
  * the text says when it is unknown whether the commit took place; it is then never run again. */
 int store_write(struct store *store, store_fn fn, void *arg, struct err *err);
 
-/* Runs fn on one snapshot; it must not write. */
+/* Runs fn on one snapshot; it must not write. ERR_UNAVAILABLE of both: all connections are busy,
+ * too; ERR_LIMIT is only ever said of a value or a statement, and waiting does not help. */
 int store_read(struct store *store, store_fn fn, void *arg, struct err *err);
 
 /* Until store_let_go all reads of this thread may see one snapshot, taken by the first of them:

@@ -41,7 +41,7 @@ static int borrow(struct sqlite_store *self, struct sqlite_connection **connecti
 {
     *connection = NULL;
     if (!turnstile_enter(&self->readers, STORE_WAIT_MS_MAX))
-        return err_set(err, ERR_LIMIT, "sqlite %s: all %u readers are busy for %d ms",
+        return err_set(err, ERR_UNAVAILABLE, "sqlite %s: all %u readers are busy for %d ms",
                        self->place.path, self->reader_max, STORE_WAIT_MS_MAX);
     pthread_mutex_lock(&self->lock);
     if (self->idle_count > 0)
@@ -201,8 +201,7 @@ static int sqlite_open(const char *url, const struct store_options *options, str
     } else {
         self->place.path = mem_strdup(path);
         self->place.durable = true;
-        if (!self->place.vfs)
-            self->place.vfs = sqlite_disk();
+        self->place.vfs = sqlite_disk(self->place.vfs);
     }
     if (rc == 0)
         rc = sqlite_writer_start(&self->place, &self->writer, err);

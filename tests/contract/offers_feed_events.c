@@ -11,6 +11,7 @@
 #include "net/message.h"
 #include "offers/feed_events.h"
 #include "offers/feed_keep.h"
+#include "offers/feed_undo.h"
 
 enum { WAIT_MS = 60000, MANY_COUNT = 600 };
 
@@ -312,6 +313,27 @@ static void old_reports_and_names_go(void **state)
     assert_string_equal(report(feeds, 12), "1 a UNCHANGED");
 }
 
+/* Nothing could be given back, so nothing may be told to be undone. */
+static void what_has_no_report_is_not_undone(void **state)
+{
+    struct topic_scene *scene = start(state);
+    struct feed_scene *feeds = &scene->feeds;
+    struct feed_key key = key_of(feeds, 2);
+    struct feed_task task;
+    struct err err = {0};
+
+    run_task(feeds, 1, "a=1 b=1");
+    run_task(feeds, 2, "a=1");
+    for (int i = 0; i < FEED_REPORT_COUNT_MAX; i++)
+        run_task(feeds, 3 + i, "a=1");
+    keep(feeds);
+    assert_string_equal(report(feeds, 2), "");
+    assert_int_equal(feed_undo(&feeds->place.offers, &key, for_ever(), feeds->arena, &task, &err),
+                     ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "report"));
+    assert_string_equal(told(feeds, get_task(feeds, 2)), "DONE rows 1 unchanged 1 deleted 1");
+}
+
 static void a_long_report_goes_by_chunks(void **state)
 {
     struct topic_scene *scene = start(state);
@@ -329,7 +351,8 @@ static void a_long_report_goes_by_chunks(void **state)
 
 #define CASES                                                                                      \
     CASE(feeds_come_by_the_topic), CASE(a_lost_record_holds_the_task),                             \
-        CASE(an_end_is_committed_when_nothing_is_left), CASE(what_nobody_drives_is_gone_on_with),  \
+        CASE(what_has_no_report_is_not_undone), CASE(an_end_is_committed_when_nothing_is_left),    \
+        CASE(what_nobody_drives_is_gone_on_with),                                                  \
         CASE(the_silent_is_held_and_the_held_is_dropped), CASE(old_reports_and_names_go),          \
         CASE(a_long_report_goes_by_chunks)
 

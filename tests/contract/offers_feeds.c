@@ -420,6 +420,37 @@ static void what_was_touched_since_is_not_undone(void **state)
     assert_string_equal(shown(scene), "a=2:WITHDRAWN b=2 c=3 d=4 e=1 m=1 n=1:BANNED");
 }
 
+static int mark_twice(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct feed_scene *scene = arg;
+    struct feed_key key = key_of(scene, 1);
+    struct feed_record record;
+    struct feed_task task;
+    int rc = feed_task_find(tx, &key, scene->arena, &task, err);
+
+    if (!rc)
+        rc = feed_rows_find(tx, task.no, 1, "a", scene->arena, &record, err);
+    for (int i = 0; i < 2 && !rc; i++) {
+        bool outrun;
+
+        rc = feed_rows_mark_undone(tx, task.no, &record, TORG__V1__FEED_REPORT_ROW__UNDO__UNDO_LEFT,
+                                   BYTES_EMPTY, &outrun, err);
+        if (!rc)
+            assert_int_equal(outrun, i > 0);
+    }
+    return rc;
+}
+
+/* Two that undo one task: the second counts nothing again. */
+static void a_row_is_undone_once(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+
+    run_task(scene, 1, "a=1");
+    OK(store_write(scene->place.store, mark_twice, scene, &err));
+}
+
 static void undo_has_its_time(void **state)
 {
     struct feed_scene *scene = start(state);
@@ -592,7 +623,8 @@ static void tasks_are_listed_newest_first(void **state)
         CASE(a_held_task_can_be_dropped), CASE(deletion_goes_on_where_it_stopped),                 \
         CASE(a_dry_run_tells_and_changes_nothing), CASE(a_task_is_undone),                         \
         CASE(what_was_touched_since_is_not_undone), CASE(undo_has_its_time),                       \
-        CASE(an_item_that_comes_back_is_revived), CASE(offers_made_by_hand_are_matched),           \
+        CASE(a_row_is_undone_once), CASE(an_item_that_comes_back_is_revived),                      \
+        CASE(offers_made_by_hand_are_matched),                                                     \
         CASE(a_name_that_is_changed_by_hand_leaves_the_feed), CASE(feeds_of_a_seller_do_not_meet), \
         CASE(sellers_do_not_meet), CASE(failed_photos_are_told_in_the_report),                     \
         CASE(tasks_are_listed_newest_first)
