@@ -124,11 +124,14 @@ static void readers_see_the_model_while_all_moves(void **state)
     assert_int_equal(shard_hash(world.shard, &hash, &err), 0);
     if (shard_check(world.shard, &err))
         fail_msg("%s", err.text);
+    /* Those of the background give up while a batch is open: on a busy machine, all of them. */
+    if (shard_checkpoint(world.shard, &err))
+        fail_msg("%s", err.text);
     shard_close(world.shard);
 
     if (shard_open(&options, &world.shard, &err))
         fail_msg("%s", err.text);
-    assert_true(shard_offset(world.shard) > 0); /* the background has written checkpoints */
+    assert_true(shard_offset(world.shard) > 0);
     write_all(&world, &rng, shard_offset(world.shard));
     assert_int_equal(shard_hash(world.shard, &rebuilt_hash, &err), 0);
     assert_true(rebuilt_hash == hash);
