@@ -291,9 +291,9 @@ static size_t read_sent(struct scene *scene, size_t topic, struct sent *sent)
     return total;
 }
 
-/* Both topics: revisions of an offer never go back, and the last one is what is stored. How many
- * records the first has. */
-static size_t check_topics(struct scene *scene)
+/* Both topics: revisions of an offer never go back (but where two send at once, as a stale owner
+ * may), and the last one is what is stored. How many records the first has. */
+static size_t check_topics(struct scene *scene, bool two_send)
 {
     struct sent *sent = mem_array(RECORD_COUNT_MAX, sizeof(*sent));
     size_t counts[2];
@@ -307,7 +307,7 @@ static size_t check_topics(struct scene *scene)
 
             for (size_t j = i + 1; j < count && last; j++) {
                 if (sent[j].id == sent[i].id) {
-                    assert_true(sent[j].revision >= sent[i].revision);
+                    assert_true(two_send || sent[j].revision >= sent[i].revision);
                     last = false;
                 }
             }
@@ -334,7 +334,7 @@ static void every_change_reaches_both_topics_in_order(void **state)
     change_count += write_much(scene, 60);
     export_all(scene);
     assert_int_equal(queue_count(scene), 0);
-    assert_int_equal(check_topics(scene), change_count);
+    assert_int_equal(check_topics(scene, false), change_count);
 }
 
 static void two_changes_of_an_offer_are_two_batches(void **state)
@@ -352,7 +352,7 @@ static void two_changes_of_an_offer_are_two_batches(void **state)
     assert_int_equal(number(scene, "SELECT MIN(seq) FROM queue"), 4);
     assert_int_equal(round_of(scene), 1);
     assert_int_equal(round_of(scene), 0);
-    assert_int_equal(check_topics(scene), 4);
+    assert_int_equal(check_topics(scene, false), 4);
 }
 
 /* More of one shard than a window has, and more of all than a batch. */
@@ -368,7 +368,7 @@ static void a_long_queue_is_taken_in_parts(void **state)
     assert_true(first >= EXPORT_WINDOW_COUNT && first <= EXPORT_WINDOW_COUNT + 40);
     export_all(scene);
     assert_int_equal(queue_count(scene), 0);
-    check_topics(scene);
+    check_topics(scene, false);
 }
 
 static void nothing_is_deleted_before_every_acknowledgement(void **state)
@@ -390,7 +390,8 @@ static void nothing_is_deleted_before_every_acknowledgement(void **state)
     assert_int_equal(queue_count(scene), change_count);
     export_all(scene);
     assert_int_equal(queue_count(scene), 0);
-    assert_true(check_topics(scene) > change_count); /* what was stored without an answer, twice */
+    assert_true(check_topics(scene, false) >
+                change_count); /* what was stored without an answer, twice */
 }
 
 static void a_stale_ticket_deletes_nothing(void **state)
@@ -571,7 +572,7 @@ static void a_worker_exports_expires_and_forgets(void **state)
     wait_for(scene, "SELECT COUNT(*) FROM queue", 0);
     wait_for(scene, "SELECT COUNT(*) FROM idempotency", 0);
     stop_worker(scene);
-    check_topics(scene);
+    check_topics(scene, false);
     arena_free(arena);
 }
 
@@ -621,7 +622,7 @@ static void a_frozen_worker_loses_its_shards_to_the_other(void **state)
     assert_int_equal(count, 0);
     wait_for(scene, "SELECT COUNT(*) FROM queue", 0);
     stop_worker(scene);
-    check_topics(scene);
+    check_topics(scene, true);
 }
 
 /* --- the list of cases --- */
