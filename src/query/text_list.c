@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "query/text_parts.h"
 
 void *plan_alloc(struct arena *arena, size_t size)
@@ -267,6 +268,15 @@ static uint32_t array_seek(const struct text_list *list, uint32_t from, docid id
     return low;
 }
 
+int list_rewind(struct text_list *list, struct err *err)
+{
+    list->at = 0;
+    if (list->is_array)
+        return 0;
+    list->matcher->floor = 0;
+    return list->matcher->block ? postings_go(list->matcher, 0, err) : 0;
+}
+
 int list_next(struct text_list *list, docid from, docid *next, struct err *err)
 {
     int rc;
@@ -368,7 +378,11 @@ static int open_scorer(struct text_list *list, struct err *err)
 {
     int rc = 0;
 
-    if (!list->is_array && !list->is_open)
+    if (list->is_array || list->is_open)
+        return 0;
+    if (list->matcher->block_count == 1 && !postings_ended(list->matcher))
+        *list->scorer = *list->matcher; /* unpacked already */
+    else
         rc = postings_open(list->scorer, list->matcher->segment, list->term, err);
     list->is_open = !rc;
     return rc;
@@ -591,21 +605,26 @@ static float sum_needed(const struct text_list *list, float min)
     return (float)(BM25_K1 * least / (list->weight - least));
 }
 
-/* Postings of one window; those whose Σ is enough: their index and Σ. */
+/* Postings of a block; those whose Σ is enough: their index and Σ. */
 struct sum_job {
     const docid *ids;
     const uint32_t *codes;
-    const _Atomic uint32_t *lengths; /* of the window */
     uint32_t from, to;
     float need;
     uint32_t found;
     uint16_t indexes[BLOCK_SIZE];
     float sums[BLOCK_SIZE];
+    uint8_t lengths[2][BLOCK_SIZE]; /* by place in the table's fields, then by index */
 };
 
-static inline uint32_t length_at(const _Atomic uint32_t *lengths, docid id)
+static void gather_lengths(const struct text_plan *plan, const struct code_table *table,
+                           struct sum_job *job)
 {
-    return atomic_load_explicit(&lengths[id & (WINDOW_SIZE - 1)], memory_order_relaxed);
+    uint32_t i;
+
+    for (i = 0; i < table->field_count; i++)
+        doc_lengths_gather(plan->snapshot->lengths, table->fields[i], job->ids + job->from,
+                           job->to - job->from, job->lengths[i] + job->from);
 }
 
 /* What the loops read is kept in locals: for all the compiler knows, a store could change it. */
@@ -614,16 +633,14 @@ static void sum_one_field(const struct text_plan *plan, const struct code_table 
 {
     const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
     const float *factors = table->factors[0];
-    const _Atomic uint32_t *lengths = job->lengths;
+    const uint8_t *lengths = job->lengths[0];
     const uint32_t *codes = job->codes;
-    const docid *ids = job->ids;
     uint16_t *indexes = job->indexes;
     float *sums = job->sums, need = job->need;
-    unsigned shift = table->fields[0] * 8U;
-    uint32_t found = job->found, to = job->to, i;
+    uint32_t found = 0, to = job->to, i;
 
     for (i = job->from; i < to; i++) {
-        float sum = factors[codes[i]] * norms[length_at(lengths, ids[i]) >> shift & 255];
+        float sum = factors[codes[i]] * norms[lengths[i]];
 
         indexes[found] = (uint16_t)i;
         sums[found] = sum;
@@ -638,18 +655,16 @@ static void sum_two_fields(const struct text_plan *plan, const struct code_table
     const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
     const float *other_norms = plan->snapshot->norms->of_length[table->fields[1]];
     const float *factors = table->factors[0], *other_factors = table->factors[1];
-    const _Atomic uint32_t *lengths = job->lengths;
+    const uint8_t *lengths = job->lengths[0], *other_lengths = job->lengths[1];
     const uint32_t *codes = job->codes;
-    const docid *ids = job->ids;
     uint16_t *indexes = job->indexes;
     float *sums = job->sums, need = job->need;
-    unsigned shift = table->fields[0] * 8U, other_shift = table->fields[1] * 8U;
-    uint32_t found = job->found, to = job->to, i;
+    uint32_t found = 0, to = job->to, i;
 
     for (i = job->from; i < to; i++) {
-        uint32_t length = length_at(lengths, ids[i]), code = codes[i];
-        float sum = factors[code] * norms[length >> shift & 255] +
-                    other_factors[code] * other_norms[length >> other_shift & 255];
+        uint32_t code = codes[i];
+        float sum =
+            factors[code] * norms[lengths[i]] + other_factors[code] * other_norms[other_lengths[i]];
 
         indexes[found] = (uint16_t)i;
         sums[found] = sum;
@@ -663,8 +678,9 @@ static void sum_fields(const struct text_plan *plan, const struct text_list *lis
 {
     uint32_t i;
 
+    job->found = 0;
     for (i = job->from; i < job->to; i++) {
-        float sum = sum_of_code(plan, list, job->codes[i], length_at(job->lengths, job->ids[i]));
+        float sum = sum_of_code(plan, list, job->codes[i], lengths_of(plan, job->ids[i]));
 
         job->indexes[job->found] = (uint16_t)i;
         job->sums[job->found] = sum;
@@ -673,46 +689,42 @@ static void sum_fields(const struct text_plan *plan, const struct text_list *lis
 }
 
 static void sum_block(const struct text_plan *plan, const struct text_list *list,
-                      struct sum_job *job, uint32_t to)
+                      struct sum_job *job)
 {
     const struct code_table *table = list->table;
     bool rare_codes = list->scorer->segment->info.code_count > CODE_TABLE_SIZE;
 
-    while (job->from < to) {
-        uint32_t window = window_of(job->ids[job->from]);
-
-        job->to = to;
-        if (window_of(job->ids[to - 1]) != window)
-            job->to = job->from +
-                      lower_bound(job->ids + job->from, to - job->from, window_first(window + 1));
-        job->lengths = doc_lengths_page(plan->snapshot->lengths, window);
-        if (table->field_count == 1 && !rare_codes)
-            sum_one_field(plan, table, job);
-        else if (table->field_count == 2 && !rare_codes)
-            sum_two_fields(plan, table, job);
-        else
-            sum_fields(plan, list, job);
-        job->from = job->to;
+    if (rare_codes || table->field_count == 0 || table->field_count > ARRAY_COUNT(job->lengths)) {
+        sum_fields(plan, list, job);
+        return;
     }
+    gather_lengths(plan, table, job);
+    if (table->field_count == 1)
+        sum_one_field(plan, table, job);
+    else
+        sum_two_fields(plan, table, job);
 }
 
 static int score_packed(const struct text_plan *plan, struct text_list *list, docid first,
                         docid last, float min, struct scored_run *run, struct err *err)
 {
     struct postings *postings = list->scorer;
-    struct sum_job job = {.need = sum_needed(list, min)};
-    uint32_t to = postings->size, kept = 0, i;
+    uint32_t kept = 0, i;
+    struct sum_job job;
     int rc = postings_ids(postings, &job.ids, err);
 
     if (!rc)
         rc = postings_codes(postings, &job.codes, err);
     if (rc)
         return rc;
+    job.need = sum_needed(list, min);
+    job.from = 0;
+    job.to = postings->size;
     if (block_first(postings) < first)
-        job.from = lower_bound(job.ids, to, first);
+        job.from = lower_bound(job.ids, job.to, first);
     if (postings->last > last)
-        to = job.from + lower_bound(job.ids + job.from, to - job.from, last + 1);
-    sum_block(plan, list, &job, to);
+        job.to = job.from + lower_bound(job.ids + job.from, job.to - job.from, last + 1);
+    sum_block(plan, list, &job);
     for (i = 0; i < job.found; i++) {
         float value = value_of(job.sums[i], list->weight);
 

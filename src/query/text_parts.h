@@ -189,9 +189,7 @@ static inline float value_of(float t, float weight)
 
 static inline uint32_t lengths_of(const struct text_plan *plan, docid id)
 {
-    const _Atomic uint32_t *page = doc_lengths_page(plan->snapshot->lengths, window_of(id));
-
-    return atomic_load_explicit(&page[id & (WINDOW_SIZE - 1)], memory_order_relaxed);
+    return doc_lengths_get(plan->snapshot->lengths, id);
 }
 
 static inline struct text_slot *leaf_slots(const struct text_plan *plan,
@@ -223,6 +221,8 @@ int list_open(struct text_plan *plan, struct text_part *part, const struct text_
 /* The lists of LEAF_ANY: long ones each for itself, short ones as one array. */
 int list_open_any(struct text_plan *plan, struct text_part *part, const struct text_leaf *leaf,
                   struct part_leaf *here, struct err *err);
+/* To the beginning, for another walk over windows. */
+int list_rewind(struct text_list *list, struct err *err);
 /* The next id that list_fill has not passed, or less; DOCID_END: none. */
 int list_next(struct text_list *list, docid from, docid *next, struct err *err);
 int list_fill(struct text_list *list, uint32_t window, struct window_bits *bits, struct err *err);
