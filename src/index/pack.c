@@ -229,17 +229,6 @@ void pack_stream(struct buf *bits, struct buf *exceptions, const uint32_t *value
         buf_put_byte(bits, (uint8_t)waiting);
 }
 
-static uint32_t stream_at(struct bytes bits, unsigned width, size_t i)
-{
-    size_t bit = i * width, byte = bit / 8, left = bits.size - byte;
-    uint8_t word[8] = {0};
-
-    if (left >= sizeof(word))
-        return (uint32_t)(get_le64(bits.data + byte) >> bit % 8) & low_mask(width);
-    memcpy(word, bits.data + byte, left);
-    return (uint32_t)(get_le64(word) >> bit % 8) & low_mask(width);
-}
-
 bool unpack_stream(struct bytes bits, struct bytes *patches, const struct stream_form *form,
                    size_t from, size_t count, uint32_t *out)
 {

@@ -288,13 +288,6 @@ int text_segment_next_term(const struct text_segment *segment, uint32_t from, ui
     return 0;
 }
 
-uint32_t text_segment_tfs(const struct text_segment *segment, uint32_t code)
-{
-    if (code >= segment->info.code_count)
-        return 0;
-    return get_le32(segment->sections[SECTION_CODES].data + (size_t)code * 4);
-}
-
 /* One container, from its entry in OWNED. */
 static int read_container(const struct text_segment *segment, uint32_t index, uint32_t *before,
                           uint32_t *count, struct window_bits *bits, struct err *err)

@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/endian.h"
 #include "base/err.h"
 #include "index/window.h"
 
@@ -96,7 +97,12 @@ int text_segment_next_term(const struct text_segment *segment, uint32_t from, ui
                            struct err *err);
 
 /* The four frequencies that a code stands for, a byte each, field 0 lowest. Checked at open. */
-uint32_t text_segment_tfs(const struct text_segment *segment, uint32_t code);
+static inline uint32_t text_segment_tfs(const struct text_segment *segment, uint32_t code)
+{
+    if (code >= segment->info.code_count)
+        return 0;
+    return get_le32(segment->sections[SECTION_CODES].data + (size_t)code * 4);
+}
 
 /* The ids of one window that the segment was born with. */
 int text_segment_owned(const struct text_segment *segment, uint32_t window,

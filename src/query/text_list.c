@@ -500,17 +500,80 @@ int list_values(const struct text_plan *plan, struct text_list *list, const doci
     return rc;
 }
 
-int list_occurrences(const struct text_list *list, struct occurrence *out, uint32_t *tfs,
-                     uint32_t *count, struct err *err)
+static int list_occurrences(const struct text_list *list, struct occurrence *out, uint32_t *tfs,
+                            struct err *err)
 {
+    uint32_t count;
+
     *tfs = list_tfs(list);
     if (list->is_array) {
         struct buffer_cursor cursor = {.tfs = *tfs, .packed = list->packed[list->index]};
 
-        buffer_cursor_occurrences(&cursor, out, count);
+        buffer_cursor_occurrences(&cursor, out, &count);
         return 0;
     }
-    return postings_occurrences(list->scorer, list->index, out, count, err);
+    return postings_occurrences(list->scorer, list->index, out, &count, err);
+}
+
+int list_places(const struct text_list *list, int32_t form, struct occurrence *scratch,
+                uint32_t *places, uint32_t *count, struct err *err)
+{
+    bool plain = form == FORM_ANY && !list->is_array;
+    uint32_t tfs, found = 0, field, i;
+    const uint32_t *next = places;
+    int rc = plain ? postings_positions(list->scorer, list->index, places, &tfs, err)
+                   : list_occurrences(list, scratch, &tfs, err);
+
+    *count = 0;
+    if (rc)
+        return rc;
+    for (field = 0; tfs >> field * 8; field++) {
+        bool wanted = list->fields >> field & 1;
+
+        for (i = 0; i < (tfs >> field * 8 & 255); i++) {
+            uint32_t position = plain ? *next++ : scratch->position;
+            bool is_form = form == FORM_ANY || scratch->form == (uint32_t)form;
+
+            scratch += !plain;
+            places[found] = position | field << PLACE_FIELD_SHIFT;
+            found += wanted && is_form && !(position >> PLACE_FIELD_SHIFT);
+        }
+        if (field + 1 == SEGMENT_FIELD_COUNT)
+            break;
+    }
+    *count = found;
+    return 0;
+}
+
+int list_find_run(struct text_list *list, const docid *ids, uint32_t *count, int32_t *indexes,
+                  struct err *err)
+{
+    struct postings *postings = list->scorer;
+    int16_t found[BLOCK_SIZE];
+    uint32_t i;
+    int rc = open_scorer(list, err);
+
+    for (i = 0; i < *count && list->is_array; i++) {
+        bool is_there;
+
+        (void)list_find(list, ids[i], &is_there, err); /* cannot fail */
+        indexes[i] = is_there ? (int32_t)list->index : -1;
+    }
+    if (rc || list->is_array)
+        return rc;
+    if (postings_ended(postings) || ids[0] > postings->last || ids[0] < block_first(postings))
+        rc = postings_return_block(postings, ids[0], err);
+    if (!rc && (postings_ended(postings) || ids[0] < block_first(postings))) {
+        *count = 1;
+        indexes[0] = -1;
+        return 0;
+    }
+    while (!rc && ids[*count - 1] > postings->last)
+        --*count;
+    rc = rc ? rc : postings_indexes(postings, ids, *count, found, err);
+    for (i = 0; i < *count && !rc; i++)
+        indexes[i] = found[i];
+    return rc;
 }
 
 /* ---- blocks with values ---- */

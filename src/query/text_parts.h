@@ -24,6 +24,7 @@ enum {
     UNION_SMALL_COUNT = 4096,          /* postings of a list that is merged with others at once */
     UNION_MERGE_COUNT_MAX = 256 << 10, /* and of all of them */
     CODE_TABLE_SIZE = 256,             /* codes above are rare and slow */
+    PLACE_FIELD_SHIFT = 28,            /* positions are below: a field has 64 k words */
     ALL_FIELDS = (1 << SEGMENT_FIELD_COUNT) - 1,
 };
 
@@ -169,7 +170,7 @@ struct plan_scratch {
     float scores[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
     float sums[WINDOW_SIZE];
     struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
-    uint32_t starts[POSTING_OCCURRENCE_MAX];
+    uint32_t starts[POSTING_OCCURRENCE_MAX], places[POSTING_OCCURRENCE_MAX];
     struct candidates *candidates;
 };
 
@@ -236,8 +237,14 @@ float list_value(const struct text_plan *plan, const struct text_list *list, uin
 /* Values of many documents, ascending; -1 where the list does not have it. */
 int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
                 const uint32_t *lengths, uint32_t count, float *values, struct err *err);
-int list_occurrences(const struct text_list *list, struct occurrence *out, uint32_t *tfs,
-                     uint32_t *count, struct err *err);
+/* Where its word stands in the document that was found: position and, from PLACE_FIELD_SHIFT on, the
+ * field; ascending, of the list's fields, and of a form unless FORM_ANY. */
+int list_places(const struct text_list *list, int32_t form, struct occurrence *scratch,
+                uint32_t *places, uint32_t *count, struct err *err);
+/* Goes to the block of ids[0] and finds those of the ids that it reaches: *count of them, as many as
+ * were asked at most. indexes: -1, or what list->index is for it. */
+int list_find_run(struct text_list *list, const docid *ids, uint32_t *count, int32_t *indexes,
+                  struct err *err);
 
 /* The scorer, block by block. */
 int list_score_from(struct text_list *list, docid id, struct err *err);
@@ -261,6 +268,9 @@ int leaf_next(struct text_plan *plan, struct text_part *part, uint32_t leaf, doc
               docid *next, struct err *err);
 int leaf_holds(struct text_plan *plan, struct text_part *part, uint32_t leaf, docid id, bool *holds,
                struct err *err);
+/* The same for up to BLOCK_SIZE, ascending. */
+int leaf_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, const docid *ids,
+              uint32_t count, bool *holds, struct err *err);
 /* Its part of the score; 0 when the words are not there. sure: it is known to hold, or will be
  * asked: positions and forms are not looked at. */
 int leaf_value(struct text_plan *plan, struct text_part *part, uint32_t leaf, docid id,
