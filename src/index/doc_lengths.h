@@ -25,8 +25,8 @@ void doc_lengths_free(struct doc_lengths *lengths); /* no reader inside; NULL is
 
 void doc_lengths_set(struct doc_lengths *lengths, docid id, uint32_t packed); /* writer */
 
-/* Packed, field 0 lowest; 0 of who was never set. */
-uint32_t doc_lengths_get(const struct doc_lengths *lengths, docid id);
+/* Of the first fields, packed, field 0 lowest; 0 of who was never set. */
+uint32_t doc_lengths_get(const struct doc_lengths *lengths, uint32_t field_count, docid id);
 /* One field of many documents, ascending. */
 void doc_lengths_gather(const struct doc_lengths *lengths, unsigned field, const docid *ids,
                         uint32_t count, uint8_t *out);

@@ -32,6 +32,13 @@ struct posting_places {
     uint32_t patch_highs[POSTINGS_PATCH_MAX];
 };
 
+/* Occurrences of a short list; private too. */
+struct posting_list {
+    struct bytes occurrences; /* of all */
+    struct bytes rest;        /* from posting index on */
+    uint32_t index;
+};
+
 struct postings {
     const struct text_segment *segment; /* borrowed */
     uint32_t count;                     /* of documents of the term, dead ones included */
@@ -51,7 +58,7 @@ struct postings {
     struct patched_form code_form;
     const uint8_t *packed; /* ids */
     const uint8_t *packed_codes;
-    struct bytes list_occurrences; /* of a short list */
+    struct posting_list list;
     uint32_t pos_offset;           /* of a block, / 8 */
     docid ids[BLOCK_SIZE + POSTINGS_SPARE];
     uint16_t ids16[BLOCK_SIZE]; /* distances from before + 1 */

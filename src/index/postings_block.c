@@ -65,7 +65,7 @@ static int read_list(struct postings *postings, uint64_t offset, struct err *err
             return postings_damaged(postings, "too few codes", err);
     }
     postings->has_ids = postings->has_codes = true;
-    postings->list_occurrences = in;
+    postings->list = (struct posting_list){in, in, 0};
     return 0;
 }
 

@@ -30,29 +30,46 @@ static bool add_up(uint32_t tfs, struct occurrence *out)
     return true;
 }
 
-/* Of a short list: those of the postings before are passed over. */
+static bool list_occurrence(struct bytes *in, struct occurrence *out)
+{
+    uint64_t value;
+
+    if (!varint_get(in, &value) || value >> 2 > UINT32_MAX)
+        return false;
+    out->position = (uint32_t)(value >> 2);
+    out->form = value & 3;
+    if (out->form < 3)
+        return true;
+    if (!varint_get32(in, &out->form) || out->form > UINT32_MAX - 3)
+        return false;
+    out->form += 3;
+    return true;
+}
+
+/* Of a short list: those of the postings before are passed over, from where one read last. */
 static bool list_occurrences(struct postings *postings, uint32_t index, struct occurrence *out,
                              uint32_t count)
 {
-    struct bytes in = postings->list_occurrences;
+    struct posting_list *list = &postings->list;
+    struct occurrence passed;
     uint32_t skip = 0, i;
+    struct bytes in;
 
-    for (i = 0; i < index; i++)
+    if (index < list->index) {
+        list->index = 0;
+        list->rest = list->occurrences;
+    }
+    for (i = list->index; i < index; i++)
         skip += tfs_count(text_segment_tfs(postings->segment, postings->codes[i]));
-    for (i = 0; i < skip + count; i++) {
-        uint64_t value;
-        uint32_t form;
-
-        if (!varint_get(&in, &value) || value >> 2 > UINT32_MAX)
+    for (i = 0; i < skip; i++) {
+        if (!list_occurrence(&list->rest, &passed))
             return false;
-        form = value & 3;
-        if (form == 3) {
-            if (!varint_get32(&in, &form) || form > UINT32_MAX - 3)
-                return false;
-            form += 3;
-        }
-        if (i >= skip)
-            out[i - skip] = (struct occurrence){(uint32_t)(value >> 2), form};
+    }
+    list->index = index;
+    in = list->rest;
+    for (i = 0; i < count; i++) {
+        if (!list_occurrence(&in, &out[i]))
+            return false;
     }
     return true;
 }
@@ -66,7 +83,8 @@ static int block_starts(struct postings *postings, struct err *err)
 
     for (i = 0; i < postings->size && !rc; i++) {
         postings->starts[i] = sum;
-        sum += tfs_count(text_segment_tfs(segment, codes[i]));
+        sum += codes[i] < SEGMENT_COUNTED_CODES ? segment->occurrence_counts[codes[i]]
+                                                : tfs_count(text_segment_tfs(segment, codes[i]));
     }
     postings->starts[postings->size] = sum;
     return rc;

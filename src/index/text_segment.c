@@ -103,6 +103,7 @@ static int segment_over(const char *name, const uint8_t *data, size_t size, bool
                         bool trusted, struct text_segment **out, struct err *err)
 {
     struct text_segment *segment = mem_zero(sizeof(*segment));
+    uint32_t code;
     size_t words;
     int rc;
 
@@ -124,6 +125,8 @@ static int segment_over(const char *name, const uint8_t *data, size_t size, bool
         text_segment_close(segment);
         return rc;
     }
+    for (code = 0; code < SEGMENT_COUNTED_CODES; code++)
+        segment->occurrence_counts[code] = (uint16_t)tfs_count(text_segment_tfs(segment, code));
     *out = segment;
     return 0;
 }

@@ -29,6 +29,7 @@ enum {
     SEGMENT_FIELD_COUNT = 4,          /* text fields that have frequencies of their own */
     POSTING_OCCURRENCE_MAX = 4 * 255, /* of one term in one document */
     SEGMENT_TERM_NONE = -1,
+    SEGMENT_COUNTED_CODES = 256, /* the most frequent ones */
 };
 
 enum text_segment_section {
@@ -70,6 +71,7 @@ struct text_segment {
     struct bytes sections[SECTION_COUNT];
     _Atomic uint64_t *checked; /* a bit a chunk whose sum was found right */
     size_t chunk_count;
+    uint16_t occurrence_counts[SEGMENT_COUNTED_CODES]; /* by code: the sum of its frequencies */
 };
 
 /* Maps a file. */

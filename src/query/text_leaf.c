@@ -236,10 +236,9 @@ int leaf_holds(struct text_plan *plan, struct text_part *part, uint32_t leaf, do
     return 0;
 }
 
-/* Documents that lie in one block of each list are looked for at once. */
-static int hold_phrase(struct text_plan *plan, const struct text_leaf *meant,
-                       struct part_leaf *leaf, const docid *ids, uint32_t count, bool *holds,
-                       struct err *err)
+/* A word or a phrase. Documents that lie in one block of each list are looked for at once. */
+static int hold_words(struct text_plan *plan, const struct text_leaf *meant, struct part_leaf *leaf,
+                      const docid *ids, uint32_t count, bool *holds, struct err *err)
 {
     int32_t indexes[PHRASE_RUN_WORDS][BLOCK_SIZE];
     uint32_t done, run, i, k;
@@ -257,7 +256,7 @@ static int hold_phrase(struct text_plan *plan, const struct text_leaf *meant,
                 leaf->lists[k]->index = (uint32_t)indexes[k][i];
             }
             holds[done + i] = found;
-            if (found)
+            if (found && !meant->exact)
                 rc = stands(plan, meant, leaf, 0, meant->count, &holds[done + i], err);
         }
     }
@@ -272,8 +271,9 @@ int leaf_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, con
     int rc = 0;
 
     assert(count <= BLOCK_SIZE);
-    if (meant->kind == LEAF_PHRASE && meant->count <= PHRASE_RUN_WORDS && at(part, leaf)->count)
-        return hold_phrase(plan, meant, at(part, leaf), ids, count, holds, err);
+    if ((meant->kind == LEAF_PHRASE || meant->kind == LEAF_WORD) &&
+        meant->count <= PHRASE_RUN_WORDS && at(part, leaf)->count)
+        return hold_words(plan, meant, at(part, leaf), ids, count, holds, err);
     for (i = 0; i < count && !rc; i++)
         rc = leaf_holds(plan, part, leaf, ids[i], &holds[i], err);
     return rc;

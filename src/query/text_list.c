@@ -372,6 +372,29 @@ int list_offsets(struct text_list *list, uint32_t window, uint16_t *offsets, uin
     return rc;
 }
 
+int list_take(struct text_list *list, docid ids[BLOCK_SIZE], uint32_t *count, struct err *err)
+{
+    struct postings *postings = list->matcher;
+    const docid *found;
+    int rc;
+
+    *count = 0;
+    if (list->is_array) {
+        *count = list->count - list->at < BLOCK_SIZE ? list->count - list->at : BLOCK_SIZE;
+        memcpy(ids, list->ids + list->at, *count * sizeof(*ids));
+        list->at += *count;
+        return 0;
+    }
+    if (postings_ended(postings))
+        return 0;
+    rc = postings_ids(postings, &found, err);
+    if (rc)
+        return rc;
+    *count = postings->size;
+    memcpy(ids, found, *count * sizeof(*ids));
+    return postings_next_block(postings, err);
+}
+
 /* ---- single documents ---- */
 
 static int open_scorer(struct text_list *list, struct err *err)
@@ -571,8 +594,15 @@ int list_find_run(struct text_list *list, const docid *ids, uint32_t *count, int
     while (!rc && ids[*count - 1] > postings->last)
         --*count;
     rc = rc ? rc : postings_indexes(postings, ids, *count, found, err);
-    for (i = 0; i < *count && !rc; i++)
+    for (i = 0; i < *count && !rc; i++) {
+        uint32_t code;
+
         indexes[i] = found[i];
+        if (!list->masked || found[i] < 0)
+            continue;
+        rc = postings_code_at(postings, (uint32_t)found[i], &code, err);
+        indexes[i] = !rc && has_fields(list, code) ? found[i] : -1;
+    }
     return rc;
 }
 

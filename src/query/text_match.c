@@ -449,12 +449,63 @@ static int count_plain_or(struct text_plan *plan, struct text_part *part, uint64
     }
 }
 
+/* Keeps those of the ids that hold the leaf, or do not. */
+static int sift(struct text_plan *plan, struct text_part *part, uint32_t leaf, bool wanted,
+                docid *ids, uint32_t *count, struct err *err)
+{
+    bool holds[BLOCK_SIZE];
+    uint32_t kept = 0, i;
+    int rc = *count ? leaf_hold(plan, part, leaf, ids, *count, holds, err) : 0;
+
+    for (i = 0; i < *count && !rc; i++) {
+        ids[kept] = ids[i];
+        kept += holds[i] == wanted;
+    }
+    *count = kept;
+    return rc;
+}
+
+/* By the documents of the rarest word that must be there, block by block. */
+static int count_by_list(struct text_plan *plan, struct text_part *part, struct text_list *driver,
+                         uint64_t *count, struct err *err)
+{
+    bool known = plan->leaves[part->order[0]].exact && !driver->masked;
+    docid ids[BLOCK_SIZE];
+    uint32_t taken, kept, i;
+    int rc = list_take(driver, ids, &taken, err);
+
+    while (!rc && taken) {
+        for (i = 0, kept = 0; i < taken; i++) {
+            docid id = ids[i];
+
+            ids[kept] = id;
+            kept += live_has(part->live, id);
+        }
+        for (i = known; i < plan->must_count && !rc; i++)
+            rc = sift(plan, part, part->order[i], true, ids, &kept, err);
+        for (i = 0; i < plan->leaf_count && plan->not_count && !rc; i++) {
+            if (plan->leaves[i].occur == OCCUR_NOT && part->leaves[i].count)
+                rc = sift(plan, part, i, false, ids, &kept, err);
+        }
+        *count += rc ? 0 : kept;
+        rc = rc ? rc : list_take(driver, ids, &taken, err);
+    }
+    return rc;
+}
+
 static int count_part(struct text_plan *plan, struct text_part *part, uint64_t *count,
                       struct err *err)
 {
+    enum { LIST_SPAN = 64 }; /* a block at a time is better than windows for denser lists, too */
+    struct text_list *driver =
+        plan->must_count && plan->should_min == 0 ? leaf_driver(plan, part, part->order[0]) : NULL;
     uint32_t window;
-    int rc = part_next(plan, part, 0, &window, err);
+    int rc;
 
+    if (driver && plan->tuning.use_windows <= 0 &&
+        (plan->tuning.use_windows < 0 || driver->count < part->span / LIST_SPAN + 1))
+        return count_by_list(plan, part, driver, count, err);
+    rc = part_next(plan, part, 0, &window, err);
     while (!rc && window != WINDOW_END) {
         rc = part_match(plan, part, window, NULL, false, err);
         if (!rc && part->has_matches)

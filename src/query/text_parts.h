@@ -190,7 +190,7 @@ static inline float value_of(float t, float weight)
 
 static inline uint32_t lengths_of(const struct text_plan *plan, docid id)
 {
-    return doc_lengths_get(plan->snapshot->lengths, id);
+    return doc_lengths_get(plan->snapshot->lengths, plan->field_count, id);
 }
 
 static inline struct text_slot *leaf_slots(const struct text_plan *plan,
@@ -230,6 +230,8 @@ int list_fill(struct text_list *list, uint32_t window, struct window_bits *bits,
 /* Offsets of its documents in the window; goes on as list_fill does. */
 int list_offsets(struct text_list *list, uint32_t window, uint16_t *offsets, uint32_t *count,
                  struct err *err);
+/* The ids of the next block, and on; *count 0: the end. Some may have nothing in the fields. */
+int list_take(struct text_list *list, docid ids[BLOCK_SIZE], uint32_t *count, struct err *err);
 int list_find(struct text_list *list, docid id, bool *found, struct err *err);
 /* Of the posting that was found. */
 uint32_t list_tfs(const struct text_list *list);

@@ -123,13 +123,14 @@ int candidates_score(struct text_plan *plan, struct text_part *part, struct cand
                      bool known, bool matched, float min, struct err *err)
 {
     const struct text_step *first = &part->steps[0];
+    bool alone = known && part->step_count == 1; /* nothing is left to be weighed */
     float left = part->max;
     uint32_t i;
     int rc = 0;
 
     for (i = 0; i < candidates->count; i++) {
         candidates->rows[i] = (uint16_t)i;
-        candidates->lengths[i] = lengths_of(plan, candidates->ids[i]);
+        candidates->lengths[i] = alone ? 0 : lengths_of(plan, candidates->ids[i]);
         candidates->partial[i] = known ? candidates->values[first->row][i] : 0;
         candidates->should[i] = known && !first->must;
     }
