@@ -376,7 +376,7 @@ void part_steps(struct text_plan *plan, struct text_part *part)
         const struct text_leaf *meant = &plan->leaves[leaf];
         const struct part_leaf *here = &part->leaves[leaf];
         bool must = meant->occur == OCCUR_MUST;
-        struct text_step step = {leaf, meant->row, NULL, must, here->max, here->count};
+        struct text_step step = {leaf, meant->row, NULL, must, false, here->max, here->count};
 
         if (meant->occur == OCCUR_NOT)
             continue;

@@ -118,6 +118,7 @@ struct text_step {
     uint32_t row;           /* of candidates.values */
     struct text_list *list; /* NULL: ask the leaf */
     bool must;
+    bool gone; /* whoever holds it was looked at before: it drops out */
     float max;
     uint64_t count;
 };

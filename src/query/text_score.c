@@ -47,7 +47,7 @@ static int add_step(struct text_plan *plan, struct text_part *part, struct candi
         candidates->partial[i] += value;
         candidates->should[i] = (uint8_t)(candidates->should[i] + (holds && !step->must));
         keep(candidates, kept, i);
-        kept += (holds || !step->must || matched) &&
+        kept += (holds || !step->must || matched) && !(holds && step->gone) &&
                 (candidates->partial[i] + left) * BOUND_SLACK >= min;
     }
     candidates->count = kept;
