@@ -493,17 +493,57 @@ static int count_by_list(struct text_plan *plan, struct text_part *part, struct 
     return rc;
 }
 
+/* The list to count by; NULL: windows are better. A block at a time pays for denser lists, too. */
+static struct text_list *count_driver(const struct text_plan *plan, const struct text_part *part)
+{
+    enum { LIST_SPAN = 64 };
+    struct text_list *list;
+
+    if (plan->must_count == 0 || plan->should_min || plan->tuning.use_windows > 0)
+        return NULL;
+    list = leaf_driver(plan, part, part->order[0]);
+    if (!list || plan->tuning.use_windows < 0)
+        return list;
+    return list->count < part->span / LIST_SPAN + 1 ? list : NULL;
+}
+
+/* Of two words where nobody was masked: both counts are known, so it takes only those who have both.
+ * *done: it was so. */
+static int count_two(struct text_plan *plan, struct text_part *part, uint64_t *count, bool *done,
+                     struct err *err)
+{
+    enum { LIST_SPAN = 64 };
+    struct text_list *a = part->leaves[0].lists[0], *b = part->leaves[plan->leaf_count - 1].lists[0];
+    struct text_list *rare = a && b && a->count < b->count ? a : b;
+    docid ids[BLOCK_SIZE];
+    uint32_t taken, kept;
+    uint64_t both = 0;
+    int rc = 0;
+
+    *done = plan->leaf_count == 2 && a && b && !a->masked && !b->masked && part->live->rest &&
+            part->live->count_delta == 0 && plan->tuning.use_windows <= 0 &&
+            rare->count < part->span / LIST_SPAN + 1;
+    if (!*done)
+        return 0;
+    do {
+        rc = list_take(rare, ids, &taken, err);
+        kept = taken;
+        if (!rc)
+            rc = sift(plan, part, rare == a ? 1 : 0, true, ids, &kept, err);
+        both += rc ? 0 : kept;
+    } while (!rc && taken);
+    *count += (uint64_t)a->count + b->count - both;
+    return rc;
+}
+
 static int count_part(struct text_plan *plan, struct text_part *part, uint64_t *count,
                       struct err *err)
 {
-    enum { LIST_SPAN = 64 }; /* a block at a time is better than windows for denser lists, too */
-    struct text_list *driver =
-        plan->must_count && plan->should_min == 0 ? leaf_driver(plan, part, part->order[0]) : NULL;
+    struct text_list *driver = count_driver(plan, part);
     uint32_t window;
     int rc;
 
-    if (driver && plan->tuning.use_windows <= 0 &&
-        (plan->tuning.use_windows < 0 || driver->count < part->span / LIST_SPAN + 1))
+    if (driver)
         return count_by_list(plan, part, driver, count, err);
     rc = part_next(plan, part, 0, &window, err);
     while (!rc && window != WINDOW_END) {
@@ -543,9 +583,16 @@ int text_plan_count(struct text_plan *plan, uint64_t *count, struct err *err)
         return 0;
     if (plan->everything)
         return count_everything(plan, count, err);
-    for (i = 0; i < plan->part_count && !rc; i++)
+    for (i = 0; i < plan->part_count && !rc; i++) {
+        bool done = false;
+
+        if (plain)
+            rc = count_two(plan, plan->parts[i], count, &done, err);
+        if (rc || done)
+            continue;
         rc = plain ? count_plain_or(plan, plan->parts[i], count, err)
                    : count_part(plan, plan->parts[i], count, err);
+    }
     return rc;
 }
 
@@ -553,11 +600,15 @@ bool text_plan_is_cheap(const struct text_plan *plan)
 {
     uint32_t i;
 
-    for (i = 0; i < plan->leaf_count && plan->must_count == 0; i++) {
+    for (i = 0; i < plan->leaf_count; i++) {
         if (!plan->leaves[i].exact)
             return false;
     }
-    return plan->must_count == 0;
+    for (i = 0; i < plan->part_count && plan->must_count; i++) {
+        if (!count_driver(plan, plan->parts[i]))
+            return false;
+    }
+    return true;
 }
 
 int text_plan_rewind(struct text_plan *plan, struct err *err)
