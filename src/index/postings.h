@@ -59,7 +59,7 @@ struct postings {
     const uint8_t *packed; /* ids */
     const uint8_t *packed_codes;
     struct posting_list list;
-    uint32_t pos_offset;           /* of a block, / 8 */
+    uint32_t pos_offset; /* of a block, / 8 */
     docid ids[BLOCK_SIZE + POSTINGS_SPARE];
     uint16_t ids16[BLOCK_SIZE]; /* distances from before + 1 */
     uint32_t codes[BLOCK_SIZE];

@@ -207,6 +207,12 @@ static inline const struct buffer_hits *hits_of(const struct text_plan *plan,
     return &plan->hits[(size_t)(slot - plan->slots) * plan->snapshot->buffer_count + part->buffer];
 }
 
+/* The lowest id that the block may have: before is -1 in front of id 0. */
+static inline docid block_first(const struct postings *postings)
+{
+    return postings->before + 1;
+}
+
 /* Memory for what must be aligned as a cache line; not zeroed. */
 void *plan_alloc(struct arena *arena, size_t size);
 
@@ -240,12 +246,12 @@ float list_value(const struct text_plan *plan, const struct text_list *list, uin
 /* Values of many documents, ascending; -1 where the list does not have it. */
 int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
                 const uint32_t *lengths, uint32_t count, float *values, struct err *err);
-/* Where its word stands in the document that was found: position and, from PLACE_FIELD_SHIFT on, the
- * field; ascending, of the list's fields, and of a form unless FORM_ANY. */
+/* Where its word stands in the document that was found: position and, from PLACE_FIELD_SHIFT on,
+ * the field; ascending, of the list's fields, and of a form unless FORM_ANY. */
 int list_places(const struct text_list *list, int32_t form, struct occurrence *scratch,
                 uint32_t *places, uint32_t *count, struct err *err);
-/* Goes to the block of ids[0] and finds those of the ids that it reaches: *count of them, as many as
- * were asked at most. indexes: -1, or what list->index is for it. */
+/* Goes to the block of ids[0] and finds those of the ids that it reaches: *count of them, as many
+ * as were asked at most. indexes: -1, or what list->index is for it. */
 int list_find_run(struct text_list *list, const docid *ids, uint32_t *count, int32_t *indexes,
                   struct err *err);
 
@@ -262,6 +268,14 @@ int list_score_skip(const struct text_plan *plan, struct text_list *list, float 
 /* The block's postings from first to last whose value is at least min. */
 int list_score_block(const struct text_plan *plan, struct text_list *list, docid first, docid last,
                      float min, struct scored_run *run, struct err *err);
+
+/* Σ weight · tf · norm of a posting, by its code. */
+float sum_of_code(const struct text_plan *plan, const struct text_list *list, uint32_t code,
+                  uint32_t lengths);
+
+/* ---- text_sum.c: list_score_block of packed postings ---- */
+int list_score_packed(const struct text_plan *plan, struct text_list *list, docid first, docid last,
+                      float min, struct scored_run *run, struct err *err);
 
 /* ---- text_leaf.c ---- */
 /* A superset of the leaf's documents in the window; all and nothing else if leaf->exact. */

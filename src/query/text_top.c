@@ -149,8 +149,9 @@ static int drive(struct text_plan *plan, struct text_part *part, docid from,
 
 /* ---- list by list ---- */
 
-/* Whether any one of the lists is enough, and the one with the most to say is no dense one: then the
- * threshold is high when its few documents are through, and what is left of the others is little. */
+/* Whether any one of the lists is enough, and the one with the most to say is no dense one: then
+ * the threshold is high when its few documents are through, and what is left of the others is
+ * little. */
 static bool has_lists(const struct text_plan *plan, const struct text_part *part)
 {
     enum { DENSE_SPAN = 32 };
