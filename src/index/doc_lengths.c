@@ -100,14 +100,16 @@ static uint8_t length_in(const struct page *page, unsigned field, docid id)
     return atomic_load_explicit(&page->fields[field][id & (WINDOW_SIZE - 1)], memory_order_relaxed);
 }
 
-uint32_t doc_lengths_get(const struct doc_lengths *lengths, uint32_t field_count, docid id)
+uint32_t doc_lengths_get(const struct doc_lengths *lengths, unsigned mask, docid id)
 {
     const struct page *page = page_at(lengths, window_of(id));
     uint32_t packed = 0;
     unsigned field;
 
-    for (field = 0; field < field_count; field++)
-        packed |= (uint32_t)length_in(page, field, id) << field * 8;
+    for (field = 0; field < DOC_LENGTH_FIELD_COUNT; field++) {
+        if (mask >> field & 1)
+            packed |= (uint32_t)length_in(page, field, id) << field * 8;
+    }
     return packed;
 }
 

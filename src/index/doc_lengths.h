@@ -16,7 +16,7 @@
 
 #include "index/window.h"
 
-enum { DOC_LENGTH_FIELD_COUNT = 4 };
+enum { DOC_LENGTH_FIELD_COUNT = 4, DOC_LENGTH_ALL = (1 << DOC_LENGTH_FIELD_COUNT) - 1 };
 
 struct doc_lengths;
 
@@ -25,8 +25,8 @@ void doc_lengths_free(struct doc_lengths *lengths); /* no reader inside; NULL is
 
 void doc_lengths_set(struct doc_lengths *lengths, docid id, uint32_t packed); /* writer */
 
-/* Of the first fields, packed, field 0 lowest; 0 of who was never set. */
-uint32_t doc_lengths_get(const struct doc_lengths *lengths, uint32_t field_count, docid id);
+/* Of the fields in the mask, packed, field 0 lowest; 0 of who was never set. */
+uint32_t doc_lengths_get(const struct doc_lengths *lengths, unsigned mask, docid id);
 /* One field of many documents, ascending. */
 void doc_lengths_gather(const struct doc_lengths *lengths, unsigned field, const docid *ids,
                         uint32_t count, uint8_t *out);

@@ -139,7 +139,7 @@ static int hash_document(struct hasher *hasher, docid id, struct buf *buf,
     uint32_t count, i;
     int rc = shard_stored(NULL, shard, id, buf, values, SCHEMA_FIELD_COUNT_MAX, &count, err);
 
-    hasher->sum += mix(mix(1, id), doc_lengths_get(shard->lengths, DOC_LENGTH_FIELD_COUNT, id));
+    hasher->sum += mix(mix(1, id), doc_lengths_get(shard->lengths, DOC_LENGTH_ALL, id));
     for (i = 0; !rc && i < count; i++)
         hasher->sum +=
             mix(mix(hash64(bytes_of(schema_field(shard->schema, values[i].field)->name)), id),

@@ -213,8 +213,8 @@ static void open_buffer(struct text_plan *plan, struct text_part *part,
         ids[kept] = hit->id;
         tfs[kept] = hit->tfs;
         packed[kept] = hit->packed;
-        values[kept] =
-            value_of(sum_of_tfs(plan, fields, hit->tfs, lengths_of(plan, hit->id)), slot->weight);
+        values[kept] = value_of(
+            sum_of_tfs(plan, fields, hit->tfs, lengths_of(plan, fields, hit->id)), slot->weight);
         list->max = values[kept] > list->max ? values[kept] : list->max;
         kept++;
     }
@@ -457,8 +457,7 @@ float list_value(const struct text_plan *plan, const struct text_list *list, uin
 }
 
 static void values_in_block(const struct text_plan *plan, struct text_list *list,
-                            const int16_t *indexes, const uint32_t *lengths, uint32_t count,
-                            float *values)
+                            const int16_t *indexes, const docid *ids, uint32_t count, float *values)
 {
     enum { UNPACK_COUNT = 16 }; /* codes that are dearer one by one than all 256 at once */
     uint32_t i;
@@ -473,14 +472,14 @@ static void values_in_block(const struct text_plan *plan, struct text_list *list
         if (indexes[i] < 0)
             continue;
         list->index = (uint32_t)indexes[i];
-        values[i] = list_value(plan, list, lengths[i]);
+        values[i] = list_value(plan, list, lengths_of(plan, list->fields, ids[i]));
         if (list->masked && !has_fields(list, code_at(list)))
             values[i] = -1;
     }
 }
 
 int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
-                const uint32_t *lengths, uint32_t count, float *values, struct err *err)
+                uint32_t count, float *values, struct err *err)
 {
     struct postings *postings = list->scorer;
     int16_t indexes[BLOCK_SIZE];
@@ -511,7 +510,7 @@ int list_values(const struct text_plan *plan, struct text_list *list, const doci
             continue;
         rc = postings_indexes(postings, ids + i, end - i, indexes, err);
         if (!rc)
-            values_in_block(plan, list, indexes, lengths + i, end - i, values + i);
+            values_in_block(plan, list, indexes, ids + i, end - i, values + i);
         i = end;
     }
     return rc;

@@ -189,9 +189,9 @@ static inline float value_of(float t, float weight)
     return weight * (t / (BM25_K1 + t));
 }
 
-static inline uint32_t lengths_of(const struct text_plan *plan, docid id)
+static inline uint32_t lengths_of(const struct text_plan *plan, uint8_t fields, docid id)
 {
-    return doc_lengths_get(plan->snapshot->lengths, plan->field_count, id);
+    return doc_lengths_get(plan->snapshot->lengths, fields & ((1U << plan->field_count) - 1), id);
 }
 
 static inline struct text_slot *leaf_slots(const struct text_plan *plan,
@@ -245,7 +245,7 @@ uint32_t list_tfs(const struct text_list *list);
 float list_value(const struct text_plan *plan, const struct text_list *list, uint32_t lengths);
 /* Values of many documents, ascending; -1 where the list does not have it. */
 int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
-                const uint32_t *lengths, uint32_t count, float *values, struct err *err);
+                uint32_t count, float *values, struct err *err);
 /* Where its word stands in the document that was found: position and, from PLACE_FIELD_SHIFT on,
  * the field; ascending, of the list's fields, and of a form unless FORM_ANY. */
 int list_places(const struct text_list *list, int32_t form, struct occurrence *scratch,
@@ -311,7 +311,6 @@ int part_next(struct text_plan *plan, struct text_part *part, uint32_t from, uin
 struct candidates {
     uint32_t count;
     docid ids[BLOCK_SIZE];
-    uint32_t lengths[BLOCK_SIZE];
     float partial[BLOCK_SIZE];   /* what is known of the score */
     float scores[BLOCK_SIZE];    /* in the end */
     uint16_t rows[BLOCK_SIZE];   /* of values; where it stood in the beginning */

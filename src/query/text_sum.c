@@ -106,7 +106,8 @@ static void sum_fields(const struct text_plan *plan, const struct text_list *lis
 
     job->found = 0;
     for (i = job->from; i < job->to; i++) {
-        float sum = sum_of_code(plan, list, job->codes[i], lengths_of(plan, job->ids[i]));
+        float sum =
+            sum_of_code(plan, list, job->codes[i], lengths_of(plan, list->fields, job->ids[i]));
 
         job->indexes[job->found] = (uint16_t)i;
         job->sums[job->found] = sum;

@@ -255,7 +255,7 @@ static bool has_driver(const struct text_plan *plan, const struct text_part *par
         (plan->must_count == 0 && plan->should_count != 1))
         return false;
     return plan->tuning.use_windows < 0 || part->step_count < 2 || !part->steps[1].must ||
-           first->count < part->span / DENSE_SPAN;
+           first->list->masked || first->count < part->span / DENSE_SPAN;
 }
 
 static int take_part(struct text_plan *plan, struct text_part *part, struct collector *collector,
