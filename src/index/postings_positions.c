@@ -90,6 +90,18 @@ static int block_starts(struct postings *postings, struct err *err)
     return rc;
 }
 
+/* Mostly a byte each. */
+static bool get_patch(struct bytes *in, uint32_t *distance, uint32_t *high)
+{
+    if (in->size >= 2 && (in->data[0] | in->data[1]) < 128) {
+        *distance = in->data[0];
+        *high = in->data[1];
+        *in = bytes_skip(*in, 2);
+        return true;
+    }
+    return varint_get32(in, distance) && varint_get32(in, high);
+}
+
 /* Reads the exceptions of the positions; more than there is room for are read again each time. */
 static int read_patches(struct postings *postings, struct err *err)
 {
@@ -102,8 +114,7 @@ static int read_patches(struct postings *postings, struct err *err)
     for (i = 0; i < count; i++) {
         uint32_t distance, high;
 
-        if (!varint_get32(&places->form_patches, &distance) ||
-            !varint_get32(&places->form_patches, &high) ||
+        if (!get_patch(&places->form_patches, &distance, &high) ||
             distance >= postings->starts[postings->size] - next)
             return postings_damaged(postings, "wrong positions", err);
         next += distance;

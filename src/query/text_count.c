@@ -87,6 +87,35 @@ static int sift(struct text_plan *plan, struct text_part *part, uint32_t leaf, b
     return rc;
 }
 
+/* Keeps those of the ids that have the other words of the driver's phrase: few are left then whose
+ * positions are to be read, block by block of all lists together. */
+static int sift_words(const struct text_plan *plan, const struct text_part *part,
+                      const struct text_list *driver, docid *ids, uint32_t *count, struct err *err)
+{
+    const struct text_leaf *meant = &plan->leaves[part->order[0]];
+    const struct part_leaf *here = &part->leaves[part->order[0]];
+    int32_t indexes[BLOCK_SIZE];
+    uint32_t done, run, kept, i, k;
+    int rc = 0;
+
+    for (k = 0; k < meant->count && meant->kind == LEAF_PHRASE && !rc; k++) {
+        if (here->lists[k] == driver)
+            continue;
+        for (done = 0, kept = 0; done < *count && !rc; done += run) {
+            run = *count - done;
+            rc = list_reach(here->lists[k], ids + done, &run, err);
+            if (!rc)
+                rc = list_find_run(here->lists[k], ids + done, run, indexes, err);
+            for (i = 0; i < run && !rc; i++) {
+                ids[kept] = ids[done + i];
+                kept += indexes[i] >= 0;
+            }
+        }
+        *count = kept;
+    }
+    return rc;
+}
+
 /* By the documents of the rarest word that must be there, block by block. */
 static int count_by_list(struct text_plan *plan, struct text_part *part, struct text_list *driver,
                          uint64_t *count, struct err *err)
@@ -103,6 +132,7 @@ static int count_by_list(struct text_plan *plan, struct text_part *part, struct 
             ids[kept] = id;
             kept += live_has(part->live, id);
         }
+        rc = sift_words(plan, part, driver, ids, &kept, err);
         for (i = known; i < plan->must_count && !rc; i++)
             rc = sift(plan, part, part->order[i], true, ids, &kept, err);
         for (i = 0; i < plan->leaf_count && plan->not_count && !rc; i++) {

@@ -247,7 +247,9 @@ static int hold_words(struct text_plan *plan, const struct text_leaf *meant, str
     for (done = 0; done < count && !rc; done += run) {
         run = count - done;
         for (k = 0; k < meant->count && !rc; k++)
-            rc = list_find_run(leaf->lists[k], ids + done, &run, indexes[k], err);
+            rc = list_reach(leaf->lists[k], ids + done, &run, err);
+        for (k = 0; k < meant->count && !rc; k++)
+            rc = list_find_run(leaf->lists[k], ids + done, run, indexes[k], err);
         for (i = 0; i < run && !rc; i++) {
             bool found = true;
 

@@ -561,40 +561,59 @@ int list_places(const struct text_list *list, int32_t form, struct occurrence *s
     return 0;
 }
 
-int list_find_run(struct text_list *list, const docid *ids, uint32_t *count, int32_t *indexes,
+int list_reach(struct text_list *list, const docid *ids, uint32_t *count, struct err *err)
+{
+    struct postings *postings = list->scorer;
+    uint32_t low = 1, high = *count;
+    int rc = open_scorer(list, err);
+
+    if (rc || list->is_array)
+        return rc;
+    if (postings_ended(postings) || ids[0] > postings->last || ids[0] < block_first(postings))
+        rc = postings_return_block(postings, ids[0], err);
+    if (rc || postings_ended(postings))
+        return rc;
+    while (low < high) { /* the first that is beyond the block, at least 1 */
+        uint32_t middle = low + (high - low) / 2;
+
+        if (ids[middle] > postings->last)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *count = low;
+    return 0;
+}
+
+int list_find_run(struct text_list *list, const docid *ids, uint32_t count, int32_t *indexes,
                   struct err *err)
 {
     struct postings *postings = list->scorer;
     int16_t found[BLOCK_SIZE];
-    uint32_t i;
-    int rc = open_scorer(list, err);
+    uint32_t below = 0, i;
+    int rc = 0;
 
-    for (i = 0; i < *count && list->is_array; i++) {
+    for (i = 0; i < count && list->is_array; i++) {
         bool is_there;
 
         (void)list_find(list, ids[i], &is_there, err); /* cannot fail */
         indexes[i] = is_there ? (int32_t)list->index : -1;
     }
-    if (rc || list->is_array)
-        return rc;
-    if (postings_ended(postings) || ids[0] > postings->last || ids[0] < block_first(postings))
-        rc = postings_return_block(postings, ids[0], err);
-    if (!rc && (postings_ended(postings) || ids[0] < block_first(postings))) {
-        *count = 1;
-        indexes[0] = -1;
+    if (list->is_array)
         return 0;
-    }
-    while (!rc && ids[*count - 1] > postings->last)
-        --*count;
-    rc = rc ? rc : postings_indexes(postings, ids, *count, found, err);
-    for (i = 0; i < *count && !rc; i++) {
+    for (; below < count && (postings_ended(postings) || ids[below] < block_first(postings));
+         below++)
+        indexes[below] = -1;
+    if (below < count)
+        rc = postings_indexes(postings, ids + below, count - below, found, err);
+    for (i = below; i < count && !rc; i++) {
         uint32_t code;
 
-        indexes[i] = found[i];
-        if (!list->masked || found[i] < 0)
+        indexes[i] = found[i - below];
+        if (!list->masked || indexes[i] < 0)
             continue;
-        rc = postings_code_at(postings, (uint32_t)found[i], &code, err);
-        indexes[i] = !rc && has_fields(list, code) ? found[i] : -1;
+        rc = postings_code_at(postings, (uint32_t)indexes[i], &code, err);
+        indexes[i] = !rc && has_fields(list, code) ? indexes[i] : -1;
     }
     return rc;
 }

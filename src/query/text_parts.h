@@ -250,9 +250,11 @@ int list_values(const struct text_plan *plan, struct text_list *list, const doci
  * the field; ascending, of the list's fields, and of a form unless FORM_ANY. */
 int list_places(const struct text_list *list, int32_t form, struct occurrence *scratch,
                 uint32_t *places, uint32_t *count, struct err *err);
-/* Goes to the block of ids[0] and finds those of the ids that it reaches: *count of them, as many
- * as were asked at most. indexes: -1, or what list->index is for it. */
-int list_find_run(struct text_list *list, const docid *ids, uint32_t *count, int32_t *indexes,
+/* Goes to the block that may have ids[0]; *count becomes how many of the ids do not lie beyond it.
+ */
+int list_reach(struct text_list *list, const docid *ids, uint32_t *count, struct err *err);
+/* Finds these. indexes: -1, or what list->index is for it. */
+int list_find_run(struct text_list *list, const docid *ids, uint32_t count, int32_t *indexes,
                   struct err *err);
 
 /* The scorer, block by block. */
