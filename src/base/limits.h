@@ -275,9 +275,9 @@ enum {
     EXPORT_BATCH_SIZE = 8 << 20, /* and their bytes: a fraction of what may be in flight */
     EXPORT_PARTITION_COUNT = 8,  /* of the topics, if they are not there yet */
     EXPORT_RETENTION_S = 7 * 24 * 3600, /* a reader stopped for longer starts from the store */
-    EXPORT_PAUSE_MS = 20, /* after a round that was not full: small rounds cost as many syncs */
-    EXPORT_WAIT_MS_MIN = 5,             /* after an empty round; doubled with each … */
-    EXPORT_WAIT_MS_MAX = 50,    /* … up to this: the delay of a change after a quiet time */
+    EXPORT_PAUSE_MS = 20,    /* after a round that was not full: small rounds cost as many syncs */
+    EXPORT_WAIT_MS_MIN = 5,  /* after an empty round; doubled with each … */
+    EXPORT_WAIT_MS_MAX = 50, /* … up to this: the delay of a change after a quiet time */
     EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
     EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
     ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
@@ -310,20 +310,21 @@ enum {
     LEXICON_TAIL_COUNT_MAX = 4096,       /* unsorted forms a lookup may scan before a new sort */
     LEXICON_EXPAND_COUNT_MAX = 1024,     /* terms of one prefix or fuzzy word: each is a list */
     /* ---- query ---- */
-    QUERY_STAGE_COUNT_MAX = 8,        /* of one request */
-    QUERY_FILTER_DEPTH_MAX = 16,      /* and, or, not inside each other */
-    QUERY_FILTER_COUNT_MAX = 1024,    /* nodes of a filter */
+    QUERY_STAGE_COUNT_MAX = 8,           /* of one request */
+    QUERY_FILTER_DEPTH_MAX = 16,         /* and, or, not inside each other */
+    QUERY_FILTER_COUNT_MAX = 1024,       /* nodes of a filter */
     QUERY_FILTER_VALUE_COUNT_MAX = 4096, /* values of one "in" */
-    QUERY_FACET_COUNT_MAX = 64,       /* of one stage */
-    QUERY_FACET_BOUND_COUNT_MAX = 33, /* 32 ranges */
+    QUERY_FACET_COUNT_MAX = 64,          /* of one stage */
+    QUERY_FACET_BOUND_COUNT_MAX = 33,    /* 32 ranges */
     QUERY_FACET_VALUE_COUNT_MAX = 10000, /* values of one facet that are answered */
-    QUERY_HIT_COUNT_MAX = 10000,      /* offset and limit together: go on by the cursor */
-    QUERY_FORMULA_SIZE_MAX = 2048,    /* bytes */
-    QUERY_FORMULA_STEP_COUNT_MAX = 256, /* operations of one formula */
-    QUERY_FORMULA_DEPTH_MAX = 32,     /* values at hand at once, and brackets */
+    QUERY_HIT_COUNT_MAX = 10000,         /* offset and limit together: go on by the cursor */
+    QUERY_FORMULA_SIZE_MAX = 2048,       /* bytes */
+    QUERY_FORMULA_STEP_COUNT_MAX = 256,  /* operations of one formula */
+    QUERY_FORMULA_DEPTH_MAX = 32,        /* values at hand at once, and brackets */
     QUERY_RERANK_COUNT_MAX = 10000,
-    QUERY_CAP_COLLECT_MAX = 1 << 20,  /* hits looked at to fill a page under a cap: 48 MB */
+    QUERY_CAP_COLLECT_MAX = 1 << 20, /* hits looked at to fill a page under a cap: 48 MB */
     QUERY_CURSOR_SIZE_MAX = 64 << 10,
+    QUERY_SHOWN_SIZE_MAX = 32 << 20,  /* fields of all hits of an answer; a reply has 64 MB */
     QUERY_HASHED_SIZE_MAX = 16 << 20, /* of a query, laid out for its hash */
     /* ---- query: text ---- */
     QUERY_TEXT_SIZE_MAX = 8 << 10,    /* of one clause or line: nobody types more */

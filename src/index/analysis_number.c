@@ -190,7 +190,8 @@ static const char *find_unit(const struct rules *rules, const struct number *num
         *end = number->end + 2;
         return unit;
     }
-    unit = unit_find(bytes_make(rules_form(rules, first), first->size), first->gap == GAP_TIGHT);
+    unit =
+        unit_spelling(bytes_make(rules_form(rules, first), first->size), first->gap == GAP_TIGHT);
     *end = number->end + 1;
     if (!unit || !ends_at(rules, *end) || (strcmp(unit, "g") == 0 && is_year(rules, number)))
         return NULL;

@@ -191,7 +191,7 @@ static bool is_code(const struct rules *rules, size_t at)
     if (!is_digits(before))
         return false;
     if (piece->gap == GAP_TIGHT)
-        return !unit_find(form, true);
+        return !unit_spelling(form, true);
     return count == 1 && code == 0x445 && piece->gap == GAP_BLANK && is_digits(next) &&
            next->gap == GAP_BLANK;
 }

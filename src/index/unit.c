@@ -123,7 +123,7 @@ static bool ends_as_noun(struct bytes rest)
     return false;
 }
 
-const char *unit_find(struct bytes word, bool tight)
+const char *unit_spelling(struct bytes word, bool tight)
 {
     for (size_t i = 0; i < ARRAY_COUNT(units); i++) {
         const struct unit *unit = &units[i];

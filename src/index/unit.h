@@ -16,6 +16,6 @@ enum { UNIT_SIZE_MAX = 8 };
 
 /* "gb" for "гб", "гигабайта", …; NULL when the folded word is no unit. tight: nothing stands
  * between it and the number. */
-const char *unit_find(struct bytes word, bool tight);
+const char *unit_spelling(struct bytes word, bool tight);
 
 #endif

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* filter_explain.c - why a document passes a filter or not: the filter's own nodes, asked one by
  * one. */
-#include <inttypes.h>
-#include <math.h>
-
 #include "base/buf.h"
 #include "query/filter_node.h"
+#include "query/value.h"
 
 enum { TOLD_SIZE_MAX = 4096, TOLD_VALUES_MAX = 8 };
-
-static void put_number(struct buf *buf, const struct field *field, int64_t value)
-{
-    double unit = pow(10, field->scale);
-
-    if (field->type == FIELD_BOOLEAN)
-        buf_put_text(buf, value ? "true" : "false");
-    else if (field->type == FIELD_DECIMAL)
-        buf_printf(buf, "%.*f", field->scale, (double)value / unit);
-    else
-        buf_printf(buf, "%" PRId64, value);
-}
 
 static void put_ordinals(struct buf *buf, const struct column *column, int64_t value)
 {
@@ -65,7 +51,7 @@ static void put_value(struct buf *buf, const struct filter_node *node, int64_t v
         if (node->kind == NODE_RADIUS)
             buf_printf(buf, ", %.0f m away", geo_distance_m(lat, lon, node->lat, node->lon));
     } else {
-        put_number(buf, column_field(node->column), value);
+        value_put(column_field(node->column), value, buf);
     }
 }
 
@@ -78,7 +64,7 @@ static void put_names(struct buf *buf, const struct query_filter *source, const 
         if (source->names)
             buf_put(buf, source->names[i]);
         else
-            put_number(buf, field, source->numbers[i]);
+            value_put(field, source->numbers[i], buf);
     }
     if (source->count > TOLD_VALUES_MAX)
         buf_printf(buf, " and %u more", source->count - TOLD_VALUES_MAX);
@@ -103,12 +89,12 @@ static void put_condition(struct buf *buf, const struct filter_node *node,
         if (source->low == INT64_MIN)
             buf_put_text(buf, "any");
         else
-            put_number(buf, field, source->low);
+            value_put(field, source->low, buf);
         buf_put_text(buf, " to ");
         if (source->high == INT64_MAX)
             buf_put_text(buf, "any");
         else
-            put_number(buf, field, source->high);
+            value_put(field, source->high, buf);
         break;
     case FILTER_EXISTS:
         buf_put_text(buf, "has a value");

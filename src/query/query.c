@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "query/engine.h"
 #include "query/list.h"
+#include "query/text_highlight.h"
 
 enum {
     RUN_COUNT_MAX = 3,
@@ -192,5 +193,20 @@ int query_run(struct query_engine *engine, const struct query_plan *plan,
         if (rc || (changed && i + 1 < RUN_COUNT_MAX))
             arena_rewind(arena, mark);
     }
+    return rc;
+}
+
+int query_highlight(struct query_engine *engine, const struct query_text *text, struct bytes source,
+                    const struct highlight_options *options, struct arena *arena,
+                    struct bytes *marked, struct err *err)
+{
+    const struct snapshot *snapshot = NULL;
+    int rc = shard_enter(engine->reader, &snapshot, err);
+
+    if (rc)
+        return rc;
+    rc = text_highlight(snapshot->lexicon, engine->analysis, text, source, options, arena, marked,
+                        err);
+    shard_exit(engine->reader);
     return rc;
 }

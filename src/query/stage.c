@@ -150,37 +150,52 @@ int stage_make(struct stage *stage, struct query_context *context, const struct 
 
 /* ---- the walk ---- */
 
-static void propose(struct stage *stage, const struct conjunct *conjunct)
+/* A set that proposes more than `limit` costs more than it spares. */
+static void propose(struct stage *stage, const struct conjunct *conjunct, uint64_t limit)
 {
     struct query_context *context = stage->context;
     struct conjunct *proposal = &stage->proposals[stage->proposal_count];
-    bool always = context->tuning->use_sets > 0;
 
     *proposal = *conjunct;
     conjunct_propose(proposal, context->snapshot, context->arena);
-    if (proposal->proposes &&
-        (always || proposal->proposal.estimate * PROPOSAL_SHARE < context->snapshot->doc_count))
+    if (proposal->proposes && proposal->proposal.estimate < limit)
         stage->proposal_count++;
+}
+
+static void propose_all(struct stage *stage)
+{
+    struct query_context *context = stage->context;
+    uint64_t limit = context->snapshot->doc_count / PROPOSAL_SHARE;
+    uint32_t i;
+
+    stage->proposal_count = 0;
+    stage->proposals = arena_array(context->arena, context->base.count + stage->fixed_count + 1,
+                                   sizeof(*stage->proposals));
+    if (context->tuning->use_sets < 0)
+        return;
+    if (stage->text && text_plan_estimate(stage->text) < limit)
+        limit = text_plan_estimate(stage->text);
+    if (context->tuning->use_sets > 0)
+        limit = UINT64_MAX;
+    for (i = 0; context->shares_base && i < context->base.count; i++)
+        propose(stage, &context->base.conjuncts[i], limit);
+    for (i = 0; i < stage->fixed_count; i++)
+        propose(stage, stage->fixed[i], limit);
 }
 
 int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err *err)
 {
     struct query_context *context = stage->context;
-    uint32_t i;
+    int rc;
 
     best_init(&stage->best, count_max, stage->sort.count, context->arena);
     stage->counts = counts;
     stage->total = 0;
-    stage->proposal_count = 0;
-    stage->proposals = arena_array(context->arena, context->base.count + stage->fixed_count + 1,
-                                   sizeof(*stage->proposals));
-    for (i = 0; context->shares_base && i < context->base.count && context->tuning->use_sets >= 0;
-         i++)
-        propose(stage, &context->base.conjuncts[i]);
-    for (i = 0; i < stage->fixed_count && context->tuning->use_sets >= 0; i++)
-        propose(stage, stage->fixed[i]);
-    return text_plan_new(context->snapshot, context->analysis, &stage->source->text,
-                         context->tuning, context->arena, &stage->text, err);
+    rc = text_plan_new(context->snapshot, context->analysis, &stage->source->text, context->tuning,
+                       context->arena, &stage->text, err);
+    if (!rc)
+        propose_all(stage);
+    return rc;
 }
 
 uint32_t stage_next(struct stage *stage, uint32_t from)

@@ -71,6 +71,10 @@ static const struct command_option feed_report_options[] = {
 static const struct command_option index_inspect_options[] = {
     {"check", NULL, "Read everything and compare it with its checksums."}, {NULL, NULL, NULL}};
 
+static const struct command_option index_query_options[] = {
+    {"explain", "ID", "Tell why the document with this number is, or is not, a hit."},
+    {NULL, NULL, NULL}};
+
 static const struct command_option help_options[] = {
     {"format", "FORMAT", "text, or a whole document: man, bash (completion), config (reference)."},
     {NULL, NULL, NULL}};
@@ -284,6 +288,21 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_index_inspect},
+    {.name = "index query",
+     .summary = "ask an index shard: hits, facets, or why a document is no hit",
+     .arguments = "DIR QUERY",
+     .details =
+         "QUERY is JSON, the message that a searcher takes: docs/query.md goes through it by "
+         "example. Needs no server; refused while one has the directory open. Asks what the "
+         "last checkpoint has and changes nothing. With --explain the conditions of each "
+         "stage are told as a tree, + before those that hold and - before those that do not.",
+     .example = "torg index query /var/lib/torg/index/0 '{\"stages\": [{\"text\": \"bike\"}]}'\n"
+                "torg index query index/0 '{\"stages\": [{\"text\": \"bike\"}]}' --explain 7",
+     .options = index_query_options,
+     .flags = COMMAND_JSON,
+     .argument_min = 2,
+     .argument_max = 2,
+     .run = cmd_index_query},
     {.name = "key create",
      .summary = "make an API key and print it, once",
      .arguments = "NAME",

@@ -115,6 +115,7 @@ enum exit_code cmd_feed_show(const struct invocation *invocation);
 enum exit_code cmd_feed_undo(const struct invocation *invocation);
 enum exit_code cmd_help(const struct invocation *invocation);
 enum exit_code cmd_index_inspect(const struct invocation *invocation);
+enum exit_code cmd_index_query(const struct invocation *invocation);
 enum exit_code cmd_key_create(const struct invocation *invocation);
 enum exit_code cmd_key_list(const struct invocation *invocation);
 enum exit_code cmd_key_revoke(const struct invocation *invocation);

@@ -116,7 +116,7 @@ static int turn_to_wal(struct sqlite_connection *connection, struct err *err)
 static int set_up(struct sqlite_connection *connection, enum sqlite_role role, struct err *err)
 {
     static const char *const of_role[] = {
-        [SQLITE_ROLE_WRITER] = "PRAGMA cache_size=-131072; PRAGMA cache_spill=OFF;"
+        [SQLITE_ROLE_WRITER] = "PRAGMA cache_size=-65536; PRAGMA cache_spill=OFF;"
                                "PRAGMA journal_size_limit=268435456;",
         [SQLITE_ROLE_READER] = "PRAGMA query_only=ON; PRAGMA cache_size=-8192;"
                                "PRAGMA mmap_size=2147418112;",

@@ -272,21 +272,25 @@ static int ask_creation(struct kafka *kafka, const char *name, const struct topi
     return rc;
 }
 
-/* A new topic is answered for before every broker knows it. */
-static int wait_created(struct kafka *kafka, const char *name, struct err *err)
+/* A new topic is answered for before every broker knows it, and known before its settings are. */
+static int wait_created(struct topics *topics, const char *name, const struct topic_config *config,
+                        struct err *err)
 {
     struct timespec pause = {0, RETRY_MS * 1000000l};
-    uint32_t count;
+    struct topic_config there = {0};
     int tries, rc = 0;
 
     for (tries = 0; tries < KAFKA_CALL_MS / RETRY_MS; tries++) {
-        rc = ask_partition_count(kafka, name, &count, err);
-        if (rc != ERR_NOT_FOUND && rc != ERR_UNAVAILABLE)
+        rc = kafka_describe(topics, name, &there, err);
+        if (rc && rc != ERR_NOT_FOUND && rc != ERR_UNAVAILABLE)
+            break;
+        if (!rc && there.retention_ms == config->retention_ms &&
+            there.retention_size == config->retention_size)
             break;
         nanosleep(&pause, NULL);
     }
     if (!rc)
-        remember(kafka, name, count);
+        remember(kafka_of(topics), name, there.partition_count);
     return rc;
 }
 
@@ -298,7 +302,7 @@ int kafka_create(struct topics *topics, const char *name, const struct topic_con
     int rc = ask_creation(kafka, name, config, err);
 
     if (!rc)
-        return wait_created(kafka, name, err);
+        return wait_created(topics, name, config, err);
     if (rc != ERR_EXISTS)
         return rc;
     rc = kafka_describe(topics, name, &there, err);

@@ -87,6 +87,10 @@ CASES = {
         ({"tests/e2e/x.py": ""}, {"tests/e2e/x.py": "", "tests/e2e/y.py": "import x\n",
                                   "tests/e2e/meson.build": "'y.py'"}),
     ],
+    "one_definition": [
+        ({"src/base/x.c": "int a(void)\n{\n}\n", "src/net/y.c": "char *a(int b,\n  int c)\n{\n}\n"},
+         {"src/base/x.c": "int a(void)\n{\n}\n", "src/net/y.c": "static int a(void)\n{\n}\n"}),
+    ],
     "layout": [
         ({"src/base/x.c": "a" * 101 + "\n"}, {"src/base/x.c": "a" * 100 + "\n"}),
         ({"tools/x.py": "a" * 121 + "\n"}, {"tools/x.py": "a" * 120 + "\n"}),

@@ -22,7 +22,12 @@
 #include "queries.h"
 #include "test_dir.h"
 
-enum { FULL_LIMIT = 10000, QUERY_COUNT_DEFAULT = 200000 };
+enum { FULL_LIMIT = WORLD_DOC_MAX + 1, TUNING_COUNT = 8 };
+#ifdef __SANITIZE_THREAD__
+enum { QUERY_COUNT_DEFAULT = 10000 }; /* races show early, and each step costs ten times more */
+#else
+enum { QUERY_COUNT_DEFAULT = 200000 };
+#endif
 
 struct bench {
     struct world *world;
@@ -435,7 +440,7 @@ static void check_tunings(struct bench *bench, const struct query_plan *plan, ui
 
     stage.limit = limit;
     paged = with_stage(bench, plan, index, &stage);
-    for (i = 0; i < 4; i++) {
+    for (i = 0; i < TUNING_COUNT; i++) {
         const struct query_tuning tuning = {
             .use_sets = (int8_t)((int)rng_below(&bench->rng, 3) - 1),
             .use_windows = (int8_t)((int)rng_below(&bench->rng, 3) - 1),
