@@ -15,7 +15,7 @@ enum {
 };
 
 struct page {
-    _Atomic uint32_t lengths[WINDOW_SIZE];
+    _Atomic uint8_t fields[DOC_LENGTH_FIELD_COUNT][WINDOW_SIZE];
 };
 
 struct chunk {
@@ -79,17 +79,59 @@ static struct page *page_need(struct doc_lengths *lengths, uint32_t window)
 void doc_lengths_set(struct doc_lengths *lengths, docid id, uint32_t packed)
 {
     struct page *page = page_of(lengths, window_of(id));
+    unsigned field;
 
     if (!page)
         page = page_need(lengths, window_of(id));
-    atomic_store_explicit(&page->lengths[id & (WINDOW_SIZE - 1)], packed, memory_order_relaxed);
+    for (field = 0; field < DOC_LENGTH_FIELD_COUNT; field++)
+        atomic_store_explicit(&page->fields[field][id & (WINDOW_SIZE - 1)],
+                              (uint8_t)(packed >> field * 8), memory_order_relaxed);
 }
 
-const _Atomic uint32_t *doc_lengths_page(const struct doc_lengths *lengths, uint32_t window)
+static const struct page *page_at(const struct doc_lengths *lengths, uint32_t window)
 {
     const struct page *page = page_of(lengths, window);
 
-    return page ? page->lengths : no_documents.lengths;
+    return page ? page : &no_documents;
+}
+
+static uint8_t length_in(const struct page *page, unsigned field, docid id)
+{
+    return atomic_load_explicit(&page->fields[field][id & (WINDOW_SIZE - 1)], memory_order_relaxed);
+}
+
+uint32_t doc_lengths_get(const struct doc_lengths *lengths, unsigned mask, docid id)
+{
+    const struct page *page = page_at(lengths, window_of(id));
+    uint32_t packed = 0;
+    unsigned field;
+
+    for (field = 0; field < DOC_LENGTH_FIELD_COUNT; field++) {
+        if (mask >> field & 1)
+            packed |= (uint32_t)length_in(page, field, id) << field * 8;
+    }
+    return packed;
+}
+
+void doc_lengths_gather(const struct doc_lengths *lengths, unsigned field, const docid *ids,
+                        uint32_t count, uint8_t *out)
+{
+    enum { RUN_LENGTH = 8 }; /* ids of a window, about, that make it worth to look for its end */
+    uint32_t i = 0, end;
+
+    if (count && window_of(ids[count - 1]) - window_of(ids[0]) >= count / RUN_LENGTH) {
+        for (; i < count; i++)
+            out[i] = length_in(page_at(lengths, window_of(ids[i])), field, ids[i]);
+        return;
+    }
+    while (i < count) {
+        uint32_t window = window_of(ids[i]);
+        const struct page *page = page_at(lengths, window);
+
+        for (end = i; end < count && window_of(ids[end]) == window; end++)
+            out[end] = length_in(page, field, ids[end]);
+        i = end;
+    }
 }
 
 uint64_t doc_lengths_size(const struct doc_lengths *lengths)

@@ -3,9 +3,11 @@
  * doc_lengths.h - how long the text fields of each document are: a byte a field, by id.
  *
  * A length is exact up to 39, then rounded down to 4 significant bits, as Lucene and Tantivy do,
- * so that scores can be compared. Four bytes a document, field 0 lowest, in pages of one window.
+ * so that scores can be compared. Pages are of one window, in them fields lie apart: who scores one
+ * field reads a byte a document, and a cache line has 64 of them.
  *
- * Threads: one writer; readers without locks, inside an epoch. A length is the newest one.
+ * Threads: one writer; readers without locks, inside an epoch. A length is the newest one, of each
+ * field for itself.
  */
 #ifndef TORG_INDEX_DOC_LENGTHS_H
 #define TORG_INDEX_DOC_LENGTHS_H
@@ -14,6 +16,8 @@
 
 #include "index/window.h"
 
+enum { DOC_LENGTH_FIELD_COUNT = 4, DOC_LENGTH_ALL = (1 << DOC_LENGTH_FIELD_COUNT) - 1 };
+
 struct doc_lengths;
 
 struct doc_lengths *doc_lengths_new(void);
@@ -21,8 +25,11 @@ void doc_lengths_free(struct doc_lengths *lengths); /* no reader inside; NULL is
 
 void doc_lengths_set(struct doc_lengths *lengths, docid id, uint32_t packed); /* writer */
 
-/* WINDOW_SIZE lengths; all 0 for a window without documents. */
-const _Atomic uint32_t *doc_lengths_page(const struct doc_lengths *lengths, uint32_t window);
+/* Of the fields in the mask, packed, field 0 lowest; 0 of who was never set. */
+uint32_t doc_lengths_get(const struct doc_lengths *lengths, unsigned mask, docid id);
+/* One field of many documents, ascending. */
+void doc_lengths_gather(const struct doc_lengths *lengths, unsigned field, const docid *ids,
+                        uint32_t count, uint8_t *out);
 
 uint64_t doc_lengths_size(const struct doc_lengths *lengths); /* bytes of memory */
 

@@ -13,6 +13,8 @@ static unsigned bits_of(uint32_t value)
     return value ? 32 - (unsigned)__builtin_clz(value) : 0;
 }
 
+enum { GROUP_SIZE_MAX = 17 }; /* a byte of lengths, four values of up to four */
+
 static uint32_t low_mask(unsigned width)
 {
     return width >= 32 ? UINT32_MAX : (UINT32_C(1) << width) - 1;
@@ -248,15 +250,6 @@ void pack_stream(struct buf *bits, struct buf *exceptions, const uint32_t *value
     }
 }
 
-static uint32_t stream_at(struct bytes bits, unsigned width, size_t i)
-{
-    size_t bit = i * width, byte = bit / 8, left = bits.size - byte;
-    uint8_t word[8] = {0};
-
-    memcpy(word, bits.data + byte, left < sizeof(word) ? left : sizeof(word));
-    return (uint32_t)(get_le64(word) >> bit % 8) & low_mask(width);
-}
-
 static void unpack_bits(struct bytes bits, unsigned width, size_t from, size_t count, uint32_t *out)
 {
     size_t last = bits.size < 8 ? 0 : bits.size - 8, i = 0;
@@ -300,7 +293,7 @@ void pack_groups(struct buf *out, const uint32_t *values, size_t count)
     size_t i, j;
 
     for (i = 0; i < count; i += 4) {
-        uint8_t group[17] = {0};
+        uint8_t group[GROUP_SIZE_MAX] = {0};
         size_t size = 1;
 
         for (j = i; j < i + 4 && j < count; j++) {
@@ -314,11 +307,33 @@ void pack_groups(struct buf *out, const uint32_t *values, size_t count)
     }
 }
 
+/* Whole groups, as long as each value may be read as four bytes; returns how many values. */
+static size_t unpack_whole_groups(struct bytes *in, size_t count, uint32_t *out)
+{
+    static const uint32_t masks[] = {0xff, 0xffff, 0xffffff, 0xffffffff};
+    const uint8_t *at = in->data;
+    size_t left = in->size, i;
+
+    for (i = 0; i + 4 <= count && left >= GROUP_SIZE_MAX; i += 4) {
+        unsigned lengths = at[0], j;
+        const uint8_t *value = at + 1;
+
+        for (j = 0; j < 4; j++, lengths >>= 2) {
+            out[i + j] = get_le32(value) & masks[lengths & 3];
+            value += (lengths & 3) + 1;
+        }
+        left -= (size_t)(value - at);
+        at = value;
+    }
+    *in = bytes_make(at, left);
+    return i;
+}
+
 bool unpack_groups(struct bytes *in, size_t count, uint32_t *out)
 {
     size_t i, j;
 
-    for (i = 0; i < count; i += 4) {
+    for (i = unpack_whole_groups(in, count, out); i < count; i += 4) {
         uint8_t lengths;
 
         if (in->size == 0)

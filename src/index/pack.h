@@ -11,8 +11,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/buf.h"
+#include "base/endian.h"
 #include "index/kernels.h"
 
 /* Bits of the largest value; 0 when all are 0. */
@@ -46,6 +48,19 @@ struct stream_form {
 
 void pack_stream(struct buf *bits, struct buf *exceptions, const uint32_t *values, size_t count,
                  struct stream_form *form);
+/* One value without its exception; the bits must have it. */
+static inline uint32_t stream_at(struct bytes bits, unsigned width, size_t i)
+{
+    size_t bit = i * width, byte = bit / 8, left = bits.size - byte;
+    uint32_t mask = width < 32 ? (UINT32_C(1) << width) - 1 : UINT32_MAX;
+    uint8_t word[8] = {0};
+
+    if (left >= sizeof(word))
+        return (uint32_t)(get_le64(bits.data + byte) >> bit % 8) & mask;
+    memcpy(word, bits.data + byte, left);
+    return (uint32_t)(get_le64(word) >> bit % 8) & mask;
+}
+
 /* Values from..from + count - 1; *patches is moved past this stream's exceptions. False when the
  * bytes are too few or wrong. */
 bool unpack_stream(struct bytes bits, struct bytes *patches, const struct stream_form *form,

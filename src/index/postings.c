@@ -13,7 +13,7 @@ static const uint8_t *dir_entry(const struct postings *postings, uint32_t block)
 
 static int load(struct postings *postings, struct err *err)
 {
-    postings->has_ids = postings->has_ids16 = postings->has_codes = postings->has_starts = false;
+    postings->has_ids = postings->has_ids16 = postings->has_codes = postings->has_places = false;
     postings->has_ranks = false;
     if (postings_ended(postings))
         return 0;

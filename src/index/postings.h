@@ -21,7 +21,23 @@ struct occurrence {
     uint32_t form;     /* number of the word's form under its term */
 };
 
-enum { POSTINGS_WORDS_MAX = 4 * 33, POSTINGS_SPARE = 3 };
+enum { POSTINGS_WORDS_MAX = 4 * 33, POSTINGS_SPARE = 3, POSTINGS_PATCH_MAX = 128 };
+
+/* Where a block's positions and forms are; private to the cursor. */
+struct posting_places {
+    struct bytes positions, forms, patches, form_patches;
+    struct stream_form position_form, form_form;
+    uint32_t patch_count, patch_at; /* of positions; patch_at: where one looked last */
+    uint32_t patch_places[POSTINGS_PATCH_MAX];
+    uint32_t patch_highs[POSTINGS_PATCH_MAX];
+};
+
+/* Occurrences of a short list; private too. */
+struct posting_list {
+    struct bytes occurrences; /* of all */
+    struct bytes rest;        /* from posting index on */
+    uint32_t index;
+};
 
 struct postings {
     const struct text_segment *segment; /* borrowed */
@@ -38,17 +54,18 @@ struct postings {
     /* The rest is private. */
     uint64_t entry;
     unsigned kind, width;
-    bool has_ids, has_ids16, has_codes, has_starts, has_ranks;
+    bool has_ids, has_ids16, has_codes, has_places, has_ranks;
     struct patched_form code_form;
     const uint8_t *packed; /* ids */
     const uint8_t *packed_codes;
-    struct bytes list_occurrences; /* of a short list */
-    uint32_t pos_offset;           /* of a block, / 8 */
+    struct posting_list list;
+    uint32_t pos_offset; /* of a block, / 8 */
     docid ids[BLOCK_SIZE + POSTINGS_SPARE];
     uint16_t ids16[BLOCK_SIZE]; /* distances from before + 1 */
     uint32_t codes[BLOCK_SIZE];
     uint32_t starts[BLOCK_SIZE + 1];    /* occurrences before each posting of the block */
     uint16_t ranks[POSTINGS_WORDS_MAX]; /* of a bitmap */
+    struct posting_places places;
 };
 
 /* A cursor at the first block; at its end, with count 0, when the segment has no such term. */
@@ -110,6 +127,9 @@ int postings_code_at(struct postings *postings, uint32_t index, uint32_t *code, 
 int postings_occurrences(struct postings *postings, uint32_t index,
                          struct occurrence out[POSTING_OCCURRENCE_MAX], uint32_t *count,
                          struct err *err);
+/* The same without the forms; *tfs has the frequencies, field 0 lowest. */
+int postings_positions(struct postings *postings, uint32_t index,
+                       uint32_t out[POSTING_OCCURRENCE_MAX], uint32_t *tfs, struct err *err);
 
 /* The occurrences of all postings of the block at hand, in flat arrays. */
 struct occurrence_rows {

@@ -136,12 +136,10 @@ static int hash_document(struct hasher *hasher, docid id, struct buf *buf,
                          struct stored_value *values, struct err *err)
 {
     const struct shard *shard = hasher->shard;
-    const _Atomic uint32_t *lengths = doc_lengths_page(shard->lengths, window_of(id));
     uint32_t count, i;
     int rc = shard_stored(NULL, shard, id, buf, values, SCHEMA_FIELD_COUNT_MAX, &count, err);
 
-    hasher->sum += mix(
-        mix(1, id), atomic_load_explicit(&lengths[id & (WINDOW_SIZE - 1)], memory_order_relaxed));
+    hasher->sum += mix(mix(1, id), doc_lengths_get(shard->lengths, DOC_LENGTH_ALL, id));
     for (i = 0; !rc && i < count; i++)
         hasher->sum +=
             mix(mix(hash64(bytes_of(schema_field(shard->schema, values[i].field)->name)), id),

@@ -103,6 +103,7 @@ static int segment_over(const char *name, const uint8_t *data, size_t size, bool
                         bool trusted, struct text_segment **out, struct err *err)
 {
     struct text_segment *segment = mem_zero(sizeof(*segment));
+    uint32_t code;
     size_t words;
     int rc;
 
@@ -124,6 +125,8 @@ static int segment_over(const char *name, const uint8_t *data, size_t size, bool
         text_segment_close(segment);
         return rc;
     }
+    for (code = 0; code < SEGMENT_COUNTED_CODES; code++)
+        segment->occurrence_counts[code] = (uint16_t)tfs_count(text_segment_tfs(segment, code));
     *out = segment;
     return 0;
 }
@@ -287,13 +290,6 @@ int text_segment_next_term(const struct text_segment *segment, uint32_t from, ui
         }
     }
     return 0;
-}
-
-uint32_t text_segment_tfs(const struct text_segment *segment, uint32_t code)
-{
-    if (code >= segment->info.code_count)
-        return 0;
-    return get_le32(segment->sections[SECTION_CODES].data + (size_t)code * 4);
 }
 
 /* One container, from its entry in OWNED. */

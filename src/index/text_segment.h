@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/endian.h"
 #include "base/err.h"
 #include "index/window.h"
 
@@ -28,6 +29,7 @@ enum {
     SEGMENT_FIELD_COUNT = 4,          /* text fields that have frequencies of their own */
     POSTING_OCCURRENCE_MAX = 4 * 255, /* of one term in one document */
     SEGMENT_TERM_NONE = -1,
+    SEGMENT_COUNTED_CODES = 256, /* the most frequent ones */
 };
 
 enum text_segment_section {
@@ -70,6 +72,7 @@ struct text_segment {
     _Atomic uint64_t *checked; /* a bit a chunk whose sum was found right */
     size_t chunk_count;
     uint64_t *code_counts; /* postings of each code; NULL unless this process wrote it; owned */
+    uint16_t occurrence_counts[SEGMENT_COUNTED_CODES]; /* by code: the sum of its frequencies */
 };
 
 /* Maps a file. */
@@ -97,7 +100,12 @@ int text_segment_next_term(const struct text_segment *segment, uint32_t from, ui
                            struct err *err);
 
 /* The four frequencies that a code stands for, a byte each, field 0 lowest. Checked at open. */
-uint32_t text_segment_tfs(const struct text_segment *segment, uint32_t code);
+static inline uint32_t text_segment_tfs(const struct text_segment *segment, uint32_t code)
+{
+    if (code >= segment->info.code_count)
+        return 0;
+    return get_le32(segment->sections[SECTION_CODES].data + (size_t)code * 4);
+}
 
 /* The ids of one window that the segment was born with. */
 int text_segment_owned(const struct text_segment *segment, uint32_t window,

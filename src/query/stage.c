@@ -467,15 +467,31 @@ int stage_window(struct stage *stage, uint32_t window, struct err *err)
     return 0;
 }
 
-/* ---- the best by score alone ---- */
+/* ---- by the words alone ---- */
+
+static bool is_filtered(const struct stage *stage)
+{
+    return stage->fixed_count || stage->group_count || stage->context->base.count;
+}
+
+static bool wants_total(const struct stage *stage)
+{
+    return stage->counts && stage->source->total == TOTAL_EXACT;
+}
 
 bool stage_is_top(const struct stage *stage)
 {
     const struct query_stage *source = stage->source;
+    bool best = stage->best.count_max > 0;
 
-    return stage->text && source->total == TOTAL_NONE && source->facet_count == 0 &&
-           stage->sort.count == 1 && stage->sort.keys[0].kind == SORT_RELEVANCE &&
-           !stage->best.has_floor && stage->best.count_max > 0;
+    if (!stage->text || source->facet_count > 0)
+        return false;
+    if (best && (stage->sort.count != 1 || stage->sort.keys[0].kind != SORT_RELEVANCE ||
+                 stage->best.has_floor))
+        return false;
+    if (wants_total(stage))
+        return !is_filtered(stage) && (!best || text_plan_is_cheap(stage->text));
+    return best;
 }
 
 static int filter_top(void *context, uint32_t window, struct window_bits *bits, struct err *err)
@@ -498,13 +514,19 @@ static int filter_top(void *context, uint32_t window, struct window_bits *bits, 
 int stage_top(struct stage *stage, struct err *err)
 {
     struct best *best = &stage->best;
-    bool filtered = stage->fixed_count || stage->group_count || stage->context->base.count;
     struct scored_doc *top = arena_array(stage->context->arena, best->count_max + 1, sizeof(*top));
     uint32_t count = 0;
     uint32_t i;
-    int rc = text_plan_top(stage->text, best->count_max, filtered ? filter_top : NULL, stage, top,
-                           &count, err);
+    int rc = 0;
 
+    if (wants_total(stage)) {
+        rc = text_plan_count(stage->text, &stage->total, err);
+        if (!rc && best->count_max)
+            rc = text_plan_rewind(stage->text, err);
+    }
+    if (!rc && best->count_max)
+        rc = text_plan_top(stage->text, best->count_max, is_filtered(stage) ? filter_top : NULL,
+                           stage, top, &count, err);
     for (i = 0; i < count && !rc; i++) {
         const struct ranked entry = {
             .keys = {sort_score_key(top[i].score)}, .id = top[i].id, .score = top[i].score};

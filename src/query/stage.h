@@ -85,7 +85,8 @@ int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err
 uint32_t stage_next(struct stage *stage, uint32_t from);
 int stage_window(struct stage *stage, uint32_t window, struct err *err);
 
-/* Whether only the best by score are asked for; then this is the whole walk. */
+/* Whether the words alone decide: the best by score, the total without filters, or both. Then this
+ * is the whole walk. */
 bool stage_is_top(const struct stage *stage);
 int stage_top(struct stage *stage, struct err *err);
 

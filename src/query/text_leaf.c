@@ -4,6 +4,8 @@
 
 #include "query/text_parts.h"
 
+enum { PHRASE_RUN_WORDS = 8 }; /* of a phrase that is looked for in many documents at once */
+
 static struct part_leaf *at(struct text_part *part, uint32_t leaf)
 {
     return &part->leaves[leaf];
@@ -136,65 +138,59 @@ static int find_all(const struct part_leaf *leaf, uint32_t from, uint32_t to, do
     return rc;
 }
 
-/* Places of one field where the phrase may begin, by this slot's occurrences; those before it in
- * starts are kept when this slot has its word there too. Position + the field's high bits. */
-struct start_filter {
-    const struct text_slot *slot;
-    uint32_t count; /* of starts */
-    bool first;
-};
-
-enum { FIELD_SHIFT = 28 }; /* positions are below: a field has 64 k words */
-
-static void filter_starts(struct start_filter *filter, uint32_t *starts, uint8_t fields,
-                          const struct occurrence *occurrences, uint32_t tfs)
+/* Where the phrase may begin, by the places of its first word; of those, where this word too is as
+ * far from there as it should be. Returns how many. */
+static uint32_t first_starts(uint32_t *starts, uint32_t count, uint32_t distance)
 {
-    uint32_t kept = 0, at_start = 0;
-    unsigned field, i;
+    uint32_t kept = 0, i;
 
-    for (field = 0; field < SEGMENT_FIELD_COUNT; field++) {
-        uint32_t tf = tfs >> field * 8 & 255;
+    for (i = 0; i < count; i++) {
+        bool fits = (starts[i] & ((UINT32_C(1) << PLACE_FIELD_SHIFT) - 1)) >= distance;
 
-        for (i = 0; i < tf; i++, occurrences++) {
-            uint32_t place = occurrences->position - filter->slot->position;
-
-            if (!(fields >> field & 1) || occurrences->position < filter->slot->position ||
-                place >> FIELD_SHIFT ||
-                (filter->slot->form != FORM_ANY &&
-                 occurrences->form != (uint32_t)filter->slot->form))
-                continue;
-            place |= field << FIELD_SHIFT;
-            if (filter->first) {
-                starts[kept++] = place;
-                continue;
-            }
-            while (at_start < filter->count && starts[at_start] < place)
-                at_start++;
-            if (at_start < filter->count && starts[at_start] == place)
-                starts[kept++] = starts[at_start++];
-        }
+        starts[kept] = starts[i] - distance;
+        kept += fits;
     }
-    filter->count = kept;
+    return kept;
+}
+
+static uint32_t keep_starts(uint32_t *starts, uint32_t start_count, const uint32_t *places,
+                            uint32_t count, uint32_t distance)
+{
+    uint32_t kept = 0, at_place = 0, i;
+
+    for (i = 0; i < start_count; i++) {
+        uint32_t place = starts[i] + distance; /* in another field: no place of a word */
+
+        while (at_place < count && places[at_place] < place)
+            at_place++;
+        if (at_place == count)
+            break;
+        starts[kept] = starts[i];
+        kept += places[at_place] == place;
+    }
+    return kept;
 }
 
 /* All lists have found the document: do its words stand as the slots say? */
 static int stands(struct text_plan *plan, const struct text_leaf *meant, struct part_leaf *leaf,
                   uint32_t from, uint32_t to, bool *holds, struct err *err)
 {
-    struct start_filter filter = {.first = true};
-    struct occurrence *occurrences = plan->scratch->occurrences;
-    uint32_t tfs, count, i;
+    struct plan_scratch *scratch = plan->scratch;
+    uint32_t start_count = 1, count, i;
     int rc = 0;
 
-    for (i = from; i < to && !rc && (filter.first || filter.count); i++) {
-        rc = list_occurrences(leaf->lists[i], occurrences, &tfs, &count, err);
+    for (i = from; i < to && start_count && !rc; i++) {
+        const struct text_slot *slot = &leaf_slots(plan, meant)[i];
+        uint32_t *places = i == from ? scratch->starts : scratch->places;
+
+        rc = list_places(leaf->lists[i], slot->form, scratch->occurrences, places, &count, err);
         if (rc)
             break;
-        filter.slot = &leaf_slots(plan, meant)[i];
-        filter_starts(&filter, plan->scratch->starts, meant->fields, occurrences, tfs);
-        filter.first = false;
+        start_count =
+            i == from ? first_starts(places, count, slot->position)
+                      : keep_starts(scratch->starts, start_count, places, count, slot->position);
     }
-    *holds = !rc && filter.count > 0;
+    *holds = !rc && start_count > 0;
     return rc;
 }
 
@@ -238,6 +234,51 @@ int leaf_holds(struct text_plan *plan, struct text_part *part, uint32_t leaf, do
         return rc;
     }
     return 0;
+}
+
+/* A word or a phrase. Documents that lie in one block of each list are looked for at once. */
+static int hold_words(struct text_plan *plan, const struct text_leaf *meant, struct part_leaf *leaf,
+                      const docid *ids, uint32_t count, bool *holds, struct err *err)
+{
+    int32_t indexes[PHRASE_RUN_WORDS][BLOCK_SIZE];
+    uint32_t done, run, i, k;
+    int rc = 0;
+
+    for (done = 0; done < count && !rc; done += run) {
+        run = count - done;
+        for (k = 0; k < meant->count && !rc; k++)
+            rc = list_reach(leaf->lists[k], ids + done, &run, err);
+        for (k = 0; k < meant->count && !rc; k++)
+            rc = list_find_run(leaf->lists[k], ids + done, run, indexes[k], err);
+        for (i = 0; i < run && !rc; i++) {
+            bool found = true;
+
+            for (k = 0; k < meant->count; k++) {
+                found = found && indexes[k][i] >= 0;
+                leaf->lists[k]->index = (uint32_t)indexes[k][i];
+            }
+            holds[done + i] = found;
+            if (found && !meant->exact)
+                rc = stands(plan, meant, leaf, 0, meant->count, &holds[done + i], err);
+        }
+    }
+    return rc;
+}
+
+int leaf_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, const docid *ids,
+              uint32_t count, bool *holds, struct err *err)
+{
+    const struct text_leaf *meant = &plan->leaves[leaf];
+    uint32_t i;
+    int rc = 0;
+
+    assert(count <= BLOCK_SIZE);
+    if ((meant->kind == LEAF_PHRASE || meant->kind == LEAF_WORD) &&
+        meant->count <= PHRASE_RUN_WORDS && at(part, leaf)->count)
+        return hold_words(plan, meant, at(part, leaf), ids, count, holds, err);
+    for (i = 0; i < count && !rc; i++)
+        rc = leaf_holds(plan, part, leaf, ids[i], &holds[i], err);
+    return rc;
 }
 
 /* ---- values ---- */
@@ -337,7 +378,7 @@ void part_steps(struct text_plan *plan, struct text_part *part)
         const struct text_leaf *meant = &plan->leaves[leaf];
         const struct part_leaf *here = &part->leaves[leaf];
         bool must = meant->occur == OCCUR_MUST;
-        struct text_step step = {leaf, meant->row, NULL, must, here->max, here->count};
+        struct text_step step = {leaf, meant->row, NULL, must, false, here->max, here->count};
 
         if (meant->occur == OCCUR_NOT)
             continue;

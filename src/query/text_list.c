@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "query/text_parts.h"
 
 void *plan_alloc(struct arena *arena, size_t size)
@@ -13,12 +14,6 @@ void *plan_alloc(struct arena *arena, size_t size)
     uintptr_t place = (uintptr_t)arena_alloc(arena, size + LINE);
 
     return (void *)((place + LINE - 1) & ~(uintptr_t)(LINE - 1));
-}
-
-/* The lowest id that the block may have: before is -1 in front of id 0. */
-static docid block_first(const struct postings *postings)
-{
-    return postings->before + 1;
 }
 
 static const struct code_table *code_table_new(struct text_plan *plan,
@@ -63,8 +58,8 @@ static float sum_of_tfs(const struct text_plan *plan, uint8_t fields, uint32_t t
     return t;
 }
 
-static float sum_of_code(const struct text_plan *plan, const struct text_list *list, uint32_t code,
-                         uint32_t lengths)
+float sum_of_code(const struct text_plan *plan, const struct text_list *list, uint32_t code,
+                  uint32_t lengths)
 {
     const struct code_table *table = list->table;
     float t = 0;
@@ -218,8 +213,8 @@ static void open_buffer(struct text_plan *plan, struct text_part *part,
         ids[kept] = hit->id;
         tfs[kept] = hit->tfs;
         packed[kept] = hit->packed;
-        values[kept] =
-            value_of(sum_of_tfs(plan, fields, hit->tfs, lengths_of(plan, hit->id)), slot->weight);
+        values[kept] = value_of(
+            sum_of_tfs(plan, fields, hit->tfs, lengths_of(plan, fields, hit->id)), slot->weight);
         list->max = values[kept] > list->max ? values[kept] : list->max;
         kept++;
     }
@@ -265,6 +260,15 @@ static uint32_t array_seek(const struct text_list *list, uint32_t from, docid id
             high = middle;
     }
     return low;
+}
+
+int list_rewind(struct text_list *list, struct err *err)
+{
+    list->at = 0;
+    if (list->is_array)
+        return 0;
+    list->matcher->floor = 0;
+    return list->matcher->block ? postings_go(list->matcher, 0, err) : 0;
 }
 
 int list_next(struct text_list *list, docid from, docid *next, struct err *err)
@@ -362,13 +366,40 @@ int list_offsets(struct text_list *list, uint32_t window, uint16_t *offsets, uin
     return rc;
 }
 
+int list_take(struct text_list *list, docid ids[BLOCK_SIZE], uint32_t *count, struct err *err)
+{
+    struct postings *postings = list->matcher;
+    const docid *found;
+    int rc;
+
+    *count = 0;
+    if (list->is_array) {
+        *count = list->count - list->at < BLOCK_SIZE ? list->count - list->at : BLOCK_SIZE;
+        memcpy(ids, list->ids + list->at, *count * sizeof(*ids));
+        list->at += *count;
+        return 0;
+    }
+    if (postings_ended(postings))
+        return 0;
+    rc = postings_ids(postings, &found, err);
+    if (rc)
+        return rc;
+    *count = postings->size;
+    memcpy(ids, found, *count * sizeof(*ids));
+    return postings_next_block(postings, err);
+}
+
 /* ---- single documents ---- */
 
 static int open_scorer(struct text_list *list, struct err *err)
 {
     int rc = 0;
 
-    if (!list->is_array && !list->is_open)
+    if (list->is_array || list->is_open)
+        return 0;
+    if (list->matcher->block_count == 1 && !postings_ended(list->matcher))
+        *list->scorer = *list->matcher; /* unpacked already */
+    else
         rc = postings_open(list->scorer, list->matcher->segment, list->term, err);
     list->is_open = !rc;
     return rc;
@@ -426,8 +457,7 @@ float list_value(const struct text_plan *plan, const struct text_list *list, uin
 }
 
 static void values_in_block(const struct text_plan *plan, struct text_list *list,
-                            const int16_t *indexes, const uint32_t *lengths, uint32_t count,
-                            float *values)
+                            const int16_t *indexes, const docid *ids, uint32_t count, float *values)
 {
     enum { UNPACK_COUNT = 16 }; /* codes that are dearer one by one than all 256 at once */
     uint32_t i;
@@ -442,14 +472,14 @@ static void values_in_block(const struct text_plan *plan, struct text_list *list
         if (indexes[i] < 0)
             continue;
         list->index = (uint32_t)indexes[i];
-        values[i] = list_value(plan, list, lengths[i]);
+        values[i] = list_value(plan, list, lengths_of(plan, list->fields, ids[i]));
         if (list->masked && !has_fields(list, code_at(list)))
             values[i] = -1;
     }
 }
 
 int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
-                const uint32_t *lengths, uint32_t count, float *values, struct err *err)
+                uint32_t count, float *values, struct err *err)
 {
     struct postings *postings = list->scorer;
     int16_t indexes[BLOCK_SIZE];
@@ -480,23 +510,112 @@ int list_values(const struct text_plan *plan, struct text_list *list, const doci
             continue;
         rc = postings_indexes(postings, ids + i, end - i, indexes, err);
         if (!rc)
-            values_in_block(plan, list, indexes, lengths + i, end - i, values + i);
+            values_in_block(plan, list, indexes, ids + i, end - i, values + i);
         i = end;
     }
     return rc;
 }
 
-int list_occurrences(const struct text_list *list, struct occurrence *out, uint32_t *tfs,
-                     uint32_t *count, struct err *err)
+static int list_occurrences(const struct text_list *list, struct occurrence *out, uint32_t *tfs,
+                            struct err *err)
 {
+    uint32_t count;
+
     *tfs = list_tfs(list);
     if (list->is_array) {
         struct buffer_cursor cursor = {.tfs = *tfs, .packed = list->packed[list->index]};
 
-        buffer_cursor_occurrences(&cursor, out, count);
+        buffer_cursor_occurrences(&cursor, out, &count);
         return 0;
     }
-    return postings_occurrences(list->scorer, list->index, out, count, err);
+    return postings_occurrences(list->scorer, list->index, out, &count, err);
+}
+
+int list_places(const struct text_list *list, int32_t form, struct occurrence *scratch,
+                uint32_t *places, uint32_t *count, struct err *err)
+{
+    bool plain = form == FORM_ANY && !list->is_array;
+    uint32_t tfs, found = 0, field, i;
+    const uint32_t *next = places;
+    int rc = plain ? postings_positions(list->scorer, list->index, places, &tfs, err)
+                   : list_occurrences(list, scratch, &tfs, err);
+
+    *count = 0;
+    if (rc)
+        return rc;
+    for (field = 0; tfs >> field * 8; field++) {
+        bool wanted = list->fields >> field & 1;
+
+        for (i = 0; i < (tfs >> field * 8 & 255); i++) {
+            uint32_t position = plain ? *next++ : scratch->position;
+            bool is_form = form == FORM_ANY || scratch->form == (uint32_t)form;
+
+            scratch += !plain;
+            places[found] = position | field << PLACE_FIELD_SHIFT;
+            found += wanted && is_form && !(position >> PLACE_FIELD_SHIFT);
+        }
+        if (field + 1 == SEGMENT_FIELD_COUNT)
+            break;
+    }
+    *count = found;
+    return 0;
+}
+
+int list_reach(struct text_list *list, const docid *ids, uint32_t *count, struct err *err)
+{
+    struct postings *postings = list->scorer;
+    uint32_t low = 1, high = *count;
+    int rc = open_scorer(list, err);
+
+    if (rc || list->is_array)
+        return rc;
+    if (postings_ended(postings) || ids[0] > postings->last || ids[0] < block_first(postings))
+        rc = postings_return_block(postings, ids[0], err);
+    if (rc || postings_ended(postings))
+        return rc;
+    while (low < high) { /* the first that is beyond the block, at least 1 */
+        uint32_t middle = low + (high - low) / 2;
+
+        if (ids[middle] > postings->last)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    *count = low;
+    return 0;
+}
+
+int list_find_run(struct text_list *list, const docid *ids, uint32_t count, int32_t *indexes,
+                  struct err *err)
+{
+    struct postings *postings = list->scorer;
+    int16_t found[BLOCK_SIZE];
+    uint32_t below = 0, i;
+    int rc = 0;
+
+    for (i = 0; i < count && list->is_array; i++) {
+        bool is_there;
+
+        (void)list_find(list, ids[i], &is_there, err); /* cannot fail */
+        indexes[i] = is_there ? (int32_t)list->index : -1;
+    }
+    if (list->is_array)
+        return 0;
+    for (; below < count && (postings_ended(postings) || ids[below] < block_first(postings));
+         below++)
+        indexes[below] = -1;
+    if (below < count)
+        rc = postings_indexes(postings, ids + below, count - below, found, err);
+    for (i = below; i < count && !rc; i++) {
+        uint32_t code;
+
+        indexes[i] = found[i - below];
+        if (!list->masked || indexes[i] < 0)
+            continue;
+        rc = postings_code_at(postings, (uint32_t)indexes[i], &code, err);
+        indexes[i] = !rc && has_fields(list, code) ? indexes[i] : -1;
+    }
+    return rc;
 }
 
 /* ---- blocks with values ---- */
@@ -563,167 +682,6 @@ int list_score_skip(const struct text_plan *plan, struct text_list *list, float 
     return block == postings->block ? 0 : postings_go(postings, block, err);
 }
 
-/* Index of the first id at or above first: a block mostly begins inside of what is asked. */
-static uint32_t lower_bound(const docid *ids, uint32_t count, docid first)
-{
-    uint32_t low = 0;
-
-    while (count > 0) {
-        uint32_t half = count / 2;
-        bool below = ids[low + half] < first;
-
-        low += below ? half + 1 : 0;
-        count = below ? count - half - 1 : half;
-    }
-    return low;
-}
-
-/* The least Σ that gives a value of at least min; a little less, and what passes is looked at. */
-static float sum_needed(const struct text_list *list, float min)
-{
-    double least;
-
-    if (min <= 0)
-        return -INFINITY;
-    if (min >= list->weight)
-        return INFINITY;
-    least = min * (2 - (double)BOUND_SLACK);
-    return (float)(BM25_K1 * least / (list->weight - least));
-}
-
-/* Postings of one window; those whose Σ is enough: their index and Σ. */
-struct sum_job {
-    const docid *ids;
-    const uint32_t *codes;
-    const _Atomic uint32_t *lengths; /* of the window */
-    uint32_t from, to;
-    float need;
-    uint32_t found;
-    uint16_t indexes[BLOCK_SIZE];
-    float sums[BLOCK_SIZE];
-};
-
-static inline uint32_t length_at(const _Atomic uint32_t *lengths, docid id)
-{
-    return atomic_load_explicit(&lengths[id & (WINDOW_SIZE - 1)], memory_order_relaxed);
-}
-
-/* What the loops read is kept in locals: for all the compiler knows, a store could change it. */
-static void sum_one_field(const struct text_plan *plan, const struct code_table *table,
-                          struct sum_job *job)
-{
-    const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
-    const float *factors = table->factors[0];
-    const _Atomic uint32_t *lengths = job->lengths;
-    const uint32_t *codes = job->codes;
-    const docid *ids = job->ids;
-    uint16_t *indexes = job->indexes;
-    float *sums = job->sums, need = job->need;
-    unsigned shift = table->fields[0] * 8U;
-    uint32_t found = job->found, to = job->to, i;
-
-    for (i = job->from; i < to; i++) {
-        float sum = factors[codes[i]] * norms[length_at(lengths, ids[i]) >> shift & 255];
-
-        indexes[found] = (uint16_t)i;
-        sums[found] = sum;
-        found += sum >= need;
-    }
-    job->found = found;
-}
-
-static void sum_two_fields(const struct text_plan *plan, const struct code_table *table,
-                           struct sum_job *job)
-{
-    const float *norms = plan->snapshot->norms->of_length[table->fields[0]];
-    const float *other_norms = plan->snapshot->norms->of_length[table->fields[1]];
-    const float *factors = table->factors[0], *other_factors = table->factors[1];
-    const _Atomic uint32_t *lengths = job->lengths;
-    const uint32_t *codes = job->codes;
-    const docid *ids = job->ids;
-    uint16_t *indexes = job->indexes;
-    float *sums = job->sums, need = job->need;
-    unsigned shift = table->fields[0] * 8U, other_shift = table->fields[1] * 8U;
-    uint32_t found = job->found, to = job->to, i;
-
-    for (i = job->from; i < to; i++) {
-        uint32_t length = length_at(lengths, ids[i]), code = codes[i];
-        float sum = factors[code] * norms[length >> shift & 255] +
-                    other_factors[code] * other_norms[length >> other_shift & 255];
-
-        indexes[found] = (uint16_t)i;
-        sums[found] = sum;
-        found += sum >= need;
-    }
-    job->found = found;
-}
-
-static void sum_fields(const struct text_plan *plan, const struct text_list *list,
-                       struct sum_job *job)
-{
-    uint32_t i;
-
-    for (i = job->from; i < job->to; i++) {
-        float sum = sum_of_code(plan, list, job->codes[i], length_at(job->lengths, job->ids[i]));
-
-        job->indexes[job->found] = (uint16_t)i;
-        job->sums[job->found] = sum;
-        job->found += sum >= job->need;
-    }
-}
-
-static void sum_block(const struct text_plan *plan, const struct text_list *list,
-                      struct sum_job *job, uint32_t to)
-{
-    const struct code_table *table = list->table;
-    bool rare_codes = list->scorer->segment->info.code_count > CODE_TABLE_SIZE;
-
-    while (job->from < to) {
-        uint32_t window = window_of(job->ids[job->from]);
-
-        job->to = to;
-        if (window_of(job->ids[to - 1]) != window)
-            job->to = job->from +
-                      lower_bound(job->ids + job->from, to - job->from, window_first(window + 1));
-        job->lengths = doc_lengths_page(plan->snapshot->lengths, window);
-        if (table->field_count == 1 && !rare_codes)
-            sum_one_field(plan, table, job);
-        else if (table->field_count == 2 && !rare_codes)
-            sum_two_fields(plan, table, job);
-        else
-            sum_fields(plan, list, job);
-        job->from = job->to;
-    }
-}
-
-static int score_packed(const struct text_plan *plan, struct text_list *list, docid first,
-                        docid last, float min, struct scored_run *run, struct err *err)
-{
-    struct postings *postings = list->scorer;
-    struct sum_job job = {.need = sum_needed(list, min)};
-    uint32_t to = postings->size, kept = 0, i;
-    int rc = postings_ids(postings, &job.ids, err);
-
-    if (!rc)
-        rc = postings_codes(postings, &job.codes, err);
-    if (rc)
-        return rc;
-    if (block_first(postings) < first)
-        job.from = lower_bound(job.ids, to, first);
-    if (postings->last > last)
-        to = job.from + lower_bound(job.ids + job.from, to - job.from, last + 1);
-    sum_block(plan, list, &job, to);
-    for (i = 0; i < job.found; i++) {
-        float value = value_of(job.sums[i], list->weight);
-
-        run->ids[kept] = job.ids[job.indexes[i]];
-        run->values[kept] = value;
-        kept += value >= min;
-    }
-    run->count = kept;
-    return 0;
-}
-
 int list_score_block(const struct text_plan *plan, struct text_list *list, docid first, docid last,
                      float min, struct scored_run *run, struct err *err)
 {
@@ -733,7 +691,7 @@ int list_score_block(const struct text_plan *plan, struct text_list *list, docid
     if (list->masked && min <= 0)
         min = FLT_MIN; /* nothing in the fields is nothing at all */
     if (!list->is_array)
-        return score_packed(plan, list, first, last, min, run, err);
+        return list_score_packed(plan, list, first, last, min, run, err);
     for (i = array_seek(list, list->run, first); i < array_end(list) && list->ids[i] <= last; i++) {
         run->ids[run->count] = list->ids[i];
         run->values[run->count] = list->values[i];

@@ -22,20 +22,25 @@ static bool is_empty(const struct window_bits *bits)
     return any == 0;
 }
 
-/* Takes from bits whoever does (not) hold the leaf, one by one. */
+/* Takes from bits whoever does not hold the leaf. */
 static int keep_holders(struct text_plan *plan, struct text_part *part, uint32_t leaf,
-                        uint32_t window, bool wanted, struct window_bits *bits, struct err *err)
+                        uint32_t window, struct window_bits *bits, struct err *err)
 {
     uint16_t *offsets = plan->scratch->others;
-    uint32_t count = kernels()->window_list(bits, offsets), i;
+    uint32_t count = kernels()->window_list(bits, offsets), done, run, i;
+    docid ids[BLOCK_SIZE];
+    bool holds[BLOCK_SIZE];
     int rc = 0;
 
-    for (i = 0; i < count && !rc; i++) {
-        bool holds;
-
-        rc = leaf_holds(plan, part, leaf, window_first(window) + offsets[i], &holds, err);
-        if (!rc && holds != wanted)
-            window_clear(bits, offsets[i]);
+    for (done = 0; done < count && !rc; done += run) {
+        run = count - done < BLOCK_SIZE ? count - done : BLOCK_SIZE;
+        for (i = 0; i < run; i++)
+            ids[i] = window_first(window) + offsets[done + i];
+        rc = leaf_hold(plan, part, leaf, ids, run, holds, err);
+        for (i = 0; i < run && !rc; i++) {
+            if (!holds[i])
+                window_clear(bits, offsets[done + i]);
+        }
     }
     return rc;
 }
@@ -71,7 +76,7 @@ static int fill_exactly(struct text_plan *plan, struct text_part *part, uint32_t
     if (!rc && base)
         kernels()->window_and(bits, base);
     if (!rc && !plan->leaves[leaf].exact)
-        rc = keep_holders(plan, part, leaf, window, true, bits, err);
+        rc = keep_holders(plan, part, leaf, window, bits, err);
     return rc;
 }
 
@@ -188,7 +193,7 @@ static int match_by_bits(struct text_plan *plan, struct text_part *part, uint32_
     rc = drop_nots(plan, part, window, bits, err);
     for (i = 0; i < plan->must_count && !rc && !loosely; i++) {
         if (!plan->leaves[part->order[i]].exact)
-            rc = keep_holders(plan, part, part->order[i], window, true, bits, err);
+            rc = keep_holders(plan, part, part->order[i], window, bits, err);
     }
     return rc;
 }

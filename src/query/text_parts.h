@@ -24,6 +24,7 @@ enum {
     UNION_SMALL_COUNT = 4096,          /* postings of a list that is merged with others at once */
     UNION_MERGE_COUNT_MAX = 256 << 10, /* and of all of them */
     CODE_TABLE_SIZE = 256,             /* codes above are rare and slow */
+    PLACE_FIELD_SHIFT = 28,            /* positions are below: a field has 64 k words */
     ALL_FIELDS = (1 << SEGMENT_FIELD_COUNT) - 1,
 };
 
@@ -117,6 +118,7 @@ struct text_step {
     uint32_t row;           /* of candidates.values */
     struct text_list *list; /* NULL: ask the leaf */
     bool must;
+    bool gone; /* whoever holds it was looked at before: it drops out */
     float max;
     uint64_t count;
 };
@@ -169,7 +171,7 @@ struct plan_scratch {
     float scores[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
     float sums[WINDOW_SIZE];
     struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
-    uint32_t starts[POSTING_OCCURRENCE_MAX];
+    uint32_t starts[POSTING_OCCURRENCE_MAX], places[POSTING_OCCURRENCE_MAX];
     struct candidates *candidates;
 };
 
@@ -187,11 +189,9 @@ static inline float value_of(float t, float weight)
     return weight * (t / (BM25_K1 + t));
 }
 
-static inline uint32_t lengths_of(const struct text_plan *plan, docid id)
+static inline uint32_t lengths_of(const struct text_plan *plan, uint8_t fields, docid id)
 {
-    const _Atomic uint32_t *page = doc_lengths_page(plan->snapshot->lengths, window_of(id));
-
-    return atomic_load_explicit(&page[id & (WINDOW_SIZE - 1)], memory_order_relaxed);
+    return doc_lengths_get(plan->snapshot->lengths, fields & ((1U << plan->field_count) - 1), id);
 }
 
 static inline struct text_slot *leaf_slots(const struct text_plan *plan,
@@ -205,6 +205,12 @@ static inline const struct buffer_hits *hits_of(const struct text_plan *plan,
                                                 const struct text_slot *slot)
 {
     return &plan->hits[(size_t)(slot - plan->slots) * plan->snapshot->buffer_count + part->buffer];
+}
+
+/* The lowest id that the block may have: before is -1 in front of id 0. */
+static inline docid block_first(const struct postings *postings)
+{
+    return postings->before + 1;
 }
 
 /* Memory for what must be aligned as a cache line; not zeroed. */
@@ -223,21 +229,33 @@ int list_open(struct text_plan *plan, struct text_part *part, const struct text_
 /* The lists of LEAF_ANY: long ones each for itself, short ones as one array. */
 int list_open_any(struct text_plan *plan, struct text_part *part, const struct text_leaf *leaf,
                   struct part_leaf *here, struct err *err);
+/* To the beginning, for another walk over windows. */
+int list_rewind(struct text_list *list, struct err *err);
 /* The next id that list_fill has not passed, or less; DOCID_END: none. */
 int list_next(struct text_list *list, docid from, docid *next, struct err *err);
 int list_fill(struct text_list *list, uint32_t window, struct window_bits *bits, struct err *err);
 /* Offsets of its documents in the window; goes on as list_fill does. */
 int list_offsets(struct text_list *list, uint32_t window, uint16_t *offsets, uint32_t *count,
                  struct err *err);
+/* The ids of the next block, and on; *count 0: the end. Some may have nothing in the fields. */
+int list_take(struct text_list *list, docid ids[BLOCK_SIZE], uint32_t *count, struct err *err);
 int list_find(struct text_list *list, docid id, bool *found, struct err *err);
 /* Of the posting that was found. */
 uint32_t list_tfs(const struct text_list *list);
 float list_value(const struct text_plan *plan, const struct text_list *list, uint32_t lengths);
 /* Values of many documents, ascending; -1 where the list does not have it. */
 int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
-                const uint32_t *lengths, uint32_t count, float *values, struct err *err);
-int list_occurrences(const struct text_list *list, struct occurrence *out, uint32_t *tfs,
-                     uint32_t *count, struct err *err);
+                uint32_t count, float *values, struct err *err);
+/* Where its word stands in the document that was found: position and, from PLACE_FIELD_SHIFT on,
+ * the field; ascending, of the list's fields, and of a form unless FORM_ANY. */
+int list_places(const struct text_list *list, int32_t form, struct occurrence *scratch,
+                uint32_t *places, uint32_t *count, struct err *err);
+/* Goes to the block that may have ids[0]; *count becomes how many of the ids do not lie beyond it.
+ */
+int list_reach(struct text_list *list, const docid *ids, uint32_t *count, struct err *err);
+/* Finds these. indexes: -1, or what list->index is for it. */
+int list_find_run(struct text_list *list, const docid *ids, uint32_t count, int32_t *indexes,
+                  struct err *err);
 
 /* The scorer, block by block. */
 int list_score_from(struct text_list *list, docid id, struct err *err);
@@ -253,6 +271,14 @@ int list_score_skip(const struct text_plan *plan, struct text_list *list, float 
 int list_score_block(const struct text_plan *plan, struct text_list *list, docid first, docid last,
                      float min, struct scored_run *run, struct err *err);
 
+/* Σ weight · tf · norm of a posting, by its code. */
+float sum_of_code(const struct text_plan *plan, const struct text_list *list, uint32_t code,
+                  uint32_t lengths);
+
+/* ---- text_sum.c: list_score_block of packed postings ---- */
+int list_score_packed(const struct text_plan *plan, struct text_list *list, docid first, docid last,
+                      float min, struct scored_run *run, struct err *err);
+
 /* ---- text_leaf.c ---- */
 /* A superset of the leaf's documents in the window; all and nothing else if leaf->exact. */
 int leaf_fill(struct text_plan *plan, struct text_part *part, uint32_t leaf, uint32_t window,
@@ -261,6 +287,9 @@ int leaf_next(struct text_plan *plan, struct text_part *part, uint32_t leaf, doc
               docid *next, struct err *err);
 int leaf_holds(struct text_plan *plan, struct text_part *part, uint32_t leaf, docid id, bool *holds,
                struct err *err);
+/* The same for up to BLOCK_SIZE, ascending. */
+int leaf_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, const docid *ids,
+              uint32_t count, bool *holds, struct err *err);
 /* Its part of the score; 0 when the words are not there. sure: it is known to hold, or will be
  * asked: positions and forms are not looked at. */
 int leaf_value(struct text_plan *plan, struct text_part *part, uint32_t leaf, docid id,
@@ -284,7 +313,6 @@ int part_next(struct text_plan *plan, struct text_part *part, uint32_t from, uin
 struct candidates {
     uint32_t count;
     docid ids[BLOCK_SIZE];
-    uint32_t lengths[BLOCK_SIZE];
     float partial[BLOCK_SIZE];   /* what is known of the score */
     float scores[BLOCK_SIZE];    /* in the end */
     uint16_t rows[BLOCK_SIZE];   /* of values; where it stood in the beginning */

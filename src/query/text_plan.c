@@ -393,8 +393,8 @@ int text_plan_explain(struct text_plan *plan, docid id, uint32_t clause, bool *h
             if (plan->leaves[leaf].clause != clause)
                 continue;
             if (part->leaves[leaf].count)
-                rc =
-                    leaf_value(plan, part, leaf, id, lengths_of(plan, id), false, &add, &here, err);
+                rc = leaf_value(plan, part, leaf, id, lengths_of(plan, ALL_FIELDS, id), false, &add,
+                                &here, err);
             all = all && here;
             any = any || here;
             sum += add;

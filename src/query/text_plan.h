@@ -6,8 +6,8 @@
  * bitmap of documents that match and live. Scores are computed for those who can still enter the
  * page. Without a total, text_plan_top goes through the lists by score instead.
  *
- * A plan is used up in one of two ways: windows, ascending, each matched once and then scored; or
- * text_plan_top.
+ * A plan is used up in one of three ways: windows, ascending, each matched once and then scored;
+ * text_plan_count; or text_plan_top. text_plan_rewind makes it new again.
  *
  * Threads: a plan belongs to one thread, inside its epoch; memory is the arena's.
  */
@@ -80,6 +80,13 @@ typedef int window_filter_fn(void *context, uint32_t window, struct window_bits 
                              struct err *err);
 int text_plan_top(struct text_plan *plan, uint32_t k, window_filter_fn *filter, void *context,
                   struct scored_doc *top, uint32_t *count, struct err *err);
+
+/* How many match and live: exactly, with no scores and no list of them. */
+int text_plan_count(struct text_plan *plan, uint64_t *count, struct err *err);
+/* Whether to count and then to look for the best is better than both at once: there are no
+ * positions to be read twice. */
+bool text_plan_is_cheap(const struct text_plan *plan);
+int text_plan_rewind(struct text_plan *plan, struct err *err);
 
 /* ---- how the score is made: for explain, and for pages that must keep their weights ---- */
 

@@ -14,7 +14,6 @@
 static void keep(struct candidates *candidates, uint32_t to, uint32_t from)
 {
     candidates->ids[to] = candidates->ids[from];
-    candidates->lengths[to] = candidates->lengths[from];
     candidates->partial[to] = candidates->partial[from];
     candidates->rows[to] = candidates->rows[from];
     candidates->should[to] = candidates->should[from];
@@ -30,8 +29,7 @@ static int add_step(struct text_plan *plan, struct text_part *part, struct candi
     int rc = 0;
 
     if (step->list)
-        rc = list_values(plan, step->list, candidates->ids, candidates->lengths, candidates->count,
-                         found, err);
+        rc = list_values(plan, step->list, candidates->ids, candidates->count, found, err);
     for (i = 0; i < candidates->count && !rc; i++) {
         float value;
         bool holds;
@@ -40,14 +38,15 @@ static int add_step(struct text_plan *plan, struct text_part *part, struct candi
             holds = found[i] >= 0;
             value = holds ? found[i] : 0;
         } else {
-            rc = leaf_value(plan, part, step->leaf, candidates->ids[i], candidates->lengths[i],
-                            step->must, &value, &holds, err);
+            rc = leaf_value(plan, part, step->leaf, candidates->ids[i],
+                            lengths_of(plan, ALL_FIELDS, candidates->ids[i]), step->must, &value,
+                            &holds, err);
         }
         values[candidates->rows[i]] = value;
         candidates->partial[i] += value;
         candidates->should[i] = (uint8_t)(candidates->should[i] + (holds && !step->must));
         keep(candidates, kept, i);
-        kept += (holds || !step->must || matched) &&
+        kept += (holds || !step->must || matched) && !(holds && step->gone) &&
                 (candidates->partial[i] + left) * BOUND_SLACK >= min;
     }
     candidates->count = kept;
@@ -129,7 +128,6 @@ int candidates_score(struct text_plan *plan, struct text_part *part, struct cand
 
     for (i = 0; i < candidates->count; i++) {
         candidates->rows[i] = (uint16_t)i;
-        candidates->lengths[i] = lengths_of(plan, candidates->ids[i]);
         candidates->partial[i] = known ? candidates->values[first->row][i] : 0;
         candidates->should[i] = known && !first->must;
     }

@@ -147,6 +147,53 @@ static int drive(struct text_plan *plan, struct text_part *part, docid from,
     return rc;
 }
 
+/* ---- list by list ---- */
+
+/* Whether any one of the lists is enough, and the one with the most to say is no dense one: then
+ * the threshold is high when its few documents are through, and what is left of the others is
+ * little. */
+static bool has_lists(const struct text_plan *plan, const struct text_part *part)
+{
+    enum { DENSE_SPAN = 32 };
+    uint32_t i;
+
+    if (plan->must_count || plan->should_min > 1 || plan->tuning.use_windows > 0)
+        return false;
+    for (i = 0; i < part->step_count; i++) {
+        if (part->steps[i].count && !part->steps[i].list)
+            return false;
+    }
+    return plan->tuning.use_windows < 0 || part->steps[0].count < part->span / DENSE_SPAN + 1;
+}
+
+/* The documents of the first list, then those of the second that are not in the first, and so on
+ * until all the lists that are left cannot reach the threshold together. Uses up the steps. */
+static int drive_each(struct text_plan *plan, struct text_part *part, struct collector *collector,
+                      struct err *err)
+{
+    uint32_t left = part->step_count, i;
+    int rc = 0;
+
+    while (left > 0 && !rc) {
+        struct text_step done = part->steps[0];
+
+        if (plan->tuning.use_bounds >= 0 && part->max < score_needed(collector, 0))
+            break;
+        if (done.count)
+            rc = drive(plan, part, 0, collector, err);
+        memmove(part->steps, part->steps + 1, (part->step_count - 1) * sizeof(done));
+        done.gone = true;
+        done.max = 0;
+        part->steps[part->step_count - 1] = done;
+        left--;
+        part->max = 0;
+        for (i = 0; i < left; i++)
+            part->max += part->steps[i].max;
+        part->max *= BOUND_SLACK;
+    }
+    return rc;
+}
+
 /* ---- by windows ---- */
 
 static int take_window(struct text_plan *plan, struct text_part *part, uint32_t window,
@@ -208,7 +255,7 @@ static bool has_driver(const struct text_plan *plan, const struct text_part *par
         (plan->must_count == 0 && plan->should_count != 1))
         return false;
     return plan->tuning.use_windows < 0 || part->step_count < 2 || !part->steps[1].must ||
-           first->count < part->span / DENSE_SPAN;
+           first->list->masked || first->count < part->span / DENSE_SPAN;
 }
 
 static int take_part(struct text_plan *plan, struct text_part *part, struct collector *collector,
@@ -218,6 +265,8 @@ static int take_part(struct text_plan *plan, struct text_part *part, struct coll
         return 0;
     if (has_driver(plan, part))
         return drive(plan, part, 0, collector, err);
+    if (has_lists(plan, part))
+        return drive_each(plan, part, collector, err);
     return take_windows(plan, part, collector, err);
 }
 

@@ -155,6 +155,17 @@ static void check_top(struct text_plan *plan, bool filtered, uint32_t k)
         CHECK(top[i].id == all[i].id && top[i].score == all[i].score);
 }
 
+/* Then the same plan, made new again, tells the best. */
+static void check_count(struct text_plan *plan, uint32_t k)
+{
+    uint64_t count;
+
+    assert_int_equal(text_plan_count(plan, &count, NULL), 0);
+    CHECK(count == expected.count);
+    assert_int_equal(text_plan_rewind(plan, NULL), 0);
+    check_top(plan, false, k);
+}
+
 static struct text_plan *plan_with(const struct world *world, const struct query_tuning *tuning,
                                    struct arena *arena)
 {
@@ -216,6 +227,7 @@ static void check_query(const struct world *world, struct rng *rng)
             first = false;
             check_top(plan_with(world, &tuning, arena), rng_below(rng, 2),
                       ks[rng_below(rng, ARRAY_COUNT(ks))]);
+            check_count(plan_with(world, &tuning, arena), ks[rng_below(rng, ARRAY_COUNT(ks))]);
         }
     }
     check_explain(world, rng, arena);

@@ -331,8 +331,7 @@ static double value_of(const struct world *world, const struct text_plan *plan,
 {
     static const double weights[] = {3, 1};
     const struct world_doc *doc = &world->docs[id];
-    uint32_t lengths =
-        doc_lengths_page(world->snapshot->lengths, window_of(id))[id & (WINDOW_SIZE - 1)];
+    uint32_t lengths = doc_lengths_get(world->snapshot->lengths, DOC_LENGTH_ALL, id);
     double t = 0, n = (double)text_plan_doc_count(plan), df = -1;
     struct bytes stem = lexicon_term(world->snapshot->lexicon, term);
     struct text_term_stat stat;
