@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* place.c - where a key is, and whether data fits a state: see numerator.h. */
+#include <assert.h>
+
+#include "base/hash.h"
+#include "numerator/numerator.h"
+
+int64_t number_key_hash(struct bytes key)
+{
+    return (int64_t)(hash64(key) ^ (1ULL << 63));
+}
+
+/* Ranges of equal width: the upper half of hash × count. */
+uint32_t number_key_shard(int64_t hash, uint32_t shard_count)
+{
+    uint64_t plain = (uint64_t)hash ^ (1ULL << 63);
+
+    assert(shard_count > 0);
+    return (uint32_t)(((unsigned __int128)plain * shard_count) >> 64);
+}
+
+/* The least hash whose product with the count reaches shard × 2^64. */
+static uint64_t first_of(uint32_t shard, uint32_t shard_count)
+{
+    unsigned __int128 product = (unsigned __int128)shard << 64;
+
+    return (uint64_t)((product + shard_count - 1) / shard_count);
+}
+
+void number_shard_range(uint32_t shard, uint32_t shard_count, int64_t *first, int64_t *last)
+{
+    uint64_t end = shard + 1 == shard_count ? 0 : first_of(shard + 1, shard_count);
+
+    assert(shard < shard_count);
+    *first = (int64_t)(first_of(shard, shard_count) ^ (1ULL << 63));
+    *last = (int64_t)((end - 1) ^ (1ULL << 63));
+}
+
+const char *number_version_misfit(const struct number_version *state,
+                                  const struct number_version *data)
+{
+    if (state->kind != data->kind)
+        return "they are of different collections (T)";
+    if (state->scheme != data->scheme)
+        return "their keys are spread over shards in different ways (S)";
+    if (state->rebuild != data->rebuild)
+        return "all keys were numbered anew between them (V)";
+    if (state->generation < data->generation)
+        return "the data has numbers that the state does not know yet (G)";
+    return NULL;
+}
