@@ -340,6 +340,7 @@ enum {
     SHARD_MERGE_WINDOW_COUNT = 64, /* owners rewritten in one step: 0.2 ms */
     SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
     SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
+    SHARD_NOTE_SIZE_MAX = 256,          /* of the caller: a ticket, places in some lanes */
     SHARD_LIVE_SIZE_MAX = 1 << 30,      /* of one checkpoint: a bit a document and segment */
     STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
     STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
