@@ -318,6 +318,7 @@ enum {
     QUERY_FACET_COUNT_MAX = 64,          /* of one stage */
     QUERY_FACET_BOUND_COUNT_MAX = 33,    /* 32 ranges */
     QUERY_FACET_VALUE_COUNT_MAX = 10000, /* values of one facet that are answered */
+    QUERY_FACET_PART_COUNT_MAX = 65536,  /* of one shard, to be merged with others' */
     QUERY_HIT_COUNT_MAX = 10000,         /* offset and limit together: go on by the cursor */
     QUERY_FORMULA_SIZE_MAX = 2048,       /* bytes */
     QUERY_FORMULA_STEP_COUNT_MAX = 256,  /* operations of one formula */
