@@ -336,6 +336,7 @@ enum {
     QUERY_FACET_COUNT_MAX = 64,          /* of one stage */
     QUERY_FACET_BOUND_COUNT_MAX = 33,    /* 32 ranges */
     QUERY_FACET_VALUE_COUNT_MAX = 10000, /* values of one facet that are answered */
+    QUERY_FACET_PART_COUNT_MAX = 65536,  /* of one shard, to be merged with others' */
     QUERY_HIT_COUNT_MAX = 10000,         /* offset and limit together: go on by the cursor */
     QUERY_FORMULA_SIZE_MAX = 2048,       /* bytes */
     QUERY_FORMULA_STEP_COUNT_MAX = 256,  /* operations of one formula */
@@ -358,6 +359,7 @@ enum {
     SHARD_MERGE_WINDOW_COUNT = 64, /* owners rewritten in one step: 0.2 ms */
     SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
     SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
+    SHARD_NOTE_SIZE_MAX = 256,          /* of the caller: a ticket, places in some lanes */
     SHARD_LIVE_SIZE_MAX = 1 << 30,      /* of one checkpoint: a bit a document and segment */
     STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
     STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
