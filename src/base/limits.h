@@ -348,6 +348,13 @@ enum {
     STORED_DICTIONARY_SIZE = 16 << 10,  /* stays in cache; four times more packs no better */
     STORED_SAMPLE_SIZE = 2 << 20,       /* of records a dictionary is trained with */
     STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
+    /* ---- numerator ---- */
+    NUMBER_EXTENT_SIZE = 4096,    /* numbers of a placement class that lie together: a window */
+    NUMBER_CLASS_COUNT_MAX = 256, /* of a shard: each may leave most of an extent empty */
+    NUMBER_CLASS_SIZE_MAX = 40,   /* bytes of a class's name */
+    NUMBER_KEY_SIZE_MAX = 1024,   /* bytes: four parts of a pk's size, and some */
+    NUMBER_ID_END = 1 << 30,      /* numbers of a shard: the index has columns by position */
+    NUMBER_LOAD_COUNT = 2000,     /* rows of one read when what is free is loaded */
 };
 
 #endif
