@@ -173,7 +173,7 @@ enum {
     /* ---- coord ---- */
     COORD_NAME_SIZE_MAX = 64,          /* members, sets and keys: parts of paths and of log lines */
     COORD_SHARD_COUNT_MAX = 1024,      /* of one set; each costs a node and a read at a rebalance */
-    COORD_SET_COUNT_MAX = 32,          /* joined by one member: a few for each role */
+    COORD_SET_COUNT_MAX = 512,         /* joined by one member: one for each client, twice */
     COORD_MEMBER_COUNT_MAX = 256,      /* of one set: a machine each, by far more than planned */
     COORD_REGISTER_COUNT_MAX = 1024,   /* of the embedded backend, which keeps them in memory */
     COORD_VALUE_SIZE_MAX = 64 << 10,   /* a register is a pointer or a small state, not a file */
@@ -353,6 +353,33 @@ enum {
     TEXT_SPARSE_SPAN = 512,           /* a list of fewer than one in so many ids goes by ids */
     HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
     HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
+    /* ---- registry: the indexer ---- */
+    INDEXER_BATCH_COUNT = 1000,      /* elements of one round, all lanes */
+    INDEXER_BATCH_SIZE = 8 << 20,    /* their documents as they are kept, packed */
+    INDEXER_BATCH_MEMORY = 64 << 20, /* and unpacked, converted */
+    INDEXER_SEND_SIZE = 8 << 20,     /* of one produce: half of what a topic takes */
+    INDEXER_FAILED_COUNT = 100,      /* elements of a round that failed before */
+    INDEXER_BACKFILL_MS = 50,        /* a backfill's part of a round, while main has little */
+    INDEXER_BACKFILL_COUNT_MIN = 20, /* and at the least so many, or it never ends */
+    INDEXER_LATE_MS = 500,           /* main is later than this: backfill waits */
+    INDEXER_ITEM_US = 200,           /* an element, before any was measured */
+    INDEXER_PENDING_COUNT = 4000,    /* sent elements whose offsets are not moved yet ... */
+    INDEXER_PENDING_MS = 200,        /* ... and for how long: what a crash sends again */
+    INDEXER_TRIM_COUNT = 20000,      /* elements removed by one transaction: all that is pending */
+    INDEXER_SWEEP_COUNT = 500,       /* numbers taken off dead keys by one transaction */
+    INDEXER_SWEEP_MS = 10 * 1000,    /* how often they are looked for */
+    INDEXER_PAUSE_MS = 5,            /* between rounds that are not full: each costs a sync */
+    INDEXER_WAIT_MS_MIN = 5,         /* after a round that found nothing; doubled with each ... */
+    INDEXER_WAIT_MS_MAX = 50,        /* ... up to this: how late writers elsewhere are seen */
+    INDEXER_RETRY_MS_MAX = 2000,     /* the same after failures */
+    INDEXER_KEEPING_MS = 200,        /* new clients, shards gained and lost */
+    INDEXER_LAG_MS = 1000,           /* how often the lag is measured */
+    INDEXER_THREAD_COUNT_MAX = 64,
+    FAILED_PAUSE_MS_MIN = 1000,       /* before the second try; doubled with each ... */
+    FAILED_PAUSE_MS_MAX = 600 * 1000, /* ... up to this */
+    FAILED_PAGE_COUNT = 50,           /* of one answer, unless said */
+    FAILED_PAGE_COUNT_MAX = 1000,
+    FAILED_REPLAY_COUNT = 1000, /* replayed by one transaction */
     /* ---- index: shard ---- */
     SHARD_SEGMENT_COUNT_MAX = 40,  /* parts of a snapshot; then applying waits for merges */
     SHARD_MERGE_COUNT = 8,         /* segments of about one size are merged into one */
