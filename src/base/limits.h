@@ -328,6 +328,23 @@ enum {
     LEXICON_FRAME_SIZE_MAX = 4 << 20,    /* one checksum of lexicon.log; held while it is read */
     LEXICON_TAIL_COUNT_MAX = 4096,       /* unsorted forms a lookup may scan before a new sort */
     LEXICON_EXPAND_COUNT_MAX = 1024,     /* terms of one prefix or fuzzy word: each is a list */
+    /* ---- documents ---- */
+    COMPOSER_BATCH_COUNT = 100,          /* documents of one record; default, a setting */
+    COMPOSER_BATCH_COUNT_MAX = 1000,     /* as the receiver takes at once */
+    COMPOSER_BATCH_MS = 20,              /* ... or so long since the last; default, a setting */
+    COMPOSER_BATCH_SIZE = 512 << 10,     /* bytes of one record; a topic takes 960 KB */
+    COMPOSER_WORDS_SIZE_MAX = 256 << 10, /* names of an offer's attribute values */
+    COMPOSER_VALUE_SIZE_MAX = 200,       /* free text as a value to choose by */
+    COMPOSER_VALUE_COUNT_MAX = 1 << 20,  /* different ones of an attribute */
+    COMPOSER_SELLER_COUNT_MAX = 1 << 22,
+    COMPOSER_PARTITION_COUNT = 16, /* of the topic documents, when it has to be made */
+    COMPOSER_POLL_MS = 200,        /* how soon a stop is seen */
+    COMPOSER_RETRY_MS = 1000,      /* parked offers are looked at so often; a fault waits so long */
+    COMPOSER_RETRY_COUNT = 100,    /* of them at a time */
+    COMPOSER_BACKOFF_S_MAX = 600,  /* between two tries of one offer */
+    COMPOSER_KNOWN_COUNT_MAX = 10000, /* parked offers whose news are noticed at once */
+    COMPOSER_REASON_SIZE_MAX = 400,
+    COMPOSER_PAGE_COUNT = 50, /* of parked offers; at most ten times as many */
     /* ---- query ---- */
     QUERY_STAGE_COUNT_MAX = 8,           /* of one request */
     QUERY_FILTER_DEPTH_MAX = 16,         /* and, or, not inside each other */

@@ -161,6 +161,25 @@ const struct setting setting_table[SETTING_COUNT] = {
          .max = 3650LL * DAY_US,
          .help = "How long a deleted document is remembered: an older write that comes within "
                  "this time does not bring it back."},
+    [SETTING_COMPOSER_BATCH_COUNT] = {.name = "composer.batch_count",
+                                      .default_text = "100",
+                                      .kind = SETTING_NUMBER,
+                                      .min = 1,
+                                      .max = COMPOSER_BATCH_COUNT_MAX,
+                                      .help = "Documents made of offers are sent to the registry "
+                                              "when so many are ready ..."},
+    [SETTING_COMPOSER_BATCH_TIME] = {.name = "composer.batch_time",
+                                     .default_text = "20ms",
+                                     .kind = SETTING_DURATION,
+                                     .max = MINUTE_US,
+                                     .help = "... or when so much time has passed since the "
+                                             "partition's last ones."},
+    [SETTING_COMPOSER_STRICT] = {.name = "composer.strict",
+                                 .default_text = "false",
+                                 .kind = SETTING_BOOL,
+                                 .help =
+                                     "An offer that cannot be made into a document holds up all "
+                                     "later ones of its partition, instead of being parked."},
     [SETTING_LOG_FORMAT] = {.name = "log.format",
                             .default_text = "auto",
                             .kind = SETTING_CHOICE,

@@ -24,6 +24,11 @@ static const struct command_option topic_read_options[] = {
     {"limit", "COUNT", "How many records (default 10, at most 1000)."},
     {"from", "PARTITION[:OFFSET]", "Begin there, instead of showing the newest."},
     {NULL, NULL, NULL}};
+static const struct command_option composer_list_options[] = {
+    {"limit", "COUNT", "How many (default 50, at most 500)."}, {NULL, NULL, NULL}};
+
+static const struct command_option composer_replay_options[] = {
+    {"all", NULL, "Every parked offer."}, {NULL, NULL, NULL}};
 
 static const struct command_option audit_options[] = {
     {"limit", "COUNT", "How many entries, the newest first (default 20, at most 1000)."},
@@ -369,6 +374,25 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_topic_read},
+    {.name = "composer list",
+     .summary = "list offers that could not be made into documents",
+     .arguments = "",
+     .details = "Each with the reason, the tries so far and the time of the next. They are tried "
+                "again by themselves; everyone else has passed them.",
+     .example = "torg composer list --limit 5",
+     .options = composer_list_options,
+     .flags = ASKING,
+     .run = cmd_composer_list},
+    {.name = "composer replay",
+     .summary = "try parked offers again now",
+     .arguments = "[OFFER]",
+     .details = "One, or with --all every one, without waiting for its time.",
+     .example = "torg composer replay 1000-0000-0000-0007\n"
+                "torg composer replay --all",
+     .options = composer_replay_options,
+     .flags = ASKING,
+     .argument_max = 1,
+     .run = cmd_composer_replay},
     {.name = "audit",
      .summary = "list what operators did, the newest first",
      .arguments = "",

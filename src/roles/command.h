@@ -104,6 +104,8 @@ enum exit_code cmd_audit(const struct invocation *invocation);
 enum exit_code cmd_catalog_apply(const struct invocation *invocation);
 enum exit_code cmd_catalog_check(const struct invocation *invocation);
 enum exit_code cmd_catalog_diff(const struct invocation *invocation);
+enum exit_code cmd_composer_list(const struct invocation *invocation);
+enum exit_code cmd_composer_replay(const struct invocation *invocation);
 enum exit_code cmd_config_check(const struct invocation *invocation);
 enum exit_code cmd_config_dump(const struct invocation *invocation);
 enum exit_code cmd_feed_cancel(const struct invocation *invocation);

@@ -83,5 +83,7 @@ int role_offers_worker_start(struct process *process, struct err *err);
 void role_offers_worker_stop(struct process *process);
 int role_receiver_start(struct process *process, struct err *err);
 void role_receiver_stop(struct process *process);
+int role_composer_start(struct process *process, struct err *err);
+void role_composer_stop(struct process *process);
 
 #endif
