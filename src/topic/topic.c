@@ -278,7 +278,7 @@ int topic_produce_async(struct topics *topics, const char *name, const struct to
     struct submit submit = {.name = name, .records = &timed, .count = 1, .copy = true};
     struct async *async;
     uint32_t partition_count;
-    uint32_t partition;
+    uint32_t partition = 0;
     int rc = check_records(name, record, 1, err);
 
     if (!rc)
