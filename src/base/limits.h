@@ -251,6 +251,24 @@ enum {
     OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
     ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
     ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
+    /* ---- registry: clients ---- */
+    CLIENT_NAME_SIZE_MAX = 40,   /* part of names of topics and sets */
+    CLIENT_COUNT_MAX = 256,      /* the map of all of them is one register of coord */
+    CLIENT_REFRESH_MS = 1000,    /* a view is looked at again; writes confirm theirs anyway */
+    CLIENT_SHARD_COUNT_MAX = 64, /* a partition and an owner each */
+    /* ---- registry: documents ---- */
+    DOCUMENT_BATCH_COUNT_MAX = 1000,    /* one transaction */
+    DOCUMENT_PK_SIZE_MAX = 200,         /* part of keys and of hits */
+    DOCUMENT_SIZE_MAX = 256 << 10,      /* encoded; an offer has 100 KB */
+    DOCUMENT_FIELD_COUNT_MAX = 200,     /* of one document */
+    DOCUMENT_FIELD_NAME_SIZE_MAX = 60,  /* told in errors, queries and facets */
+    DOCUMENT_CLASS_SIZE_MAX = 40,       /* of placement: a category's name */
+    DOCUMENT_TEXT_SIZE_MAX = 128 << 10, /* of one text or stored field */
+    DOCUMENT_PATH_DEPTH_MAX = 16,       /* parts of a category's path */
+    DOCUMENT_SCHEMA_COUNT_MAX = 1000,   /* fields of an epoch; the index has some of its own */
+    DOCUMENT_TEXT_FIELD_COUNT_MAX = 4,  /* a shard keeps lengths of so many */
+    DOCUMENT_ATTEMPT_COUNT_MAX = 20,    /* a batch outrun this often by changes of the schema */
+    DOCUMENT_PACK_SIZE_MIN = 64,        /* smaller ones gain nothing, even with a dictionary */
     /* ---- index: postings ---- */
     TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10,  /* places of blocks are u32 in steps of 8 bytes */
     TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
