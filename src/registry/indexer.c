@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,20 +24,19 @@ enum { CONFIRM_ATTEMPT_MAX = 5 };
 
 /* --- life --- */
 
-struct indexer *indexer_new(const struct indexer_base *base, const struct client_view *client,
-                            uint32_t shard, uint64_t ticket, struct coord_shards *shards)
+struct indexer *indexer_new(const struct indexer_base *base, const char *client, uint32_t shard,
+                            uint64_t ticket, struct coord_shards *shards)
 {
     struct indexer *indexer = mem_zero(sizeof(*indexer));
 
     indexer->base = base;
-    indexer->client = client_ref(client);
     indexer->shards = shards;
     indexer->shard = shard;
     indexer->ticket = ticket;
     indexer->item_us = INDEXER_ITEM_US;
     indexer->pending.arena = arena_new();
-    queue_fence_name(client->id, shard, indexer->fence);
-    indexer_metrics_init(&indexer->metrics, client->name, shard);
+    snprintf(indexer->name, sizeof(indexer->name), "%s", client);
+    indexer_metrics_init(&indexer->metrics, client, shard);
     return indexer;
 }
 
@@ -230,19 +230,36 @@ static int claim_tx(struct store_tx *tx, void *arg, struct err *err)
     return rc;
 }
 
+static int refresh(struct indexer *indexer, bool fresh, struct err *err)
+{
+    const struct client_view *client;
+    int rc = clients_find(indexer->base->clients, indexer->name, fresh, &client, err);
+
+    if (rc)
+        return rc;
+    if (!indexer->client)
+        queue_fence_name(client->id, indexer->shard, indexer->fence);
+    client_unref(indexer->client);
+    indexer->client = client;
+    return 0;
+}
+
 /* The owners before can commit nothing from here on; so what is read now stays as it is. */
 static int claim(struct indexer *indexer, struct err *err)
 {
-    const struct client_view *client = indexer->client;
-    int rc;
+    int rc = 0;
 
     pending_clear(&indexer->pending);
-    rc = store_write(indexer->base->store, claim_tx, indexer, err);
+    if (!indexer->client)
+        rc = refresh(indexer, false, err);
+    if (!rc)
+        rc = store_write(indexer->base->store, claim_tx, indexer, err);
     if (!rc && indexer->numbers)
         rc = numbers_reload(indexer->numbers, err);
     else if (!rc)
-        rc = numbers_open(indexer->base->store, client->id, indexer->shard, client->shard_count,
-                          &indexer->base->rules.numbers, &indexer->numbers, err);
+        rc = numbers_open(indexer->base->store, indexer->client->id, indexer->shard,
+                          indexer->client->shard_count, &indexer->base->rules.numbers,
+                          &indexer->numbers, err);
     if (rc)
         return rc;
     memcpy(indexer->position, indexer->committed, sizeof(indexer->position));
@@ -277,18 +294,6 @@ static int number_batch(struct batch *batch, struct err *err)
             item_fail(batch, items[i], err->text);
     }
     return commit.is_full ? 0 : rc;
-}
-
-static int refresh(struct indexer *indexer, bool fresh, struct err *err)
-{
-    const struct client_view *client;
-    int rc = clients_find(indexer->base->clients, indexer->client->name, fresh, &client, err);
-
-    if (rc)
-        return rc;
-    client_unref(indexer->client);
-    indexer->client = client;
-    return 0;
 }
 
 static int gather(struct batch *batch, struct err *err)

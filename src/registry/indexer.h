@@ -57,8 +57,8 @@ struct indexer_base {
 struct indexer;
 
 /* Nothing is read or written yet. shards (may be NULL): asked before each sending. */
-struct indexer *indexer_new(const struct indexer_base *base, const struct client_view *client,
-                            uint32_t shard, uint64_t ticket, struct coord_shards *shards);
+struct indexer *indexer_new(const struct indexer_base *base, const char *client, uint32_t shard,
+                            uint64_t ticket, struct coord_shards *shards);
 void indexer_free(struct indexer *indexer); /* what was not committed is sent again by the next */
 
 struct indexer_round {

@@ -127,9 +127,12 @@ int indexer_tell_lag(struct indexer *indexer, struct err *err)
 {
     const struct indexer_metrics *metrics = &indexer->metrics;
     struct lag lag = {.indexer = indexer};
-    int rc = store_read(indexer->base->store, read_lag, &lag, err);
     int64_t now_us = clock_wall_us(indexer->base->clock);
+    int rc;
 
+    if (!indexer->client)
+        return 0;
+    rc = store_read(indexer->base->store, read_lag, &lag, err);
     for (int lane = 0; lane < LANE_COUNT && !rc; lane++) {
         const struct lane_state *state = &lag.lanes[lane];
         int64_t late_us = state->oldest_us ? now_us - state->oldest_us : 0;

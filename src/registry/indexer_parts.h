@@ -52,11 +52,13 @@ struct told_epoch {
 };
 
 struct indexer {
-    const struct indexer_base *base;  /* borrowed */
-    const struct client_view *client; /* a reference of its own; the newest that was seen */
-    struct coord_shards *shards;      /* borrowed; may be NULL */
+    const struct indexer_base *base; /* borrowed */
+    const struct client_view
+        *client;                 /* owned: the newest that was seen; NULL before the first round */
+    struct coord_shards *shards; /* borrowed; may be NULL */
     uint32_t shard;
     uint64_t ticket;
+    char name[64]; /* the client's */
     char fence[64];
     bool is_claimed;   /* the fence knows the ticket, positions and numbers are loaded */
     bool is_announced; /* each topic has had a progress of this owner */

@@ -289,7 +289,8 @@ static void add_seat(struct indexer_worker *worker, const struct room *room,
 {
     struct seat *seat = mem_zero(sizeof(*seat));
 
-    seat->indexer = indexer_new(worker->base, client, owned->shard, owned->ticket, room->shards);
+    seat->indexer =
+        indexer_new(worker->base, client->name, owned->shard, owned->ticket, room->shards);
     seat->shards = room->shards;
     seat->client_id = client->id;
     seat->shard = owned->shard;

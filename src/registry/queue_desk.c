@@ -15,6 +15,12 @@
 #include "registry/moment.h"
 #include "registry/queue.h"
 
+/* NULL: there is none. */
+static Google__Protobuf__Timestamp *time_of(int64_t us, struct arena *arena)
+{
+    return us ? moment_message(us, arena) : NULL;
+}
+
 /* --- lanes --- */
 
 struct lanes {
@@ -49,7 +55,7 @@ static int read_lane(struct store_tx *tx, struct lanes *lanes, const struct clie
     told->offset = state.offset;
     told->end = state.end;
     told->lag = state.end - state.offset;
-    told->oldest_time = moment_message(state.oldest_us, lanes->arena);
+    told->oldest_time = time_of(state.oldest_us, lanes->arena);
     return 0;
 }
 
@@ -64,7 +70,7 @@ static int read_failed_lane(struct store_tx *tx, struct lanes *lanes,
         return rc;
     told->lag = state.waiting_count;
     told->parked_count = state.parked_count;
-    told->oldest_time = moment_message(state.oldest_us, lanes->arena);
+    told->oldest_time = time_of(state.oldest_us, lanes->arena);
     return 0;
 }
 
@@ -121,10 +127,10 @@ static void fill(const struct failed_element *element, const char *client, struc
     told->pk = arena_text(arena, element->pk);
     told->epoch = element->order.epoch;
     told->version = element->order.version;
-    told->modify_timestamp = moment_message(element->order.modify_us, arena);
+    told->modify_timestamp = time_of(element->order.modify_us, arena);
     told->attempt_count = (int32_t)element->attempt_count;
-    told->first_time = moment_message(element->first_us, arena);
-    told->next_time = moment_message(element->next_us, arena);
+    told->first_time = time_of(element->first_us, arena);
+    told->next_time = time_of(element->next_us, arena);
     told->is_parked = element->next_us == 0;
     told->reason = arena_text(arena, element->reason);
 }

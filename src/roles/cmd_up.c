@@ -35,6 +35,10 @@ const struct role role_table[] = {
      .summary = "changed offers, made into documents for the index",
      .start = role_composer_start,
      .stop = role_composer_stop},
+    {.name = "indexer",
+     .summary = "changes of documents on their way to the index",
+     .start = role_indexer_start,
+     .stop = role_indexer_stop},
 };
 const size_t role_count = ARRAY_COUNT(role_table);
 
