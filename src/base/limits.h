@@ -260,9 +260,9 @@ enum {
     DOCUMENT_BATCH_COUNT_MAX = 1000,    /* one transaction */
     DOCUMENT_PK_SIZE_MAX = 200,         /* part of keys and of hits */
     DOCUMENT_SIZE_MAX = 256 << 10,      /* encoded; an offer has 100 KB */
-    DOCUMENT_FIELD_COUNT_MAX = 200,     /* of one document */
-    DOCUMENT_FIELD_NAME_SIZE_MAX = 60,  /* told in errors, queries and facets */
-    DOCUMENT_CLASS_SIZE_MAX = 40,       /* of placement: a category's name */
+    DOCUMENT_FIELD_COUNT_MAX = 250,     /* of one document; an offer has up to 200 attributes */
+    DOCUMENT_FIELD_NAME_SIZE_MAX = 80,  /* told in errors, queries and facets */
+    DOCUMENT_CLASS_SIZE_MAX = 64,       /* of placement: a category's id */
     DOCUMENT_TEXT_SIZE_MAX = 128 << 10, /* of one text or stored field */
     DOCUMENT_PATH_DEPTH_MAX = 16,       /* parts of a category's path */
     DOCUMENT_SCHEMA_COUNT_MAX = 1000,   /* fields of an epoch; the index has some of its own */

@@ -214,7 +214,8 @@ static bool name_is_right(const char *name)
     for (size_t i = 1; i < size; i++) {
         char c = name[i];
 
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.'))
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+              c == '-'))
             return false;
     }
     return true;
