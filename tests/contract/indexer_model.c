@@ -15,7 +15,7 @@
 #include "base/random.h"
 #include "contract/indexer_fixture.h"
 
-enum { KEY_COUNT = 12, SHARD_COUNT = 2, OWNER_COUNT = 3, STEP_COUNT = 60 };
+enum { KEY_COUNT = 12, SHARD_COUNT = 2, OWNER_COUNT = 3, STEP_COUNT = 60, PLACE_COUNT = 200 };
 
 static struct index_place place;
 static struct shelf shelves[SHARD_COUNT];
@@ -178,14 +178,15 @@ static void a_searcher_ends_with_what_the_registry_has(void **state)
     uint64_t seed = seed_text ? strtoull(seed_text, NULL, 10) : random_u64();
     long count = text ? strtol(text, NULL, 10) : on_servers ? 8 : 400;
 
-    if (!index_place_open(&place, on_servers, SHARD_COUNT))
-        skip();
-    place.base.rules.numbers = (struct number_rules){.ttl_us = SECOND_US};
     for (long i = 0; i < count; i++) {
+        if (i % PLACE_COUNT == 0 && !index_place_open(&place, on_servers, SHARD_COUNT))
+            skip();
+        place.base.rules.numbers = (struct number_rules){.ttl_us = SECOND_US};
         print_message("# seed %" PRIu64 "\n", seed + (uint64_t)i);
         run_sequence(seed + (uint64_t)i);
+        if ((i + 1) % PLACE_COUNT == 0 || i + 1 == count)
+            index_place_close(&place);
     }
-    index_place_close(&place);
 }
 
 int main(void)
