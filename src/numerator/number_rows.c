@@ -10,8 +10,8 @@
 enum {
     LIST_COUNT = 56,      /* places of a statement's longest list; STORE_PARAM_COUNT_MAX are all */
     LIST_COUNT_SHORT = 8, /* of a shorter one, and a single one */
-    OWN_COUNT = 20,       /* rows of one insert */
-    OWN_COLUMN_COUNT = 3, /* of each; the others are the same in all */
+    ADD_COUNT = 20,       /* rows of one insert */
+    ADD_COLUMN_COUNT = 3, /* of each; the others are the same in all */
     SQL_SIZE = 2048,
 };
 
@@ -28,15 +28,14 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* "head($n, $n+1, ...)tail" */
-static void list_sql(char sql[SQL_SIZE], const char *head, uint32_t first, uint32_t count,
-                     const char *tail)
+/* "head($n, $n+1, ...)" */
+static void list_sql(char sql[SQL_SIZE], const char *head, uint32_t first, uint32_t count)
 {
     int at = snprintf(sql, SQL_SIZE, "%s(", head);
 
     for (uint32_t i = 0; i < count; i++)
         at += snprintf(sql + at, (size_t)(SQL_SIZE - at), i ? ", $%u" : "$%u", first + i);
-    snprintf(sql + at, (size_t)(SQL_SIZE - at), ")%s", tail);
+    snprintf(sql + at, (size_t)(SQL_SIZE - at), ")");
 }
 
 /* --- the space --- */
@@ -87,15 +86,68 @@ int space_row_save(struct store_tx *tx, const struct number_place *place,
                       params, 7, NULL, err);
 }
 
-/* --- reading slots --- */
+/* --- statements on lists --- */
 
-#define SLOT_COLUMNS "doc_id, key, class, birth_generation, seen_generation, gone_us"
+/* One of a list, as a parameter. */
+typedef struct store_value element_fn(const void *list, uint32_t at);
+
+static struct store_value key_element(const void *list, uint32_t at)
+{
+    return STORE_V_BLOB(((const struct bytes *)list)[at]);
+}
+
+static struct store_value row_key_element(const void *list, uint32_t at)
+{
+    return STORE_V_BLOB(((const struct slot_row *)list)[at].key);
+}
+
+static struct store_value id_element(const void *list, uint32_t at)
+{
+    return STORE_V_INT(((const uint32_t *)list)[at]);
+}
+
+/* A statement that ends with "IN " gets its list; the place is $1 and $2. */
+struct list_statement {
+    const char *head;
+    struct store_value more[2]; /* $3, $4 */
+    uint32_t more_count;
+    element_fn *element;
+    store_row_fn row; /* NULL: gives none */
+    void *arg;
+};
+
+static int run_list(struct store_tx *tx, const struct number_place *place,
+                    const struct list_statement *statement, const void *list, uint32_t count,
+                    struct err *err)
+{
+    struct store_value params[4 + LIST_COUNT] = {STORE_V_INT(place->space),
+                                                 STORE_V_INT(place->shard)};
+    uint32_t before = 2 + statement->more_count;
+    char sql[SQL_SIZE];
+    int rc = 0;
+
+    memcpy(params + 2, statement->more, statement->more_count * sizeof(params[0]));
+    for (uint32_t done = 0; rc == 0 && done < count;) {
+        uint32_t size = list_size(count - done), taken = least(size, count - done);
+
+        for (uint32_t i = 0; i < size; i++)
+            params[before + i] = statement->element(list, done + least(i, taken - 1));
+        list_sql(sql, statement->head, before + 1, size);
+        rc = statement->row
+                 ? store_query(tx, sql, params, before + size, statement->row, statement->arg, err)
+                 : store_exec(tx, sql, params, before + size, NULL, err);
+        done += taken;
+    }
+    return rc;
+}
+
+/* --- keys and their numbers --- */
+
+#define SLOT_COLUMNS "key, doc_id, class, birth_generation, seen_generation, gone_us"
 
 struct slot_reader {
     slot_row_fn *found;
     void *arg;
-    uint32_t last; /* number */
-    uint32_t count;
 };
 
 static int take_slot(void *arg, const struct store_value *columns, size_t column_count,
@@ -106,62 +158,29 @@ static int take_slot(void *arg, const struct store_value *columns, size_t column
 
     assert(column_count == 6);
     row = (struct slot_row){
-        .doc_id = (uint32_t)columns[0].integer,
-        .key = columns[1].type == STORE_NULL ? BYTES_EMPTY : columns[1].bytes,
+        .key = columns[0].bytes,
+        .doc_id = (uint32_t)columns[1].integer,
         .class = columns[2].bytes,
         .birth = (uint32_t)columns[3].integer,
         .seen = (uint32_t)columns[4].integer,
         .gone_us = columns[5].integer,
     };
-    reader->last = row.doc_id;
-    reader->count++;
     return reader->found(reader->arg, &row, err);
 }
 
-int slot_rows_by_key(struct store_tx *tx, const struct number_place *place,
-                     const struct bytes *keys, uint32_t count, slot_row_fn *found, void *arg,
-                     struct err *err)
+int slot_rows_find(struct store_tx *tx, const struct number_place *place, const struct bytes *keys,
+                   uint32_t count, slot_row_fn *found, void *arg, struct err *err)
 {
-    struct store_value params[2 + LIST_COUNT] = {STORE_V_INT(place->space),
-                                                 STORE_V_INT(place->shard)};
-    struct slot_reader reader = {.found = found, .arg = arg};
-    char sql[SQL_SIZE];
-    int rc = 0;
+    struct slot_reader reader = {found, arg};
+    const struct list_statement statement = {
+        .head = "SELECT " SLOT_COLUMNS " FROM number_slot "
+                "WHERE space = $1 AND shard = $2 AND key IN ",
+        .element = key_element,
+        .row = take_slot,
+        .arg = &reader,
+    };
 
-    for (uint32_t done = 0; rc == 0 && done < count;) {
-        uint32_t size = list_size(count - done), taken = least(size, count - done);
-
-        for (uint32_t i = 0; i < size; i++)
-            params[2 + i] = STORE_V_BLOB(keys[done + least(i, taken - 1)]);
-        list_sql(sql,
-                 "SELECT " SLOT_COLUMNS " FROM number_slot "
-                 "WHERE space = $1 AND shard = $2 AND key IN ",
-                 3, size, "");
-        rc = store_query(tx, sql, params, 2 + size, take_slot, &reader, err);
-        done += taken;
-    }
-    return rc;
-}
-
-int slot_rows_free(struct store_tx *tx, const struct number_place *place, slot_row_fn *found,
-                   void *arg, struct err *err)
-{
-    struct slot_reader reader = {.found = found, .arg = arg};
-    int64_t from = 0;
-    int rc;
-
-    do {
-        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                             STORE_V_INT(from), STORE_V_INT(NUMBER_LOAD_COUNT)};
-
-        reader.count = 0;
-        rc = store_query(tx,
-                         "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND "
-                         "shard = $2 AND key IS NULL AND doc_id >= $3 ORDER BY doc_id LIMIT $4",
-                         params, 4, take_slot, &reader, err);
-        from = (int64_t)reader.last + 1;
-    } while (rc == 0 && reader.count == NUMBER_LOAD_COUNT);
-    return rc;
+    return run_list(tx, place, &statement, keys, count, err);
 }
 
 int slot_rows_gone(struct store_tx *tx, const struct number_place *place, int64_t until_us,
@@ -169,231 +188,221 @@ int slot_rows_gone(struct store_tx *tx, const struct number_place *place, int64_
 {
     const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
                                          STORE_V_INT(until_us), STORE_V_INT(max)};
-    struct slot_reader reader = {.found = found, .arg = arg};
+    struct slot_reader reader = {found, arg};
 
     return store_query(tx,
                        "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
-                       "AND key IS NOT NULL AND gone_us > 0 AND gone_us <= $3 "
-                       "ORDER BY gone_us, doc_id LIMIT $4",
+                       "AND gone_us > 0 AND gone_us <= $3 ORDER BY gone_us, doc_id LIMIT $4",
                        params, 4, take_slot, &reader, err);
 }
 
-int slot_rows_from(struct store_tx *tx, const struct number_place *place, uint32_t from,
-                   uint32_t max, slot_row_fn *found, void *arg, struct err *err)
+int slot_rows_after(struct store_tx *tx, const struct number_place *place, struct bytes key,
+                    uint32_t max, slot_row_fn *found, void *arg, struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                         STORE_V_INT(from), STORE_V_INT(max)};
-    struct slot_reader reader = {.found = found, .arg = arg};
+                                         STORE_V_BLOB(key), STORE_V_INT(max)};
+    struct slot_reader reader = {found, arg};
 
     return store_query(tx,
                        "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
-                       "AND doc_id >= $3 ORDER BY doc_id LIMIT $4",
+                       "AND key > $3 ORDER BY key LIMIT $4",
                        params, 4, take_slot, &reader, err);
 }
 
-/* --- writing slots --- */
-
-static void own_sql(char sql[SQL_SIZE], uint32_t count)
+static void add_sql(char sql[SQL_SIZE], uint32_t count)
 {
     int at = snprintf(sql, SQL_SIZE,
-                      "INSERT INTO number_slot (space, shard, doc_id, key, class, "
+                      "INSERT INTO number_slot (space, shard, key, doc_id, class, "
                       "birth_generation, seen_generation, gone_us) VALUES ");
 
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t first = 4 + i * OWN_COLUMN_COUNT;
+        uint32_t first = 4 + i * ADD_COLUMN_COUNT;
 
         at += snprintf(sql + at, (size_t)(SQL_SIZE - at), "%s($1, $2, $%u, $%u, $%u, $3, $3, 0)",
                        i ? ", " : "", first, first + 1, first + 2);
     }
-    snprintf(sql + at, (size_t)(SQL_SIZE - at),
-             " ON CONFLICT (space, shard, doc_id) DO UPDATE SET key = excluded.key, "
-             "birth_generation = excluded.birth_generation, "
-             "seen_generation = excluded.seen_generation, gone_us = 0 "
-             "WHERE number_slot.key IS NULL");
 }
 
-int slot_rows_own(struct store_tx *tx, const struct number_place *place,
+int slot_rows_add(struct store_tx *tx, const struct number_place *place,
                   const struct slot_row *rows, uint32_t count, uint32_t generation, struct err *err)
 {
-    struct store_value params[3 + OWN_COUNT * OWN_COLUMN_COUNT] = {
+    struct store_value params[3 + ADD_COUNT * ADD_COLUMN_COUNT] = {
         STORE_V_INT(place->space), STORE_V_INT(place->shard), STORE_V_INT(generation)};
-    char sql[SQL_SIZE];
-    int64_t changed;
-
-    for (uint32_t done = 0, size; done < count; done += size) {
-        int rc;
-
-        size = count - done >= OWN_COUNT ? OWN_COUNT : 1;
-        for (uint32_t i = 0; i < size; i++) {
-            struct store_value *to = params + 3 + i * OWN_COLUMN_COUNT;
-
-            to[0] = STORE_V_INT(rows[done + i].doc_id);
-            to[1] = STORE_V_BLOB(rows[done + i].key);
-            to[2] = STORE_V_TEXT(rows[done + i].class);
-        }
-        own_sql(sql, size);
-        rc = store_exec(tx, sql, params, 3 + size * OWN_COLUMN_COUNT, &changed, err);
-        if (rc)
-            return rc;
-        if (changed != size)
-            return err_set(err, ERR_CORRUPT,
-                           "numbers of space %" PRId64 ", shard %" PRIu32
-                           ": one of %u from %u on belongs to a key already",
-                           place->space, place->shard, size, rows[done].doc_id);
-    }
-    return 0;
-}
-
-/* Runs the statement, whose first parameters are there, on lists of numbers. */
-static int exec_by_id(struct store_tx *tx, const char *head, struct store_value *params,
-                      uint32_t param_count, const uint32_t *doc_ids, uint32_t count,
-                      struct err *err)
-{
     char sql[SQL_SIZE];
     int rc = 0;
 
-    for (uint32_t done = 0; rc == 0 && done < count;) {
-        uint32_t size = list_size(count - done), taken = least(size, count - done);
+    for (uint32_t done = 0, size; rc == 0 && done < count; done += size) {
+        size = count - done >= ADD_COUNT ? ADD_COUNT : 1;
+        for (uint32_t i = 0; i < size; i++) {
+            struct store_value *to = params + 3 + i * ADD_COLUMN_COUNT;
 
-        for (uint32_t i = 0; i < size; i++)
-            params[param_count + i] = STORE_V_INT(doc_ids[done + least(i, taken - 1)]);
-        list_sql(sql, head, param_count + 1, size, "");
-        rc = store_exec(tx, sql, params, param_count + size, NULL, err);
-        done += taken;
+            to[0] = STORE_V_BLOB(rows[done + i].key);
+            to[1] = STORE_V_INT(rows[done + i].doc_id);
+            to[2] = STORE_V_TEXT(rows[done + i].class);
+        }
+        add_sql(sql, size);
+        rc = store_exec(tx, sql, params, 3 + size * ADD_COLUMN_COUNT, NULL, err);
     }
     return rc;
 }
 
-int slot_rows_return(struct store_tx *tx, const struct number_place *place, const uint32_t *doc_ids,
-                     uint32_t count, struct err *err)
+int slot_rows_return(struct store_tx *tx, const struct number_place *place,
+                     const struct bytes *keys, uint32_t count, struct err *err)
 {
-    struct store_value params[2 + LIST_COUNT] = {STORE_V_INT(place->space),
-                                                 STORE_V_INT(place->shard)};
+    const struct list_statement statement = {
+        .head = "UPDATE number_slot SET gone_us = 0 WHERE space = $1 AND shard = $2 AND key IN ",
+        .element = key_element,
+    };
 
-    return exec_by_id(tx,
-                      "UPDATE number_slot SET gone_us = 0 "
-                      "WHERE space = $1 AND shard = $2 AND doc_id IN ",
-                      params, 2, doc_ids, count, err);
-}
-
-int slot_rows_free_up(struct store_tx *tx, const struct number_place *place,
-                      const uint32_t *doc_ids, uint32_t count, uint32_t generation, int64_t now_us,
-                      struct err *err)
-{
-    struct store_value params[4 + LIST_COUNT] = {STORE_V_INT(place->space),
-                                                 STORE_V_INT(place->shard), STORE_V_INT(generation),
-                                                 STORE_V_INT(now_us)};
-
-    return exec_by_id(tx,
-                      "UPDATE number_slot SET key = NULL, seen_generation = $3, gone_us = $4 "
-                      "WHERE space = $1 AND shard = $2 AND doc_id IN ",
-                      params, 4, doc_ids, count, err);
+    return run_list(tx, place, &statement, keys, count, err);
 }
 
 int slot_rows_leave(struct store_tx *tx, const struct number_place *place, const struct bytes *keys,
                     uint32_t count, uint32_t generation, int64_t now_us, struct err *err)
 {
-    struct store_value params[4 + LIST_COUNT] = {STORE_V_INT(place->space),
-                                                 STORE_V_INT(place->shard), STORE_V_INT(generation),
-                                                 STORE_V_INT(now_us)};
-    char sql[SQL_SIZE];
-    int rc = 0;
+    const struct list_statement statement = {
+        .head = "UPDATE number_slot SET seen_generation = $3, gone_us = $4 "
+                "WHERE space = $1 AND shard = $2 AND gone_us = 0 AND key IN ",
+        .more = {STORE_V_INT(generation), STORE_V_INT(now_us)},
+        .more_count = 2,
+        .element = key_element,
+    };
 
-    for (uint32_t done = 0; rc == 0 && done < count;) {
-        uint32_t size = list_size(count - done), taken = least(size, count - done);
+    return run_list(tx, place, &statement, keys, count, err);
+}
 
-        for (uint32_t i = 0; i < size; i++)
-            params[4 + i] = STORE_V_BLOB(keys[done + least(i, taken - 1)]);
-        list_sql(sql,
-                 "UPDATE number_slot SET seen_generation = $3, gone_us = $4 "
-                 "WHERE space = $1 AND shard = $2 AND gone_us = 0 AND key IN ",
-                 5, size, "");
-        rc = store_exec(tx, sql, params, 4 + size, NULL, err);
-        done += taken;
+/* --- free numbers --- */
+
+int slot_rows_free(struct store_tx *tx, const struct number_place *place,
+                   const struct slot_row *rows, uint32_t count, uint32_t generation, int64_t now_us,
+                   struct err *err)
+{
+    const struct list_statement statement = {
+        .head = "DELETE FROM number_slot WHERE space = $1 AND shard = $2 AND key IN ",
+        .element = row_key_element,
+    };
+    int rc;
+
+    rc = run_list(tx, place, &statement, rows, count, err);
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const struct store_value params[] = {
+            STORE_V_INT(place->space),   STORE_V_INT(place->shard), STORE_V_INT(rows[i].doc_id),
+            STORE_V_TEXT(rows[i].class), STORE_V_INT(generation),   STORE_V_INT(now_us),
+        };
+
+        rc = store_exec(tx,
+                        "INSERT INTO number_free (space, shard, doc_id, class, generation, "
+                        "freed_us) VALUES ($1, $2, $3, $4, $5, $6)",
+                        params, 6, NULL, err);
     }
     return rc;
 }
 
-/* --- extents --- */
-
-int extent_row_add(struct store_tx *tx, const struct number_place *place, uint32_t first,
-                   struct bytes class, struct err *err)
+int free_rows_take(struct store_tx *tx, const struct number_place *place, const uint32_t *doc_ids,
+                   uint32_t count, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                         STORE_V_INT(first), STORE_V_TEXT(class)};
+    const struct list_statement statement = {
+        .head = "DELETE FROM number_free WHERE space = $1 AND shard = $2 AND doc_id IN ",
+        .element = id_element,
+    };
 
-    return store_exec(tx,
-                      "INSERT INTO number_extent (space, shard, first_id, class) "
-                      "VALUES ($1, $2, $3, $4)",
-                      params, 4, NULL, err);
+    return run_list(tx, place, &statement, doc_ids, count, err);
 }
 
-struct extent_reader {
+struct loader {
     struct slots *slots;
-    int64_t next;
+    int64_t next; /* where the next page begins */
     uint32_t count;
 };
+
+static int check_loaded(int64_t first, uint32_t size, struct bytes class, struct err *err)
+{
+    if (first < 0 || first > (int64_t)(NUMBER_ID_END - size) || class.size > NUMBER_CLASS_SIZE_MAX)
+        return err_set(err, ERR_CORRUPT, "the row of number %" PRId64 " is damaged", first);
+    return 0;
+}
+
+static int take_free(void *arg, const struct store_value *columns, size_t column_count,
+                     struct err *err)
+{
+    struct loader *loader = arg;
+    int64_t doc_id = columns[0].integer;
+    int rc = check_loaded(doc_id, 1, columns[1].bytes, err);
+
+    if (rc)
+        return rc;
+    slots_restore_free(loader->slots, columns[1].bytes, (uint32_t)doc_id,
+                       (uint32_t)columns[2].integer, columns[3].integer);
+    loader->next = doc_id + 1;
+    loader->count++;
+    return 0;
+}
 
 static int take_extent(void *arg, const struct store_value *columns, size_t column_count,
                        struct err *err)
 {
-    struct extent_reader *reader = arg;
-    int64_t first = columns[0].integer;
+    struct loader *loader = arg;
+    int64_t first = columns[0].integer, used = columns[2].integer - first;
+    int rc = check_loaded(first, NUMBER_EXTENT_SIZE, columns[1].bytes, err);
 
-    if (first < 0 || first > NUMBER_ID_END - NUMBER_EXTENT_SIZE ||
-        columns[1].bytes.size > NUMBER_CLASS_SIZE_MAX)
+    if (rc)
+        return rc;
+    if (first % NUMBER_EXTENT_SIZE != 0 || used < 0 || used > NUMBER_EXTENT_SIZE)
         return err_set(err, ERR_CORRUPT, "the extent of numbers at %" PRId64 " is damaged", first);
-    slots_restore_extent(reader->slots, columns[1].bytes, (uint32_t)first, NUMBER_EXTENT_SIZE);
-    reader->next = first + 1;
-    reader->count++;
+    slots_restore_extent(loader->slots, columns[1].bytes, (uint32_t)first, (uint32_t)used);
+    loader->next = first + 1;
+    loader->count++;
     return 0;
 }
 
-static int take_highest(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
+/* All rows of the shard, in order, a page at a time; $3 is where one begins, $4 its size. */
+static int load_rows(struct store_tx *tx, const struct number_place *place, struct slots *slots,
+                     const char *sql, store_row_fn row, struct err *err)
 {
-    if (columns[0].type == STORE_INT)
-        *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
-/* The last extent of the class: above its highest slot nothing was given. */
-static int find_used(struct store_tx *tx, const struct number_place *place,
-                     struct slot_class *class, struct err *err)
-{
-    uint32_t first = class->end - NUMBER_EXTENT_SIZE;
-    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                         STORE_V_INT(first), STORE_V_INT(class->end)};
-    int64_t highest = (int64_t)first - 1;
+    struct loader loader = {.slots = slots};
     int rc;
 
-    rc = store_query(tx,
-                     "SELECT max(doc_id) FROM number_slot "
-                     "WHERE space = $1 AND shard = $2 AND doc_id >= $3 AND doc_id < $4",
-                     params, 4, take_highest, &highest, err);
-    class->next = (uint32_t)(highest + 1);
+    do {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_INT(loader.next),
+                                             STORE_V_INT(NUMBER_LOAD_COUNT)};
+
+        loader.count = 0;
+        rc = store_query(tx, sql, params, 4, row, &loader, err);
+    } while (rc == 0 && loader.count == NUMBER_LOAD_COUNT);
     return rc;
+}
+
+int free_rows_load(struct store_tx *tx, const struct number_place *place, struct slots *slots,
+                   struct err *err)
+{
+    return load_rows(tx, place, slots,
+                     "SELECT doc_id, class, generation, freed_us FROM number_free WHERE space = $1 "
+                     "AND shard = $2 AND doc_id >= $3 ORDER BY doc_id LIMIT $4",
+                     take_free, err);
+}
+
+/* --- extents --- */
+
+int extent_row_save(struct store_tx *tx, const struct number_place *place, uint32_t first,
+                    struct bytes class, uint32_t next, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                         STORE_V_INT(first), STORE_V_TEXT(class),
+                                         STORE_V_INT(next)};
+
+    return store_exec(tx,
+                      "INSERT INTO number_extent (space, shard, first_id, class, next_id) "
+                      "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (space, shard, first_id) "
+                      "DO UPDATE SET next_id = excluded.next_id",
+                      params, 5, NULL, err);
 }
 
 int extent_rows_load(struct store_tx *tx, const struct number_place *place, struct slots *slots,
                      struct err *err)
 {
-    struct extent_reader reader = {.slots = slots};
-    int rc;
-
-    do {
-        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                             STORE_V_INT(reader.next),
-                                             STORE_V_INT(NUMBER_LOAD_COUNT)};
-
-        reader.count = 0;
-        rc = store_query(tx,
-                         "SELECT first_id, class FROM number_extent WHERE space = $1 AND "
-                         "shard = $2 AND first_id >= $3 ORDER BY first_id LIMIT $4",
-                         params, 4, take_extent, &reader, err);
-    } while (rc == 0 && reader.count == NUMBER_LOAD_COUNT);
-    for (uint32_t i = 0; rc == 0 && i < slots->class_count; i++)
-        if (slots->classes[i].end > 0)
-            rc = find_used(tx, place, &slots->classes[i], err);
-    return rc;
+    return load_rows(tx, place, slots,
+                     "SELECT first_id, class, next_id FROM number_extent WHERE space = $1 AND "
+                     "shard = $2 AND first_id >= $3 ORDER BY first_id LIMIT $4",
+                     take_extent, err);
 }
