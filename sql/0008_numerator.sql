@@ -16,8 +16,8 @@ CREATE TABLE number_space (
 );
 
 -- Keys and their numbers. A key that is gone keeps its own for its time to live.
--- Indexes are such that lists of keys can only be looked up by the primary key: SQLite, which knows
--- no statistics here, would take a shard for ten rows and read all of it.
+-- No index but the primary key can be taken for a look-up by key: without statistics both stores
+-- take a shard for a few rows, and would read all of it.
 CREATE TABLE number_slot (
     space BIGINT NOT NULL,
     shard BIGINT NOT NULL,

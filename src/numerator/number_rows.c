@@ -4,38 +4,64 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
-    LIST_COUNT = 56,      /* places of a statement's longest list; STORE_PARAM_COUNT_MAX are all */
-    LIST_COUNT_SHORT = 8, /* of a shorter one, and a single one */
+    FIND_SIZE_COUNT = 3,
+    FIND_COUNT_MAX = 60, /* keys of one look-up; with the place below STORE_PARAM_COUNT_MAX */
+    FIND_SQL_SIZE = 16 << 10,
     ADD_COUNT = 20,       /* rows of one insert */
     ADD_COLUMN_COUNT = 3, /* of each; the others are the same in all */
-    SQL_SIZE = 2048,
+    ADD_SQL_SIZE = 2048,
 };
 
-/* The least size of a statement that takes so many, or the greatest. */
-static uint32_t list_size(uint32_t count)
-{
-    if (count == 1)
-        return 1;
-    return count <= LIST_COUNT_SHORT ? LIST_COUNT_SHORT : LIST_COUNT;
-}
+#define SLOT_COLUMNS "key, doc_id, class, birth_generation, seen_generation, gone_us"
+#define SLOT_PLACE " WHERE space = $1 AND shard = $2"
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
+static const uint32_t find_sizes[FIND_SIZE_COUNT] = {1, 10, FIND_COUNT_MAX};
 
-/* "head($n, $n+1, ...)" */
-static void list_sql(char sql[SQL_SIZE], const char *head, uint32_t first, uint32_t count)
+/* Made once. */
+static struct {
+    char find[FIND_SIZE_COUNT][FIND_SQL_SIZE];
+    char add[ADD_SQL_SIZE]; /* ADD_COUNT rows */
+    char add_one[ADD_SQL_SIZE];
+} texts;
+static pthread_once_t texts_once = PTHREAD_ONCE_INIT;
+
+static void make_find(char sql[FIND_SQL_SIZE], uint32_t count)
 {
-    int at = snprintf(sql, SQL_SIZE, "%s(", head);
+    size_t at = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        at += snprintf(sql + at, (size_t)(SQL_SIZE - at), i ? ", $%u" : "$%u", first + i);
-    snprintf(sql + at, (size_t)(SQL_SIZE - at), ")");
+        at += (size_t)snprintf(sql + at, FIND_SQL_SIZE - at,
+                               "%sSELECT " SLOT_COLUMNS " FROM number_slot" SLOT_PLACE
+                               " AND key = $%u",
+                               i ? " UNION ALL " : "", i + 3);
+    assert(at < FIND_SQL_SIZE);
+}
+
+static void make_add(char sql[ADD_SQL_SIZE], uint32_t count)
+{
+    size_t at = (size_t)snprintf(sql, ADD_SQL_SIZE,
+                                 "INSERT INTO number_slot (space, shard, key, doc_id, class, "
+                                 "birth_generation, seen_generation, gone_us) VALUES ");
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = 4 + i * ADD_COLUMN_COUNT;
+
+        at += (size_t)snprintf(sql + at, ADD_SQL_SIZE - at, "%s($1, $2, $%u, $%u, $%u, $3, $3, 0)",
+                               i ? ", " : "", first, first + 1, first + 2);
+    }
+    assert(at < ADD_SQL_SIZE);
+}
+
+static void make_texts(void)
+{
+    for (int i = 0; i < FIND_SIZE_COUNT; i++)
+        make_find(texts.find[i], find_sizes[i]);
+    make_add(texts.add, ADD_COUNT);
+    make_add(texts.add_one, 1);
 }
 
 /* --- the space --- */
@@ -86,64 +112,7 @@ int space_row_save(struct store_tx *tx, const struct number_place *place,
                       params, 7, NULL, err);
 }
 
-/* --- statements on lists --- */
-
-/* One of a list, as a parameter. */
-typedef struct store_value element_fn(const void *list, uint32_t at);
-
-static struct store_value key_element(const void *list, uint32_t at)
-{
-    return STORE_V_BLOB(((const struct bytes *)list)[at]);
-}
-
-static struct store_value row_key_element(const void *list, uint32_t at)
-{
-    return STORE_V_BLOB(((const struct slot_row *)list)[at].key);
-}
-
-static struct store_value id_element(const void *list, uint32_t at)
-{
-    return STORE_V_INT(((const uint32_t *)list)[at]);
-}
-
-/* A statement that ends with "IN " gets its list; the place is $1 and $2. */
-struct list_statement {
-    const char *head;
-    struct store_value more[2]; /* $3, $4 */
-    uint32_t more_count;
-    element_fn *element;
-    store_row_fn row; /* NULL: gives none */
-    void *arg;
-};
-
-static int run_list(struct store_tx *tx, const struct number_place *place,
-                    const struct list_statement *statement, const void *list, uint32_t count,
-                    struct err *err)
-{
-    struct store_value params[4 + LIST_COUNT] = {STORE_V_INT(place->space),
-                                                 STORE_V_INT(place->shard)};
-    uint32_t before = 2 + statement->more_count;
-    char sql[SQL_SIZE];
-    int rc = 0;
-
-    memcpy(params + 2, statement->more, statement->more_count * sizeof(params[0]));
-    for (uint32_t done = 0; rc == 0 && done < count;) {
-        uint32_t size = list_size(count - done), taken = least(size, count - done);
-
-        for (uint32_t i = 0; i < size; i++)
-            params[before + i] = statement->element(list, done + least(i, taken - 1));
-        list_sql(sql, statement->head, before + 1, size);
-        rc = statement->row
-                 ? store_query(tx, sql, params, before + size, statement->row, statement->arg, err)
-                 : store_exec(tx, sql, params, before + size, NULL, err);
-        done += taken;
-    }
-    return rc;
-}
-
 /* --- keys and their numbers --- */
-
-#define SLOT_COLUMNS "key, doc_id, class, birth_generation, seen_generation, gone_us"
 
 struct slot_reader {
     slot_row_fn *found;
@@ -171,16 +140,25 @@ static int take_slot(void *arg, const struct store_value *columns, size_t column
 int slot_rows_find(struct store_tx *tx, const struct number_place *place, const struct bytes *keys,
                    uint32_t count, slot_row_fn *found, void *arg, struct err *err)
 {
+    struct store_value params[2 + FIND_COUNT_MAX] = {STORE_V_INT(place->space),
+                                                     STORE_V_INT(place->shard)};
     struct slot_reader reader = {found, arg};
-    const struct list_statement statement = {
-        .head = "SELECT " SLOT_COLUMNS " FROM number_slot "
-                "WHERE space = $1 AND shard = $2 AND key IN ",
-        .element = key_element,
-        .row = take_slot,
-        .arg = &reader,
-    };
+    uint32_t taken;
+    int rc = 0;
 
-    return run_list(tx, place, &statement, keys, count, err);
+    pthread_once(&texts_once, make_texts);
+    for (uint32_t done = 0; rc == 0 && done < count; done += taken) {
+        int size_no = 0;
+
+        while (find_sizes[size_no] < count - done && size_no < FIND_SIZE_COUNT - 1)
+            size_no++;
+        taken = count - done < find_sizes[size_no] ? count - done : find_sizes[size_no];
+        for (uint32_t i = 0; i < find_sizes[size_no]; i++)
+            params[2 + i] = i < taken ? STORE_V_BLOB(keys[done + i]) : STORE_V_NULL;
+        rc = store_query(tx, texts.find[size_no], params, 2 + find_sizes[size_no], take_slot,
+                         &reader, err);
+    }
+    return rc;
 }
 
 int slot_rows_gone(struct store_tx *tx, const struct number_place *place, int64_t until_us,
@@ -209,28 +187,14 @@ int slot_rows_after(struct store_tx *tx, const struct number_place *place, struc
                        params, 4, take_slot, &reader, err);
 }
 
-static void add_sql(char sql[SQL_SIZE], uint32_t count)
-{
-    int at = snprintf(sql, SQL_SIZE,
-                      "INSERT INTO number_slot (space, shard, key, doc_id, class, "
-                      "birth_generation, seen_generation, gone_us) VALUES ");
-
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t first = 4 + i * ADD_COLUMN_COUNT;
-
-        at += snprintf(sql + at, (size_t)(SQL_SIZE - at), "%s($1, $2, $%u, $%u, $%u, $3, $3, 0)",
-                       i ? ", " : "", first, first + 1, first + 2);
-    }
-}
-
 int slot_rows_add(struct store_tx *tx, const struct number_place *place,
                   const struct slot_row *rows, uint32_t count, uint32_t generation, struct err *err)
 {
     struct store_value params[3 + ADD_COUNT * ADD_COLUMN_COUNT] = {
         STORE_V_INT(place->space), STORE_V_INT(place->shard), STORE_V_INT(generation)};
-    char sql[SQL_SIZE];
     int rc = 0;
 
+    pthread_once(&texts_once, make_texts);
     for (uint32_t done = 0, size; rc == 0 && done < count; done += size) {
         size = count - done >= ADD_COUNT ? ADD_COUNT : 1;
         for (uint32_t i = 0; i < size; i++) {
@@ -240,8 +204,8 @@ int slot_rows_add(struct store_tx *tx, const struct number_place *place,
             to[1] = STORE_V_INT(rows[done + i].doc_id);
             to[2] = STORE_V_TEXT(rows[done + i].class);
         }
-        add_sql(sql, size);
-        rc = store_exec(tx, sql, params, 3 + size * ADD_COLUMN_COUNT, NULL, err);
+        rc = store_exec(tx, size > 1 ? texts.add : texts.add_one, params,
+                        3 + size * ADD_COLUMN_COUNT, NULL, err);
     }
     return rc;
 }
@@ -249,64 +213,83 @@ int slot_rows_add(struct store_tx *tx, const struct number_place *place,
 int slot_rows_return(struct store_tx *tx, const struct number_place *place,
                      const struct bytes *keys, uint32_t count, struct err *err)
 {
-    const struct list_statement statement = {
-        .head = "UPDATE number_slot SET gone_us = 0 WHERE space = $1 AND shard = $2 AND key IN ",
-        .element = key_element,
-    };
+    int rc = 0;
 
-    return run_list(tx, place, &statement, keys, count, err);
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_BLOB(keys[i])};
+
+        rc = store_exec(tx, "UPDATE number_slot SET gone_us = 0" SLOT_PLACE " AND key = $3", params,
+                        3, NULL, err);
+    }
+    return rc;
 }
 
 int slot_rows_leave(struct store_tx *tx, const struct number_place *place, const struct bytes *keys,
                     uint32_t count, uint32_t generation, int64_t now_us, struct err *err)
 {
-    const struct list_statement statement = {
-        .head = "UPDATE number_slot SET seen_generation = $3, gone_us = $4 "
-                "WHERE space = $1 AND shard = $2 AND gone_us = 0 AND key IN ",
-        .more = {STORE_V_INT(generation), STORE_V_INT(now_us)},
-        .more_count = 2,
-        .element = key_element,
-    };
+    int rc = 0;
 
-    return run_list(tx, place, &statement, keys, count, err);
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_BLOB(keys[i]), STORE_V_INT(generation),
+                                             STORE_V_INT(now_us)};
+
+        rc = store_exec(tx,
+                        "UPDATE number_slot SET seen_generation = $4, gone_us = $5" SLOT_PLACE
+                        " AND key = $3 AND gone_us = 0",
+                        params, 5, NULL, err);
+    }
+    return rc;
 }
 
 /* --- free numbers --- */
+
+static int free_slot(struct store_tx *tx, const struct number_place *place,
+                     const struct slot_row *row, uint32_t generation, int64_t now_us,
+                     struct err *err)
+{
+    const struct store_value by_key[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                         STORE_V_BLOB(row->key)};
+    const struct store_value freed[] = {
+        STORE_V_INT(place->space), STORE_V_INT(place->shard), STORE_V_INT(row->doc_id),
+        STORE_V_TEXT(row->class),  STORE_V_INT(generation),   STORE_V_INT(now_us),
+    };
+    int rc;
+
+    rc = store_exec(tx, "DELETE FROM number_slot" SLOT_PLACE " AND key = $3", by_key, 3, NULL, err);
+    if (rc)
+        return rc;
+    return store_exec(tx,
+                      "INSERT INTO number_free (space, shard, doc_id, class, generation, freed_us) "
+                      "VALUES ($1, $2, $3, $4, $5, $6)",
+                      freed, 6, NULL, err);
+}
 
 int slot_rows_free(struct store_tx *tx, const struct number_place *place,
                    const struct slot_row *rows, uint32_t count, uint32_t generation, int64_t now_us,
                    struct err *err)
 {
-    const struct list_statement statement = {
-        .head = "DELETE FROM number_slot WHERE space = $1 AND shard = $2 AND key IN ",
-        .element = row_key_element,
-    };
-    int rc;
+    int rc = 0;
 
-    rc = run_list(tx, place, &statement, rows, count, err);
-    for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        const struct store_value params[] = {
-            STORE_V_INT(place->space),   STORE_V_INT(place->shard), STORE_V_INT(rows[i].doc_id),
-            STORE_V_TEXT(rows[i].class), STORE_V_INT(generation),   STORE_V_INT(now_us),
-        };
-
-        rc = store_exec(tx,
-                        "INSERT INTO number_free (space, shard, doc_id, class, generation, "
-                        "freed_us) VALUES ($1, $2, $3, $4, $5, $6)",
-                        params, 6, NULL, err);
-    }
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        rc = free_slot(tx, place, &rows[i], generation, now_us, err);
     return rc;
 }
 
 int free_rows_take(struct store_tx *tx, const struct number_place *place, const uint32_t *doc_ids,
                    uint32_t count, struct err *err)
 {
-    const struct list_statement statement = {
-        .head = "DELETE FROM number_free WHERE space = $1 AND shard = $2 AND doc_id IN ",
-        .element = id_element,
-    };
+    int rc = 0;
 
-    return run_list(tx, place, &statement, doc_ids, count, err);
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_INT(doc_ids[i])};
+
+        rc = store_exec(tx, "DELETE FROM number_free" SLOT_PLACE " AND doc_id = $3", params, 3,
+                        NULL, err);
+    }
+    return rc;
 }
 
 struct loader {

@@ -2,8 +2,10 @@
 /*
  * number_rows.h - the tables of sql/0008: statements on many rows at once.
  *
- * A statement has a fixed number of places (a few sizes of each), so that connections keep it
- * prepared; what is left over of a list repeats its last element.
+ * Keys are looked up many at a time by a UNION ALL of single look-ups. A list (key IN ...) would be
+ * shorter, but PostgreSQL plans it, as long as it has no statistics of the table, as a walk through
+ * the whole shard. Such statements come in a few fixed sizes, so that connections keep them
+ * prepared; what is left over of a size is NULL, which equals no key.
  */
 #ifndef TORG_NUMERATOR_NUMBER_ROWS_H
 #define TORG_NUMERATOR_NUMBER_ROWS_H

@@ -218,7 +218,7 @@ static int take_known(void *arg, const struct slot_row *row, struct err *err)
     struct batch *batch = arg;
     uint32_t *entry = place_of(batch, row->key);
 
-    assert(*entry > 0);
+    assert(*entry > 0 && batch->asks[*entry - 1].doc_id == NUMBER_NONE);
     batch->asks[*entry - 1].doc_id = row->doc_id;
     batch->asks[*entry - 1].birth = row->birth;
     if (row->gone_us > 0)
