@@ -2,7 +2,7 @@
 -- Permanent numbers of documents (src/numerator). A space is the numbers of one collection: of a
 -- client. Written by the owner of the shard alone, under its fence.
 
--- T.S.V.G of each shard, and how its numbers are used up.
+-- T.S.V.G of each shard.
 CREATE TABLE number_space (
     space BIGINT NOT NULL,
     shard BIGINT NOT NULL,
@@ -10,7 +10,8 @@ CREATE TABLE number_space (
     scheme BIGINT NOT NULL,     -- S
     rebuild BIGINT NOT NULL,    -- V
     generation BIGINT NOT NULL, -- G
-    next_id BIGINT NOT NULL,    -- all numbers below were given once
+    change_no BIGINT NOT NULL,  -- grows when numbers are given or taken back: what the owner holds
+                                -- in memory follows it
     PRIMARY KEY (space, shard)
 );
 
@@ -21,21 +22,25 @@ CREATE TABLE number_slot (
     shard BIGINT NOT NULL,
     doc_id BIGINT NOT NULL,
     key BYTEA,                    -- NULL: it belongs to nobody
-    class TEXT NOT NULL,          -- placement class; '' none
+    class TEXT NOT NULL,          -- placement class, that of its extent; '' none
     birth_generation BIGINT NOT NULL, -- of its present owner
-    seen_generation BIGINT NOT NULL,  -- the last the key was there in; of a free one, freed in
-    gone_us BIGINT NOT NULL,      -- since when the key is gone; 0: it is there
+    seen_generation BIGINT NOT NULL,  -- the last the key was there in; of a free one, that it was
+                                      -- taken off in
+    gone_us BIGINT NOT NULL,      -- since when the key is gone, 0: it is there; of a free one, when
+                                  -- it was taken off
     PRIMARY KEY (space, shard, doc_id)
 ) /* sqlite: WITHOUT ROWID */;
 CREATE UNIQUE INDEX number_key ON number_slot (space, shard, key) WHERE key IS NOT NULL;
-CREATE INDEX number_gone ON number_slot (space, shard, gone_us, doc_id) WHERE gone_us > 0;
+CREATE INDEX number_gone ON number_slot (space, shard, gone_us, doc_id)
+    WHERE gone_us > 0 AND key IS NOT NULL;
+CREATE INDEX number_free ON number_slot (space, shard, doc_id) WHERE key IS NULL;
 
--- Runs of numbers that belong to a placement class.
+-- Runs of consecutive numbers, each of one placement class. Only the last of a class has numbers
+-- that were never given: those above the highest of its slots.
 CREATE TABLE number_extent (
     space BIGINT NOT NULL,
     shard BIGINT NOT NULL,
     first_id BIGINT NOT NULL,
     class TEXT NOT NULL,
-    next_id BIGINT NOT NULL, -- within it
     PRIMARY KEY (space, shard, first_id)
 ) /* sqlite: WITHOUT ROWID */;
