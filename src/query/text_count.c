@@ -211,6 +211,8 @@ int text_plan_rewind(struct text_plan *plan, struct err *err)
     uint32_t i, leaf, k;
     int rc = 0;
 
+    plan->taken_parts = 0;
+    plan->is_taking = false;
     for (i = 0; i < plan->part_count; i++) {
         for (leaf = 0; leaf < plan->leaf_count; leaf++) {
             const struct part_leaf *here = &plan->parts[i]->leaves[leaf];

@@ -158,6 +158,9 @@ struct text_plan {
     uint32_t part_count;
     uint32_t window; /* the one at hand */
 
+    uint32_t taken_parts; /* of text_plan_take: parts that have ended */
+    bool is_taking;       /* the next one has begun */
+
     struct plan_scratch *scratch;
     bool explaining; /* parts without a match are open too */
 };

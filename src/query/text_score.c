@@ -386,3 +386,44 @@ int text_plan_score(struct text_plan *plan, uint32_t window, const uint16_t *off
     }
     return rc;
 }
+
+/* Those of the ids from *i on that may be of the part, as many as there is room for. */
+static void pick_candidates(const struct text_part *part, const docid *ids, uint32_t count,
+                            uint32_t *i, struct candidates *candidates, uint32_t *places)
+{
+    const struct text_segment *segment = part->segment;
+    docid first = segment ? segment->info.first_id : 0;
+    docid last = segment ? segment->info.last_id : DOCID_END;
+
+    candidates->count = 0;
+    for (; *i < count && candidates->count < BLOCK_SIZE; ++*i) {
+        places[candidates->count] = *i;
+        candidates->ids[candidates->count] = ids[*i];
+        candidates->count += ids[*i] >= first && ids[*i] <= last && live_has(part->live, ids[*i]);
+    }
+}
+
+/* A part may take a document for its own that it never had: there it has no words, and scores 0. */
+int text_plan_score_ids(struct text_plan *plan, const docid *ids, uint32_t count, float *scores,
+                        struct err *err)
+{
+    struct candidates *candidates = plan->scratch->candidates;
+    uint32_t places[BLOCK_SIZE], part, i, k;
+    int rc = 0;
+
+    memset(scores, 0, count * sizeof(*scores));
+    for (part = 0; part < plan->part_count && !plan->everything && !rc; part++) {
+        for (i = 0; i < count && !rc;) {
+            pick_candidates(plan->parts[part], ids, count, &i, candidates, places);
+            if (candidates->count)
+                rc = candidates_score(plan, plan->parts[part], candidates, false, true, -INFINITY,
+                                      err);
+            for (k = 0; k < candidates->count && !rc; k++) {
+                float *score = &scores[places[candidates->rows[k]]];
+
+                *score = candidates->scores[k] > *score ? candidates->scores[k] : *score;
+            }
+        }
+    }
+    return rc;
+}

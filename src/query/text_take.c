@@ -11,7 +11,7 @@
 #include "query/text_parts.h"
 
 enum {
-    TAKE_LIST_SPAN = 64 /* a list of fewer than one in so many ids is gone through by blocks */
+    TAKE_LIST_SPAN = 32 /* a list of fewer than one in so many ids is gone through by blocks */
 };
 
 struct text_list *part_driver(const struct text_plan *plan, const struct text_part *part)
@@ -129,6 +129,63 @@ int part_sift(struct text_plan *plan, struct text_part *part, docid *ids, uint32
     for (i = 0; i < plan->must_count && !plan->scratch->taking.driver && !rc; i++) {
         if (!plan->leaves[part->order[i]].exact)
             rc = part_keep(plan, part, part->order[i], true, ids, count, err);
+    }
+    return rc;
+}
+
+/* ---- the plan ---- */
+
+/* Whether the words, if they come together by chance alone, leave so few of a window's documents
+ * that a list is better than bits. */
+static bool leaves_few(const struct text_plan *plan, const struct text_part *part)
+{
+    enum { RAREST_SPAN = 16, FOUND_SPAN = 128 };
+    double share = 1;
+    uint32_t i;
+
+    for (i = 0; i < plan->must_count; i++) {
+        uint64_t count = part->leaves[part->order[i]].count;
+
+        share *= count < part->span ? (double)count / part->span : 1;
+    }
+    return plan->must_count && share < 1.0 / FOUND_SPAN &&
+           part->leaves[part->order[0]].count < part->span / RAREST_SPAN + 1;
+}
+
+bool text_plan_has_list(const struct text_plan *plan, bool at_all)
+{
+    uint32_t i;
+
+    if (plan->everything)
+        return false;
+    for (i = 0; i < plan->part_count && !at_all; i++) {
+        if (!part_driver(plan, plan->parts[i]) && !leaves_few(plan, plan->parts[i]))
+            return false;
+    }
+    return true;
+}
+
+int text_plan_take(struct text_plan *plan, docid ids[TEXT_TAKE_MAX], uint32_t *count,
+                   struct err *err)
+{
+    int rc = 0;
+
+    _Static_assert((int)TEXT_TAKE_MAX == (int)BLOCK_SIZE, "a part takes as many");
+    *count = 0;
+    while (plan->taken_parts < plan->part_count && *count == 0 && !plan->never && !rc) {
+        struct text_part *part = plan->parts[plan->taken_parts];
+        uint32_t taken;
+
+        if (!plan->is_taking)
+            part_take_begin(plan, part);
+        plan->is_taking = true;
+        rc = part_take(plan, part, ids, &taken, err);
+        if (rc)
+            break;
+        *count = taken;
+        rc = part_sift(plan, part, ids, count, err);
+        plan->is_taking = taken > 0;
+        plan->taken_parts += taken == 0;
     }
     return rc;
 }

@@ -223,13 +223,17 @@ static bool has_lists(const struct text_plan *plan, const struct text_part *part
 }
 
 /* The documents of the first list, then those of the second that are not in the first, and so on
- * until all the lists that are left cannot reach the threshold together. Uses up the steps. */
+ * until all the lists that are left cannot reach the threshold together. */
 static int drive_each(struct text_plan *plan, struct text_part *part, struct collector *collector,
                       struct err *err)
 {
     uint32_t left = part->step_count, i;
+    struct text_step *steps = part->steps;
+    float max = part->max;
     int rc = 0;
 
+    part->steps = arena_array(plan->arena, part->step_count, sizeof(*steps));
+    memcpy(part->steps, steps, part->step_count * sizeof(*steps));
     while (left > 0 && !rc) {
         struct text_step done = part->steps[0];
 
@@ -247,6 +251,8 @@ static int drive_each(struct text_plan *plan, struct text_part *part, struct col
             part->max += part->steps[i].max;
         part->max *= BOUND_SLACK;
     }
+    part->steps = steps;
+    part->max = max;
     return rc;
 }
 
