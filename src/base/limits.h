@@ -260,15 +260,27 @@ enum {
     DOCUMENT_BATCH_COUNT_MAX = 1000,    /* one transaction */
     DOCUMENT_PK_SIZE_MAX = 200,         /* part of keys and of hits */
     DOCUMENT_SIZE_MAX = 256 << 10,      /* encoded; an offer has 100 KB */
-    DOCUMENT_FIELD_COUNT_MAX = 200,     /* of one document */
-    DOCUMENT_FIELD_NAME_SIZE_MAX = 60,  /* told in errors, queries and facets */
-    DOCUMENT_CLASS_SIZE_MAX = 40,       /* of placement: a category's name */
+    DOCUMENT_FIELD_COUNT_MAX = 250,     /* of one document; an offer has up to 200 attributes */
+    DOCUMENT_FIELD_NAME_SIZE_MAX = 80,  /* told in errors, queries and facets */
+    DOCUMENT_CLASS_SIZE_MAX = 64,       /* of placement: a category's id */
     DOCUMENT_TEXT_SIZE_MAX = 128 << 10, /* of one text or stored field */
     DOCUMENT_PATH_DEPTH_MAX = 16,       /* parts of a category's path */
     DOCUMENT_SCHEMA_COUNT_MAX = 1000,   /* fields of an epoch; the index has some of its own */
     DOCUMENT_TEXT_FIELD_COUNT_MAX = 4,  /* a shard keeps lengths of so many */
     DOCUMENT_ATTEMPT_COUNT_MAX = 20,    /* a batch outrun this often by changes of the schema */
     DOCUMENT_PACK_SIZE_MIN = 64,        /* smaller ones gain nothing, even with a dictionary */
+    DOCUMENT_INBOX_POLL_MS = 200,       /* how soon a stop is seen */
+    DOCUMENT_INBOX_RETRY_MS = 500,      /* after a failure of the store or of the topics */
+    DOCUMENT_TOPIC_PARTITION_COUNT = 8, /* of `documents`, if it is not there yet */
+    DOCUMENT_TOPIC_RETENTION_S = 7 * 24 * 3600, /* a receiver stopped for longer misses some */
+    SWEEP_CHUNK_COUNT = 200,        /* ends of documents in one transaction: 5 ms of the writer */
+    SWEEP_PERIOD_MS = 1000,         /* how late an end is seen */
+    SWEEP_DELAY_S = 3600,           /* a tombstone that is still needed is looked at again after */
+    SWEEP_ANNOUNCE_COUNT = 30,      /* rounds after which the clients are announced once more */
+    DICTIONARY_SIZE_MAX = 16 << 10, /* stays in cache; more packs no better */
+    DICTIONARY_SAMPLE_SIZE = 512 << 10, /* of documents it is trained with: thirty times it */
+    DICTIONARY_SAMPLE_COUNT_MAX = 4096, /* and how many at most */
+    DICTIONARY_COLLECTING_MAX = 16,     /* clients whose samples are held at a time */
     /* ---- index: postings ---- */
     TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10,  /* places of blocks are u32 in steps of 8 bytes */
     TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
@@ -403,7 +415,7 @@ enum {
     SHARD_MERGE_WINDOW_COUNT = 64, /* owners rewritten in one step: 0.2 ms */
     SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
     SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
-    SHARD_NOTE_SIZE_MAX = 256,          /* of the caller: a ticket, places in some lanes */
+    SHARD_NOTE_SIZE_MAX = 256,                  /* of the caller: a ticket, places in some lanes */
     SHARD_LIVE_SIZE_MAX = 1 << 30,      /* of one checkpoint: a bit a document and segment */
     STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
     STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
@@ -419,6 +431,27 @@ enum {
     NUMBER_KEY_SIZE_MAX = 1024,   /* bytes: four parts of a pk's size, and some */
     NUMBER_ID_END = 1 << 30,      /* numbers of a shard: the index has columns by position */
     NUMBER_LOAD_COUNT = 2000,     /* rows of one read when what is free is loaded */
+    /* ---- searcher ---- */
+    SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
+    SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */
+    SEARCHER_REPLAY_COUNT = 2000,         /* shown together while far behind */
+    SEARCHER_REPLICA_COUNT_MAX = 256,     /* shards in one process: a thread each, and one more */
+    SEARCHER_SHARD_COUNT_MAX = 1024,      /* of a client */
+    SEARCHER_CLIENT_SIZE_MAX = 40,        /* of a client's name */
+    SEARCHER_MAP_SIZE_MAX = 1 << 20,      /* of the index map */
+    SEARCHER_CHECKPOINT_MS = 600 * 1000,  /* of shards that change little */
+    SEARCHER_DEADLINE_MS = 1000,          /* of a search, unless it says */
+    SEARCHER_DEADLINE_MS_MAX = 60 * 1000, /* of a search that does */
+    SEARCHER_WAIT_COUNT_MAX = 100,        /* tokens of writes that one search waits for */
+    SEARCHER_LIST_COUNT = 1000,           /* documents listed, unless the call says */
+    SEARCHER_LIST_COUNT_MAX = 10000,      /* when it does */
+    SEARCHER_PEER_COUNT_MAX = 32,         /* other searchers that a front knows */
+    SEARCHER_PEER_POLL_MS = 1000,         /* how often they are asked for their freshness */
+    SEARCHER_HEDGE_MS_MIN = 20,           /* a second replica is asked no sooner than this */
+    SEARCHER_ANSWER_SIZE_MAX = 64 << 20,  /* of a shard in another process */
+    SEARCHER_ASK_COUNT_MAX = 64,          /* shards asked at once by one process */
+    SEARCHER_ASK_QUEUE_MAX = 4096,        /* and those that wait for that */
+    SEARCHER_CURSOR_SIZE_MAX = 256 << 10, /* words and places of many shards */
 };
 
 #endif
