@@ -251,6 +251,36 @@ enum {
     OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
     ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
     ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
+    /* ---- registry: clients ---- */
+    CLIENT_NAME_SIZE_MAX = 40,   /* part of names of topics and sets */
+    CLIENT_COUNT_MAX = 256,      /* the map of all of them is one register of coord */
+    CLIENT_REFRESH_MS = 1000,    /* a view is looked at again; writes confirm theirs anyway */
+    CLIENT_SHARD_COUNT_MAX = 64, /* a partition and an owner each */
+    /* ---- registry: documents ---- */
+    DOCUMENT_BATCH_COUNT_MAX = 1000,    /* one transaction */
+    DOCUMENT_PK_SIZE_MAX = 200,         /* part of keys and of hits */
+    DOCUMENT_SIZE_MAX = 256 << 10,      /* encoded; an offer has 100 KB */
+    DOCUMENT_FIELD_COUNT_MAX = 200,     /* of one document */
+    DOCUMENT_FIELD_NAME_SIZE_MAX = 60,  /* told in errors, queries and facets */
+    DOCUMENT_CLASS_SIZE_MAX = 40,       /* of placement: a category's name */
+    DOCUMENT_TEXT_SIZE_MAX = 128 << 10, /* of one text or stored field */
+    DOCUMENT_PATH_DEPTH_MAX = 16,       /* parts of a category's path */
+    DOCUMENT_SCHEMA_COUNT_MAX = 1000,   /* fields of an epoch; the index has some of its own */
+    DOCUMENT_TEXT_FIELD_COUNT_MAX = 4,  /* a shard keeps lengths of so many */
+    DOCUMENT_ATTEMPT_COUNT_MAX = 20,    /* a batch outrun this often by changes of the schema */
+    DOCUMENT_PACK_SIZE_MIN = 64,        /* smaller ones gain nothing, even with a dictionary */
+    DOCUMENT_INBOX_POLL_MS = 200,       /* how soon a stop is seen */
+    DOCUMENT_INBOX_RETRY_MS = 500,      /* after a failure of the store or of the topics */
+    DOCUMENT_TOPIC_PARTITION_COUNT = 8, /* of `documents`, if it is not there yet */
+    DOCUMENT_TOPIC_RETENTION_S = 7 * 24 * 3600, /* a receiver stopped for longer misses some */
+    SWEEP_CHUNK_COUNT = 200,        /* ends of documents in one transaction: 5 ms of the writer */
+    SWEEP_PERIOD_MS = 1000,         /* how late an end is seen */
+    SWEEP_DELAY_S = 3600,           /* a tombstone that is still needed is looked at again after */
+    SWEEP_ANNOUNCE_COUNT = 30,      /* rounds after which the clients are announced once more */
+    DICTIONARY_SIZE_MAX = 16 << 10, /* stays in cache; more packs no better */
+    DICTIONARY_SAMPLE_SIZE = 512 << 10, /* of documents it is trained with: thirty times it */
+    DICTIONARY_SAMPLE_COUNT_MAX = 4096, /* and how many at most */
+    DICTIONARY_COLLECTING_MAX = 16,     /* clients whose samples are held at a time */
     /* ---- index: postings ---- */
     TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10,  /* places of blocks are u32 in steps of 8 bytes */
     TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */

@@ -146,6 +146,21 @@ const struct setting setting_table[SETTING_COUNT] = {
                               .max = 365LL * DAY_US,
                               .help = "How long it is kept what became of each row of a feed. A "
                                       "task that is held longer than this is dropped."},
+    [SETTING_REGISTRY_SHARDS] = {.name = "registry.shards",
+                                 .default_text = "1",
+                                 .kind = SETTING_NUMBER,
+                                 .min = 1,
+                                 .max = CLIENT_SHARD_COUNT_MAX,
+                                 .help = "Into how many shards the documents of a new client are "
+                                         "spread; a client keeps its number for ever."},
+    [SETTING_REGISTRY_TOMBSTONE_LIFE] =
+        {.name = "registry.tombstone_life",
+         .default_text = "30d",
+         .kind = SETTING_DURATION,
+         .min = SECOND_US,
+         .max = 3650LL * DAY_US,
+         .help = "How long a deleted document is remembered: an older write that comes within "
+                 "this time does not bring it back."},
     [SETTING_LOG_FORMAT] = {.name = "log.format",
                             .default_text = "auto",
                             .kind = SETTING_CHOICE,

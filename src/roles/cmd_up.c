@@ -27,6 +27,10 @@ const struct role role_table[] = {
      .summary = "export of changed offers, opinions, photo results, expiry",
      .start = role_offers_worker_start,
      .stop = role_offers_worker_stop},
+    {.name = "receiver",
+     .summary = "documents of clients: checked, kept, queued for the index",
+     .start = role_receiver_start,
+     .stop = role_receiver_stop},
 };
 const size_t role_count = ARRAY_COUNT(role_table);
 
