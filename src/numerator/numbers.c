@@ -203,6 +203,7 @@ static int batch_init(struct batch *batch, struct number_ask *asks, uint32_t cou
         asks[i].doc_id = NUMBER_NONE;
         asks[i].birth = 0;
         asks[i].is_new = false;
+        asks[i].is_gone = false;
         entry = place_of(batch, asks[i].key);
         if (*entry == 0) {
             *entry = i + 1;
@@ -221,6 +222,7 @@ static int take_known(void *arg, const struct slot_row *row, struct err *err)
     assert(*entry > 0 && batch->asks[*entry - 1].doc_id == NUMBER_NONE);
     batch->asks[*entry - 1].doc_id = row->doc_id;
     batch->asks[*entry - 1].birth = row->birth;
+    batch->asks[*entry - 1].is_gone = row->gone_us > 0;
     if (row->gone_us > 0)
         batch->returned[batch->returned_count++] = batch->asks[*entry - 1].key;
     return 0;
@@ -234,6 +236,7 @@ static void answer_repeats(const struct batch *batch, uint32_t count)
         batch->asks[i].doc_id = first->doc_id;
         batch->asks[i].birth = first->birth;
         batch->asks[i].is_new = first->is_new;
+        batch->asks[i].is_gone = first->is_gone;
     }
 }
 

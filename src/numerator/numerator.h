@@ -77,6 +77,7 @@ struct number_ask {
     uint32_t doc_id;    /* answered */
     uint32_t birth;     /* answered */
     bool is_new;        /* answered: it had none before the call */
+    bool is_gone;       /* answered by numbers_find: its time to live runs; give it again */
 };
 
 /* Inside the caller's transaction, which checks the fence: gives each key its number, new ones

@@ -149,8 +149,10 @@ static int check_bounds(const struct query_facet *source, struct err *err)
 }
 
 int facet_count_make(struct facet_count *facet, const struct snapshot *snapshot,
-                     const struct query_facet *source, struct arena *arena, struct err *err)
+                     const struct query_facet *source, bool is_part, struct arena *arena,
+                     struct err *err)
 {
+    uint32_t most = is_part ? QUERY_FACET_PART_COUNT_MAX : QUERY_FACET_VALUE_COUNT_MAX;
     const struct field *field = NULL;
     int rc = query_field(snapshot, source->field, "facets", &field, err);
 
@@ -158,9 +160,9 @@ int facet_count_make(struct facet_count *facet, const struct snapshot *snapshot,
     rc = rc ? rc : check_bounds(source, err);
     if (rc)
         return rc;
-    if (source->limit > QUERY_FACET_VALUE_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "facets: \"%s\" asks for %u values, at most %d are given",
-                       field->name, source->limit, QUERY_FACET_VALUE_COUNT_MAX);
+    if (source->limit > most)
+        return err_set(err, ERR_LIMIT, "facets: \"%s\" asks for %u values, at most %u are given",
+                       field->name, source->limit, most);
     *facet =
         (struct facet_count){.source = source, .field = field, .min = INT64_MAX, .max = INT64_MIN};
     facet->column = columns_column(snapshot->columns, field->id);

@@ -25,7 +25,8 @@ struct facet_count {
 };
 
 int facet_count_make(struct facet_count *facet, const struct snapshot *snapshot,
-                     const struct query_facet *source, struct arena *arena, struct err *err);
+                     const struct query_facet *source, bool is_part, struct arena *arena,
+                     struct err *err);
 
 /* Hits of one window, as bits and (when they are few) as a list made once for all facets. */
 struct facet_hits {

@@ -196,6 +196,54 @@ int query_run(struct query_engine *engine, const struct query_plan *plan,
     return rc;
 }
 
+static int compare_words(const void *a, const void *b)
+{
+    return bytes_compare(((const struct query_word *)a)->word,
+                         ((const struct query_word *)b)->word);
+}
+
+/* Inside an epoch. */
+static int count_words(const struct snapshot *snapshot, struct analysis *analysis,
+                       const struct query_stage *stage, struct arena *arena,
+                       struct query_words *words, struct err *err)
+{
+    struct text_plan *plan = NULL;
+    struct text_stats stats = {0};
+    struct query_word *found;
+    uint32_t i;
+    int rc = text_plan_new(snapshot, analysis, &stage->text, NULL, arena, &plan, err);
+
+    *words = (struct query_words){.doc_count = snapshot->text_doc_count};
+    if (rc || !plan)
+        return rc;
+    text_plan_stats(plan, arena, &stats);
+    found = arena_array(arena, stats.count + 1, sizeof(*found));
+    for (i = 0; i < stats.count; i++)
+        found[i] = (struct query_word){
+            arena_copy(arena, lexicon_term(snapshot->lexicon, stats.terms[i].term)),
+            stats.terms[i].doc_count};
+    if (stats.count)
+        qsort(found, stats.count, sizeof(*found), compare_words);
+    for (i = 0; i < stats.count; i++)
+        if (!words->count || !bytes_equal(found[words->count - 1].word, found[i].word))
+            found[words->count++] = found[i];
+    words->words = found;
+    return 0;
+}
+
+int query_count_words(struct query_engine *engine, const struct query_stage *stage,
+                      struct arena *arena, struct query_words *words, struct err *err)
+{
+    const struct snapshot *snapshot = NULL;
+    int rc = shard_enter(engine->reader, &snapshot, err);
+
+    if (rc)
+        return rc;
+    rc = count_words(snapshot, engine->analysis, stage, arena, words, err);
+    shard_exit(engine->reader);
+    return rc;
+}
+
 int query_highlight(struct query_engine *engine, const struct query_text *text, struct bytes source,
                     const struct highlight_options *options, struct arena *arena,
                     struct bytes *marked, struct err *err)

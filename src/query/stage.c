@@ -82,8 +82,8 @@ static int make_facets(struct stage *stage, struct err *err)
     for (i = 0; i < source->facet_count; i++) {
         struct facet_count *facet = &stage->facets[i];
         const struct filter_group *group;
-        int rc =
-            facet_count_make(facet, context->snapshot, &source->facets[i], context->arena, err);
+        int rc = facet_count_make(facet, context->snapshot, &source->facets[i],
+                                  source->part != NULL, context->arena, err);
 
         if (rc)
             return rc;
@@ -112,8 +112,9 @@ static int make_cap(struct stage *stage, struct err *err)
 
 static int check_page(const struct query_stage *source, struct err *err)
 {
-    if (source->offset > QUERY_HIT_COUNT_MAX || source->limit > QUERY_HIT_COUNT_MAX ||
-        source->offset + source->limit > QUERY_HIT_COUNT_MAX)
+    uint32_t most = QUERY_HIT_COUNT_MAX + (source->part != NULL);
+
+    if (source->offset > most || source->limit > most || source->offset + source->limit > most)
         return err_set(err, ERR_LIMIT,
                        "offset %u and limit %u: together at most %d; go on by the cursor",
                        source->offset, source->limit, QUERY_HIT_COUNT_MAX);

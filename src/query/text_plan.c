@@ -367,6 +367,41 @@ int text_plan_use_stats(struct text_plan *plan, const struct text_stats *stats, 
     return plan->never ? 0 : open_parts(plan, err);
 }
 
+static const struct query_word *find_word(const struct query_words *words, struct bytes word)
+{
+    uint32_t low = 0, high = words->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = bytes_compare(words->words[middle].word, word);
+
+        if (order == 0)
+            return &words->words[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+int text_plan_use_words(struct text_plan *plan, const struct query_words *words, struct err *err)
+{
+    uint32_t i;
+
+    plan->doc_count = words->doc_count;
+    for (i = 0; i < plan->slot_count; i++) {
+        const struct query_word *word = NULL;
+
+        if (plan->slots[i].term != TERMID_NONE)
+            word = find_word(words, lexicon_term(plan->snapshot->lexicon, plan->slots[i].term));
+        if (word)
+            plan->slots[i].df = word->doc_count;
+    }
+    weigh(plan);
+    return plan->never ? 0 : open_parts(plan, err);
+}
+
 int text_plan_explain(struct text_plan *plan, docid id, uint32_t clause, bool *holds, float *value,
                       struct err *err)
 {

@@ -41,6 +41,8 @@ struct text_stats {
 void text_plan_stats(const struct text_plan *plan, struct arena *arena, struct text_stats *stats);
 /* Before anything is matched. */
 int text_plan_use_stats(struct text_plan *plan, const struct text_stats *stats, struct err *err);
+/* The same by words; one that is not among them keeps its own number. */
+int text_plan_use_words(struct text_plan *plan, const struct query_words *words, struct err *err);
 
 /* Documents that may match, at most. */
 uint64_t text_plan_estimate(const struct text_plan *plan);
