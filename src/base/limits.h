@@ -260,9 +260,9 @@ enum {
     DOCUMENT_BATCH_COUNT_MAX = 1000,    /* one transaction */
     DOCUMENT_PK_SIZE_MAX = 200,         /* part of keys and of hits */
     DOCUMENT_SIZE_MAX = 256 << 10,      /* encoded; an offer has 100 KB */
-    DOCUMENT_FIELD_COUNT_MAX = 200,     /* of one document */
-    DOCUMENT_FIELD_NAME_SIZE_MAX = 60,  /* told in errors, queries and facets */
-    DOCUMENT_CLASS_SIZE_MAX = 40,       /* of placement: a category's name */
+    DOCUMENT_FIELD_COUNT_MAX = 250,     /* of one document; an offer has up to 200 attributes */
+    DOCUMENT_FIELD_NAME_SIZE_MAX = 80,  /* told in errors, queries and facets */
+    DOCUMENT_CLASS_SIZE_MAX = 64,       /* of placement: a category's id */
     DOCUMENT_TEXT_SIZE_MAX = 128 << 10, /* of one text or stored field */
     DOCUMENT_PATH_DEPTH_MAX = 16,       /* parts of a category's path */
     DOCUMENT_SCHEMA_COUNT_MAX = 1000,   /* fields of an epoch; the index has some of its own */
@@ -415,7 +415,7 @@ enum {
     SHARD_MERGE_WINDOW_COUNT = 64, /* owners rewritten in one step: 0.2 ms */
     SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
     SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
-    SHARD_NOTE_SIZE_MAX = 256,          /* of the caller: a ticket, places in some lanes */
+    SHARD_NOTE_SIZE_MAX = 256,                  /* of the caller: a ticket, places in some lanes */
     SHARD_LIVE_SIZE_MAX = 1 << 30,      /* of one checkpoint: a bit a document and segment */
     STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
     STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
@@ -434,6 +434,27 @@ enum {
     NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
     NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
     NUMBER_LOAD_COUNT = 2000,     /* rows of one read when what is free is loaded */
+    /* ---- searcher ---- */
+    SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
+    SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */
+    SEARCHER_REPLAY_COUNT = 2000,         /* shown together while far behind */
+    SEARCHER_REPLICA_COUNT_MAX = 256,     /* shards in one process: a thread each, and one more */
+    SEARCHER_SHARD_COUNT_MAX = 1024,      /* of a client */
+    SEARCHER_CLIENT_SIZE_MAX = 40,        /* of a client's name */
+    SEARCHER_MAP_SIZE_MAX = 1 << 20,      /* of the index map */
+    SEARCHER_CHECKPOINT_MS = 600 * 1000,  /* of shards that change little */
+    SEARCHER_DEADLINE_MS = 1000,          /* of a search, unless it says */
+    SEARCHER_DEADLINE_MS_MAX = 60 * 1000, /* of a search that does */
+    SEARCHER_WAIT_COUNT_MAX = 100,        /* tokens of writes that one search waits for */
+    SEARCHER_LIST_COUNT = 1000,           /* documents listed, unless the call says */
+    SEARCHER_LIST_COUNT_MAX = 10000,      /* when it does */
+    SEARCHER_PEER_COUNT_MAX = 32,         /* other searchers that a front knows */
+    SEARCHER_PEER_POLL_MS = 1000,         /* how often they are asked for their freshness */
+    SEARCHER_HEDGE_MS_MIN = 20,           /* a second replica is asked no sooner than this */
+    SEARCHER_ANSWER_SIZE_MAX = 64 << 20,  /* of a shard in another process */
+    SEARCHER_ASK_COUNT_MAX = 64,          /* shards asked at once by one process */
+    SEARCHER_ASK_QUEUE_MAX = 4096,        /* and those that wait for that */
+    SEARCHER_CURSOR_SIZE_MAX = 256 << 10, /* words and places of many shards */
 };
 
 #endif

@@ -46,6 +46,7 @@ void shard_close(struct shard *shard); /* no reader inside; writes nothing; NULL
  * of a fuzzy checkpoint lie ahead of others), readers get ERR_UNAVAILABLE. */
 uint64_t shard_offset(const struct shard *shard);
 uint64_t shard_serve_from(const struct shard *shard);
+const struct schema *shard_schema(const struct shard *shard); /* grows; any thread may read it */
 
 /* ---- apply ---- */
 
