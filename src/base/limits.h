@@ -357,6 +357,19 @@ enum {
     COMPOSER_KNOWN_COUNT_MAX = 10000, /* parked offers whose news are noticed at once */
     COMPOSER_REASON_SIZE_MAX = 400,
     COMPOSER_PAGE_COUNT = 50, /* of parked offers; at most ten times as many */
+    /* ---- search ---- */
+    SEARCH_DEADLINE_MS = 3000,  /* unless the caller wants it sooner */
+    SEARCH_TEXT_SIZE_MAX = 400, /* a line somebody typed */
+    SEARCH_PAGE_COUNT = 20,     /* offers of a page, unless the request says */
+    SEARCH_PAGE_COUNT_MAX = 100,
+    SEARCH_FILTER_COUNT_MAX = 50,   /* chosen by a buyer */
+    SEARCH_VALUE_COUNT_MAX = 200,   /* of one filter */
+    SEARCH_OFFERED_COUNT_MAX = 24,  /* filters of attributes that are offered: a screen or two */
+    SEARCH_FACET_VALUE_COUNT = 100, /* values of a filter that are offered */
+    SEARCH_TREE_COUNT = 2000,       /* categories that are counted */
+    SEARCH_CATEGORY_COUNT = 50,     /* of them told to the page */
+    SEARCH_FRAGMENT_SIZE = 160,     /* of a description, with the words marked */
+    SEARCH_SHARE_MIN_PERCENT = 50,  /* of the hits have the attribute: its filter is offered */
     /* ---- query ---- */
     QUERY_STAGE_COUNT_MAX = 8,           /* of one request */
     QUERY_FILTER_DEPTH_MAX = 16,         /* and, or, not inside each other */
@@ -425,15 +438,15 @@ enum {
     STORED_SAMPLE_SIZE = 2 << 20,       /* of records a dictionary is trained with */
     STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
     /* ---- numerator ---- */
-    NUMBER_EXTENT_SIZE = 4096,    /* numbers of a placement class that lie together: a window */
-    NUMBER_CLASS_COUNT_MAX = 256, /* of a shard: each may leave most of an extent empty */
-    NUMBER_CLASS_SIZE_MAX = 40,   /* bytes of a class's name */
-    NUMBER_KEY_SIZE_MAX = 1024,   /* bytes: four parts of a pk's size, and some */
-    NUMBER_ID_END = 1 << 30,      /* numbers of a shard: the index has columns by position */
-    NUMBER_SHARD_COUNT_MAX = 4096, /* of a collection; a topic has 256 partitions */
+    NUMBER_EXTENT_SIZE = 4096,      /* numbers of a placement class that lie together: a window */
+    NUMBER_CLASS_COUNT_MAX = 256,   /* of a shard: each may leave most of an extent empty */
+    NUMBER_CLASS_SIZE_MAX = 40,     /* bytes of a class's name */
+    NUMBER_KEY_SIZE_MAX = 1024,     /* bytes: four parts of a pk's size, and some */
+    NUMBER_ID_END = 1 << 30,        /* numbers of a shard: the index has columns by position */
+    NUMBER_SHARD_COUNT_MAX = 4096,  /* of a collection; a topic has 256 partitions */
     NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
     NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
-    NUMBER_LOAD_COUNT = 2000,     /* rows of one read when what is free is loaded */
+    NUMBER_LOAD_COUNT = 2000,       /* rows of one read when what is free is loaded */
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */
