@@ -2,8 +2,8 @@
 /*
  * request_prune.c - a query without the fields that the schema does not have.
  *
- * For those who ask by a catalogue that knows more attributes than any document has: such a field is
- * one without values. Messages are copied, shallowly, where they change.
+ * For those who ask by a catalogue that knows more attributes than any document has: such a field
+ * is one without values. Messages are copied, shallowly, where they change.
  */
 #include <string.h>
 
@@ -109,17 +109,26 @@ static char **prune_names(const struct pruning *pruning, char *const *names, siz
     return pruned;
 }
 
+/* Nobody has a value of it: a formula that has none keeps its place among the keys, so that the
+ * answers of shards whose schemas differ have as many. */
+static Torg__V1__Sort *no_sort(const struct pruning *pruning)
+{
+    Torg__V1__Sort *sort = arena_alloc(pruning->arena, sizeof(*sort));
+
+    torg__v1__sort__init(sort);
+    sort->formula = "0/0";
+    return sort;
+}
+
 static void prune_sorts(const struct pruning *pruning, Torg__V1__QueryStage *stage)
 {
     Torg__V1__Sort **sorts = arena_array(pruning->arena, stage->n_sorts + 1, sizeof(sorts[0]));
-    size_t kept = 0;
 
-    for (size_t i = 0; i < stage->n_sorts; i++) {
-        if (!*stage->sorts[i]->field || is_known(pruning, stage->sorts[i]->field))
-            sorts[kept++] = stage->sorts[i];
-    }
+    for (size_t i = 0; i < stage->n_sorts; i++)
+        sorts[i] = !*stage->sorts[i]->field || is_known(pruning, stage->sorts[i]->field)
+                       ? stage->sorts[i]
+                       : no_sort(pruning);
     stage->sorts = sorts;
-    stage->n_sorts = kept;
 }
 
 static void prune_facets(const struct pruning *pruning, Torg__V1__QueryStage *stage)

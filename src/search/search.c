@@ -257,6 +257,9 @@ static void put_values(const struct searching *searching, const struct search_fi
     for (size_t i = 0; i < facet->n_values; i++) {
         Torg__V1__FilterValue *value = NEW(FilterValue, filter_value);
 
+        if (filter->kind == TORG__V1__SEARCH_FILTER__KIND__TOGGLE &&
+            strcmp(facet->values[i]->value, "true") != 0)
+            continue; /* it is on, or does not matter */
         value->id = facet->values[i]->value;
         value->name =
             arena_strdup(arena, filter_value_name(filter, value->id, searching->wanted.language));
