@@ -32,7 +32,7 @@ static int put_documents(struct call *call, const ProtobufCMessage *message,
     const Torg__V1__QualifiedBatch *request = (const Torg__V1__QualifiedBatch *)message;
     Torg__V1__PutDocumentsResponse *response = (Torg__V1__PutDocumentsResponse *)answer;
     const char *client;
-    enum lane lane;
+    enum lane lane = LANE_MAIN;
     int rc = caller_client(call, request->client, &client, err);
 
     if (!rc)
