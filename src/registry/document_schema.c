@@ -214,7 +214,7 @@ static bool name_is_right(const char *name)
     for (size_t i = 1; i < size; i++) {
         char c = name[i];
 
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.'))
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-'))
             return false;
     }
     return true;
@@ -234,7 +234,7 @@ const struct epoch_field *document_check_field(struct document_check *check, siz
     }
     if (!there && !name_is_right(name))
         spot_refuse(&spot, ".name",
-                    "\"%.80s\": expected 1 to %d of a-z, 0-9, _ and ., beginning with a letter",
+                    "\"%.80s\": expected 1 to %d of a-z, 0-9, _ . and -, beginning with a letter",
                     name, DOCUMENT_FIELD_NAME_SIZE_MAX);
     else if (!there && type)
         return join(check, &spot, name, type, options);

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/bell.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -37,8 +38,8 @@ static int sweep_all(struct keeper *self, const struct client_view *client, stru
         rc = sweep_client(self->receiver, client, now_us, &counts, &is_full, err);
         counter_add(self->ended, counts.ended);
         counter_add(self->forgotten, counts.forgotten);
-        if (counts.ended)
-            bell_ring(self->receiver->bell);
+        for (uint32_t i = 0; counts.ended && i < client->shard_count; i++)
+            queue_bell_ring(self->receiver->bell, client->id, i);
     }
     return rc;
 }

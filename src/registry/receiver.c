@@ -346,6 +346,21 @@ static int check_call(const char *client, size_t count, struct err *err)
     return client_check_name(client, err);
 }
 
+/* Once for each run of documents of one shard. */
+static void ring(const struct batch *batch)
+{
+    const struct candidate *before = NULL;
+
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct candidate *candidate = &batch->candidates[i];
+
+        if (!candidate->idx || (before && before->shard == candidate->shard))
+            continue;
+        queue_bell_ring(batch->receiver->bell, batch->client_id, candidate->shard);
+        before = candidate;
+    }
+}
+
 int receiver_put(const struct receiver *receiver, const char *client, enum lane lane,
                  Torg__V1__RawDocument *const *documents, size_t count, struct arena *arena,
                  Torg__V1__Verdict ***verdicts, struct err *err)
@@ -367,7 +382,7 @@ int receiver_put(const struct receiver *receiver, const char *client, enum lane 
     if (rc)
         give_up(&batch, rc, err);
     if (batch.has_accepted)
-        bell_ring(receiver->bell);
+        ring(&batch);
     *verdicts = arena_array(arena, count, sizeof(Torg__V1__Verdict *));
     for (size_t i = 0; i < count; i++)
         (*verdicts)[i] = verdict_message(&batch, &batch.candidates[i]);

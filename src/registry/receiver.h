@@ -11,13 +11,13 @@
 #ifndef TORG_REGISTRY_RECEIVER_H
 #define TORG_REGISTRY_RECEIVER_H
 
-#include "base/bell.h"
 #include "base/clock.h"
 #include "base/violation.h"
 #include "coord/coord.h"
 #include "registry/clients.h"
 #include "registry/intake.h"
 #include "registry/queue.h"
+#include "registry/queue_bell.h"
 #include "registry/rows.h"
 #include "torg/v1/document.pb-c.h"
 
@@ -29,7 +29,7 @@ struct receiver {
     struct dictionaries *dictionaries;
     struct intake *intake;
     struct coord *coord;       /* told of new clients; may be NULL */
-    struct bell *bell;         /* of the indexer in this process; may be NULL */
+    struct queue_bell *bell;   /* of the indexer in this process; may be NULL */
     uint32_t shard_count;      /* of new clients */
     int64_t tombstone_life_us; /* how long deletions are remembered */
 };

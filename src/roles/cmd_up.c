@@ -31,6 +31,18 @@ const struct role role_table[] = {
      .summary = "documents of clients: checked, kept, queued for the index",
      .start = role_receiver_start,
      .stop = role_receiver_stop},
+    {.name = "composer",
+     .summary = "changed offers, made into documents for the index",
+     .start = role_composer_start,
+     .stop = role_composer_stop},
+    {.name = "indexer",
+     .summary = "changes of documents on their way to the index",
+     .start = role_indexer_start,
+     .stop = role_indexer_stop},
+    {.name = "searcher",
+     .summary = "indexes of documents, and searches over them",
+     .start = role_searcher_start,
+     .stop = role_searcher_stop},
 };
 const size_t role_count = ARRAY_COUNT(role_table);
 

@@ -231,7 +231,7 @@ int process_run(struct process *process, struct err *err)
     process->start_us = clock_wall_us(process->clock);
     process->dir = DATA_DIR_CLOSED;
     bell_init(&process->bell);
-    bell_init(&process->registry_bell);
+    queue_bell_init(&process->registry_bell);
     stopper_start();
     rc = open_all(process, err);
     if (!rc) {
@@ -242,7 +242,7 @@ int process_run(struct process *process, struct err *err)
             log_warn("the stop could not be recorded", LOG_TEXT("error", stop_err.text));
     }
     close_all(process);
-    bell_release(&process->registry_bell);
+    queue_bell_release(&process->registry_bell);
     bell_release(&process->bell);
     if (!rc)
         log_info("stopped");

@@ -22,6 +22,7 @@
 #include "config/config.h"
 #include "net/server.h"
 #include "registry/clients.h"
+#include "registry/queue_bell.h"
 #include "registry/rows.h"
 #include "roles/backends.h"
 #include "roles/data_dir.h"
@@ -55,7 +56,7 @@ struct process {
     struct bell bell;                  /* offers' writers ring it, their worker wakes up */
     struct clients *clients;           /* NULL until a role has called process_open_registry */
     struct dictionaries *dictionaries; /* likewise */
-    struct bell registry_bell;         /* receivers ring it, the indexer wakes up */
+    struct queue_bell registry_bell;   /* receivers ring it, the indexer wakes up */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */
@@ -83,5 +84,11 @@ int role_offers_worker_start(struct process *process, struct err *err);
 void role_offers_worker_stop(struct process *process);
 int role_receiver_start(struct process *process, struct err *err);
 void role_receiver_stop(struct process *process);
+int role_composer_start(struct process *process, struct err *err);
+void role_composer_stop(struct process *process);
+int role_indexer_start(struct process *process, struct err *err);
+void role_indexer_stop(struct process *process);
+int role_searcher_start(struct process *process, struct err *err);
+void role_searcher_stop(struct process *process);
 
 #endif
