@@ -148,7 +148,7 @@ enum {
     GUNZIP_FREE_SIZE = 16 << 20,       /* ... and this much is not worth a question */
     RPC_STREAM_IDLE_MS = 300 * 1000,   /* nothing moved: a server may be deleting a large feed */
     /* ---- store ---- */
-    STORE_PARAM_COUNT_MAX = 64, /* of a statement; arrays of them live on stacks */
+    STORE_PARAM_COUNT_MAX = 512, /* of a statement over many rows; arrays of them live on stacks */
     STORE_COLUMN_COUNT_MAX = 64,
     STORE_SQL_SIZE_MAX = 64 << 10,
     STORE_VALUE_SIZE_MAX = 16 << 20, /* an offer is 100 KB; bigger things belong into blob */
@@ -273,6 +273,8 @@ enum {
     DOCUMENT_INBOX_RETRY_MS = 500,      /* after a failure of the store or of the topics */
     DOCUMENT_TOPIC_PARTITION_COUNT = 8, /* of `documents`, if it is not there yet */
     DOCUMENT_TOPIC_RETENTION_S = 7 * 24 * 3600, /* a receiver stopped for longer misses some */
+    INTAKE_GATE_COUNT = 8,          /* clients are spread over so many, each has one transaction */
+    INTAKE_COUNT_MAX = 1000,        /* documents of calls that are decided on together */
     SWEEP_CHUNK_COUNT = 200,        /* ends of documents in one transaction: 5 ms of the writer */
     SWEEP_PERIOD_MS = 1000,         /* how late an end is seen */
     SWEEP_DELAY_S = 3600,           /* a tombstone that is still needed is looked at again after */
