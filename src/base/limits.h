@@ -430,6 +430,9 @@ enum {
     NUMBER_CLASS_SIZE_MAX = 40,   /* bytes of a class's name */
     NUMBER_KEY_SIZE_MAX = 1024,   /* bytes: four parts of a pk's size, and some */
     NUMBER_ID_END = 1 << 30,      /* numbers of a shard: the index has columns by position */
+    NUMBER_SHARD_COUNT_MAX = 4096, /* of a collection; a topic has 256 partitions */
+    NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
+    NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
     NUMBER_LOAD_COUNT = 2000,     /* rows of one read when what is free is loaded */
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */

@@ -330,7 +330,7 @@ static int take_extent(void *arg, const struct store_value *columns, size_t colu
 
     if (rc)
         return rc;
-    if (first % NUMBER_EXTENT_SIZE != 0 || used < 0 || used > NUMBER_EXTENT_SIZE)
+    if (first != loader->slots->next_extent || used < 0 || used > NUMBER_EXTENT_SIZE)
         return err_set(err, ERR_CORRUPT, "the extent of numbers at %" PRId64 " is damaged", first);
     slots_restore_extent(loader->slots, columns[1].bytes, (uint32_t)first, (uint32_t)used);
     loader->next = first + 1;

@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "numerator/numerator.h"
 #include "numerator/slots.h"
+#include "numerator/state.h"
 #include "store/fence.h"
 #include "store/migrate.h"
 #include "store/store_fault.h"
@@ -379,6 +380,34 @@ static void compare(struct run *run)
     assert_int_equal(numbers_version(run->work.numbers).generation, run->model->generation);
 }
 
+/* The same as a state: all keys, and what is free by what it gives next. */
+static void compare_export(struct run *run)
+{
+    struct number_state *state;
+    uint64_t count = 0;
+    struct err err = {0};
+
+    if (number_state_export(run->fixture->store, SPACE, SHARD, SCHEME, &run->model->rules, &state,
+                            &err))
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < SLOT_COUNT_MAX; i++) {
+        const struct m_slot *slot = &run->model->slots[i];
+        struct number_entry entry;
+
+        if (slot->state != OWNED && slot->state != GONE)
+            continue;
+        count++;
+        assert_true(number_state_find(state, key_of(slot->key), &entry));
+        assert_int_equal(entry.shard, SHARD);
+        assert_int_equal(entry.doc_id, i);
+        assert_int_equal(entry.birth, slot->birth);
+        assert_int_equal(entry.seen, slot->state == GONE ? slot->seen : run->model->generation);
+    }
+    assert_int_equal(number_state_key_count(state), count);
+    assert_int_equal(number_state_version(state).generation, run->model->generation);
+    number_state_free(state);
+}
+
 static uint64_t env_number(const char *name, uint64_t otherwise)
 {
     const char *text = getenv(name);
@@ -416,6 +445,7 @@ static void run_round(struct run *run, uint64_t count)
             compare(run);
     }
     compare(run);
+    compare_export(run);
     print_message("# %d numbers reused, %d transactions rolled back, %d committed without an "
                   "answer\n",
                   run->model->reused_count, run->failed_count, run->lost_count);
