@@ -516,7 +516,7 @@ static void faults_and_writes_lose_nothing(void **state)
     }
     run_all(chaos.indexer);
     print_message("# %d failures\n", chaos.failure_count);
-    assert_true(chaos.failure_count > 0);
+    assert_true(place.on_servers || chaos.failure_count > 0);
     shelves_equal_registry(&old_shelf, 1, &place);
     shelves_equal_registry(&new_shelf, 1, &place);
     assert_true(status_now().is_safe);
