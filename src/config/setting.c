@@ -226,6 +226,26 @@ const struct setting setting_table[SETTING_COUNT] = {
                                       .kind = SETTING_DURATION,
                                       .max = 3650LL * DAY_US,
                                       .help = "How long nobody gets the number after that."},
+    [SETTING_SEARCHER_SHARDS] = {.name = "searcher.shards",
+                                 .default_text = "",
+                                 .kind = SETTING_LIST,
+                                 .choices = "numbers of shards",
+                                 .optional = true,
+                                 .help = "Shards that this process follows, of every client: "
+                                         "\"0 2 4\". Empty: all."},
+    [SETTING_SEARCHER_REPLICAS] = {.name = "searcher.replicas",
+                                   .default_text = "",
+                                   .kind = SETTING_LIST,
+                                   .choices = "addresses such as http://10.0.0.2:8080",
+                                   .optional = true,
+                                   .help = "Other searchers, asked for shards that this process "
+                                           "does not have ready. Empty: it is alone."},
+    [SETTING_SEARCHER_REPLICAS_KEY] = {.name = "searcher.replicas_key",
+                                       .default_text = "",
+                                       .kind = SETTING_PATH,
+                                       .optional = true,
+                                       .help = "File with the key that other searchers are asked "
+                                               "with (scope search)."},
     [SETTING_LOG_FORMAT] = {.name = "log.format",
                             .default_text = "auto",
                             .kind = SETTING_CHOICE,
@@ -339,6 +359,7 @@ int setting_parse(const struct setting *setting, const char *text, int64_t *numb
     if (!*text && setting->optional)
         return 0;
     switch (setting->kind) {
+    case SETTING_LIST:
     case SETTING_PATH:
         good = *text;
         break;
@@ -402,6 +423,9 @@ void setting_describe(const struct setting *setting, struct buf *out)
     switch (setting->kind) {
     case SETTING_PATH:
         buf_put_text(out, "a path");
+        break;
+    case SETTING_LIST:
+        buf_printf(out, "%s, with blanks between them", setting->choices);
         break;
     case SETTING_ADDRESS:
         buf_put_text(out, "an address such as 127.0.0.1:8080 or [::1]:8080");

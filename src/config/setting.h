@@ -48,6 +48,9 @@ enum setting_id {
     SETTING_REGISTRY_INDEX_RETENTION,
     SETTING_REGISTRY_NUMBER_LIFE,
     SETTING_REGISTRY_NUMBER_HOLD,
+    SETTING_SEARCHER_SHARDS,
+    SETTING_SEARCHER_REPLICAS,
+    SETTING_SEARCHER_REPLICAS_KEY,
     SETTING_LOG_FORMAT,
     SETTING_LOG_LEVEL,
     SETTING_COUNT
@@ -61,6 +64,7 @@ enum setting_kind {
     SETTING_BOOL,
     SETTING_NUMBER,
     SETTING_DURATION, /* the number is microseconds */
+    SETTING_LIST,     /* words with blanks or commas between them; choices: what each is */
 };
 
 struct setting {

@@ -103,3 +103,20 @@ uint64_t conjunct_test(const struct conjunct *conjunct, uint32_t window, const u
 {
     return among ? test_node(conjunct->node, window, offsets, among) : 0;
 }
+
+void conjunct_prefetch(const struct conjunct *conjunct, const docid *ids, uint32_t count)
+{
+    const struct filter_node *node = conjunct->node;
+    struct column_view view;
+    uint32_t i;
+
+    if (node->kind != NODE_RANGE && node->kind != NODE_TABLE && node->kind != NODE_NUMBERS)
+        return;
+    for (i = 0; i < count; i++) {
+        if (i == 0 || window_of(ids[i]) != window_of(ids[i - 1]))
+            column_view(node->column, window_of(ids[i]), &view);
+        if (view.kind == PAGE_DENSE)
+            __builtin_prefetch((const uint8_t *)view.lanes +
+                               (size_t)(ids[i] & (WINDOW_SIZE - 1)) * view.width);
+    }
+}

@@ -44,6 +44,8 @@ void conjunct_apply(const struct conjunct *conjunct, uint32_t window, struct win
 /* The same for few, as a list: of those in the mask `among`, the mask of those that match. */
 uint64_t conjunct_test(const struct conjunct *conjunct, uint32_t window, const uint16_t *offsets,
                        uint64_t among);
+/* Documents it will be asked about: their values are fetched while others are looked at. */
+void conjunct_prefetch(const struct conjunct *conjunct, const docid *ids, uint32_t count);
 
 /* Whether the document matches, told with its value, child by child. */
 void conjunct_explain(const struct conjunct *conjunct, const struct snapshot *snapshot, docid id,

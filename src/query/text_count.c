@@ -105,9 +105,8 @@ static int count_two(struct text_plan *plan, struct text_part *part, uint64_t *c
     uint64_t both = 0;
     int rc = 0;
 
-    *done = plan->leaf_count == 2 && a && b && !a->masked && !b->masked && part->live->rest &&
-            part->live->count_delta == 0 && plan->tuning.use_windows <= 0 &&
-            rare->count < part->span / COUNT_LIST_SPAN + 1;
+    *done = plan->leaf_count == 2 && a && b && !a->masked && !b->masked && part_is_whole(part) &&
+            plan->tuning.use_windows <= 0 && rare->count < part->span / COUNT_LIST_SPAN + 1;
     if (!*done)
         return 0;
     do {

@@ -171,13 +171,22 @@ int leaf_holds(struct text_plan *plan, struct text_part *part, uint32_t leaf, do
 static int hold_word(struct text_list *list, const docid *ids, uint32_t count, bool *holds,
                      struct err *err)
 {
+    bool packed = !list->is_array && !list->masked;
     int32_t indexes[BLOCK_SIZE];
+    int16_t found[BLOCK_SIZE];
     uint32_t done, run, i;
     int rc = 0;
 
     for (done = 0; done < count && !rc; done += run) {
         run = count - done;
         rc = list_reach(list, ids + done, &run, err);
+        if (!rc && packed && !postings_ended(list->scorer) &&
+            ids[done] >= block_first(list->scorer)) {
+            rc = postings_indexes(list->scorer, ids + done, run, found, err);
+            for (i = 0; i < run && !rc; i++)
+                holds[done + i] = found[i] >= 0;
+            continue;
+        }
         if (!rc)
             rc = list_find_run(list, ids + done, run, indexes, err);
         for (i = 0; i < run && !rc; i++)

@@ -113,12 +113,12 @@ static int open_segment(struct text_plan *plan, struct text_part *part,
 {
     uint8_t bounds[SEGMENT_FIELD_COUNT];
     struct text_list *list;
-    uint32_t count, span;
-    int rc = postings_count(part->segment, slot->term, &count, err);
+    uint32_t count = count_of(plan, part, slot), span;
+    int rc;
 
     *out = NULL;
-    if (rc || count == 0)
-        return rc;
+    if (count == 0)
+        return 0;
     if (!part->tables[fields])
         part->tables[fields] = code_table_new(plan, part->segment, fields);
     list = arena_zero(plan->arena, sizeof(*list));

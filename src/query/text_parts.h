@@ -124,7 +124,7 @@ struct text_step {
 
 struct text_part {
     const struct text_segment *segment; /* NULL: a buffer */
-    uint32_t buffer;                    /* its number */
+    uint32_t number;                    /* of the snapshot's segments, or of its buffers */
     const struct live *live;
     struct part_leaf *leaves;
     uint32_t *order; /* leaves that must: rarest first; then those that should: highest first */
@@ -153,6 +153,7 @@ struct text_plan {
     struct text_slot *slots;
     uint32_t slot_count;
 
+    uint32_t *counts;         /* of postings: by slot, then by segment */
     struct buffer_hits *hits; /* by slot, then by buffer */
     struct text_part **parts; /* those that may have a match (everything: that a NOT may hit) */
     uint32_t part_count;
@@ -217,7 +218,23 @@ static inline const struct buffer_hits *hits_of(const struct text_plan *plan,
                                                 const struct text_part *part,
                                                 const struct text_slot *slot)
 {
-    return &plan->hits[(size_t)(slot - plan->slots) * plan->snapshot->buffer_count + part->buffer];
+    return &plan->hits[(size_t)(slot - plan->slots) * plan->snapshot->buffer_count + part->number];
+}
+
+/* Documents of the slot in the part, masked ones included. */
+static inline uint32_t count_of(const struct text_plan *plan, const struct text_part *part,
+                                const struct text_slot *slot)
+{
+    if (!part->segment)
+        return hits_of(plan, part, slot)->count;
+    return plan
+        ->counts[(size_t)(slot - plan->slots) * plan->snapshot->segment_count + part->number];
+}
+
+/* Whether nobody that the part was born with is masked. */
+static inline bool part_is_whole(const struct text_part *part)
+{
+    return part->live->rest && part->live->count_delta == 0;
 }
 
 /* The lowest id that the block may have: before is -1 in front of id 0. */

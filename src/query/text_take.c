@@ -51,7 +51,9 @@ static int take_block(struct text_plan *plan, struct text_part *part, struct tak
     uint32_t taken, kept = 0, i;
     int rc = list_take(driver, ids, &taken, err);
 
-    for (i = 0; i < taken && !rc; i++) {
+    if (part_is_whole(part))
+        kept = taken;
+    for (i = 0; i < taken && !part_is_whole(part) && !rc; i++) {
         docid id = ids[i];
 
         ids[kept] = id;

@@ -39,6 +39,10 @@ const struct role role_table[] = {
      .summary = "changes of documents on their way to the index",
      .start = role_indexer_start,
      .stop = role_indexer_stop},
+    {.name = "searcher",
+     .summary = "indexes of documents, and searches over them",
+     .start = role_searcher_start,
+     .stop = role_searcher_stop},
 };
 const size_t role_count = ARRAY_COUNT(role_table);
 

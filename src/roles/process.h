@@ -88,5 +88,7 @@ int role_composer_start(struct process *process, struct err *err);
 void role_composer_stop(struct process *process);
 int role_indexer_start(struct process *process, struct err *err);
 void role_indexer_stop(struct process *process);
+int role_searcher_start(struct process *process, struct err *err);
+void role_searcher_stop(struct process *process);
 
 #endif

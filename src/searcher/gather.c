@@ -113,10 +113,10 @@ static int ask_here(const struct round *round, struct gather_slot *slot, struct 
     if (round->kind == GATHER_WORDS) {
         rc =
             local_count_words(slot->replica, slot->request, round->deadline_us, arena, &words, err);
-        *message = &words->base;
+        *message = (ProtobufCMessage *)words;
     } else {
         rc = local_search(slot->replica, slot->request, round->deadline_us, arena, &answer, err);
-        *message = &answer->base;
+        *message = (ProtobufCMessage *)answer;
     }
     return rc;
 }

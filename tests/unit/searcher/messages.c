@@ -239,19 +239,60 @@ struct bytes message_progress(uint64_t ticket, uint32_t lane, int64_t idx, struc
 
 /* ---- the rest ---- */
 
-void send_to(struct topics *topics, const char *topic, uint32_t partition, uint32_t partition_count,
-             struct bytes message)
+void send_to(struct topics *topics, const char *topic, uint32_t partition, struct bytes message)
 {
-    struct topic_record record = {.value = message};
+    const struct topic_record record = {
+        .value = message, .has_partition = true, .partition = partition};
     struct err err = {0};
-    uint32_t key = 0;
 
-    do { /* a key that lands there */
-        key++;
-        record.key = bytes_make(&key, sizeof(key));
-    } while (topic_partition(record.key, partition_count) != partition);
     if (topic_produce(topics, topic, &record, 1, NULL, &err))
         fail_msg("%s", err.text);
+}
+
+void make_topic(struct topics *topics, const char *topic, uint32_t partition_count)
+{
+    const struct topic_config config = {.partition_count = partition_count};
+    struct err err = {0};
+
+    if (topic_create(topics, topic, &config, &err))
+        fail_msg("%s", err.text);
+}
+
+void announce(struct coord *coord, const struct announced *clients, size_t count)
+{
+    Torg__V1__IndexMap map = TORG__V1__INDEX_MAP__INIT;
+    Torg__V1__IndexMap__Client made[8];
+    Torg__V1__IndexMap__Client *list[8];
+    Torg__V1__IndexMap__Epoch epochs[8][ANNOUNCED_EPOCH_MAX];
+    Torg__V1__IndexMap__Epoch *epoch_lists[8][ANNOUNCED_EPOCH_MAX];
+    struct buf packed = BUF_INIT(MESSAGE_SIZE_MAX);
+    struct buf old = BUF_INIT(MESSAGE_SIZE_MAX);
+    struct err err = {0};
+    uint64_t version = 0;
+
+    assert_true(count <= 8);
+    for (size_t i = 0; i < count; i++) {
+        torg__v1__index_map__client__init(&made[i]);
+        made[i].name = (char *)clients[i].name;
+        made[i].id = (int64_t)i + 1;
+        made[i].shard_count = clients[i].shard_count;
+        made[i].epochs = epoch_lists[i];
+        for (size_t k = 0; k < ANNOUNCED_EPOCH_MAX && clients[i].epochs[k].epoch; k++) {
+            torg__v1__index_map__epoch__init(&epochs[i][k]);
+            epochs[i][k].epoch = clients[i].epochs[k].epoch;
+            epochs[i][k].state = clients[i].epochs[k].state;
+            epoch_lists[i][made[i].n_epochs++] = &epochs[i][k];
+        }
+        list[i] = &made[i];
+    }
+    map.clients = list;
+    map.n_clients = count;
+    message_encode(&map.base, &packed);
+    (void)coord_get(coord, "index-map", &old, &version, NULL);
+    if (coord_set(coord, "index-map", buf_bytes(&packed), version, NULL, &err))
+        fail_msg("%s", err.text);
+    buf_release(&packed);
+    buf_release(&old);
 }
 
 struct rng test_seed(void)

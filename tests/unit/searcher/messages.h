@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/random.h"
+#include "coord/coord.h"
 #include "topic/topic.h"
 #include "torg/v1/index_message.pb-c.h"
 
@@ -24,8 +25,20 @@ struct bytes message_remove(uint64_t ticket, uint32_t id, const char *pk, struct
 struct bytes message_progress(uint64_t ticket, uint32_t lane, int64_t idx, struct arena *arena);
 
 /* Appends to the partition. */
-void send_to(struct topics *topics, const char *topic, uint32_t partition, uint32_t partition_count,
-             struct bytes message);
+void send_to(struct topics *topics, const char *topic, uint32_t partition, struct bytes message);
+void make_topic(struct topics *topics, const char *topic, uint32_t partition_count);
+
+/* Writes the index map; ids of clients are 1, 2, … */
+enum { ANNOUNCED_EPOCH_MAX = 3 };
+struct announced {
+    const char *name;
+    uint32_t shard_count;
+    struct {
+        int64_t epoch; /* 0: no more */
+        Torg__V1__IndexMap__Epoch__State state;
+    } epochs[ANNOUNCED_EPOCH_MAX];
+};
+void announce(struct coord *coord, const struct announced *clients, size_t count);
 
 /* TORG_SEED, or a new one; printed. */
 struct rng test_seed(void);
