@@ -424,6 +424,13 @@ enum {
     FAILED_PAGE_COUNT = 50,           /* of one answer, unless said */
     FAILED_PAGE_COUNT_MAX = 1000,
     FAILED_REPLAY_COUNT = 1000, /* replayed by one transaction */
+    POUR_COUNT = 250,           /* stored documents put into a backfill at once: some 10 ms */
+    POUR_LANE_COUNT_MAX = 2000, /* elements of the lane; then it is waited for */
+    POUR_BUSY_MS = 500,         /* main has more all the time: so often nevertheless */
+    PLAN_COUNT = 5000,          /* documents checked by one call of a plan ... */
+    PLAN_PAGE_COUNT = 250,      /* ... read so many at a time */
+    PLAN_REASON_COUNT_MAX = 50, /* different reasons that are told */
+    PLAN_SAMPLE_COUNT = 5,      /* documents named for each */
     /* ---- index: shard ---- */
     SHARD_SEGMENT_COUNT_MAX = 40,  /* parts of a snapshot; then applying waits for merges */
     SHARD_MERGE_COUNT = 8,         /* segments of about one size are merged into one */
