@@ -15,32 +15,40 @@ CREATE TABLE number_space (
     PRIMARY KEY (space, shard)
 );
 
--- A slot: a number, and the key it belongs to. A key that is gone keeps it for its time to live;
--- then the key is taken off, and the number is held, and free after that.
+-- Keys and their numbers. A key that is gone keeps its own for its time to live.
+-- No index but the primary key can be taken for a look-up by key: without statistics both stores
+-- take a shard for a few rows, and would read all of it.
 CREATE TABLE number_slot (
     space BIGINT NOT NULL,
     shard BIGINT NOT NULL,
+    key BYTEA NOT NULL,
     doc_id BIGINT NOT NULL,
-    key BYTEA,                    -- NULL: it belongs to nobody
-    class TEXT NOT NULL,          -- placement class, that of its extent; '' none
-    birth_generation BIGINT NOT NULL, -- of its present owner
-    seen_generation BIGINT NOT NULL,  -- the last the key was there in; of a free one, that it was
-                                      -- taken off in
-    gone_us BIGINT NOT NULL,      -- since when the key is gone, 0: it is there; of a free one, when
-                                  -- it was taken off
+    class TEXT NOT NULL,              -- placement class, that of its extent; '' none
+    birth_generation BIGINT NOT NULL, -- that the key got the number in
+    seen_generation BIGINT NOT NULL,  -- of a gone one, the last it was there in
+    gone_us BIGINT NOT NULL,          -- since when it is gone; 0: it is there
+    PRIMARY KEY (space, shard, key)
+) /* sqlite: WITHOUT ROWID */;
+CREATE UNIQUE INDEX number_doc ON number_slot (doc_id, space, shard);
+CREATE INDEX number_gone ON number_slot (space, shard, gone_us, doc_id) WHERE gone_us > 0;
+
+-- Numbers that were taken off their keys: held at first, then to be given again.
+CREATE TABLE number_free (
+    space BIGINT NOT NULL,
+    shard BIGINT NOT NULL,
+    doc_id BIGINT NOT NULL,
+    class TEXT NOT NULL,
+    generation BIGINT NOT NULL, -- the last it belonged to a key in
+    freed_us BIGINT NOT NULL,
     PRIMARY KEY (space, shard, doc_id)
 ) /* sqlite: WITHOUT ROWID */;
-CREATE UNIQUE INDEX number_key ON number_slot (space, shard, key) WHERE key IS NOT NULL;
-CREATE INDEX number_gone ON number_slot (space, shard, gone_us, doc_id)
-    WHERE gone_us > 0 AND key IS NOT NULL;
-CREATE INDEX number_free ON number_slot (space, shard, doc_id) WHERE key IS NULL;
 
--- Runs of consecutive numbers, each of one placement class. Only the last of a class has numbers
--- that were never given: those above the highest of its slots.
+-- Runs of consecutive numbers, each of one placement class.
 CREATE TABLE number_extent (
     space BIGINT NOT NULL,
     shard BIGINT NOT NULL,
     first_id BIGINT NOT NULL,
     class TEXT NOT NULL,
+    next_id BIGINT NOT NULL, -- all below, in it, were given
     PRIMARY KEY (space, shard, first_id)
 ) /* sqlite: WITHOUT ROWID */;

@@ -269,6 +269,18 @@ enum {
     DOCUMENT_TEXT_FIELD_COUNT_MAX = 4,  /* a shard keeps lengths of so many */
     DOCUMENT_ATTEMPT_COUNT_MAX = 20,    /* a batch outrun this often by changes of the schema */
     DOCUMENT_PACK_SIZE_MIN = 64,        /* smaller ones gain nothing, even with a dictionary */
+    DOCUMENT_INBOX_POLL_MS = 200,       /* how soon a stop is seen */
+    DOCUMENT_INBOX_RETRY_MS = 500,      /* after a failure of the store or of the topics */
+    DOCUMENT_TOPIC_PARTITION_COUNT = 8, /* of `documents`, if it is not there yet */
+    DOCUMENT_TOPIC_RETENTION_S = 7 * 24 * 3600, /* a receiver stopped for longer misses some */
+    SWEEP_CHUNK_COUNT = 200,        /* ends of documents in one transaction: 5 ms of the writer */
+    SWEEP_PERIOD_MS = 1000,         /* how late an end is seen */
+    SWEEP_DELAY_S = 3600,           /* a tombstone that is still needed is looked at again after */
+    SWEEP_ANNOUNCE_COUNT = 30,      /* rounds after which the clients are announced once more */
+    DICTIONARY_SIZE_MAX = 16 << 10, /* stays in cache; more packs no better */
+    DICTIONARY_SAMPLE_SIZE = 512 << 10, /* of documents it is trained with: thirty times it */
+    DICTIONARY_SAMPLE_COUNT_MAX = 4096, /* and how many at most */
+    DICTIONARY_COLLECTING_MAX = 16,     /* clients whose samples are held at a time */
     /* ---- index: postings ---- */
     TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10,  /* places of blocks are u32 in steps of 8 bytes */
     TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
@@ -418,6 +430,9 @@ enum {
     NUMBER_CLASS_SIZE_MAX = 40,   /* bytes of a class's name */
     NUMBER_KEY_SIZE_MAX = 1024,   /* bytes: four parts of a pk's size, and some */
     NUMBER_ID_END = 1 << 30,      /* numbers of a shard: the index has columns by position */
+    NUMBER_SHARD_COUNT_MAX = 4096, /* of a collection; a topic has 256 partitions */
+    NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
+    NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
     NUMBER_LOAD_COUNT = 2000,     /* rows of one read when what is free is loaded */
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */

@@ -4,39 +4,64 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
-#include <string.h>
 
 enum {
-    LIST_COUNT = 56,      /* places of a statement's longest list; STORE_PARAM_COUNT_MAX are all */
-    LIST_COUNT_SHORT = 8, /* of a shorter one, and a single one */
-    OWN_COUNT = 20,       /* rows of one insert */
-    OWN_COLUMN_COUNT = 3, /* of each; the others are the same in all */
-    SQL_SIZE = 2048,
+    FIND_SIZE_COUNT = 3,
+    FIND_COUNT_MAX = 60, /* keys of one look-up; with the place below STORE_PARAM_COUNT_MAX */
+    FIND_SQL_SIZE = 16 << 10,
+    ADD_COUNT = 20,       /* rows of one insert */
+    ADD_COLUMN_COUNT = 3, /* of each; the others are the same in all */
+    ADD_SQL_SIZE = 2048,
 };
 
-/* The least size of a statement that takes so many, or the greatest. */
-static uint32_t list_size(uint32_t count)
-{
-    if (count == 1)
-        return 1;
-    return count <= LIST_COUNT_SHORT ? LIST_COUNT_SHORT : LIST_COUNT;
-}
+#define SLOT_COLUMNS "key, doc_id, class, birth_generation, seen_generation, gone_us"
+#define SLOT_PLACE " WHERE space = $1 AND shard = $2"
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
+static const uint32_t find_sizes[FIND_SIZE_COUNT] = {1, 10, FIND_COUNT_MAX};
 
-/* "head($n, $n+1, ...)tail" */
-static void list_sql(char sql[SQL_SIZE], const char *head, uint32_t first, uint32_t count,
-                     const char *tail)
+/* Made once. */
+static struct {
+    char find[FIND_SIZE_COUNT][FIND_SQL_SIZE];
+    char add[ADD_SQL_SIZE]; /* ADD_COUNT rows */
+    char add_one[ADD_SQL_SIZE];
+} texts;
+static pthread_once_t texts_once = PTHREAD_ONCE_INIT;
+
+static void make_find(char sql[FIND_SQL_SIZE], uint32_t count)
 {
-    int at = snprintf(sql, SQL_SIZE, "%s(", head);
+    size_t at = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        at += snprintf(sql + at, (size_t)(SQL_SIZE - at), i ? ", $%u" : "$%u", first + i);
-    snprintf(sql + at, (size_t)(SQL_SIZE - at), ")%s", tail);
+        at += (size_t)snprintf(sql + at, FIND_SQL_SIZE - at,
+                               "%sSELECT " SLOT_COLUMNS " FROM number_slot" SLOT_PLACE
+                               " AND key = $%u",
+                               i ? " UNION ALL " : "", i + 3);
+    assert(at < FIND_SQL_SIZE);
+}
+
+static void make_add(char sql[ADD_SQL_SIZE], uint32_t count)
+{
+    size_t at = (size_t)snprintf(sql, ADD_SQL_SIZE,
+                                 "INSERT INTO number_slot (space, shard, key, doc_id, class, "
+                                 "birth_generation, seen_generation, gone_us) VALUES ");
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = 4 + i * ADD_COLUMN_COUNT;
+
+        at += (size_t)snprintf(sql + at, ADD_SQL_SIZE - at, "%s($1, $2, $%u, $%u, $%u, $3, $3, 0)",
+                               i ? ", " : "", first, first + 1, first + 2);
+    }
+    assert(at < ADD_SQL_SIZE);
+}
+
+static void make_texts(void)
+{
+    for (int i = 0; i < FIND_SIZE_COUNT; i++)
+        make_find(texts.find[i], find_sizes[i]);
+    make_add(texts.add, ADD_COUNT);
+    make_add(texts.add_one, 1);
 }
 
 /* --- the space --- */
@@ -87,15 +112,11 @@ int space_row_save(struct store_tx *tx, const struct number_place *place,
                       params, 7, NULL, err);
 }
 
-/* --- reading slots --- */
-
-#define SLOT_COLUMNS "doc_id, key, class, birth_generation, seen_generation, gone_us"
+/* --- keys and their numbers --- */
 
 struct slot_reader {
     slot_row_fn *found;
     void *arg;
-    uint32_t last; /* number */
-    uint32_t count;
 };
 
 static int take_slot(void *arg, const struct store_value *columns, size_t column_count,
@@ -106,61 +127,37 @@ static int take_slot(void *arg, const struct store_value *columns, size_t column
 
     assert(column_count == 6);
     row = (struct slot_row){
-        .doc_id = (uint32_t)columns[0].integer,
-        .key = columns[1].type == STORE_NULL ? BYTES_EMPTY : columns[1].bytes,
+        .key = columns[0].bytes,
+        .doc_id = (uint32_t)columns[1].integer,
         .class = columns[2].bytes,
         .birth = (uint32_t)columns[3].integer,
         .seen = (uint32_t)columns[4].integer,
         .gone_us = columns[5].integer,
     };
-    reader->last = row.doc_id;
-    reader->count++;
     return reader->found(reader->arg, &row, err);
 }
 
-int slot_rows_by_key(struct store_tx *tx, const struct number_place *place,
-                     const struct bytes *keys, uint32_t count, slot_row_fn *found, void *arg,
-                     struct err *err)
+int slot_rows_find(struct store_tx *tx, const struct number_place *place, const struct bytes *keys,
+                   uint32_t count, slot_row_fn *found, void *arg, struct err *err)
 {
-    struct store_value params[2 + LIST_COUNT] = {STORE_V_INT(place->space),
-                                                 STORE_V_INT(place->shard)};
-    struct slot_reader reader = {.found = found, .arg = arg};
-    char sql[SQL_SIZE];
+    struct store_value params[2 + FIND_COUNT_MAX] = {STORE_V_INT(place->space),
+                                                     STORE_V_INT(place->shard)};
+    struct slot_reader reader = {found, arg};
+    uint32_t taken;
     int rc = 0;
 
-    for (uint32_t done = 0; rc == 0 && done < count;) {
-        uint32_t size = list_size(count - done), taken = least(size, count - done);
+    pthread_once(&texts_once, make_texts);
+    for (uint32_t done = 0; rc == 0 && done < count; done += taken) {
+        int size_no = 0;
 
-        for (uint32_t i = 0; i < size; i++)
-            params[2 + i] = STORE_V_BLOB(keys[done + least(i, taken - 1)]);
-        list_sql(sql,
-                 "SELECT " SLOT_COLUMNS " FROM number_slot "
-                 "WHERE space = $1 AND shard = $2 AND key IN ",
-                 3, size, "");
-        rc = store_query(tx, sql, params, 2 + size, take_slot, &reader, err);
-        done += taken;
+        while (find_sizes[size_no] < count - done && size_no < FIND_SIZE_COUNT - 1)
+            size_no++;
+        taken = count - done < find_sizes[size_no] ? count - done : find_sizes[size_no];
+        for (uint32_t i = 0; i < find_sizes[size_no]; i++)
+            params[2 + i] = i < taken ? STORE_V_BLOB(keys[done + i]) : STORE_V_NULL;
+        rc = store_query(tx, texts.find[size_no], params, 2 + find_sizes[size_no], take_slot,
+                         &reader, err);
     }
-    return rc;
-}
-
-int slot_rows_free(struct store_tx *tx, const struct number_place *place, slot_row_fn *found,
-                   void *arg, struct err *err)
-{
-    struct slot_reader reader = {.found = found, .arg = arg};
-    int64_t from = 0;
-    int rc;
-
-    do {
-        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                             STORE_V_INT(from), STORE_V_INT(NUMBER_LOAD_COUNT)};
-
-        reader.count = 0;
-        rc = store_query(tx,
-                         "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND "
-                         "shard = $2 AND key IS NULL AND doc_id >= $3 ORDER BY doc_id LIMIT $4",
-                         params, 4, take_slot, &reader, err);
-        from = (int64_t)reader.last + 1;
-    } while (rc == 0 && reader.count == NUMBER_LOAD_COUNT);
     return rc;
 }
 
@@ -169,231 +166,226 @@ int slot_rows_gone(struct store_tx *tx, const struct number_place *place, int64_
 {
     const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
                                          STORE_V_INT(until_us), STORE_V_INT(max)};
-    struct slot_reader reader = {.found = found, .arg = arg};
+    struct slot_reader reader = {found, arg};
 
     return store_query(tx,
                        "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
-                       "AND key IS NOT NULL AND gone_us > 0 AND gone_us <= $3 "
-                       "ORDER BY gone_us, doc_id LIMIT $4",
+                       "AND gone_us > 0 AND gone_us <= $3 ORDER BY gone_us, doc_id LIMIT $4",
                        params, 4, take_slot, &reader, err);
 }
 
-int slot_rows_from(struct store_tx *tx, const struct number_place *place, uint32_t from,
-                   uint32_t max, slot_row_fn *found, void *arg, struct err *err)
+int slot_rows_after(struct store_tx *tx, const struct number_place *place, struct bytes key,
+                    uint32_t max, slot_row_fn *found, void *arg, struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                         STORE_V_INT(from), STORE_V_INT(max)};
-    struct slot_reader reader = {.found = found, .arg = arg};
+                                         STORE_V_BLOB(key), STORE_V_INT(max)};
+    struct slot_reader reader = {found, arg};
 
     return store_query(tx,
                        "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
-                       "AND doc_id >= $3 ORDER BY doc_id LIMIT $4",
+                       "AND key > $3 ORDER BY key LIMIT $4",
                        params, 4, take_slot, &reader, err);
 }
 
-/* --- writing slots --- */
-
-static void own_sql(char sql[SQL_SIZE], uint32_t count)
-{
-    int at = snprintf(sql, SQL_SIZE,
-                      "INSERT INTO number_slot (space, shard, doc_id, key, class, "
-                      "birth_generation, seen_generation, gone_us) VALUES ");
-
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t first = 4 + i * OWN_COLUMN_COUNT;
-
-        at += snprintf(sql + at, (size_t)(SQL_SIZE - at), "%s($1, $2, $%u, $%u, $%u, $3, $3, 0)",
-                       i ? ", " : "", first, first + 1, first + 2);
-    }
-    snprintf(sql + at, (size_t)(SQL_SIZE - at),
-             " ON CONFLICT (space, shard, doc_id) DO UPDATE SET key = excluded.key, "
-             "birth_generation = excluded.birth_generation, "
-             "seen_generation = excluded.seen_generation, gone_us = 0 "
-             "WHERE number_slot.key IS NULL");
-}
-
-int slot_rows_own(struct store_tx *tx, const struct number_place *place,
+int slot_rows_add(struct store_tx *tx, const struct number_place *place,
                   const struct slot_row *rows, uint32_t count, uint32_t generation, struct err *err)
 {
-    struct store_value params[3 + OWN_COUNT * OWN_COLUMN_COUNT] = {
+    struct store_value params[3 + ADD_COUNT * ADD_COLUMN_COUNT] = {
         STORE_V_INT(place->space), STORE_V_INT(place->shard), STORE_V_INT(generation)};
-    char sql[SQL_SIZE];
-    int64_t changed;
-
-    for (uint32_t done = 0, size; done < count; done += size) {
-        int rc;
-
-        size = count - done >= OWN_COUNT ? OWN_COUNT : 1;
-        for (uint32_t i = 0; i < size; i++) {
-            struct store_value *to = params + 3 + i * OWN_COLUMN_COUNT;
-
-            to[0] = STORE_V_INT(rows[done + i].doc_id);
-            to[1] = STORE_V_BLOB(rows[done + i].key);
-            to[2] = STORE_V_TEXT(rows[done + i].class);
-        }
-        own_sql(sql, size);
-        rc = store_exec(tx, sql, params, 3 + size * OWN_COLUMN_COUNT, &changed, err);
-        if (rc)
-            return rc;
-        if (changed != size)
-            return err_set(err, ERR_CORRUPT,
-                           "numbers of space %" PRId64 ", shard %" PRIu32
-                           ": one of %u from %u on belongs to a key already",
-                           place->space, place->shard, size, rows[done].doc_id);
-    }
-    return 0;
-}
-
-/* Runs the statement, whose first parameters are there, on lists of numbers. */
-static int exec_by_id(struct store_tx *tx, const char *head, struct store_value *params,
-                      uint32_t param_count, const uint32_t *doc_ids, uint32_t count,
-                      struct err *err)
-{
-    char sql[SQL_SIZE];
     int rc = 0;
 
-    for (uint32_t done = 0; rc == 0 && done < count;) {
-        uint32_t size = list_size(count - done), taken = least(size, count - done);
+    pthread_once(&texts_once, make_texts);
+    for (uint32_t done = 0, size; rc == 0 && done < count; done += size) {
+        size = count - done >= ADD_COUNT ? ADD_COUNT : 1;
+        for (uint32_t i = 0; i < size; i++) {
+            struct store_value *to = params + 3 + i * ADD_COLUMN_COUNT;
 
-        for (uint32_t i = 0; i < size; i++)
-            params[param_count + i] = STORE_V_INT(doc_ids[done + least(i, taken - 1)]);
-        list_sql(sql, head, param_count + 1, size, "");
-        rc = store_exec(tx, sql, params, param_count + size, NULL, err);
-        done += taken;
+            to[0] = STORE_V_BLOB(rows[done + i].key);
+            to[1] = STORE_V_INT(rows[done + i].doc_id);
+            to[2] = STORE_V_TEXT(rows[done + i].class);
+        }
+        rc = store_exec(tx, size > 1 ? texts.add : texts.add_one, params,
+                        3 + size * ADD_COLUMN_COUNT, NULL, err);
     }
     return rc;
 }
 
-int slot_rows_return(struct store_tx *tx, const struct number_place *place, const uint32_t *doc_ids,
-                     uint32_t count, struct err *err)
+int slot_rows_return(struct store_tx *tx, const struct number_place *place,
+                     const struct bytes *keys, uint32_t count, struct err *err)
 {
-    struct store_value params[2 + LIST_COUNT] = {STORE_V_INT(place->space),
-                                                 STORE_V_INT(place->shard)};
+    int rc = 0;
 
-    return exec_by_id(tx,
-                      "UPDATE number_slot SET gone_us = 0 "
-                      "WHERE space = $1 AND shard = $2 AND doc_id IN ",
-                      params, 2, doc_ids, count, err);
-}
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_BLOB(keys[i])};
 
-int slot_rows_free_up(struct store_tx *tx, const struct number_place *place,
-                      const uint32_t *doc_ids, uint32_t count, uint32_t generation, int64_t now_us,
-                      struct err *err)
-{
-    struct store_value params[4 + LIST_COUNT] = {STORE_V_INT(place->space),
-                                                 STORE_V_INT(place->shard), STORE_V_INT(generation),
-                                                 STORE_V_INT(now_us)};
-
-    return exec_by_id(tx,
-                      "UPDATE number_slot SET key = NULL, seen_generation = $3, gone_us = $4 "
-                      "WHERE space = $1 AND shard = $2 AND doc_id IN ",
-                      params, 4, doc_ids, count, err);
+        rc = store_exec(tx, "UPDATE number_slot SET gone_us = 0" SLOT_PLACE " AND key = $3", params,
+                        3, NULL, err);
+    }
+    return rc;
 }
 
 int slot_rows_leave(struct store_tx *tx, const struct number_place *place, const struct bytes *keys,
                     uint32_t count, uint32_t generation, int64_t now_us, struct err *err)
 {
-    struct store_value params[4 + LIST_COUNT] = {STORE_V_INT(place->space),
-                                                 STORE_V_INT(place->shard), STORE_V_INT(generation),
-                                                 STORE_V_INT(now_us)};
-    char sql[SQL_SIZE];
     int rc = 0;
 
-    for (uint32_t done = 0; rc == 0 && done < count;) {
-        uint32_t size = list_size(count - done), taken = least(size, count - done);
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_BLOB(keys[i]), STORE_V_INT(generation),
+                                             STORE_V_INT(now_us)};
 
-        for (uint32_t i = 0; i < size; i++)
-            params[4 + i] = STORE_V_BLOB(keys[done + least(i, taken - 1)]);
-        list_sql(sql,
-                 "UPDATE number_slot SET seen_generation = $3, gone_us = $4 "
-                 "WHERE space = $1 AND shard = $2 AND gone_us = 0 AND key IN ",
-                 5, size, "");
-        rc = store_exec(tx, sql, params, 4 + size, NULL, err);
-        done += taken;
+        rc = store_exec(tx,
+                        "UPDATE number_slot SET seen_generation = $4, gone_us = $5" SLOT_PLACE
+                        " AND key = $3 AND gone_us = 0",
+                        params, 5, NULL, err);
     }
     return rc;
 }
 
-/* --- extents --- */
+/* --- free numbers --- */
 
-int extent_row_add(struct store_tx *tx, const struct number_place *place, uint32_t first,
-                   struct bytes class, struct err *err)
+static int free_slot(struct store_tx *tx, const struct number_place *place,
+                     const struct slot_row *row, uint32_t generation, int64_t now_us,
+                     struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                         STORE_V_INT(first), STORE_V_TEXT(class)};
+    const struct store_value by_key[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                         STORE_V_BLOB(row->key)};
+    const struct store_value freed[] = {
+        STORE_V_INT(place->space), STORE_V_INT(place->shard), STORE_V_INT(row->doc_id),
+        STORE_V_TEXT(row->class),  STORE_V_INT(generation),   STORE_V_INT(now_us),
+    };
+    int rc;
 
+    rc = store_exec(tx, "DELETE FROM number_slot" SLOT_PLACE " AND key = $3", by_key, 3, NULL, err);
+    if (rc)
+        return rc;
     return store_exec(tx,
-                      "INSERT INTO number_extent (space, shard, first_id, class) "
-                      "VALUES ($1, $2, $3, $4)",
-                      params, 4, NULL, err);
+                      "INSERT INTO number_free (space, shard, doc_id, class, generation, freed_us) "
+                      "VALUES ($1, $2, $3, $4, $5, $6)",
+                      freed, 6, NULL, err);
 }
 
-struct extent_reader {
+int slot_rows_free(struct store_tx *tx, const struct number_place *place,
+                   const struct slot_row *rows, uint32_t count, uint32_t generation, int64_t now_us,
+                   struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        rc = free_slot(tx, place, &rows[i], generation, now_us, err);
+    return rc;
+}
+
+int free_rows_take(struct store_tx *tx, const struct number_place *place, const uint32_t *doc_ids,
+                   uint32_t count, struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_INT(doc_ids[i])};
+
+        rc = store_exec(tx, "DELETE FROM number_free" SLOT_PLACE " AND doc_id = $3", params, 3,
+                        NULL, err);
+    }
+    return rc;
+}
+
+struct loader {
     struct slots *slots;
-    int64_t next;
+    int64_t next; /* where the next page begins */
     uint32_t count;
 };
+
+static int check_loaded(int64_t first, uint32_t size, struct bytes class, struct err *err)
+{
+    if (first < 0 || first > (int64_t)(NUMBER_ID_END - size) || class.size > NUMBER_CLASS_SIZE_MAX)
+        return err_set(err, ERR_CORRUPT, "the row of number %" PRId64 " is damaged", first);
+    return 0;
+}
+
+static int take_free(void *arg, const struct store_value *columns, size_t column_count,
+                     struct err *err)
+{
+    struct loader *loader = arg;
+    int64_t doc_id = columns[0].integer;
+    int rc = check_loaded(doc_id, 1, columns[1].bytes, err);
+
+    if (rc)
+        return rc;
+    slots_restore_free(loader->slots, columns[1].bytes, (uint32_t)doc_id,
+                       (uint32_t)columns[2].integer, columns[3].integer);
+    loader->next = doc_id + 1;
+    loader->count++;
+    return 0;
+}
 
 static int take_extent(void *arg, const struct store_value *columns, size_t column_count,
                        struct err *err)
 {
-    struct extent_reader *reader = arg;
-    int64_t first = columns[0].integer;
+    struct loader *loader = arg;
+    int64_t first = columns[0].integer, used = columns[2].integer - first;
+    int rc = check_loaded(first, NUMBER_EXTENT_SIZE, columns[1].bytes, err);
 
-    if (first < 0 || first > NUMBER_ID_END - NUMBER_EXTENT_SIZE ||
-        columns[1].bytes.size > NUMBER_CLASS_SIZE_MAX)
+    if (rc)
+        return rc;
+    if (first != loader->slots->next_extent || used < 0 || used > NUMBER_EXTENT_SIZE)
         return err_set(err, ERR_CORRUPT, "the extent of numbers at %" PRId64 " is damaged", first);
-    slots_restore_extent(reader->slots, columns[1].bytes, (uint32_t)first, NUMBER_EXTENT_SIZE);
-    reader->next = first + 1;
-    reader->count++;
+    slots_restore_extent(loader->slots, columns[1].bytes, (uint32_t)first, (uint32_t)used);
+    loader->next = first + 1;
+    loader->count++;
     return 0;
 }
 
-static int take_highest(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
+/* All rows of the shard, in order, a page at a time; $3 is where one begins, $4 its size. */
+static int load_rows(struct store_tx *tx, const struct number_place *place, struct slots *slots,
+                     const char *sql, store_row_fn row, struct err *err)
 {
-    if (columns[0].type == STORE_INT)
-        *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
-/* The last extent of the class: above its highest slot nothing was given. */
-static int find_used(struct store_tx *tx, const struct number_place *place,
-                     struct slot_class *class, struct err *err)
-{
-    uint32_t first = class->end - NUMBER_EXTENT_SIZE;
-    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                         STORE_V_INT(first), STORE_V_INT(class->end)};
-    int64_t highest = (int64_t)first - 1;
+    struct loader loader = {.slots = slots};
     int rc;
 
-    rc = store_query(tx,
-                     "SELECT max(doc_id) FROM number_slot "
-                     "WHERE space = $1 AND shard = $2 AND doc_id >= $3 AND doc_id < $4",
-                     params, 4, take_highest, &highest, err);
-    class->next = (uint32_t)(highest + 1);
+    do {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_INT(loader.next),
+                                             STORE_V_INT(NUMBER_LOAD_COUNT)};
+
+        loader.count = 0;
+        rc = store_query(tx, sql, params, 4, row, &loader, err);
+    } while (rc == 0 && loader.count == NUMBER_LOAD_COUNT);
     return rc;
+}
+
+int free_rows_load(struct store_tx *tx, const struct number_place *place, struct slots *slots,
+                   struct err *err)
+{
+    return load_rows(tx, place, slots,
+                     "SELECT doc_id, class, generation, freed_us FROM number_free WHERE space = $1 "
+                     "AND shard = $2 AND doc_id >= $3 ORDER BY doc_id LIMIT $4",
+                     take_free, err);
+}
+
+/* --- extents --- */
+
+int extent_row_save(struct store_tx *tx, const struct number_place *place, uint32_t first,
+                    struct bytes class, uint32_t next, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                         STORE_V_INT(first), STORE_V_TEXT(class),
+                                         STORE_V_INT(next)};
+
+    return store_exec(tx,
+                      "INSERT INTO number_extent (space, shard, first_id, class, next_id) "
+                      "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (space, shard, first_id) "
+                      "DO UPDATE SET next_id = excluded.next_id",
+                      params, 5, NULL, err);
 }
 
 int extent_rows_load(struct store_tx *tx, const struct number_place *place, struct slots *slots,
                      struct err *err)
 {
-    struct extent_reader reader = {.slots = slots};
-    int rc;
-
-    do {
-        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                             STORE_V_INT(reader.next),
-                                             STORE_V_INT(NUMBER_LOAD_COUNT)};
-
-        reader.count = 0;
-        rc = store_query(tx,
-                         "SELECT first_id, class FROM number_extent WHERE space = $1 AND "
-                         "shard = $2 AND first_id >= $3 ORDER BY first_id LIMIT $4",
-                         params, 4, take_extent, &reader, err);
-    } while (rc == 0 && reader.count == NUMBER_LOAD_COUNT);
-    for (uint32_t i = 0; rc == 0 && i < slots->class_count; i++)
-        if (slots->classes[i].end > 0)
-            rc = find_used(tx, place, &slots->classes[i], err);
-    return rc;
+    return load_rows(tx, place, slots,
+                     "SELECT first_id, class, next_id FROM number_extent WHERE space = $1 AND "
+                     "shard = $2 AND first_id >= $3 ORDER BY first_id LIMIT $4",
+                     take_extent, err);
 }

@@ -29,14 +29,6 @@ struct numbers {
 
 /* --- reading what is there --- */
 
-static int restore_free(void *arg, const struct slot_row *row, struct err *err)
-{
-    struct slots *slots = arg;
-
-    slots_restore_free(slots, row->class, row->doc_id, row->seen, row->gone_us);
-    return 0;
-}
-
 static int load(struct store_tx *tx, void *arg, struct err *err)
 {
     struct numbers *numbers = arg;
@@ -49,7 +41,7 @@ static int load(struct store_tx *tx, void *arg, struct err *err)
     if (rc == 0)
         rc = extent_rows_load(tx, &numbers->place, &numbers->slots, err);
     if (rc == 0)
-        rc = slot_rows_free(tx, &numbers->place, restore_free, &numbers->slots, err);
+        rc = free_rows_load(tx, &numbers->place, &numbers->slots, err);
     slots_restored(&numbers->slots, numbers->kept.version.generation);
     return rc;
 }
@@ -163,7 +155,7 @@ struct batch {
     uint32_t mask;
     struct bytes *keys; /* the different ones ... */
     uint32_t key_count;
-    uint32_t *returned; /* numbers whose keys were gone */
+    struct bytes *returned; /* of them, those that were gone */
     uint32_t returned_count;
 };
 
@@ -227,12 +219,12 @@ static int take_known(void *arg, const struct slot_row *row, struct err *err)
     struct batch *batch = arg;
     uint32_t *entry = place_of(batch, row->key);
 
-    assert(*entry > 0);
+    assert(*entry > 0 && batch->asks[*entry - 1].doc_id == NUMBER_NONE);
     batch->asks[*entry - 1].doc_id = row->doc_id;
     batch->asks[*entry - 1].birth = row->birth;
     batch->asks[*entry - 1].is_gone = row->gone_us > 0;
     if (row->gone_us > 0)
-        batch->returned[batch->returned_count++] = row->doc_id;
+        batch->returned[batch->returned_count++] = batch->asks[*entry - 1].key;
     return 0;
 }
 
@@ -258,24 +250,42 @@ int numbers_find(struct store_tx *tx, int64_t space, uint32_t shard, struct numb
 
     rc = batch_init(&batch, asks, count, arena, err);
     if (rc == 0)
-        rc = slot_rows_by_key(tx, &place, batch.keys, batch.key_count, take_known, &batch, err);
+        rc = slot_rows_find(tx, &place, batch.keys, batch.key_count, take_known, &batch, err);
     if (rc == 0)
         answer_repeats(&batch, count);
     arena_free(arena);
     return rc;
 }
 
-static int save_extents(struct numbers *numbers, struct store_tx *tx, size_t from, struct err *err)
+/* How far extents are used since a step, and what is free no more. */
+static int save_steps(struct numbers *numbers, struct store_tx *tx, size_t from, struct err *err)
 {
     const struct slots *slots = &numbers->slots;
-    int rc = 0;
+    size_t step_count = slots->step_count - from, extent_count = 0;
+    struct slot_step *extents = arena_array(numbers->arena, step_count, sizeof(*extents));
+    uint32_t *taken = arena_array(numbers->arena, step_count, sizeof(*taken)), taken_count = 0;
+    int rc;
 
-    for (size_t i = from; rc == 0 && i < slots->step_count; i++) {
+    for (size_t i = from; i < slots->step_count; i++) {
         const struct slot_step *step = &slots->steps[i];
+        size_t at = 0;
 
-        if (step->kind == SLOT_EXTENT)
-            rc = extent_row_add(tx, &numbers->place, step->doc_id,
-                                slots_class_name(slots, step->class_no), err);
+        if (step->kind == SLOT_HOLE)
+            taken[taken_count++] = step->doc_id;
+        if (step->kind != SLOT_NEXT)
+            continue;
+        while (at < extent_count &&
+               extents[at].doc_id / NUMBER_EXTENT_SIZE != step->doc_id / NUMBER_EXTENT_SIZE)
+            at++;
+        extent_count += at == extent_count;
+        extents[at] = *step;
+    }
+    rc = free_rows_take(tx, &numbers->place, taken, taken_count, err);
+    for (size_t i = 0; rc == 0 && i < extent_count; i++) {
+        uint32_t last = extents[i].doc_id;
+
+        rc = extent_row_save(tx, &numbers->place, last - last % NUMBER_EXTENT_SIZE,
+                             slots_class_name(slots, extents[i].class_no), last + 1, err);
     }
     return rc;
 }
@@ -312,9 +322,9 @@ static int give_new(struct numbers *numbers, struct store_tx *tx, const struct b
     }
     if (row_count == 0)
         return 0;
-    rc = slot_rows_own(tx, &numbers->place, rows, row_count, generation, err);
+    rc = slot_rows_add(tx, &numbers->place, rows, row_count, generation, err);
     if (rc == 0)
-        rc = save_extents(numbers, tx, step_count, err);
+        rc = save_steps(numbers, tx, step_count, err);
     numbers->made.version.generation = generation;
     if (rc == 0)
         rc = save_change(numbers, tx, err);
@@ -331,8 +341,8 @@ int numbers_give(struct numbers *numbers, struct store_tx *tx, struct number_ask
     if (rc == 0)
         rc = batch_init(&batch, asks, count, numbers->arena, err);
     if (rc == 0)
-        rc = slot_rows_by_key(tx, &numbers->place, batch.keys, batch.key_count, take_known, &batch,
-                              err);
+        rc = slot_rows_find(tx, &numbers->place, batch.keys, batch.key_count, take_known, &batch,
+                            err);
     if (rc == 0)
         rc = slot_rows_return(tx, &numbers->place, batch.returned, batch.returned_count, err);
     if (rc == 0)
@@ -362,8 +372,9 @@ struct expired {
     uint32_t generation;
     struct slots *slots;
     int64_t now_us;
-    uint32_t *doc_ids;
+    struct slot_row *rows; /* of the arena, keys too */
     uint32_t count;
+    struct arena *arena;
 };
 
 static int take_expired(void *arg, const struct slot_row *row, struct err *err)
@@ -372,7 +383,11 @@ static int take_expired(void *arg, const struct slot_row *row, struct err *err)
 
     if ((uint64_t)row->seen + expired->rules->ttl_generations > expired->generation)
         return 0;
-    expired->doc_ids[expired->count++] = row->doc_id;
+    expired->rows[expired->count++] = (struct slot_row){
+        .key = arena_copy(expired->arena, row->key),
+        .doc_id = row->doc_id,
+        .class = arena_copy(expired->arena, row->class),
+    };
     slots_give_back(expired->slots, row->doc_id, slots_class(expired->slots, row->class),
                     expired->generation, expired->now_us);
     return 0;
@@ -391,13 +406,14 @@ int numbers_sweep(struct numbers *numbers, struct store_tx *tx, int64_t now_us, 
     if (rc)
         return rc;
     expired.generation = numbers->made.version.generation;
-    expired.doc_ids = arena_array(numbers->arena, max, sizeof(*expired.doc_ids));
+    expired.arena = numbers->arena;
+    expired.rows = arena_array(numbers->arena, max, sizeof(*expired.rows));
     rc = slot_rows_gone(tx, &numbers->place, now_us - rules->ttl_us, max, take_expired, &expired,
                         err);
     if (rc || expired.count == 0)
         return rc;
-    rc = slot_rows_free_up(tx, &numbers->place, expired.doc_ids, expired.count, expired.generation,
-                           expired.now_us, err);
+    rc = slot_rows_free(tx, &numbers->place, expired.rows, expired.count, expired.generation,
+                        expired.now_us, err);
     if (rc == 0)
         rc = save_change(numbers, tx, err);
     *count = expired.count;

@@ -29,6 +29,7 @@ void slots_release(struct slots *slots)
     for (uint32_t i = 0; i < slots->class_count; i++)
         free(slots->classes[i].free);
     free(slots->classes);
+    free(slots->extents);
     free(slots->held);
     free(slots->steps);
     *slots = (struct slots){0};
@@ -106,6 +107,37 @@ static uint32_t pop_free(struct slot_class *class)
     return lowest;
 }
 
+/* --- extents --- */
+
+static void add_extent(struct slots *slots, uint32_t class_no)
+{
+    struct slot_class *class = &slots->classes[class_no];
+    uint32_t at = slots->next_extent / NUMBER_EXTENT_SIZE;
+
+    slots->extents = grown(slots->extents, at, &slots->extent_capacity, sizeof(*slots->extents));
+    slots->extents[at] = class_no;
+    class->next = slots->next_extent;
+    class->end = slots->next_extent = class->next + NUMBER_EXTENT_SIZE;
+}
+
+uint32_t slots_extent(const struct slots *slots, uint32_t at, uint32_t *class_no)
+{
+    const struct slot_class *class;
+    uint32_t first = at * NUMBER_EXTENT_SIZE;
+
+    assert(first < slots->next_extent);
+    *class_no = slots->extents[at];
+    class = &slots->classes[*class_no];
+    return class->end == first + NUMBER_EXTENT_SIZE ? class->next - first : NUMBER_EXTENT_SIZE;
+}
+
+uint32_t slots_size(const struct slots *slots)
+{
+    uint32_t at = slots->next_extent / NUMBER_EXTENT_SIZE, class_no;
+
+    return at > 0 ? (at - 1) * NUMBER_EXTENT_SIZE + slots_extent(slots, at - 1, &class_no) : 0;
+}
+
 /* --- picking --- */
 
 /* What was held long enough becomes free, as the generation that is made next sees it. Never
@@ -143,9 +175,7 @@ int slots_pick(struct slots *slots, uint32_t class_no, int64_t now_us, uint32_t 
                            "the shard has given all its %u numbers: number it anew, or spread the "
                            "keys over more shards",
                            NUMBER_ID_END);
-        class->next = slots->next_extent;
-        class->end = class->next + NUMBER_EXTENT_SIZE;
-        slots->next_extent = class->end;
+        add_extent(slots, class_no);
         add_step(slots, SLOT_EXTENT, class_no, class->next);
     }
     *doc_id = class->next++;
@@ -212,13 +242,11 @@ void slots_rollback(struct slots *slots)
 
 void slots_restore_extent(struct slots *slots, struct bytes place, uint32_t first, uint32_t used)
 {
-    struct slot_class *class = &slots->classes[slots_class(slots, place)];
+    uint32_t class_no = slots_class(slots, place);
 
-    assert(used <= NUMBER_EXTENT_SIZE && first <= NUMBER_ID_END - NUMBER_EXTENT_SIZE);
-    class->next = first + used;
-    class->end = first + NUMBER_EXTENT_SIZE;
-    if (class->end > slots->next_extent)
-        slots->next_extent = class->end;
+    assert(used <= NUMBER_EXTENT_SIZE && first == slots->next_extent);
+    add_extent(slots, class_no);
+    slots->classes[class_no].next += used;
 }
 
 void slots_restore_free(struct slots *slots, struct bytes place, uint32_t doc_id,
@@ -243,13 +271,4 @@ void slots_restored(struct slots *slots, uint32_t generation)
     if (slots->held_count > 1)
         qsort(slots->held, slots->held_count, sizeof(*slots->held), compare_held);
     slots_commit(slots, generation);
-}
-
-size_t slots_hole_count(const struct slots *slots)
-{
-    size_t count = slots->held_count - slots->staged_count - slots->held_first;
-
-    for (uint32_t i = 0; i < slots->class_count; i++)
-        count += slots->classes[i].free_count;
-    return count;
 }

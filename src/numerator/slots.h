@@ -54,8 +54,10 @@ struct slot_step {
 
 struct slots {
     struct number_rules rules;
-    uint32_t generation;        /* at the last commit */
-    uint32_t next_extent;       /* first number of the extent that comes next */
+    uint32_t generation;  /* at the last commit */
+    uint32_t next_extent; /* first number of the extent that comes next */
+    uint32_t *extents;    /* owned: the class of each */
+    size_t extent_capacity;
     struct slot_class *classes; /* owned; the first is "" */
     uint32_t class_count, class_capacity;
     struct slot_held *held; /* owned; from held_first on, in order of generations */
@@ -83,14 +85,17 @@ void slots_give_back(struct slots *slots, uint32_t doc_id, uint32_t class_no, ui
 void slots_commit(struct slots *slots, uint32_t generation);
 void slots_rollback(struct slots *slots);
 
-/* Filling an empty one from what was kept, extents in order, then what is free; then
+/* Filling an empty one from what was kept: extents in order without a gap, then what is free; then
  * slots_restored. `used` numbers of the extent have been given. */
 void slots_restore_extent(struct slots *slots, struct bytes place, uint32_t first, uint32_t used);
 void slots_restore_free(struct slots *slots, struct bytes place, uint32_t doc_id,
                         uint32_t generation, int64_t freed_us);
 void slots_restored(struct slots *slots, uint32_t generation);
 
-/* How many numbers belong to nobody: held or free. */
-size_t slots_hole_count(const struct slots *slots);
+/* How many numbers of the extent were given (at < next_extent / NUMBER_EXTENT_SIZE), and whose they
+ * are. */
+uint32_t slots_extent(const struct slots *slots, uint32_t at, uint32_t *class_no);
+/* One above the highest number that was ever given. */
+uint32_t slots_size(const struct slots *slots);
 
 #endif

@@ -77,65 +77,50 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Scores the entries of one window, and computes the formula for them. */
-static int work_on_window(struct stage *stage, struct text_plan *text, struct formula *formula,
-                          struct ranked **entries, uint32_t count, double *values, struct err *err)
+/* Computes the formula for entries of one window, whose scores are known. */
+static void work_on_window(const struct stage *stage, struct formula *formula,
+                           struct ranked **entries, const float *scores, uint32_t count,
+                           double *values)
 {
-    struct query_context *context = stage->context;
-    const struct columns *columns = context->snapshot->columns;
+    const struct columns *columns = stage->context->snapshot->columns;
+    uint16_t *offsets = stage->context->hits->offsets;
     uint32_t window = window_of(entries[0]->id);
-    struct window_hits *hits = context->hits;
-    struct window_bits among = {0};
-    struct window_bits matched;
     uint32_t begun;
     uint32_t i;
-    int rc = 0;
 
-    for (i = 0; i < count; i++) {
-        hits->offsets[i] = (uint16_t)(entries[i]->id & (WINDOW_SIZE - 1));
-        hits->scores[i] = 0;
-        window_set(&among, hits->offsets[i]);
-    }
-    if (text)
-        rc = text_plan_match(text, window, &among, &matched, err);
-    if (text && !rc)
-        rc = text_plan_score(text, window, hits->offsets, count, -INFINITY, hits->scores, err);
-    if (rc)
-        return rc;
+    for (i = 0; i < count; i++)
+        offsets[i] = (uint16_t)(entries[i]->id & (WINDOW_SIZE - 1));
     do {
         begun = columns_read_begin(columns, window);
-        if (formula)
-            formula_compute(formula, window, hits->offsets, count, hits->scores, values);
+        formula_compute(formula, window, offsets, count, scores, values);
     } while (!columns_read_valid(columns, window, begun));
-    for (i = 0; i < count; i++)
-        entries[i]->score = hits->scores[i];
-    return 0;
 }
 
-/* In order of id, so that cursors go forwards: by_id and, with a formula, its values. */
+/* Scores, and with a formula its values, of entries that are put in order of id. */
 static int work_on(struct list *list, struct formula *formula, struct ranked **by_id,
                    uint32_t count, double *values, struct err *err)
 {
     struct stage *stage = list->stage;
-    struct query_context *context = stage->context;
-    struct text_plan *text = NULL;
+    struct arena *arena = stage->context->arena;
+    float *scores = arena_array(arena, count + 1, sizeof(*scores));
+    docid *ids = arena_array(arena, count + 1, sizeof(*ids));
     uint32_t begin;
     uint32_t end;
-    int rc = text_plan_new(context->snapshot, context->analysis, &stage->source->text,
-                           context->tuning, context->arena, &text, err);
+    uint32_t i;
+    int rc = 0;
 
-    if (!rc && text && list->has_cursor)
-        rc = text_plan_use_stats(text, &list->cursor.stats, err);
-    if (!rc && text && stage->source->part && stage->source->part->words)
-        rc = text_plan_use_words(text, stage->source->part->words, err);
     if (count)
         qsort(by_id, count, sizeof(struct ranked *), compare_ids);
-    for (begin = 0; begin < count && !rc; begin = end) {
-        for (end = begin + 1;
-             end < count && window_of(by_id[end]->id) == window_of(by_id[begin]->id);)
+    for (i = 0; i < count; i++)
+        ids[i] = by_id[i]->id;
+    if (stage->text)
+        rc = text_plan_score_ids(stage->text, ids, count, scores, err);
+    for (i = 0; i < count && !rc; i++)
+        by_id[i]->score = scores[i];
+    for (begin = 0; formula && begin < count && !rc; begin = end) {
+        for (end = begin + 1; end < count && window_of(ids[end]) == window_of(ids[begin]);)
             end++;
-        rc = work_on_window(stage, text, formula, by_id + begin, end - begin,
-                            values ? values + begin : NULL, err);
+        work_on_window(stage, formula, by_id + begin, scores + begin, end - begin, values + begin);
     }
     return rc;
 }

@@ -48,6 +48,23 @@ static int look_at_clock(int64_t deadline_us, struct err *err)
     return 0;
 }
 
+/* The whole walk of a stage that has no windows; else *windows. */
+static int walk_alone(struct stage *stage, int64_t deadline_us, bool *windows, struct err *err)
+{
+    bool ended = false;
+    int rc = 0;
+
+    *windows = false;
+    if (stage_is_top(stage))
+        return stage_top(stage, err);
+    *windows = !stage->lists;
+    while (stage->lists && !ended && !rc) {
+        rc = stage_list(stage, &ended, err);
+        rc = rc ? rc : look_at_clock(deadline_us, err);
+    }
+    return rc;
+}
+
 /* One walk over the windows for all the lists. */
 static int walk(struct list *lists, uint32_t count, int64_t deadline_us, struct err *err)
 {
@@ -57,11 +74,10 @@ static int walk(struct list *lists, uint32_t count, int64_t deadline_us, struct 
     int rc = look_at_clock(deadline_us, err);
 
     for (i = 0; i < count && !rc; i++) {
-        bool is_top = stage_is_top(lists[i].stage);
+        bool windows;
 
-        if (is_top)
-            rc = stage_top(lists[i].stage, err);
-        next[i] = is_top ? WINDOW_END : stage_next(lists[i].stage, 0);
+        rc = walk_alone(lists[i].stage, deadline_us, &windows, err);
+        next[i] = windows && !rc ? stage_next(lists[i].stage, 0) : WINDOW_END;
     }
     while (!rc) {
         uint32_t window = WINDOW_END;

@@ -256,6 +256,7 @@ struct query_tuning {
     int8_t use_windows; /* 1, -1: window bitmaps for text always, lists always where it can */
     int8_t use_bounds;  /* 1, -1: skip by score bounds, or score everything */
     int8_t facet_lists; /* 1, -1 */
+    int8_t page_lists;  /* 1, -1: filter, sort and count what text finds as a list, or by windows */
 };
 
 struct query_engine; /* scratch of one thread, reused from query to query */

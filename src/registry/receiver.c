@@ -2,10 +2,8 @@
 /* receiver.c - see receiver.h: rounds of checking and accepting. */
 #include "registry/receiver.h"
 
-#include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
+#include <pthread.h>
 
 #include "base/limits.h"
 #include "base/log.h"
@@ -26,7 +24,8 @@ struct batch {
     size_t round_count;
     int64_t client_id;
     bool has_accepted;
-    bool is_refused; /* the client cannot be made */
+    bool has_refused; /* the last check did */
+    bool is_refused;  /* the client cannot be made */
     struct arena *arena;
 };
 
@@ -108,9 +107,14 @@ static void check_round(struct batch *batch, const struct client_view *client)
     bool goes_on = true;
 
     batch->round_count = 0;
+    batch->has_refused = false;
     for (size_t i = 0; i < batch->count && goes_on; i++) {
-        if (!batch->candidates[i].is_decided)
-            goes_on = check(batch, client, &batch->candidates[i], &before);
+        struct candidate *candidate = &batch->candidates[i];
+
+        if (candidate->is_decided)
+            continue;
+        goes_on = check(batch, client, candidate, &before);
+        batch->has_refused = batch->has_refused || candidate->is_decided;
     }
 }
 
@@ -130,38 +134,72 @@ int receiver_obtain(const struct receiver *receiver, const char *client,
     return rc;
 }
 
+/* A refusal must not come of an old view: an epoch may have begun since. */
+static int check_refused(struct batch *batch, const struct client_view **client, struct err *err)
+{
+    const struct client_view *newest;
+    int rc = clients_find(batch->receiver->clients, batch->client, true, &newest, err);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < batch->count && newest->state_no != (*client)->state_no; i++) {
+        struct candidate *candidate = &batch->candidates[i];
+
+        if (candidate->is_decided && candidate->kind == TORG__V1__VERDICT__KIND__INVALID)
+            candidate->is_decided = false;
+    }
+    if (newest->state_no != (*client)->state_no)
+        check_round(batch, newest);
+    client_unref(*client);
+    *client = newest;
+    return 0;
+}
+
+/* Fills the round with what is right, by the newest view if one is refused; a client that is not
+ * there is made when it has a right document. */
+static int begin_round(struct batch *batch, bool fresh, const struct client_view **client,
+                       struct err *err)
+{
+    const struct receiver *receiver = batch->receiver;
+    struct client_view virtual_client = unborn;
+    int rc = clients_find(receiver->clients, batch->client, fresh, client, err);
+
+    if (!rc) {
+        check_round(batch, *client);
+        return batch->has_refused && !fresh ? check_refused(batch, client, err) : 0;
+    }
+    if (rc != ERR_NOT_FOUND)
+        return rc;
+    virtual_client.epochs[0] = first_epoch;
+    check_round(batch, &virtual_client);
+    if (!batch->round_count)
+        return 0;
+    rc = receiver_obtain(receiver, batch->client, client, err);
+    batch->is_refused = rc == ERR_LIMIT;
+    if (!rc)
+        check_round(batch, *client);
+    return rc;
+}
+
 /* One round; *is_outrun: the client has changed meanwhile, nothing was decided. */
 static int run_round(struct batch *batch, bool fresh, bool *has_grown, bool *is_outrun,
                      struct err *err)
 {
-    const struct receiver *receiver = batch->receiver;
     struct acceptance acceptance = {.lane = batch->lane, .list = batch->round};
-    struct client_view virtual_client = unborn;
     const struct client_view *client = NULL;
-    int rc = clients_find(receiver->clients, batch->client, fresh, &client, err);
+    int rc;
 
-    virtual_client.epochs[0] = first_epoch;
-    *is_outrun = false;
-    if (rc && rc != ERR_NOT_FOUND)
-        return rc;
-    check_round(batch, client ? client : &virtual_client);
-    if (rc && batch->round_count) {
-        rc = receiver_obtain(receiver, batch->client, &client, err);
-        batch->is_refused = rc == ERR_LIMIT;
-        if (!rc)
-            check_round(batch, client);
-    }
+    batch->round_count = 0;
+    rc = begin_round(batch, fresh, &client, err);
     acceptance.client = client;
     acceptance.count = batch->round_count;
-    acceptance.now_us = clock_wall_us(receiver->clock);
-    if (!batch->round_count)
-        rc = 0;
-    else if (!rc)
-        rc = store_write(receiver->store, accept_documents, &acceptance, err);
+    acceptance.now_us = clock_wall_us(batch->receiver->clock);
+    if (!rc && batch->round_count)
+        rc = store_write(batch->receiver->store, accept_documents, &acceptance, err);
     *has_grown = acceptance.has_grown;
     for (size_t i = 0; i < batch->round_count && rc; i++)
         batch->round[i]->is_decided = false; /* what a run that was rolled back has said */
-    for (size_t i = 0; i < batch->round_count; i++)
+    for (size_t i = 0; i < batch->round_count && !rc; i++)
         batch->has_accepted = batch->has_accepted || batch->round[i]->idx;
     batch->client_id = client ? client->id : 0;
     *is_outrun = rc == ERR_CONFLICT;
@@ -271,6 +309,35 @@ static Torg__V1__Verdict *verdict_message(const struct batch *batch, struct cand
     return verdict;
 }
 
+/* Of all receivers of the process. */
+static struct {
+    pthread_once_t once;
+    struct counter *documents[TORG__V1__VERDICT__KIND__UNAVAILABLE + 1]; /* by kind of verdict */
+    struct histogram *duration;
+} figures = {.once = PTHREAD_ONCE_INIT};
+
+static void make_figures(void)
+{
+    static const char *const labels[] = {"verdict=\"none\"",       "verdict=\"accepted\"",
+                                         "verdict=\"duplicate\"",  "verdict=\"stale\"",
+                                         "verdict=\"invalid\"",    "verdict=\"epoch_too_old\"",
+                                         "verdict=\"unavailable\""};
+
+    for (size_t i = TORG__V1__VERDICT__KIND__ACCEPTED; i < ARRAY_COUNT(labels); i++)
+        figures.documents[i] = metrics_counter("torg_registry_documents_total", labels[i],
+                                               "Documents that were sent, by verdict.");
+    figures.duration = metrics_histogram("torg_registry_put_seconds", NULL,
+                                         "Time from a batch of documents to its verdicts.");
+}
+
+static void count_verdicts(const struct batch *batch, int64_t began_us)
+{
+    pthread_once(&figures.once, make_figures);
+    for (size_t i = 0; i < batch->count; i++)
+        counter_add(figures.documents[batch->candidates[i].kind], 1);
+    histogram_add(figures.duration, clock_mono_us(clock_system()) - began_us);
+}
+
 static int check_call(const char *client, size_t count, struct err *err)
 {
     if (count < 1 || count > DOCUMENT_BATCH_COUNT_MAX)
@@ -300,6 +367,7 @@ int receiver_put(const struct receiver *receiver, const char *client, enum lane 
 {
     struct batch batch = {
         .receiver = receiver, .client = client, .lane = lane, .count = count, .arena = arena};
+    int64_t began_us = clock_mono_us(clock_system());
     int rc = check_call(client, count, err);
 
     if (rc)
@@ -318,5 +386,6 @@ int receiver_put(const struct receiver *receiver, const char *client, enum lane 
     *verdicts = arena_array(arena, count, sizeof(Torg__V1__Verdict *));
     for (size_t i = 0; i < count; i++)
         (*verdicts)[i] = verdict_message(&batch, &batch.candidates[i]);
+    count_verdicts(&batch, began_us);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rows.c - see rows.h; packing is in dictionaries.c. */
+/* rows.c - see rows.h; packing is in rows_pack.c. */
 #include "registry/rows.h"
 
 #include <assert.h>

@@ -47,7 +47,8 @@ void dictionaries_free(struct dictionaries *dictionaries);
 int row_pack(struct dictionaries *dictionaries, int64_t client_id,
              const Torg__V1__RawDocument *document, struct arena *arena, struct row *row,
              struct err *err);
-/* The whole document again, with pk, epoch, version and times from the row. */
+/* The whole document again, with pk, epoch, version and times from the row. Neither is called
+ * inside a transaction: a dictionary may have to be read. */
 int row_unpack(struct dictionaries *dictionaries, int64_t client_id, const struct row *row,
                struct arena *arena, Torg__V1__RawDocument **document, struct err *err);
 

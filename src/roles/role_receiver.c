@@ -2,12 +2,16 @@
 /* role_receiver.c - the role receiver: documents of clients; and what roles of the registry share.
  */
 #include "base/memory.h"
+#include "registry/document_inbox.h"
+#include "registry/keeper.h"
 #include "registry/service.h"
 #include "roles/process.h"
 
 /* One a process; the server borrows them for its life. */
 static struct receiver receiver;
 static struct rpc_service services[2];
+static struct document_inbox *inbox;
+static struct keeper *keeper;
 
 int process_open_registry(struct process *process, struct err *err)
 {
@@ -40,10 +44,19 @@ int role_receiver_start(struct process *process, struct err *err)
     services[1] = schema_service(&receiver);
     for (size_t i = 0; i < ARRAY_COUNT(services); i++)
         server_add_service(process->server, &services[i]);
-    return 0;
+    rc = document_inbox_start(&receiver, process->backends.topics, &inbox, err);
+    if (!rc)
+        rc = keeper_start(&receiver, &keeper, err);
+    if (rc)
+        role_receiver_stop(process); /* a role that did not start is not stopped by others */
+    return rc;
 }
 
 void role_receiver_stop(struct process *process)
 {
-    (void)process; /* it has no threads: its calls ended with the server's */
+    (void)process;
+    keeper_stop(keeper);
+    document_inbox_stop(inbox);
+    keeper = NULL;
+    inbox = NULL;
 }

@@ -18,6 +18,7 @@
 #include "base/random.h"
 #include "numerator/numerator.h"
 #include "numerator/slots.h"
+#include "numerator/state.h"
 #include "store/fence.h"
 #include "store/migrate.h"
 #include "store/store_fault.h"
@@ -345,14 +346,11 @@ static int compare_slot(void *arg, const struct store_value *columns, size_t col
 {
     struct model *model = arg;
     const struct m_slot *slot = &model->slots[columns[0].integer];
-    bool has_key = columns[1].type != STORE_NULL;
 
-    assert_true(slot->state != NEVER);
-    assert_int_equal(has_key, slot->state != FREED);
-    if (has_key)
-        assert_true(bytes_equal(columns[1].bytes, key_of(slot->key)));
+    assert_true(slot->state == OWNED || slot->state == GONE);
+    assert_true(bytes_equal(columns[1].bytes, key_of(slot->key)));
     assert_int_equal(columns[2].integer, slot->birth);
-    assert_int_equal(columns[3].integer > 0, slot->state != OWNED);
+    assert_int_equal(columns[3].integer > 0, slot->state == GONE);
     assert_true(bytes_equal_text(columns[4].bytes,
                                  classes[model->extents[columns[0].integer / NUMBER_EXTENT_SIZE]]));
     return 0;
@@ -368,16 +366,46 @@ static int compare_fn(struct store_tx *tx, void *arg, struct err *err)
 
 static void compare(struct run *run)
 {
-    int64_t count = 0;
+    int64_t count = 0, free_count = 0;
     struct err err = {0};
 
-    for (uint32_t i = 0; i < SLOT_COUNT_MAX; i++)
-        count += run->model->slots[i].state != NEVER;
-    assert_int_equal(
-        read_integer(run->fixture->store, "SELECT count(*) FROM number_slot WHERE space = 7"),
-        count);
+    for (uint32_t i = 0; i < SLOT_COUNT_MAX; i++) {
+        count += run->model->slots[i].state == OWNED || run->model->slots[i].state == GONE;
+        free_count += run->model->slots[i].state == FREED;
+    }
+    assert_int_equal(read_integer(run->fixture->store, "SELECT count(*) FROM number_slot"), count);
+    assert_int_equal(read_integer(run->fixture->store, "SELECT count(*) FROM number_free"),
+                     free_count);
     assert_int_equal(store_read(run->fixture->store, compare_fn, run->model, &err), 0);
     assert_int_equal(numbers_version(run->work.numbers).generation, run->model->generation);
+}
+
+/* The same as a state: all keys, and what is free by what it gives next. */
+static void compare_export(struct run *run)
+{
+    struct number_state *state;
+    uint64_t count = 0;
+    struct err err = {0};
+
+    if (number_state_export(run->fixture->store, SPACE, SHARD, SCHEME, &run->model->rules, &state,
+                            &err))
+        fail_msg("%s", err.text);
+    for (uint32_t i = 0; i < SLOT_COUNT_MAX; i++) {
+        const struct m_slot *slot = &run->model->slots[i];
+        struct number_entry entry;
+
+        if (slot->state != OWNED && slot->state != GONE)
+            continue;
+        count++;
+        assert_true(number_state_find(state, key_of(slot->key), &entry));
+        assert_int_equal(entry.shard, SHARD);
+        assert_int_equal(entry.doc_id, i);
+        assert_int_equal(entry.birth, slot->birth);
+        assert_int_equal(entry.seen, slot->state == GONE ? slot->seen : run->model->generation);
+    }
+    assert_int_equal(number_state_key_count(state), count);
+    assert_int_equal(number_state_version(state).generation, run->model->generation);
+    number_state_free(state);
 }
 
 static uint64_t env_number(const char *name, uint64_t otherwise)
@@ -417,12 +445,14 @@ static void run_round(struct run *run, uint64_t count)
             compare(run);
     }
     compare(run);
+    compare_export(run);
     print_message("# %d numbers reused, %d transactions rolled back, %d committed without an "
                   "answer\n",
                   run->model->reused_count, run->failed_count, run->lost_count);
     numbers_close(run->work.numbers);
     free(run->model);
     exec(run->fixture->store, "DELETE FROM number_slot");
+    exec(run->fixture->store, "DELETE FROM number_free");
     exec(run->fixture->store, "DELETE FROM number_extent");
     exec(run->fixture->store, "DELETE FROM number_space");
 }
