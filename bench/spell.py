@@ -141,8 +141,8 @@ def main():
     print(f"RUSpellRU   precision {precision:.1f} %, recall {recall:.1f} %, F1 {f1:.1f}")
     print(f"English     {fixed:.1f} % of wrong words put right, {broken:.1f} % of right ones broken")
     print(f"speed       {us:.1f} µs a word of a sentence, {wrong_us:.1f} µs a misspelt word,"
-          f" at {word_count:.0f} words")
-    print(f"size        {memory / 1e6:.0f} MB, ready after {start_ms:.0f} ms")
+          f" of processor time, at {word_count:.0f} words")
+    print(f"size        {memory / 1e6:.0f} MB, ready after {start_ms:.0f} ms of processor time")
     for name, bar in BARS.items():
         at_most = name == "us_a_word"
         figure = wrong_us if at_most else figures[name]

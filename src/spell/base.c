@@ -34,13 +34,18 @@ static bool take_word(struct bytes base, size_t *at, struct letters *word, uint8
 
 int base_load(struct bytes base, struct words *words, struct err *err)
 {
-    size_t at = sizeof(magic) - 1 + 4;
+    size_t at = sizeof(magic) - 1 + 8;
     struct letters word = {.size = 0};
-    uint32_t count;
+    uint32_t count, never_count;
 
     if (base.size < at || memcmp(base.data, magic, sizeof(magic) - 1) != 0)
         return err_set(err, ERR_CORRUPT, "the base of words does not begin with \"torg spell 1\"");
     count = get_le32(base.data + sizeof(magic) - 1);
+    never_count = get_le32(base.data + sizeof(magic) - 1 + 4);
+    if (never_count > count || count > base.size / 3)
+        return err_set(err, ERR_CORRUPT, "the base of words says that it has %ju of them",
+                       (uintmax_t)count);
+    words_expect_right(words, never_count);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t how;
         wordid id;
@@ -48,7 +53,8 @@ int base_load(struct bytes base, struct words *words, struct err *err)
         if (!take_word(base, &at, &word, &how))
             return err_set(err, ERR_CORRUPT, "the base of words is damaged at byte %zu", at);
         if (how == 0) {
-            words_add_right(words, word.at, word.size);
+            if (!words_add_right(words, word.at, word.size))
+                return err_set(err, ERR_CORRUPT, "the base of words miscounts those never met");
             continue;
         }
         id = words_add(words, word.at, word.size);

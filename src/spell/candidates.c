@@ -12,11 +12,13 @@
 #define COST_CHANGE 0.5F /* any change must be better by this: about 3 to 1 */
 #define COST_RIGHT 2.2F  /* more to change a word that a dictionary has */
 #define COST_LIVE 1.5F   /* more to change a word met in live data more than once */
-#define COST_ODD 0.7F    /* a word that no dictionary has is likely not one */
+#define COST_ODD 1.0F    /* a word that no dictionary has is likely not one */
 #define COST_EAGER 4.0F  /* a word that finds nothing */
 #define COST_NEVER 8.5F  /* of a right word that is never met */
+#define COST_LAST 1.0F   /* more if only the last letter differs: another form of the word */
+#define COST_NAME 1.0F   /* more to change a word that no dictionary has and a capital begins */
 #define COST_LAYOUT 2.0F
-#define COST_SCRIPT 2.2F
+#define COST_SCRIPT 3.2F
 #define COST_BLANK 2.0F /* left out */
 #define COST_BLANK_TYPED 2.6F
 #define COST_HYPHEN_BLANK 0.3F /* a blank for a hyphen */
@@ -55,7 +57,7 @@ static struct standing standing_of(const struct candidate_maker *maker,
         standing.is_right = true;
         standing.cost = COST_NEVER + (maker->is_eager ? COST_EAGER : 0);
     } else {
-        standing.cost = model_unknown(letters->size);
+        standing.cost = model_unknown(&maker->model, letters);
     }
     return standing;
 }
@@ -97,6 +99,9 @@ static void offer_word(const struct candidate_maker *maker, wordid id, float err
         .first = id, .last = id, .error = error, .reason = (uint8_t)reason, .span = 1};
 
     candidate.first_cost = model_word(&maker->model, word);
+    if (!seen && reason == SPELL_TRANSLITERATION &&
+        !letter_is_cyrillic(*words_letters(words, word)))
+        return;
     if (!word->is_right && !seen)
         candidate.error += COST_ODD;
     if (maker->is_eager && !seen)
@@ -104,6 +109,23 @@ static void offer_word(const struct candidate_maker *maker, wordid id, float err
     candidate.letters.size = word->size;
     memcpy(candidate.letters.at, words_letters(words, word), word->size);
     offer(candidates, &candidate);
+}
+
+/* The same word with another ending? A dictionary has not every form, and a search by stems does
+ * not care. */
+static bool is_ending(const struct letters *typed, const uint8_t *meant, size_t meant_size)
+{
+    size_t same = 0;
+
+    while (same < typed->size && same < meant_size && typed->at[same] == meant[same])
+        same++;
+    return letter_is_cyrillic(typed->at[0]) && same + 1 >= typed->size && same + 1 >= meant_size;
+}
+
+static float mistake(const struct letters *typed, const uint8_t *meant, size_t meant_size)
+{
+    return distance_cost(typed, meant, meant_size) +
+           (is_ending(typed, meant, meant_size) ? COST_LAST : 0);
 }
 
 /* The words some edits away. What cannot be better than the word as it stands is not weighed. */
@@ -123,9 +145,8 @@ static void offer_near(struct candidate_maker *maker, const struct letters *type
 
         if (near->id == candidates->at[0].first || cost + cost_min[near->distance] > limit)
             continue;
-        offer_word(maker, near->id,
-                   error + distance_cost(typed, words_letters(words, word), word->size), reason,
-                   candidates);
+        offer_word(maker, near->id, error + mistake(typed, words_letters(words, word), word->size),
+                   reason, candidates);
     }
 }
 
@@ -171,6 +192,7 @@ static void offer_layout(struct candidate_maker *maker, const struct letters *ty
         offer_near(maker, &swapped, 1, error + COST_LAYOUT, SPELL_LAYOUT, candidates);
 }
 
+/* Russian in Latin letters is anybody's; a name in Cyrillic ones is what live data has in Latin. */
 static void offer_script(struct candidate_maker *maker, const struct letters *typed, float error,
                          struct candidates *candidates)
 {
@@ -181,9 +203,10 @@ static void offer_script(struct candidate_maker *maker, const struct letters *ty
     for (size_t i = 0; i < count; i++) {
         wordid id = words_find(maker->model.words, readings[i].at, readings[i].size);
 
-        if (id != WORDID_NONE)
-            offer_word(maker, id, error + COST_SCRIPT, SPELL_TRANSLITERATION, candidates);
-        found = found || id != WORDID_NONE;
+        if (id == WORDID_NONE)
+            continue;
+        found = true;
+        offer_word(maker, id, error + COST_SCRIPT, SPELL_TRANSLITERATION, candidates);
     }
     for (size_t i = 0; i < count && i < SCRIPT_EDIT_READINGS && !found; i++) {
         if (readings[i].size > SIZE_TWO_EDITS)
@@ -247,11 +270,11 @@ static float change_cost(const struct standing *standing)
            (standing->is_live ? COST_LIVE : 0);
 }
 
-void candidates_make(struct candidate_maker *maker, const struct letters *typed,
+void candidates_make(struct candidate_maker *maker, const struct letters *typed, bool is_name,
                      struct candidates *candidates)
 {
     struct standing standing = standing_of(maker, typed);
-    float error = change_cost(&standing);
+    float error = change_cost(&standing) + (is_name && !standing.is_right ? COST_NAME : 0);
     bool is_known = standing.is_right || standing.is_live;
 
     keep(typed, &standing, candidates);
@@ -281,7 +304,8 @@ bool candidates_read_layout(struct candidate_maker *maker, struct bytes text,
     id = words_find(maker->model.words, letters.at, letters.size);
     if (id == WORDID_NONE || !words_get(maker->model.words, id)->is_right)
         return false;
-    keep(&letters, &(struct standing){.id = WORDID_NONE, .cost = model_unknown(letters.size)},
+    keep(&letters,
+         &(struct standing){.id = WORDID_NONE, .cost = model_unknown(&maker->model, &letters)},
          candidates);
     offer_word(maker, id, COST_LAYOUT + COST_CHANGE, SPELL_LAYOUT, candidates);
     return true;

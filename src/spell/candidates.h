@@ -34,7 +34,8 @@ struct candidate_maker {
     struct near_list near;
 };
 
-void candidates_make(struct candidate_maker *maker, const struct letters *typed,
+/* is_name: it begins with a capital inside of a sentence. */
+void candidates_make(struct candidate_maker *maker, const struct letters *typed, bool is_name,
                      struct candidates *candidates);
 
 /* The Russian word of text typed with the Latin layout, signs and all; false if there is none. */

@@ -92,7 +92,9 @@ static void make_candidates(struct work *work, size_t i)
         candidates_read_layout(&work->maker,
                                bytes_make(work->text.data + token->start, token->size), candidates);
     } else if (token->letters.size > 0) {
-        candidates_make(&work->maker, &token->letters, candidates);
+        candidates_make(&work->maker, &token->letters,
+                        token->is_capital && !token->is_upper && token->gap == GAP_BLANK,
+                        candidates);
     } else { /* passed by */
         candidates->count = 1;
         candidates->at[0] =

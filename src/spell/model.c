@@ -7,13 +7,13 @@
 #define LIVE_SHARE_MAX 0.9F
 #define LIVE_HALF 100000.0F /* meetings by which live data has half of its share */
 #define PAIR_BACKING 40.0F  /* meetings of a word by which its pairs count half */
-#define UNKNOWN_BASE 4.2F   /* of a word of no letters; */
-#define UNKNOWN_LETTER 0.7F /* and each letter makes it rarer */
+#define UNKNOWN_COST 3.0F   /* one word in a thousand is new and no mistake */
 #define NEVER_COST 9.5F     /* of a word that is known and was never met */
 
-struct model model_make(const struct words *words, const struct pairs *pairs)
+struct model model_make(const struct words *words, const struct pairs *pairs,
+                        const struct shape *shape)
 {
-    struct model model = {.words = words, .pairs = pairs};
+    struct model model = {.words = words, .pairs = pairs, .shape = shape};
     float seen = (float)words_seen(words);
 
     model.live_share = LIVE_SHARE_MAX * seen / (seen + LIVE_HALF);
@@ -32,9 +32,9 @@ float model_word(const struct model *model, const struct word *word)
     return cost;
 }
 
-float model_unknown(size_t letter_count)
+float model_unknown(const struct model *model, const struct letters *letters)
 {
-    return UNKNOWN_BASE + UNKNOWN_LETTER * (float)letter_count;
+    return UNKNOWN_COST + shape_cost(model->shape, letters);
 }
 
 float model_after(const struct model *model, wordid first, wordid second, float word_cost)

@@ -19,6 +19,7 @@ struct speller {
     struct words *words;
     struct pairs *pairs;
     struct deletes *deletes;
+    struct shape *shape;
     char *snapshot_path; /* NULL: nothing is kept */
     bool is_fresh;
     _Atomic uint64_t refused_count;
@@ -66,6 +67,7 @@ int speller_open(const struct speller_options *options, struct speller **speller
         return err_set(err, rc, "spelling cannot start: %s", reason.text);
     }
     deletes_build(new->deletes);
+    new->shape = shape_new(new->words);
     epoch_reclaim(new->epoch);
     *speller = new;
     return 0;
@@ -75,6 +77,7 @@ void speller_close(struct speller *speller)
 {
     if (!speller)
         return;
+    shape_free(speller->shape);
     deletes_free(speller->deletes);
     pairs_free(speller->pairs);
     words_free(speller->words);
@@ -127,7 +130,7 @@ struct speller_sizes speller_sizes(const struct speller *speller)
         .refused_count =
             atomic_load_explicit(&((struct speller *)speller)->refused_count, memory_order_relaxed),
         .memory_size = words_memory(speller->words) + pairs_memory(speller->pairs) +
-                       deletes_memory(speller->deletes),
+                       deletes_memory(speller->deletes) + shape_memory(),
         .is_fresh = speller->is_fresh,
     };
 }
@@ -142,7 +145,7 @@ static int run(struct speller *speller, struct bytes text, bool is_eager, struct
     if (rc)
         return rc;
     epoch_enter(slot);
-    model = model_make(speller->words, speller->pairs);
+    model = model_make(speller->words, speller->pairs, speller->shape);
     check_run(&model, speller->deletes, text, is_eager, arena, result);
     epoch_exit(slot);
     epoch_leave(slot);

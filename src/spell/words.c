@@ -24,7 +24,7 @@ enum {
     LETTER_CHUNK_SIZE = 1 << 18,
     LETTER_CHUNK_COUNT = SPELL_WORD_COUNT_MAX / LETTER_CHUNK_SIZE * (SPELL_WORD_SIZE_MAX + 1),
     FIRST_BITS = 12,
-    RIGHT_BITS_FIRST = 12,
+    RIGHT_BITS_MIN = 4,
 };
 
 struct slots {
@@ -66,8 +66,8 @@ struct words *words_new(struct epoch *epoch)
     struct words *words = mem_zero(sizeof(*words));
 
     words->epoch = epoch;
-    words->right_bits = RIGHT_BITS_FIRST;
-    words->right = mem_array((size_t)1 << RIGHT_BITS_FIRST, sizeof(*words->right));
+    words->right_bits = RIGHT_BITS_MIN;
+    words->right = mem_array((size_t)1 << RIGHT_BITS_MIN, sizeof(*words->right));
     atomic_init(&words->slots, slots_new(FIRST_BITS));
     atomic_init(&words->memory, sizeof(*words));
     return words;
@@ -215,52 +215,46 @@ void words_set_base(struct words *words, wordid id, uint8_t rarity, bool is_righ
     word->is_right = is_right;
 }
 
-/* Half of its hash: of a million forms, one in two thousand million other words is taken for one.
- */
-static uint32_t fingerprint(uint64_t hash)
+void words_expect_right(struct words *words, size_t count)
 {
-    uint32_t low = (uint32_t)hash;
-
-    return low ? low : 1;
-}
-
-static void right_put(uint32_t *table, unsigned bits, uint32_t print)
-{
-    size_t mask = ((size_t)1 << bits) - 1;
-    size_t place = print & mask;
-
-    while (table[place] && table[place] != print)
-        place = (place + 1) & mask;
-    table[place] = print;
-}
-
-void words_add_right(struct words *words, const uint8_t *letters, size_t size)
-{
-    if (words->right_count >= (size_t)1 << words->right_bits >> 1) {
-        uint32_t *new = mem_array((size_t)2 << words->right_bits, sizeof(*new));
-
-        for (size_t i = 0; i < (size_t)1 << words->right_bits; i++) {
-            if (words->right[i])
-                right_put(new, words->right_bits + 1, words->right[i]);
-        }
-        free(words->right);
-        words->right = new;
+    assert(words->right_count == 0);
+    while (((size_t)1 << words->right_bits >> 1) < count)
         words->right_bits++;
-        atomic_fetch_add(&words->memory, sizeof(*new) << (words->right_bits - 1));
-    }
-    right_put(words->right, words->right_bits, fingerprint(hash64(bytes_make(letters, size))));
+    free(words->right);
+    words->right = mem_array((size_t)1 << words->right_bits, sizeof(*words->right));
+    atomic_fetch_add(&words->memory, sizeof(*words->right) << words->right_bits);
+}
+
+/* One half of the hash is the place, the other is kept: of two thousand million words that are not
+ * right, one is taken for right. */
+static uint32_t *right_slot(const struct words *words, uint64_t hash, uint32_t *print)
+{
+    size_t mask = ((size_t)1 << words->right_bits) - 1;
+    size_t place = (uint32_t)hash & mask;
+
+    *print = (uint32_t)(hash >> 32) | 1; /* never 0, which is an empty slot */
+    while (words->right[place] && words->right[place] != *print)
+        place = (place + 1) & mask;
+    return &words->right[place];
+}
+
+bool words_add_right(struct words *words, const uint8_t *letters, size_t size)
+{
+    uint32_t print;
+    uint32_t *slot = right_slot(words, hash64(bytes_make(letters, size)), &print);
+
+    if (words->right_count == (size_t)1 << words->right_bits >> 1)
+        return false;
     words->right_count++;
+    *slot = print;
+    return true;
 }
 
 bool words_is_right(const struct words *words, const uint8_t *letters, size_t size)
 {
-    uint32_t print = fingerprint(hash64(bytes_make(letters, size)));
-    size_t mask = ((size_t)1 << words->right_bits) - 1;
-    size_t place = print & mask;
+    uint32_t print;
 
-    while (words->right[place] && words->right[place] != print)
-        place = (place + 1) & mask;
-    return words->right[place] == print;
+    return *right_slot(words, hash64(bytes_make(letters, size)), &print) == print;
 }
 
 void words_see(struct words *words, wordid id, uint32_t count)

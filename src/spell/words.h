@@ -41,9 +41,11 @@ void words_free(struct words *words);         /* NULL is fine */
 /* Finds the word or adds it; WORDID_NONE when there is no room for another. The writer's. */
 wordid words_add(struct words *words, const uint8_t *letters, size_t size);
 
-/* Before there are readers: a word of the base, or a form that is right and never met. */
+/* Before there are readers: a word of the base; or, after their number, the forms that are right
+ * and never met (false: there are more than were expected). */
 void words_set_base(struct words *words, wordid id, uint8_t rarity, bool is_right);
-void words_add_right(struct words *words, const uint8_t *letters, size_t size);
+void words_expect_right(struct words *words, size_t count);
+bool words_add_right(struct words *words, const uint8_t *letters, size_t size);
 
 /* Counts one more meeting. The writer's. */
 void words_see(struct words *words, wordid id, uint32_t count);
