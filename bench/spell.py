@@ -7,7 +7,7 @@ The test sets lie outside of the project, in ../shared/data/spell or where TORG_
   that differs. Precision, recall and F1 of the corrections made.
 - english-1.txt (Norvig): `right: wrong …`. The share of wrong words whose correction is the right
   one, and the share of right words that are changed.
-Neither has been used to set any weight. --wrong writes what was missed, for people to read.
+No weight was fitted to them; docs/spelling.md says how each was set. --wrong writes what was missed.
 The last line has the figures as key=value.
 """
 import argparse
@@ -20,15 +20,19 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("TORG_SPELL_DATA") or TOP.parent / "shared/data/spell")
-BUILD = pathlib.Path(os.environ.get("TORG_BUILD", TOP / "build-bench"))
+PROGRAM = pathlib.Path(os.environ.get("TORG_BUILD", TOP / "build-bench")) / "bench/bench-spell"
 GROUPS = [(1, 1), (1, 2), (2, 1), (1, 3), (3, 1), (1, 0), (0, 1)]
 BARS = {"ru_f1": 55, "en_fixed": 70, "us_a_word": 50}
 GOALS = {"ru_f1": 69.5, "en_fixed": 79, "us_a_word": 50}
 
 
+def has_data():
+    return (DATA / "english-1.txt").exists()
+
+
 def run(command, lines):
     text = "".join(line + "\n" for line in lines)
-    done = subprocess.run([BUILD / "bench/bench-spell", command], input=text, text=True, check=True,
+    done = subprocess.run([PROGRAM, command], input=text, text=True, check=True,
                           capture_output=True)
     return done.stdout.splitlines()
 
@@ -126,7 +130,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--wrong", type=pathlib.Path)
     args = parser.parse_args()
-    if not (DATA / "english-1.txt").exists():
+    if not has_data():
         sys.exit(f"bench spell: no test data in {DATA}; TORG_SPELL_DATA names its folder")
     wrong = []
     precision, recall, f1, sentences = russian(wrong)
@@ -153,4 +157,5 @@ def main():
     print(" ".join(f"{name}={figure:.1f}" for name, figure in figures.items()))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -17,6 +17,8 @@
 #define COST_NEVER 8.5F  /* of a right word that is never met */
 #define COST_LAST 1.0F   /* more if only the last letter differs: another form of the word */
 #define COST_NAME 1.0F   /* more to change a word that no dictionary has and a capital begins */
+#define COST_PAIR 2.0F   /* by so much a pair may turn the scale */
+#define COST_SIGN 1.2F   /* of each sign of a run that is no word in its own script */
 #define COST_LAYOUT 2.0F
 #define COST_SCRIPT 3.2F
 #define COST_BLANK 2.0F /* left out */
@@ -128,14 +130,15 @@ static float mistake(const struct letters *typed, const uint8_t *meant, size_t m
            (is_ending(typed, meant, meant_size) ? COST_LAST : 0);
 }
 
-/* The words some edits away. What cannot be better than the word as it stands is not weighed. */
+/* The words some edits away. What cannot be better than the word as it stands, not even by what
+ * stands before it, is not weighed. */
 static void offer_near(struct candidate_maker *maker, const struct letters *typed,
                        unsigned distance, float error, enum spell_reason reason,
                        struct candidates *candidates)
 {
     static const float cost_min[] = {0, 1.3F, 3.0F};
     const struct words *words = maker->model.words;
-    float limit = total(&candidates->at[0]);
+    float limit = total(&candidates->at[0]) + (maker->model.live_share > 0 ? COST_PAIR : 0);
 
     deletes_find(maker->deletes, typed, distance, &maker->near);
     for (size_t i = 0; i < maker->near.count; i++) {
@@ -278,7 +281,7 @@ void candidates_make(struct candidate_maker *maker, const struct letters *typed,
     bool is_known = standing.is_right || standing.is_live;
 
     keep(typed, &standing, candidates);
-    if (is_known && standing.cost < COST_COMMON)
+    if (standing.is_right && standing.cost < COST_COMMON)
         return;
     if (typed->size >= LAYOUT_SIZE_MIN && !is_known)
         offer_layout(maker, typed, error, candidates);
@@ -305,7 +308,7 @@ bool candidates_read_layout(struct candidate_maker *maker, struct bytes text,
     if (id == WORDID_NONE || !words_get(maker->model.words, id)->is_right)
         return false;
     keep(&letters,
-         &(struct standing){.id = WORDID_NONE, .cost = model_unknown(&maker->model, &letters)},
+         &(struct standing){.id = WORDID_NONE, .cost = COST_SIGN * (float)(letters.size + 2)},
          candidates);
     offer_word(maker, id, COST_LAYOUT + COST_CHANGE, SPELL_LAYOUT, candidates);
     return true;

@@ -32,6 +32,7 @@
 #define COST_SECOND 0.4F  /* more for each edit after the first */
 
 enum {
+    LETTER_V = LETTER_CYRILLIC + 2,
     LETTER_D = LETTER_CYRILLIC + 4,
     LETTER_Z = LETTER_CYRILLIC + 7,
     LETTER_N = LETTER_CYRILLIC + 13,
@@ -166,6 +167,7 @@ static float omitted(const uint8_t *meant, size_t size, size_t i)
         return is_verb_ending(meant, size, i) ? COST_ENDING : COST_SIGN;
     if ((letter == LETTER_T && before == LETTER_S && (after == LETTER_N || after == LETTER_L)) ||
         (letter == LETTER_D && before == LETTER_Z && after == LETTER_N) ||
+        (letter == LETTER_V && after == LETTER_S && i + 2 < size && meant[i + 2] == LETTER_T) ||
         (letter == 'e' && i + 1 == size))
         return COST_SILENT;
     return COST_OMITTED + (i == 0 ? COST_FIRST : 0);

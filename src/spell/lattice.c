@@ -4,6 +4,10 @@
 
 #include <assert.h>
 
+#define SAME_WAY                                                                                   \
+    1.5F /* who typed one word with the wrong layout or script typed the next so too               \
+          */
+
 enum { BEGIN = UINT8_MAX };
 
 /* The best path that ends with a candidate: its cost, and the candidate before. */
@@ -30,6 +34,13 @@ static float step_cost(const struct lattice *lattice, const struct model *model,
            model_after(model, before, candidate->first, candidate->first_cost);
 }
 
+static float same_way(const struct candidate *previous, const struct candidate *candidate)
+{
+    bool is_way = candidate->reason == SPELL_LAYOUT || candidate->reason == SPELL_TRANSLITERATION;
+
+    return is_way && previous->reason == candidate->reason ? SAME_WAY : 0;
+}
+
 static void weigh(const struct lattice *lattice, const struct model *model, wordid before,
                   size_t token, size_t index, struct paths *paths)
 {
@@ -47,7 +58,7 @@ static void weigh(const struct lattice *lattice, const struct model *model, word
 
             if (previous->at[i].span != span)
                 continue;
-            cost = paths->at[token - span][i].cost +
+            cost = paths->at[token - span][i].cost - same_way(&previous->at[i], candidate) +
                    step_cost(lattice, model, previous->at[i].last, token, candidate);
             if (cost < step->cost)
                 *step = (struct step){cost, (uint8_t)(token - span), (uint8_t)i};

@@ -38,6 +38,12 @@ static void take_folded(struct reading *reading, uint32_t code)
         reading->has_latin = true;
 }
 
+static bool is_big(uint32_t code)
+{
+    return (code >= 'A' && code <= 'Z') ||
+           (code >= CYRILLIC_CAPITAL - 0x10 && code < CYRILLIC_FIRST);
+}
+
 /* True if the code point belongs to the token. */
 static bool take(struct reading *reading, uint32_t code)
 {
@@ -48,10 +54,10 @@ static bool take(struct reading *reading, uint32_t code)
     for (size_t i = 0; i < count; i++) {
         switch (folded[i].class) {
         case CHAR_LETTER:
-            if (reading->letter_count == 0)
-                reading->is_capital = folded[i].code != code && code != 0x451;
-            else if (folded[i].code == code || code == 0x451)
+            if (!is_big(code))
                 reading->has_small = true;
+            else if (reading->letter_count == 0)
+                reading->is_capital = true;
             take_folded(reading, folded[i].code);
             any = true;
             break;

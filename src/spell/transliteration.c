@@ -166,6 +166,8 @@ static void extend(const struct letters *letters, unsigned at, struct stage *sta
             for (size_t m = 0; m < stages[0].count; m++) {
                 struct partial partial = stages[0].at[m];
 
+                if (partial.letters.size + rule->to[k].size > SPELL_WORD_SIZE_MAX)
+                    continue;
                 for (unsigned n = 0; n < rule->to[k].size; n++)
                     letters_add(&partial.letters, rule->to[k].at[n]);
                 partial.doubt = (uint8_t)(partial.doubt + k + !is_first);
