@@ -51,6 +51,7 @@ CREATE TABLE registry (
     modify_us BIGINT NOT NULL,
     status BIGINT NOT NULL,     -- 1 alive, 2 a tombstone
     expires_us BIGINT NOT NULL, -- 0: never; of a tombstone when it may be forgotten
+    content BIGINT NOT NULL,    -- XXH3-64 of what the write said: the same again is a duplicate
     dictionary BIGINT NOT NULL, -- that the document is packed with; 0: none
     document BYTEA NOT NULL,    -- RawDocument without pk, epoch, version and times, packed (base/pack.h)
     PRIMARY KEY (client_id, hash, pk)

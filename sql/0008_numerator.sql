@@ -2,7 +2,7 @@
 -- Permanent numbers of documents (src/numerator). A space is the numbers of one collection: of a
 -- client. Written by the owner of the shard alone, under its fence.
 
--- T.S.V.G of each shard, and how its numbers are used up.
+-- T.S.V.G of each shard.
 CREATE TABLE number_space (
     space BIGINT NOT NULL,
     shard BIGINT NOT NULL,
@@ -10,32 +10,45 @@ CREATE TABLE number_space (
     scheme BIGINT NOT NULL,     -- S
     rebuild BIGINT NOT NULL,    -- V
     generation BIGINT NOT NULL, -- G
-    next_id BIGINT NOT NULL,    -- all numbers below were given once
+    change_no BIGINT NOT NULL,  -- grows when numbers are given or taken back: what the owner holds
+                                -- in memory follows it
     PRIMARY KEY (space, shard)
 );
 
--- A slot: a number, and the key it belongs to. A key that is gone keeps it for its time to live;
--- then the key is taken off, and the number is held, and free after that.
+-- Keys and their numbers. A key that is gone keeps its own for its time to live.
+-- No index but the primary key can be taken for a look-up by key: without statistics both stores
+-- take a shard for a few rows, and would read all of it.
 CREATE TABLE number_slot (
     space BIGINT NOT NULL,
     shard BIGINT NOT NULL,
+    key BYTEA NOT NULL,
     doc_id BIGINT NOT NULL,
-    key BYTEA,                    -- NULL: it belongs to nobody
-    class TEXT NOT NULL,          -- placement class; '' none
-    birth_generation BIGINT NOT NULL, -- of its present owner
-    seen_generation BIGINT NOT NULL,  -- the last the key was there in; of a free one, freed in
-    gone_us BIGINT NOT NULL,      -- since when the key is gone; 0: it is there
-    PRIMARY KEY (space, shard, doc_id)
+    class TEXT NOT NULL,              -- placement class, that of its extent; '' none
+    birth_generation BIGINT NOT NULL, -- that the key got the number in
+    seen_generation BIGINT NOT NULL,  -- of a gone one, the last it was there in
+    gone_us BIGINT NOT NULL,          -- since when it is gone; 0: it is there
+    PRIMARY KEY (space, shard, key)
 ) /* sqlite: WITHOUT ROWID */;
-CREATE UNIQUE INDEX number_key ON number_slot (space, shard, key) WHERE key IS NOT NULL;
+CREATE UNIQUE INDEX number_doc ON number_slot (doc_id, space, shard);
 CREATE INDEX number_gone ON number_slot (space, shard, gone_us, doc_id) WHERE gone_us > 0;
 
--- Runs of numbers that belong to a placement class.
+-- Numbers that were taken off their keys: held at first, then to be given again.
+CREATE TABLE number_free (
+    space BIGINT NOT NULL,
+    shard BIGINT NOT NULL,
+    doc_id BIGINT NOT NULL,
+    class TEXT NOT NULL,
+    generation BIGINT NOT NULL, -- the last it belonged to a key in
+    freed_us BIGINT NOT NULL,
+    PRIMARY KEY (space, shard, doc_id)
+) /* sqlite: WITHOUT ROWID */;
+
+-- Runs of consecutive numbers, each of one placement class.
 CREATE TABLE number_extent (
     space BIGINT NOT NULL,
     shard BIGINT NOT NULL,
     first_id BIGINT NOT NULL,
     class TEXT NOT NULL,
-    next_id BIGINT NOT NULL, -- within it
+    next_id BIGINT NOT NULL, -- all below, in it, were given
     PRIMARY KEY (space, shard, first_id)
 ) /* sqlite: WITHOUT ROWID */;

@@ -173,7 +173,7 @@ enum {
     /* ---- coord ---- */
     COORD_NAME_SIZE_MAX = 64,          /* members, sets and keys: parts of paths and of log lines */
     COORD_SHARD_COUNT_MAX = 1024,      /* of one set; each costs a node and a read at a rebalance */
-    COORD_SET_COUNT_MAX = 32,          /* joined by one member: a few for each role */
+    COORD_SET_COUNT_MAX = 512,         /* joined by one member: one for each client, twice */
     COORD_MEMBER_COUNT_MAX = 256,      /* of one set: a machine each, by far more than planned */
     COORD_REGISTER_COUNT_MAX = 1024,   /* of the embedded backend, which keeps them in memory */
     COORD_VALUE_SIZE_MAX = 64 << 10,   /* a register is a pointer or a small state, not a file */
@@ -251,6 +251,36 @@ enum {
     OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
     ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
     ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
+    /* ---- registry: clients ---- */
+    CLIENT_NAME_SIZE_MAX = 40,   /* part of names of topics and sets */
+    CLIENT_COUNT_MAX = 256,      /* the map of all of them is one register of coord */
+    CLIENT_REFRESH_MS = 1000,    /* a view is looked at again; writes confirm theirs anyway */
+    CLIENT_SHARD_COUNT_MAX = 64, /* a partition and an owner each */
+    /* ---- registry: documents ---- */
+    DOCUMENT_BATCH_COUNT_MAX = 1000,    /* one transaction */
+    DOCUMENT_PK_SIZE_MAX = 200,         /* part of keys and of hits */
+    DOCUMENT_SIZE_MAX = 256 << 10,      /* encoded; an offer has 100 KB */
+    DOCUMENT_FIELD_COUNT_MAX = 250,     /* of one document; an offer has up to 200 attributes */
+    DOCUMENT_FIELD_NAME_SIZE_MAX = 80,  /* told in errors, queries and facets */
+    DOCUMENT_CLASS_SIZE_MAX = 64,       /* of placement: a category's id */
+    DOCUMENT_TEXT_SIZE_MAX = 128 << 10, /* of one text or stored field */
+    DOCUMENT_PATH_DEPTH_MAX = 16,       /* parts of a category's path */
+    DOCUMENT_SCHEMA_COUNT_MAX = 1000,   /* fields of an epoch; the index has some of its own */
+    DOCUMENT_TEXT_FIELD_COUNT_MAX = 4,  /* a shard keeps lengths of so many */
+    DOCUMENT_ATTEMPT_COUNT_MAX = 20,    /* a batch outrun this often by changes of the schema */
+    DOCUMENT_PACK_SIZE_MIN = 64,        /* smaller ones gain nothing, even with a dictionary */
+    DOCUMENT_INBOX_POLL_MS = 200,       /* how soon a stop is seen */
+    DOCUMENT_INBOX_RETRY_MS = 500,      /* after a failure of the store or of the topics */
+    DOCUMENT_TOPIC_PARTITION_COUNT = 8, /* of `documents`, if it is not there yet */
+    DOCUMENT_TOPIC_RETENTION_S = 7 * 24 * 3600, /* a receiver stopped for longer misses some */
+    SWEEP_CHUNK_COUNT = 200,        /* ends of documents in one transaction: 5 ms of the writer */
+    SWEEP_PERIOD_MS = 1000,         /* how late an end is seen */
+    SWEEP_DELAY_S = 3600,           /* a tombstone that is still needed is looked at again after */
+    SWEEP_ANNOUNCE_COUNT = 30,      /* rounds after which the clients are announced once more */
+    DICTIONARY_SIZE_MAX = 16 << 10, /* stays in cache; more packs no better */
+    DICTIONARY_SAMPLE_SIZE = 512 << 10, /* of documents it is trained with: thirty times it */
+    DICTIONARY_SAMPLE_COUNT_MAX = 4096, /* and how many at most */
+    DICTIONARY_COLLECTING_MAX = 16,     /* clients whose samples are held at a time */
     /* ---- index: postings ---- */
     TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10,  /* places of blocks are u32 in steps of 8 bytes */
     TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
@@ -310,6 +340,23 @@ enum {
     LEXICON_FRAME_SIZE_MAX = 4 << 20,    /* one checksum of lexicon.log; held while it is read */
     LEXICON_TAIL_COUNT_MAX = 4096,       /* unsorted forms a lookup may scan before a new sort */
     LEXICON_EXPAND_COUNT_MAX = 1024,     /* terms of one prefix or fuzzy word: each is a list */
+    /* ---- documents ---- */
+    COMPOSER_BATCH_COUNT = 100,          /* documents of one record; default, a setting */
+    COMPOSER_BATCH_COUNT_MAX = 1000,     /* as the receiver takes at once */
+    COMPOSER_BATCH_MS = 20,              /* ... or so long since the last; default, a setting */
+    COMPOSER_BATCH_SIZE = 512 << 10,     /* bytes of one record; a topic takes 960 KB */
+    COMPOSER_WORDS_SIZE_MAX = 256 << 10, /* names of an offer's attribute values */
+    COMPOSER_VALUE_SIZE_MAX = 200,       /* free text as a value to choose by */
+    COMPOSER_VALUE_COUNT_MAX = 1 << 20,  /* different ones of an attribute */
+    COMPOSER_SELLER_COUNT_MAX = 1 << 22,
+    COMPOSER_PARTITION_COUNT = 16, /* of the topic documents, when it has to be made */
+    COMPOSER_POLL_MS = 200,        /* how soon a stop is seen */
+    COMPOSER_RETRY_MS = 1000,      /* parked offers are looked at so often; a fault waits so long */
+    COMPOSER_RETRY_COUNT = 100,    /* of them at a time */
+    COMPOSER_BACKOFF_S_MAX = 600,  /* between two tries of one offer */
+    COMPOSER_KNOWN_COUNT_MAX = 10000, /* parked offers whose news are noticed at once */
+    COMPOSER_REASON_SIZE_MAX = 400,
+    COMPOSER_PAGE_COUNT = 50, /* of parked offers; at most ten times as many */
     /* ---- query ---- */
     QUERY_STAGE_COUNT_MAX = 8,           /* of one request */
     QUERY_FILTER_DEPTH_MAX = 16,         /* and, or, not inside each other */
@@ -318,6 +365,7 @@ enum {
     QUERY_FACET_COUNT_MAX = 64,          /* of one stage */
     QUERY_FACET_BOUND_COUNT_MAX = 33,    /* 32 ranges */
     QUERY_FACET_VALUE_COUNT_MAX = 10000, /* values of one facet that are answered */
+    QUERY_FACET_PART_COUNT_MAX = 65536,  /* of one shard, to be merged with others' */
     QUERY_HIT_COUNT_MAX = 10000,         /* offset and limit together: go on by the cursor */
     QUERY_FORMULA_SIZE_MAX = 2048,       /* bytes */
     QUERY_FORMULA_STEP_COUNT_MAX = 256,  /* operations of one formula */
@@ -345,12 +393,40 @@ enum {
     SPELL_WINDOW_COUNT_MAX = 32,         /* words weighed together; a longer text goes in steps */
     SPELL_BASE_SIZE_MAX = 64 << 20,      /* seven times what two languages take */
     SPELL_SNAPSHOT_SIZE_MAX = 128 << 20, /* all words and pairs at their limits take 60 MB */
+    /* ---- registry: the indexer ---- */
+    INDEXER_BATCH_COUNT = 1000,      /* elements of one round, all lanes */
+    INDEXER_BATCH_SIZE = 8 << 20,    /* their documents as they are kept, packed */
+    INDEXER_BATCH_MEMORY = 64 << 20, /* and unpacked, converted */
+    INDEXER_SEND_SIZE = 8 << 20,     /* of one produce: half of what a topic takes */
+    INDEXER_FAILED_COUNT = 100,      /* elements of a round that failed before */
+    INDEXER_BACKFILL_MS = 50,        /* a backfill's part of a round, while main has little */
+    INDEXER_BACKFILL_COUNT_MIN = 20, /* and at the least so many, or it never ends */
+    INDEXER_LATE_MS = 500,           /* main is later than this: backfill waits */
+    INDEXER_ITEM_US = 200,           /* an element, before any was measured */
+    INDEXER_PENDING_COUNT = 4000,    /* sent elements whose offsets are not moved yet ... */
+    INDEXER_PENDING_MS = 200,        /* ... and for how long: what a crash sends again */
+    INDEXER_TRIM_COUNT = 20000,      /* elements removed by one transaction: all that is pending */
+    INDEXER_SWEEP_COUNT = 500,       /* numbers taken off dead keys by one transaction */
+    INDEXER_SWEEP_MS = 10 * 1000,    /* how often they are looked for */
+    INDEXER_PAUSE_MS = 5,            /* between rounds that are not full: each costs a sync */
+    INDEXER_WAIT_MS_MIN = 5,         /* after a round that found nothing; doubled with each ... */
+    INDEXER_WAIT_MS_MAX = 50,        /* ... up to this: how late writers elsewhere are seen */
+    INDEXER_RETRY_MS_MAX = 2000,     /* the same after failures */
+    INDEXER_KEEPING_MS = 200,        /* new clients, shards gained and lost */
+    INDEXER_LAG_MS = 1000,           /* how often the lag is measured */
+    INDEXER_THREAD_COUNT_MAX = 64,
+    FAILED_PAUSE_MS_MIN = 1000,       /* before the second try; doubled with each ... */
+    FAILED_PAUSE_MS_MAX = 600 * 1000, /* ... up to this */
+    FAILED_PAGE_COUNT = 50,           /* of one answer, unless said */
+    FAILED_PAGE_COUNT_MAX = 1000,
+    FAILED_REPLAY_COUNT = 1000, /* replayed by one transaction */
     /* ---- index: shard ---- */
     SHARD_SEGMENT_COUNT_MAX = 40,  /* parts of a snapshot; then applying waits for merges */
     SHARD_MERGE_COUNT = 8,         /* segments of about one size are merged into one */
     SHARD_MERGE_WINDOW_COUNT = 64, /* owners rewritten in one step: 0.2 ms */
     SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
     SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
+    SHARD_NOTE_SIZE_MAX = 256,                  /* of the caller: a ticket, places in some lanes */
     SHARD_LIVE_SIZE_MAX = 1 << 30,      /* of one checkpoint: a bit a document and segment */
     STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
     STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
@@ -359,6 +435,37 @@ enum {
     STORED_DICTIONARY_SIZE = 16 << 10,  /* stays in cache; four times more packs no better */
     STORED_SAMPLE_SIZE = 2 << 20,       /* of records a dictionary is trained with */
     STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
+    /* ---- numerator ---- */
+    NUMBER_EXTENT_SIZE = 4096,    /* numbers of a placement class that lie together: a window */
+    NUMBER_CLASS_COUNT_MAX = 256, /* of a shard: each may leave most of an extent empty */
+    NUMBER_CLASS_SIZE_MAX = 40,   /* bytes of a class's name */
+    NUMBER_KEY_SIZE_MAX = 1024,   /* bytes: four parts of a pk's size, and some */
+    NUMBER_ID_END = 1 << 30,      /* numbers of a shard: the index has columns by position */
+    NUMBER_SHARD_COUNT_MAX = 4096, /* of a collection; a topic has 256 partitions */
+    NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
+    NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
+    NUMBER_LOAD_COUNT = 2000,     /* rows of one read when what is free is loaded */
+    /* ---- searcher ---- */
+    SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
+    SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */
+    SEARCHER_REPLAY_COUNT = 2000,         /* shown together while far behind */
+    SEARCHER_REPLICA_COUNT_MAX = 256,     /* shards in one process: a thread each, and one more */
+    SEARCHER_SHARD_COUNT_MAX = 1024,      /* of a client */
+    SEARCHER_CLIENT_SIZE_MAX = 40,        /* of a client's name */
+    SEARCHER_MAP_SIZE_MAX = 1 << 20,      /* of the index map */
+    SEARCHER_CHECKPOINT_MS = 600 * 1000,  /* of shards that change little */
+    SEARCHER_DEADLINE_MS = 1000,          /* of a search, unless it says */
+    SEARCHER_DEADLINE_MS_MAX = 60 * 1000, /* of a search that does */
+    SEARCHER_WAIT_COUNT_MAX = 100,        /* tokens of writes that one search waits for */
+    SEARCHER_LIST_COUNT = 1000,           /* documents listed, unless the call says */
+    SEARCHER_LIST_COUNT_MAX = 10000,      /* when it does */
+    SEARCHER_PEER_COUNT_MAX = 32,         /* other searchers that a front knows */
+    SEARCHER_PEER_POLL_MS = 1000,         /* how often they are asked for their freshness */
+    SEARCHER_HEDGE_MS_MIN = 20,           /* a second replica is asked no sooner than this */
+    SEARCHER_ANSWER_SIZE_MAX = 64 << 20,  /* of a shard in another process */
+    SEARCHER_ASK_COUNT_MAX = 64,          /* shards asked at once by one process */
+    SEARCHER_ASK_QUEUE_MAX = 4096,        /* and those that wait for that */
+    SEARCHER_CURSOR_SIZE_MAX = 256 << 10, /* words and places of many shards */
 };
 
 #endif

@@ -146,6 +146,106 @@ const struct setting setting_table[SETTING_COUNT] = {
                               .max = 365LL * DAY_US,
                               .help = "How long it is kept what became of each row of a feed. A "
                                       "task that is held longer than this is dropped."},
+    [SETTING_REGISTRY_SHARDS] = {.name = "registry.shards",
+                                 .default_text = "1",
+                                 .kind = SETTING_NUMBER,
+                                 .min = 1,
+                                 .max = CLIENT_SHARD_COUNT_MAX,
+                                 .help = "Into how many shards the documents of a new client are "
+                                         "spread; a client keeps its number for ever."},
+    [SETTING_REGISTRY_TOMBSTONE_LIFE] =
+        {.name = "registry.tombstone_life",
+         .default_text = "30d",
+         .kind = SETTING_DURATION,
+         .min = SECOND_US,
+         .max = 3650LL * DAY_US,
+         .help = "How long a deleted document is remembered: an older write that comes within "
+                 "this time does not bring it back."},
+    [SETTING_COMPOSER_BATCH_COUNT] = {.name = "composer.batch_count",
+                                      .default_text = "100",
+                                      .kind = SETTING_NUMBER,
+                                      .min = 1,
+                                      .max = COMPOSER_BATCH_COUNT_MAX,
+                                      .help = "Documents made of offers are sent to the registry "
+                                              "when so many are ready ..."},
+    [SETTING_COMPOSER_BATCH_TIME] = {.name = "composer.batch_time",
+                                     .default_text = "20ms",
+                                     .kind = SETTING_DURATION,
+                                     .max = MINUTE_US,
+                                     .help = "... or when so much time has passed since the "
+                                             "partition's last ones."},
+    [SETTING_COMPOSER_STRICT] = {.name = "composer.strict",
+                                 .default_text = "false",
+                                 .kind = SETTING_BOOL,
+                                 .help =
+                                     "An offer that cannot be made into a document holds up all "
+                                     "later ones of its partition, instead of being parked."},
+    [SETTING_REGISTRY_INDEXERS] = {.name = "registry.indexers",
+                                   .default_text = "2",
+                                   .kind = SETTING_NUMBER,
+                                   .min = 1,
+                                   .max = INDEXER_THREAD_COUNT_MAX,
+                                   .help = "Threads that send changes to the index. A shard is "
+                                           "worked on by one at a time."},
+    [SETTING_REGISTRY_TRY_COUNT] = {.name = "registry.try_count",
+                                    .default_text = "8",
+                                    .kind = SETTING_NUMBER,
+                                    .min = 1,
+                                    .max = 100,
+                                    .help = "How often a document that cannot be indexed is tried "
+                                            "before it is parked and waits for a person (torg "
+                                            "queue list)."},
+    [SETTING_REGISTRY_MAIN_WEIGHT] = {.name = "registry.main_weight",
+                                      .default_text = "9",
+                                      .kind = SETTING_NUMBER,
+                                      .min = 1,
+                                      .max = 1000,
+                                      .help = "Share of the lane main in a full batch to the "
+                                              "index, beside registry.backfill_weight."},
+    [SETTING_REGISTRY_BACKFILL_WEIGHT] = {.name = "registry.backfill_weight",
+                                          .default_text = "1",
+                                          .kind = SETTING_NUMBER,
+                                          .max = 1000,
+                                          .help = "Share of the lane backfill in a full batch. 0: "
+                                                  "it gets only what main leaves."},
+    [SETTING_REGISTRY_INDEX_RETENTION] =
+        {.name = "registry.index_retention",
+         .default_text = "0s",
+         .kind = SETTING_DURATION,
+         .max = 3650LL * DAY_US,
+         .help = "How long records of index topics are kept; a searcher that was away for longer "
+                 "starts from a copy. 0s: for ever."},
+    [SETTING_REGISTRY_NUMBER_LIFE] =
+        {.name = "registry.number_life",
+         .default_text = "7d",
+         .kind = SETTING_DURATION,
+         .max = 3650LL * DAY_US,
+         .help = "How long a deleted document keeps its number in the index."},
+    [SETTING_REGISTRY_NUMBER_HOLD] = {.name = "registry.number_hold",
+                                      .default_text = "1d",
+                                      .kind = SETTING_DURATION,
+                                      .max = 3650LL * DAY_US,
+                                      .help = "How long nobody gets the number after that."},
+    [SETTING_SEARCHER_SHARDS] = {.name = "searcher.shards",
+                                 .default_text = "",
+                                 .kind = SETTING_LIST,
+                                 .choices = "numbers of shards",
+                                 .optional = true,
+                                 .help = "Shards that this process follows, of every client: "
+                                         "\"0 2 4\". Empty: all."},
+    [SETTING_SEARCHER_REPLICAS] = {.name = "searcher.replicas",
+                                   .default_text = "",
+                                   .kind = SETTING_LIST,
+                                   .choices = "addresses such as http://10.0.0.2:8080",
+                                   .optional = true,
+                                   .help = "Other searchers, asked for shards that this process "
+                                           "does not have ready. Empty: it is alone."},
+    [SETTING_SEARCHER_REPLICAS_KEY] = {.name = "searcher.replicas_key",
+                                       .default_text = "",
+                                       .kind = SETTING_PATH,
+                                       .optional = true,
+                                       .help = "File with the key that other searchers are asked "
+                                               "with (scope search)."},
     [SETTING_LOG_FORMAT] = {.name = "log.format",
                             .default_text = "auto",
                             .kind = SETTING_CHOICE,
@@ -259,6 +359,7 @@ int setting_parse(const struct setting *setting, const char *text, int64_t *numb
     if (!*text && setting->optional)
         return 0;
     switch (setting->kind) {
+    case SETTING_LIST:
     case SETTING_PATH:
         good = *text;
         break;
@@ -322,6 +423,9 @@ void setting_describe(const struct setting *setting, struct buf *out)
     switch (setting->kind) {
     case SETTING_PATH:
         buf_put_text(out, "a path");
+        break;
+    case SETTING_LIST:
+        buf_printf(out, "%s, with blanks between them", setting->choices);
         break;
     case SETTING_ADDRESS:
         buf_put_text(out, "an address such as 127.0.0.1:8080 or [::1]:8080");

@@ -219,30 +219,37 @@ static void any_dense(const struct column_view *view, uint64_t mask, struct wind
     }
 }
 
+static uint64_t mask_of(struct ordinal_table table)
+{
+    uint64_t mask = table.bit_count ? table.bits[0] : 0;
+
+    return table.bit_count < 64 ? mask & ((UINT64_C(1) << table.bit_count) - 1) : mask;
+}
+
+bool value_in(const struct column *column, int64_t value, struct ordinal_table table)
+{
+    if (column_is_mask(column))
+        return ((uint64_t)value & mask_of(table)) != 0;
+    if (column_lists(column))
+        return list_in_table(column_lists(column), (uint64_t)value, table);
+    return in_table(table, (uint64_t)value);
+}
+
 void filter_in(const struct column *column, const struct column_view *view,
                struct ordinal_table table, struct window_bits *bits)
 {
-    bool is_mask = column && column_is_mask(column);
-    uint64_t mask = table.bit_count ? table.bits[0] : 0;
     struct window_bits found;
     struct picked picked;
     uint32_t i;
 
-    if (table.bit_count < 64)
-        mask &= (UINT64_C(1) << table.bit_count) - 1;
-    if (is_mask && view->kind == PAGE_DENSE && view->base == 0) {
-        any_dense(view, mask, bits);
+    if (column && column_is_mask(column) && view->kind == PAGE_DENSE && view->base == 0) {
+        any_dense(view, mask_of(table), bits);
         return;
     }
     pick(view, bits, &picked);
     clear(&found);
     for (i = 0; i < picked.count; i++) {
-        uint64_t value = (uint64_t)view->base + picked.lanes[i];
-        bool in = is_mask                ? (value & mask) != 0
-                  : column_lists(column) ? list_in_table(column_lists(column), value, table)
-                                         : in_table(table, value);
-
-        if (in)
+        if (value_in(column, (int64_t)((uint64_t)view->base + picked.lanes[i]), table))
             window_set(&found, picked.offsets[i]);
     }
     *bits = found;

@@ -30,6 +30,9 @@ struct ordinal_table {
 void filter_in(const struct column *column, const struct column_view *view,
                struct ordinal_table table, struct window_bits *bits);
 
+/* The same of one value, not COLUMN_NULL. */
+bool value_in(const struct column *column, int64_t value, struct ordinal_table table);
+
 /* ---- geo ---- */
 
 struct geo_box {

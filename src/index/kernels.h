@@ -59,6 +59,9 @@ struct kernels {
     /* Where each of the ids, minus base, stands in a block of ascending numbers; -1: nowhere. */
     void (*find_ids16)(const uint16_t block[BLOCK_SIZE], const uint32_t *ids, uint32_t count,
                        uint32_t base, int16_t *indexes);
+    /* The same in up to BLOCK_SIZE numbers, with room for whole rows of 8. The ids ascend. */
+    void (*find_ids)(const uint32_t *block, uint32_t size, const uint32_t *ids, uint32_t count,
+                     int16_t *indexes);
 
     void (*window_and)(struct window_bits *to, const struct window_bits *from);
     void (*window_or)(struct window_bits *to, const struct window_bits *from);

@@ -316,6 +316,25 @@ static void find_ids16(const uint16_t block[BLOCK_SIZE], const uint32_t *list, u
     }
 }
 
+/* Row by row, forwards. What lies behind the size may be anything: it is too late to count. */
+static void find_ids(const uint32_t *block, uint32_t size, const uint32_t *list, uint32_t count,
+                     int16_t *indexes)
+{
+    uint32_t i, at = 0;
+
+    for (i = 0; i < count; i++) {
+        __m256i wanted = _mm256_set1_epi32((int)list[i]), values;
+        uint32_t same, place;
+
+        while (at + WIDE_LANES < size && block[at + WIDE_LANES - 1] < list[i])
+            at += WIDE_LANES;
+        values = _mm256_loadu_si256((const __m256i *)(block + at));
+        same = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi32(values, wanted));
+        place = at + _tzcnt_u32(same) / 4;
+        indexes[i] = (int16_t)(same && place < size ? (int)place : -1);
+    }
+}
+
 static void window_and(struct window_bits *to, const struct window_bits *from)
 {
     unsigned i;
@@ -419,6 +438,7 @@ const struct kernels kernels_avx2 = {
     .list_words = list_words,
     .find_bits = find_bits,
     .find_ids16 = find_ids16,
+    .find_ids = find_ids,
     .window_and = window_and,
     .window_or = window_or,
     .window_andnot = window_andnot,

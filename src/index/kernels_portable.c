@@ -178,6 +178,25 @@ static void find_ids16(const uint16_t block[BLOCK_SIZE], const uint32_t *ids, ui
     }
 }
 
+static void find_ids(const uint32_t *block, uint32_t size, const uint32_t *ids, uint32_t count,
+                     int16_t *indexes)
+{
+    uint32_t i, low = 0;
+
+    for (i = 0; i < count; i++) {
+        uint32_t left = size - low;
+
+        while (left > 0) {
+            uint32_t half = left / 2;
+            bool below = block[low + half] < ids[i];
+
+            low += below ? half + 1 : 0;
+            left = below ? left - half - 1 : half;
+        }
+        indexes[i] = low < size && block[low] == ids[i] ? (int16_t)low : -1;
+    }
+}
+
 static void window_and(struct window_bits *to, const struct window_bits *from)
 {
     unsigned i;
@@ -249,6 +268,7 @@ const struct kernels kernels_portable = {
     .list_words = list_words,
     .find_bits = find_bits,
     .find_ids16 = find_ids16,
+    .find_ids = find_ids,
     .window_and = window_and,
     .window_or = window_or,
     .window_andnot = window_andnot,

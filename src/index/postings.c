@@ -253,7 +253,6 @@ int postings_indexes(struct postings *postings, const docid *ids, uint32_t count
 {
     const uint16_t *ids16;
     const docid *own;
-    uint32_t i, at = 0;
     int rc;
 
     if (postings->kind == BLOCK_BITS) {
@@ -270,10 +269,8 @@ int postings_indexes(struct postings *postings, const docid *ids, uint32_t count
         return rc;
     }
     rc = postings_ids(postings, &own, err);
-    for (i = 0; i < count && !rc; i++) {
-        at += lower_bound(own + at, postings->size - at, ids[i]);
-        indexes[i] = own[at] == ids[i] ? (int16_t)at : -1;
-    }
+    if (!rc)
+        kernels()->find_ids(own, postings->size, ids, count, indexes);
     return rc;
 }
 

@@ -127,9 +127,26 @@ int postings_code_at(struct postings *postings, uint32_t index, uint32_t *code, 
 int postings_occurrences(struct postings *postings, uint32_t index,
                          struct occurrence out[POSTING_OCCURRENCE_MAX], uint32_t *count,
                          struct err *err);
-/* The same without the forms; *tfs has the frequencies, field 0 lowest. */
-int postings_positions(struct postings *postings, uint32_t index,
-                       uint32_t out[POSTING_OCCURRENCE_MAX], uint32_t *tfs, struct err *err);
+
+/* Places of many documents: a position with its field above, which orders as they stand in one. */
+enum { PLACE_FIELD_SHIFT = 28, PLACE_RUN_ROOM = 2 * POSTING_OCCURRENCE_MAX };
+
+struct place_run {
+    uint32_t count;            /* of documents */
+    uint32_t ends[BLOCK_SIZE]; /* of each one's places; they begin where the others' end */
+    uint32_t places[PLACE_RUN_ROOM];
+};
+
+static inline uint32_t place_run_end(const struct place_run *run)
+{
+    return run->count ? run->ends[run->count - 1] : 0;
+}
+
+/* Adds where the word stands in the documents of these indexes, ascending, in the fields of the
+ * mask. *count becomes how many of them found room: at least one in an empty run. Nothing is told
+ * of positions from 1 << PLACE_FIELD_SHIFT on. */
+int postings_places(struct postings *postings, const int16_t *indexes, uint32_t *count,
+                    unsigned fields, struct place_run *run, struct err *err);
 
 /* The occurrences of all postings of the block at hand, in flat arrays. */
 struct occurrence_rows {

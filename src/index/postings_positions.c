@@ -32,11 +32,24 @@ static bool add_up(uint32_t tfs, struct occurrence *out)
     return true;
 }
 
+/* Nearly all are of one or two bytes. */
+static bool list_number(struct bytes *in, uint64_t *value)
+{
+    if (in->size >= 2 && (in->data[0] & in->data[1]) < 128) {
+        bool two = in->data[0] >= 128;
+
+        *value = (in->data[0] & 127U) | (two ? (uint64_t)in->data[1] << 7 : 0);
+        *in = bytes_skip(*in, two ? 2 : 1);
+        return true;
+    }
+    return varint_get(in, value);
+}
+
 static bool list_occurrence(struct bytes *in, struct occurrence *out)
 {
     uint64_t value;
 
-    if (!varint_get(in, &value) || value >> 2 > UINT32_MAX)
+    if (!list_number(in, &value) || value >> 2 > UINT32_MAX)
         return false;
     out->position = (uint32_t)(value >> 2);
     out->form = value & 3;
@@ -46,6 +59,12 @@ static bool list_occurrence(struct bytes *in, struct occurrence *out)
         return false;
     out->form += 3;
     return true;
+}
+
+static uint32_t code_count(const struct text_segment *segment, uint32_t code)
+{
+    return code < SEGMENT_COUNTED_CODES ? segment->occurrence_counts[code]
+                                        : tfs_count(text_segment_tfs(segment, code));
 }
 
 /* Of a short list: those of the postings before are passed over, from where one read last. */
@@ -62,7 +81,7 @@ static bool list_occurrences(struct postings *postings, uint32_t index, struct o
         list->rest = list->occurrences;
     }
     for (i = list->index; i < index; i++)
-        skip += tfs_count(text_segment_tfs(postings->segment, postings->codes[i]));
+        skip += code_count(postings->segment, postings->codes[i]);
     for (i = 0; i < skip; i++) {
         if (!list_occurrence(&list->rest, &passed))
             return false;
@@ -85,8 +104,7 @@ static int block_starts(struct postings *postings, struct err *err)
 
     for (i = 0; i < postings->size && !rc; i++) {
         postings->starts[i] = sum;
-        sum += codes[i] < SEGMENT_COUNTED_CODES ? segment->occurrence_counts[codes[i]]
-                                                : tfs_count(text_segment_tfs(segment, codes[i]));
+        sum += code_count(segment, codes[i]);
     }
     postings->starts[postings->size] = sum;
     return rc;
@@ -181,18 +199,13 @@ static void patch_positions(struct posting_places *places, uint32_t from, uint32
     places->patch_at = at;
 }
 
-/* Distances, as they are packed. */
-static int block_positions(struct postings *postings, uint32_t index, uint32_t count,
+/* Distances from the from-th on, as they are packed. The places are open. */
+static int block_distances(struct postings *postings, uint32_t from, uint32_t count,
                            uint32_t *values, struct err *err)
 {
     struct posting_places *places = &postings->places;
-    uint32_t from, width, i;
-    int rc = postings->has_places ? 0 : open_places(postings, err);
+    uint32_t width = places->position_form.width, i;
 
-    if (rc)
-        return rc;
-    from = postings->starts[index];
-    width = places->position_form.width;
     if (places->position_form.exceptions != places->patch_count) {
         struct bytes patches = places->patches;
 
@@ -213,8 +226,10 @@ static int block_occurrences(struct postings *postings, uint32_t index, struct o
     const struct posting_places *places = &postings->places;
     uint32_t values[POSTING_OCCURRENCE_MAX], i;
     struct bytes patches;
-    int rc = block_positions(postings, index, count, values, err);
+    int rc = postings->has_places ? 0 : open_places(postings, err);
 
+    if (!rc)
+        rc = block_distances(postings, postings->starts[index], count, values, err);
     if (rc)
         return rc;
     for (i = 0; i < count; i++)
@@ -255,33 +270,108 @@ int postings_occurrences(struct postings *postings, uint32_t index,
     return add_up(tfs, out) ? 0 : postings_damaged(postings, "a position out of range", err);
 }
 
-int postings_positions(struct postings *postings, uint32_t index,
-                       uint32_t out[POSTING_OCCURRENCE_MAX], uint32_t *tfs, struct err *err)
+/* ---- places of many documents ---- */
+
+/* Distances of one document become places, on the spot; those of other fields go. Returns how many
+ * are left, or -1: a position is out of range. */
+static int to_places(uint32_t tfs, unsigned fields, uint32_t *values)
 {
-    struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
-    uint32_t code, count, left, i;
-    int rc = postings_code_at(postings, index, &code, err);
+    const uint32_t *next = values;
+    unsigned field;
+    int kept = 0;
 
-    if (rc)
-        return rc;
-    *tfs = text_segment_tfs(postings->segment, code);
-    if (postings->kind == BLOCK_REST) {
-        rc = postings_occurrences(postings, index, occurrences, &count, err);
-        for (i = 0; i < count && !rc; i++)
-            out[i] = occurrences[i].position;
-        return rc;
-    }
-    rc = block_positions(postings, index, tfs_count(*tfs), out, err);
-    for (left = *tfs; left && !rc; left >>= 8) {
+    for (field = 0; field < SEGMENT_FIELD_COUNT && tfs >> field * 8; field++) {
+        bool wanted = fields >> field & 1;
         uint64_t position = 0;
+        unsigned i;
 
-        for (i = 0; i < (left & 255); i++) {
-            position += *out;
-            *out++ = (uint32_t)position;
+        for (i = 0; i < (tfs >> field * 8 & 255); i++) {
+            position += *next++;
+            values[kept] = (uint32_t)position | field << PLACE_FIELD_SHIFT;
+            kept += wanted && !(position >> PLACE_FIELD_SHIFT);
         }
         if (position > UINT32_MAX)
-            return postings_damaged(postings, "a position out of range", err);
+            return -1;
     }
+    return kept;
+}
+
+/* One document's distances, of a block or a list. */
+static int read_distances(struct postings *postings, uint32_t index, uint32_t count,
+                          uint32_t *values, struct err *err)
+{
+    struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
+    uint32_t i;
+
+    if (postings->kind != BLOCK_REST)
+        return block_distances(postings, postings->starts[index], count, values, err);
+    if (postings->entry & SEGMENT_INLINE) {
+        values[0] = postings->entry >> 40 & INLINE_POSITION_MAX;
+        return 0;
+    }
+    if (!list_occurrences(postings, index, occurrences, count))
+        return postings_damaged(postings, "too few occurrences", err);
+    for (i = 0; i < count; i++)
+        values[i] = occurrences[i].position;
+    return 0;
+}
+
+/* The next documents of a block, as long as each has the word once: most of them do. */
+static uint32_t single_places(struct postings *postings, const int16_t *indexes, uint32_t count,
+                              unsigned fields, struct place_run *run)
+{
+    const struct text_segment *segment = postings->segment;
+    struct posting_places *places = &postings->places;
+    uint32_t width = places->position_form.width, end = place_run_end(run), i;
+    const uint32_t *starts = postings->starts;
+
+    for (i = 0; i < count && run->count < BLOCK_SIZE && end < PLACE_RUN_ROOM; i++) {
+        uint32_t index = (uint32_t)indexes[i], from = starts[index], value;
+        unsigned field;
+
+        if (starts[index + 1] != from + 1)
+            break;
+        value = stream_at(places->positions, width, from);
+        patch_positions(places, from, 1, &value);
+        field = (unsigned)__builtin_ctz(text_segment_tfs(segment, postings->codes[index])) / 8;
+        run->places[end] = value | field << PLACE_FIELD_SHIFT;
+        end += (fields >> field & 1) && !(value >> PLACE_FIELD_SHIFT);
+        run->ends[run->count++] = end;
+    }
+    return i;
+}
+
+int postings_places(struct postings *postings, const int16_t *indexes, uint32_t *count,
+                    unsigned fields, struct place_run *run, struct err *err)
+{
+    const struct text_segment *segment = postings->segment;
+    bool packed = postings->kind != BLOCK_REST, single;
+    uint32_t i = 0, end;
+    int rc = packed && !postings->has_places ? open_places(postings, err) : 0; /* and the codes */
+
+    single =
+        packed && !rc && postings->places.position_form.exceptions == postings->places.patch_count;
+    while (!rc) {
+        uint32_t code, size;
+        int kept;
+
+        if (single)
+            i += single_places(postings, indexes + i, *count - i, fields, run);
+        end = place_run_end(run);
+        if (i == *count || run->count == BLOCK_SIZE)
+            break;
+        code = postings->codes[indexes[i]];
+        size = code_count(segment, code);
+        if (size > PLACE_RUN_ROOM - end)
+            break;
+        rc = read_distances(postings, (uint32_t)indexes[i], size, run->places + end, err);
+        kept = rc ? 0 : to_places(text_segment_tfs(segment, code), fields, run->places + end);
+        if (kept < 0)
+            return postings_damaged(postings, "a position out of range", err);
+        run->ends[run->count++] = end + (uint32_t)kept;
+        i++;
+    }
+    *count = i;
     return rc;
 }
 

@@ -48,6 +48,11 @@ void schema_free(struct schema *schema)
     free(schema);
 }
 
+bool field_is_hidden(const struct field *field)
+{
+    return field->name[0] == '_';
+}
+
 const char *field_type_name(enum field_type type)
 {
     static const char *const names[] = {"?",    "text",    "keyword",  "integer", "decimal",

@@ -59,6 +59,8 @@ const struct field *schema_find(const struct schema *schema, struct bytes name);
 /* Whether documents have a column of it. */
 bool field_has_column(const struct field *field);
 bool field_has_dictionary(const struct field *field);
+/* Of whoever keeps the shard, not of its documents: its name begins with "_". */
+bool field_is_hidden(const struct field *field);
 const char *field_type_name(enum field_type type);
 
 /* Bytes with a checksum; decode adds all fields to an empty schema or changes nothing. */

@@ -172,6 +172,11 @@ uint64_t shard_serve_from(const struct shard *shard)
     return shard->serve_from;
 }
 
+const struct schema *shard_schema(const struct shard *shard)
+{
+    return shard->schema;
+}
+
 /* ---- readers ---- */
 
 int shard_reader_new(struct shard *shard, struct shard_reader **out, struct err *err)

@@ -46,6 +46,7 @@ void shard_close(struct shard *shard); /* no reader inside; writes nothing; NULL
  * of a fuzzy checkpoint lie ahead of others), readers get ERR_UNAVAILABLE. */
 uint64_t shard_offset(const struct shard *shard);
 uint64_t shard_serve_from(const struct shard *shard);
+const struct schema *shard_schema(const struct shard *shard); /* grows; any thread may read it */
 
 /* ---- apply ---- */
 
@@ -99,6 +100,12 @@ uint32_t shard_expire(struct shard *shard, int64_t now);
 /* Shows everything since the last call, as one. offset: of the next message. Waits when the
  * background is behind (SHARD_SEGMENT_COUNT_MAX). */
 int shard_publish(struct shard *shard, uint64_t offset, struct err *err);
+
+/* A note of the caller, at most SHARD_NOTE_SIZE_MAX bytes: it becomes the shard's with the next
+ * shard_publish, and a checkpoint keeps the one that was published with the offset that a replay
+ * begins at. So what is read after shard_open tells of exactly what lies below shard_offset. */
+void shard_set_note(struct shard *shard, struct bytes note);
+void shard_note(struct shard *shard, struct buf *note); /* appends it; any thread */
 
 /* Writes a checkpoint now, from any thread but the background's; durable on return. */
 int shard_checkpoint(struct shard *shard, struct err *err);

@@ -604,6 +604,24 @@ int shard_add_field(struct shard *shard, const struct field *field, uint16_t *id
     return rc;
 }
 
+void shard_set_note(struct shard *shard, struct bytes note)
+{
+    assert(note.size <= SHARD_NOTE_SIZE_MAX);
+    shard_lock(shard);
+    shard->next_note.size = (uint32_t)note.size;
+    if (note.size)
+        memcpy(shard->next_note.bytes, note.data, note.size);
+    shard->has_note = true;
+    shard_unlock(shard);
+}
+
+void shard_note(struct shard *shard, struct buf *note)
+{
+    shard_lock(shard);
+    buf_put_raw(note, shard->note.bytes, shard->note.size);
+    shard_unlock(shard);
+}
+
 int shard_publish(struct shard *shard, uint64_t offset, struct err *err)
 {
     int rc = 0;
@@ -612,10 +630,13 @@ int shard_publish(struct shard *shard, uint64_t offset, struct err *err)
     if (offset < shard->offset) {
         rc = err_set(err, ERR_INVALID, "offset %ju is below %ju, which was published before",
                      (uintmax_t)offset, (uintmax_t)shard->offset);
-    } else if (shard->has_batch || offset > shard->offset) {
+    } else if (shard->has_batch || shard->has_note || offset > shard->offset) {
         shard->publish_count++;
         shard->offset = offset;
         shard->has_batch = false;
+        if (shard->has_note)
+            shard->note = shard->next_note;
+        shard->has_note = false;
         shard_show(shard);
     }
     shard_unlock(shard);

@@ -254,6 +254,7 @@ static int load_manifest(struct shard *shard, struct manifest *manifest, struct 
     shard->generation = manifest->generation;
     shard->segment_number = manifest->segment_number;
     shard->offset = manifest->x0;
+    shard->note = manifest->note;
     shard->serve_from = shard->options.is_read_only ? manifest->x0 : manifest->x1;
     snprintf(path, sizeof(path), "%s/lexicon.log", shard->options.dir);
     rc = lexicon_open(path, manifest->lexicon_size, &shard->lexicon, err);

@@ -4,8 +4,9 @@
  *
  *     "TORGSHD1" | format u32 | T S V G u32 × 4 | epoch u64 | averages f32 × 4 | generation u64 |
  *     x0 u64 | x1 u64 | lexicon size u64 | segment number u64 | live size u64 | live hash u64 |
- *     dictionary hash u64 | segment count u32 | stored count u32 | number u64, size u64 a segment |
- *     number u32, size u32, records u32 a stored file | CRC-32C of all before u32
+ *     dictionary hash u64 | segment count u32 | stored count u32 | note size u32 |
+ *     number u64, size u64 a segment | number u32, size u32, records u32 a stored file | note |
+ *     CRC-32C of all before u32
  */
 #include "index/shard_manifest.h"
 
@@ -20,11 +21,12 @@
 #include "base/limits.h"
 
 enum {
-    FORMAT = 1,
-    HEAD_SIZE = 8 + 4 + 16 + 8 + 16 + 8 * 8 + 8,
+    FORMAT = 2,
+    HEAD_SIZE = 8 + 4 + 16 + 8 + 16 + 8 * 8 + 12,
     SEGMENT_SIZE = 16,
     STORED_SIZE = 12,
-    SIZE_MAX_ALL = HEAD_SIZE + OWNER_COUNT * SEGMENT_SIZE + STORED_FILE_COUNT_MAX * STORED_SIZE + 4,
+    SIZE_MAX_ALL = HEAD_SIZE + OWNER_COUNT * SEGMENT_SIZE + STORED_FILE_COUNT_MAX * STORED_SIZE +
+                   SHARD_NOTE_SIZE_MAX + 4,
     PATH_SIZE = 4096,
 };
 
@@ -85,6 +87,7 @@ static void encode(const struct manifest *manifest, struct buf *out)
     put64(out, manifest->dictionary_hash);
     put32(out, manifest->segment_count);
     put32(out, manifest->stored_count);
+    put32(out, manifest->note.size);
     for (i = 0; i < manifest->segment_count; i++) {
         put64(out, manifest->segments[i].number);
         put64(out, manifest->segments[i].size);
@@ -94,6 +97,7 @@ static void encode(const struct manifest *manifest, struct buf *out)
         put32(out, manifest->stored[i].size);
         put32(out, manifest->stored[i].record_count);
     }
+    buf_put_raw(out, manifest->note.bytes, manifest->note.size);
     put32(out, crc32c(0, buf_bytes(out)));
 }
 
@@ -120,6 +124,7 @@ static void decode_head(struct manifest *manifest, struct bytes *in)
     manifest->dictionary_hash = take64(in);
     manifest->segment_count = take32(in);
     manifest->stored_count = take32(in);
+    manifest->note.size = take32(in);
 }
 
 static bool decode(struct manifest *manifest, struct bytes in)
@@ -132,8 +137,9 @@ static bool decode(struct manifest *manifest, struct bytes in)
         return false;
     decode_head(manifest, &in);
     if (manifest->segment_count > OWNER_COUNT || manifest->stored_count > STORED_FILE_COUNT_MAX ||
+        manifest->note.size > SHARD_NOTE_SIZE_MAX ||
         in.size != (size_t)manifest->segment_count * SEGMENT_SIZE +
-                       (size_t)manifest->stored_count * STORED_SIZE + 4)
+                       (size_t)manifest->stored_count * STORED_SIZE + manifest->note.size + 4)
         return false;
     for (i = 0; i < manifest->segment_count; i++) {
         manifest->segments[i].number = take64(&in);
@@ -144,6 +150,7 @@ static bool decode(struct manifest *manifest, struct bytes in)
         manifest->stored[i].size = take32(&in);
         manifest->stored[i].record_count = take32(&in);
     }
+    memcpy(manifest->note.bytes, in.data, manifest->note.size);
     return manifest->x0 <= manifest->x1;
 }
 

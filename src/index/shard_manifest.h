@@ -23,6 +23,12 @@
 #include "index/stored.h"
 #include "index/text_segment.h"
 
+/* What the shard's caller wants to be kept; opaque here. */
+struct note {
+    uint32_t size;
+    uint8_t bytes[SHARD_NOTE_SIZE_MAX];
+};
+
 struct manifest_segment {
     uint64_t number;
     uint64_t size;
@@ -33,7 +39,8 @@ struct manifest {
     uint64_t epoch;
     uint32_t place[4];
     float average_lengths[SEGMENT_FIELD_COUNT];
-    uint64_t x0, x1; /* everything below x0 is in, of what lies between them some */
+    uint64_t x0, x1;  /* everything below x0 is in, of what lies between them some */
+    struct note note; /* as it was at x0 */
     uint64_t lexicon_size;
     uint64_t segment_number; /* the highest ever used */
     uint64_t live_size;

@@ -23,6 +23,7 @@
 #include "index/owners.h"
 #include "index/recent.h"
 #include "index/shard.h"
+#include "index/shard_manifest.h"
 #include "index/stored.h"
 
 struct part {
@@ -87,6 +88,9 @@ struct shard {
     uint64_t offset;
     uint64_t serve_from;
     uint64_t publish_count; /* calls of shard_publish */
+    struct note note;       /* the caller's, of the last publication */
+    struct note next_note;  /* of the next one */
+    bool has_note;          /* it was set since */
     pthread_t applier;      /* who made the open batch */
     uint32_t window_count;
     bool has_batch; /* something was changed since the last shard_publish */

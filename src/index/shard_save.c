@@ -2,10 +2,11 @@
 /*
  * shard_save.c - a checkpoint: everything that is published, in files, while changes go on.
  *
- * x0 is the offset published when it begins: the buffer is closed then, and all before becomes
- * files. Attributes, ends, places of stored fields and the dead are taken later, so they may know
- * of newer changes, up to x1. As every change sets values absolutely and a document that lost its
- * text to a newer buffer is put again by the topic, replaying from x0 gives the right state at x1.
+ * x0 is the offset published when it begins, with the caller's note of that moment: the buffer is
+ * closed then, and all before becomes files. Attributes, ends, places of stored fields and the dead
+ * are taken later, so they may know of newer changes, up to x1. As every change sets values
+ * absolutely and a document that lost its text to a newer buffer is put again by the topic,
+ * replaying from x0 gives the right state at x1.
  *
  * The order matters: ends before attributes, so that what expired between the two is found at
  * load; places of stored fields before the stored files are flushed, so that no place lies behind
@@ -229,6 +230,7 @@ int shard_save(struct shard *shard, struct err *err)
     shard_lock(shard);
     manifest->generation = ++shard->generation;
     manifest->x0 = shard->offset;
+    manifest->note = shard->note;
     change_count = shard->change_count;
     shard->checkpoint_tried = change_count;
     shard_unlock(shard);

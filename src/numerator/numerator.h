@@ -13,8 +13,10 @@
  * With a placement class a key gets a number within the class's extents of NUMBER_EXTENT_SIZE
  * consecutive ones, so that neighbours in the index are alike; holes are refilled within the class.
  *
- * What is kept in memory is what is free, and follows the store only by success: after a failed
- * transaction numbers_reload. Threads: a struct numbers belongs to one, the owner of the shard.
+ * What is kept in memory is what is free (slots.h). Each change is counted in the store, and every
+ * call compares: a transaction that is run again begins anew by itself, and what does not follow
+ * the store any more (a commit whose answer was lost, another owner) is refused until
+ * numbers_reload. Threads: a struct numbers belongs to one, the owner of the shard.
  */
 #ifndef TORG_NUMERATOR_NUMERATOR_H
 #define TORG_NUMERATOR_NUMERATOR_H
@@ -55,15 +57,18 @@ int number_key_join(const struct bytes *parts, uint32_t count, struct bytes *key
 struct number_rules {
     uint32_t ttl_generations;  /* a gone key keeps its number for so many, and ... */
     int64_t ttl_us;            /* ... for this long */
-    uint32_t hold_generations; /* then nobody gets it for so many */
+    uint32_t hold_generations; /* then nobody gets it for so many, and ... */
+    int64_t hold_us;           /* ... for this long */
 };
 
 struct numbers;
 
-/* Loads what is free. ERR_STALE: the ticket is not the newest (fence name: numerator's own). */
+/* Reads what is free; writes nothing. The numbers' kind is the space. ERR_PRECONDITION: the shard
+ * was numbered under another sharding scheme. On failure *numbers is NULL. */
 int numbers_open(struct store *store, int64_t space, uint32_t shard, uint32_t scheme,
                  const struct number_rules *rules, struct numbers **numbers, struct err *err);
 void numbers_close(struct numbers *numbers); /* NULL is fine */
+/* Reads it again; no transaction may be under way. */
 int numbers_reload(struct numbers *numbers, struct err *err);
 
 struct number_ask {
@@ -71,16 +76,17 @@ struct number_ask {
     struct bytes place; /* placement class; empty: none */
     uint32_t doc_id;    /* answered */
     uint32_t birth;     /* answered */
-    bool is_new;        /* answered */
+    bool is_new;        /* answered: it had none before the call */
+    bool is_gone;       /* answered by numbers_find: its time to live runs; give it again */
 };
 
 /* Inside the caller's transaction, which checks the fence: gives each key its number, new ones
- * where it has none; a gone key comes back to its own. Keys may repeat. After the commit call
- * numbers_settle(true), after a failure numbers_settle(false) (a transaction that is run again
- * begins anew by itself). */
+ * where it has none; a gone key comes back to its own. Keys may repeat. All new ones are of one new
+ * generation. When the transaction has ended, numbers_settle. ERR_PRECONDITION: numbers_reload. */
 int numbers_give(struct numbers *numbers, struct store_tx *tx, struct number_ask *asks,
                  uint32_t count, int64_t now_us, struct err *err);
-/* Looks only: found tells which had one (doc_id UINT32_MAX: none). */
+/* Looks only; doc_id NUMBER_NONE: it has none. A gone key still has its own. */
+#define NUMBER_NONE UINT32_MAX
 int numbers_find(struct store_tx *tx, int64_t space, uint32_t shard, struct number_ask *asks,
                  uint32_t count, struct err *err);
 /* The keys' documents are deleted: their time to live begins. Unknown keys are passed. */
@@ -89,8 +95,11 @@ int numbers_leave(struct numbers *numbers, struct store_tx *tx, const struct byt
 /* Takes the numbers of keys past their time to live off them, at most max; *count: how many. */
 int numbers_sweep(struct numbers *numbers, struct store_tx *tx, int64_t now_us, uint32_t max,
                   uint32_t *count, struct err *err);
+/* After the transaction: as committed, or as if it had not been. When it is not known whether it
+ * was committed, false; the next call then finds out and asks for numbers_reload. */
 void numbers_settle(struct numbers *numbers, bool is_committed);
 
+/* Of the last settled state. */
 struct number_version numbers_version(const struct numbers *numbers);
 
 #endif

@@ -2,7 +2,10 @@
 /* place.c - where a key is, and whether data fits a state: see numerator.h. */
 #include <assert.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
+#include "base/limits.h"
+#include "base/varint.h"
 #include "numerator/numerator.h"
 
 int64_t number_key_hash(struct bytes key)
@@ -48,4 +51,33 @@ const char *number_version_misfit(const struct number_version *state,
     if (state->generation < data->generation)
         return "the data has numbers that the state does not know yet (G)";
     return NULL;
+}
+
+/* Several parts begin with a zero byte, which a single one may not: 0 | (varint size | part) ... */
+int number_key_join(const struct bytes *parts, uint32_t count, struct bytes *key,
+                    struct arena *arena, struct err *err)
+{
+    struct buf joined = BUF_INIT(NUMBER_KEY_SIZE_MAX);
+    bool is_wrong;
+
+    if (count == 0 || count > NUMBER_KEY_PART_MAX)
+        return err_set(err, ERR_INVALID, "a key of %u parts: it has 1 to %d", count,
+                       NUMBER_KEY_PART_MAX);
+    if (count == 1 && parts[0].size > 0 && parts[0].data[0] == 0)
+        return err_set(err, ERR_INVALID, "a key begins with a zero byte");
+    if (count == 1)
+        buf_put(&joined, parts[0]);
+    else
+        buf_put_byte(&joined, 0);
+    for (uint32_t i = 0; count > 1 && i < count; i++) {
+        varint_put(&joined, parts[i].size);
+        buf_put(&joined, parts[i]);
+    }
+    *key = arena_copy(arena, buf_bytes(&joined));
+    is_wrong = buf_failed(&joined) || key->size == 0;
+    buf_release(&joined);
+    if (is_wrong)
+        return err_set(err, ERR_INVALID, "a key is empty, or has more than %d bytes",
+                       NUMBER_KEY_SIZE_MAX);
+    return 0;
 }

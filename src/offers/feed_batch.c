@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "offers/bell.h"
+#include "base/bell.h"
 #include "offers/offer_record.h"
 
 /* --- reading --- */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bell.h"
 #include "base/memory.h"
-#include "offers/bell.h"
 #include "offers/feed_batch.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"

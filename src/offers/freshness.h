@@ -24,9 +24,4 @@ struct freshness {
 char *freshness_text(const struct freshness *freshness, struct arena *arena);
 int freshness_parse(struct bytes text, struct freshness *freshness, struct err *err);
 
-/* Unpadded base64url, for tokens of lists too. */
-char *token_text(struct bytes binary, struct arena *arena);
-/* False when it is none, or longer than `limit` bytes. */
-bool token_parse(struct bytes text, size_t limit, struct arena *arena, struct bytes *binary);
-
 #endif

@@ -18,13 +18,13 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/bell.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/violation.h"
 #include "catalog/catalog.h"
 #include "catalog/validate.h"
-#include "offers/bell.h"
 #include "offers/offer_id.h"
 #include "offers/offer_status.h"
 #include "store/store.h"

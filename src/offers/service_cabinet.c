@@ -2,10 +2,10 @@
 /* service_cabinet.c - torg.v1.CabinetService. */
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/token.h"
 #include "base/varint.h"
 #include "net/message.h"
 #include "offers/cabinet.h"
-#include "offers/freshness.h"
 #include "offers/service.h"
 
 enum { PLACE_SIZE_MAX = 3 * VARINT_SIZE_MAX };

@@ -9,8 +9,8 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/token.h"
 #include "net/message.h"
-#include "offers/freshness.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
 #include "offers/service.h"

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/token.h"
 #include "base/varint.h"
 #include "net/message.h"
 #include "offers/feed_apply.h"
@@ -18,7 +19,6 @@
 #include "offers/feed_intake.h"
 #include "offers/feed_rows.h"
 #include "offers/feed_undo.h"
-#include "offers/freshness.h"
 #include "offers/service.h"
 
 /* --- whose --- */

@@ -149,8 +149,10 @@ static int check_bounds(const struct query_facet *source, struct err *err)
 }
 
 int facet_count_make(struct facet_count *facet, const struct snapshot *snapshot,
-                     const struct query_facet *source, struct arena *arena, struct err *err)
+                     const struct query_facet *source, bool is_part, struct arena *arena,
+                     struct err *err)
 {
+    uint32_t most = is_part ? QUERY_FACET_PART_COUNT_MAX : QUERY_FACET_VALUE_COUNT_MAX;
     const struct field *field = NULL;
     int rc = query_field(snapshot, source->field, "facets", &field, err);
 
@@ -158,9 +160,9 @@ int facet_count_make(struct facet_count *facet, const struct snapshot *snapshot,
     rc = rc ? rc : check_bounds(source, err);
     if (rc)
         return rc;
-    if (source->limit > QUERY_FACET_VALUE_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "facets: \"%s\" asks for %u values, at most %d are given",
-                       field->name, source->limit, QUERY_FACET_VALUE_COUNT_MAX);
+    if (source->limit > most)
+        return err_set(err, ERR_LIMIT, "facets: \"%s\" asks for %u values, at most %u are given",
+                       field->name, source->limit, most);
     *facet =
         (struct facet_count){.source = source, .field = field, .min = INT64_MAX, .max = INT64_MIN};
     facet->column = columns_column(snapshot->columns, field->id);
@@ -216,6 +218,48 @@ static void add_tree(struct facet_count *facet, uint32_t window, const struct co
     }
 }
 
+/* The range that the value is in, if any: bounds ascend. */
+static void count_range(struct facet_count *facet, int64_t value)
+{
+    const int64_t *bounds = facet->source->bounds;
+    uint32_t low = 0;
+    uint32_t high = facet->source->bound_count;
+
+    while (low < high) { /* bounds above the value begin at low */
+        uint32_t middle = low + (high - low) / 2;
+
+        if (bounds[middle] <= value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > 0 && low < facet->source->bound_count)
+        facet->counts[low - 1]++;
+}
+
+/* One by one. */
+static void add_listed(struct facet_count *facet, uint32_t window, const struct column_view *view,
+                       const struct facet_hits *hits)
+{
+    uint32_t i;
+
+    for (i = 0; i < hits->count; i++) {
+        int64_t value;
+
+        if (facet->tree) {
+            count_tree(facet, window, view, hits->offsets[i]);
+            continue;
+        }
+        value = view_get(view, hits->offsets[i]);
+        if (value == COLUMN_NULL)
+            continue;
+        if (facet->source->kind == FACET_RANGES)
+            count_range(facet, value);
+        facet->min = value < facet->min ? value : facet->min;
+        facet->max = value > facet->max ? value : facet->max;
+    }
+}
+
 void facet_count_add(struct facet_count *facet, uint32_t window, const struct facet_hits *hits)
 {
     struct column_view view;
@@ -225,7 +269,10 @@ void facet_count_add(struct facet_count *facet, uint32_t window, const struct fa
     column_view(facet->column, window, &view);
     if (view.kind == PAGE_ABSENT)
         return;
-    if (facet->source->kind == FACET_RANGES)
+    if (!hits->bits && (facet->source->kind == FACET_RANGES ||
+                        facet->source->kind == FACET_MIN_MAX || facet->tree))
+        add_listed(facet, window, &view, hits);
+    else if (facet->source->kind == FACET_RANGES)
         facet_ranges(&view, hits->bits, facet->source->bounds, facet->source->bound_count,
                      facet->counts);
     else if (facet->source->kind == FACET_MIN_MAX)

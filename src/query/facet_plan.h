@@ -25,13 +25,15 @@ struct facet_count {
 };
 
 int facet_count_make(struct facet_count *facet, const struct snapshot *snapshot,
-                     const struct query_facet *source, struct arena *arena, struct err *err);
+                     const struct query_facet *source, bool is_part, struct arena *arena,
+                     struct err *err);
 
-/* Hits of one window, as bits and (when they are few) as a list made once for all facets. */
+/* Hits of one window, as bits and (when they are few) as a list made once for all facets; or as a
+ * list alone. */
 struct facet_hits {
-    const struct window_bits *bits;
-    const uint16_t *offsets; /* NULL: many */
-    uint32_t count;          /* of offsets */
+    const struct window_bits *bits; /* NULL: offsets tell all */
+    const uint16_t *offsets;        /* NULL: many */
+    uint32_t count;                 /* of offsets */
 };
 
 void facet_count_add(struct facet_count *facet, uint32_t window, const struct facet_hits *hits);

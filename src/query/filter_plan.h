@@ -39,8 +39,13 @@ int filter_plan_make(struct filter_plan *plan, const struct snapshot *snapshot,
 void conjunct_propose(struct conjunct *conjunct, const struct snapshot *snapshot,
                       struct arena *arena);
 
-/* Keeps the candidates that match. one_by_one: looks at each of them (a choice of the tests). */
+/* Keeps the candidates that match. */
 void conjunct_apply(const struct conjunct *conjunct, uint32_t window, struct window_bits *bits);
+/* The same for few, as a list: of those in the mask `among`, the mask of those that match. */
+uint64_t conjunct_test(const struct conjunct *conjunct, uint32_t window, const uint16_t *offsets,
+                       uint64_t among);
+/* Documents it will be asked about: their values are fetched while others are looked at. */
+void conjunct_prefetch(const struct conjunct *conjunct, const docid *ids, uint32_t count);
 
 /* Whether the document matches, told with its value, child by child. */
 void conjunct_explain(const struct conjunct *conjunct, const struct snapshot *snapshot, docid id,

@@ -28,8 +28,10 @@ int list_make(struct list *list, struct stage *stage, const struct query_plan *p
     uint64_t count;
     int rc = 0;
 
-    *list = (struct list){.stage = stage, .hash = query_hash(plan, source)};
+    *list = (struct list){.stage = stage};
     list->has_cursor = source->cursor.size > 0;
+    if (!source->part)
+        list->hash = query_hash(plan, source);
     if (list->has_cursor)
         rc = cursor_decode(source->cursor, list->hash, stage->sort.count, stage->context->arena,
                            &list->cursor, err);
@@ -47,8 +49,15 @@ int list_make(struct list *list, struct stage *stage, const struct query_plan *p
 int list_begin(struct list *list, bool counts, struct err *err)
 {
     struct stage *stage = list->stage;
+    const struct query_part *part = stage->source->part;
     int rc = stage_begin(stage, list->count_max, counts, err);
 
+    if (!rc && part && part->words && stage->text)
+        rc = text_plan_use_words(stage->text, part->words, err);
+    if (!rc && part && part->after) {
+        stage->best.has_floor = true;
+        stage->best.floor = place_floor(&stage->sort, part->after);
+    }
     if (rc || !list->has_cursor)
         return rc;
     if (stage->text)
@@ -68,63 +77,50 @@ static int compare_ids(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Scores the entries of one window, and computes the formula for them. */
-static int work_on_window(struct stage *stage, struct text_plan *text, struct formula *formula,
-                          struct ranked **entries, uint32_t count, double *values, struct err *err)
+/* Computes the formula for entries of one window, whose scores are known. */
+static void work_on_window(const struct stage *stage, struct formula *formula,
+                           struct ranked **entries, const float *scores, uint32_t count,
+                           double *values)
 {
-    struct query_context *context = stage->context;
-    const struct columns *columns = context->snapshot->columns;
+    const struct columns *columns = stage->context->snapshot->columns;
+    uint16_t *offsets = stage->context->hits->offsets;
     uint32_t window = window_of(entries[0]->id);
-    struct window_hits *hits = context->hits;
-    struct window_bits among = {0};
-    struct window_bits matched;
     uint32_t begun;
     uint32_t i;
-    int rc = 0;
 
-    for (i = 0; i < count; i++) {
-        hits->offsets[i] = (uint16_t)(entries[i]->id & (WINDOW_SIZE - 1));
-        hits->scores[i] = 0;
-        window_set(&among, hits->offsets[i]);
-    }
-    if (text)
-        rc = text_plan_match(text, window, &among, &matched, err);
-    if (text && !rc)
-        rc = text_plan_score(text, window, hits->offsets, count, -INFINITY, hits->scores, err);
-    if (rc)
-        return rc;
+    for (i = 0; i < count; i++)
+        offsets[i] = (uint16_t)(entries[i]->id & (WINDOW_SIZE - 1));
     do {
         begun = columns_read_begin(columns, window);
-        if (formula)
-            formula_compute(formula, window, hits->offsets, count, hits->scores, values);
+        formula_compute(formula, window, offsets, count, scores, values);
     } while (!columns_read_valid(columns, window, begun));
-    for (i = 0; i < count; i++)
-        entries[i]->score = hits->scores[i];
-    return 0;
 }
 
-/* In order of id, so that cursors go forwards: by_id and, with a formula, its values. */
+/* Scores, and with a formula its values, of entries that are put in order of id. */
 static int work_on(struct list *list, struct formula *formula, struct ranked **by_id,
                    uint32_t count, double *values, struct err *err)
 {
     struct stage *stage = list->stage;
-    struct query_context *context = stage->context;
-    struct text_plan *text = NULL;
+    struct arena *arena = stage->context->arena;
+    float *scores = arena_array(arena, count + 1, sizeof(*scores));
+    docid *ids = arena_array(arena, count + 1, sizeof(*ids));
     uint32_t begin;
     uint32_t end;
-    int rc = text_plan_new(context->snapshot, context->analysis, &stage->source->text,
-                           context->tuning, context->arena, &text, err);
+    uint32_t i;
+    int rc = 0;
 
-    if (!rc && text && list->has_cursor)
-        rc = text_plan_use_stats(text, &list->cursor.stats, err);
     if (count)
         qsort(by_id, count, sizeof(struct ranked *), compare_ids);
-    for (begin = 0; begin < count && !rc; begin = end) {
-        for (end = begin + 1;
-             end < count && window_of(by_id[end]->id) == window_of(by_id[begin]->id);)
+    for (i = 0; i < count; i++)
+        ids[i] = by_id[i]->id;
+    if (stage->text)
+        rc = text_plan_score_ids(stage->text, ids, count, scores, err);
+    for (i = 0; i < count && !rc; i++)
+        by_id[i]->score = scores[i];
+    for (begin = 0; formula && begin < count && !rc; begin = end) {
+        for (end = begin + 1; end < count && window_of(ids[end]) == window_of(ids[begin]);)
             end++;
-        rc = work_on_window(stage, text, formula, by_id + begin, end - begin,
-                            values ? values + begin : NULL, err);
+        work_on_window(stage, formula, by_id + begin, scores + begin, end - begin, values + begin);
     }
     return rc;
 }
@@ -184,6 +180,31 @@ static int rerank(struct list *list, struct ranked *entries, uint32_t count, str
     return 0;
 }
 
+/* The values of the second phase, which whoever merges the parts orders by. */
+static int value_entries(struct list *list, struct ranked *entries, uint32_t count, double *values,
+                         struct err *err)
+{
+    struct stage *stage = list->stage;
+    struct arena *arena = stage->context->arena;
+    struct ranked **by_id;
+    double *found;
+    uint32_t i;
+    int rc;
+
+    for (i = 0; i < count; i++)
+        values[i] = NAN;
+    if (!stage->rerank || !count)
+        return 0;
+    if (count > stage->source->rerank_count)
+        count = stage->source->rerank_count;
+    by_id = point_at(entries, count, arena);
+    found = arena_array(arena, count + 1, sizeof(*found));
+    rc = work_on(list, stage->rerank, by_id, count, found, err);
+    for (i = 0; i < count && !rc; i++)
+        values[by_id[i] - entries] = found[i];
+    return rc;
+}
+
 /* ---- the cap ---- */
 
 /* Leaves out what is too much of one value; stops when `enough` are kept. */
@@ -234,6 +255,41 @@ static void put_hits(const struct list *list, const struct ranked *entries, uint
     answer->hit_count = count;
 }
 
+static struct bytes cap_value_of(const struct stage *stage, docid id)
+{
+    const struct columns *columns = stage->context->snapshot->columns;
+    const struct column *column = columns_column(columns, stage->cap_field->id);
+    uint16_t field = stage->cap_field->id;
+    int64_t value = COLUMN_NULL;
+
+    if (column)
+        columns_get(columns, id, &field, 1, &value);
+    if (value == COLUMN_NULL || (uint64_t)value >= dictionary_count(column_dictionary(column)))
+        return BYTES_EMPTY;
+    return arena_copy(stage->context->arena,
+                      dictionary_name(column_dictionary(column), (uint32_t)value));
+}
+
+static int put_ranks(struct list *list, struct ranked *entries, uint32_t count,
+                     struct query_answer *answer, struct err *err)
+{
+    struct stage *stage = list->stage;
+    struct arena *arena = stage->context->arena;
+    struct query_rank *ranks = arena_array(arena, count + 1, sizeof(*ranks));
+    double *values = arena_array(arena, count + 1, sizeof(*values));
+    uint32_t i;
+    int rc = value_entries(list, entries, count, values, err);
+
+    for (i = 0; i < count && !rc; i++) {
+        ranks[i].place = place_of(&stage->sort, &entries[i], stage->context->snapshot, arena);
+        ranks[i].rerank = values[i];
+        if (stage->cap_field)
+            ranks[i].cap_value = cap_value_of(stage, entries[i].id);
+    }
+    answer->ranks = ranks;
+    return rc;
+}
+
 static struct bytes next_cursor(const struct list *list, const struct ranked *last, uint32_t depth)
 {
     const struct stage *stage = list->stage;
@@ -275,9 +331,9 @@ int list_page(struct list *list, struct query_answer *answer, bool *again, struc
 
     *again = false;
     best_sort(&stage->best);
-    if (stage->rerank)
+    if (stage->rerank && !source->part)
         rc = rerank(list, entries, count, err);
-    if (source->cap && !rc) {
+    if (source->cap && !rc && !(source->part && stage->rerank)) {
         count = apply_cap(stage, entries, count, wanted(list));
         *again = count < wanted(list) && !is_all && source->limit > 0;
     }
@@ -296,6 +352,8 @@ int list_page(struct list *list, struct query_answer *answer, bool *again, struc
     if (rc)
         return rc;
     put_hits(list, entries + skip, shown, answer);
+    if (source->part)
+        return put_ranks(list, entries + skip, shown, answer, err);
     if (shown && shown < count - skip && !stage->rerank)
         answer->cursor =
             next_cursor(list, &entries[skip + shown - 1],

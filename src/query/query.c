@@ -48,6 +48,23 @@ static int look_at_clock(int64_t deadline_us, struct err *err)
     return 0;
 }
 
+/* The whole walk of a stage that has no windows; else *windows. */
+static int walk_alone(struct stage *stage, int64_t deadline_us, bool *windows, struct err *err)
+{
+    bool ended = false;
+    int rc = 0;
+
+    *windows = false;
+    if (stage_is_top(stage))
+        return stage_top(stage, err);
+    *windows = !stage->lists;
+    while (stage->lists && !ended && !rc) {
+        rc = stage_list(stage, &ended, err);
+        rc = rc ? rc : look_at_clock(deadline_us, err);
+    }
+    return rc;
+}
+
 /* One walk over the windows for all the lists. */
 static int walk(struct list *lists, uint32_t count, int64_t deadline_us, struct err *err)
 {
@@ -57,11 +74,10 @@ static int walk(struct list *lists, uint32_t count, int64_t deadline_us, struct 
     int rc = look_at_clock(deadline_us, err);
 
     for (i = 0; i < count && !rc; i++) {
-        bool is_top = stage_is_top(lists[i].stage);
+        bool windows;
 
-        if (is_top)
-            rc = stage_top(lists[i].stage, err);
-        next[i] = is_top ? WINDOW_END : stage_next(lists[i].stage, 0);
+        rc = walk_alone(lists[i].stage, deadline_us, &windows, err);
+        next[i] = windows && !rc ? stage_next(lists[i].stage, 0) : WINDOW_END;
     }
     while (!rc) {
         uint32_t window = WINDOW_END;
@@ -193,6 +209,54 @@ int query_run(struct query_engine *engine, const struct query_plan *plan,
         if (rc || (changed && i + 1 < RUN_COUNT_MAX))
             arena_rewind(arena, mark);
     }
+    return rc;
+}
+
+static int compare_words(const void *a, const void *b)
+{
+    return bytes_compare(((const struct query_word *)a)->word,
+                         ((const struct query_word *)b)->word);
+}
+
+/* Inside an epoch. */
+static int count_words(const struct snapshot *snapshot, struct analysis *analysis,
+                       const struct query_stage *stage, struct arena *arena,
+                       struct query_words *words, struct err *err)
+{
+    struct text_plan *plan = NULL;
+    struct text_stats stats = {0};
+    struct query_word *found;
+    uint32_t i;
+    int rc = text_plan_new(snapshot, analysis, &stage->text, NULL, arena, &plan, err);
+
+    *words = (struct query_words){.doc_count = snapshot->text_doc_count};
+    if (rc || !plan)
+        return rc;
+    text_plan_stats(plan, arena, &stats);
+    found = arena_array(arena, stats.count + 1, sizeof(*found));
+    for (i = 0; i < stats.count; i++)
+        found[i] = (struct query_word){
+            arena_copy(arena, lexicon_term(snapshot->lexicon, stats.terms[i].term)),
+            stats.terms[i].doc_count};
+    if (stats.count)
+        qsort(found, stats.count, sizeof(*found), compare_words);
+    for (i = 0; i < stats.count; i++)
+        if (!words->count || !bytes_equal(found[words->count - 1].word, found[i].word))
+            found[words->count++] = found[i];
+    words->words = found;
+    return 0;
+}
+
+int query_count_words(struct query_engine *engine, const struct query_stage *stage,
+                      struct arena *arena, struct query_words *words, struct err *err)
+{
+    const struct snapshot *snapshot = NULL;
+    int rc = shard_enter(engine->reader, &snapshot, err);
+
+    if (rc)
+        return rc;
+    rc = count_words(snapshot, engine->analysis, stage, arena, words, err);
+    shard_exit(engine->reader);
     return rc;
 }
 

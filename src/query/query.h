@@ -136,6 +136,46 @@ struct query_facet {
     uint32_t bound_count;
 };
 
+/* ---- a shard as a part of an index ---- */
+
+/* Whoever merges the answers of several shards tells each of them what a single shard with all
+ * documents would know, and is told where each hit stands. */
+
+struct query_word {
+    struct bytes word;  /* the stem */
+    uint64_t doc_count; /* df, with the masked documents */
+};
+struct query_words {
+    uint64_t doc_count;             /* N */
+    const struct query_word *words; /* ascending by bytes, no word twice */
+    uint32_t count;
+};
+
+enum { SORT_COUNT_MAX = 4 };
+
+/* Where a hit stands in the order: keys as unsigned numbers, the lower the better; those of
+ * keywords are told by their texts, as their numbers are of one shard alone. */
+struct query_place {
+    uint64_t keys[SORT_COUNT_MAX];      /* UINT64_MAX: no value */
+    struct bytes texts[SORT_COUNT_MAX]; /* of keywords; else data is NULL */
+    docid id;
+    uint32_t count; /* of keys */
+};
+
+/* The list of a part is in the order of sorts: with a rerank it is neither reranked nor capped, and
+ * ranks tell what whoever merges needs for both. Facets give QUERY_FACET_PART_COUNT_MAX
+ * values, a page may have one hit more than QUERY_HIT_COUNT_MAX, and there is no cursor. */
+struct query_part {
+    const struct query_words *words; /* NULL: the shard's own */
+    const struct query_place *after; /* goes on behind it; NULL: from the beginning */
+};
+
+struct query_rank {
+    struct query_place place;
+    struct bytes cap_value; /* of the cap's field; data is NULL: none */
+    double rerank;          /* of the first rerank_count; NaN: none */
+};
+
 /* ---- the query ---- */
 
 enum query_total { TOTAL_EXACT, TOTAL_NONE };
@@ -156,6 +196,7 @@ struct query_stage {
     struct bytes cursor; /* of an earlier answer: goes on behind its last hit; no offset with it */
     uint8_t total;       /* enum query_total */
     int64_t now;         /* seconds: for ages in formulas */
+    const struct query_part *part; /* NULL: the shard is the whole index */
 };
 
 /* The list of a stage: all hits by sorts; the first rerank_count of them again by rerank (highest
@@ -171,8 +212,6 @@ struct query_plan {
 };
 
 /* ---- the answer ---- */
-
-enum { SORT_COUNT_MAX = 4 };
 
 struct query_hit {
     docid id;
@@ -198,6 +237,7 @@ struct query_answer {
     struct bytes name;
     uint64_t total;
     const struct query_hit *hits;
+    const struct query_rank *ranks; /* one a hit; of a part, else NULL */
     uint32_t hit_count;
     const struct facet_answer *facets;
     uint32_t facet_count;
@@ -216,6 +256,7 @@ struct query_tuning {
     int8_t use_windows; /* 1, -1: window bitmaps for text always, lists always where it can */
     int8_t use_bounds;  /* 1, -1: skip by score bounds, or score everything */
     int8_t facet_lists; /* 1, -1 */
+    int8_t page_lists;  /* 1, -1: filter, sort and count what text finds as a list, or by windows */
 };
 
 struct query_engine; /* scratch of one thread, reused from query to query */
@@ -228,6 +269,11 @@ void query_engine_free(struct query_engine *engine);
 int query_run(struct query_engine *engine, const struct query_plan *plan,
               const struct query_tuning *tuning, int64_t deadline_us, struct arena *arena,
               struct query_result *result, struct err *err);
+
+/* The words that the stage's text means in this shard, and how many documents have them: what
+ * query_part.words is summed up from. */
+int query_count_words(struct query_engine *engine, const struct query_stage *stage,
+                      struct arena *arena, struct query_words *words, struct err *err);
 
 /* Why the document is (not) a hit of the stage, clause by clause, as lines of text and as a tree
  * for machines. */

@@ -49,7 +49,7 @@ int request_field(const struct request_reader *reader, const struct request_path
                   const char *name, const struct field **field)
 {
     *field = schema_find(reader->schema, bytes_of(name));
-    if (*field)
+    if (*field && !field_is_hidden(*field))
         return 0;
     if (!*name)
         return request_refuse(reader, path, ERR_INVALID, "the name of a field is missing");

@@ -15,7 +15,7 @@ static void list_all(const struct request_reader *reader, bool texts_only,
     for (i = 0; i < field_count; i++) {
         const struct field *field = schema_field(reader->schema, i);
 
-        if (!texts_only || field->type == FIELD_TEXT)
+        if (!field_is_hidden(field) && (!texts_only || field->type == FIELD_TEXT))
             fields[(*count)++] = field;
     }
     *out = fields;

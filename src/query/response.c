@@ -24,7 +24,8 @@ struct responder {
     const struct query_stage *stage;
     const struct query_show *show;
     uint16_t *ids;     /* of the fields shown */
-    bool needs_stored; /* a text or stored field is shown or marked */
+    bool needs_stored; /* a text or stored field is shown or marked, or hits have keys */
+    const struct field *key_field; /* NULL: they have none */
 
     int64_t *values;             /* of the document at hand, by field shown: as they are together */
     struct buf record;           /* its texts and stored fields; owned */
@@ -171,6 +172,15 @@ static uint32_t key_count(const struct query_stage *stage)
     return stage->text.count > 0;
 }
 
+static void show_key(struct responder *responder, Torg__V1__Hit *hit)
+{
+    const struct stored_value *key =
+        responder->key_field ? find_stored(responder, responder->key_field) : NULL;
+
+    if (key)
+        hit->pk = arena_text(responder->arena, key->text);
+}
+
 static int show_hit(struct responder *responder, const struct query_hit *from, Torg__V1__Hit *hit,
                     struct err *err)
 {
@@ -191,6 +201,7 @@ static int show_hit(struct responder *responder, const struct query_hit *from, T
                           &responder->stored_count, err);
     if (rc)
         return rc;
+    show_key(responder, hit);
     show_fields(responder, from->id, hit);
     rc = show_highlights(responder, hit, err);
     if (!rc && responder->size > QUERY_SHOWN_SIZE_MAX)
@@ -213,7 +224,8 @@ static void begin_stage(struct responder *responder, const struct query_stage *s
     responder->ids = arena_array(responder->arena, show->count + 1, sizeof(responder->ids[0]));
     responder->values =
         arena_array(responder->arena, show->count + 1, sizeof(responder->values[0]));
-    responder->needs_stored = show->marked_count > 0;
+    responder->key_field = schema_find(responder->snapshot->schema, bytes_of(RESPONSE_KEY_FIELD));
+    responder->needs_stored = show->marked_count > 0 || responder->key_field;
     for (i = 0; i < show->count; i++) {
         responder->ids[i] = show->fields[i]->id;
         responder->needs_stored |= !field_has_column(show->fields[i]);
@@ -345,14 +357,13 @@ static int show_result(struct responder *responder, const struct query_request *
     return rc;
 }
 
-int response_make(struct query_engine *engine, const struct query_request *request,
-                  int64_t deadline_us, struct arena *arena, Torg__V1__QueryAnswer **out,
-                  struct err *err)
+int response_run(struct query_engine *engine, const struct query_request *request,
+                 int64_t deadline_us, struct arena *arena, struct query_result *result,
+                 Torg__V1__QueryAnswer **out, struct err *err)
 {
     Torg__V1__QueryAnswer *answer = arena_zero(arena, sizeof(*answer));
     struct responder responder = {.engine = engine, .deadline_us = deadline_us, .arena = arena};
-    struct query_result result;
-    int rc = query_run(engine, &request->plan, NULL, deadline_us, arena, &result, err);
+    int rc = query_run(engine, &request->plan, NULL, deadline_us, arena, result, err);
 
     *out = NULL;
     if (rc) /* of several stages query_run names the one */
@@ -361,12 +372,21 @@ int response_make(struct query_engine *engine, const struct query_request *reque
     buf_init(&responder.record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
     responder.stored = arena_array(arena, SCHEMA_FIELD_COUNT_MAX, sizeof(responder.stored[0]));
     responder.scratch = arena_new();
-    rc = show_result(&responder, request, &result, answer, err);
+    rc = show_result(&responder, request, result, answer, err);
     arena_free(responder.scratch);
     buf_release(&responder.record);
     if (!rc)
         *out = answer;
     return rc;
+}
+
+int response_make(struct query_engine *engine, const struct query_request *request,
+                  int64_t deadline_us, struct arena *arena, Torg__V1__QueryAnswer **answer,
+                  struct err *err)
+{
+    struct query_result result;
+
+    return response_run(engine, request, deadline_us, arena, &result, answer, err);
 }
 
 /* Recursion is as deep as the filter: QUERY_FILTER_DEPTH_MAX and a few. */

@@ -67,7 +67,7 @@ double sort_key_value(const struct sort_key *sort, uint64_t key)
     if (sort->kind != SORT_FIELD)
         return double_of_key(key);
     if (sort->ranks)
-        return (double)key;
+        return (double)key - 1;
     return (double)(int64_t)(key ^ SIGN_BIT);
 }
 
@@ -90,15 +90,19 @@ static void rank_keywords(struct sort_key *key, struct arena *arena)
     uint32_t count = dictionary_count(dictionary);
     struct named_ordinal *names = arena_array(arena, count + 1, sizeof(*names));
     uint32_t *ranks = arena_array(arena, count + 1, sizeof(*ranks));
+    struct bytes *by_rank = arena_array(arena, count + 1, sizeof(*by_rank));
     uint32_t i;
 
     for (i = 0; i < count; i++)
         names[i] = (struct named_ordinal){dictionary_name(dictionary, i), i};
     if (count)
         qsort(names, count, sizeof(*names), compare_names);
-    for (i = 0; i < count; i++)
+    for (i = 0; i < count; i++) {
         ranks[names[i].ordinal] = i;
+        by_rank[i] = names[i].name;
+    }
     key->ranks = ranks;
+    key->names = by_rank;
     key->rank_count = count;
 }
 
@@ -162,6 +166,14 @@ int sort_plan_make(struct sort_plan *plan, const struct snapshot *snapshot,
 
 /* ---- computing ---- */
 
+/* From 1, so that a floor can lie before the first. */
+static uint64_t key_of_rank(const struct sort_key *sort, uint32_t rank)
+{
+    uint64_t key = (uint64_t)rank + 1;
+
+    return sort->descending ? key_reverse(key) : key;
+}
+
 static uint64_t key_of_value(const struct sort_key *sort, int64_t value)
 {
     uint64_t key;
@@ -175,7 +187,8 @@ static uint64_t key_of_value(const struct sort_key *sort, int64_t value)
         key = key_of_double(geo_distance_m(lat, lon, sort->lat, sort->lon));
     } else if (sort->ranks) {
         /* A value that came after the plan: behind those that are known. */
-        key = (uint64_t)value < sort->rank_count ? sort->ranks[value] : sort->rank_count;
+        return key_of_rank(sort, (uint64_t)value < sort->rank_count ? sort->ranks[value]
+                                                                    : sort->rank_count);
     } else {
         key = key_of_integer(value);
     }
@@ -235,6 +248,86 @@ uint64_t sort_plan_bound(const struct sort_plan *plan, uint32_t window)
     if (view.kind == PAGE_ABSENT || view.min > view.max)
         return KEY_NONE;
     return sort->descending ? key_reverse(key_of_integer(view.max)) : key_of_integer(view.min);
+}
+
+/* ---- places ---- */
+
+/* The name of a keyword's key. One that came after the plan is looked up as it is now. */
+static struct bytes key_text(const struct sort_key *sort, uint64_t key, docid id,
+                             const struct snapshot *snapshot)
+{
+    const struct dictionary *dictionary = column_dictionary(sort->column);
+    uint64_t rank = (sort->descending ? key_reverse(key) : key) - 1;
+    uint16_t field = sort->field->id;
+    int64_t value;
+
+    if (rank < sort->rank_count)
+        return sort->names[rank];
+    columns_get(snapshot->columns, id, &field, 1, &value);
+    if (value != COLUMN_NULL && (uint64_t)value < dictionary_count(dictionary))
+        return dictionary_name(dictionary, (uint32_t)value);
+    return bytes_of("");
+}
+
+struct query_place place_of(const struct sort_plan *plan, const struct ranked *entry,
+                            const struct snapshot *snapshot, struct arena *arena)
+{
+    struct query_place place = {.id = entry->id, .count = plan->count};
+    uint32_t i;
+
+    for (i = 0; i < plan->count; i++) {
+        place.keys[i] = entry->keys[i];
+        if (!plan->keys[i].ranks || entry->keys[i] == KEY_NONE)
+            continue;
+        place.texts[i] = bytes_of(
+            arena_text(arena, key_text(&plan->keys[i], entry->keys[i], entry->id, snapshot)));
+    }
+    return place;
+}
+
+/* Names below the text, and whether it is there. */
+static uint32_t rank_of(const struct sort_key *sort, struct bytes text, bool *found)
+{
+    uint32_t low = 0;
+    uint32_t high = sort->rank_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (bytes_compare(sort->names[middle], text) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *found = low < sort->rank_count && bytes_equal(sort->names[low], text);
+    return low;
+}
+
+struct ranked place_floor(const struct sort_plan *plan, const struct query_place *place)
+{
+    struct ranked floor = {.id = place->id};
+    uint32_t i;
+
+    for (i = 0; i < plan->count; i++) {
+        const struct sort_key *sort = &plan->keys[i];
+        uint32_t rank;
+        bool found;
+
+        floor.keys[i] = place->keys[i];
+        if (!sort->ranks || !place->texts[i].data)
+            continue;
+        rank = rank_of(sort, place->texts[i], &found);
+        if (found) {
+            floor.keys[i] = key_of_rank(sort, rank);
+            continue;
+        }
+        /* Behind all that has the last keyword before it. */
+        floor.keys[i] = sort->descending ? key_of_rank(sort, rank) : rank;
+        for (i++; i < plan->count; i++)
+            floor.keys[i] = KEY_NONE;
+        floor.id = UINT32_MAX;
+    }
+    return floor;
 }
 
 /* ---- the best ---- */

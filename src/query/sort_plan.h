@@ -19,6 +19,7 @@ struct sort_key {
     const struct field *field;
     const struct column *column; /* NULL: nobody has a value */
     const uint32_t *ranks;       /* keywords: the place of each ordinal in order of bytes */
+    const struct bytes *names;   /* keywords: by rank */
     uint32_t rank_count;
     int32_t lat, lon;
     struct formula *formula;
@@ -47,6 +48,15 @@ double sort_key_value(const struct sort_key *sort, uint64_t key);
 
 uint64_t sort_score_key(float score);
 uint64_t sort_formula_key(double value); /* highest first, NaN last */
+
+struct ranked;
+
+/* Where an entry stands, told so that other shards understand it; texts are the arena's. */
+struct query_place place_of(const struct sort_plan *plan, const struct ranked *entry,
+                            const struct snapshot *snapshot, struct arena *arena);
+/* The other way: a floor for the best. A keyword that the shard does not have stands between those
+ * that it has. */
+struct ranked place_floor(const struct sort_plan *plan, const struct query_place *place);
 
 /* ---- the best ---- */
 

@@ -82,8 +82,8 @@ static int make_facets(struct stage *stage, struct err *err)
     for (i = 0; i < source->facet_count; i++) {
         struct facet_count *facet = &stage->facets[i];
         const struct filter_group *group;
-        int rc =
-            facet_count_make(facet, context->snapshot, &source->facets[i], context->arena, err);
+        int rc = facet_count_make(facet, context->snapshot, &source->facets[i],
+                                  source->part != NULL, context->arena, err);
 
         if (rc)
             return rc;
@@ -112,8 +112,9 @@ static int make_cap(struct stage *stage, struct err *err)
 
 static int check_page(const struct query_stage *source, struct err *err)
 {
-    if (source->offset > QUERY_HIT_COUNT_MAX || source->limit > QUERY_HIT_COUNT_MAX ||
-        source->offset + source->limit > QUERY_HIT_COUNT_MAX)
+    uint32_t most = QUERY_HIT_COUNT_MAX + (source->part != NULL);
+
+    if (source->offset > most || source->limit > most || source->offset + source->limit > most)
         return err_set(err, ERR_LIMIT,
                        "offset %u and limit %u: together at most %d; go on by the cursor",
                        source->offset, source->limit, QUERY_HIT_COUNT_MAX);
@@ -183,6 +184,25 @@ static void propose_all(struct stage *stage)
         propose(stage, stage->fixed[i], limit);
 }
 
+/* Whether the words leave so few documents that a list of them is better than windows; and than the
+ * windows of a set that is still much smaller. */
+static void choose_walk(struct stage *stage)
+{
+    enum { LIST_ALWAYS = 4096, WINDOW_COST = 128 }; /* in postings that are passed by */
+    int8_t wanted = stage->context->tuning->page_lists;
+    uint64_t estimate = stage->text ? text_plan_estimate(stage->text) : 0;
+    uint32_t i;
+
+    stage->lists = stage->text && wanted >= 0 && text_plan_has_list(stage->text, wanted > 0);
+    stage->proposal_count = 0;
+    if (stage->lists && (wanted > 0 || estimate <= LIST_ALWAYS))
+        return;
+    propose_all(stage);
+    for (i = 0; i < stage->proposal_count; i++)
+        if (stage->proposals[i].proposal.estimate < estimate / WINDOW_COST)
+            stage->lists = false;
+}
+
 int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err *err)
 {
     struct query_context *context = stage->context;
@@ -194,7 +214,7 @@ int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err
     rc = text_plan_new(context->snapshot, context->analysis, &stage->source->text, context->tuning,
                        context->arena, &stage->text, err);
     if (!rc)
-        propose_all(stage);
+        choose_walk(stage);
     return rc;
 }
 
@@ -370,7 +390,7 @@ static int add_keys(struct stage *stage, uint32_t window, struct window_hits *hi
     return rc;
 }
 
-static void add_to_best(struct stage *stage, uint32_t window, const struct window_hits *hits)
+void stage_add_to_best(struct stage *stage, uint32_t window, const struct window_hits *hits)
 {
     struct ranked entry = {0};
     uint32_t i;
@@ -458,7 +478,7 @@ int stage_window(struct stage *stage, uint32_t window, struct err *err)
     } while (!rc && !columns_read_valid(columns, window, begun));
     if (rc)
         return rc;
-    add_to_best(stage, window, hits);
+    stage_add_to_best(stage, window, hits);
     if (stage->counts) {
         stage->total += kernels()->window_count(&sets[0]);
         if (stage->source->facet_count)

@@ -4,6 +4,8 @@
  *
  *   window: text ∧ alive ∧ proposals ──> filters ──> total, facets, the best
  *
+ *   list:   ids that the text finds, when they are few ──> the same, without a bitmap
+ *
  * Filters and sort keys of a window are read under one sequence number of the columns and
  * computed again when a change came in between; nothing is counted before that is known.
  *
@@ -68,6 +70,7 @@ struct stage {
 
     /* Of one walk over the windows. */
     struct text_plan *text;
+    bool lists;                 /* the words leave few documents: a list of ids, no windows */
     struct conjunct *proposals; /* copies, whose cursors move */
     uint32_t proposal_count;
     struct best best;
@@ -84,6 +87,12 @@ int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err
 /* The next window from `from` on that may have a hit; WINDOW_END: none. */
 uint32_t stage_next(struct stage *stage, uint32_t from);
 int stage_window(struct stage *stage, uint32_t window, struct err *err);
+
+/* If stage->lists: the next candidates of the walk, until the end, instead of windows. */
+int stage_list(struct stage *stage, bool *ended, struct err *err);
+
+/* Of stage*.c: the hits of a window, with keys and scores. */
+void stage_add_to_best(struct stage *stage, uint32_t window, const struct window_hits *hits);
 
 /* Whether the words alone decide: the best by score, the total without filters, or both. Then this
  * is the whole walk. */

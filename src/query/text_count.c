@@ -8,8 +8,8 @@
 #include "query/text_parts.h"
 
 enum {
-    COUNT_LIST_SPAN = 64
-}; /* a list of fewer than one in so many ids is gone through by blocks */
+    COUNT_LIST_SPAN = 64 /* a list of fewer than one in so many ids is gone through by blocks */
+};
 
 /* Any one of some words, and nothing else to look at. */
 static bool is_plain_or(const struct text_plan *plan)
@@ -71,91 +71,25 @@ static int count_plain_or(struct text_plan *plan, struct text_part *part, uint64
     }
 }
 
-/* Keeps those of the ids that hold the leaf, or do not. */
-static int sift(struct text_plan *plan, struct text_part *part, uint32_t leaf, bool wanted,
-                docid *ids, uint32_t *count, struct err *err)
+/* By the documents themselves: positions and forms are to be looked at, or few have the words. */
+static int count_taken(struct text_plan *plan, struct text_part *part, uint64_t *count,
+                       struct err *err)
 {
-    bool holds[BLOCK_SIZE];
-    uint32_t kept = 0, i;
-    int rc = *count ? leaf_hold(plan, part, leaf, ids, *count, holds, err) : 0;
-
-    for (i = 0; i < *count && !rc; i++) {
-        ids[kept] = ids[i];
-        kept += holds[i] == wanted;
-    }
-    *count = kept;
-    return rc;
-}
-
-/* Keeps those of the ids that have the other words of the driver's phrase: few are left then whose
- * positions are to be read, block by block of all lists together. */
-static int sift_words(const struct text_plan *plan, const struct text_part *part,
-                      const struct text_list *driver, docid *ids, uint32_t *count, struct err *err)
-{
-    const struct text_leaf *meant = &plan->leaves[part->order[0]];
-    const struct part_leaf *here = &part->leaves[part->order[0]];
-    int32_t indexes[BLOCK_SIZE];
-    uint32_t done, run, kept, i, k;
-    int rc = 0;
-
-    for (k = 0; k < meant->count && meant->kind == LEAF_PHRASE && !rc; k++) {
-        if (here->lists[k] == driver)
-            continue;
-        for (done = 0, kept = 0; done < *count && !rc; done += run) {
-            run = *count - done;
-            rc = list_reach(here->lists[k], ids + done, &run, err);
-            if (!rc)
-                rc = list_find_run(here->lists[k], ids + done, run, indexes, err);
-            for (i = 0; i < run && !rc; i++) {
-                ids[kept] = ids[done + i];
-                kept += indexes[i] >= 0;
-            }
-        }
-        *count = kept;
-    }
-    return rc;
-}
-
-/* By the documents of the rarest word that must be there, block by block. */
-static int count_by_list(struct text_plan *plan, struct text_part *part, struct text_list *driver,
-                         uint64_t *count, struct err *err)
-{
-    bool known = plan->leaves[part->order[0]].exact && !driver->masked;
     docid ids[BLOCK_SIZE];
-    uint32_t taken, kept, i;
-    int rc = list_take(driver, ids, &taken, err);
+    uint32_t taken;
+    int rc;
 
-    while (!rc && taken) {
-        for (i = 0, kept = 0; i < taken; i++) {
-            docid id = ids[i];
+    part_take_begin(plan, part);
+    do {
+        uint32_t kept;
 
-            ids[kept] = id;
-            kept += live_has(part->live, id);
-        }
-        rc = sift_words(plan, part, driver, ids, &kept, err);
-        for (i = known; i < plan->must_count && !rc; i++)
-            rc = sift(plan, part, part->order[i], true, ids, &kept, err);
-        for (i = 0; i < plan->leaf_count && plan->not_count && !rc; i++) {
-            if (plan->leaves[i].occur == OCCUR_NOT && part->leaves[i].count)
-                rc = sift(plan, part, i, false, ids, &kept, err);
-        }
+        rc = part_take(plan, part, ids, &taken, err);
+        kept = taken;
+        if (!rc)
+            rc = part_sift(plan, part, ids, &kept, err);
         *count += rc ? 0 : kept;
-        rc = rc ? rc : list_take(driver, ids, &taken, err);
-    }
+    } while (!rc && taken);
     return rc;
-}
-
-/* The list to count by; NULL: windows are better. A block at a time pays for denser lists, too. */
-static struct text_list *count_driver(const struct text_plan *plan, const struct text_part *part)
-{
-    struct text_list *list;
-
-    if (plan->must_count == 0 || plan->should_min || plan->tuning.use_windows > 0)
-        return NULL;
-    list = leaf_driver(plan, part, part->order[0]);
-    if (!list || plan->tuning.use_windows < 0)
-        return list;
-    return list->count < part->span / COUNT_LIST_SPAN + 1 ? list : NULL;
 }
 
 /* Of two words where nobody was masked: both counts are known, so it takes only those who have
@@ -171,31 +105,40 @@ static int count_two(struct text_plan *plan, struct text_part *part, uint64_t *c
     uint64_t both = 0;
     int rc = 0;
 
-    *done = plan->leaf_count == 2 && a && b && !a->masked && !b->masked && part->live->rest &&
-            part->live->count_delta == 0 && plan->tuning.use_windows <= 0 &&
-            rare->count < part->span / COUNT_LIST_SPAN + 1;
+    *done = plan->leaf_count == 2 && a && b && !a->masked && !b->masked && part_is_whole(part) &&
+            plan->tuning.use_windows <= 0 && rare->count < part->span / COUNT_LIST_SPAN + 1;
     if (!*done)
         return 0;
     do {
         rc = list_take(rare, ids, &taken, err);
         kept = taken;
         if (!rc)
-            rc = sift(plan, part, rare == a ? 1 : 0, true, ids, &kept, err);
+            rc = part_keep(plan, part, rare == a ? 1 : 0, true, ids, &kept, err);
         both += rc ? 0 : kept;
     } while (!rc && taken);
     *count += (uint64_t)a->count + b->count - both;
     return rc;
 }
 
+static bool has_exact_musts(const struct text_plan *plan)
+{
+    uint32_t i;
+
+    for (i = 0; i < plan->leaf_count; i++) {
+        if (plan->leaves[i].occur == OCCUR_MUST && !plan->leaves[i].exact)
+            return false;
+    }
+    return true;
+}
+
 static int count_part(struct text_plan *plan, struct text_part *part, uint64_t *count,
                       struct err *err)
 {
-    struct text_list *driver = count_driver(plan, part);
     uint32_t window;
     int rc;
 
-    if (driver)
-        return count_by_list(plan, part, driver, count, err);
+    if (part_driver(plan, part) || !has_exact_musts(plan))
+        return count_taken(plan, part, count, err);
     rc = part_next(plan, part, 0, &window, err);
     while (!rc && window != WINDOW_END) {
         rc = part_match(plan, part, window, NULL, false, err);
@@ -256,7 +199,7 @@ bool text_plan_is_cheap(const struct text_plan *plan)
             return false;
     }
     for (i = 0; i < plan->part_count && plan->must_count; i++) {
-        if (!count_driver(plan, plan->parts[i]))
+        if (!part_driver(plan, plan->parts[i]))
             return false;
     }
     return true;
@@ -267,6 +210,8 @@ int text_plan_rewind(struct text_plan *plan, struct err *err)
     uint32_t i, leaf, k;
     int rc = 0;
 
+    plan->taken_parts = 0;
+    plan->is_taking = false;
     for (i = 0; i < plan->part_count; i++) {
         for (leaf = 0; leaf < plan->leaf_count; leaf++) {
             const struct part_leaf *here = &plan->parts[i]->leaves[leaf];

@@ -4,8 +4,6 @@
 
 #include "query/text_parts.h"
 
-enum { PHRASE_RUN_WORDS = 8 }; /* of a phrase that is looked for in many documents at once */
-
 static struct part_leaf *at(struct text_part *part, uint32_t leaf)
 {
     return &part->leaves[leaf];
@@ -120,7 +118,7 @@ int leaf_next(struct text_plan *plan, struct text_part *part, uint32_t leaf, doc
     return rc;
 }
 
-/* ---- positions ---- */
+/* ---- documents ---- */
 
 static int find_all(const struct part_leaf *leaf, uint32_t from, uint32_t to, docid id, bool *found,
                     struct err *err)
@@ -136,73 +134,6 @@ static int find_all(const struct part_leaf *leaf, uint32_t from, uint32_t to, do
             *found = false;
     }
     return rc;
-}
-
-/* Where the phrase may begin, by the places of its first word; of those, where this word too is as
- * far from there as it should be. Returns how many. */
-static uint32_t first_starts(uint32_t *starts, uint32_t count, uint32_t distance)
-{
-    uint32_t kept = 0, i;
-
-    for (i = 0; i < count; i++) {
-        bool fits = (starts[i] & ((UINT32_C(1) << PLACE_FIELD_SHIFT) - 1)) >= distance;
-
-        starts[kept] = starts[i] - distance;
-        kept += fits;
-    }
-    return kept;
-}
-
-static uint32_t keep_starts(uint32_t *starts, uint32_t start_count, const uint32_t *places,
-                            uint32_t count, uint32_t distance)
-{
-    uint32_t kept = 0, at_place = 0, i;
-
-    for (i = 0; i < start_count; i++) {
-        uint32_t place = starts[i] + distance; /* in another field: no place of a word */
-
-        while (at_place < count && places[at_place] < place)
-            at_place++;
-        if (at_place == count)
-            break;
-        starts[kept] = starts[i];
-        kept += places[at_place] == place;
-    }
-    return kept;
-}
-
-/* All lists have found the document: do its words stand as the slots say? */
-static int stands(struct text_plan *plan, const struct text_leaf *meant, struct part_leaf *leaf,
-                  uint32_t from, uint32_t to, bool *holds, struct err *err)
-{
-    struct plan_scratch *scratch = plan->scratch;
-    uint32_t start_count = 1, count, i;
-    int rc = 0;
-
-    for (i = from; i < to && start_count && !rc; i++) {
-        const struct text_slot *slot = &leaf_slots(plan, meant)[i];
-        uint32_t *places = i == from ? scratch->starts : scratch->places;
-
-        rc = list_places(leaf->lists[i], slot->form, scratch->occurrences, places, &count, err);
-        if (rc)
-            break;
-        start_count =
-            i == from ? first_starts(places, count, slot->position)
-                      : keep_starts(scratch->starts, start_count, places, count, slot->position);
-    }
-    *holds = !rc && start_count > 0;
-    return rc;
-}
-
-static int phrase_holds(struct text_plan *plan, const struct text_leaf *meant,
-                        struct part_leaf *leaf, uint32_t from, docid id, bool *holds,
-                        struct err *err)
-{
-    int rc = find_all(leaf, from, meant->count, id, holds, err);
-
-    if (rc || !*holds)
-        return rc;
-    return stands(plan, meant, leaf, from, meant->count, holds, err);
 }
 
 int leaf_holds(struct text_plan *plan, struct text_part *part, uint32_t leaf, docid id, bool *holds,
@@ -221,13 +152,13 @@ int leaf_holds(struct text_plan *plan, struct text_part *part, uint32_t leaf, do
         rc = list_find(here->lists[0], id, holds, err);
         if (rc || !*holds || meant->exact)
             return rc;
-        return stands(plan, meant, here, 0, 1, holds, err);
+        return phrase_hold(plan, part, leaf, 0, &id, 1, holds, err);
     case LEAF_PHRASE:
-        return phrase_holds(plan, meant, here, 0, id, holds, err);
+        return phrase_hold(plan, part, leaf, 0, &id, 1, holds, err);
     case LEAF_TIED:
         if (here->lists[0])
             rc = list_find(here->lists[0], id, holds, err);
-        return rc || *holds ? rc : phrase_holds(plan, meant, here, 1, id, holds, err);
+        return rc || *holds ? rc : phrase_hold(plan, part, leaf, 1, &id, 1, holds, err);
     case LEAF_ANY:
         for (i = 0; i < here->list_count && !rc && !*holds; i++)
             rc = list_find(here->lists[i], id, holds, err);
@@ -236,31 +167,30 @@ int leaf_holds(struct text_plan *plan, struct text_part *part, uint32_t leaf, do
     return 0;
 }
 
-/* A word or a phrase. Documents that lie in one block of each list are looked for at once. */
-static int hold_words(struct text_plan *plan, const struct text_leaf *meant, struct part_leaf *leaf,
-                      const docid *ids, uint32_t count, bool *holds, struct err *err)
+/* A word in any form, in many documents. */
+static int hold_word(struct text_list *list, const docid *ids, uint32_t count, bool *holds,
+                     struct err *err)
 {
-    int32_t indexes[PHRASE_RUN_WORDS][BLOCK_SIZE];
-    uint32_t done, run, i, k;
+    bool packed = !list->is_array && !list->masked;
+    int32_t indexes[BLOCK_SIZE];
+    int16_t found[BLOCK_SIZE];
+    uint32_t done, run, i;
     int rc = 0;
 
     for (done = 0; done < count && !rc; done += run) {
         run = count - done;
-        for (k = 0; k < meant->count && !rc; k++)
-            rc = list_reach(leaf->lists[k], ids + done, &run, err);
-        for (k = 0; k < meant->count && !rc; k++)
-            rc = list_find_run(leaf->lists[k], ids + done, run, indexes[k], err);
-        for (i = 0; i < run && !rc; i++) {
-            bool found = true;
-
-            for (k = 0; k < meant->count; k++) {
-                found = found && indexes[k][i] >= 0;
-                leaf->lists[k]->index = (uint32_t)indexes[k][i];
-            }
-            holds[done + i] = found;
-            if (found && !meant->exact)
-                rc = stands(plan, meant, leaf, 0, meant->count, &holds[done + i], err);
+        rc = list_reach(list, ids + done, &run, err);
+        if (!rc && packed && !postings_ended(list->scorer) &&
+            ids[done] >= block_first(list->scorer)) {
+            rc = postings_indexes(list->scorer, ids + done, run, found, err);
+            for (i = 0; i < run && !rc; i++)
+                holds[done + i] = found[i] >= 0;
+            continue;
         }
+        if (!rc)
+            rc = list_find_run(list, ids + done, run, indexes, err);
+        for (i = 0; i < run && !rc; i++)
+            holds[done + i] = indexes[i] >= 0;
     }
     return rc;
 }
@@ -269,13 +199,15 @@ int leaf_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, con
               uint32_t count, bool *holds, struct err *err)
 {
     const struct text_leaf *meant = &plan->leaves[leaf];
+    const struct part_leaf *here = at(part, leaf);
     uint32_t i;
     int rc = 0;
 
     assert(count <= BLOCK_SIZE);
-    if ((meant->kind == LEAF_PHRASE || meant->kind == LEAF_WORD) &&
-        meant->count <= PHRASE_RUN_WORDS && at(part, leaf)->count)
-        return hold_words(plan, meant, at(part, leaf), ids, count, holds, err);
+    if (meant->kind == LEAF_WORD && meant->exact && here->count)
+        return hold_word(here->lists[0], ids, count, holds, err);
+    if (meant->kind == LEAF_WORD || meant->kind == LEAF_PHRASE)
+        return phrase_hold(plan, part, leaf, 0, ids, count, holds, err);
     for (i = 0; i < count && !rc; i++)
         rc = leaf_holds(plan, part, leaf, ids[i], &holds[i], err);
     return rc;
@@ -283,18 +215,23 @@ int leaf_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, con
 
 /* ---- values ---- */
 
-static int sum_all(struct text_plan *plan, const struct text_leaf *meant, struct part_leaf *leaf,
-                   uint32_t from, docid id, uint32_t lengths, bool sure, float *value, bool *holds,
+static int sum_all(struct text_plan *plan, struct text_part *part, uint32_t leaf, uint32_t from,
+                   docid id, uint32_t lengths, bool sure, float *value, bool *holds,
                    struct err *err)
 {
+    const struct text_leaf *meant = &plan->leaves[leaf];
+    struct part_leaf *here = at(part, leaf);
     uint32_t i;
-    int rc = find_all(leaf, from, meant->count, id, holds, err);
+    int rc = 0;
 
     *value = 0;
-    if (!rc && *holds && !sure && !meant->exact)
-        rc = stands(plan, meant, leaf, from, meant->count, holds, err);
+    *holds = true;
+    if (!sure && !meant->exact)
+        rc = phrase_hold(plan, part, leaf, from, &id, 1, holds, err);
+    if (!rc && *holds)
+        rc = find_all(here, from, meant->count, id, holds, err);
     for (i = from; !rc && *holds && i < meant->count; i++)
-        *value += list_value(plan, leaf->lists[i], lengths);
+        *value += list_value(plan, here->lists[i], lengths);
     return rc;
 }
 
@@ -311,9 +248,9 @@ int leaf_value(struct text_plan *plan, struct text_part *part, uint32_t leaf, do
     *value = 0;
     *holds = false;
     if (meant->kind == LEAF_WORD || meant->kind == LEAF_PHRASE)
-        return sum_all(plan, meant, here, 0, id, lengths, sure, value, holds, err);
+        return sum_all(plan, part, leaf, 0, id, lengths, sure, value, holds, err);
     if (meant->kind == LEAF_TIED) {
-        rc = sum_all(plan, meant, here, 1, id, lengths, false, value, holds, err);
+        rc = sum_all(plan, part, leaf, 1, id, lengths, false, value, holds, err);
         if (rc || !here->lists[0])
             return rc;
         rc = list_find(here->lists[0], id, &found, err);

@@ -113,12 +113,12 @@ static int open_segment(struct text_plan *plan, struct text_part *part,
 {
     uint8_t bounds[SEGMENT_FIELD_COUNT];
     struct text_list *list;
-    uint32_t count, span;
-    int rc = postings_count(part->segment, slot->term, &count, err);
+    uint32_t count = count_of(plan, part, slot), span;
+    int rc;
 
     *out = NULL;
-    if (rc || count == 0)
-        return rc;
+    if (count == 0)
+        return 0;
     if (!part->tables[fields])
         part->tables[fields] = code_table_new(plan, part->segment, fields);
     list = arena_zero(plan->arena, sizeof(*list));
@@ -516,51 +516,6 @@ int list_values(const struct text_plan *plan, struct text_list *list, const doci
     return rc;
 }
 
-static int list_occurrences(const struct text_list *list, struct occurrence *out, uint32_t *tfs,
-                            struct err *err)
-{
-    uint32_t count;
-
-    *tfs = list_tfs(list);
-    if (list->is_array) {
-        struct buffer_cursor cursor = {.tfs = *tfs, .packed = list->packed[list->index]};
-
-        buffer_cursor_occurrences(&cursor, out, &count);
-        return 0;
-    }
-    return postings_occurrences(list->scorer, list->index, out, &count, err);
-}
-
-int list_places(const struct text_list *list, int32_t form, struct occurrence *scratch,
-                uint32_t *places, uint32_t *count, struct err *err)
-{
-    bool plain = form == FORM_ANY && !list->is_array;
-    uint32_t tfs, found = 0, field, i;
-    const uint32_t *next = places;
-    int rc = plain ? postings_positions(list->scorer, list->index, places, &tfs, err)
-                   : list_occurrences(list, scratch, &tfs, err);
-
-    *count = 0;
-    if (rc)
-        return rc;
-    for (field = 0; tfs >> field * 8; field++) {
-        bool wanted = list->fields >> field & 1;
-
-        for (i = 0; i < (tfs >> field * 8 & 255); i++) {
-            uint32_t position = plain ? *next++ : scratch->position;
-            bool is_form = form == FORM_ANY || scratch->form == (uint32_t)form;
-
-            scratch += !plain;
-            places[found] = position | field << PLACE_FIELD_SHIFT;
-            found += wanted && is_form && !(position >> PLACE_FIELD_SHIFT);
-        }
-        if (field + 1 == SEGMENT_FIELD_COUNT)
-            break;
-    }
-    *count = found;
-    return 0;
-}
-
 int list_reach(struct text_list *list, const docid *ids, uint32_t *count, struct err *err)
 {
     struct postings *postings = list->scorer;
@@ -616,6 +571,104 @@ int list_find_run(struct text_list *list, const docid *ids, uint32_t count, int3
         indexes[i] = !rc && has_fields(list, code) ? indexes[i] : -1;
     }
     return rc;
+}
+
+/* ---- places ---- */
+
+/* One document's, whose forms matter or which is in an array. False: no room. */
+static int add_places(struct text_list *list, int32_t form, struct place_run *run, bool *room,
+                      struct err *err)
+{
+    struct occurrence occurrences[POSTING_OCCURRENCE_MAX], *next = occurrences;
+    uint32_t tfs = list_tfs(list), end = place_run_end(run), count, field, i;
+    int rc = 0;
+
+    *room = run->count < BLOCK_SIZE && PLACE_RUN_ROOM - end >= POSTING_OCCURRENCE_MAX;
+    if (!*room)
+        return 0;
+    if (list->is_array) {
+        struct buffer_cursor cursor = {.tfs = tfs, .packed = list->packed[list->index]};
+
+        buffer_cursor_occurrences(&cursor, occurrences, &count);
+    } else {
+        rc = postings_occurrences(list->scorer, list->index, occurrences, &count, err);
+    }
+    for (field = 0; !rc && field < SEGMENT_FIELD_COUNT && tfs >> field * 8; field++) {
+        bool wanted = list->fields >> field & 1;
+
+        for (i = 0; i < (tfs >> field * 8 & 255); i++, next++) {
+            bool is_form = form == FORM_ANY || next->form == (uint32_t)form;
+
+            run->places[end] = next->position | field << PLACE_FIELD_SHIFT;
+            end += wanted && is_form && !(next->position >> PLACE_FIELD_SHIFT);
+        }
+    }
+    run->ends[run->count++] = end;
+    return rc;
+}
+
+static int each_places(struct text_list *list, int32_t form, const docid *ids, uint32_t *count,
+                       struct place_finds *finds, struct place_run *run, struct err *err)
+{
+    uint32_t kept = 0, i;
+    int rc = 0;
+
+    for (i = 0; i < *count && !rc; i++) {
+        bool found, room = true;
+
+        rc = list_find(list, ids[i], &found, err);
+        if (!rc && found)
+            rc = add_places(list, form, run, &room, err);
+        if (!room)
+            break;
+        finds->rows[kept] = (uint16_t)i;
+        finds->handles[kept] = !found ? 0 : list->is_array ? list->index : code_at(list);
+        kept += found;
+    }
+    *count = i;
+    return rc;
+}
+
+int list_places(struct text_list *list, int32_t form, const docid *ids, uint32_t *count,
+                struct place_finds *finds, struct place_run *run, struct err *err)
+{
+    struct postings *postings = list->scorer;
+    int16_t found[BLOCK_SIZE];
+    uint32_t below = 0, kept = 0, wanted, i;
+    int rc;
+
+    if (list->is_array || form != FORM_ANY)
+        return each_places(list, form, ids, count, finds, run, err);
+    rc = list_reach(list, ids, count, err);
+    if (rc || postings_ended(postings))
+        return rc;
+    while (below < *count && ids[below] < block_first(postings))
+        below++;
+    if (below < *count)
+        rc = postings_indexes(postings, ids + below, *count - below, found, err);
+    for (i = below; i < *count && !rc; i++) {
+        int16_t index = found[i - below];
+
+        finds->rows[kept] = (uint16_t)i;
+        found[kept] = index;
+        kept += index >= 0;
+    }
+    wanted = kept;
+    if (!rc && kept)
+        rc = postings_places(postings, found, &wanted, list->fields, run, err);
+    if (wanted < kept) /* the first without room is to be asked about again */
+        *count = finds->rows[wanted];
+    for (i = 0; i < wanted && !rc; i++)
+        finds->handles[i] = postings->codes[found[i]]; /* places have unpacked them */
+    return rc;
+}
+
+float list_value_at(const struct text_plan *plan, const struct text_list *list, uint32_t handle,
+                    uint32_t lengths)
+{
+    if (list->is_array)
+        return list->values[handle];
+    return value_of(sum_of_code(plan, list, handle, lengths), list->weight);
 }
 
 /* ---- blocks with values ---- */
@@ -697,5 +750,18 @@ int list_score_block(const struct text_plan *plan, struct text_list *list, docid
         run->values[run->count] = list->values[i];
         run->count += list->values[i] >= min;
     }
+    return 0;
+}
+
+int list_score_ids(const struct text_list *list, struct scored_run *run, struct err *err)
+{
+    const docid *ids = list->is_array ? list->ids + list->run : NULL;
+    int rc = list->is_array ? 0 : postings_ids(list->scorer, &ids, err);
+
+    run->count = 0;
+    if (rc)
+        return rc;
+    run->count = list->is_array ? array_end(list) - list->run : list->scorer->size;
+    memcpy(run->ids, ids, run->count * sizeof(*ids));
     return 0;
 }

@@ -24,7 +24,6 @@ enum {
     UNION_SMALL_COUNT = 4096,          /* postings of a list that is merged with others at once */
     UNION_MERGE_COUNT_MAX = 256 << 10, /* and of all of them */
     CODE_TABLE_SIZE = 256,             /* codes above are rare and slow */
-    PLACE_FIELD_SHIFT = 28,            /* positions are below: a field has 64 k words */
     ALL_FIELDS = (1 << SEGMENT_FIELD_COUNT) - 1,
 };
 
@@ -125,7 +124,7 @@ struct text_step {
 
 struct text_part {
     const struct text_segment *segment; /* NULL: a buffer */
-    uint32_t buffer;                    /* its number */
+    uint32_t number;                    /* of the snapshot's segments, or of its buffers */
     const struct live *live;
     struct part_leaf *leaves;
     uint32_t *order; /* leaves that must: rarest first; then those that should: highest first */
@@ -154,13 +153,28 @@ struct text_plan {
     struct text_slot *slots;
     uint32_t slot_count;
 
+    uint32_t *counts;         /* of postings: by slot, then by segment */
     struct buffer_hits *hits; /* by slot, then by buffer */
     struct text_part **parts; /* those that may have a match (everything: that a NOT may hit) */
     uint32_t part_count;
     uint32_t window; /* the one at hand */
 
+    uint32_t taken_parts; /* of text_plan_take: parts that have ended */
+    bool is_taking;       /* the next one has begun */
+
     struct plan_scratch *scratch;
     bool explaining; /* parts without a match are open too */
+};
+
+/* Documents on their way out of part_take. */
+struct taking {
+    struct text_list *driver; /* NULL: by windows */
+    bool ended;
+    uint32_t count;
+    docid ids[2 * BLOCK_SIZE];
+    uint32_t window; /* the one at hand; WINDOW_END: none yet */
+    uint32_t offset_at, offset_count;
+    uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
 };
 
 struct plan_scratch {
@@ -170,8 +184,8 @@ struct plan_scratch {
     uint16_t found[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
     float scores[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
     float sums[WINDOW_SIZE];
-    struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
-    uint32_t starts[POSTING_OCCURRENCE_MAX], places[POSTING_OCCURRENCE_MAX];
+    struct place_run starts, places;
+    struct taking taking;
     struct candidates *candidates;
 };
 
@@ -204,7 +218,23 @@ static inline const struct buffer_hits *hits_of(const struct text_plan *plan,
                                                 const struct text_part *part,
                                                 const struct text_slot *slot)
 {
-    return &plan->hits[(size_t)(slot - plan->slots) * plan->snapshot->buffer_count + part->buffer];
+    return &plan->hits[(size_t)(slot - plan->slots) * plan->snapshot->buffer_count + part->number];
+}
+
+/* Documents of the slot in the part, masked ones included. */
+static inline uint32_t count_of(const struct text_plan *plan, const struct text_part *part,
+                                const struct text_slot *slot)
+{
+    if (!part->segment)
+        return hits_of(plan, part, slot)->count;
+    return plan
+        ->counts[(size_t)(slot - plan->slots) * plan->snapshot->segment_count + part->number];
+}
+
+/* Whether nobody that the part was born with is masked. */
+static inline bool part_is_whole(const struct text_part *part)
+{
+    return part->live->rest && part->live->count_delta == 0;
 }
 
 /* The lowest id that the block may have: before is -1 in front of id 0. */
@@ -246,10 +276,18 @@ float list_value(const struct text_plan *plan, const struct text_list *list, uin
 /* Values of many documents, ascending; -1 where the list does not have it. */
 int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
                 uint32_t count, float *values, struct err *err);
-/* Where its word stands in the document that was found: position and, from PLACE_FIELD_SHIFT on,
- * the field; ascending, of the list's fields, and of a form unless FORM_ANY. */
-int list_places(const struct text_list *list, int32_t form, struct occurrence *scratch,
-                uint32_t *places, uint32_t *count, struct err *err);
+/* Who was found, of the ids that were asked about, and what list_value_at knows the posting by. */
+struct place_finds {
+    uint16_t rows[BLOCK_SIZE];
+    uint32_t handles[BLOCK_SIZE];
+};
+/* Of the ids, ascending, those up to the end of one block: which of them the list has, and, added
+ * to the run, where its word stands in them, in the list's fields, of the form unless FORM_ANY.
+ * *count: how many were asked about; becomes how many that tells of. */
+int list_places(struct text_list *list, int32_t form, const docid *ids, uint32_t *count,
+                struct place_finds *finds, struct place_run *run, struct err *err);
+float list_value_at(const struct text_plan *plan, const struct text_list *list, uint32_t handle,
+                    uint32_t lengths);
 /* Goes to the block that may have ids[0]; *count becomes how many of the ids do not lie beyond it.
  */
 int list_reach(struct text_list *list, const docid *ids, uint32_t *count, struct err *err);
@@ -271,6 +309,9 @@ int list_score_skip(const struct text_plan *plan, struct text_list *list, float 
 int list_score_block(const struct text_plan *plan, struct text_list *list, docid first, docid last,
                      float min, struct scored_run *run, struct err *err);
 
+/* All of the block's postings, without their values; some may have nothing in the fields. */
+int list_score_ids(const struct text_list *list, struct scored_run *run, struct err *err);
+
 /* Σ weight · tf · norm of a posting, by its code. */
 float sum_of_code(const struct text_plan *plan, const struct text_list *list, uint32_t code,
                   uint32_t lengths);
@@ -278,6 +319,16 @@ float sum_of_code(const struct text_plan *plan, const struct text_list *list, ui
 /* ---- text_sum.c: list_score_block of packed postings ---- */
 int list_score_packed(const struct text_plan *plan, struct text_list *list, docid first, docid last,
                       float min, struct scored_run *run, struct err *err);
+
+/* ---- text_phrase.c ---- */
+/* Which of up to BLOCK_SIZE documents, ascending, have the words of slots from..end as they say. */
+int phrase_hold(struct text_plan *plan, struct text_part *part, uint32_t leaf, uint32_t from,
+                const docid *ids, uint32_t count, bool *holds, struct err *err);
+/* Keeps those that hold the leaf, a phrase of up to PHRASE_VALUE_WORDS words; values of its words,
+ * by slot, as list_value gives them. */
+enum { PHRASE_VALUE_WORDS = 4 };
+int phrase_values(struct text_plan *plan, struct text_part *part, uint32_t leaf, docid *ids,
+                  uint32_t *count, float values[PHRASE_VALUE_WORDS][BLOCK_SIZE], struct err *err);
 
 /* ---- text_leaf.c ---- */
 /* A superset of the leaf's documents in the window; all and nothing else if leaf->exact. */
@@ -305,6 +356,20 @@ void part_steps(struct text_plan *plan, struct text_part *part);
 int part_match(struct text_plan *plan, struct text_part *part, uint32_t window,
                const struct window_bits *among, bool loosely, struct err *err);
 int part_next(struct text_plan *plan, struct text_part *part, uint32_t from, uint32_t *next,
+              struct err *err);
+
+/* ---- text_take.c ---- */
+/* The list whose documents are gone through rather than windows; NULL: windows are better. */
+struct text_list *part_driver(const struct text_plan *plan, const struct text_part *part);
+/* Keeps those of up to BLOCK_SIZE ids, ascending, that hold the leaf, or do not. */
+int part_keep(struct text_plan *plan, struct text_part *part, uint32_t leaf, bool wanted,
+              docid *ids, uint32_t *count, struct err *err);
+/* The documents of a part that live and match, ascending, the next ones each time; *count 0: the
+ * end. By windows, positions and forms have not been looked at: part_sift does. */
+void part_take_begin(struct text_plan *plan, struct text_part *part);
+int part_take(struct text_plan *plan, struct text_part *part, docid ids[BLOCK_SIZE],
+              uint32_t *count, struct err *err);
+int part_sift(struct text_plan *plan, struct text_part *part, docid *ids, uint32_t *count,
               struct err *err);
 
 /* ---- text_score.c ---- */

@@ -41,18 +41,21 @@ static void weigh(struct text_plan *plan)
 static int count_slots(struct text_plan *plan, struct err *err)
 {
     const struct snapshot *snapshot = plan->snapshot;
-    uint32_t i, k, count;
+    uint32_t i, k;
     int rc = 0;
 
+    plan->counts = arena_array(plan->arena, (size_t)plan->slot_count * snapshot->segment_count + 1,
+                               sizeof(*plan->counts));
     plan->hits = arena_array(plan->arena, (size_t)plan->slot_count * snapshot->buffer_count + 1,
                              sizeof(*plan->hits));
     for (i = 0; i < plan->slot_count && !rc; i++) {
         struct text_slot *slot = &plan->slots[i];
         struct buffer_hits *hits = plan->hits + (size_t)i * snapshot->buffer_count;
+        uint32_t *counts = plan->counts + (size_t)i * snapshot->segment_count;
 
         for (k = 0; k < snapshot->segment_count && !rc && slot->term != TERMID_NONE; k++) {
-            rc = postings_count(snapshot->segments[k].segment, slot->term, &count, err);
-            slot->df += count;
+            rc = postings_count(snapshot->segments[k].segment, slot->term, &counts[k], err);
+            slot->df += counts[k];
         }
         for (k = 0; k < snapshot->buffer_count && !rc; k++) {
             read_buffer(plan, &snapshot->buffers[k], slot->term, &hits[k]);
@@ -165,40 +168,30 @@ static bool may_match(const struct text_plan *plan, const struct text_part *part
 }
 
 /* Asked before lists are opened: a part that lacks a word costs little. */
-static int lacks_must(const struct text_plan *plan, const struct text_part *part, bool *lacks,
-                      struct err *err)
+static bool lacks_must(const struct text_plan *plan, const struct text_part *part)
 {
-    uint32_t i, k, count;
-    int rc = 0;
+    uint32_t i, k;
 
-    *lacks = false;
-    for (i = 0; i < plan->leaf_count && !rc && !*lacks; i++) {
+    for (i = 0; i < plan->leaf_count; i++) {
         const struct text_leaf *leaf = &plan->leaves[i];
 
         if (leaf->occur != OCCUR_MUST || leaf->kind == LEAF_ANY || leaf->kind == LEAF_TIED)
             continue;
-        for (k = 0; k < leaf->count && !rc && !*lacks; k++) {
-            const struct text_slot *slot = &leaf_slots(plan, leaf)[k];
-
-            count = 0;
-            if (slot->term != TERMID_NONE && part->segment)
-                rc = postings_count(part->segment, slot->term, &count, err);
-            else if (slot->term != TERMID_NONE)
-                count = hits_of(plan, part, slot)->count;
-            *lacks = count == 0;
+        for (k = 0; k < leaf->count; k++) {
+            if (count_of(plan, part, &leaf_slots(plan, leaf)[k]) == 0)
+                return true;
         }
     }
-    return rc;
+    return false;
 }
 
 static int open_part(struct text_plan *plan, struct text_part *part, struct err *err)
 {
-    bool lacks = false;
     uint32_t i;
-    int rc = plan->explaining ? 0 : lacks_must(plan, part, &lacks, err);
+    int rc = 0;
 
-    if (rc || lacks)
-        return rc;
+    if (!plan->explaining && lacks_must(plan, part))
+        return 0;
     part->leaves = arena_array(plan->arena, plan->leaf_count + 1, sizeof(*part->leaves));
     for (i = 0; i < plan->leaf_count && !rc; i++) {
         rc = open_leaf(plan, part, &plan->leaves[i], &part->leaves[i], err);
@@ -214,12 +207,13 @@ static int open_part(struct text_plan *plan, struct text_part *part, struct err 
     return 0;
 }
 
-static struct text_part *new_part(struct text_plan *plan, const struct live *live)
+static struct text_part *new_part(struct text_plan *plan, const struct live *live, uint32_t number)
 {
     struct text_part *part = plan_alloc(plan->arena, sizeof(*part));
 
     memset(part, 0, sizeof(*part));
     part->live = live;
+    part->number = number;
     part->span = 1;
     return part;
 }
@@ -235,16 +229,15 @@ static int open_parts(struct text_plan *plan, struct err *err)
         arena_array(plan->arena, (size_t)snapshot->segment_count + snapshot->buffer_count + 1,
                     sizeof(struct text_part *));
     for (i = 0; i < snapshot->segment_count && !rc; i++) {
-        struct text_part *part = new_part(plan, snapshot->segments[i].live);
+        struct text_part *part = new_part(plan, snapshot->segments[i].live, i);
 
         part->segment = snapshot->segments[i].segment;
         part->span = part->segment->info.last_id - part->segment->info.first_id + 1;
         rc = open_part(plan, part, err);
     }
     for (i = 0; i < snapshot->buffer_count && !rc; i++) {
-        struct text_part *part = new_part(plan, snapshot->buffers[i].live);
+        struct text_part *part = new_part(plan, snapshot->buffers[i].live, i);
 
-        part->buffer = i;
         part->span = snapshot->window_count * WINDOW_SIZE + 1;
         rc = open_part(plan, part, err);
     }
@@ -363,6 +356,41 @@ int text_plan_use_stats(struct text_plan *plan, const struct text_stats *stats, 
         for (k = 0; k < stats->count; k++)
             if (plan->slots[i].term == stats->terms[k].term)
                 plan->slots[i].df = stats->terms[k].doc_count;
+    weigh(plan);
+    return plan->never ? 0 : open_parts(plan, err);
+}
+
+static const struct query_word *find_word(const struct query_words *words, struct bytes word)
+{
+    uint32_t low = 0, high = words->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = bytes_compare(words->words[middle].word, word);
+
+        if (order == 0)
+            return &words->words[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+int text_plan_use_words(struct text_plan *plan, const struct query_words *words, struct err *err)
+{
+    uint32_t i;
+
+    plan->doc_count = words->doc_count;
+    for (i = 0; i < plan->slot_count; i++) {
+        const struct query_word *word = NULL;
+
+        if (plan->slots[i].term != TERMID_NONE)
+            word = find_word(words, lexicon_term(plan->snapshot->lexicon, plan->slots[i].term));
+        if (word)
+            plan->slots[i].df = word->doc_count;
+    }
     weigh(plan);
     return plan->never ? 0 : open_parts(plan, err);
 }

@@ -6,8 +6,8 @@
  * bitmap of documents that match and live. Scores are computed for those who can still enter the
  * page. Without a total, text_plan_top goes through the lists by score instead.
  *
- * A plan is used up in one of three ways: windows, ascending, each matched once and then scored;
- * text_plan_count; or text_plan_top. text_plan_rewind makes it new again.
+ * A plan is used up in one of four ways: windows, ascending, each matched once and then scored;
+ * text_plan_take; text_plan_count; or text_plan_top. text_plan_rewind makes it new again.
  *
  * Threads: a plan belongs to one thread, inside its epoch; memory is the arena's.
  */
@@ -41,6 +41,8 @@ struct text_stats {
 void text_plan_stats(const struct text_plan *plan, struct arena *arena, struct text_stats *stats);
 /* Before anything is matched. */
 int text_plan_use_stats(struct text_plan *plan, const struct text_stats *stats, struct err *err);
+/* The same by words; one that is not among them keeps its own number. */
+int text_plan_use_words(struct text_plan *plan, const struct query_words *words, struct err *err);
 
 /* Documents that may match, at most. */
 uint64_t text_plan_estimate(const struct text_plan *plan);
@@ -68,6 +70,18 @@ int text_plan_score(struct text_plan *plan, uint32_t window, const uint16_t *off
 int text_plan_select(struct text_plan *plan, uint32_t window, const struct window_bits *bits,
                      float threshold, uint16_t *offsets, float *scores, uint32_t *count,
                      struct err *err);
+
+/* The documents that match instead of windows of them: the way when few do. Whether that is so; or,
+ * at_all, whether it can be done. */
+bool text_plan_has_list(const struct text_plan *plan, bool at_all);
+/* The next ones, those of a part ascending; *count 0: the end. */
+enum { TEXT_TAKE_MAX = 256 };
+int text_plan_take(struct text_plan *plan, docid ids[TEXT_TAKE_MAX], uint32_t *count,
+                   struct err *err);
+
+/* Scores of documents that match, ascending, whichever way they were found. */
+int text_plan_score_ids(struct text_plan *plan, const docid *ids, uint32_t count, float *scores,
+                        struct err *err);
 
 /* The k best by (score descending, id ascending) of those that match, live, and (unless NULL) are
  * in `filter`, with no total: the way for a page by relevance alone. filter is asked window by

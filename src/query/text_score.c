@@ -76,45 +76,46 @@ static float score_of(const struct text_plan *plan, const struct candidates *can
     return score;
 }
 
-/* What is dear to ask: positions and forms of leaves that must hold, and leaves that must not. */
-static int is_match(struct text_plan *plan, struct text_part *part, docid id, bool *match,
-                    struct err *err)
+/* Keeps those who hold the leaf, or do not. */
+static int keep_matches(struct text_plan *plan, struct text_part *part,
+                        struct candidates *candidates, uint32_t leaf, bool wanted, struct err *err)
 {
-    uint32_t leaf;
-    int rc = 0;
+    bool holds[BLOCK_SIZE];
+    uint32_t kept = 0, i;
+    int rc = leaf_hold(plan, part, leaf, candidates->ids, candidates->count, holds, err);
 
-    *match = true;
-    for (leaf = 0; leaf < plan->leaf_count && *match && !rc; leaf++) {
-        bool is_not = plan->leaves[leaf].occur == OCCUR_NOT, holds;
-
-        if (!is_not && (plan->leaves[leaf].occur != OCCUR_MUST || plan->leaves[leaf].exact))
-            continue;
-        rc = leaf_holds(plan, part, leaf, id, &holds, err);
-        *match = holds != is_not;
+    for (i = 0; i < candidates->count && !rc; i++) {
+        candidates->scores[kept] = candidates->scores[i];
+        keep(candidates, kept, i);
+        kept += holds[i] == wanted;
     }
+    candidates->count = kept;
     return rc;
 }
 
+/* What is dear to ask comes last: positions and forms of leaves that must hold, and leaves that
+ * must not. */
 static int finish(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
                   bool matched, float min, struct err *err)
 {
-    uint32_t kept = 0, i;
+    uint32_t kept = 0, leaf, i;
     int rc = 0;
 
-    for (i = 0; i < candidates->count && !rc; i++) {
+    for (i = 0; i < candidates->count; i++) {
         float score = score_of(plan, candidates, candidates->rows[i]);
-        bool match = matched;
 
-        if (score < min || (!matched && candidates->should[i] < plan->should_min))
-            continue;
-        if (!matched)
-            rc = is_match(plan, part, candidates->ids[i], &match, err);
-        if (!match)
-            continue;
         candidates->scores[kept] = score;
-        keep(candidates, kept++, i);
+        keep(candidates, kept, i);
+        kept += score >= min && (matched || candidates->should[i] >= plan->should_min);
     }
     candidates->count = kept;
+    for (leaf = 0; leaf < plan->leaf_count && !matched && candidates->count && !rc; leaf++) {
+        const struct text_leaf *meant = &plan->leaves[leaf];
+        bool is_not = meant->occur == OCCUR_NOT;
+
+        if (is_not || (meant->occur == OCCUR_MUST && !meant->exact))
+            rc = keep_matches(plan, part, candidates, leaf, !is_not, err);
+    }
     return rc;
 }
 
@@ -382,6 +383,47 @@ int text_plan_score(struct text_plan *plan, uint32_t window, const uint16_t *off
         for (k = 0; k < count && !rc && plan->parts[i]->has_matches;)
             rc = score_some(plan, plan->parts[i], window, offsets, count, &k, threshold, scores,
                             err);
+    }
+    return rc;
+}
+
+/* Those of the ids from *i on that may be of the part, as many as there is room for. */
+static void pick_candidates(const struct text_part *part, const docid *ids, uint32_t count,
+                            uint32_t *i, struct candidates *candidates, uint32_t *places)
+{
+    const struct text_segment *segment = part->segment;
+    docid first = segment ? segment->info.first_id : 0;
+    docid last = segment ? segment->info.last_id : DOCID_END;
+
+    candidates->count = 0;
+    for (; *i < count && candidates->count < BLOCK_SIZE; ++*i) {
+        places[candidates->count] = *i;
+        candidates->ids[candidates->count] = ids[*i];
+        candidates->count += ids[*i] >= first && ids[*i] <= last && live_has(part->live, ids[*i]);
+    }
+}
+
+/* A part may take a document for its own that it never had: there it has no words, and scores 0. */
+int text_plan_score_ids(struct text_plan *plan, const docid *ids, uint32_t count, float *scores,
+                        struct err *err)
+{
+    struct candidates *candidates = plan->scratch->candidates;
+    uint32_t places[BLOCK_SIZE], part, i, k;
+    int rc = 0;
+
+    memset(scores, 0, count * sizeof(*scores));
+    for (part = 0; part < plan->part_count && !plan->everything && !rc; part++) {
+        for (i = 0; i < count && !rc;) {
+            pick_candidates(plan->parts[part], ids, count, &i, candidates, places);
+            if (candidates->count)
+                rc = candidates_score(plan, plan->parts[part], candidates, false, true, -INFINITY,
+                                      err);
+            for (k = 0; k < candidates->count && !rc; k++) {
+                float *score = &scores[places[candidates->rows[k]]];
+
+                *score = candidates->scores[k] > *score ? candidates->scores[k] : *score;
+            }
+        }
     }
     return rc;
 }

@@ -92,12 +92,62 @@ static int passes(struct collector *collector, docid id, bool *pass, struct err 
     return rc;
 }
 
+/* ---- a phrase alone ---- */
+
+static bool is_phrase(const struct text_plan *plan)
+{
+    return plan->leaf_count == 1 && plan->must_count == 1 && plan->leaves[0].kind == LEAF_PHRASE &&
+           plan->leaves[0].count <= PHRASE_VALUE_WORDS;
+}
+
+/* Of those who have the words few have them side by side, so the threshold stays low for long:
+ * positions come first, and with them the values, as the blocks are at hand. */
+static int take_phrases(struct text_plan *plan, struct text_part *part, docid *ids, uint32_t count,
+                        struct collector *collector, struct err *err)
+{
+    float values[PHRASE_VALUE_WORDS][BLOCK_SIZE];
+    uint32_t i, k;
+    int rc = count ? phrase_values(plan, part, 0, ids, &count, values, err) : 0;
+
+    for (i = 0; i < count && !rc; i++) {
+        float score = 0;
+        bool pass;
+
+        for (k = 0; k < plan->leaves[0].count; k++)
+            score += values[k][i];
+        if (score < score_needed(collector, ids[i]))
+            continue;
+        rc = passes(collector, ids[i], &pass, err);
+        if (!rc && pass)
+            collect(collector, (struct scored_doc){ids[i], score});
+    }
+    return rc;
+}
+
+/* Of dense lists: by windows. */
+static int take_phrase_windows(struct text_plan *plan, struct text_part *part,
+                               struct collector *collector, struct err *err)
+{
+    docid ids[BLOCK_SIZE];
+    uint32_t taken;
+    int rc;
+
+    part_take_begin(plan, part);
+    do {
+        rc = part_take(plan, part, ids, &taken, err);
+        if (!rc)
+            rc = take_phrases(plan, part, ids, taken, collector, err);
+    } while (!rc && taken);
+    return rc;
+}
+
 /* ---- by one list ---- */
 
 static int take_run(struct text_plan *plan, struct text_part *part, const struct scored_run *run,
                     struct collector *collector, float min, struct err *err)
 {
     struct candidates *candidates = plan->scratch->candidates;
+    bool phrase = is_phrase(plan);
     uint32_t i;
     int rc = 0;
 
@@ -105,7 +155,7 @@ static int take_run(struct text_plan *plan, struct text_part *part, const struct
     for (i = 0; i < run->count && !rc; i++) {
         bool pass = live_has(part->live, run->ids[i]);
 
-        if (pass)
+        if (pass && !phrase)
             rc = passes(collector, run->ids[i], &pass, err);
         candidates->ids[candidates->count] = run->ids[i];
         candidates->values[part->steps[0].row][candidates->count] = run->values[i];
@@ -113,6 +163,8 @@ static int take_run(struct text_plan *plan, struct text_part *part, const struct
     }
     if (rc || candidates->count == 0)
         return rc;
+    if (phrase)
+        return take_phrases(plan, part, candidates->ids, candidates->count, collector, err);
     rc = candidates_score(plan, part, candidates, true, false, min, err);
     for (i = 0; i < candidates->count && !rc; i++)
         collect(collector, (struct scored_doc){candidates->ids[i], candidates->scores[i]});
@@ -123,7 +175,7 @@ static int take_run(struct text_plan *plan, struct text_part *part, const struct
 static int drive(struct text_plan *plan, struct text_part *part, docid from,
                  struct collector *collector, struct err *err)
 {
-    bool bounded = plan->tuning.use_bounds >= 0;
+    bool bounded = plan->tuning.use_bounds >= 0, phrase = is_phrase(plan);
     struct text_list *list = part->steps[0].list;
     float rest = part->step_count > 1 ? part->max - list->max : 0; /* alone: no rounding */
     struct scored_run run;
@@ -138,7 +190,11 @@ static int drive(struct text_plan *plan, struct text_part *part, docid from,
         rc = list_score_skip(plan, list, min_without(min, rest), err);
         if (rc || list_score_ended(list))
             break;
-        rc = list_score_block(plan, list, from, DOCID_END - 1, min_without(min, rest), &run, err);
+        if (phrase && !(min_without(min, rest) > 0)) /* nobody would drop out by this value */
+            rc = list_score_ids(list, &run, err);
+        else
+            rc = list_score_block(plan, list, from, DOCID_END - 1, min_without(min, rest), &run,
+                                  err);
         if (!rc && run.count)
             rc = take_run(plan, part, &run, collector, min, err);
         if (!rc)
@@ -167,13 +223,17 @@ static bool has_lists(const struct text_plan *plan, const struct text_part *part
 }
 
 /* The documents of the first list, then those of the second that are not in the first, and so on
- * until all the lists that are left cannot reach the threshold together. Uses up the steps. */
+ * until all the lists that are left cannot reach the threshold together. */
 static int drive_each(struct text_plan *plan, struct text_part *part, struct collector *collector,
                       struct err *err)
 {
     uint32_t left = part->step_count, i;
+    struct text_step *steps = part->steps;
+    float max = part->max;
     int rc = 0;
 
+    part->steps = arena_array(plan->arena, part->step_count, sizeof(*steps));
+    memcpy(part->steps, steps, part->step_count * sizeof(*steps));
     while (left > 0 && !rc) {
         struct text_step done = part->steps[0];
 
@@ -191,6 +251,8 @@ static int drive_each(struct text_plan *plan, struct text_part *part, struct col
             part->max += part->steps[i].max;
         part->max *= BOUND_SLACK;
     }
+    part->steps = steps;
+    part->max = max;
     return rc;
 }
 
@@ -263,7 +325,9 @@ static int take_part(struct text_plan *plan, struct text_part *part, struct coll
 {
     if (plan->tuning.use_bounds >= 0 && part->max < score_needed(collector, 0))
         return 0;
-    if (has_driver(plan, part))
+    if (is_phrase(plan) && !part_driver(plan, part))
+        return take_phrase_windows(plan, part, collector, err);
+    if (is_phrase(plan) || has_driver(plan, part))
         return drive(plan, part, 0, collector, err);
     if (has_lists(plan, part))
         return drive_each(plan, part, collector, err);

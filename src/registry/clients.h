@@ -44,6 +44,8 @@ struct epoch_view {
     const struct epoch_field *fields; /* in order of numbers */
     uint32_t field_count;
     int64_t started_us;
+    const uint16_t *slots; /* names to places in fields; see clients_load.c */
+    uint32_t slot_mask;
 };
 
 struct client_view {
@@ -64,6 +66,9 @@ struct field epoch_field_of_index(const struct epoch_field *field);
 
 struct clients;
 
+/* ERR_INVALID tells the rule: 1 to CLIENT_NAME_SIZE_MAX of a-z, 0-9 and dash. */
+int client_check_name(const char *name, struct err *err);
+
 struct clients *clients_new(struct store *store, const struct clock *clock);
 void clients_free(struct clients *clients);
 
@@ -71,13 +76,14 @@ void clients_free(struct clients *clients);
  * ERR_NOT_FOUND: there is none of this name. Give it back with client_unref. */
 int clients_find(struct clients *clients, const char *name, bool fresh,
                  const struct client_view **client, struct err *err);
-/* Makes it, with epoch 1, when it is not there; shard_count is for ever. */
+/* Makes it, with epoch 1, when it is not there; shard_count is for ever. *made (may be NULL): it
+ * was not, and clients_announce is due. */
 int clients_obtain(struct clients *clients, const char *name, uint32_t shard_count,
-                   const struct client_view **client, struct err *err);
+                   const struct client_view **client, bool *made, struct err *err);
 /* All of them, in order of ids; views are the caller's to unref. */
 int clients_list(struct clients *clients, bool fresh, struct arena *arena,
                  const struct client_view ***list, size_t *count, struct err *err);
-void client_unref(const struct client_view *client);
+void client_unref(const struct client_view *client); /* NULL is fine */
 
 /* Inside a transaction: ERR_CONFLICT when the client's state is not this one any more. */
 int client_confirm(struct store_tx *tx, const struct client_view *client, struct err *err);

@@ -19,6 +19,7 @@ struct row {
     struct order order;
     int status; /* enum row_status */
     int64_t expires_us;
+    int64_t content; /* hash of the document as it was sent: tells a duplicate from another write */
     int64_t dictionary;
     struct bytes packed;
 };
@@ -40,12 +41,14 @@ struct dictionaries;
 struct dictionaries *dictionaries_new(struct store *store);
 void dictionaries_free(struct dictionaries *dictionaries);
 
-/* Packs with the client's newest dictionary; the document's body alone (see sql/0007). The first
- * documents of a client train it, in the background of whoever calls. */
+/* Packs with the client's newest dictionary; the document's body alone (see sql/0007), and sets
+ * content by it and by row->expires_us. The first documents of a client train it, in the
+ * background of whoever calls. ERR_LIMIT: it is larger than DOCUMENT_SIZE_MAX. */
 int row_pack(struct dictionaries *dictionaries, int64_t client_id,
              const Torg__V1__RawDocument *document, struct arena *arena, struct row *row,
              struct err *err);
-/* The whole document again, with pk, epoch, version and times from the row. */
+/* The whole document again, with pk, epoch, version and times from the row. Neither is called
+ * inside a transaction: a dictionary may have to be read. */
 int row_unpack(struct dictionaries *dictionaries, int64_t client_id, const struct row *row,
                struct arena *arena, Torg__V1__RawDocument **document, struct err *err);
 

@@ -27,6 +27,22 @@ const struct role role_table[] = {
      .summary = "export of changed offers, opinions, photo results, expiry",
      .start = role_offers_worker_start,
      .stop = role_offers_worker_stop},
+    {.name = "receiver",
+     .summary = "documents of clients: checked, kept, queued for the index",
+     .start = role_receiver_start,
+     .stop = role_receiver_stop},
+    {.name = "composer",
+     .summary = "changed offers, made into documents for the index",
+     .start = role_composer_start,
+     .stop = role_composer_stop},
+    {.name = "indexer",
+     .summary = "changes of documents on their way to the index",
+     .start = role_indexer_start,
+     .stop = role_indexer_stop},
+    {.name = "searcher",
+     .summary = "indexes of documents, and searches over them",
+     .start = role_searcher_start,
+     .stop = role_searcher_stop},
 };
 const size_t role_count = ARRAY_COUNT(role_table);
 

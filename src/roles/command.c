@@ -24,6 +24,28 @@ static const struct command_option topic_read_options[] = {
     {"limit", "COUNT", "How many records (default 10, at most 1000)."},
     {"from", "PARTITION[:OFFSET]", "Begin there, instead of showing the newest."},
     {NULL, NULL, NULL}};
+static const struct command_option composer_list_options[] = {
+    {"limit", "COUNT", "How many (default 50, at most 500)."}, {NULL, NULL, NULL}};
+
+static const struct command_option composer_replay_options[] = {
+    {"all", NULL, "Every parked offer."}, {NULL, NULL, NULL}};
+
+#define QUEUE_CLIENT                                                                               \
+    {                                                                                              \
+        "client", "NAME", "Whose documents (default: default)."                                    \
+    }
+
+static const struct command_option queue_list_options[] = {
+    {"client", "NAME", "Only this client's (of failed documents, default: default)."},
+    {"failed", NULL, "The documents that could not be indexed, instead of the lanes."},
+    {"parked", NULL, "Of them, only those that wait for a person."},
+    {"pk", "PREFIX", "Of them, only keys that begin so."},
+    {"reason", "TEXT", "Of them, only reasons that have this in them."},
+    {"limit", "COUNT", "At most so many of them (at most 1000; default: all)."},
+    {NULL, NULL, NULL}};
+static const struct command_option queue_options[] = {QUEUE_CLIENT, {NULL, NULL, NULL}};
+static const struct command_option queue_replay_options[] = {
+    QUEUE_CLIENT, {"all", NULL, "All failed documents of the client."}, {NULL, NULL, NULL}};
 
 static const struct command_option audit_options[] = {
     {"limit", "COUNT", "How many entries, the newest first (default 20, at most 1000)."},
@@ -349,6 +371,47 @@ const struct command command_table[] = {
      .options = offers_counters_options,
      .flags = ASKING,
      .run = cmd_offers_counters},
+    {.name = "queue list",
+     .summary = "show how far the queue to the index is, and what could not be indexed",
+     .arguments = "",
+     .details = "By client, shard and lane: up to where changes have been sent, how many wait and "
+                "since when. With --failed, --parked, --pk, --reason or --limit: the documents "
+                "that failed, each with its reason. Works through the server that runs on the data "
+                "directory, or on the directory itself when none runs.",
+     .example = "torg queue list\ntorg queue list --parked --client shop --json",
+     .options = queue_list_options,
+     .flags = ASKING,
+     .run = cmd_queue_list},
+    {.name = "queue show",
+     .summary = "show a document that could not be indexed, and why",
+     .arguments = "PK",
+     .details = "With the document as the registry has it now.",
+     .example = "torg queue show bike-1",
+     .options = queue_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_queue_show},
+    {.name = "queue replay",
+     .summary = "try to index a failed document again, at once",
+     .arguments = "[PK]",
+     .details = "It has all its tries before it again. Kept in the audit log.",
+     .example = "torg queue replay bike-1\ntorg queue replay --all --client shop",
+     .options = queue_replay_options,
+     .flags = ASKING,
+     .argument_max = 1,
+     .run = cmd_queue_replay},
+    {.name = "queue drop",
+     .summary = "give up a document that could not be indexed",
+     .arguments = "PK",
+     .details = "The registry keeps it, and what the index has of it stays as it is, until it is "
+                "sent anew. Kept in the audit log.",
+     .example = "torg queue drop bike-1",
+     .options = queue_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_queue_drop},
     {.name = "topic list",
      .summary = "list the topics and how much is in them",
      .arguments = "",
@@ -369,6 +432,25 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_topic_read},
+    {.name = "composer list",
+     .summary = "list offers that could not be made into documents",
+     .arguments = "",
+     .details = "Each with the reason, the tries so far and the time of the next. They are tried "
+                "again by themselves; everyone else has passed them.",
+     .example = "torg composer list --limit 5",
+     .options = composer_list_options,
+     .flags = ASKING,
+     .run = cmd_composer_list},
+    {.name = "composer replay",
+     .summary = "try parked offers again now",
+     .arguments = "[OFFER]",
+     .details = "One, or with --all every one, without waiting for its time.",
+     .example = "torg composer replay 1000-0000-0000-0007\n"
+                "torg composer replay --all",
+     .options = composer_replay_options,
+     .flags = ASKING,
+     .argument_max = 1,
+     .run = cmd_composer_replay},
     {.name = "audit",
      .summary = "list what operators did, the newest first",
      .arguments = "",

@@ -213,6 +213,8 @@ static void close_all(struct process *process)
     if (process->server)
         server_free(process->server);
     catalog_holder_close(process->catalog);
+    dictionaries_free(process->dictionaries);
+    clients_free(process->clients);
     key_ring_close(process->ring);
     backends_close(&process->backends);
     if (process->dir.lock_fd >= 0)
@@ -229,6 +231,7 @@ int process_run(struct process *process, struct err *err)
     process->start_us = clock_wall_us(process->clock);
     process->dir = DATA_DIR_CLOSED;
     bell_init(&process->bell);
+    queue_bell_init(&process->registry_bell);
     stopper_start();
     rc = open_all(process, err);
     if (!rc) {
@@ -239,6 +242,7 @@ int process_run(struct process *process, struct err *err)
             log_warn("the stop could not be recorded", LOG_TEXT("error", stop_err.text));
     }
     close_all(process);
+    queue_bell_release(&process->registry_bell);
     bell_release(&process->bell);
     if (!rc)
         log_info("stopped");

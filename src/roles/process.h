@@ -15,12 +15,15 @@
 #include "access/key.h"
 #include "access/key_ring.h"
 #include "base/arena.h"
+#include "base/bell.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "catalog/holder.h"
 #include "config/config.h"
 #include "net/server.h"
-#include "offers/bell.h"
+#include "registry/clients.h"
+#include "registry/queue_bell.h"
+#include "registry/rows.h"
 #include "roles/backends.h"
 #include "roles/data_dir.h"
 
@@ -48,9 +51,12 @@ struct process {
     struct backends backends;
     struct key_ring *ring;
     struct server *server;
-    bool demo;                      /* torg up: an empty store gets the demo catalogue */
-    struct catalog_holder *catalog; /* NULL until a role has called process_open_catalog */
-    struct bell bell;               /* offers' writers ring it, their worker wakes up */
+    bool demo;                         /* torg up: an empty store gets the demo catalogue */
+    struct catalog_holder *catalog;    /* NULL until a role has called process_open_catalog */
+    struct bell bell;                  /* offers' writers ring it, their worker wakes up */
+    struct clients *clients;           /* NULL until a role has called process_open_registry */
+    struct dictionaries *dictionaries; /* likewise */
+    struct queue_bell registry_bell;   /* receivers ring it, the indexer wakes up */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */
@@ -63,6 +69,9 @@ int process_run(struct process *process, struct err *err);
 /* Makes process->catalog, once, for all roles that read it. */
 int process_open_catalog(struct process *process, struct err *err);
 
+/* Makes what the roles of the registry share, once, and announces the clients that are there. */
+int process_open_registry(struct process *process, struct err *err);
+
 /* --- the first role: what every process has --- */
 int role_system_start(struct process *process, struct err *err);
 void role_system_stop(struct process *process);
@@ -73,5 +82,13 @@ int role_offers_start(struct process *process, struct err *err);
 void role_offers_stop(struct process *process);
 int role_offers_worker_start(struct process *process, struct err *err);
 void role_offers_worker_stop(struct process *process);
+int role_receiver_start(struct process *process, struct err *err);
+void role_receiver_stop(struct process *process);
+int role_composer_start(struct process *process, struct err *err);
+void role_composer_stop(struct process *process);
+int role_indexer_start(struct process *process, struct err *err);
+void role_indexer_stop(struct process *process);
+int role_searcher_start(struct process *process, struct err *err);
+void role_searcher_stop(struct process *process);
 
 #endif

@@ -14,6 +14,7 @@
 #include "offers/photo_results.h"
 #include "roles/service.h"
 #include "torg/v1/feed.pb-c.h"
+#include "torg/v1/index_message.pb-c.h"
 #include "torg/v1/moderation.pb-c.h"
 #include "torg/v1/offer_update.pb-c.h"
 #include "torg/v1/photo.pb-c.h"
@@ -32,6 +33,17 @@ static const struct {
     {OPINIONS_TOPIC, &torg__v1__moderation_opinion__descriptor},
     {PHOTO_RESULTS_TOPIC, &torg__v1__photo_result__descriptor},
 };
+
+/* NULL: it is not known. */
+static const ProtobufCMessageDescriptor *type_of(const char *topic)
+{
+    if (strncmp(topic, "index.", strlen("index.")) == 0) /* one a client and epoch */
+        return &torg__v1__index_message__descriptor;
+    for (size_t i = 0; i < ARRAY_COUNT(carried); i++)
+        if (strcmp(carried[i].topic, topic) == 0)
+            return carried[i].type;
+    return NULL;
+}
 
 static int count_records(struct topics *topics, const char *name, Torg__V1__Topic *topic,
                          struct err *err)
@@ -190,9 +202,7 @@ int topic_service_read(struct topics *topics, struct arena *arena,
     if (request->from && request->from->partition >= config.partition_count)
         return err_set(err, ERR_INVALID, "from.partition: %s has %u, counted from 0",
                        request->topic, config.partition_count);
-    for (size_t i = 0; i < ARRAY_COUNT(carried); i++)
-        if (strcmp(carried[i].topic, request->topic) == 0)
-            reading.type = carried[i].type;
+    reading.type = type_of(request->topic);
     reading.capacity = max * config.partition_count;
     reading.messages =
         arena_array(arena, reading.capacity + 1, sizeof(const struct topic_message *));

@@ -189,11 +189,20 @@ static int check_records(const char *name, const struct topic_record *records, s
     return rc;
 }
 
-static uint32_t choose_partition(struct topics *topics, struct bytes key, uint32_t count)
+static int choose_partition(struct topics *topics, const char *name,
+                            const struct topic_record *record, uint32_t count, uint32_t *partition,
+                            struct err *err)
 {
-    if (key.size)
-        return topic_partition(key, count);
-    return atomic_fetch_add_explicit(&topics->spread, 1, memory_order_relaxed) % count;
+    if (record->has_partition && record->partition >= count)
+        return err_set(err, ERR_INVALID, "topic %s has %u partitions: there is no number %u", name,
+                       count, record->partition);
+    if (record->has_partition)
+        *partition = record->partition;
+    else if (record->key.size)
+        *partition = topic_partition(record->key, count);
+    else
+        *partition = atomic_fetch_add_explicit(&topics->spread, 1, memory_order_relaxed) % count;
+    return 0;
 }
 
 static int submit_and_wait(struct topics *topics, struct submit *submit, struct err *err)
@@ -231,15 +240,16 @@ int topic_produce(struct topics *topics, const char *name, const struct topic_re
     timed = mem_array(count, sizeof(*timed));
     if (!offsets)
         submit.offsets = own_offsets = mem_array(count, sizeof(*own_offsets));
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < count && !rc; i++) {
         timed[i] = records[i];
         if (timed[i].timestamp_us == 0)
             timed[i].timestamp_us = now_us;
-        partitions[i] = choose_partition(topics, records[i].key, partition_count);
+        rc = choose_partition(topics, name, &records[i], partition_count, &partitions[i], err);
     }
     submit.records = timed;
     submit.partitions = partitions;
-    rc = submit_and_wait(topics, &submit, err);
+    if (!rc)
+        rc = submit_and_wait(topics, &submit, err);
     free(own_offsets);
     free(timed);
     free(partitions);
@@ -268,10 +278,13 @@ int topic_produce_async(struct topics *topics, const char *name, const struct to
     struct submit submit = {.name = name, .records = &timed, .count = 1, .copy = true};
     struct async *async;
     uint32_t partition_count;
+    uint32_t partition = 0;
     int rc = check_records(name, record, 1, err);
 
     if (!rc)
         rc = topics->ops->partition_count(topics, name, &partition_count, err);
+    if (!rc)
+        rc = choose_partition(topics, name, record, partition_count, &partition, err);
     if (rc)
         return rc;
     if (timed.timestamp_us == 0)
@@ -279,7 +292,7 @@ int topic_produce_async(struct topics *topics, const char *name, const struct to
     async = mem_zero(sizeof(*async));
     async->done = done;
     async->arg = arg;
-    async->partition = choose_partition(topics, record->key, partition_count);
+    async->partition = partition;
     submit.partitions = &async->partition;
     submit.offsets = &async->offset;
     submit.done = finish_async;

@@ -2,10 +2,11 @@
 /*
  * topic.h - partitioned durable logs; pipeline stages talk only through these.
  *
- * A topic has a fixed number of partitions. A record goes to the partition of its key's hash
- * and keeps its offset there for ever, so records of one key stay in order and any stage can
- * be replayed. A produce that returns 0 (or calls back with 0) is durable; one that fails may
- * still have been stored, so producing again may duplicate: delivery is at least once.
+ * A topic has a fixed number of partitions. A record goes to the partition of its key's hash,
+ * or to the one it names, and keeps its offset there for ever, so records of one key stay in
+ * order and any stage can be replayed. A produce that returns 0 (or calls back with 0) is
+ * durable; one that fails may still have been stored, so producing again may duplicate: delivery
+ * is at least once.
  *
  * A consumer is a member of a group. The partitions of its topics are spread over the
  * group's members; a partition moves only when its owner polls again, closes, or has been
@@ -70,8 +71,10 @@ struct topic_header {
 };
 
 struct topic_record {
-    struct bytes key; /* empty: spread over the partitions in turn */
+    struct bytes key; /* empty, and no partition named: spread over the partitions in turn */
     struct bytes value;
+    bool has_partition; /* it goes to this one, whatever its key; ERR_INVALID: there is none such */
+    uint32_t partition;
     int64_t timestamp_us;               /* 0: now; Kafka keeps milliseconds */
     const struct topic_header *headers; /* may be NULL */
     size_t header_count;

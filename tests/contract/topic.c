@@ -396,6 +396,42 @@ static void count_done(void *arg, int rc, uint32_t partition, uint64_t offset,
     pthread_mutex_unlock(&tally->lock);
 }
 
+/* Keys that would go elsewhere; and a partition that is not there takes nothing of its batch. */
+static void a_record_goes_to_the_partition_it_names(void **state)
+{
+    struct place *place = place_of(state);
+    struct tally tally = {PTHREAD_MUTEX_INITIALIZER, 0, 0};
+    struct topic_record records[2 * PARTITIONS] = {0};
+    struct sample samples[ARRAY_COUNT(records)];
+    const struct topic_message *messages;
+    struct err err;
+
+    for (uint32_t i = 0; i < ARRAY_COUNT(records); i++) {
+        snprintf(samples[i].value, sizeof(samples[i].value), "%u", i);
+        records[i] = (struct topic_record){.key = i % 2 ? bytes_of("k") : bytes_of(""),
+                                           .value = bytes_of(samples[i].value),
+                                           .has_partition = true,
+                                           .partition = i / 2};
+    }
+    OK(topic_produce(place->topics, place->topic, records, ARRAY_COUNT(records), NULL, &err));
+    OK(topic_produce_async(place->topics, place->topic, &records[5], count_done, &tally, &err));
+    OK(topics_flush(place->topics, WAIT_MS, &err));
+    assert_int_equal(tally.done, 1);
+    assert_int_equal(tally.failed, 0);
+    records[1].partition = PARTITIONS;
+    assert_int_equal(topic_produce(place->topics, place->topic, records, 2, NULL, &err),
+                     ERR_INVALID);
+    assert_non_null(strstr(err.text, "no number 4"));
+    assert_int_equal(
+        topic_produce_async(place->topics, place->topic, &records[1], count_done, &tally, &err),
+        ERR_INVALID);
+    for (uint32_t i = 0; i < PARTITIONS; i++) {
+        assert_int_equal(read_partition(place, i, &messages, 10), i == 2 ? 3 : 2);
+        assert_int_equal(number_of(&messages[0]), 2 * i);
+        assert_int_equal(number_of(&messages[1]), 2 * i + 1);
+    }
+}
+
 static void asynchronous_records_are_called_back_in_order(void **state)
 {
     enum { COUNT = 2000 };
@@ -785,6 +821,7 @@ static const struct {
     TEST(bad_names_and_sizes_are_refused_by_name, ALL),
     TEST(records_of_a_key_stay_in_order, ALL),
     TEST(a_record_comes_back_whole, ALL),
+    TEST(a_record_goes_to_the_partition_it_names, ALL),
     TEST(asynchronous_records_are_called_back_in_order, ALL),
     TEST(records_and_commits_survive_a_reopen, 1 << FILES | 1 << KAFKA),
     TEST(reading_outside_the_log_names_what_there_is, ALL),

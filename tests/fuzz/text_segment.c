@@ -43,6 +43,8 @@ static void mend_sums(uint8_t *data, size_t size)
 static void read_blocks(struct postings *cursor)
 {
     struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
+    int16_t indexes[BLOCK_SIZE];
+    struct place_run places;
     int rc = 0;
 
     while (!rc && !postings_ended(cursor)) {
@@ -56,6 +58,13 @@ static void read_blocks(struct postings *cursor)
             assert(postings_index(cursor, ids[i], &index, NULL) || index == (int)i);
             if (i % 16 == 0 && postings_occurrences(cursor, i, occurrences, &count, NULL) == 0)
                 assert(count <= POSTING_OCCURRENCE_MAX);
+            indexes[i] = (int16_t)i;
+        }
+        for (i = 0; !rc && i < cursor->size; i += count) {
+            places.count = 0;
+            count = cursor->size - i;
+            rc = postings_places(cursor, indexes + i, &count, UINT8_MAX, &places, NULL);
+            assert(rc || (count > 0 && place_run_end(&places) <= PLACE_RUN_ROOM));
         }
         rc = rc ? rc : postings_next_block(cursor, NULL);
     }

@@ -256,6 +256,35 @@ static void finds_in_blocks(const struct kernels *tested, struct rng *rng)
         assert_int_equal(indexes[i], wanted[i]);
 }
 
+/* Some of any number of ascending ids, and some that are not among them; garbage behind. */
+static void finds_in_lists(const struct kernels *tested, struct rng *rng)
+{
+    uint32_t block[BLOCK_SIZE], ids[2 * BLOCK_SIZE],
+        size = 1 + (uint32_t)rng_below(rng, BLOCK_SIZE);
+    uint32_t next = (uint32_t)rng_below(rng, 1000), count = 0, i;
+    int16_t indexes[2 * BLOCK_SIZE];
+    int wanted[2 * BLOCK_SIZE];
+    uint32_t some = 1 + (uint32_t)rng_below(rng, 8), gap = 1 + (uint32_t)rng_below(rng, 1000);
+
+    for (i = 0; i < BLOCK_SIZE; i++) {
+        block[i] = i < size ? next : next - 1 - (uint32_t)rng_below(rng, 4);
+        if (i >= size)
+            continue;
+        if (rng_below(rng, some) == 0) {
+            wanted[count] = (int)i;
+            ids[count++] = next;
+        }
+        next += 2 + (uint32_t)rng_below(rng, gap);
+        if (rng_below(rng, some) == 0) {
+            wanted[count] = -1;
+            ids[count++] = next - 1;
+        }
+    }
+    tested->find_ids(block, size, ids, count, indexes);
+    for (i = 0; i < count; i++)
+        assert_int_equal(indexes[i], wanted[i]);
+}
+
 static void portable_windows(void **state)
 {
     struct rng rng = seeded();
@@ -267,6 +296,7 @@ static void portable_windows(void **state)
         set_follows_the_ids(&kernels_portable, &rng);
         finds_follow_the_bits(&kernels_portable, &rng);
         finds_in_blocks(&kernels_portable, &rng);
+        finds_in_lists(&kernels_portable, &rng);
     }
 }
 
@@ -282,6 +312,7 @@ static void vector_windows(void **state)
         set_follows_the_ids(vector, &rng);
         finds_follow_the_bits(vector, &rng);
         finds_in_blocks(vector, &rng);
+        finds_in_lists(vector, &rng);
     }
 }
 

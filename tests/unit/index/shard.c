@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "shard_model.h"
 #include "test_dir.h"
@@ -45,6 +46,26 @@ static void publish(struct shard *shard, uint64_t offset)
 
     if (shard_publish(shard, offset, &err))
         fail_msg("%s", err.text);
+}
+
+/* The note tells the offset it was published with. */
+static void publish_noted(struct shard *shard, uint64_t offset)
+{
+    shard_set_note(shard, bytes_make(&offset, sizeof(offset)));
+    publish(shard, offset);
+}
+
+static uint64_t noted_offset(struct shard *shard)
+{
+    struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
+    uint64_t offset = 0;
+
+    shard_note(shard, &note);
+    assert_true(note.size == sizeof(offset) || note.size == 0);
+    if (note.size)
+        memcpy(&offset, note.data, sizeof(offset));
+    buf_release(&note);
+    return offset;
 }
 
 static uint64_t hash_of(struct shard *shard)
@@ -145,6 +166,7 @@ static struct shard *reopen(struct shard *shard, const char *dir, uint64_t seed,
     shard = open_shard(dir, 50);
     serve_from = shard_serve_from(shard);
     assert_true(shard_offset(shard) <= serve_from && serve_from <= offset);
+    assert_true(noted_offset(shard) == shard_offset(shard));
     assert_int_equal(shard_reader_new(shard, &reader, &err), 0);
     for (from = shard_offset(shard); from < offset; from++) {
         if (from < serve_from)
@@ -152,9 +174,9 @@ static struct shard *reopen(struct shard *shard, const char *dir, uint64_t seed,
         op_make(seed, from, &op);
         op_apply(shard, &op);
         if (from % 5 == 0)
-            publish(shard, from + 1);
+            publish_noted(shard, from + 1);
     }
-    publish(shard, offset);
+    publish_noted(shard, offset);
     assert_int_equal(shard_enter(reader, &snapshot, &err), 0);
     shard_exit(reader);
     shard_reader_free(reader);
@@ -186,7 +208,7 @@ static void a_restart_replays_to_the_same(void **state)
             assert_int_equal(shard_work(shard, &did, &err), 0);
         if (rng_below(&rng, 8))
             continue;
-        publish(shard, offset + 1);
+        publish_noted(shard, offset + 1);
         if (rng_below(&rng, 10) == 0 && shard_checkpoint(shard, &err))
             fail_msg("%s", err.text);
         if (rng_below(&rng, 25))
@@ -277,6 +299,43 @@ static void a_failed_document_changes_nothing(void **state)
     shard_close(shard);
 }
 
+static void a_note_comes_with_its_publication(void **state)
+{
+    uint8_t longest[SHARD_NOTE_SIZE_MAX];
+    struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
+    char dir[TEST_DIR_SIZE];
+    struct shard *shard;
+    struct err err = {0};
+
+    (void)state;
+    memset(longest, 0xa5, sizeof(longest));
+    assert_true(test_dir_make(dir));
+    shard = open_shard(dir, 50);
+    assert_int_equal(noted_offset(shard), 0);
+    publish_noted(shard, 7);
+    shard_set_note(shard, bytes_make(longest, sizeof(longest)));
+    assert_int_equal(noted_offset(shard), 7); /* the next one's */
+    assert_int_equal(shard_checkpoint(shard, &err), 0);
+    publish(shard, 7); /* a note alone is worth a publication */
+    shard_note(shard, &note);
+    assert_int_equal(note.size, sizeof(longest));
+    shard_close(shard);
+    shard = open_shard(dir, 50);
+    assert_int_equal(noted_offset(shard), 7); /* as at the checkpoint */
+    shard_set_note(shard, bytes_make(longest, sizeof(longest)));
+    publish(shard, 8);
+    assert_int_equal(shard_checkpoint(shard, &err), 0);
+    shard_close(shard);
+    shard = open_shard(dir, 50);
+    buf_reset(&note);
+    shard_note(shard, &note);
+    assert_int_equal(note.size, sizeof(longest));
+    assert_memory_equal(note.data, longest, sizeof(longest));
+    shard_close(shard);
+    buf_release(&note);
+    assert_int_equal(dir_remove(dir, NULL), 0);
+}
+
 static void readers_are_told_of_newer_changes(void **state)
 {
     static const struct field price = {.type = FIELD_INTEGER, .name = "price"};
@@ -317,6 +376,7 @@ int main(void)
         cmocka_unit_test(a_restart_replays_to_the_same),
         cmocka_unit_test(one_content_has_one_hash),
         cmocka_unit_test(a_failed_document_changes_nothing),
+        cmocka_unit_test(a_note_comes_with_its_publication),
         cmocka_unit_test(readers_are_told_of_newer_changes),
     };
 

@@ -48,6 +48,7 @@ static uint64_t make_shard(const char *dir, uint64_t seed)
         if (offset % 10 == 9)
             assert_int_equal(shard_publish(shard, offset + 1, &err), 0);
     }
+    shard_set_note(shard, bytes_of("ticket 7, lane 0 at 260"));
     assert_int_equal(shard_publish(shard, offset, &err), 0);
     if (shard_checkpoint(shard, &err))
         fail_msg("%s", err.text);

@@ -203,6 +203,41 @@ static void compare_posting(const struct model *model, struct postings *cursor, 
     assert_int_equal(count, (row->tfs & 255) + (row->tfs >> 8 & 255) + (row->tfs >> 16 & 255));
 }
 
+/* Places of every step-th posting of the block, at once: those of two of the fields. */
+static void compare_places(const struct model *model, struct postings *cursor,
+                           const struct model_row *rows, uint32_t step)
+{
+    enum { FIELDS = 1 << 1 | 1 << 2 };
+    static struct place_run run;
+    int16_t indexes[BLOCK_SIZE];
+    uint32_t count = 0, done, told, i;
+    struct err err;
+
+    for (i = step / 2; i < cursor->size; i += step)
+        indexes[count++] = (int16_t)i;
+    for (done = 0; done < count; done += told) {
+        uint32_t at = 0;
+
+        run.count = 0;
+        told = count - done;
+        assert_int_equal(postings_places(cursor, indexes + done, &told, FIELDS, &run, &err), 0);
+        assert_true(told > 0 && told == run.count);
+        for (i = 0; i < told; i++) {
+            const struct model_row *row = &rows[indexes[done + i]];
+            const struct occurrence *next = model->occurrences + row->first;
+
+            for (uint32_t field = 0; field < SEGMENT_FIELD_COUNT; field++) {
+                for (uint32_t k = row->tfs >> field * 8 & 255; k > 0; k--, next++) {
+                    if (FIELDS >> field & 1 && !(next->position >> PLACE_FIELD_SHIFT))
+                        assert_int_equal(run.places[at++],
+                                         next->position | field << PLACE_FIELD_SHIFT);
+                }
+            }
+            assert_int_equal(run.ends[i], at);
+        }
+    }
+}
+
 /* Block by block: ids, codes, occurrences, bounds not below and not far above the largest. */
 static void compare_blocks(const struct model *model, const struct text_segment *segment,
                            const struct model_row *rows, size_t count)
@@ -224,6 +259,8 @@ static void compare_blocks(const struct model *model, const struct text_segment 
             assert_int_equal(ids[i], rows[at + i].id);
             compare_posting(model, &cursor, i, &rows[at + i], most);
         }
+        for (i = 1; i <= 64; i *= 4)
+            compare_places(model, &cursor, &rows[at], i);
         assert_int_equal(postings_codes(&cursor, &codes, &err), 0);
         for (i = 0; i < cursor.size; i++)
             assert_int_equal(text_segment_tfs(segment, codes[i]), rows[at + i].tfs);

@@ -186,6 +186,7 @@ static void file_has_the_bytes_of_the_image(void **state)
 static int read_all(const struct text_segment *segment)
 {
     struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
+    static struct place_run places;
     struct window_bits bits;
     struct postings cursor;
     uint32_t term = 0, index, window, count;
@@ -206,6 +207,13 @@ static int read_all(const struct text_segment *segment)
             rc = postings_ids(&cursor, &ids, NULL);
             for (index = 0; !rc && index < cursor.size; index++)
                 rc = postings_occurrences(&cursor, index, occurrences, &count, NULL);
+            for (index = 0; !rc && index < cursor.size; index += count) {
+                int16_t one = (int16_t)index;
+
+                places.count = 0;
+                count = 1;
+                rc = postings_places(&cursor, &one, &count, UINT8_MAX, &places, NULL);
+            }
             rc = rc ? rc : postings_next_block(&cursor, NULL);
         }
     }

@@ -445,7 +445,8 @@ static void check_tunings(struct bench *bench, const struct query_plan *plan, ui
             .use_sets = (int8_t)((int)rng_below(&bench->rng, 3) - 1),
             .use_windows = (int8_t)((int)rng_below(&bench->rng, 3) - 1),
             .use_bounds = (int8_t)((int)rng_below(&bench->rng, 3) - 1),
-            .facet_lists = (int8_t)((int)rng_below(&bench->rng, 3) - 1)};
+            .facet_lists = (int8_t)((int)rng_below(&bench->rng, 3) - 1),
+            .page_lists = (int8_t)((int)rng_below(&bench->rng, 3) - 1)};
         struct query_answer answer = ask(bench, &paged, index, i ? &tuning : NULL);
 
         compare_list(&answer, full->hits, full->hit_count < limit ? full->hit_count : limit,

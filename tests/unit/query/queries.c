@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/memory.h"
+
 struct maker {
     const struct world *world;
     struct rng *rng;
@@ -234,9 +236,8 @@ static void random_geo_filter(const struct maker *maker, struct query_filter *fi
                                    .lon_max = filter->lon + (int32_t)below(maker, 3000000)};
 }
 
-static struct query_filter random_leaf(const struct maker *maker)
+static struct query_filter leaf_of(const struct maker *maker, uint32_t field)
 {
-    uint32_t field = random_field(maker);
     enum field_type type = world_field_spec(field)->type;
     struct query_filter filter = {.field = field_name(field)};
 
@@ -249,6 +250,11 @@ static struct query_filter random_leaf(const struct maker *maker)
     else
         random_number_filter(maker, field, &filter);
     return filter;
+}
+
+static struct query_filter random_leaf(const struct maker *maker)
+{
+    return leaf_of(maker, random_field(maker));
 }
 
 static struct query_filter random_tree(const struct maker *maker, uint32_t depth)
@@ -298,6 +304,34 @@ static struct query_sort random_sort(const struct maker *maker)
     return sort;
 }
 
+/* A page as buyers see it: several fields are chosen from, and each one's facet shows what else
+ * could be chosen. */
+static void random_choices(const struct maker *maker, struct query_stage *stage,
+                           struct query_facet *facets)
+{
+    static const uint32_t fields[] = {WORLD_BRAND, WORLD_TAGS, WORLD_PLACE, WORLD_SOLD,
+                                      WORLD_PRICE};
+    struct query_filter *all = arena_zero(maker->arena, sizeof(*all));
+    struct query_filter *leaves = arena_array(maker->arena, ARRAY_COUNT(fields), sizeof(*leaves));
+    uint32_t i;
+
+    *all = (struct query_filter){.kind = FILTER_AND, .children = leaves};
+    stage->filter = all;
+    stage->facet_count = 0;
+    for (i = 0; i < ARRAY_COUNT(fields); i++) {
+        bool is_number = fields[i] == WORLD_PRICE;
+
+        if (below(maker, 2))
+            leaves[all->count++] = leaf_of(maker, fields[i]);
+        if (below(maker, 3))
+            facets[stage->facet_count++] =
+                (struct query_facet){.kind = is_number ? FACET_MIN_MAX : FACET_VALUES,
+                                     .field = field_name(fields[i]),
+                                     .sees_own_filter = below(maker, 8) == 0,
+                                     .limit = 5};
+    }
+}
+
 static struct query_facet random_facet(const struct maker *maker)
 {
     struct query_facet facet = {.kind = (uint8_t)below(maker, 4),
@@ -343,6 +377,8 @@ static struct query_stage random_stage(const struct maker *maker)
     for (i = 0; i < stage.facet_count; i++)
         facets[i] = random_facet(maker);
     stage.facets = facets;
+    if (below(maker, 4) == 0)
+        random_choices(maker, &stage, facets);
     return stage;
 }
 

@@ -166,6 +166,38 @@ static void check_count(struct text_plan *plan, uint32_t k)
     check_top(plan, false, k);
 }
 
+static int by_id(const void *a, const void *b)
+{
+    docid left = *(const docid *)a, right = *(const docid *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* As lists of ids, which are then scored; by a plan that has been used for the best before. */
+static void check_list(struct text_plan *plan)
+{
+    static docid ids[WORLD_ID_MAX + TEXT_TAKE_MAX];
+    static float scores[WORLD_ID_MAX];
+    uint32_t count, total = 0, i;
+
+    if (!text_plan_has_list(plan, true))
+        return;
+    do {
+        assert_int_equal(text_plan_take(plan, ids + total, &count, NULL), 0);
+        for (i = total + 1; i < total + count; i++)
+            CHECK(ids[i] > ids[i - 1]);
+        total += count;
+        CHECK(total <= expected.count);
+    } while (count);
+    CHECK(total == expected.count);
+    qsort(ids, total, sizeof(ids[0]), by_id);
+    for (i = 0; i < total; i++)
+        CHECK(ids[i] < WORLD_ID_MAX && expected.match[ids[i]] && (i == 0 || ids[i] > ids[i - 1]));
+    assert_int_equal(text_plan_score_ids(plan, ids, total, scores, NULL), 0);
+    for (i = 0; i < total; i++)
+        CHECK(scores[i] == engine_scores[ids[i]]);
+}
+
 static struct text_plan *plan_with(const struct world *world, const struct query_tuning *tuning,
                                    struct arena *arena)
 {
@@ -227,7 +259,10 @@ static void check_query(const struct world *world, struct rng *rng)
             first = false;
             check_top(plan_with(world, &tuning, arena), rng_below(rng, 2),
                       ks[rng_below(rng, ARRAY_COUNT(ks))]);
-            check_count(plan_with(world, &tuning, arena), ks[rng_below(rng, ARRAY_COUNT(ks))]);
+            plan = plan_with(world, &tuning, arena);
+            check_count(plan, ks[rng_below(rng, ARRAY_COUNT(ks))]);
+            assert_int_equal(text_plan_rewind(plan, NULL), 0);
+            check_list(plan);
         }
     }
     check_explain(world, rng, arena);

@@ -5,7 +5,7 @@
  * Who rings counts first and then looks for a waiter; who waits says so first and then looks at the
  * count. All four are sequentially consistent, so one of the two sees the other.
  */
-#include "offers/bell.h"
+#include "base/bell.h"
 
 #include <time.h>
 

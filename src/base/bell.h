@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bell.h - writers of offers tell the exporter of the same process that there is something to do.
+ * bell.h - writers of a queue tell its reader in the same process that there is something to do.
  *
  * It is only a hint, so that nobody has to wait for the next look at the queue: the queue's row is
  * what counts, and writers of other processes ring nobody.
  * Threads: any may ring; one at a time waits. A ring with nobody waiting costs two atomics.
  */
-#ifndef TORG_OFFERS_BELL_H
-#define TORG_OFFERS_BELL_H
+#ifndef TORG_BASE_BELL_H
+#define TORG_BASE_BELL_H
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -10,8 +10,8 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include "base/bell.h"
 #include "base/clock.h"
-#include "offers/bell.h"
 
 enum { PATIENCE_MS = 30000, RING_COUNT = 20000, RINGER_COUNT = 2 };
 

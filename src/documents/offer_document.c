@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* offer_document.c - see offer_document.h. */
+#include "documents/offer_document.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "catalog/decimal.h"
+#include "model/offer_fields.h"
+#include "net/message.h"
+
+enum { STANDARD_FIELD_COUNT = 16 };
+
+/* How much a word counts, by the field it stands in. */
+static const float weight_title = 3;
+static const float weight_words = 1.5F;
+
+/* A document that is being made. */
+struct making {
+    struct arena *arena;
+    Torg__V1__RawDocument *document;
+    struct buf words; /* of names and values, in all languages */
+};
+
+static Torg__V1__RawField *add(struct making *making, const char *name)
+{
+    Torg__V1__RawField *field =
+        (Torg__V1__RawField *)message_new(&torg__v1__raw_field__descriptor, making->arena);
+
+    field->name = (char *)name;
+    making->document->fields[making->document->n_fields++] = field;
+    return field;
+}
+
+static Torg__V1__FieldOptions *options_of(struct making *making, Torg__V1__RawField *field)
+{
+    field->options =
+        (Torg__V1__FieldOptions *)message_new(&torg__v1__field_options__descriptor, making->arena);
+    return field->options;
+}
+
+static void add_text(struct making *making, const char *name, const char *text, float weight)
+{
+    Torg__V1__RawField *field;
+
+    if (!*text)
+        return;
+    field = add(making, name);
+    field->_text_case = TORG__V1__RAW_FIELD___TEXT_TEXT;
+    field->text = (char *)text;
+    if (weight > 0)
+        options_of(making, field)->weight = weight;
+}
+
+static void add_keyword(struct making *making, const char *name, const char *value)
+{
+    Torg__V1__RawField *field;
+
+    if (!*value)
+        return;
+    field = add(making, name);
+    field->_keyword_case = TORG__V1__RAW_FIELD___KEYWORD_KEYWORD;
+    field->keyword = (char *)value;
+}
+
+static void add_integer(struct making *making, const char *name, int64_t value)
+{
+    Torg__V1__RawField *field = add(making, name);
+
+    field->_integer_case = TORG__V1__RAW_FIELD___INTEGER_INTEGER;
+    field->integer = value;
+}
+
+static void add_boolean(struct making *making, const char *name, bool value)
+{
+    Torg__V1__RawField *field = add(making, name);
+
+    field->_boolean_case = TORG__V1__RAW_FIELD___BOOLEAN_BOOLEAN;
+    field->boolean = value;
+}
+
+static void add_date(struct making *making, const char *name, Google__Protobuf__Timestamp *time)
+{
+    Torg__V1__RawField *field;
+
+    if (!time)
+        return;
+    field = add(making, name);
+    field->_date_case = TORG__V1__RAW_FIELD___DATE_DATE;
+    field->date = time;
+}
+
+static void add_stored(struct making *making, const char *name, const char *value)
+{
+    Torg__V1__RawField *field = add(making, name);
+
+    field->_stored_case = TORG__V1__RAW_FIELD___STORED_STORED;
+    field->stored = (char *)value;
+}
+
+/* A word once more is harmless; a language that says the same is left out. */
+static void say(struct making *making, const struct local_text *text)
+{
+    for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+        if (i == 0 || strcmp(text->in[i], text->in[0]) != 0)
+            buf_printf(&making->words, "%s%s", making->words.size ? "; " : "", text->in[i]);
+    }
+}
+
+/* --- attributes --- */
+
+static const char *attribute_field(struct making *making, const char *id)
+{
+    return arena_printf(making->arena, OFFER_ATTRIBUTE_PREFIX "%s", id);
+}
+
+static bool has(char *const *values, size_t count, const char *value)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(values[i], value) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Chosen options with all above them, each once: whoever asks for a make finds its models. */
+static void add_options(struct making *making, const struct attribute *attribute,
+                        const Torg__V1__AttributeValue *value)
+{
+    char **ids = arena_array(making->arena, KEYWORD_VALUES_MAX, sizeof(*ids));
+    Torg__V1__RawField *field;
+    size_t count = 0;
+
+    for (size_t i = 0; i < value->n_options; i++) {
+        const struct attribute_option *option = option_find(attribute, value->options[i]);
+
+        for (; option && count < KEYWORD_VALUES_MAX; option = option->parent) {
+            if (has(ids, count, option->id))
+                continue;
+            ids[count++] = (char *)option->id;
+            say(making, &option->name);
+        }
+    }
+    if (!count)
+        return;
+    field = add(making, attribute_field(making, attribute->id));
+    field->keywords = ids;
+    field->n_keywords = count;
+}
+
+/* The number in the attribute's base unit. */
+static bool in_base(const struct attribute *attribute, const Torg__V1__AttributeValue *value,
+                    struct decimal number, struct decimal *base)
+{
+    const struct attribute_unit *unit;
+
+    *base = number;
+    if (!*value->unit)
+        return true;
+    unit = unit_find(attribute, value->unit);
+    return unit && decimal_multiply(number, unit->factor, base);
+}
+
+static void add_decimal(struct making *making, const struct attribute *attribute,
+                        const Torg__V1__AttributeValue *value)
+{
+    char *text = arena_alloc(making->arena, DECIMAL_TEXT_SIZE);
+    Torg__V1__FieldOptions *options;
+    Torg__V1__RawField *field;
+    struct decimal number;
+
+    if (value->value_case != TORG__V1__ATTRIBUTE_VALUE__VALUE_DECIMAL ||
+        !decimal_parse(bytes_of(value->decimal), &number, NULL) ||
+        !in_base(attribute, value, number, &number))
+        return;
+    decimal_format(decimal_round(number, attribute->digits), text);
+    field = add(making, attribute_field(making, attribute->id));
+    field->_decimal_case = TORG__V1__RAW_FIELD___DECIMAL_DECIMAL;
+    field->decimal = text;
+    options = options_of(making, field);
+    options->_scale_case = TORG__V1__FIELD_OPTIONS___SCALE_SCALE;
+    options->scale = attribute->digits;
+}
+
+static void add_whole(struct making *making, const struct attribute *attribute,
+                      const Torg__V1__AttributeValue *value)
+{
+    struct decimal number;
+
+    if (value->value_case != TORG__V1__ATTRIBUTE_VALUE__VALUE_INTEGER ||
+        !decimal_from_integer(value->integer, &number) ||
+        !in_base(attribute, value, number, &number))
+        return;
+    add_integer(making, attribute_field(making, attribute->id),
+                decimal_round(number, 0).millionths / DECIMAL_ONE);
+}
+
+/* Free texts are words; where buyers choose from a list of them they are values, too. */
+static void add_free(struct making *making, const struct attribute *attribute,
+                     const Torg__V1__AttributeValue *value)
+{
+    if (value->value_case != TORG__V1__ATTRIBUTE_VALUE__VALUE_TEXT || !*value->text)
+        return;
+    buf_printf(&making->words, "%s%s", making->words.size ? "; " : "", value->text);
+    if (attribute->filter != TORG__V1__ATTRIBUTE__FILTER__LIST ||
+        strlen(value->text) > COMPOSER_VALUE_SIZE_MAX)
+        return;
+    add_keyword(making, attribute_field(making, attribute->id), value->text);
+    options_of(making, making->document->fields[making->document->n_fields - 1])->value_count_max =
+        COMPOSER_VALUE_COUNT_MAX;
+}
+
+static void add_attribute(struct making *making, const struct attribute *attribute,
+                          const Torg__V1__AttributeValue *value)
+{
+    switch (attribute->type) {
+    case TORG__V1__ATTRIBUTE__TYPE__OPTION:
+    case TORG__V1__ATTRIBUTE__TYPE__OPTIONS:
+        add_options(making, attribute, value);
+        break;
+    case TORG__V1__ATTRIBUTE__TYPE__DECIMAL:
+        add_decimal(making, attribute, value);
+        break;
+    case TORG__V1__ATTRIBUTE__TYPE__INTEGER:
+        add_whole(making, attribute, value);
+        break;
+    case TORG__V1__ATTRIBUTE__TYPE__FLAG:
+        if (value->value_case == TORG__V1__ATTRIBUTE_VALUE__VALUE_FLAG)
+            add_boolean(making, attribute_field(making, attribute->id), value->flag);
+        break;
+    case TORG__V1__ATTRIBUTE__TYPE__YEAR:
+        if (value->value_case == TORG__V1__ATTRIBUTE_VALUE__VALUE_YEAR)
+            add_integer(making, attribute_field(making, attribute->id), value->year);
+        break;
+    case TORG__V1__ATTRIBUTE__TYPE__TEXT:
+        add_free(making, attribute, value);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Those the category has; an offer of an older catalogue may have others. */
+static void add_attributes(struct making *making, const struct category *category,
+                           const Torg__V1__OfferContent *content)
+{
+    for (size_t i = 0; i < content->n_attributes; i++) {
+        const struct attribute *attribute =
+            attribute_find(category, content->attributes[i]->attribute_id);
+
+        if (attribute)
+            add_attribute(making, attribute, content->attributes[i]);
+    }
+}
+
+/* --- what every offer has --- */
+
+static void add_category(struct making *making, const struct category *category)
+{
+    const struct category **path = category_path(category, making->arena);
+    struct buf text = BUF_INIT(CATALOG_DEPTH_MAX * (CATALOG_ID_SIZE_MAX + 1));
+    Torg__V1__RawField *field;
+
+    for (size_t i = 0; i < category->depth; i++) {
+        buf_printf(&text, "%s%s", i ? "/" : "", path[i]->id);
+        say(making, &path[i]->name);
+    }
+    field = add(making, OFFER_FIELD_CATEGORY);
+    field->_category_case = TORG__V1__RAW_FIELD___CATEGORY_CATEGORY;
+    field->category = arena_strdup(making->arena, buf_text(&text));
+    making->document->placement_class = (char *)path[0]->id;
+    buf_release(&text);
+}
+
+static const char *condition_word(Torg__V1__OfferContent__Condition condition)
+{
+    switch (condition) {
+    case TORG__V1__OFFER_CONTENT__CONDITION__NEW:
+        return "new";
+    case TORG__V1__OFFER_CONTENT__CONDITION__USED:
+        return "used";
+    case TORG__V1__OFFER_CONTENT__CONDITION__BROKEN:
+        return "broken";
+    default:
+        return "";
+    }
+}
+
+/* The first that is ready, in its smallest form: a page shows many. */
+static const char *find_photo(const Torg__V1__OfferContent *content)
+{
+    for (size_t i = 0; i < content->n_photos; i++) {
+        const Torg__V1__Photo *photo = content->photos[i];
+        const Torg__V1__PhotoSize *smallest = NULL;
+
+        if (photo->state != TORG__V1__PHOTO__STATE__READY)
+            continue;
+        for (size_t k = 0; k < photo->n_sizes; k++) {
+            if (!smallest || photo->sizes[k]->width < smallest->width)
+                smallest = photo->sizes[k];
+        }
+        if (smallest)
+            return smallest->key;
+    }
+    return NULL;
+}
+
+static void add_standard(struct making *making, const Torg__V1__Offer *offer)
+{
+    const Torg__V1__OfferContent *content = offer->content;
+    const char *photo = find_photo(content);
+
+    add_text(making, OFFER_FIELD_TITLE, content->title, weight_title);
+    add_text(making, OFFER_FIELD_DESCRIPTION, content->description, 0);
+    add_keyword(making, OFFER_FIELD_SELLER, offer->seller);
+    options_of(making, making->document->fields[making->document->n_fields - 1])->value_count_max =
+        COMPOSER_SELLER_COUNT_MAX;
+    if (content->price) {
+        add_integer(making, OFFER_FIELD_PRICE, content->price->amount);
+        add_keyword(making, OFFER_FIELD_CURRENCY, content->price->currency);
+    }
+    add_keyword(making, OFFER_FIELD_CONDITION, condition_word(content->condition));
+    if (content->address) {
+        add_text(making, OFFER_FIELD_PLACE, content->address->text, 0);
+        if (content->address->point)
+            add(making, OFFER_FIELD_POINT)->point = content->address->point;
+    }
+    add_date(making, OFFER_FIELD_CREATED, offer->create_time);
+    add_date(making, OFFER_FIELD_UPDATED, offer->update_time);
+    add_boolean(making, OFFER_FIELD_HAS_PHOTO, photo != NULL);
+    if (photo)
+        add_stored(making, OFFER_FIELD_PHOTO, photo);
+}
+
+static int fill(struct making *making, const Torg__V1__Offer *offer, const struct catalog *catalog,
+                struct err *err)
+{
+    const struct category *category;
+
+    if (!offer->content || !*offer->content->title || !*offer->seller)
+        return err_set(err, ERR_INVALID, "offer %.40s has no %s", offer->id,
+                       !offer->content           ? "content"
+                       : !*offer->content->title ? "title"
+                                                 : "seller");
+    category = category_find(catalog, offer->content->category);
+    if (!category)
+        return err_set(err, ERR_INVALID,
+                       "offer %.40s is of category \"%.64s\", which the catalogue (version %lld) "
+                       "does not have",
+                       offer->id, offer->content->category, (long long)catalog_version(catalog));
+    making->document->fields =
+        arena_array(making->arena, STANDARD_FIELD_COUNT + offer->content->n_attributes,
+                    sizeof(making->document->fields[0]));
+    add_standard(making, offer);
+    add_category(making, category);
+    add_attributes(making, category, offer->content);
+    add_text(making, OFFER_FIELD_WORDS, arena_strdup(making->arena, buf_text(&making->words)),
+             weight_words);
+    making->document->expire_time = offer->expire_time;
+    if (buf_failed(&making->words))
+        return err_set(err, ERR_LIMIT, "offer %.40s: its attributes' words are more than %d bytes",
+                       offer->id, COMPOSER_WORDS_SIZE_MAX);
+    return 0;
+}
+
+int offer_document(const Torg__V1__Offer *offer, const struct catalog *catalog, struct arena *arena,
+                   Torg__V1__RawDocument **document, struct err *err)
+{
+    struct making making = {.arena = arena, .words = BUF_INIT(COMPOSER_WORDS_SIZE_MAX)};
+    int rc = 0;
+
+    *document = NULL;
+    if (!*offer->id || !offer->update_time)
+        return err_set(err, ERR_INVALID, "offer %.40s has no %s", offer->id,
+                       *offer->id ? "update time" : "id");
+    making.document =
+        (Torg__V1__RawDocument *)message_new(&torg__v1__raw_document__descriptor, arena);
+    making.document->pk = offer->id;
+    making.document->version =
+        offer->update_time->seconds * SECOND_US + offer->update_time->nanos / 1000;
+    making.document->modify_timestamp = offer->update_time;
+    if (offer->status == TORG__V1__OFFER__STATUS__ACTIVE)
+        rc = fill(&making, offer, catalog, err);
+    else
+        making.document->event = TORG__V1__RAW_DOCUMENT__EVENT__DELETE;
+    buf_release(&making.words);
+    if (!rc)
+        *document = making.document;
+    return rc;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * offer_document.h - an offer as the document that is indexed.
+ *
+ *   Offer + catalogue ──> RawDocument: pk = the offer's id, version = its update time in µs
+ *
+ * An ACTIVE offer is an UPSERT; in every other status it is not to be found: a DELETE. The fields
+ * are those of model/offer_fields.h; what they hold is said there.
+ */
+#ifndef TORG_DOCUMENTS_OFFER_DOCUMENT_H
+#define TORG_DOCUMENTS_OFFER_DOCUMENT_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "catalog/catalog.h"
+#include "torg/v1/document.pb-c.h"
+#include "torg/v1/offer.pb-c.h"
+
+/* Everything is in the arena or borrowed from the offer and the catalogue. ERR_INVALID: the offer
+ * lacks what a document needs, or is of a category that this catalogue does not have. */
+int offer_document(const Torg__V1__Offer *offer, const struct catalog *catalog, struct arena *arena,
+                   Torg__V1__RawDocument **document, struct err *err);
+
+#endif

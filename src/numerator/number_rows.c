@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* number_rows.c - see number_rows.h. */
+#include "numerator/number_rows.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+
+enum {
+    FIND_SIZE_COUNT = 3,
+    FIND_COUNT_MAX = 60, /* keys of one look-up; with the place below STORE_PARAM_COUNT_MAX */
+    FIND_SQL_SIZE = 16 << 10,
+    ADD_COUNT = 20,       /* rows of one insert */
+    ADD_COLUMN_COUNT = 3, /* of each; the others are the same in all */
+    ADD_SQL_SIZE = 2048,
+};
+
+#define SLOT_COLUMNS "key, doc_id, class, birth_generation, seen_generation, gone_us"
+#define SLOT_PLACE " WHERE space = $1 AND shard = $2"
+
+static const uint32_t find_sizes[FIND_SIZE_COUNT] = {1, 10, FIND_COUNT_MAX};
+
+/* Made once. */
+static struct {
+    char find[FIND_SIZE_COUNT][FIND_SQL_SIZE];
+    char add[ADD_SQL_SIZE]; /* ADD_COUNT rows */
+    char add_one[ADD_SQL_SIZE];
+} texts;
+static pthread_once_t texts_once = PTHREAD_ONCE_INIT;
+
+static void make_find(char sql[FIND_SQL_SIZE], uint32_t count)
+{
+    size_t at = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        at += (size_t)snprintf(sql + at, FIND_SQL_SIZE - at,
+                               "%sSELECT " SLOT_COLUMNS " FROM number_slot" SLOT_PLACE
+                               " AND key = $%u",
+                               i ? " UNION ALL " : "", i + 3);
+    assert(at < FIND_SQL_SIZE);
+}
+
+static void make_add(char sql[ADD_SQL_SIZE], uint32_t count)
+{
+    size_t at = (size_t)snprintf(sql, ADD_SQL_SIZE,
+                                 "INSERT INTO number_slot (space, shard, key, doc_id, class, "
+                                 "birth_generation, seen_generation, gone_us) VALUES ");
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t first = 4 + i * ADD_COLUMN_COUNT;
+
+        at += (size_t)snprintf(sql + at, ADD_SQL_SIZE - at, "%s($1, $2, $%u, $%u, $%u, $3, $3, 0)",
+                               i ? ", " : "", first, first + 1, first + 2);
+    }
+    assert(at < ADD_SQL_SIZE);
+}
+
+static void make_texts(void)
+{
+    for (int i = 0; i < FIND_SIZE_COUNT; i++)
+        make_find(texts.find[i], find_sizes[i]);
+    make_add(texts.add, ADD_COUNT);
+    make_add(texts.add_one, 1);
+}
+
+/* --- the space --- */
+
+static int take_space(void *arg, const struct store_value *columns, size_t column_count,
+                      struct err *err)
+{
+    struct space_row *row = arg;
+
+    assert(column_count == 5);
+    row->version = (struct number_version){
+        .kind = (uint32_t)columns[0].integer,
+        .scheme = (uint32_t)columns[1].integer,
+        .rebuild = (uint32_t)columns[2].integer,
+        .generation = (uint32_t)columns[3].integer,
+    };
+    row->change_no = columns[4].integer;
+    return 0;
+}
+
+int space_row_find(struct store_tx *tx, const struct number_place *place, struct space_row *row,
+                   struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard)};
+
+    *row = (struct space_row){0};
+    return store_query(tx,
+                       "SELECT kind, scheme, rebuild, generation, change_no FROM number_space "
+                       "WHERE space = $1 AND shard = $2",
+                       params, 2, take_space, row, err);
+}
+
+int space_row_save(struct store_tx *tx, const struct number_place *place,
+                   const struct space_row *row, struct err *err)
+{
+    const struct store_value params[] = {
+        STORE_V_INT(place->space),         STORE_V_INT(place->shard),
+        STORE_V_INT(row->version.kind),    STORE_V_INT(row->version.scheme),
+        STORE_V_INT(row->version.rebuild), STORE_V_INT(row->version.generation),
+        STORE_V_INT(row->change_no),
+    };
+
+    return store_exec(tx,
+                      "INSERT INTO number_space "
+                      "(space, shard, kind, scheme, rebuild, generation, change_no) "
+                      "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (space, shard) DO UPDATE "
+                      "SET generation = excluded.generation, change_no = excluded.change_no",
+                      params, 7, NULL, err);
+}
+
+/* --- keys and their numbers --- */
+
+struct slot_reader {
+    slot_row_fn *found;
+    void *arg;
+};
+
+static int take_slot(void *arg, const struct store_value *columns, size_t column_count,
+                     struct err *err)
+{
+    struct slot_reader *reader = arg;
+    struct slot_row row;
+
+    assert(column_count == 6);
+    row = (struct slot_row){
+        .key = columns[0].bytes,
+        .doc_id = (uint32_t)columns[1].integer,
+        .class = columns[2].bytes,
+        .birth = (uint32_t)columns[3].integer,
+        .seen = (uint32_t)columns[4].integer,
+        .gone_us = columns[5].integer,
+    };
+    return reader->found(reader->arg, &row, err);
+}
+
+int slot_rows_find(struct store_tx *tx, const struct number_place *place, const struct bytes *keys,
+                   uint32_t count, slot_row_fn *found, void *arg, struct err *err)
+{
+    struct store_value params[2 + FIND_COUNT_MAX] = {STORE_V_INT(place->space),
+                                                     STORE_V_INT(place->shard)};
+    struct slot_reader reader = {found, arg};
+    uint32_t taken;
+    int rc = 0;
+
+    pthread_once(&texts_once, make_texts);
+    for (uint32_t done = 0; rc == 0 && done < count; done += taken) {
+        int size_no = 0;
+
+        while (find_sizes[size_no] < count - done && size_no < FIND_SIZE_COUNT - 1)
+            size_no++;
+        taken = count - done < find_sizes[size_no] ? count - done : find_sizes[size_no];
+        for (uint32_t i = 0; i < find_sizes[size_no]; i++)
+            params[2 + i] = i < taken ? STORE_V_BLOB(keys[done + i]) : STORE_V_NULL;
+        rc = store_query(tx, texts.find[size_no], params, 2 + find_sizes[size_no], take_slot,
+                         &reader, err);
+    }
+    return rc;
+}
+
+int slot_rows_gone(struct store_tx *tx, const struct number_place *place, int64_t until_us,
+                   uint32_t max, slot_row_fn *found, void *arg, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                         STORE_V_INT(until_us), STORE_V_INT(max)};
+    struct slot_reader reader = {found, arg};
+
+    return store_query(tx,
+                       "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
+                       "AND gone_us > 0 AND gone_us <= $3 ORDER BY gone_us, doc_id LIMIT $4",
+                       params, 4, take_slot, &reader, err);
+}
+
+int slot_rows_after(struct store_tx *tx, const struct number_place *place, struct bytes key,
+                    uint32_t max, slot_row_fn *found, void *arg, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                         STORE_V_BLOB(key), STORE_V_INT(max)};
+    struct slot_reader reader = {found, arg};
+
+    return store_query(tx,
+                       "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
+                       "AND key > $3 ORDER BY key LIMIT $4",
+                       params, 4, take_slot, &reader, err);
+}
+
+int slot_rows_add(struct store_tx *tx, const struct number_place *place,
+                  const struct slot_row *rows, uint32_t count, uint32_t generation, struct err *err)
+{
+    struct store_value params[3 + ADD_COUNT * ADD_COLUMN_COUNT] = {
+        STORE_V_INT(place->space), STORE_V_INT(place->shard), STORE_V_INT(generation)};
+    int rc = 0;
+
+    pthread_once(&texts_once, make_texts);
+    for (uint32_t done = 0, size; rc == 0 && done < count; done += size) {
+        size = count - done >= ADD_COUNT ? ADD_COUNT : 1;
+        for (uint32_t i = 0; i < size; i++) {
+            struct store_value *to = params + 3 + i * ADD_COLUMN_COUNT;
+
+            to[0] = STORE_V_BLOB(rows[done + i].key);
+            to[1] = STORE_V_INT(rows[done + i].doc_id);
+            to[2] = STORE_V_TEXT(rows[done + i].class);
+        }
+        rc = store_exec(tx, size > 1 ? texts.add : texts.add_one, params,
+                        3 + size * ADD_COLUMN_COUNT, NULL, err);
+    }
+    return rc;
+}
+
+int slot_rows_return(struct store_tx *tx, const struct number_place *place,
+                     const struct bytes *keys, uint32_t count, struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_BLOB(keys[i])};
+
+        rc = store_exec(tx, "UPDATE number_slot SET gone_us = 0" SLOT_PLACE " AND key = $3", params,
+                        3, NULL, err);
+    }
+    return rc;
+}
+
+int slot_rows_leave(struct store_tx *tx, const struct number_place *place, const struct bytes *keys,
+                    uint32_t count, uint32_t generation, int64_t now_us, struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_BLOB(keys[i]), STORE_V_INT(generation),
+                                             STORE_V_INT(now_us)};
+
+        rc = store_exec(tx,
+                        "UPDATE number_slot SET seen_generation = $4, gone_us = $5" SLOT_PLACE
+                        " AND key = $3 AND gone_us = 0",
+                        params, 5, NULL, err);
+    }
+    return rc;
+}
+
+/* --- free numbers --- */
+
+static int free_slot(struct store_tx *tx, const struct number_place *place,
+                     const struct slot_row *row, uint32_t generation, int64_t now_us,
+                     struct err *err)
+{
+    const struct store_value by_key[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                         STORE_V_BLOB(row->key)};
+    const struct store_value freed[] = {
+        STORE_V_INT(place->space), STORE_V_INT(place->shard), STORE_V_INT(row->doc_id),
+        STORE_V_TEXT(row->class),  STORE_V_INT(generation),   STORE_V_INT(now_us),
+    };
+    int rc;
+
+    rc = store_exec(tx, "DELETE FROM number_slot" SLOT_PLACE " AND key = $3", by_key, 3, NULL, err);
+    if (rc)
+        return rc;
+    return store_exec(tx,
+                      "INSERT INTO number_free (space, shard, doc_id, class, generation, freed_us) "
+                      "VALUES ($1, $2, $3, $4, $5, $6)",
+                      freed, 6, NULL, err);
+}
+
+int slot_rows_free(struct store_tx *tx, const struct number_place *place,
+                   const struct slot_row *rows, uint32_t count, uint32_t generation, int64_t now_us,
+                   struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < count; i++)
+        rc = free_slot(tx, place, &rows[i], generation, now_us, err);
+    return rc;
+}
+
+int free_rows_take(struct store_tx *tx, const struct number_place *place, const uint32_t *doc_ids,
+                   uint32_t count, struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < count; i++) {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_INT(doc_ids[i])};
+
+        rc = store_exec(tx, "DELETE FROM number_free" SLOT_PLACE " AND doc_id = $3", params, 3,
+                        NULL, err);
+    }
+    return rc;
+}
+
+struct loader {
+    struct slots *slots;
+    int64_t next; /* where the next page begins */
+    uint32_t count;
+};
+
+static int check_loaded(int64_t first, uint32_t size, struct bytes class, struct err *err)
+{
+    if (first < 0 || first > (int64_t)(NUMBER_ID_END - size) || class.size > NUMBER_CLASS_SIZE_MAX)
+        return err_set(err, ERR_CORRUPT, "the row of number %" PRId64 " is damaged", first);
+    return 0;
+}
+
+static int take_free(void *arg, const struct store_value *columns, size_t column_count,
+                     struct err *err)
+{
+    struct loader *loader = arg;
+    int64_t doc_id = columns[0].integer;
+    int rc = check_loaded(doc_id, 1, columns[1].bytes, err);
+
+    if (rc)
+        return rc;
+    slots_restore_free(loader->slots, columns[1].bytes, (uint32_t)doc_id,
+                       (uint32_t)columns[2].integer, columns[3].integer);
+    loader->next = doc_id + 1;
+    loader->count++;
+    return 0;
+}
+
+static int take_extent(void *arg, const struct store_value *columns, size_t column_count,
+                       struct err *err)
+{
+    struct loader *loader = arg;
+    int64_t first = columns[0].integer, used = columns[2].integer - first;
+    int rc = check_loaded(first, NUMBER_EXTENT_SIZE, columns[1].bytes, err);
+
+    if (rc)
+        return rc;
+    if (first != loader->slots->next_extent || used < 0 || used > NUMBER_EXTENT_SIZE)
+        return err_set(err, ERR_CORRUPT, "the extent of numbers at %" PRId64 " is damaged", first);
+    slots_restore_extent(loader->slots, columns[1].bytes, (uint32_t)first, (uint32_t)used);
+    loader->next = first + 1;
+    loader->count++;
+    return 0;
+}
+
+/* All rows of the shard, in order, a page at a time; $3 is where one begins, $4 its size. */
+static int load_rows(struct store_tx *tx, const struct number_place *place, struct slots *slots,
+                     const char *sql, store_row_fn row, struct err *err)
+{
+    struct loader loader = {.slots = slots};
+    int rc;
+
+    do {
+        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                             STORE_V_INT(loader.next),
+                                             STORE_V_INT(NUMBER_LOAD_COUNT)};
+
+        loader.count = 0;
+        rc = store_query(tx, sql, params, 4, row, &loader, err);
+    } while (rc == 0 && loader.count == NUMBER_LOAD_COUNT);
+    return rc;
+}
+
+int free_rows_load(struct store_tx *tx, const struct number_place *place, struct slots *slots,
+                   struct err *err)
+{
+    return load_rows(tx, place, slots,
+                     "SELECT doc_id, class, generation, freed_us FROM number_free WHERE space = $1 "
+                     "AND shard = $2 AND doc_id >= $3 ORDER BY doc_id LIMIT $4",
+                     take_free, err);
+}
+
+/* --- extents --- */
+
+int extent_row_save(struct store_tx *tx, const struct number_place *place, uint32_t first,
+                    struct bytes class, uint32_t next, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                         STORE_V_INT(first), STORE_V_TEXT(class),
+                                         STORE_V_INT(next)};
+
+    return store_exec(tx,
+                      "INSERT INTO number_extent (space, shard, first_id, class, next_id) "
+                      "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (space, shard, first_id) "
+                      "DO UPDATE SET next_id = excluded.next_id",
+                      params, 5, NULL, err);
+}
+
+int extent_rows_load(struct store_tx *tx, const struct number_place *place, struct slots *slots,
+                     struct err *err)
+{
+    return load_rows(tx, place, slots,
+                     "SELECT first_id, class, next_id FROM number_extent WHERE space = $1 AND "
+                     "shard = $2 AND first_id >= $3 ORDER BY first_id LIMIT $4",
+                     take_extent, err);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * numbers.c - live numbers of a shard: see numerator.h.
+ *
+ * `kept` is what the last settled transaction left in the store, `made` what the one under way has
+ * made of it; the slots hold steps between the two. Every call begins with enter(), which reads the
+ * count of changes: kept's means that the transaction is new (or is run again) and the steps are
+ * taken back; made's that it goes on.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "numerator/number_rows.h"
+#include "numerator/numerator.h"
+#include "numerator/slots.h"
+
+struct numbers {
+    struct store *store; /* borrowed */
+    struct number_place place;
+    uint32_t scheme;
+    struct slots slots;
+    struct space_row kept, made;
+    struct arena *arena; /* of one call */
+};
+
+/* --- reading what is there --- */
+
+static int load(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct numbers *numbers = arg;
+    struct number_rules rules = numbers->slots.rules;
+    int rc;
+
+    slots_release(&numbers->slots); /* may be run again */
+    slots_init(&numbers->slots, &rules);
+    rc = space_row_find(tx, &numbers->place, &numbers->kept, err);
+    if (rc == 0)
+        rc = extent_rows_load(tx, &numbers->place, &numbers->slots, err);
+    if (rc == 0)
+        rc = free_rows_load(tx, &numbers->place, &numbers->slots, err);
+    slots_restored(&numbers->slots, numbers->kept.version.generation);
+    return rc;
+}
+
+int numbers_reload(struct numbers *numbers, struct err *err)
+{
+    int rc;
+
+    rc = store_read(numbers->store, load, numbers, err);
+    if (rc) {
+        numbers->kept.change_no = -1; /* follows nothing */
+        numbers->made = numbers->kept;
+        return rc;
+    }
+    if (numbers->kept.change_no == 0)
+        numbers->kept.version = (struct number_version){.kind = (uint32_t)numbers->place.space,
+                                                        .scheme = numbers->scheme};
+    numbers->made = numbers->kept;
+    if (numbers->kept.version.scheme != numbers->scheme)
+        return err_set(err, ERR_PRECONDITION,
+                       "numbers of space %" PRId64 ", shard %" PRIu32
+                       " are of the sharding scheme %" PRIu32 ", and %" PRIu32 " was asked for",
+                       numbers->place.space, numbers->place.shard, numbers->kept.version.scheme,
+                       numbers->scheme);
+    return 0;
+}
+
+int numbers_open(struct store *store, int64_t space, uint32_t shard, uint32_t scheme,
+                 const struct number_rules *rules, struct numbers **numbers, struct err *err)
+{
+    struct numbers *made = mem_zero(sizeof(*made));
+    int rc;
+
+    made->store = store;
+    made->place = (struct number_place){space, shard};
+    made->scheme = scheme;
+    made->arena = arena_new();
+    slots_init(&made->slots, rules);
+    rc = numbers_reload(made, err);
+    if (rc) {
+        numbers_close(made);
+        made = NULL;
+    }
+    *numbers = made;
+    return rc;
+}
+
+void numbers_close(struct numbers *numbers)
+{
+    if (!numbers)
+        return;
+    slots_release(&numbers->slots);
+    arena_free(numbers->arena);
+    free(numbers);
+}
+
+struct number_version numbers_version(const struct numbers *numbers)
+{
+    return numbers->kept.version;
+}
+
+/* --- following the store --- */
+
+static int enter(struct numbers *numbers, struct store_tx *tx, struct err *err)
+{
+    struct space_row row;
+    int rc;
+
+    arena_reset(numbers->arena);
+    rc = space_row_find(tx, &numbers->place, &row, err);
+    if (rc)
+        return rc;
+    if (row.change_no == numbers->kept.change_no) {
+        slots_rollback(&numbers->slots);
+        numbers->made = numbers->kept;
+        return 0;
+    }
+    if (row.change_no == numbers->made.change_no)
+        return 0;
+    return err_set(err, ERR_PRECONDITION,
+                   "numbers of space %" PRId64 ", shard %" PRIu32 ": the store has change %" PRId64
+                   ", and %" PRId64 " is known here: load them again",
+                   numbers->place.space, numbers->place.shard, row.change_no,
+                   numbers->kept.change_no);
+}
+
+static int save_change(struct numbers *numbers, struct store_tx *tx, struct err *err)
+{
+    numbers->made.change_no++;
+    return space_row_save(tx, &numbers->place, &numbers->made, err);
+}
+
+void numbers_settle(struct numbers *numbers, bool is_committed)
+{
+    if (is_committed) {
+        numbers->kept = numbers->made;
+        slots_commit(&numbers->slots, numbers->kept.version.generation);
+    } else {
+        slots_rollback(&numbers->slots);
+        numbers->made = numbers->kept;
+    }
+}
+
+/* --- giving --- */
+
+/* The different keys of a batch: a table of 1 + index of the first ask with the key. */
+struct batch {
+    struct number_ask *asks;
+    uint32_t *firsts; /* of each ask, the first with its key */
+    uint32_t *table;
+    uint32_t mask;
+    struct bytes *keys; /* the different ones ... */
+    uint32_t key_count;
+    struct bytes *returned; /* of them, those that were gone */
+    uint32_t returned_count;
+};
+
+static uint32_t *place_of(const struct batch *batch, struct bytes key)
+{
+    uint64_t at = hash64(key);
+
+    for (;; at++) {
+        uint32_t *entry = &batch->table[at & batch->mask];
+
+        if (*entry == 0 || bytes_equal(batch->asks[*entry - 1].key, key))
+            return entry;
+    }
+}
+
+static int check_ask(const struct number_ask *ask, struct err *err)
+{
+    if (ask->key.size == 0 || ask->key.size > NUMBER_KEY_SIZE_MAX)
+        return err_set(err, ERR_INVALID, "a key of %zu bytes: it has 1 to %d", ask->key.size,
+                       NUMBER_KEY_SIZE_MAX);
+    if (ask->place.size > NUMBER_CLASS_SIZE_MAX)
+        return err_set(err, ERR_INVALID, "a placement class of %zu bytes: it has at most %d",
+                       ask->place.size, NUMBER_CLASS_SIZE_MAX);
+    return 0;
+}
+
+static int batch_init(struct batch *batch, struct number_ask *asks, uint32_t count,
+                      struct arena *arena, struct err *err)
+{
+    uint32_t size = 16;
+
+    while (size < 2 * (uint64_t)count)
+        size *= 2;
+    *batch = (struct batch){.asks = asks, .mask = size - 1};
+    batch->table = arena_array(arena, size, sizeof(*batch->table));
+    batch->firsts = arena_array(arena, count, sizeof(*batch->firsts));
+    batch->keys = arena_array(arena, count, sizeof(*batch->keys));
+    batch->returned = arena_array(arena, count, sizeof(*batch->returned));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t *entry;
+        int rc = check_ask(&asks[i], err);
+
+        if (rc)
+            return rc;
+        asks[i].doc_id = NUMBER_NONE;
+        asks[i].birth = 0;
+        asks[i].is_new = false;
+        asks[i].is_gone = false;
+        entry = place_of(batch, asks[i].key);
+        if (*entry == 0) {
+            *entry = i + 1;
+            batch->keys[batch->key_count++] = asks[i].key;
+        }
+        batch->firsts[i] = *entry - 1;
+    }
+    return 0;
+}
+
+static int take_known(void *arg, const struct slot_row *row, struct err *err)
+{
+    struct batch *batch = arg;
+    uint32_t *entry = place_of(batch, row->key);
+
+    assert(*entry > 0 && batch->asks[*entry - 1].doc_id == NUMBER_NONE);
+    batch->asks[*entry - 1].doc_id = row->doc_id;
+    batch->asks[*entry - 1].birth = row->birth;
+    batch->asks[*entry - 1].is_gone = row->gone_us > 0;
+    if (row->gone_us > 0)
+        batch->returned[batch->returned_count++] = batch->asks[*entry - 1].key;
+    return 0;
+}
+
+static void answer_repeats(const struct batch *batch, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct number_ask *first = &batch->asks[batch->firsts[i]];
+
+        batch->asks[i].doc_id = first->doc_id;
+        batch->asks[i].birth = first->birth;
+        batch->asks[i].is_new = first->is_new;
+        batch->asks[i].is_gone = first->is_gone;
+    }
+}
+
+int numbers_find(struct store_tx *tx, int64_t space, uint32_t shard, struct number_ask *asks,
+                 uint32_t count, struct err *err)
+{
+    const struct number_place place = {space, shard};
+    struct arena *arena = arena_new();
+    struct batch batch;
+    int rc;
+
+    rc = batch_init(&batch, asks, count, arena, err);
+    if (rc == 0)
+        rc = slot_rows_find(tx, &place, batch.keys, batch.key_count, take_known, &batch, err);
+    if (rc == 0)
+        answer_repeats(&batch, count);
+    arena_free(arena);
+    return rc;
+}
+
+/* How far extents are used since a step, and what is free no more. */
+static int save_steps(struct numbers *numbers, struct store_tx *tx, size_t from, struct err *err)
+{
+    const struct slots *slots = &numbers->slots;
+    size_t step_count = slots->step_count - from, extent_count = 0;
+    struct slot_step *extents = arena_array(numbers->arena, step_count, sizeof(*extents));
+    uint32_t *taken = arena_array(numbers->arena, step_count, sizeof(*taken)), taken_count = 0;
+    int rc;
+
+    for (size_t i = from; i < slots->step_count; i++) {
+        const struct slot_step *step = &slots->steps[i];
+        size_t at = 0;
+
+        if (step->kind == SLOT_HOLE)
+            taken[taken_count++] = step->doc_id;
+        if (step->kind != SLOT_NEXT)
+            continue;
+        while (at < extent_count &&
+               extents[at].doc_id / NUMBER_EXTENT_SIZE != step->doc_id / NUMBER_EXTENT_SIZE)
+            at++;
+        extent_count += at == extent_count;
+        extents[at] = *step;
+    }
+    rc = free_rows_take(tx, &numbers->place, taken, taken_count, err);
+    for (size_t i = 0; rc == 0 && i < extent_count; i++) {
+        uint32_t last = extents[i].doc_id;
+
+        rc = extent_row_save(tx, &numbers->place, last - last % NUMBER_EXTENT_SIZE,
+                             slots_class_name(slots, extents[i].class_no), last + 1, err);
+    }
+    return rc;
+}
+
+/* Numbers for those that were not found. */
+static int give_new(struct numbers *numbers, struct store_tx *tx, const struct batch *batch,
+                    uint32_t count, int64_t now_us, struct err *err)
+{
+    struct slots *slots = &numbers->slots;
+    struct slot_row *rows = arena_array(numbers->arena, count, sizeof(*rows));
+    uint32_t generation = numbers->made.version.generation + 1, row_count = 0;
+    size_t step_count = slots->step_count;
+    int rc;
+
+    if (generation == 0)
+        return err_set(err, ERR_LIMIT, "all generations are used up: number the shard anew");
+    for (uint32_t i = 0; i < count; i++) {
+        struct number_ask *ask = &batch->asks[i];
+        uint32_t class_no;
+
+        if (batch->firsts[i] != i || ask->doc_id != NUMBER_NONE)
+            continue;
+        class_no = slots_class(slots, ask->place);
+        rc = slots_pick(slots, class_no, now_us, &ask->doc_id, err);
+        if (rc)
+            return rc;
+        ask->birth = generation;
+        ask->is_new = true;
+        rows[row_count++] = (struct slot_row){
+            .doc_id = ask->doc_id,
+            .key = ask->key,
+            .class = arena_copy(numbers->arena, slots_class_name(slots, class_no)),
+        };
+    }
+    if (row_count == 0)
+        return 0;
+    rc = slot_rows_add(tx, &numbers->place, rows, row_count, generation, err);
+    if (rc == 0)
+        rc = save_steps(numbers, tx, step_count, err);
+    numbers->made.version.generation = generation;
+    if (rc == 0)
+        rc = save_change(numbers, tx, err);
+    return rc;
+}
+
+int numbers_give(struct numbers *numbers, struct store_tx *tx, struct number_ask *asks,
+                 uint32_t count, int64_t now_us, struct err *err)
+{
+    struct batch batch;
+    int rc;
+
+    rc = enter(numbers, tx, err);
+    if (rc == 0)
+        rc = batch_init(&batch, asks, count, numbers->arena, err);
+    if (rc == 0)
+        rc = slot_rows_find(tx, &numbers->place, batch.keys, batch.key_count, take_known, &batch,
+                            err);
+    if (rc == 0)
+        rc = slot_rows_return(tx, &numbers->place, batch.returned, batch.returned_count, err);
+    if (rc == 0)
+        rc = give_new(numbers, tx, &batch, count, now_us, err);
+    if (rc == 0)
+        answer_repeats(&batch, count);
+    return rc;
+}
+
+/* --- leaving --- */
+
+int numbers_leave(struct numbers *numbers, struct store_tx *tx, const struct bytes *keys,
+                  uint32_t count, int64_t now_us, struct err *err)
+{
+    int rc;
+
+    assert(now_us > 0);
+    rc = enter(numbers, tx, err);
+    if (rc == 0)
+        rc = slot_rows_leave(tx, &numbers->place, keys, count, numbers->made.version.generation,
+                             now_us, err);
+    return rc;
+}
+
+struct expired {
+    const struct number_rules *rules;
+    uint32_t generation;
+    struct slots *slots;
+    int64_t now_us;
+    struct slot_row *rows; /* of the arena, keys too */
+    uint32_t count;
+    struct arena *arena;
+};
+
+static int take_expired(void *arg, const struct slot_row *row, struct err *err)
+{
+    struct expired *expired = arg;
+
+    if ((uint64_t)row->seen + expired->rules->ttl_generations > expired->generation)
+        return 0;
+    expired->rows[expired->count++] = (struct slot_row){
+        .key = arena_copy(expired->arena, row->key),
+        .doc_id = row->doc_id,
+        .class = arena_copy(expired->arena, row->class),
+    };
+    slots_give_back(expired->slots, row->doc_id, slots_class(expired->slots, row->class),
+                    expired->generation, expired->now_us);
+    return 0;
+}
+
+int numbers_sweep(struct numbers *numbers, struct store_tx *tx, int64_t now_us, uint32_t max,
+                  uint32_t *count, struct err *err)
+{
+    const struct number_rules *rules = &numbers->slots.rules;
+    struct expired expired = {
+        .rules = rules, .slots = &numbers->slots, .now_us = now_us > 0 ? now_us : 1};
+    int rc;
+
+    *count = 0;
+    rc = enter(numbers, tx, err);
+    if (rc)
+        return rc;
+    expired.generation = numbers->made.version.generation;
+    expired.arena = numbers->arena;
+    expired.rows = arena_array(numbers->arena, max, sizeof(*expired.rows));
+    rc = slot_rows_gone(tx, &numbers->place, now_us - rules->ttl_us, max, take_expired, &expired,
+                        err);
+    if (rc || expired.count == 0)
+        return rc;
+    rc = slot_rows_free(tx, &numbers->place, expired.rows, expired.count, expired.generation,
+                        expired.now_us, err);
+    if (rc == 0)
+        rc = save_change(numbers, tx, err);
+    *count = expired.count;
+    return rc;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* document_inbox.c - see document_inbox.h. */
+#include "registry/document_inbox.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bell.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "net/message.h"
+
+struct document_inbox {
+    const struct receiver *receiver;
+    struct topics *topics;
+    struct consumer *consumer;
+    struct bell bell; /* rung to stop */
+    pthread_t thread;
+    atomic_bool stopping;
+    struct counter *dead;
+    struct counter *errors;
+    struct gauge *lag;
+};
+
+/* Documents of one client and lane that stood one behind the other. */
+struct run {
+    const char *client;
+    enum lane lane;
+    Torg__V1__RawDocument *documents[DOCUMENT_BATCH_COUNT_MAX];
+    const struct topic_message *sources[DOCUMENT_BATCH_COUNT_MAX];
+    size_t count;
+};
+
+static void wait_a_little(struct document_inbox *self)
+{
+    bell_wait(&self->bell, 0, DOCUMENT_INBOX_RETRY_MS);
+}
+
+/* Failures of the world are waited out; false: it is time to stop. */
+static bool may_try_again(struct document_inbox *self, const char *what, const struct err *err)
+{
+    counter_add(self->errors, 1);
+    log_warn("the topic of documents waits: tried again", LOG_TEXT("what", what),
+             LOG_TEXT("error", err->text));
+    wait_a_little(self);
+    return !atomic_load(&self->stopping);
+}
+
+/* --- dead letters --- */
+
+static int produce_dead(struct document_inbox *self, const char *topic,
+                        const Torg__V1__DeadDocument *dead, struct err *err)
+{
+    const struct topic_config config = {.partition_count = 1};
+    struct buf value = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    struct topic_config found;
+    int rc = topic_describe(self->topics, topic, &found, err);
+
+    message_encode(&dead->base, &value);
+    if (rc == ERR_NOT_FOUND)
+        rc = topic_create(self->topics, topic, &config, err);
+    if (!rc && buf_failed(&value))
+        rc = err_set(err, ERR_LIMIT, "larger than a record");
+    if (!rc) {
+        const struct topic_record record = {
+            .key = bytes_of(dead->document ? dead->document->pk : ""), .value = buf_bytes(&value)};
+
+        rc = topic_produce(self->topics, topic, &record, 1, NULL, err);
+    }
+    buf_release(&value);
+    return rc;
+}
+
+/* What does not fit is kept without its content. */
+static void shrink(Torg__V1__DeadDocument *dead, struct arena *arena)
+{
+    if (dead->document) {
+        Torg__V1__RawDocument *copy = arena_alloc(arena, sizeof(*copy));
+
+        *copy = *dead->document;
+        copy->n_fields = 0;
+        copy->base.n_unknown_fields = 0;
+        dead->document = copy;
+    }
+    dead->record.len = 0;
+}
+
+/* Until it is durable. ERR_CANCELLED: it is time to stop. */
+static int bury(struct document_inbox *self, const char *topic, Torg__V1__DeadDocument *dead,
+                const struct topic_message *source, struct arena *arena)
+{
+    struct err err = {0};
+    int rc;
+
+    dead->partition = source->partition;
+    dead->offset = source->offset;
+    counter_add(self->dead, 1);
+    for (;;) {
+        rc = produce_dead(self, topic, dead, &err);
+        if (!rc)
+            return 0;
+        if (rc == ERR_LIMIT)
+            shrink(dead, arena);
+        if (!may_try_again(self, topic, &err))
+            return ERR_CANCELLED;
+    }
+}
+
+static int bury_document(struct document_inbox *self, const struct run *run, size_t place,
+                         Torg__V1__Verdict *verdict, struct arena *arena)
+{
+    Torg__V1__DeadDocument *dead =
+        (Torg__V1__DeadDocument *)message_new(&torg__v1__dead_document__descriptor, arena);
+
+    dead->client = (char *)run->client;
+    dead->document = run->documents[place];
+    dead->verdict = verdict;
+    return bury(self, arena_printf(arena, DOCUMENT_DEAD_TOPIC ".%s", run->client), dead,
+                run->sources[place], arena);
+}
+
+static int bury_record(struct document_inbox *self, const struct topic_message *message,
+                       const char *why, struct arena *arena)
+{
+    Torg__V1__DeadDocument *dead =
+        (Torg__V1__DeadDocument *)message_new(&torg__v1__dead_document__descriptor, arena);
+    Torg__V1__Verdict *verdict =
+        (Torg__V1__Verdict *)message_new(&torg__v1__verdict__descriptor, arena);
+    Torg__V1__Reason *reason =
+        (Torg__V1__Reason *)message_new(&torg__v1__reason__descriptor, arena);
+
+    log_warn("a record of documents cannot be taken", LOG_INT("partition", message->partition),
+             LOG_INT("offset", message->offset), LOG_TEXT("error", why));
+    reason->text = arena_strdup(arena, why);
+    verdict->kind = TORG__V1__VERDICT__KIND__INVALID;
+    verdict->reasons = arena_array(arena, 1, sizeof(Torg__V1__Reason *));
+    verdict->reasons[verdict->n_reasons++] = reason;
+    dead->verdict = verdict;
+    dead->record.data = (uint8_t *)message->value.data;
+    dead->record.len = message->value.size;
+    return bury(self, DOCUMENT_DEAD_TOPIC, dead, message, arena);
+}
+
+/* --- runs --- */
+
+/* Takes the undecided to the front, in order. */
+static int settle_verdicts(struct document_inbox *self, struct run *run,
+                           Torg__V1__Verdict **verdicts, struct arena *arena)
+{
+    size_t left = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < run->count && !rc; i++) {
+        Torg__V1__Verdict__Kind kind = verdicts[i]->kind;
+
+        if (kind == TORG__V1__VERDICT__KIND__INVALID ||
+            kind == TORG__V1__VERDICT__KIND__EPOCH_TOO_OLD)
+            rc = bury_document(self, run, i, verdicts[i], arena);
+        if (kind != TORG__V1__VERDICT__KIND__UNAVAILABLE)
+            continue;
+        run->documents[left] = run->documents[i];
+        run->sources[left++] = run->sources[i];
+    }
+    run->count = left;
+    return rc;
+}
+
+/* Until every document of the run is decided on. ERR_CANCELLED: it is time to stop. */
+static int settle(struct document_inbox *self, struct run *run, struct arena *arena)
+{
+    struct err err = {0};
+    int rc = 0;
+
+    while (run->count && !rc) {
+        Torg__V1__Verdict **verdicts;
+
+        rc = receiver_put(self->receiver, run->client, run->lane, run->documents, run->count, arena,
+                          &verdicts, &err);
+        if (!rc)
+            rc = settle_verdicts(self, run, verdicts, arena);
+        else
+            rc = may_try_again(self, run->client, &err) ? 0 : ERR_CANCELLED;
+        if (!rc && run->count) {
+            err_set(&err, ERR_UNAVAILABLE, "the store did not answer");
+            rc = may_try_again(self, run->client, &err) ? 0 : ERR_CANCELLED;
+        }
+    }
+    return rc;
+}
+
+static int check_batch(const Torg__V1__QualifiedBatch *batch, struct err *err)
+{
+    if (batch->n_documents < 1 || batch->n_documents > DOCUMENT_BATCH_COUNT_MAX)
+        return err_set(err, ERR_INVALID, "documents: %zu of them; expected 1 to %d",
+                       batch->n_documents, DOCUMENT_BATCH_COUNT_MAX);
+    if ((unsigned)batch->lane >= LANE_FAILED)
+        return err_set(err, ERR_INVALID, "lane: expected MAIN, BACKFILL or EMERGENCY");
+    return client_check_name(batch->client, err);
+}
+
+static int take_record(struct document_inbox *self, const struct topic_message *message,
+                       struct run *run, struct arena *arena)
+{
+    const Torg__V1__QualifiedBatch *batch;
+    ProtobufCMessage *decoded;
+    struct err err = {0};
+    int rc = message_decode(message->value, &torg__v1__qualified_batch__descriptor, arena, &decoded,
+                            &err);
+
+    batch = (const Torg__V1__QualifiedBatch *)decoded;
+    if (!rc)
+        rc = check_batch(batch, &err);
+    if (rc)
+        return bury_record(self, message, err.text, arena);
+    if (run->count &&
+        (strcmp(run->client, batch->client) != 0 || run->lane != (enum lane)batch->lane ||
+         run->count + batch->n_documents > DOCUMENT_BATCH_COUNT_MAX))
+        rc = settle(self, run, arena);
+    run->client = batch->client;
+    run->lane = (enum lane)batch->lane;
+    for (size_t i = 0; i < batch->n_documents && !rc; i++) {
+        run->documents[run->count] = batch->documents[i];
+        run->sources[run->count++] = message;
+    }
+    return rc;
+}
+
+static int take_poll(struct document_inbox *self, struct arena *arena, struct err *err)
+{
+    struct run *run = arena_zero(arena, sizeof(*run));
+    const struct topic_message *messages;
+    size_t count;
+    int rc = consumer_poll(self->consumer, DOCUMENT_INBOX_POLL_MS, &messages, &count, err);
+
+    if (rc || !count)
+        return rc;
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = take_record(self, &messages[i], run, arena);
+    if (!rc)
+        rc = settle(self, run, arena);
+    if (rc == ERR_CANCELLED)
+        return 0; /* nothing of this poll is committed: it comes again */
+    return rc ? rc : consumer_commit_polled(self->consumer, err);
+}
+
+static void measure_lag(struct document_inbox *self)
+{
+    struct topic_position ours[DOCUMENT_TOPIC_PARTITION_COUNT];
+    size_t count = 0;
+    int64_t lag = 0;
+
+    if (consumer_assignment(self->consumer, ours, ARRAY_COUNT(ours), &count, NULL))
+        return;
+    for (size_t i = 0; i < count && i < ARRAY_COUNT(ours); i++) {
+        struct topic_lag one;
+
+        if (!topic_lag(self->topics, DOCUMENT_GROUP, DOCUMENT_TOPIC, ours[i].partition, &one, NULL))
+            lag += (int64_t)one.lag;
+    }
+    gauge_set(self->lag, lag);
+}
+
+static void *run_inbox(void *arg)
+{
+    struct document_inbox *self = arg;
+    struct arena *arena = arena_new();
+    int64_t measured_us = 0;
+    struct err err = {0};
+
+    while (!atomic_load(&self->stopping)) {
+        int64_t now_us = clock_mono_us(clock_system());
+        int rc = take_poll(self, arena, &err);
+
+        if (rc && rc != ERR_STALE) /* stale: another has the partition, and reads it again */
+            may_try_again(self, DOCUMENT_TOPIC, &err);
+        if (now_us - measured_us > SECOND_US) {
+            measure_lag(self);
+            measured_us = now_us;
+        }
+        arena_reset(arena);
+    }
+    arena_free(arena);
+    return NULL;
+}
+
+static int open_consumer(struct document_inbox *self, struct err *err)
+{
+    const char *const names[] = {DOCUMENT_TOPIC};
+    const struct topic_config config = {.partition_count = DOCUMENT_TOPIC_PARTITION_COUNT,
+                                        .retention_ms = (int64_t)DOCUMENT_TOPIC_RETENTION_S * 1000};
+    const struct consumer_options options = {.group = DOCUMENT_GROUP,
+                                             .topics = names,
+                                             .topic_count = ARRAY_COUNT(names),
+                                             .start = TOPIC_START_EARLIEST};
+    struct topic_config found;
+    int rc = topic_describe(self->topics, DOCUMENT_TOPIC, &found, err);
+
+    if (rc == ERR_NOT_FOUND)
+        rc = topic_create(self->topics, DOCUMENT_TOPIC, &config, err);
+    return rc ? rc : consumer_open(self->topics, &options, &self->consumer, err);
+}
+
+int document_inbox_start(const struct receiver *receiver, struct topics *topics,
+                         struct document_inbox **inbox, struct err *err)
+{
+    struct document_inbox *self = mem_zero(sizeof(*self));
+    int rc;
+
+    *inbox = NULL;
+    self->receiver = receiver;
+    self->topics = topics;
+    rc = open_consumer(self, err);
+    if (rc) {
+        free(self);
+        return rc;
+    }
+    self->dead = metrics_counter("torg_registry_dead_documents_total", NULL,
+                                 "Documents of the topic that were refused and kept apart.");
+    self->errors = metrics_counter("torg_registry_topic_errors_total", NULL,
+                                   "Failures while the topic of documents was read; tried again.");
+    self->lag = metrics_gauge("torg_registry_topic_lag", NULL,
+                              "Records of the topic of documents that wait for this receiver.");
+    bell_init(&self->bell);
+    rc = pthread_create(&self->thread, NULL, run_inbox, self);
+    assert(!rc);
+    *inbox = self;
+    return 0;
+}
+
+void document_inbox_stop(struct document_inbox *inbox)
+{
+    if (!inbox)
+        return;
+    atomic_store(&inbox->stopping, true);
+    bell_ring(&inbox->bell);
+    pthread_join(inbox->thread, NULL);
+    consumer_close(inbox->consumer);
+    bell_release(&inbox->bell);
+    free(inbox);
+}

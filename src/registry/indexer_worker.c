@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * indexer_worker.c - see indexer_worker.h.
+ *
+ * A seat is a shard of a client, held with a ticket. Seats are in one list under the bell's lock;
+ * a runner takes one that is due and marks it as busy, so that no other touches it. Only runners
+ * close seats: the keeper marks those that are to go.
+ */
+#include "registry/indexer_worker.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "registry/queue.h"
+
+struct seat {
+    struct indexer *indexer; /* owned */
+    struct coord_shards *shards;
+    int64_t client_id;
+    uint32_t shard;
+    uint64_t ticket;
+    bool is_busy;
+    bool is_leaving;  /* to be closed by a runner */
+    bool is_lost;     /* the fence knows a newer owner: nothing to do until coord knows it too */
+    uint64_t rings;   /* of the bell, before the last round */
+    int64_t ready_us; /* a ring before this waits */
+    int64_t next_us;  /* it is looked at without a ring */
+    int64_t ran_us;
+    int64_t told_us; /* lag */
+    int64_t swept_us;
+    int wait_ms; /* after nothing was found, or a failure */
+};
+
+/* A client whose shards are shared out. */
+struct room {
+    char client[64];
+    uint32_t shard_count;
+    struct coord_shards *shards; /* owned */
+};
+
+struct indexer_worker {
+    const struct indexer_base *base;
+    struct coord *coord;
+    struct queue_bell *bell; /* the writers', or the own one */
+    struct queue_bell own;
+    struct seat **seats; /* with the bell's lock, as all of a seat that is not busy */
+    size_t seat_count, seat_capacity;
+    bool is_stopping;
+    pthread_cond_t keeper_wake;
+    struct room *rooms; /* of the keeper */
+    size_t room_count, room_capacity;
+    pthread_t keeper;
+    pthread_t runners[INDEXER_THREAD_COUNT_MAX];
+    unsigned runner_count;
+    struct counter *errors;
+};
+
+static int64_t now_mono_us(void)
+{
+    return clock_mono_us(clock_system());
+}
+
+/* --- runners --- */
+
+static bool is_due(const struct indexer_worker *worker, const struct seat *seat, int64_t now_us)
+{
+    if (seat->is_busy)
+        return false;
+    if (seat->is_leaving)
+        return true;
+    if (seat->is_lost)
+        return false;
+    if (now_us >= seat->next_us)
+        return true;
+    return now_us >= seat->ready_us &&
+           queue_bell_rings(worker->bell, seat->client_id, seat->shard) != seat->rings;
+}
+
+/* The due one that has waited longest. */
+static struct seat *pick(const struct indexer_worker *worker, int64_t now_us)
+{
+    struct seat *found = NULL;
+
+    for (size_t i = 0; i < worker->seat_count; i++) {
+        struct seat *seat = worker->seats[i];
+
+        if (is_due(worker, seat, now_us) && (!found || seat->ran_us < found->ran_us))
+            found = seat;
+    }
+    return found;
+}
+
+/* How long nothing will be due unless the bell rings. */
+static int64_t arm(struct indexer_worker *worker, int64_t now_us)
+{
+    int64_t until_us = now_us + SECOND_US;
+
+    for (size_t i = 0; i < worker->seat_count; i++) {
+        struct seat *seat = worker->seats[i];
+        int64_t seat_us = seat->next_us;
+
+        if (seat->is_busy || seat->is_lost)
+            continue;
+        /* rung already, or about to be before it is ready: then it has its time */
+        if (now_us < seat->ready_us ||
+            !queue_bell_arm(worker->bell, seat->client_id, seat->shard, seat->rings))
+            seat_us = seat->ready_us < seat_us ? seat->ready_us : seat_us;
+        if (seat_us < until_us)
+            until_us = seat_us;
+    }
+    return until_us - now_us;
+}
+
+static void plan_idle(const struct indexer_worker *worker, struct seat *seat, int64_t now_us)
+{
+    int max = INDEXER_WAIT_MS_MAX + (int)worker->seat_count / 4; /* many idle ones cost, too */
+
+    seat->wait_ms = seat->wait_ms ? seat->wait_ms * 2 : INDEXER_WAIT_MS_MIN;
+    if (seat->wait_ms > max)
+        seat->wait_ms = max;
+    seat->next_us = now_us + seat->wait_ms * MS_US;
+}
+
+static void plan_failed(struct indexer_worker *worker, struct seat *seat, const struct err *err,
+                        int64_t now_us)
+{
+    counter_add(worker->errors, 1);
+    if (seat->wait_ms < INDEXER_RETRY_MS_MAX) /* then it has been told often enough */
+        log_warn("indexing failed and is tried again", LOG_INT("client", seat->client_id),
+                 LOG_INT("shard", seat->shard), LOG_TEXT("error", err->text));
+    seat->wait_ms = seat->wait_ms < INDEXER_WAIT_MS_MAX ? INDEXER_WAIT_MS_MAX : seat->wait_ms * 2;
+    if (seat->wait_ms > INDEXER_RETRY_MS_MAX)
+        seat->wait_ms = INDEXER_RETRY_MS_MAX;
+    seat->ready_us = seat->next_us = now_us + seat->wait_ms * MS_US;
+}
+
+/* What happens now and then, between rounds. */
+static int keep_house(struct seat *seat, int64_t now_us, struct err *err)
+{
+    int rc = 0;
+
+    if (now_us - seat->told_us >= INDEXER_LAG_MS * MS_US) {
+        seat->told_us = now_us;
+        rc = indexer_tell_lag(seat->indexer, err);
+    }
+    if (!rc && now_us - seat->swept_us >= (int64_t)INDEXER_SWEEP_MS * MS_US) {
+        seat->swept_us = now_us;
+        rc = indexer_sweep(seat->indexer, err);
+    }
+    return rc;
+}
+
+/* With the lock held, which is let go meanwhile. */
+static void run_seat(struct indexer_worker *worker, struct seat *seat)
+{
+    struct indexer_round round = {0};
+    int64_t begun_us = now_mono_us();
+    struct err err = {0};
+    int64_t now_us;
+    int rc;
+
+    seat->is_busy = true;
+    seat->rings = queue_bell_rings(worker->bell, seat->client_id, seat->shard);
+    pthread_mutex_unlock(&worker->bell->lock);
+    rc = indexer_round(seat->indexer, &round, &err);
+    if (!rc && !round.more)
+        rc = keep_house(seat, begun_us, &err);
+    now_us = now_mono_us();
+    pthread_mutex_lock(&worker->bell->lock);
+    seat->is_busy = false;
+    seat->ran_us = now_us;
+    if (rc == ERR_STALE) {
+        seat->is_lost = true;
+        log_warn("a shard has a new owner", LOG_INT("client", seat->client_id),
+                 LOG_INT("shard", seat->shard), LOG_TEXT("error", err.text));
+    } else if (rc) {
+        plan_failed(worker, seat, &err, now_us);
+    } else if (round.element_count || !round.is_settled) {
+        seat->wait_ms = 0;
+        seat->ready_us = round.more ? now_us : begun_us + INDEXER_PAUSE_MS * MS_US;
+        seat->next_us = round.more ? now_us : now_us + INDEXER_WAIT_MS_MIN * MS_US;
+    } else {
+        seat->ready_us = now_us;
+        plan_idle(worker, seat, now_us);
+    }
+}
+
+static void close_indexer(struct seat *seat)
+{
+    struct err err = {0};
+
+    if (!seat->is_lost && coord_valid(seat->shards, seat->shard, seat->ticket) &&
+        indexer_settle(seat->indexer, &err))
+        log_warn("what was sent to the index is sent again by the next owner of the shard",
+                 LOG_INT("client", seat->client_id), LOG_INT("shard", seat->shard),
+                 LOG_TEXT("error", err.text));
+    indexer_free(seat->indexer);
+    coord_release(seat->shards, seat->shard, seat->ticket);
+}
+
+/* With the lock held, which is let go meanwhile. */
+static void close_seat(struct indexer_worker *worker, struct seat *seat)
+{
+    seat->is_busy = true;
+    pthread_mutex_unlock(&worker->bell->lock);
+    close_indexer(seat);
+    pthread_mutex_lock(&worker->bell->lock);
+    for (size_t i = 0; i < worker->seat_count; i++)
+        if (worker->seats[i] == seat) {
+            worker->seats[i] = worker->seats[--worker->seat_count];
+            break;
+        }
+    free(seat);
+}
+
+static void *runner_main(void *arg)
+{
+    struct indexer_worker *worker = arg;
+
+    pthread_mutex_lock(&worker->bell->lock);
+    while (!worker->is_stopping) {
+        int64_t now_us = now_mono_us();
+        struct seat *seat = pick(worker, now_us);
+        int64_t wait_us;
+
+        if (seat && seat->is_leaving) {
+            close_seat(worker, seat);
+        } else if (seat) {
+            run_seat(worker, seat);
+        } else {
+            wait_us = arm(worker, now_us);
+            if (wait_us > 0)
+                queue_bell_wait(worker->bell, wait_us);
+        }
+    }
+    pthread_mutex_unlock(&worker->bell->lock);
+    return NULL;
+}
+
+/* --- the keeper --- */
+
+static struct room *find_room(struct indexer_worker *worker, const char *client)
+{
+    for (size_t i = 0; i < worker->room_count; i++)
+        if (strcmp(worker->rooms[i].client, client) == 0)
+            return &worker->rooms[i];
+    return NULL;
+}
+
+static int join(struct indexer_worker *worker, const struct client_view *client, struct err *err)
+{
+    char set[COORD_NAME_SIZE_MAX + 1];
+    struct room room = {.shard_count = client->shard_count};
+    int rc;
+
+    snprintf(room.client, sizeof(room.client), "%s", client->name);
+    snprintf(set, sizeof(set), QUEUE_SET ".%.40s", client->name);
+    rc = coord_join(worker->coord, set, client->shard_count, &room.shards, err);
+    if (rc)
+        return rc;
+    if (worker->room_count == worker->room_capacity) {
+        worker->room_capacity = worker->room_capacity * 2 + 8;
+        worker->rooms = mem_resize(worker->rooms, worker->room_capacity * sizeof(*worker->rooms));
+    }
+    worker->rooms[worker->room_count++] = room;
+    return 0;
+}
+
+/* With the lock held. */
+static struct seat *find_seat(const struct indexer_worker *worker, const struct room *room,
+                              uint32_t shard)
+{
+    for (size_t i = 0; i < worker->seat_count; i++)
+        if (worker->seats[i]->shards == room->shards && worker->seats[i]->shard == shard)
+            return worker->seats[i];
+    return NULL;
+}
+
+static void add_seat(struct indexer_worker *worker, const struct room *room,
+                     const struct client_view *client, const struct coord_shard *owned)
+{
+    struct seat *seat = mem_zero(sizeof(*seat));
+
+    seat->indexer =
+        indexer_new(worker->base, client->name, owned->shard, owned->ticket, room->shards);
+    seat->shards = room->shards;
+    seat->client_id = client->id;
+    seat->shard = owned->shard;
+    seat->ticket = owned->ticket;
+    seat->swept_us = now_mono_us();
+    if (worker->seat_count == worker->seat_capacity) {
+        worker->seat_capacity = worker->seat_capacity * 2 + 16;
+        worker->seats = mem_resize(worker->seats, worker->seat_capacity * sizeof(*worker->seats));
+    }
+    worker->seats[worker->seat_count++] = seat;
+}
+
+/* What is owned gets a seat; a seat whose ownership ends, or has another ticket now, goes first. */
+static void reconcile(struct indexer_worker *worker, const struct room *room,
+                      const struct client_view *client)
+{
+    struct coord_shard owned[CLIENT_SHARD_COUNT_MAX];
+    size_t count = coord_owned(room->shards, owned, CLIENT_SHARD_COUNT_MAX);
+    bool changed = false;
+
+    pthread_mutex_lock(&worker->bell->lock);
+    for (size_t i = 0; i < worker->seat_count; i++) {
+        struct seat *seat = worker->seats[i];
+        bool stays = false;
+
+        for (size_t k = 0; k < count; k++)
+            stays = stays || (owned[k].shard == seat->shard && owned[k].ticket == seat->ticket &&
+                              !owned[k].leaving);
+        if (seat->shards == room->shards && !stays && !seat->is_leaving) {
+            seat->is_leaving = true;
+            changed = true;
+        }
+    }
+    for (size_t k = 0; k < count; k++)
+        if (!owned[k].leaving && !find_seat(worker, room, owned[k].shard)) {
+            add_seat(worker, room, client, &owned[k]);
+            changed = true;
+        }
+    if (changed)
+        queue_bell_wake(worker->bell);
+    pthread_mutex_unlock(&worker->bell->lock);
+}
+
+static int keep(struct indexer_worker *worker, struct arena *arena, struct err *err)
+{
+    const struct client_view **clients;
+    size_t count;
+    int rc = clients_list(worker->base->clients, false, arena, &clients, &count, err);
+
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < count; i++) {
+        struct room *room = find_room(worker, clients[i]->name);
+
+        if (!room && !rc) {
+            rc = join(worker, clients[i], err);
+            room = find_room(worker, clients[i]->name);
+        }
+        if (room)
+            reconcile(worker, room, clients[i]);
+        client_unref(clients[i]);
+    }
+    return rc;
+}
+
+/* False when it is time to stop. */
+static bool wait_period(struct indexer_worker *worker)
+{
+    struct timespec until;
+    bool goes_on;
+    int rc = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += INDEXER_KEEPING_MS * INT64_C(1000000);
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&worker->bell->lock);
+    while (!worker->is_stopping && !rc)
+        rc = pthread_cond_timedwait(&worker->keeper_wake, &worker->bell->lock, &until);
+    goes_on = !worker->is_stopping;
+    pthread_mutex_unlock(&worker->bell->lock);
+    return goes_on;
+}
+
+static void *keeper_main(void *arg)
+{
+    struct indexer_worker *worker = arg;
+    struct arena *arena = arena_new();
+    bool was_told = false;
+    struct err err;
+
+    do {
+        int rc;
+
+        arena_reset(arena);
+        rc = keep(worker, arena, &err);
+        if (rc)
+            counter_add(worker->errors, 1);
+        if (rc && !was_told)
+            log_warn("clients and their shards cannot be looked at", LOG_TEXT("error", err.text));
+        was_told = rc != 0;
+    } while (wait_period(worker));
+    arena_free(arena);
+    return NULL;
+}
+
+/* --- life --- */
+
+struct indexer_worker *indexer_worker_start(const struct indexer_base *base, struct coord *coord,
+                                            struct queue_bell *bell, unsigned thread_count)
+{
+    struct indexer_worker *worker = mem_zero(sizeof(*worker));
+    pthread_condattr_t attributes;
+    int rc;
+
+    assert(thread_count >= 1 && thread_count <= INDEXER_THREAD_COUNT_MAX);
+    worker->base = base;
+    worker->coord = coord;
+    queue_bell_init(&worker->own);
+    worker->bell = bell ? bell : &worker->own;
+    worker->errors = metrics_counter("torg_indexer_errors_total", NULL,
+                                     "Rounds that failed as a whole and are tried again.");
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&worker->keeper_wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    rc = pthread_create(&worker->keeper, NULL, keeper_main, worker);
+    assert(!rc);
+    for (; worker->runner_count < thread_count; worker->runner_count++) {
+        rc = pthread_create(&worker->runners[worker->runner_count], NULL, runner_main, worker);
+        assert(!rc);
+    }
+    return worker;
+}
+
+void indexer_worker_stop(struct indexer_worker *worker)
+{
+    if (!worker)
+        return;
+    pthread_mutex_lock(&worker->bell->lock);
+    worker->is_stopping = true;
+    pthread_cond_signal(&worker->keeper_wake);
+    queue_bell_wake(worker->bell);
+    pthread_mutex_unlock(&worker->bell->lock);
+    pthread_join(worker->keeper, NULL);
+    for (unsigned i = 0; i < worker->runner_count; i++)
+        pthread_join(worker->runners[i], NULL);
+    for (size_t i = 0; i < worker->seat_count; i++) {
+        close_indexer(worker->seats[i]);
+        free(worker->seats[i]);
+    }
+    for (size_t i = 0; i < worker->room_count; i++)
+        coord_leave(worker->rooms[i].shards);
+    pthread_cond_destroy(&worker->keeper_wake);
+    queue_bell_release(&worker->own);
+    free(worker->seats);
+    free(worker->rooms);
+    free(worker);
+}

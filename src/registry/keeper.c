@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* keeper.c - see keeper.h. */
+#include "registry/keeper.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/bell.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "registry/sweep.h"
+
+struct keeper {
+    const struct receiver *receiver;
+    struct coord_shards *shards; /* one: whose turn it is */
+    struct bell bell;            /* rung to stop */
+    pthread_t thread;
+    atomic_bool stopping;
+    struct counter *ended;
+    struct counter *forgotten;
+    struct counter *errors;
+};
+
+/* Everything of one client whose time is over now, unless it is time to stop. */
+static int sweep_all(struct keeper *self, const struct client_view *client, struct err *err)
+{
+    int64_t now_us = clock_wall_us(self->receiver->clock);
+    bool is_full = true;
+    int rc = 0;
+
+    while (is_full && !rc && !atomic_load(&self->stopping)) {
+        struct sweep_counts counts = {0};
+
+        rc = sweep_client(self->receiver, client, now_us, &counts, &is_full, err);
+        counter_add(self->ended, counts.ended);
+        counter_add(self->forgotten, counts.forgotten);
+        for (uint32_t i = 0; counts.ended && i < client->shard_count; i++)
+            queue_bell_ring(self->receiver->bell, client->id, i);
+    }
+    return rc;
+}
+
+static void look_round(struct keeper *self)
+{
+    struct arena *arena = arena_new();
+    const struct client_view **clients = NULL;
+    struct coord_shard owned;
+    struct err err = {0};
+    size_t count = 0;
+    int rc = 0;
+
+    if (coord_owned(self->shards, &owned, 1)) {
+        if (owned.leaving)
+            coord_release(self->shards, owned.shard, owned.ticket);
+        else
+            rc = clients_list(self->receiver->clients, false, arena, &clients, &count, &err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!rc)
+            rc = sweep_all(self, clients[i], &err);
+        client_unref(clients[i]);
+    }
+    if (rc) {
+        counter_add(self->errors, 1);
+        log_warn("a sweep of documents failed and is tried again", LOG_TEXT("error", err.text));
+    }
+    arena_free(arena);
+}
+
+static void announce(const struct keeper *self)
+{
+    struct err err;
+
+    if (clients_announce(self->receiver->clients, self->receiver->coord, &err))
+        log_warn("the clients could not be announced", LOG_TEXT("error", err.text));
+}
+
+static void *run(void *arg)
+{
+    struct keeper *self = arg;
+
+    for (unsigned round = 1; !atomic_load(&self->stopping); round++) {
+        uint64_t rings = bell_rings(&self->bell);
+
+        look_round(self);
+        if (round % SWEEP_ANNOUNCE_COUNT == 0)
+            announce(self);
+        if (!atomic_load(&self->stopping))
+            bell_wait(&self->bell, rings, SWEEP_PERIOD_MS);
+    }
+    return NULL;
+}
+
+int keeper_start(const struct receiver *receiver, struct keeper **keeper, struct err *err)
+{
+    struct keeper *self = mem_zero(sizeof(*self));
+    int rc;
+
+    *keeper = NULL;
+    self->receiver = receiver;
+    rc = coord_join(receiver->coord, KEEPER_SET, 1, &self->shards, err);
+    if (rc) {
+        free(self);
+        return rc;
+    }
+    self->ended = metrics_counter("torg_registry_ended_total", NULL,
+                                  "Documents whose time was over, made tombstones.");
+    self->forgotten =
+        metrics_counter("torg_registry_forgotten_total", NULL, "Tombstones forgotten.");
+    self->errors = metrics_counter("torg_registry_sweep_errors_total", NULL,
+                                   "Sweeps that failed and were tried again.");
+    bell_init(&self->bell);
+    rc = pthread_create(&self->thread, NULL, run, self);
+    assert(!rc);
+    *keeper = self;
+    return 0;
+}
+
+void keeper_stop(struct keeper *keeper)
+{
+    if (!keeper)
+        return;
+    atomic_store(&keeper->stopping, true);
+    bell_ring(&keeper->bell);
+    pthread_join(keeper->thread, NULL);
+    coord_leave(keeper->shards);
+    bell_release(&keeper->bell);
+    free(keeper);
+}

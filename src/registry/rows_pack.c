@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rows_pack.c - a document's body, small, and the whole document again: rows.h. */
+#include <assert.h>
+
+#include "base/hash.h"
+#include "base/limits.h"
+#include "net/message.h"
+#include "registry/dictionaries.h"
+#include "registry/moment.h"
+#include "registry/rows.h"
+
+int row_pack(struct dictionaries *dictionaries, int64_t client_id,
+             const Torg__V1__RawDocument *document, struct arena *arena, struct row *row,
+             struct err *err)
+{
+    Torg__V1__RawDocument body = TORG__V1__RAW_DOCUMENT__INIT;
+    struct dictionary_choice choice = dictionaries_choose(dictionaries, client_id);
+    struct buf wire = BUF_INIT(DOCUMENT_SIZE_MAX);
+    struct buf packed = BUF_INIT(2 * DOCUMENT_SIZE_MAX);
+    int rc = 0;
+
+    body.event = document->event;
+    body.n_fields = document->n_fields;
+    body.fields = document->fields;
+    body.placement_class = document->placement_class;
+    message_encode(&body.base, &wire);
+    if (buf_failed(&wire)) {
+        rc = err_set(err, ERR_LIMIT, "the document is larger than %d KB", DOCUMENT_SIZE_MAX >> 10);
+        goto out;
+    }
+    row->content = (int64_t)hash64_seeded(buf_bytes(&wire), (uint64_t)row->expires_us);
+    row->dictionary = choice.number;
+    pack_put_with(&packed, buf_bytes(&wire), DOCUMENT_PACK_SIZE_MIN, choice.dictionary);
+    assert(!buf_failed(&packed));
+    row->packed = arena_copy(arena, buf_bytes(&packed));
+    if (choice.is_collecting && row->status == ROW_ALIVE)
+        dictionaries_sample(dictionaries, client_id, buf_bytes(&wire));
+out:
+    buf_release(&packed);
+    buf_release(&wire);
+    return rc;
+}
+
+int row_unpack(struct dictionaries *dictionaries, int64_t client_id, const struct row *row,
+               struct arena *arena, Torg__V1__RawDocument **document, struct err *err)
+{
+    const struct pack_dictionary *dictionary;
+    ProtobufCMessage *message;
+    struct bytes wire;
+    int rc = dictionaries_find(dictionaries, client_id, row->dictionary, &dictionary, err);
+
+    if (!rc)
+        rc = pack_open_with(row->packed, DOCUMENT_SIZE_MAX, dictionary, arena, &wire, err);
+    if (!rc)
+        rc = message_decode(wire, &torg__v1__raw_document__descriptor, arena, &message, err);
+    if (rc)
+        return err_wrap(err, "document %.*s", BYTES_ARG(row->pk));
+    *document = (Torg__V1__RawDocument *)message;
+    (*document)->pk = arena_text(arena, row->pk);
+    (*document)->epoch = row->order.epoch;
+    (*document)->version = row->order.version;
+    (*document)->modify_timestamp = moment_message(row->order.modify_us, arena);
+    if (row->expires_us && row->status == ROW_ALIVE)
+        (*document)->expire_time = moment_message(row->expires_us, arena);
+    return 0;
+}

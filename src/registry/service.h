@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * service.h - the services of the registry: calls in, answers out.
+ *
+ * The client is the credential's, if that is bound to one; else the message's, else "default".
+ */
+#ifndef TORG_REGISTRY_SERVICE_H
+#define TORG_REGISTRY_SERVICE_H
+
+#include "net/rpc.h"
+#include "registry/receiver.h"
+
+#define CLIENT_DEFAULT "default"
+
+/* The declarations for the server; the context lives as long. */
+struct rpc_service document_service(struct receiver *receiver);
+struct rpc_service schema_service(struct receiver *receiver);
+
+/* --- what their files share --- */
+
+/* The client of a call that names one ("": none). ERR_DENIED: the key is bound to another. */
+int caller_client(const struct call *call, const char *named, const char **client, struct err *err);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* service_schema.c - torg.v1.SchemaService. */
+#include "base/memory.h"
+#include "registry/service.h"
+
+static int get_schema(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                      struct err *err)
+{
+    const Torg__V1__GetSchemaRequest *request = (const Torg__V1__GetSchemaRequest *)message;
+    const char *client;
+    int rc = caller_client(call, request->client, &client, err);
+
+    return rc ? rc
+              : receiver_schema(call_context(call), client, request->epoch, call_arena(call),
+                                (Torg__V1__Schema *)answer, err);
+}
+
+static int declare_schema(struct call *call, const ProtobufCMessage *message,
+                          ProtobufCMessage *answer, struct err *err)
+{
+    const Torg__V1__DeclareSchemaRequest *request = (const Torg__V1__DeclareSchemaRequest *)message;
+    struct violations reasons = violations_in(call_arena(call));
+    const char *client;
+    int rc = caller_client(call, request->client, &client, err);
+
+    if (!rc)
+        rc = receiver_declare(call_context(call), request, client, &reasons,
+                              (Torg__V1__Schema *)answer, err);
+    for (const struct violation *one = reasons.first; one && rc; one = one->next)
+        call_violation(call, one->field, "%s", one->reason);
+    return rc;
+}
+
+static const struct rpc_method methods[] = {
+    {.name = "GetSchema", .unary = get_schema, .scope = "documents"},
+    {.name = "DeclareSchema", .unary = declare_schema, .scope = "documents"},
+};
+
+struct rpc_service schema_service(struct receiver *receiver)
+{
+    return (struct rpc_service){
+        .descriptor = &torg__v1__schema_service__descriptor,
+        .methods = methods,
+        .method_count = ARRAY_COUNT(methods),
+        .context = receiver,
+    };
+}

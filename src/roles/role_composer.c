@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role_composer.c - the role composer: changed offers, as documents for the index. */
+#include "documents/composer.h"
+#include "documents/service.h"
+#include "offers/offers.h"
+#include "roles/process.h"
+
+/* One a process. */
+static struct offers offers;
+static struct composer_context context;
+static struct rpc_service service;
+static struct composer *composer;
+
+static struct catalog *catalog_in_use(void *arg)
+{
+    return catalog_holder_ref(arg);
+}
+
+/* Offers are in the same store, whether or not their role runs in this process. */
+static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
+                 struct err *err)
+{
+    const struct reader reader = {.seller = "", .sees_all = true};
+    offerid id;
+    int rc = offer_id_parse(bytes_of(offer_id), &id, err);
+
+    return rc ? rc : offers_get(arg, &reader, id, arena, offer, err);
+}
+
+int role_composer_start(struct process *process, struct err *err)
+{
+    struct composer_options options;
+    int rc = process_open_catalog(process, err);
+
+    if (rc)
+        return rc;
+    offers = (struct offers){.store = process->backends.store,
+                             .clock = process->clock,
+                             .catalog = catalog_in_use,
+                             .catalog_arg = process->catalog};
+    context = (struct composer_context){.store = process->backends.store, .clock = process->clock};
+    options = (struct composer_options){
+        .topics = process->backends.topics,
+        .store = process->backends.store,
+        .clock = process->clock,
+        .catalog = catalog_in_use,
+        .catalog_arg = process->catalog,
+        .fetch = fetch,
+        .fetch_arg = &offers,
+        .batch_count = (uint32_t)config_number(process->config, SETTING_COMPOSER_BATCH_COUNT),
+        .batch_us = config_number(process->config, SETTING_COMPOSER_BATCH_TIME),
+        .is_strict = config_number(process->config, SETTING_COMPOSER_STRICT) != 0};
+    service = composer_service(&context);
+    server_add_service(process->server, &service);
+    return composer_start(&options, &composer, err);
+}
+
+void role_composer_stop(struct process *process)
+{
+    (void)process;
+    composer_stop(composer);
+    composer = NULL;
+}

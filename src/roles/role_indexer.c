@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role_indexer.c - the role indexer: changes of documents on their way to the index, and what
+ * operators do with the queue. */
+#include "registry/indexer_worker.h"
+#include "registry/queue_desk.h"
+#include "roles/process.h"
+
+/* One a process; the server borrows them for its life. */
+static struct indexer_base base;
+static struct indexer_worker *worker;
+static struct queue_desk desk;
+static struct rpc_service service;
+
+static struct indexer_rules rules_of(const struct config *config)
+{
+    return (struct indexer_rules){
+        .try_count = config_number(config, SETTING_REGISTRY_TRY_COUNT),
+        .main_weight = config_number(config, SETTING_REGISTRY_MAIN_WEIGHT),
+        .backfill_weight = config_number(config, SETTING_REGISTRY_BACKFILL_WEIGHT),
+        .retention_us = config_number(config, SETTING_REGISTRY_INDEX_RETENTION),
+        .numbers = {.ttl_us = config_number(config, SETTING_REGISTRY_NUMBER_LIFE),
+                    .hold_us = config_number(config, SETTING_REGISTRY_NUMBER_HOLD)}};
+}
+
+int role_indexer_start(struct process *process, struct err *err)
+{
+    int rc = process_open_registry(process, err);
+
+    if (rc)
+        return rc;
+    base = (struct indexer_base){.store = process->backends.store,
+                                 .topics = process->backends.topics,
+                                 .clients = process->clients,
+                                 .dictionaries = process->dictionaries,
+                                 .clock = process->clock,
+                                 .rules = rules_of(process->config)};
+    desk = (struct queue_desk){.store = base.store,
+                               .clients = base.clients,
+                               .dictionaries = base.dictionaries,
+                               .clock = base.clock};
+    service = queue_service(&desk);
+    server_add_service(process->server, &service);
+    worker =
+        indexer_worker_start(&base, process->backends.coord, &process->registry_bell,
+                             (unsigned)config_number(process->config, SETTING_REGISTRY_INDEXERS));
+    return 0;
+}
+
+void role_indexer_stop(struct process *process)
+{
+    (void)process;
+    indexer_worker_stop(worker);
+    worker = NULL;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * follower.h - which indexes this process has: it reads the register index-map of coord and keeps
+ * a replica of each shard that is its business.
+ *
+ *   index-map ──> struct index_view (immutable, counted) ──> calls
+ *             └─> replicas that are new are started, those of retired epochs stopped and removed
+ *
+ * A call takes one view and reads the serving epoch from it once, so that no answer mixes two.
+ *
+ * Threads: one that watches the register, one that writes checkpoints now and then; all functions
+ * here from any thread.
+ */
+#ifndef TORG_SEARCHER_FOLLOWER_H
+#define TORG_SEARCHER_FOLLOWER_H
+
+#include "base/clock.h"
+#include "coord/coord.h"
+#include "searcher/replica.h"
+#include "topic/topic.h"
+#include "torg/v1/index_message.pb-c.h"
+
+/* As registry/clients.h writes it. */
+#define SEARCHER_MAP_KEY "index-map"
+
+struct index_epoch {
+    int64_t epoch;
+    Torg__V1__IndexMap__Epoch__State state;
+    struct replica **shards; /* by shard, counted; NULL: not of this process */
+};
+
+struct index_client {
+    const char *name;
+    int64_t id;
+    uint32_t shard_count;
+    const struct index_epoch *epochs;
+    uint32_t epoch_count;
+};
+
+struct index_view {
+    const struct index_client *clients;
+    uint32_t client_count;
+};
+
+struct follower;
+
+struct follower_options {
+    struct topics *topics; /* borrowed, as all here */
+    struct coord *coord;
+    const struct clock *clock;
+    const char *dir;        /* DIR/CLIENT/EPOCH/SHARD; NULL: in memory alone */
+    const uint32_t *shards; /* those of this process; NULL: all */
+    uint32_t shard_count;
+};
+
+int follower_start(const struct follower_options *options, struct follower **follower,
+                   struct err *err);
+void follower_stop(
+    struct follower *follower); /* with its replicas; no call under way; NULL is fine */
+
+/* Until view_release; whatever happens to the map meanwhile. */
+const struct index_view *follower_view(struct follower *follower);
+void view_release(const struct index_view *view);
+
+/* NULL: there is none. */
+const struct index_client *view_find(const struct index_view *view, const char *client);
+const struct index_epoch *client_find_epoch(const struct index_client *client, int64_t epoch);
+const struct index_epoch *client_serving(const struct index_client *client);
+
+/* Whether the map was read at least once. */
+bool follower_has_map(struct follower *follower);
+
+#endif

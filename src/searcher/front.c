@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* front.c - see front.h. */
+#include "searcher/front.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "model/change_token.h"
+#include "searcher/merge.h"
+#include "searcher/page_mark.h"
+
+enum {
+    LIMIT_DEFAULT = 10,
+    CAP_ROOM = 8, /* hits asked for each that is shown, when a cap may leave out many */
+    CAP_GROWTH = 4,
+    WORDS_SHARE = 3, /* of the time, at most, for counting words */
+};
+
+/* One search at work. */
+struct searching {
+    const struct front *front;
+    const struct index_client *client;
+    const struct index_epoch *epoch;
+    const Torg__V1__Query *query;
+    int64_t deadline_us;
+    struct arena *arena;
+    int64_t now;
+    struct gather_ask *asks;          /* by shard */
+    Torg__V1__LaneFreshness ***waits; /* by shard */
+    size_t *wait_counts;
+    struct stage_state {
+        uint64_t hash;
+        const Torg__V1__SearchCursor *mark; /* NULL: the first page */
+        const Torg__V1__WordCounts *words;  /* NULL: not needed, or not known */
+        uint32_t offset, limit;
+        uint32_t asked; /* hits of each shard */
+    } * stages;
+};
+
+/* ---- what is asked ---- */
+
+int front_find_client(const struct index_view *view, const char *name,
+                      const struct index_client **client, struct err *err)
+{
+    *client = view_find(view, name);
+    if (*client)
+        return 0;
+    return err_set(err, ERR_NOT_FOUND,
+                   "there is no index of client \"%s\": it is made with the first document that is "
+                   "sent (DocumentService.PutDocuments); is the name right, and is the key bound "
+                   "to it?",
+                   name);
+}
+
+int front_find_epoch(const struct index_client *client, int64_t epoch,
+                     const struct index_epoch **found, struct err *err)
+{
+    *found = epoch ? client_find_epoch(client, epoch) : client_serving(client);
+    if (*found)
+        return 0;
+    if (epoch)
+        return err_set(err, ERR_NOT_FOUND, "client \"%s\" has no epoch %jd", client->name,
+                       (intmax_t)epoch);
+    return err_set(err, ERR_UNAVAILABLE,
+                   "client \"%s\" has no epoch that serves yet: the first is being built",
+                   client->name);
+}
+
+static bool has_text(const Torg__V1__QueryStage *stage)
+{
+    return *stage->text || stage->n_clauses > 0;
+}
+
+static bool has_cap(const Torg__V1__QueryStage *stage)
+{
+    return stage->cap && stage->cap->count;
+}
+
+/* Hits up to the page's end, and one more that tells whether there is a next page. */
+static uint32_t wanted(const Torg__V1__QueryStage *stage, const struct stage_state *state)
+{
+    uint32_t before = state->mark && has_cap(stage) ? state->mark->depth : state->offset;
+
+    return state->limit ? before + state->limit + 1 : 0;
+}
+
+static int read_stage(struct searching *searching, uint32_t i, struct err *err)
+{
+    const Torg__V1__QueryStage *stage = searching->query->stages[i];
+    struct stage_state *state = &searching->stages[i];
+    Torg__V1__SearchCursor *mark = NULL;
+    int rc = 0;
+
+    state->offset = stage->offset;
+    state->limit = stage->_limit_case ? stage->limit : LIMIT_DEFAULT;
+    state->hash = page_mark_hash(searching->query, i, searching->arena);
+    if (stage->cursor.len) {
+        if (stage->offset)
+            rc = err_set(err, ERR_INVALID, "offset: none with a cursor");
+        else if (stage->rerank)
+            rc = err_set(err, ERR_INVALID, "cursor: none with rerank; page by offset");
+        else
+            rc = page_mark_decode(bytes_make(stage->cursor.data, stage->cursor.len), state->hash,
+                                  searching->arena, &mark, err);
+        state->mark = mark;
+        state->words = mark ? mark->words : NULL;
+    }
+    if (!rc &&
+        ((uint64_t)state->offset + state->limit > QUERY_HIT_COUNT_MAX ||
+         (mark && has_cap(stage) && (uint64_t)mark->depth + state->limit > QUERY_HIT_COUNT_MAX)))
+        rc = err_set(err, ERR_LIMIT,
+                     "limit: pages by offset, and those of a list with a cap, end at %d hits",
+                     QUERY_HIT_COUNT_MAX);
+    if (rc) {
+        err_wrap(err, "stages[%u]", i);
+        return rc;
+    }
+    state->asked = wanted(stage, state);
+    if (stage->rerank && state->asked) {
+        uint32_t room = has_cap(stage) ? CAP_ROOM * state->asked : state->asked;
+
+        state->asked = room > stage->rerank->count ? room : stage->rerank->count;
+        if (state->asked > QUERY_HIT_COUNT_MAX + 1)
+            state->asked = QUERY_HIT_COUNT_MAX + 1;
+    }
+    return 0;
+}
+
+/* All cursors are of one epoch, which is then the one that is asked. */
+static int choose_epoch(struct searching *searching, int64_t epoch, struct err *err)
+{
+    for (size_t i = 0; i < searching->query->n_stages; i++) {
+        const Torg__V1__SearchCursor *mark = searching->stages[i].mark;
+
+        if (!mark)
+            continue;
+        if (epoch && mark->epoch != epoch)
+            return err_set(err, ERR_INVALID,
+                           "stages[%zu].cursor: is of epoch %jd, not of epoch %jd; begin without "
+                           "it",
+                           i, (intmax_t)mark->epoch, (intmax_t)epoch);
+        epoch = mark->epoch;
+        if (!client_find_epoch(searching->client, epoch))
+            return err_set(err, ERR_INVALID,
+                           "stages[%zu].cursor: is of epoch %jd, which is not kept any more; begin "
+                           "without it",
+                           i, (intmax_t)epoch);
+    }
+    return front_find_epoch(searching->client, epoch, &searching->epoch, err);
+}
+
+static int read_tokens(struct searching *searching, char *const *tokens, size_t count,
+                       struct err *err)
+{
+    uint32_t shard_count = searching->client->shard_count;
+
+    searching->waits = arena_array(searching->arena, shard_count, sizeof(searching->waits[0]));
+    searching->wait_counts =
+        arena_array(searching->arena, shard_count, sizeof(searching->wait_counts[0]));
+    if (count > SEARCHER_WAIT_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "wait: %zu tokens, at most %d are waited for", count,
+                       SEARCHER_WAIT_COUNT_MAX);
+    for (size_t i = 0; i < count; i++) {
+        Torg__V1__LaneFreshness *lane = arena_alloc(searching->arena, sizeof(*lane));
+        struct change_token token;
+        int rc = change_token_parse(bytes_of(tokens[i]), &token, err);
+
+        if (!rc && (token.client_id != searching->client->id || token.shard >= shard_count ||
+                    token.lane >= PROGRESS_LANE_COUNT))
+            rc = err_set(err, ERR_INVALID, "is a token of another client's write");
+        if (rc) {
+            err_wrap(err, "wait[%zu]", i);
+            return rc;
+        }
+        torg__v1__lane_freshness__init(lane);
+        lane->lane = (Torg__V1__QueueLane__Name)token.lane;
+        lane->idx = token.idx;
+        if (!searching->waits[token.shard])
+            searching->waits[token.shard] =
+                arena_array(searching->arena, count, sizeof(searching->waits[0][0]));
+        searching->waits[token.shard][searching->wait_counts[token.shard]++] = lane;
+    }
+    return 0;
+}
+
+/* ---- asking ---- */
+
+static const Torg__V1__HitPlace *place_in(const Torg__V1__SearchCursor *mark, uint32_t shard)
+{
+    for (size_t i = 0; mark && i < mark->n_places; i++)
+        if (mark->places[i]->shard == shard)
+            return mark->places[i]->place;
+    return NULL;
+}
+
+static void make_request(struct searching *searching, uint32_t shard, bool with_stages)
+{
+    Torg__V1__ShardRequest *request = arena_alloc(searching->arena, sizeof(*request));
+    size_t count = searching->query->n_stages;
+    Torg__V1__StagePart *parts = arena_array(searching->arena, count, sizeof(*parts));
+    int64_t left_us = searching->deadline_us - clock_mono_us(clock_system());
+
+    torg__v1__shard_request__init(request);
+    request->client = (char *)searching->client->name;
+    request->epoch = searching->epoch->epoch;
+    request->shard = shard;
+    request->query = (Torg__V1__Query *)searching->query;
+    request->now = searching->now;
+    request->wait = searching->waits[shard];
+    request->n_wait = searching->wait_counts[shard];
+    request->deadline_ms = left_us > MS_US ? (uint32_t)(left_us / MS_US) : 1;
+    request->stages = arena_array(searching->arena, count + 1, sizeof(request->stages[0]));
+    for (size_t i = 0; i < count && with_stages; i++) {
+        const struct stage_state *state = &searching->stages[i];
+
+        torg__v1__stage_part__init(&parts[i]);
+        parts[i].limit = state->asked;
+        parts[i].words = (Torg__V1__WordCounts *)state->words;
+        if (!has_cap(searching->query->stages[i]))
+            parts[i].after = (Torg__V1__HitPlace *)place_in(state->mark, shard);
+        request->stages[request->n_stages++] = &parts[i];
+    }
+    searching->asks[shard].request = request;
+}
+
+/* A request that is at fault is so for all shards; a token that does not come in time too. */
+static int find_fault(const struct searching *searching, struct err *err)
+{
+    for (uint32_t i = 0; i < searching->client->shard_count; i++) {
+        const struct gather_ask *ask = &searching->asks[i];
+        bool is_late = ask->err.code == ERR_TIMEOUT && searching->wait_counts[i];
+
+        if (ask->err.code == ERR_INVALID || ask->err.code == ERR_PRECONDITION || is_late) {
+            *err = ask->err;
+            return err->code;
+        }
+    }
+    return 0;
+}
+
+/* Those that did not answer are not asked again in this search. */
+static uint32_t drop_failed(struct searching *searching)
+{
+    uint32_t left = 0;
+
+    for (uint32_t i = 0; i < searching->client->shard_count; i++) {
+        if (searching->asks[i].err.code)
+            searching->asks[i].request = NULL;
+        left += searching->asks[i].request != NULL;
+    }
+    return left;
+}
+
+static int none_answered(const struct searching *searching, struct err *err)
+{
+    for (uint32_t i = 0; i < searching->client->shard_count; i++)
+        if (searching->asks[i].err.code) {
+            *err = searching->asks[i].err;
+            return err->code;
+        }
+    return err_set(err, ERR_UNAVAILABLE, "no shard has answered");
+}
+
+static bool needs_words(const struct searching *searching)
+{
+    for (size_t i = 0; i < searching->query->n_stages; i++)
+        if (has_text(searching->query->stages[i]) && !searching->stages[i].words)
+            return true;
+    return false;
+}
+
+static void take_words(struct searching *searching)
+{
+    uint32_t count = searching->client->shard_count;
+
+    for (uint32_t i = 0; i < searching->query->n_stages; i++) {
+        const Torg__V1__WordCounts **words = arena_array(searching->arena, count, sizeof(words[0]));
+
+        if (searching->stages[i].words || !has_text(searching->query->stages[i]))
+            continue;
+        for (uint32_t k = 0; k < count; k++) {
+            const Torg__V1__ShardWords *answer = searching->asks[k].words;
+
+            words[k] = answer && i < answer->n_stages ? answer->stages[i] : NULL;
+        }
+        searching->stages[i].words = merge_words(words, count, searching->arena);
+    }
+}
+
+/* Scores of all shards are computed with the same counts of documents. */
+static int count_words(struct searching *searching, struct err *err)
+{
+    int64_t now_us = clock_mono_us(clock_system());
+    int64_t deadline_us = searching->deadline_us;
+    int rc;
+
+    for (uint32_t i = 0; i < searching->client->shard_count; i++)
+        if (searching->asks[i].request)
+            make_request(searching, i, false);
+    if (!searching->wait_counts[0] && searching->client->shard_count > 1)
+        deadline_us = now_us + (deadline_us - now_us) / WORDS_SHARE;
+    gather(&searching->front->gatherer, GATHER_WORDS, searching->epoch, searching->asks,
+           searching->client->shard_count, deadline_us, searching->arena);
+    rc = find_fault(searching, err);
+    if (!rc)
+        take_words(searching);
+    if (!rc && !drop_failed(searching))
+        rc = none_answered(searching, err);
+    return rc;
+}
+
+/* An answer of another version of the program must not lead the merge astray. */
+static bool fits(const struct searching *searching, const Torg__V1__ShardAnswer *answer)
+{
+    size_t count = searching->query->n_stages;
+
+    if (!answer->answer || answer->answer->n_stages != count || answer->n_stages != count)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const Torg__V1__StageAnswer *stage = answer->answer->stages[i];
+        const Torg__V1__StagePlaces *places = answer->stages[i];
+
+        if (places->n_hits != stage->n_hits || places->n_facets != stage->n_facets ||
+            stage->n_facets != searching->query->stages[i]->n_facets)
+            return false;
+        for (size_t k = 0; k < places->n_hits; k++)
+            if (!places->hits[k]->place)
+                return false;
+    }
+    return true;
+}
+
+static int ask_shards(struct searching *searching, struct err *err)
+{
+    int rc;
+
+    for (uint32_t i = 0; i < searching->client->shard_count; i++)
+        if (searching->asks[i].request)
+            make_request(searching, i, true);
+    gather(&searching->front->gatherer, GATHER_SEARCH, searching->epoch, searching->asks,
+           searching->client->shard_count, searching->deadline_us, searching->arena);
+    for (uint32_t i = 0; i < searching->client->shard_count; i++) {
+        struct gather_ask *ask = &searching->asks[i];
+
+        if (ask->request && !ask->err.code && !fits(searching, ask->answer))
+            err_set(&ask->err, ERR_INTERNAL, "shard %u gave an answer of another form", i);
+    }
+    rc = find_fault(searching, err);
+    if (!rc && !drop_failed(searching))
+        rc = none_answered(searching, err);
+    return rc;
+}
+
+/* ---- merging ---- */
+
+/* A single shard's own counts are asked for only when a next page needs them. */
+static void count_for_mark(struct searching *searching)
+{
+    struct gather_ask ask = {.request = searching->asks[0].request};
+
+    gather(&searching->front->gatherer, GATHER_WORDS, searching->epoch, &ask, 1,
+           searching->deadline_us, searching->arena);
+    searching->asks[0].words = ask.err.code ? NULL : ask.words;
+    if (searching->asks[0].words)
+        take_words(searching);
+}
+
+static struct bytes make_mark(struct searching *searching, uint32_t i,
+                              const struct merge_part *parts, const struct merge_end *end,
+                              uint32_t shown)
+{
+    const struct stage_state *state = &searching->stages[i];
+    bool is_capped = has_cap(searching->query->stages[i]);
+    Torg__V1__SearchCursor mark = TORG__V1__SEARCH_CURSOR__INIT;
+    Torg__V1__ShardPlace *places;
+    uint32_t shard_count = searching->client->shard_count;
+
+    mark.epoch = searching->epoch->epoch;
+    mark.query_hash = state->hash;
+    mark.depth = (state->mark ? state->mark->depth : state->offset) + shown;
+    mark.words = (Torg__V1__WordCounts *)state->words;
+    mark.places =
+        arena_array(searching->arena, 2 * (size_t)shard_count + 1, sizeof(mark.places[0]));
+    places = arena_array(searching->arena, 2 * (size_t)shard_count + 1, sizeof(*places));
+    for (uint32_t k = 0; k < end->count; k++) {
+        if (!end->last[k] || (is_capped && k != end->last_part))
+            continue;
+        torg__v1__shard_place__init(&places[mark.n_places]);
+        places[mark.n_places].shard = parts[k].shard;
+        places[mark.n_places].place = (Torg__V1__HitPlace *)end->last[k];
+        mark.places[mark.n_places] = &places[mark.n_places];
+        mark.n_places++;
+    }
+    /* Shards without a hit on this page stay where they were. */
+    for (size_t k = 0; state->mark && !is_capped && k < state->mark->n_places; k++) {
+        bool has_new = false;
+
+        for (size_t n = 0; n < mark.n_places; n++)
+            has_new |= mark.places[n]->shard == state->mark->places[k]->shard;
+        if (!has_new && mark.n_places < 2 * (size_t)shard_count)
+            mark.places[mark.n_places++] = state->mark->places[k];
+    }
+    return page_mark_encode(&mark, searching->arena);
+}
+
+static struct merge_page page_of(const struct searching *searching, uint32_t i)
+{
+    const struct stage_state *state = &searching->stages[i];
+    struct merge_page page = {.skip = state->offset, .limit = state->limit, .asked = state->asked};
+
+    if (state->mark && has_cap(searching->query->stages[i]) && state->mark->n_places) {
+        page.after = state->mark->places[0]->place;
+        page.after_shard = state->mark->places[0]->shard;
+    }
+    return page;
+}
+
+/* *again: a list with a second phase and a cap needs more hits of the shards. */
+static int merge_all(struct searching *searching, Torg__V1__QueryAnswer *answer, bool *again,
+                     struct err *err)
+{
+    uint32_t shard_count = searching->client->shard_count;
+    struct merge_part *parts = arena_array(searching->arena, shard_count, sizeof(*parts));
+    uint32_t count = 0;
+
+    (void)err;
+    *again = false;
+    answer->n_stages = searching->query->n_stages;
+    answer->stages = arena_array(searching->arena, answer->n_stages + 1, sizeof(answer->stages[0]));
+    for (uint32_t i = 0; i < shard_count; i++)
+        if (searching->asks[i].request)
+            parts[count++] = (struct merge_part){i, searching->asks[i].answer};
+    for (uint32_t i = 0; i < answer->n_stages; i++) {
+        const struct merge_page page = page_of(searching, i);
+        struct stage_state *state = &searching->stages[i];
+        struct merge_end end;
+
+        answer->stages[i] = merge_stage(searching->query->stages[i], i, parts, count, &page,
+                                        searching->arena, &end);
+        if (end.is_short && state->asked <= QUERY_HIT_COUNT_MAX) {
+            uint32_t more = state->asked * CAP_GROWTH;
+
+            state->asked = more > QUERY_HIT_COUNT_MAX ? QUERY_HIT_COUNT_MAX + 1 : more;
+            *again = true;
+        } else if (end.has_more && answer->stages[i]->n_hits &&
+                   !searching->query->stages[i]->rerank) {
+            struct bytes mark;
+
+            if (shard_count == 1 && has_text(searching->query->stages[i]) && !state->words)
+                count_for_mark(searching);
+            mark = make_mark(searching, i, parts, &end, (uint32_t)answer->stages[i]->n_hits);
+
+            answer->stages[i]->cursor.data = (uint8_t *)mark.data;
+            answer->stages[i]->cursor.len = mark.size;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const Torg__V1__QueryAnswer *part = parts[i].answer->answer;
+
+        answer->offset = i == 0 || part->offset < answer->offset ? part->offset : answer->offset;
+    }
+    return 0;
+}
+
+static void tell_missing(const struct searching *searching, Torg__V1__SearchResponse *response)
+{
+    uint32_t count = searching->client->shard_count;
+
+    response->missing_shards =
+        arena_array(searching->arena, count + 1, sizeof(response->missing_shards[0]));
+    for (uint32_t i = 0; i < count; i++)
+        if (!searching->asks[i].request)
+            response->missing_shards[response->n_missing_shards++] = i;
+    response->is_partial = response->n_missing_shards > 0;
+}
+
+static int search(struct searching *searching, Torg__V1__SearchResponse *response, struct err *err)
+{
+    Torg__V1__QueryAnswer *answer = arena_alloc(searching->arena, sizeof(*answer));
+    int64_t began_us = clock_mono_us(clock_system());
+    uint32_t count = searching->client->shard_count;
+    bool again = true;
+    int rc = 0;
+
+    torg__v1__query_answer__init(answer);
+    searching->asks = arena_array(searching->arena, count, sizeof(*searching->asks));
+    for (uint32_t i = 0; i < count; i++)
+        make_request(searching, i, true);
+    if (count > 1 && needs_words(searching))
+        rc = count_words(searching, err);
+    while (!rc && again) {
+        rc = ask_shards(searching, err);
+        rc = rc ? rc : merge_all(searching, answer, &again, err);
+    }
+    if (rc)
+        return rc;
+    tell_missing(searching, response);
+    answer->microseconds = (uint64_t)(clock_mono_us(clock_system()) - began_us);
+    response->answer = answer;
+    response->epoch = searching->epoch->epoch;
+    return 0;
+}
+
+int front_search(const struct front *front, const char *client,
+                 const Torg__V1__SearchRequest *request, int64_t deadline_us, struct arena *arena,
+                 Torg__V1__SearchResponse *response, struct err *err)
+{
+    const struct index_view *view = follower_view(front->follower);
+    struct searching searching = {.front = front,
+                                  .query = request->query,
+                                  .deadline_us = deadline_us,
+                                  .arena = arena,
+                                  .now = clock_wall_us(front->clock) / SECOND_US};
+    int rc = front_find_client(view, client, &searching.client, err);
+
+    if (!rc && (!request->query || request->query->n_stages < 1 ||
+                request->query->n_stages > QUERY_STAGE_COUNT_MAX))
+        rc = err_set(err, ERR_INVALID, "query.stages: 1 to %d are taken", QUERY_STAGE_COUNT_MAX);
+    if (!rc)
+        searching.stages = arena_array(arena, request->query->n_stages, sizeof(*searching.stages));
+    for (uint32_t i = 0; !rc && i < request->query->n_stages; i++)
+        rc = read_stage(&searching, i, err);
+    rc = rc ? rc : choose_epoch(&searching, request->epoch, err);
+    rc = rc ? rc : read_tokens(&searching, request->wait, request->n_wait, err);
+    rc = rc ? rc : search(&searching, response, err);
+    view_release(view);
+    return rc;
+}

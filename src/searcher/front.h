@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * front.h - a search over all shards of an index, wherever they are.
+ *
+ *   cursors, tokens ──> words of all shards (text, several shards) ──> each shard ──> merge ──>
+ * marks
+ *
+ * The epoch is read once and asked of all. A shard that does not answer by the deadline is left out
+ * and named; when none answers, or the request is at fault, there is an error instead.
+ *
+ * Threads: any.
+ */
+#ifndef TORG_SEARCHER_FRONT_H
+#define TORG_SEARCHER_FRONT_H
+
+#include "base/clock.h"
+#include "searcher/follower.h"
+#include "searcher/gather.h"
+
+struct front {
+    struct follower *follower; /* borrowed, as all here */
+    struct gatherer gatherer;
+    const struct clock *clock; /* wall time: ages in formulas */
+};
+
+/* deadline_us: monotonic. The response is filled with memory of the arena and of the request. */
+int front_search(const struct front *front, const char *client,
+                 const Torg__V1__SearchRequest *request, int64_t deadline_us, struct arena *arena,
+                 Torg__V1__SearchResponse *response, struct err *err);
+
+/* The client, or ERR_NOT_FOUND that says what to do. */
+int front_find_client(const struct index_view *view, const char *name,
+                      const struct index_client **client, struct err *err);
+/* The epoch (0: the one that serves), or ERR_UNAVAILABLE, ERR_NOT_FOUND. */
+int front_find_epoch(const struct index_client *client, int64_t epoch,
+                     const struct index_epoch **found, struct err *err);
+
+#endif

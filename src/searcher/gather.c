@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gather.c - see gather.h. */
+#include "searcher/gather.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "net/message.h"
+#include "searcher/local.h"
+
+enum { REQUEST_SIZE_MAX = 4 << 20, HEDGE_SHARE = 4 };
+
+struct round;
+
+/* One call to one replica. */
+struct attempt {
+    struct job job;
+    struct round *round;      /* counted */
+    struct gather_slot *slot; /* of the round */
+    struct peer *peer;        /* NULL: this process */
+};
+
+struct gather_slot {
+    /* This process. */
+    struct replica *replica;
+    const Torg__V1__ShardRequest *request; /* of the caller, who waits for it */
+    struct arena *arena;                   /* of the answer */
+    ProtobufCMessage *message;
+    /* Others; owned by the round. */
+    struct buf packed; /* the request */
+    struct buf answer; /* packed */
+    struct peer *peers[SEARCHER_PEER_COUNT_MAX];
+    uint32_t peer_count, peer_next;
+    uint32_t running, local_running;
+    bool is_done; /* answered, or it failed for good */
+    struct err err;
+};
+
+/* Counted: the caller, and each attempt under way. */
+struct round {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    uint32_t refs;
+    enum gather_kind kind;
+    int64_t deadline_us;
+    struct gather_slot *slots;
+    uint32_t count;
+};
+
+static struct round *round_new(enum gather_kind kind, uint32_t count, int64_t deadline_us)
+{
+    struct round *round = mem_zero(sizeof(*round));
+    pthread_condattr_t attributes;
+
+    round->refs = 1;
+    round->kind = kind;
+    round->deadline_us = deadline_us;
+    round->slots = mem_array(count + 1, sizeof(*round->slots));
+    round->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        buf_init(&round->slots[i].packed, REQUEST_SIZE_MAX);
+        buf_init(&round->slots[i].answer, SEARCHER_ANSWER_SIZE_MAX);
+    }
+    pthread_mutex_init(&round->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&round->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return round;
+}
+
+/* Under the lock, which it gives up. */
+static void round_release(struct round *round)
+{
+    bool is_last = --round->refs == 0;
+
+    pthread_mutex_unlock(&round->lock);
+    if (!is_last)
+        return;
+    for (uint32_t i = 0; i < round->count; i++) {
+        buf_release(&round->slots[i].packed);
+        buf_release(&round->slots[i].answer);
+        arena_free(round->slots[i].arena);
+    }
+    pthread_cond_destroy(&round->changed);
+    pthread_mutex_destroy(&round->lock);
+    free(round->slots);
+    free(round);
+}
+
+/* Another replica may do better; else the request itself is at fault. */
+static bool is_worth_another(int rc)
+{
+    return rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT || rc == ERR_LIMIT || rc == ERR_INTERNAL ||
+           rc == ERR_CANCELLED || rc == ERR_CORRUPT || rc == ERR_NOT_FOUND;
+}
+
+/* ---- attempts ---- */
+
+static int ask_here(const struct round *round, struct gather_slot *slot, struct arena *arena,
+                    ProtobufCMessage **message, struct err *err)
+{
+    Torg__V1__ShardWords *words = NULL;
+    Torg__V1__ShardAnswer *answer = NULL;
+    int rc;
+
+    if (round->kind == GATHER_WORDS) {
+        rc =
+            local_count_words(slot->replica, slot->request, round->deadline_us, arena, &words, err);
+        *message = (ProtobufCMessage *)words;
+    } else {
+        rc = local_search(slot->replica, slot->request, round->deadline_us, arena, &answer, err);
+        *message = (ProtobufCMessage *)answer;
+    }
+    return rc;
+}
+
+static int ask_peer(const struct round *round, const struct attempt *attempt, struct buf *answer,
+                    struct err *err)
+{
+    int64_t left_ms = (round->deadline_us - clock_mono_us(clock_system())) / MS_US;
+
+    if (left_ms < 1)
+        return err_set(err, ERR_TIMEOUT, "no time is left to ask another searcher");
+    return peer_call(attempt->peer, round->kind == GATHER_WORDS ? "CountWords" : "SearchShard",
+                     buf_bytes(&attempt->slot->packed), left_ms, answer, err);
+}
+
+/* What an attempt found is the slot's, unless another was faster. */
+static void settle(struct attempt *attempt, int rc, struct buf *answer, struct arena *arena,
+                   ProtobufCMessage *message, const struct err *err)
+{
+    struct round *round = attempt->round;
+    struct gather_slot *slot = attempt->slot;
+
+    pthread_mutex_lock(&round->lock);
+    slot->running--;
+    slot->local_running -= attempt->peer == NULL;
+    if (!slot->is_done && !rc) {
+        slot->is_done = true;
+        slot->err = (struct err){0};
+        slot->message = message;
+        slot->arena = arena;
+        arena = NULL;
+        if (attempt->peer) {
+            struct buf empty = slot->answer;
+
+            slot->answer = *answer;
+            *answer = empty;
+        }
+    } else if (!slot->is_done) {
+        slot->err = *err;
+        slot->is_done = !is_worth_another(rc);
+    }
+    pthread_cond_broadcast(&round->changed);
+    round_release(round);
+    arena_free(arena);
+    buf_release(answer);
+    free(attempt);
+}
+
+static void run_attempt(struct job *job)
+{
+    struct attempt *attempt = container_of(job, struct attempt, job);
+    struct buf answer = BUF_INIT(SEARCHER_ANSWER_SIZE_MAX);
+    struct arena *arena = NULL;
+    ProtobufCMessage *message = NULL;
+    struct err err = {0};
+    int rc;
+
+    if (attempt->peer) {
+        rc = ask_peer(attempt->round, attempt, &answer, &err);
+    } else {
+        arena = arena_new();
+        rc = ask_here(attempt->round, attempt->slot, arena, &message, &err);
+    }
+    settle(attempt, rc, &answer, arena, message, &err);
+}
+
+/* Under the lock. False: there is nobody (more) to ask. */
+static struct attempt *next_attempt(struct round *round, struct gather_slot *slot, bool here)
+{
+    struct attempt *attempt;
+
+    if (!here && slot->peer_next == slot->peer_count)
+        return NULL;
+    attempt = mem_zero(sizeof(*attempt));
+    attempt->job.run = run_attempt;
+    attempt->round = round;
+    attempt->slot = slot;
+    attempt->peer = here ? NULL : slot->peers[slot->peer_next++];
+    round->refs++;
+    slot->running++;
+    slot->local_running += here;
+    return attempt;
+}
+
+/* Without the lock. A pool that is full lets the caller work. */
+static void start(const struct gatherer *gatherer, struct attempt *attempt)
+{
+    if (!attempt)
+        return;
+    if (!workers_submit(gatherer->workers, &attempt->job))
+        run_attempt(&attempt->job);
+}
+
+/* ---- the round ---- */
+
+/* Under the lock: asks the next replica of a slot that waits for too long or failed. */
+static struct attempt *help(struct round *round, int64_t hedge_us, bool *is_waiting)
+{
+    bool is_slow = clock_mono_us(clock_system()) >= hedge_us;
+
+    *is_waiting = false;
+    for (uint32_t i = 0; i < round->count; i++) {
+        struct gather_slot *slot = &round->slots[i];
+        struct attempt *attempt;
+
+        if (slot->is_done || (!slot->replica && !slot->peer_count))
+            continue;
+        if (slot->running == 0 || (is_slow && slot->running == 1)) {
+            attempt = next_attempt(round, slot, false);
+            if (attempt) {
+                *is_waiting = true;
+                return attempt;
+            }
+        }
+        if (slot->running == 0)
+            slot->is_done = true; /* all have failed */
+        *is_waiting = *is_waiting || slot->running > 0;
+    }
+    return NULL;
+}
+
+static bool has_local(const struct round *round)
+{
+    for (uint32_t i = 0; i < round->count; i++)
+        if (round->slots[i].local_running)
+            return true;
+    return false;
+}
+
+static void wait_round(const struct gatherer *gatherer, struct round *round)
+{
+    int64_t now_us = clock_mono_us(clock_system());
+    int64_t hedge_us = now_us + (round->deadline_us - now_us) / HEDGE_SHARE;
+    bool is_waiting = true;
+
+    if (hedge_us < now_us + SEARCHER_HEDGE_MS_MIN * MS_US)
+        hedge_us = now_us + SEARCHER_HEDGE_MS_MIN * MS_US;
+    pthread_mutex_lock(&round->lock);
+    while (is_waiting) {
+        struct attempt *attempt = help(round, hedge_us, &is_waiting);
+        int64_t until_us = round->deadline_us;
+        struct timespec until;
+
+        if (attempt) {
+            pthread_mutex_unlock(&round->lock);
+            start(gatherer, attempt);
+            pthread_mutex_lock(&round->lock);
+            continue;
+        }
+        now_us = clock_mono_us(clock_system());
+        if (!is_waiting || now_us >= until_us)
+            break;
+        if (now_us < hedge_us && hedge_us < until_us)
+            until_us = hedge_us;
+        until = (struct timespec){until_us / SECOND_US, until_us % SECOND_US * 1000};
+        pthread_cond_timedwait(&round->changed, &round->lock, &until);
+    }
+    while (has_local(round)) /* they use the caller's memory, and know the deadline */
+        pthread_cond_wait(&round->changed, &round->lock);
+    pthread_mutex_unlock(&round->lock);
+}
+
+/* The answer as a message of the caller's arena. */
+static int take_answer(const struct round *round, struct gather_slot *slot, struct gather_ask *ask,
+                       struct arena *arena, struct err *err)
+{
+    const ProtobufCMessageDescriptor *type = round->kind == GATHER_WORDS
+                                                 ? &torg__v1__shard_words__descriptor
+                                                 : &torg__v1__shard_answer__descriptor;
+    struct buf wire = BUF_INIT(SEARCHER_ANSWER_SIZE_MAX);
+    ProtobufCMessage *message = NULL;
+    int rc;
+
+    if (slot->message) { /* from the memory of the pool's thread to the caller's */
+        message_encode(slot->message, &wire);
+        rc = buf_failed(&wire) ? err_set(err, ERR_LIMIT,
+                                         "the answer of a shard has more than %d "
+                                         "bytes: ask for fewer fields or hits",
+                                         SEARCHER_ANSWER_SIZE_MAX)
+                               : message_decode(buf_bytes(&wire), type, arena, &message, err);
+    } else {
+        rc = message_decode(buf_bytes(&slot->answer), type, arena, &message, err);
+    }
+    buf_release(&wire);
+    if (round->kind == GATHER_WORDS)
+        ask->words = (const Torg__V1__ShardWords *)message;
+    else
+        ask->answer = (const Torg__V1__ShardAnswer *)message;
+    return rc;
+}
+
+/* One shard, and it is here: no thread, no copy. */
+static bool ask_alone(enum gather_kind kind, const struct index_epoch *epoch,
+                      struct gather_ask *asks, uint32_t count, const struct gatherer *gatherer,
+                      int64_t deadline_us, struct arena *arena)
+{
+    const struct round round = {.kind = kind, .deadline_us = deadline_us};
+    struct gather_slot slot = {.replica = epoch->shards[0], .request = asks[0].request};
+    ProtobufCMessage *message = NULL;
+    int rc;
+
+    if (count != 1 || !slot.replica)
+        return false;
+    rc = ask_here(&round, &slot, arena, &message, &asks[0].err);
+    if (rc && is_worth_another(rc) && gatherer->peers)
+        return false;
+    if (rc) {
+        asks[0].err.code = rc;
+    } else if (kind == GATHER_WORDS) {
+        asks[0].words = (const Torg__V1__ShardWords *)message;
+    } else {
+        asks[0].answer = (const Torg__V1__ShardAnswer *)message;
+    }
+    return true;
+}
+
+static void begin_slot(const struct gatherer *gatherer, const struct index_epoch *epoch,
+                       uint32_t shard, const struct gather_ask *ask, struct gather_slot *slot)
+{
+    struct replica *replica = epoch->shards[shard];
+    struct replica_state *state = mem_alloc(sizeof(*state));
+
+    slot->request = ask->request;
+    if (replica) {
+        replica_state(replica, state);
+        if (state->is_ready || !gatherer->peers)
+            slot->replica = replica; /* one that is not ready says why */
+    }
+    free(state);
+    slot->peer_count = peers_with(gatherer->peers, ask->request->client, ask->request->epoch, shard,
+                                  slot->peers, SEARCHER_PEER_COUNT_MAX);
+    if (!slot->replica && !slot->peer_count && replica)
+        slot->replica = replica;
+    if (slot->peer_count)
+        message_encode(&ask->request->base, &slot->packed);
+    if (!slot->replica && !slot->peer_count) {
+        err_set(&slot->err, ERR_UNAVAILABLE, "no searcher has shard %u of %s, epoch %jd, ready",
+                shard, ask->request->client, (intmax_t)ask->request->epoch);
+        slot->is_done = true;
+    }
+}
+
+void gather(const struct gatherer *gatherer, enum gather_kind kind, const struct index_epoch *epoch,
+            struct gather_ask *asks, uint32_t count, int64_t deadline_us, struct arena *arena)
+{
+    struct round *round;
+
+    if (ask_alone(kind, epoch, asks, count, gatherer, deadline_us, arena))
+        return;
+    round = round_new(kind, count, deadline_us);
+    for (uint32_t i = 0; i < count; i++) {
+        struct gather_slot *slot = &round->slots[i];
+        struct attempt *attempt;
+
+        asks[i].err = (struct err){0};
+        if (!asks[i].request) {
+            slot->is_done = true;
+            continue;
+        }
+        begin_slot(gatherer, epoch, i, &asks[i], slot);
+        pthread_mutex_lock(&round->lock);
+        attempt = slot->is_done ? NULL : next_attempt(round, slot, slot->replica != NULL);
+        pthread_mutex_unlock(&round->lock);
+        start(gatherer, attempt);
+    }
+    wait_round(gatherer, round);
+    pthread_mutex_lock(&round->lock);
+    for (uint32_t i = 0; i < count; i++) {
+        struct gather_slot *slot = &round->slots[i];
+
+        if (!asks[i].request)
+            continue;
+        if (slot->is_done && !slot->err.code) {
+            asks[i].err.code = take_answer(round, slot, &asks[i], arena, &asks[i].err);
+        } else if (slot->err.code) {
+            asks[i].err = slot->err;
+        } else {
+            err_set(&asks[i].err, ERR_TIMEOUT, "shard %u did not answer in time", i);
+        }
+        slot->is_done = true; /* what comes later is nobody's */
+    }
+    round_release(round);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gather.h - asks several shards the same thing at once, each of one replica: of this process if it
+ * is ready, else of another searcher; and of a second one when the first fails or is slow.
+ *
+ * Shards of this process are answered by the time this returns, as they look at the deadline
+ * themselves. A call to another searcher may outlive it: it owns what it needs.
+ *
+ * Threads: any; the calls run on a bounded pool.
+ */
+#ifndef TORG_SEARCHER_GATHER_H
+#define TORG_SEARCHER_GATHER_H
+
+#include "base/arena.h"
+#include "net/workers.h"
+#include "searcher/follower.h"
+#include "searcher/peers.h"
+#include "torg/v1/searcher.pb-c.h"
+
+enum gather_kind { GATHER_WORDS, GATHER_SEARCH };
+
+/* Of one shard. */
+struct gather_ask {
+    Torg__V1__ShardRequest *request; /* NULL: it is not asked */
+    /* Answered: */
+    const Torg__V1__ShardWords *words;   /* GATHER_WORDS */
+    const Torg__V1__ShardAnswer *answer; /* GATHER_SEARCH */
+    struct err err;                      /* code 0: there is an answer */
+};
+
+struct gatherer {
+    struct workers *workers; /* borrowed, as all here */
+    struct peers *peers;     /* NULL: there are no others */
+};
+
+/* Fills asks, one a shard of the epoch. Memory of the answers is the arena's. */
+void gather(const struct gatherer *gatherer, enum gather_kind kind, const struct index_epoch *epoch,
+            struct gather_ask *asks, uint32_t count, int64_t deadline_us, struct arena *arena);
+
+#endif

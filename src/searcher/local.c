@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* local.c - see local.h. */
+#include "searcher/local.h"
+
+#include "base/limits.h"
+#include "query/response.h"
+
+/* ---- what is asked ---- */
+
+static int wait_for(struct replica *replica, const Torg__V1__ShardRequest *request,
+                    int64_t deadline_us, struct err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < request->n_wait && !rc; i++) {
+        if ((unsigned)request->wait[i]->lane >= PROGRESS_LANE_COUNT)
+            return err_set(err, ERR_INVALID, "wait[%zu]: there is no lane %d", i,
+                           (int)request->wait[i]->lane);
+        rc = replica_wait(replica, (unsigned)request->wait[i]->lane, request->wait[i]->idx,
+                          deadline_us, err);
+    }
+    return rc;
+}
+
+static int read_query(const struct visit *visit, const Torg__V1__ShardRequest *request,
+                      struct arena *arena, struct query_request *query, struct err *err)
+{
+    if (!request->query)
+        return err_set(err, ERR_INVALID, "query: is missing");
+    return request_read(request->query, shard_schema(visit->shard), request->now, arena, query,
+                        err);
+}
+
+static const struct query_words *read_words(const Torg__V1__WordCounts *message,
+                                            struct arena *arena)
+{
+    struct query_words *words = arena_zero(arena, sizeof(*words));
+    struct query_word *list;
+
+    if (!message)
+        return NULL;
+    list = arena_array(arena, message->n_words + 1, sizeof(*list));
+    for (size_t i = 0; i < message->n_words; i++)
+        list[i] = (struct query_word){
+            bytes_make(message->words[i]->word.data, message->words[i]->word.len),
+            message->words[i]->doc_count};
+    *words = (struct query_words){message->doc_count, list, (uint32_t)message->n_words};
+    return words;
+}
+
+static const struct query_place *read_place(const Torg__V1__HitPlace *message, struct arena *arena)
+{
+    struct query_place *place = arena_zero(arena, sizeof(*place));
+
+    if (!message || message->n_keys > SORT_COUNT_MAX)
+        return NULL;
+    place->id = message->id;
+    place->count = (uint32_t)message->n_keys;
+    for (size_t i = 0; i < message->n_keys; i++) {
+        place->keys[i] = message->keys[i]->number;
+        if (message->keys[i]->has_text)
+            place->texts[i] = bytes_of(arena_text(
+                arena, bytes_make(message->keys[i]->text.data, message->keys[i]->text.len)));
+    }
+    return place;
+}
+
+/* Facets give all values: those of other shards may make any of them the first. */
+static const struct query_facet *whole_facets(const struct query_stage *stage, struct arena *arena)
+{
+    struct query_facet *facets = arena_array(arena, stage->facet_count + 1, sizeof(*facets));
+
+    for (uint32_t i = 0; i < stage->facet_count; i++) {
+        facets[i] = stage->facets[i];
+        if (facets[i].kind == FACET_VALUES || facets[i].kind == FACET_TREE)
+            facets[i].limit = QUERY_FACET_PART_COUNT_MAX;
+    }
+    return facets;
+}
+
+static int make_parts(const Torg__V1__ShardRequest *request, struct arena *arena,
+                      struct query_request *query, struct err *err)
+{
+    uint32_t count = query->plan.stage_count;
+    struct query_stage *stages = arena_array(arena, count, sizeof(*stages));
+
+    if (request->n_stages != count)
+        return err_set(err, ERR_INVALID, "stages: %zu of them, and the query has %u",
+                       request->n_stages, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const Torg__V1__StagePart *message = request->stages[i];
+        struct query_part *part = arena_zero(arena, sizeof(*part));
+
+        part->words = read_words(message->words, arena);
+        part->after = read_place(message->after, arena);
+        if (message->after && !part->after)
+            return err_set(err, ERR_INVALID, "stages[%u].after.keys: at most %d", i,
+                           SORT_COUNT_MAX);
+        stages[i] = query->plan.stages[i];
+        stages[i].part = part;
+        stages[i].offset = 0;
+        stages[i].limit = message->limit;
+        stages[i].cursor = BYTES_EMPTY;
+        stages[i].facets = whole_facets(&stages[i], arena);
+    }
+    query->plan.stages = stages;
+    return 0;
+}
+
+/* ---- what is answered ---- */
+
+static Torg__V1__WordCounts *tell_words(const struct query_words *words, struct arena *arena)
+{
+    Torg__V1__WordCounts *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__WordCount *list = arena_array(arena, words->count + 1, sizeof(*list));
+
+    torg__v1__word_counts__init(message);
+    message->doc_count = words->doc_count;
+    message->words = arena_array(arena, words->count + 1, sizeof(message->words[0]));
+    message->n_words = words->count;
+    for (uint32_t i = 0; i < words->count; i++) {
+        torg__v1__word_count__init(&list[i]);
+        list[i].word.data = (uint8_t *)words->words[i].word.data;
+        list[i].word.len = words->words[i].word.size;
+        list[i].doc_count = words->words[i].doc_count;
+        message->words[i] = &list[i];
+    }
+    return message;
+}
+
+int local_count_words(struct replica *replica, const Torg__V1__ShardRequest *request,
+                      int64_t deadline_us, struct arena *arena, Torg__V1__ShardWords **out,
+                      struct err *err)
+{
+    Torg__V1__ShardWords *message = arena_alloc(arena, sizeof(*message));
+    struct query_request query;
+    struct visit *visit = NULL;
+    int rc = wait_for(replica, request, deadline_us, err);
+
+    torg__v1__shard_words__init(message);
+    rc = rc ? rc : replica_visit(replica, &visit, err);
+    rc = rc ? rc : read_query(visit, request, arena, &query, err);
+    if (!rc) {
+        message->n_stages = query.plan.stage_count;
+        message->stages = arena_array(arena, message->n_stages, sizeof(message->stages[0]));
+    }
+    for (uint32_t i = 0; !rc && i < query.plan.stage_count; i++) {
+        struct query_words words = {0};
+
+        rc = query_count_words(visit->engine, &query.plan.stages[i], arena, &words, err);
+        message->stages[i] = tell_words(&words, arena);
+    }
+    visit_end(visit);
+    *out = message;
+    return rc;
+}
+
+static Torg__V1__HitPlace *tell_place(const struct query_place *place, struct arena *arena)
+{
+    Torg__V1__HitPlace *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__SortKey *keys = arena_array(arena, place->count + 1, sizeof(*keys));
+
+    torg__v1__hit_place__init(message);
+    message->id = place->id;
+    message->keys = arena_array(arena, place->count + 1, sizeof(message->keys[0]));
+    message->n_keys = place->count;
+    for (uint32_t i = 0; i < place->count; i++) {
+        torg__v1__sort_key__init(&keys[i]);
+        keys[i].number = place->keys[i];
+        keys[i].has_text = place->texts[i].data != NULL;
+        keys[i].text.data = (uint8_t *)place->texts[i].data;
+        keys[i].text.len = place->texts[i].size;
+        message->keys[i] = &keys[i];
+    }
+    return message;
+}
+
+static Torg__V1__StagePlaces *tell_stage(const struct query_answer *answer, struct arena *arena)
+{
+    Torg__V1__StagePlaces *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__HitRank *hits = arena_array(arena, answer->hit_count + 1, sizeof(*hits));
+    Torg__V1__FacetBounds *facets = arena_array(arena, answer->facet_count + 1, sizeof(*facets));
+
+    torg__v1__stage_places__init(message);
+    message->hits = arena_array(arena, answer->hit_count + 1, sizeof(message->hits[0]));
+    message->n_hits = answer->hit_count;
+    for (uint32_t i = 0; i < answer->hit_count; i++) {
+        const struct query_rank *rank = &answer->ranks[i];
+
+        torg__v1__hit_rank__init(&hits[i]);
+        hits[i].place = tell_place(&rank->place, arena);
+        hits[i].rerank = rank->rerank;
+        hits[i].has_cap_value = rank->cap_value.data != NULL;
+        hits[i].cap_value.data = (uint8_t *)rank->cap_value.data;
+        hits[i].cap_value.len = rank->cap_value.size;
+        message->hits[i] = &hits[i];
+    }
+    message->facets = arena_array(arena, answer->facet_count + 1, sizeof(message->facets[0]));
+    message->n_facets = answer->facet_count;
+    for (uint32_t i = 0; i < answer->facet_count; i++) {
+        torg__v1__facet_bounds__init(&facets[i]);
+        facets[i].has_values = answer->facets[i].has_values;
+        facets[i].min = answer->facets[i].min;
+        facets[i].max = answer->facets[i].max;
+        message->facets[i] = &facets[i];
+    }
+    return message;
+}
+
+static void name_shard(Torg__V1__QueryAnswer *answer, uint32_t shard)
+{
+    for (size_t i = 0; i < answer->n_stages; i++)
+        for (size_t k = 0; k < answer->stages[i]->n_hits; k++)
+            answer->stages[i]->hits[k]->shard = shard;
+}
+
+int local_search(struct replica *replica, const Torg__V1__ShardRequest *request,
+                 int64_t deadline_us, struct arena *arena, Torg__V1__ShardAnswer **out,
+                 struct err *err)
+{
+    Torg__V1__ShardAnswer *message = arena_alloc(arena, sizeof(*message));
+    struct query_result result = {0};
+    struct query_request query;
+    struct visit *visit = NULL;
+    int rc = wait_for(replica, request, deadline_us, err);
+
+    torg__v1__shard_answer__init(message);
+    rc = rc ? rc : replica_visit(replica, &visit, err);
+    rc = rc ? rc : read_query(visit, request, arena, &query, err);
+    rc = rc ? rc : make_parts(request, arena, &query, err);
+    rc = rc ? rc
+            : response_run(visit->engine, &query, deadline_us, arena, &result, &message->answer,
+                           err);
+    visit_end(visit);
+    if (rc)
+        return rc;
+    name_shard(message->answer, replica_shard(replica));
+    message->stages = arena_array(arena, result.answer_count + 1, sizeof(message->stages[0]));
+    message->n_stages = result.answer_count;
+    for (uint32_t i = 0; i < result.answer_count; i++)
+        message->stages[i] = tell_stage(&result.answers[i], arena);
+    *out = message;
+    return 0;
+}

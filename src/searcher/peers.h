@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * peers.h - other searchers: which shards each has ready, and how they are asked.
+ *
+ * Each is asked for its freshness every SEARCHER_PEER_POLL_MS; one that does not answer in that
+ * time has nothing ready until it does.
+ *
+ * Threads: one a peer; all functions here from any thread.
+ */
+#ifndef TORG_SEARCHER_PEERS_H
+#define TORG_SEARCHER_PEERS_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "torg/v1/searcher.pb-c.h"
+
+struct peers;
+struct peer;
+
+struct peers_options {
+    const char *const *urls; /* "http://host:port"; copied */
+    uint32_t count;
+    const char *key;     /* for their Authorization header; NULL: none */
+    const char *ca_file; /* NULL: the system's */
+};
+
+int peers_open(const struct peers_options *options, struct peers **peers, struct err *err);
+void peers_close(struct peers *peers); /* no call under way; NULL is fine */
+
+/* Those that have the shard ready, beginning with another one each time; returns how many. */
+uint32_t peers_with(struct peers *peers, const char *client, int64_t epoch, uint32_t shard,
+                    struct peer **found, uint32_t max);
+
+const char *peer_url(const struct peer *peer);
+
+/* Calls a method of SearcherService with a packed request; appends the packed answer. */
+int peer_call(struct peer *peer, const char *method, struct bytes request, int64_t timeout_ms,
+              struct buf *answer, struct err *err);
+
+/* The last freshness of each peer that answers, copied to the arena, with its address. */
+void peers_freshness(struct peers *peers, const char *client, struct arena *arena,
+                     Torg__V1__ShardFreshness ***shards, size_t *count);
+
+#endif

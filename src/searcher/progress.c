@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* progress.c - see progress.h. */
+#include "searcher/progress.h"
+
+#include "base/varint.h"
+
+enum { VERSION = 1, FLAG_GAP = 1 };
+
+void progress_encode(const struct progress *progress, struct buf *out)
+{
+    varint_put(out, VERSION);
+    varint_put(out, progress->ticket);
+    varint_put(out, progress->has_gap ? FLAG_GAP : 0);
+    varint_put(out, PROGRESS_LANE_COUNT);
+    for (int i = 0; i < PROGRESS_LANE_COUNT; i++)
+        varint_put(out, (uint64_t)progress->lanes[i]);
+}
+
+static bool decode(struct bytes note, struct progress *progress)
+{
+    uint64_t version, flags, count, idx;
+
+    if (!varint_get(&note, &version) || version != VERSION ||
+        !varint_get(&note, &progress->ticket) || !varint_get(&note, &flags) || flags > FLAG_GAP ||
+        !varint_get(&note, &count) || count > PROGRESS_LANE_COUNT)
+        return false;
+    progress->has_gap = flags & FLAG_GAP;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!varint_get(&note, &idx))
+            return false;
+        progress->lanes[i] = (int64_t)idx;
+    }
+    return note.size == 0;
+}
+
+int progress_decode(struct bytes note, struct progress *progress, struct err *err)
+{
+    *progress = (struct progress){0};
+    if (note.size == 0 || decode(note, progress))
+        return 0;
+    return err_set(err, ERR_CORRUPT, "the shard's note is not of this version of the searcher");
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * progress.h - what a shard knows of those who feed it; kept as the shard's note.
+ *
+ *     1 | varint ticket | flags byte | varint count | varint idx of each lane
+ *
+ * It belongs to an offset of the topic, as the shard's content does: both are published, saved and
+ * loaded together.
+ */
+#ifndef TORG_SEARCHER_PROGRESS_H
+#define TORG_SEARCHER_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/err.h"
+
+enum { PROGRESS_LANE_COUNT = 4 }; /* QueueLane.Name */
+
+struct progress {
+    uint64_t ticket;                    /* the highest that was seen */
+    int64_t lanes[PROGRESS_LANE_COUNT]; /* every element of the lane up to this is in */
+    bool has_gap;                       /* messages were lost: the index is not whole */
+};
+
+void progress_encode(const struct progress *progress, struct buf *out);
+/* An empty note is the beginning. ERR_CORRUPT: it is none of ours. */
+int progress_decode(struct bytes note, struct progress *progress, struct err *err);
+
+#endif

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replica.c - see replica.h: life, visits, what is told. */
+#include "searcher/replica.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "searcher/replica_parts.h"
+
+/* ---- life ---- */
+
+static struct counter *applied(const char *labels, const char *way)
+{
+    char all[256];
+
+    snprintf(all, sizeof(all), "%s,way=\"%s\"", labels, way);
+    return metrics_counter("torg_searcher_messages_total", all,
+                           "Messages of index topics by what became of them.");
+}
+
+static void make_metrics(struct replica *replica)
+{
+    const struct replica_options *options = &replica->options;
+    struct replica_metrics *metrics = &replica->metrics;
+    char labels[192];
+
+    snprintf(labels, sizeof(labels), "client=\"%s\",epoch=\"%jd\",shard=\"%u\"", options->client,
+             (intmax_t)options->epoch, options->shard);
+    metrics->put = applied(labels, "put");
+    metrics->change = applied(labels, "change");
+    metrics->remove = applied(labels, "remove");
+    metrics->stale = applied(labels, "stale");
+    metrics->foreign = applied(labels, "foreign");
+    metrics->passed = applied(labels, "passed");
+    metrics->reset = metrics_counter("torg_searcher_resets_total", labels,
+                                     "How often a shard was thrown away to be replayed.");
+    metrics->lag = metrics_gauge("torg_searcher_lag_messages", labels,
+                                 "Messages of the topic that are not searchable yet.");
+    metrics->lag_ms = metrics_gauge("torg_searcher_lag_milliseconds", labels,
+                                    "Age of the message that was shown last, while behind.");
+    metrics->latency = metrics_histogram("torg_searcher_show_seconds", labels,
+                                         "From a message's time to its being searchable.");
+}
+
+struct replica *replica_new(const struct replica_options *options)
+{
+    struct replica *replica = mem_zero(sizeof(*replica));
+    pthread_condattr_t attributes;
+
+    replica->options = *options;
+    replica->options.client = mem_strdup(options->client);
+    replica->options.dir = options->dir ? mem_strdup(options->dir) : NULL;
+    snprintf(replica->topic, sizeof(replica->topic), "index.%s.%jd", options->client,
+             (intmax_t)options->epoch);
+    atomic_store(&replica->refs, 1);
+    pthread_mutex_init(&replica->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&replica->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    snprintf(replica->state.reason, sizeof(replica->state.reason), "it is being opened");
+    make_metrics(replica);
+    if (pthread_create(&replica->thread, NULL, replica_follow, replica))
+        abort(); /* as without memory */
+    return replica;
+}
+
+void replica_stop(struct replica *replica, bool remove)
+{
+    pthread_mutex_lock(&replica->lock);
+    if (remove)
+        atomic_store(&replica->is_removed, true);
+    atomic_store(&replica->is_stopping, true);
+    pthread_cond_broadcast(&replica->changed);
+    pthread_mutex_unlock(&replica->lock);
+}
+
+struct replica *replica_ref(struct replica *replica)
+{
+    atomic_fetch_add(&replica->refs, 1);
+    return replica;
+}
+
+void replica_unref(struct replica *replica)
+{
+    if (!replica || atomic_fetch_sub(&replica->refs, 1) != 1)
+        return;
+    replica_stop(replica, false);
+    pthread_join(replica->thread, NULL);
+    assert(!replica->opened);
+    if (atomic_load(&replica->is_removed) && replica->options.dir) {
+        struct err err;
+
+        if (dir_remove(replica->options.dir, &err))
+            log_warn("the directory of a retired index stays", LOG_TEXT("reason", err.text));
+    }
+    pthread_cond_destroy(&replica->changed);
+    pthread_mutex_destroy(&replica->lock);
+    free((char *)replica->options.client);
+    free((char *)replica->options.dir);
+    free(replica);
+}
+
+uint32_t replica_shard(const struct replica *replica)
+{
+    return replica->options.shard;
+}
+
+const char *replica_client(const struct replica *replica)
+{
+    return replica->options.client;
+}
+
+int64_t replica_epoch(const struct replica *replica)
+{
+    return replica->options.epoch;
+}
+
+/* ---- visits ---- */
+
+struct opened *opened_new(struct shard *shard)
+{
+    struct opened *opened = mem_zero(sizeof(*opened));
+
+    opened->shard = shard;
+    pthread_mutex_init(&opened->lock, NULL);
+    pthread_cond_init(&opened->left, NULL);
+    return opened;
+}
+
+static void free_visit(struct visit *visit)
+{
+    query_engine_free(visit->engine);
+    shard_reader_free(visit->reader);
+    free(visit);
+}
+
+static void close_opened(struct opened *opened)
+{
+    struct visit *visit = opened->resting;
+
+    while (visit) {
+        struct visit *next = visit->next;
+
+        free_visit(visit);
+        visit = next;
+    }
+    shard_close(opened->shard);
+    pthread_cond_destroy(&opened->left);
+    pthread_mutex_destroy(&opened->lock);
+    free(opened);
+}
+
+void replica_close_shard(struct replica *replica, struct opened *opened)
+{
+    if (!opened)
+        return;
+    pthread_mutex_lock(&replica->lock);
+    if (replica->opened == opened)
+        replica->opened = NULL;
+    pthread_mutex_unlock(&replica->lock);
+    pthread_mutex_lock(&opened->lock);
+    while (opened->visit_count)
+        pthread_cond_wait(&opened->left, &opened->lock);
+    pthread_mutex_unlock(&opened->lock);
+    close_opened(opened);
+}
+
+/* Under the replica's lock. */
+static struct opened *hold(struct replica *replica)
+{
+    struct opened *opened = replica->opened;
+
+    if (!opened)
+        return NULL;
+    pthread_mutex_lock(&opened->lock);
+    opened->visit_count++;
+    pthread_mutex_unlock(&opened->lock);
+    return opened;
+}
+
+/* visit: may be NULL; it rests until the next call. */
+static void let_go(struct opened *opened, struct visit *visit)
+{
+    pthread_mutex_lock(&opened->lock);
+    if (visit) {
+        visit->next = opened->resting;
+        opened->resting = visit;
+    }
+    if (--opened->visit_count == 0)
+        pthread_cond_broadcast(&opened->left);
+    pthread_mutex_unlock(&opened->lock);
+}
+
+/* Under the lock. */
+static int refuse(const struct replica *replica, struct err *err)
+{
+    const struct replica_state *state = &replica->state;
+
+    return err_set(err, ERR_UNAVAILABLE,
+                   "shard %u of %s, epoch %jd, is not ready: %s (message %" PRIu64 " of %" PRIu64
+                   "); try again later",
+                   replica->options.shard, replica->options.client,
+                   (intmax_t)replica->options.epoch, state->reason, state->offset, state->end);
+}
+
+static int make_visit(struct opened *opened, struct visit **out, struct err *err)
+{
+    struct visit *visit = mem_zero(sizeof(*visit));
+    int rc = shard_reader_new(opened->shard, &visit->reader, err);
+
+    if (rc) {
+        free(visit);
+        return rc;
+    }
+    visit->shard = opened->shard;
+    visit->opened = opened;
+    visit->engine = query_engine_new(opened->shard, visit->reader);
+    *out = visit;
+    return 0;
+}
+
+int replica_visit(struct replica *replica, struct visit **visit, struct err *err)
+{
+    struct opened *opened = NULL;
+    int rc = 0;
+
+    *visit = NULL;
+    pthread_mutex_lock(&replica->lock);
+    if (replica->state.is_ready)
+        opened = hold(replica);
+    if (!opened)
+        rc = refuse(replica, err);
+    pthread_mutex_unlock(&replica->lock);
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&opened->lock);
+    *visit = opened->resting;
+    if (*visit)
+        opened->resting = (*visit)->next;
+    pthread_mutex_unlock(&opened->lock);
+    if (!*visit)
+        rc = make_visit(opened, visit, err);
+    if (rc)
+        let_go(opened, NULL);
+    return rc;
+}
+
+void visit_end(struct visit *visit)
+{
+    if (visit)
+        let_go(visit->opened, visit);
+}
+
+int replica_wait(struct replica *replica, unsigned lane, int64_t idx, int64_t deadline_us,
+                 struct err *err)
+{
+    const struct timespec until = {deadline_us / SECOND_US, deadline_us % SECOND_US * 1000};
+    int64_t reached;
+    int waited = 0;
+
+    assert(lane < PROGRESS_LANE_COUNT);
+    pthread_mutex_lock(&replica->lock);
+    while (replica->state.progress.lanes[lane] < idx && waited != ETIMEDOUT &&
+           !atomic_load(&replica->is_stopping))
+        waited = pthread_cond_timedwait(&replica->changed, &replica->lock, &until);
+    reached = replica->state.progress.lanes[lane];
+    pthread_mutex_unlock(&replica->lock);
+    if (reached >= idx)
+        return 0;
+    return err_set(err, ERR_TIMEOUT,
+                   "shard %u is at change %jd of the lane, and %jd was waited for: it is not "
+                   "searchable yet",
+                   replica->options.shard, (intmax_t)reached, (intmax_t)idx);
+}
+
+/* ---- what people are told ---- */
+
+void replica_state(struct replica *replica, struct replica_state *state)
+{
+    pthread_mutex_lock(&replica->lock);
+    *state = replica->state;
+    pthread_mutex_unlock(&replica->lock);
+}
+
+void replica_tell(struct replica *replica, const char *reason)
+{
+    bool is_news;
+
+    pthread_mutex_lock(&replica->lock);
+    is_news = strcmp(replica->state.reason, reason) != 0;
+    snprintf(replica->state.reason, sizeof(replica->state.reason), "%s", reason);
+    pthread_mutex_unlock(&replica->lock);
+    if (is_news)
+        log_warn("a shard cannot go on", LOG_TEXT("client", replica->options.client),
+                 LOG_INT("epoch", replica->options.epoch), LOG_INT("shard", replica->options.shard),
+                 LOG_TEXT("reason", reason));
+}
+
+int replica_checkpoint(struct replica *replica, struct err *err)
+{
+    struct opened *opened = NULL;
+    uint64_t offset;
+    int rc;
+
+    pthread_mutex_lock(&replica->lock);
+    offset = replica->state.offset;
+    if (offset != replica->checkpoint_offset)
+        opened = hold(replica);
+    pthread_mutex_unlock(&replica->lock);
+    if (!opened)
+        return 0;
+    rc = shard_checkpoint(opened->shard, err);
+    let_go(opened, NULL);
+    if (!rc) {
+        pthread_mutex_lock(&replica->lock);
+        replica->checkpoint_offset = offset;
+        pthread_mutex_unlock(&replica->lock);
+    }
+    return rc;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replica.h - one shard of one epoch of a client, in this process: it follows its partition of the
+ * topic index.CLIENT.EPOCH and is asked meanwhile.
+ *
+ *   topic_read ──> applier_apply … applier_publish ──> visits (a reader and an engine each)
+ *                          └─ cannot be taken: counted, told, passed
+ *
+ * What came in is shown every SEARCHER_BATCH_COUNT messages or SEARCHER_BATCH_MS, whichever is
+ * first; far behind the end, in larger steps. It is ready once it has what the topic had when it
+ * was opened; from then on it stays so, however far behind.
+ *
+ * When the topic has lost messages that the shard needs, the state is thrown away, what there is is
+ * replayed, and the replica is not ready: only an epoch that is poured anew ends that. A damaged
+ * directory is thrown away too; when the topic still has everything, nobody need care.
+ *
+ * Threads: an apply thread of its own; all functions here from any thread.
+ */
+#ifndef TORG_SEARCHER_REPLICA_H
+#define TORG_SEARCHER_REPLICA_H
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "index/shard.h"
+#include "query/query.h"
+#include "searcher/apply.h"
+#include "topic/topic.h"
+
+struct replica;
+
+struct replica_options {
+    struct topics *topics;     /* borrowed, as all here */
+    const struct clock *clock; /* wall time: ends of documents */
+    const char *dir;           /* of the shard; NULL: in memory alone */
+    const char *client;
+    int64_t epoch;
+    uint32_t shard, shard_count;
+};
+
+/* Starts its thread. Give it back with replica_stop, then replica_unref. */
+struct replica *replica_new(const struct replica_options *options);
+/* Asks the thread to end; `remove`: the directory goes when nobody looks at it any more. */
+void replica_stop(struct replica *replica, bool remove);
+struct replica *replica_ref(struct replica *replica);
+void replica_unref(struct replica *replica); /* the last one waits for the thread; NULL is fine */
+
+uint32_t replica_shard(const struct replica *replica);
+const char *replica_client(const struct replica *replica);
+int64_t replica_epoch(const struct replica *replica);
+
+/* ---- asking ---- */
+
+struct opened; /* the shard as it is open now */
+struct visit {
+    struct query_engine *engine;
+    struct shard_reader *reader;
+    struct shard *shard;
+    struct opened *opened; /* which stays open meanwhile */
+    struct visit *next;    /* of those that rest */
+};
+
+/* ERR_UNAVAILABLE, telling how far it is, when the replica is not ready. Ends with visit_end. */
+int replica_visit(struct replica *replica, struct visit **visit, struct err *err);
+void visit_end(struct visit *visit); /* NULL is fine */
+
+/* Until every element of the lane up to idx is searchable; ERR_TIMEOUT tells how far it is. */
+int replica_wait(struct replica *replica, unsigned lane, int64_t idx, int64_t deadline_us,
+                 struct err *err);
+
+/* ---- what people are told ---- */
+
+enum { REPLICA_PASSED_COUNT = 16 };
+
+struct passed_message {
+    uint64_t offset;
+    char pk[64]; /* its first bytes */
+    char reason[256];
+};
+
+struct replica_state {
+    struct progress progress;
+    struct apply_counts counts;
+    uint64_t offset, end;
+    uint32_t doc_count;
+    bool is_ready;
+    char reason[ERR_TEXT_SIZE]; /* why not */
+    uint64_t passed_count;
+    uint64_t reset_count;                               /* state thrown away */
+    struct passed_message passed[REPLICA_PASSED_COUNT]; /* the newest, oldest first */
+    uint32_t passed_kept;
+};
+void replica_state(struct replica *replica, struct replica_state *state);
+
+/* Writes a checkpoint when there was a change since the last one. */
+int replica_checkpoint(struct replica *replica, struct err *err);
+
+#endif

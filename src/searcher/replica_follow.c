@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replica_follow.c - the apply thread of a replica: opens the shard, reads on, and begins anew when
+ * that is not possible. See replica.h.
+ *
+ * Only this thread changes the shard. Others see what it has shown: under the replica's lock what
+ * is told of it, by snapshots what is in it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "searcher/replica_parts.h"
+
+enum { SWEEP_US = SECOND_US, RETRY_MS = 500, IDLE_MS = 200 };
+
+struct following {
+    struct replica *replica;
+    struct opened *opened;
+    struct applier *applier;
+    struct arena *arena; /* of one batch */
+    uint64_t offset;     /* of the next message */
+    uint64_t ready_at;
+    uint64_t end;                /* of the topic, as it was looked up last */
+    int64_t last_us;             /* time of the last message applied; 0: none */
+    int64_t swept_us;            /* monotonic */
+    struct apply_counts counted; /* of the counters */
+    bool is_gone;                /* the topic does not have the offset */
+};
+
+/* False: stop. */
+static bool pause_ms(struct replica *replica, int ms)
+{
+    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)ms * MS_US;
+    const struct timespec until = {until_us / SECOND_US, until_us % SECOND_US * 1000};
+    int waited = 0;
+
+    pthread_mutex_lock(&replica->lock);
+    while (!atomic_load(&replica->is_stopping) && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&replica->changed, &replica->lock, &until);
+    pthread_mutex_unlock(&replica->lock);
+    return !atomic_load(&replica->is_stopping);
+}
+
+/* ---- what others see ---- */
+
+static void count(struct following *following)
+{
+    const struct replica_metrics *metrics = &following->replica->metrics;
+    const struct apply_counts *now = applier_counts(following->applier);
+    const struct apply_counts *was = &following->counted;
+
+    counter_add(metrics->put, now->put_count - was->put_count);
+    counter_add(metrics->change, now->change_count - was->change_count);
+    counter_add(metrics->remove, now->remove_count - was->remove_count);
+    counter_add(metrics->stale, now->stale_count - was->stale_count);
+    counter_add(metrics->foreign, now->foreign_count - was->foreign_count);
+    following->counted = *now;
+    gauge_set(metrics->lag, following->end > following->offset
+                                ? (int64_t)(following->end - following->offset)
+                                : 0);
+    gauge_set(metrics->lag_ms,
+              following->end > following->offset && following->last_us
+                  ? (clock_wall_us(following->replica->options.clock) - following->last_us) / MS_US
+                  : 0);
+}
+
+static void show_state(struct following *following)
+{
+    struct replica *replica = following->replica;
+    struct replica_state *state = &replica->state;
+    const struct progress *progress = applier_progress(following->applier);
+    uint32_t doc_count = applier_doc_count(following->applier);
+    bool is_news = false;
+
+    if (following->end < following->offset)
+        following->end = following->offset;
+    pthread_mutex_lock(&replica->lock);
+    state->progress = *progress;
+    state->counts = *applier_counts(following->applier);
+    state->offset = following->offset;
+    state->end = following->end;
+    state->doc_count = doc_count;
+    if (progress->has_gap) {
+        snprintf(state->reason, sizeof(state->reason),
+                 "the topic has lost messages that it needs; pour the index anew "
+                 "(start another epoch)");
+    } else if (!state->is_ready && following->offset >= following->ready_at &&
+               following->offset >= shard_serve_from(following->opened->shard)) {
+        state->is_ready = is_news = true;
+        state->reason[0] = 0;
+    } else if (!state->is_ready) {
+        snprintf(state->reason, sizeof(state->reason), "it replays its topic");
+    }
+    pthread_cond_broadcast(&replica->changed);
+    pthread_mutex_unlock(&replica->lock);
+    count(following);
+    if (is_news)
+        log_info("a shard is ready", LOG_TEXT("client", replica->options.client),
+                 LOG_INT("epoch", replica->options.epoch), LOG_INT("shard", replica->options.shard),
+                 LOG_INT("offset", following->offset), LOG_INT("documents", doc_count));
+}
+
+static void note_passed(struct replica *replica, const struct topic_message *message,
+                        const char *pk, const struct err *err)
+{
+    struct replica_state *state = &replica->state;
+    struct passed_message *place;
+
+    counter_add(replica->metrics.passed, 1);
+    pthread_mutex_lock(&replica->lock);
+    state->passed_count++;
+    if (state->passed_kept == REPLICA_PASSED_COUNT)
+        memmove(state->passed, state->passed + 1, --state->passed_kept * sizeof(*place));
+    place = &state->passed[state->passed_kept++];
+    place->offset = message->offset;
+    snprintf(place->pk, sizeof(place->pk), "%s", pk);
+    snprintf(place->reason, sizeof(place->reason), "%s", err->text);
+    pthread_mutex_unlock(&replica->lock);
+    log_warn("a message to the index cannot be applied and is passed",
+             LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
+             LOG_INT("offset", message->offset), LOG_TEXT("pk", pk), LOG_TEXT("reason", err->text));
+}
+
+/* ---- batches ---- */
+
+/* A failure of the world is tried again: the shard may be waiting for its disk. */
+static int apply_message(struct following *following, const struct topic_message *message,
+                         struct err *err)
+{
+    struct replica *replica = following->replica;
+    const char *pk = "";
+    int rc;
+
+    for (;;) {
+        rc = applier_apply(following->applier, message->value, following->arena, &pk, err);
+        if (!rc || applier_is_final(rc) || rc == ERR_CORRUPT)
+            break;
+        replica_tell(replica, err->text);
+        if (!pause_ms(replica, RETRY_MS))
+            return err_set(err, ERR_CANCELLED, "the searcher stops");
+    }
+    if (rc == ERR_CORRUPT)
+        return rc;
+    if (rc)
+        note_passed(replica, message, pk, err);
+    following->offset = message->offset + 1;
+    following->last_us = message->timestamp_us;
+    return 0;
+}
+
+static int read_some(struct following *following, size_t max, int timeout_ms, size_t *count,
+                     struct err *err)
+{
+    struct replica *replica = following->replica;
+    const struct topic_message *messages = NULL;
+    size_t found = 0;
+    int rc =
+        topic_read(replica->options.topics, replica->topic, replica->options.shard,
+                   following->offset, max, timeout_ms, following->arena, &messages, &found, err);
+
+    for (size_t i = 0; i < found && !rc; i++)
+        rc = apply_message(following, &messages[i], err);
+    *count += found;
+    return rc;
+}
+
+static int publish(struct following *following, struct err *err)
+{
+    int64_t now_us;
+    int rc;
+
+    do {
+        rc = applier_publish(following->applier, following->offset, err);
+        if (rc)
+            replica_tell(following->replica, err->text);
+    } while (rc == ERR_UNAVAILABLE && pause_ms(following->replica, RETRY_MS));
+    if (rc)
+        return rc;
+    now_us = clock_wall_us(following->replica->options.clock);
+    if (following->last_us && now_us > following->last_us)
+        histogram_add(following->replica->metrics.latency, now_us - following->last_us);
+    show_state(following);
+    return 0;
+}
+
+/* Reads, applies and shows one batch; *count: messages of it. */
+static int take_batch(struct following *following, size_t *count, struct err *err)
+{
+    bool is_behind = following->end > following->offset + SEARCHER_BATCH_COUNT;
+    size_t max = is_behind ? SEARCHER_REPLAY_COUNT : SEARCHER_BATCH_COUNT;
+    int64_t began_us;
+    int rc;
+
+    *count = 0;
+    arena_reset(following->arena);
+    rc = read_some(following, max, IDLE_MS, count, err);
+    began_us = clock_mono_us(clock_system());
+    while (!rc && *count && *count < max) {
+        int64_t left_us = began_us + SEARCHER_BATCH_MS * MS_US - clock_mono_us(clock_system());
+
+        if (left_us < MS_US)
+            break;
+        rc = read_some(following, max - *count, (int)(left_us / MS_US), count, err);
+    }
+    if (*count && (!rc || rc == ERR_RANGE || rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT)) {
+        int shown = publish(following, err);
+
+        return shown ? shown : rc;
+    }
+    return rc;
+}
+
+/* Once a second: ends of documents, the topic's end. */
+static int sweep(struct following *following, struct err *err)
+{
+    struct replica *replica = following->replica;
+    int64_t now_us = clock_mono_us(clock_system());
+    uint64_t first, end;
+    uint32_t gone;
+    int rc;
+
+    if (now_us - following->swept_us < SWEEP_US)
+        return 0;
+    following->swept_us = now_us;
+    rc = topic_range(replica->options.topics, replica->topic, replica->options.shard, &first, &end,
+                     err);
+    if (!rc)
+        following->end = end;
+    gone =
+        shard_expire(following->opened->shard, clock_wall_us(replica->options.clock) / SECOND_US);
+    if (gone) {
+        following->last_us = 0;
+        return publish(following, err);
+    }
+    show_state(following);
+    return 0;
+}
+
+/* ---- opening ---- */
+
+static int open_shard(struct replica *replica, struct shard **shard, struct err *err)
+{
+    const struct shard_options options = {.dir = replica->options.dir,
+                                          .epoch = (uint64_t)replica->options.epoch,
+                                          .place = {0, replica->options.shard_count, 0, 0},
+                                          .background = true};
+    int rc = shard_open(&options, shard, err);
+
+    if (rc != ERR_CORRUPT && rc != ERR_PRECONDITION)
+        return rc;
+    log_error("a shard's directory is thrown away, and replayed from its topic",
+              LOG_TEXT("reason", err->text));
+    counter_add(replica->metrics.reset, 1);
+    rc = dir_remove(options.dir, err);
+    return rc ? rc : shard_open(&options, shard, err);
+}
+
+/* A shard without content, that goes on at the first message the topic still has. */
+static int begin_anew(struct following *following, uint64_t first, struct err *err)
+{
+    struct replica *replica = following->replica;
+
+    following->offset = first;
+    if (!first)
+        return 0;
+    applier_progress(following->applier)->has_gap = true;
+    log_error("THE TOPIC HAS LOST MESSAGES of an index: it is not served until it is poured anew "
+              "(start another epoch)",
+              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
+              LOG_INT("first", first));
+    return applier_publish(following->applier, first, err);
+}
+
+static int open_following(struct following *following, struct err *err)
+{
+    struct replica *replica = following->replica;
+    struct shard *shard = NULL;
+    uint64_t first = 0, end = 0;
+    int rc = topic_range(replica->options.topics, replica->topic, replica->options.shard, &first,
+                         &end, err);
+
+    if (rc && rc != ERR_NOT_FOUND) /* no topic yet: nothing was ever sent */
+        return rc;
+    rc = open_shard(replica, &shard, err);
+    if (rc)
+        return rc;
+    following->opened = opened_new(shard);
+    following->offset = shard_offset(shard);
+    following->end = following->ready_at = end;
+    following->is_gone = following->offset < first || following->offset > end;
+    rc = applier_new(shard, &following->applier, err);
+    if (!rc && following->is_gone && following->offset == 0) {
+        following->is_gone = false;
+        rc = begin_anew(following, first, err);
+    }
+    if (rc || following->is_gone)
+        return rc;
+    pthread_mutex_lock(&replica->lock);
+    replica->opened = following->opened;
+    replica->checkpoint_offset = following->offset;
+    pthread_mutex_unlock(&replica->lock);
+    show_state(following);
+    return 0;
+}
+
+static void close_following(struct following *following)
+{
+    struct replica *replica = following->replica;
+
+    pthread_mutex_lock(&replica->lock);
+    replica->state.is_ready = false;
+    pthread_mutex_unlock(&replica->lock);
+    applier_free(following->applier);
+    replica_close_shard(replica, following->opened);
+    following->applier = NULL;
+    following->opened = NULL;
+    following->counted = (struct apply_counts){0};
+}
+
+/* The topic does not have what the shard needs next: what it has is of no use. */
+static void throw_away(struct following *following)
+{
+    struct replica *replica = following->replica;
+    struct err err;
+
+    log_error("a shard's messages are gone from its topic: its state is thrown away",
+              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
+              LOG_INT("offset", following->offset));
+    counter_add(replica->metrics.reset, 1);
+    pthread_mutex_lock(&replica->lock);
+    replica->state.reset_count++;
+    pthread_mutex_unlock(&replica->lock);
+    close_following(following);
+    if (replica->options.dir && dir_remove(replica->options.dir, &err)) {
+        replica_tell(replica, err.text);
+        (void)pause_ms(replica, RETRY_MS);
+    }
+}
+
+/* Until the stop, or a failure that a new opening may mend. */
+static int follow(struct following *following, struct err *err)
+{
+    struct replica *replica = following->replica;
+    size_t count;
+    int rc = 0;
+
+    while (!rc && !atomic_load(&replica->is_stopping)) {
+        rc = take_batch(following, &count, err);
+        if (rc == ERR_RANGE) {
+            following->is_gone = true;
+            return 0;
+        }
+        if (rc == ERR_NOT_FOUND || rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT) {
+            if (rc != ERR_NOT_FOUND) /* no topic yet */
+                replica_tell(replica, err->text);
+            (void)pause_ms(replica, RETRY_MS);
+            rc = 0;
+        }
+        if (!rc)
+            rc = sweep(following, err);
+    }
+    return rc;
+}
+
+void *replica_follow(void *arg)
+{
+    struct replica *replica = arg;
+    struct following following = {.replica = replica, .arena = arena_new()};
+
+    while (!atomic_load(&replica->is_stopping)) {
+        struct err err = {0};
+        int rc = open_following(&following, &err);
+
+        if (!rc && !following.is_gone)
+            rc = follow(&following, &err);
+        if (!rc && following.is_gone) {
+            throw_away(&following);
+            continue;
+        }
+        if (rc && rc != ERR_CANCELLED)
+            replica_tell(replica, err.text);
+        close_following(&following);
+        if (rc)
+            (void)pause_ms(replica, RETRY_MS);
+    }
+    arena_free(following.arena);
+    return NULL;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* replica_parts.h - the insides of a replica: replica.c has its life, replica_follow.c its thread.
+ */
+#ifndef TORG_SEARCHER_REPLICA_PARTS_H
+#define TORG_SEARCHER_REPLICA_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/metrics.h"
+#include "searcher/replica.h"
+
+struct opened {
+    struct shard *shard; /* owned */
+    pthread_mutex_t lock;
+    pthread_cond_t left;   /* nobody is visiting any more */
+    uint32_t visit_count;  /* under way */
+    struct visit *resting; /* owned; ready for the next call */
+};
+
+struct replica_metrics {
+    struct counter *put, *change, *remove, *stale, *foreign, *passed, *reset;
+    struct gauge *lag, *lag_ms;
+    struct histogram *latency; /* from the message's time to its being shown */
+};
+
+struct replica {
+    struct replica_options options; /* its texts are owned */
+    char topic[128];
+    atomic_uint refs;
+    _Atomic bool is_stopping;
+    _Atomic bool is_removed;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct replica_metrics metrics;
+    /* Under the lock. */
+    struct opened *opened; /* NULL: not open */
+    struct replica_state state;
+    uint64_t checkpoint_offset; /* of the last one */
+};
+
+/* The apply thread. */
+void *replica_follow(void *arg);
+
+/* Lets nobody in, waits until no visit is under way (calls have deadlines), then closes. */
+void replica_close_shard(struct replica *replica, struct opened *opened);
+struct opened *opened_new(struct shard *shard);
+/* Why it is not ready; logged when it is another reason than before. */
+void replica_tell(struct replica *replica, const char *reason);
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* service_list.c - what a shard has, and how fresh it is: see service.h. */
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "model/change_token.h"
+#include "net/message.h"
+#include "query/response.h"
+#include "searcher/service.h"
+
+/* ---- ListIndexed ---- */
+
+struct lister {
+    const struct visit *visit;
+    const struct snapshot *snapshot;
+    struct arena *arena;
+    struct buf record;
+    struct stored_value *stored;
+    uint16_t key_field, version_field;
+    Torg__V1__ListIndexedResponse *response;
+};
+
+static int list_document(struct lister *lister, docid id, struct err *err)
+{
+    Torg__V1__IndexedDocument *document = arena_alloc(lister->arena, sizeof(*document));
+    int64_t version;
+    uint32_t count;
+    int rc = shard_stored(lister->snapshot, lister->visit->shard, id, &lister->record,
+                          lister->stored, SCHEMA_FIELD_COUNT_MAX, &count, err);
+
+    if (rc)
+        return rc;
+    torg__v1__indexed_document__init(document);
+    document->doc_id = id;
+    for (uint32_t i = 0; i < count; i++)
+        if (lister->stored[i].field == lister->key_field)
+            document->pk = arena_text(lister->arena, lister->stored[i].text);
+    columns_get(lister->snapshot->columns, id, &lister->version_field, 1, &version);
+    document->version = version == COLUMN_NULL ? 0 : version;
+    lister->response->documents[lister->response->n_documents++] = document;
+    return 0;
+}
+
+static int list_documents(struct lister *lister, uint32_t from, uint32_t limit, struct err *err)
+{
+    const struct snapshot *snapshot = lister->snapshot;
+    Torg__V1__ListIndexedResponse *response = lister->response;
+    uint64_t end = (uint64_t)snapshot->window_count * WINDOW_SIZE;
+    int rc = 0;
+
+    for (uint64_t id = from; id < end && !rc; id++) {
+        if (!live_page(snapshot->alive, window_of((docid)id))) {
+            id |= WINDOW_SIZE - 1;
+            continue;
+        }
+        if (!live_has(snapshot->alive, (docid)id))
+            continue;
+        if (response->n_documents == limit) {
+            response->next_id = (uint32_t)id;
+            break;
+        }
+        rc = list_document(lister, (docid)id, err);
+    }
+    return rc;
+}
+
+static int list_shard(struct replica *replica, const Torg__V1__ListIndexedRequest *request,
+                      uint32_t limit, struct arena *arena, Torg__V1__ListIndexedResponse *response,
+                      struct err *err)
+{
+    struct lister lister = {.arena = arena, .response = response};
+    const struct field *key, *version;
+    struct visit *visit = NULL;
+    int rc = replica_visit(replica, &visit, err);
+
+    rc = rc ? rc : shard_enter(visit->reader, &lister.snapshot, err);
+    if (rc) {
+        visit_end(visit);
+        return rc;
+    }
+    lister.visit = visit;
+    key = schema_find(lister.snapshot->schema, bytes_of(RESPONSE_KEY_FIELD));
+    version = schema_find(lister.snapshot->schema, bytes_of("_version"));
+    lister.key_field = key->id;
+    lister.version_field = version->id;
+    lister.stored = arena_array(arena, SCHEMA_FIELD_COUNT_MAX, sizeof(lister.stored[0]));
+    buf_init(&lister.record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
+    response->documents = arena_array(arena, limit + 1, sizeof(response->documents[0]));
+    response->offset = lister.snapshot->offset;
+    rc = list_documents(&lister, request->from_id, limit, err);
+    buf_release(&lister.record);
+    shard_exit(visit->reader);
+    visit_end(visit);
+    return rc;
+}
+
+int searcher_list(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                  struct err *err)
+{
+    const struct searcher *searcher = call_context(call);
+    const Torg__V1__ListIndexedRequest *request = (const Torg__V1__ListIndexedRequest *)message;
+    const struct index_view *view = follower_view(searcher->front.follower);
+    uint32_t limit = request->limit ? request->limit : SEARCHER_LIST_COUNT;
+    const struct index_client *client;
+    const struct index_epoch *epoch;
+    const char *name;
+    int rc = searcher_client(call, request->client, &name, err);
+
+    rc = rc ? rc : front_find_client(view, name, &client, err);
+    rc = rc ? rc : front_find_epoch(client, request->epoch, &epoch, err);
+    if (!rc && limit > SEARCHER_LIST_COUNT_MAX)
+        rc = err_set(err, ERR_INVALID, "limit: %u, at most %d are listed", limit,
+                     SEARCHER_LIST_COUNT_MAX);
+    if (!rc && request->shard >= client->shard_count)
+        rc = err_set(err, ERR_INVALID, "shard: %u, and client \"%s\" has %u from 0", request->shard,
+                     name, client->shard_count);
+    if (!rc && !epoch->shards[request->shard])
+        rc = err_set(err, ERR_NOT_FOUND,
+                     "shard: %u is not of this process; ask a searcher that GetFreshness names",
+                     request->shard);
+    if (!rc)
+        rc = list_shard(epoch->shards[request->shard], request, limit, call_arena(call),
+                        (Torg__V1__ListIndexedResponse *)answer, err);
+    view_release(view);
+    return rc;
+}
+
+/* ---- GetFreshness ---- */
+
+static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct arena *arena)
+{
+    Torg__V1__ShardFreshness *message = arena_alloc(arena, sizeof(*message));
+    struct replica_state *state = arena_alloc(arena, sizeof(*state));
+    Torg__V1__LaneFreshness *lanes = arena_array(arena, PROGRESS_LANE_COUNT, sizeof(*lanes));
+    Torg__V1__PassedMessage *passed = arena_array(arena, REPLICA_PASSED_COUNT, sizeof(*passed));
+
+    replica_state(replica, state);
+    torg__v1__shard_freshness__init(message);
+    message->client = arena_strdup(arena, replica_client(replica));
+    message->epoch = replica_epoch(replica);
+    message->shard = replica_shard(replica);
+    message->offset = state->offset;
+    message->end = state->end;
+    message->is_ready = state->is_ready;
+    message->reason = arena_strdup(arena, state->is_ready ? "" : state->reason);
+    message->doc_count = state->doc_count;
+    message->passed_count = state->passed_count;
+    message->lanes = arena_array(arena, PROGRESS_LANE_COUNT, sizeof(message->lanes[0]));
+    for (int i = 0; i < PROGRESS_LANE_COUNT; i++) {
+        torg__v1__lane_freshness__init(&lanes[i]);
+        lanes[i].lane = (Torg__V1__QueueLane__Name)i;
+        lanes[i].idx = state->progress.lanes[i];
+        message->lanes[message->n_lanes++] = &lanes[i];
+    }
+    message->passed = arena_array(arena, REPLICA_PASSED_COUNT, sizeof(message->passed[0]));
+    for (uint32_t i = 0; i < state->passed_kept; i++) {
+        torg__v1__passed_message__init(&passed[i]);
+        passed[i].offset = state->passed[i].offset;
+        passed[i].pk = state->passed[i].pk;
+        passed[i].reason = state->passed[i].reason;
+        message->passed[message->n_passed++] = &passed[i];
+    }
+    return message;
+}
+
+static void tell_clients(const struct index_view *view, const char *only, struct arena *arena,
+                         Torg__V1__Freshness *freshness)
+{
+    freshness->shards =
+        arena_array(arena, SEARCHER_REPLICA_COUNT_MAX + 1, sizeof(freshness->shards[0]));
+    for (uint32_t i = 0; i < view->client_count; i++) {
+        const struct index_client *client = &view->clients[i];
+
+        if (only && strcmp(client->name, only) != 0)
+            continue;
+        for (uint32_t k = 0; k < client->epoch_count; k++)
+            for (uint32_t s = 0; s < client->shard_count; s++)
+                if (client->epochs[k].shards[s])
+                    freshness->shards[freshness->n_shards++] =
+                        tell_replica(client->epochs[k].shards[s], arena);
+    }
+}
+
+/* The write's shard is another process's: it is asked. */
+static int ask_another(const struct searcher *searcher, const char *client, int64_t epoch,
+                       const Torg__V1__GetFreshnessRequest *request, uint32_t shard,
+                       struct arena *arena, bool *is_searchable, struct err *err)
+{
+    Torg__V1__GetFreshnessRequest passed = *request;
+    struct buf packed = BUF_INIT(4096);
+    struct buf answer = BUF_INIT(SEARCHER_ANSWER_SIZE_MAX);
+    ProtobufCMessage *message = NULL;
+    struct peer *peer;
+    int rc = 0;
+
+    if (!peers_with(searcher->front.gatherer.peers, client, epoch, shard, &peer, 1))
+        return 0;
+    passed.client = (char *)client;
+    passed.is_passed_on = true;
+    message_encode(&passed.base, &packed);
+    rc = peer_call(peer, "GetFreshness", buf_bytes(&packed),
+                   (int64_t)request->wait_ms + SEARCHER_PEER_POLL_MS, &answer, err);
+    rc = rc ? rc
+            : message_decode(buf_bytes(&answer), &torg__v1__freshness__descriptor, arena, &message,
+                             err);
+    if (!rc)
+        *is_searchable = ((const Torg__V1__Freshness *)message)->is_searchable;
+    buf_release(&packed);
+    buf_release(&answer);
+    return rc;
+}
+
+static int find_write(const struct searcher *searcher, const struct index_client *client,
+                      const Torg__V1__GetFreshnessRequest *request, struct arena *arena,
+                      bool *is_searchable, struct err *err)
+{
+    int64_t deadline_us = clock_mono_us(clock_system()) + (int64_t)request->wait_ms * MS_US;
+    const struct index_epoch *epoch;
+    struct change_token token;
+    int rc = change_token_parse(bytes_of(request->token), &token, err);
+
+    if (!rc && (token.client_id != client->id || token.shard >= client->shard_count ||
+                token.lane >= PROGRESS_LANE_COUNT))
+        rc = err_set(err, ERR_INVALID, "token: is of another client's write");
+    rc = rc ? rc : front_find_epoch(client, 0, &epoch, err);
+    if (rc)
+        return rc;
+    if (epoch->shards[token.shard])
+        *is_searchable =
+            replica_wait(epoch->shards[token.shard], token.lane, token.idx, deadline_us, NULL) == 0;
+    else if (!request->is_passed_on)
+        rc = ask_another(searcher, client->name, epoch->epoch, request, token.shard, arena,
+                         is_searchable, err);
+    return rc;
+}
+
+int searcher_freshness(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                       struct err *err)
+{
+    const struct searcher *searcher = call_context(call);
+    const Torg__V1__GetFreshnessRequest *request = (const Torg__V1__GetFreshnessRequest *)message;
+    Torg__V1__Freshness *freshness = (Torg__V1__Freshness *)answer;
+    const struct index_view *view = follower_view(searcher->front.follower);
+    struct arena *arena = call_arena(call);
+    const struct index_client *client;
+    bool is_searchable = false;
+    const char *name;
+    int rc = searcher_client(call, request->client, &name, err);
+
+    if (!rc && request->wait_ms > SEARCHER_DEADLINE_MS_MAX)
+        rc = err_set(err, ERR_INVALID, "waitMs: %u, at most %d is waited", request->wait_ms,
+                     SEARCHER_DEADLINE_MS_MAX);
+    if (!rc && (*request->token || !request->is_passed_on))
+        rc = front_find_client(view, name, &client, err);
+    if (!rc && *request->token)
+        rc = find_write(searcher, client, request, arena, &is_searchable, err);
+    freshness->is_searchable = is_searchable;
+    if (!rc && request->is_passed_on)
+        tell_clients(view, *call_identity(call)->client ? name : NULL, arena, freshness);
+    if (!rc && !request->is_passed_on) {
+        tell_clients(view, name, arena, freshness);
+        peers_freshness(searcher->front.gatherer.peers, name, arena, &freshness->shards,
+                        &freshness->n_shards);
+    }
+    view_release(view);
+    return rc;
+}

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * composer.c - changes of offers as documents: on SQLite with topics in files, and on PostgreSQL
+ * with Kafka, whose topics all runs share: only documents of the case's own offers are looked at.
+ */
+#include "contract/offers_fixture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "documents/composer.h"
+#include "documents/parked.h"
+#include "net/message.h"
+#include "offers/export.h"
+#include "test_dir.h"
+#include "topic/topic_fault.h"
+#include "torg/v1/document.pb-c.h"
+
+enum { WAIT_MS = 30000, DOCUMENT_COUNT_MAX = 4096, OFFER_COUNT = 40 };
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != 0)                                                                           \
+            fail_msg("%s: %s", #call, err.text);                                                   \
+    } while (0)
+
+/* One document as it was found in the topic. */
+struct seen {
+    char pk[32];
+    int64_t version;
+    bool is_delete;
+    uint32_t field_count;
+    uint32_t batch; /* the record it came in */
+};
+
+struct scene {
+    struct offers_place place;
+    char dir[TEST_DIR_SIZE];
+    struct topics *topics;
+    struct topic_faults *faults;
+    struct exporter exporter;
+    struct coord_shard all[OFFER_SHARD_COUNT];
+    struct composer *composer;
+    struct composer_options options;
+    struct catalog *empty; /* a catalogue without categories */
+    bool is_blind;         /* the composer is given that */
+    uint32_t partition_count;
+    uint64_t next[TOPIC_PARTITION_COUNT_MAX];
+    struct seen seen[DOCUMENT_COUNT_MAX];
+    size_t seen_count;
+    uint32_t batch_count;
+};
+
+/* --- the scene --- */
+
+static struct catalog *catalog_of(void *arg)
+{
+    struct scene *scene = arg;
+
+    return catalog_ref(scene->is_blind ? scene->empty : scene->place.catalog);
+}
+
+static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
+                 struct err *err)
+{
+    const struct scene *scene = arg;
+    const struct reader reader = {.seller = "", .sees_all = true};
+    offerid id;
+    int rc = offer_id_parse(bytes_of(offer_id), &id, err);
+
+    return rc ? rc : offers_get(&scene->place.offers, &reader, id, arena, offer, err);
+}
+
+static bool servers_are_there(void)
+{
+    static const char *const names[] = {"TORG_TEST_POSTGRES", "TORG_TEST_KAFKA"};
+    const char *required = getenv("TORG_REQUIRE");
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        const char *address = getenv(names[i]);
+
+        if (address && *address)
+            continue;
+        if (required && strstr(required, "kafka"))
+            fail_msg("TORG_REQUIRE names servers, and %s is not set", names[i]);
+        return false;
+    }
+    return true;
+}
+
+static void open_topics(struct scene *scene, bool servers)
+{
+    const struct topic_config config = {.partition_count = COMPOSER_PARTITION_COUNT};
+    struct topic_config found;
+    uint64_t first;
+    char url[512];
+    struct err err;
+
+    if (servers)
+        snprintf(url, sizeof(url), "fault:kafka://%s", getenv("TORG_TEST_KAFKA"));
+    else
+        snprintf(url, sizeof(url), "fault:file:%s", scene->dir);
+    OK(topics_open(url, NULL, &scene->topics, &err));
+    scene->faults = topics_faults(scene->topics);
+    if (topic_describe(scene->topics, COMPOSER_TARGET, &found, &err))
+        OK(topic_create(scene->topics, COMPOSER_TARGET, &config, &err));
+    OK(topic_describe(scene->topics, COMPOSER_TARGET, &found, &err));
+    scene->partition_count = found.partition_count;
+    for (uint32_t i = 0; i < found.partition_count; i++)
+        OK(topic_range(scene->topics, COMPOSER_TARGET, i, &first, &scene->next[i], &err));
+}
+
+static int set_up(void **state)
+{
+    static struct scene scenes[2];
+    bool servers = *state != NULL;
+    struct scene *scene = &scenes[servers];
+    struct err err;
+
+    memset(scene, 0, sizeof(*scene));
+    *state = scene;
+    if (servers && !servers_are_there())
+        return 0; /* each test skips */
+    assert_true(offers_place_open(&scene->place, servers));
+    assert_true(test_dir_make(scene->dir));
+    open_topics(scene, servers);
+    OK(exporter_init(&scene->exporter, &scene->place.offers, scene->topics, NULL, &err));
+    for (uint32_t i = 0; i < OFFER_SHARD_COUNT; i++)
+        scene->all[i] = (struct coord_shard){.shard = i, .ticket = 1};
+    OK(catalog_from_json(bytes_of("{}"), NULL, &scene->empty, &err));
+    scene->options = (struct composer_options){.topics = scene->topics,
+                                               .store = scene->place.store,
+                                               .clock = clock_system(),
+                                               .catalog = catalog_of,
+                                               .catalog_arg = scene,
+                                               .fetch = fetch,
+                                               .fetch_arg = scene};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+    struct err err;
+
+    if (!scene->topics)
+        return 0;
+    composer_stop(scene->composer);
+    topics_close(scene->topics);
+    catalog_unref(scene->empty);
+    offers_place_close(&scene->place);
+    OK(dir_remove(scene->dir, &err));
+    return 0;
+}
+
+static struct scene *start(void **state)
+{
+    struct scene *scene = *state;
+
+    if (!scene->topics)
+        skip();
+    return scene;
+}
+
+static void compose(struct scene *scene)
+{
+    struct err err;
+
+    OK(composer_start(&scene->options, &scene->composer, &err));
+}
+
+static void stop(struct scene *scene)
+{
+    composer_stop(scene->composer);
+    scene->composer = NULL;
+}
+
+/* --- acting --- */
+
+static offerid create(struct scene *scene, const char *category, int number)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    char seller[16];
+    struct author author;
+    struct err err;
+    offerid id;
+
+    snprintf(seller, sizeof(seller), "seller-%d", number % 7);
+    author = author_of(seller, arena);
+    OK(offers_create(&scene->place.offers, &author, content_of(arena, category, number, 100, "RUB"),
+                     &receipt, &err));
+    id = id_of(receipt.id);
+    arena_free(arena);
+    return id;
+}
+
+static void move(struct scene *scene, offerid id, enum offer_move how)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of(NULL, arena);
+    struct err err;
+
+    OK(offers_move(&scene->place.offers, &author, id, 0, how, &receipt, &err));
+    arena_free(arena);
+}
+
+/* All changes so far, into the topic. */
+static void export_all(struct scene *scene)
+{
+    size_t count = 0;
+    struct err err;
+
+    do
+        OK(exporter_round(&scene->exporter, scene->all, OFFER_SHARD_COUNT, &count, &err));
+    while (count || scene->exporter.more);
+}
+
+static Torg__V1__Offer *get(struct scene *scene, offerid id, struct arena *arena)
+{
+    const struct reader reader = {.seller = "", .sees_all = true};
+    Torg__V1__Offer *offer;
+    struct err err;
+
+    OK(offers_get(&scene->place.offers, &reader, id, arena, &offer, &err));
+    return offer;
+}
+
+/* --- looking --- */
+
+static void note_batch(struct scene *scene, const struct topic_message *message,
+                       struct arena *arena)
+{
+    ProtobufCMessage *decoded;
+    const Torg__V1__QualifiedBatch *batch;
+    struct err err;
+
+    OK(message_decode(message->value, &torg__v1__qualified_batch__descriptor, arena, &decoded,
+                      &err));
+    batch = (const Torg__V1__QualifiedBatch *)decoded;
+    assert_string_equal(batch->client, "offers");
+    for (size_t i = 0; i < batch->n_documents; i++) {
+        const Torg__V1__RawDocument *document = batch->documents[i];
+        struct seen *seen = &scene->seen[scene->seen_count];
+
+        assert_true(scene->seen_count < DOCUMENT_COUNT_MAX);
+        *seen = (struct seen){.version = document->version,
+                              .is_delete = document->event == TORG__V1__RAW_DOCUMENT__EVENT__DELETE,
+                              .field_count = (uint32_t)document->n_fields,
+                              .batch = scene->batch_count};
+        snprintf(seen->pk, sizeof(seen->pk), "%s", document->pk);
+        scene->seen_count++;
+    }
+    scene->batch_count++;
+}
+
+static void look(struct scene *scene)
+{
+    struct arena *arena = arena_new();
+    const struct topic_message *messages;
+    size_t count;
+    struct err err;
+
+    for (uint32_t i = 0; i < scene->partition_count; i++) {
+        int rc = topic_read(scene->topics, COMPOSER_TARGET, i, scene->next[i], 1000, 0, arena,
+                            &messages, &count, &err);
+
+        if (rc == ERR_UNAVAILABLE)
+            continue; /* a fault that was meant for the composer */
+        if (rc)
+            fail_msg("%s", err.text);
+        for (size_t k = 0; k < count; k++)
+            note_batch(scene, &messages[k], arena);
+        scene->next[i] += count;
+    }
+    arena_free(arena);
+}
+
+static const struct seen *last_of(const struct scene *scene, offerid id)
+{
+    char text[OFFER_ID_TEXT_SIZE];
+
+    offer_id_format(id, text);
+    for (size_t i = scene->seen_count; i > 0; i--) {
+        if (strcmp(scene->seen[i - 1].pk, text) == 0)
+            return &scene->seen[i - 1];
+    }
+    return NULL;
+}
+
+static int64_t version_of(const Torg__V1__Offer *offer)
+{
+    return offer->update_time->seconds * SECOND_US + offer->update_time->nanos / 1000;
+}
+
+/* The newest state of the offer has come. */
+static bool has_come(struct scene *scene, offerid id)
+{
+    struct arena *arena = arena_new();
+    int64_t version = version_of(get(scene, id, arena));
+    const struct seen *seen = last_of(scene, id);
+
+    arena_free(arena);
+    return seen && seen->version == version;
+}
+
+static void pause_ms(long ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+static void wait_for(struct scene *scene, const offerid *ids, size_t count)
+{
+    size_t i = 0;
+
+    for (int waited = 0; waited < WAIT_MS; waited += 5) {
+        look(scene);
+        while (i < count && has_come(scene, ids[i]))
+            i++;
+        if (i == count)
+            return;
+        pause_ms(5);
+    }
+    fail_msg("only %zu of %zu offers have come", i, count);
+}
+
+static int64_t parked_now(struct scene *scene)
+{
+    int64_t count;
+    struct err err;
+
+    OK(parked_count(scene->place.store, &count, &err));
+    return count;
+}
+
+/* --- cases --- */
+
+static void offers_become_documents_and_versions_never_go_back(void **state)
+{
+    static const enum offer_move moves[] = {MOVE_WITHDRAW, MOVE_SELL_ON_SITE, MOVE_BAN, MOVE_DELETE,
+                                            MOVE_SELL_ELSEWHERE};
+    struct scene *scene = start(state);
+    offerid ids[OFFER_COUNT];
+
+    compose(scene);
+    for (int i = 0; i < OFFER_COUNT; i++)
+        ids[i] = create(scene, i % 2 ? "books" : "bikes", i);
+    export_all(scene);
+    wait_for(scene, ids, OFFER_COUNT);
+    for (int i = 0; i < OFFER_COUNT; i++) {
+        assert_false(last_of(scene, ids[i])->is_delete);
+        assert_true(last_of(scene, ids[i])->field_count >= 7);
+    }
+    for (int i = 0; i < OFFER_COUNT; i++) {
+        if (i % 7 < (int)ARRAY_COUNT(moves))
+            move(scene, ids[i], moves[i % 7]);
+    }
+    export_all(scene);
+    wait_for(scene, ids, OFFER_COUNT);
+    for (int i = 0; i < OFFER_COUNT; i++) {
+        bool was_moved = i % 7 < (int)ARRAY_COUNT(moves);
+
+        assert_int_equal(last_of(scene, ids[i])->is_delete, was_moved);
+        assert_int_equal(last_of(scene, ids[i])->field_count == 0, was_moved);
+    }
+    for (size_t i = 0; i < scene->seen_count; i++) {
+        for (size_t k = i + 1; k < scene->seen_count; k++) {
+            if (strcmp(scene->seen[i].pk, scene->seen[k].pk) == 0)
+                assert_true(scene->seen[i].version <= scene->seen[k].version);
+        }
+    }
+    assert_int_equal(parked_now(scene), 0);
+}
+
+static void a_batch_has_so_many_documents(void **state)
+{
+    struct scene *scene = start(state);
+    offerid ids[OFFER_COUNT];
+    uint32_t largest = 0;
+    uint32_t size = 0;
+
+    scene->options.batch_count = 5;
+    scene->options.batch_us = 60 * SECOND_US;
+    for (int i = 0; i < OFFER_COUNT; i++)
+        ids[i] = create(scene, "books", 0); /* of one seller: one partition or few */
+    export_all(scene);
+    compose(scene);
+    for (int waited = 0; waited < WAIT_MS && scene->seen_count < 5; waited += 5) {
+        look(scene);
+        pause_ms(5);
+    }
+    stop(scene); /* sends what is left */
+    wait_for(scene, ids, OFFER_COUNT);
+    for (size_t i = 0; i < scene->seen_count; i++) {
+        size = i && scene->seen[i].batch == scene->seen[i - 1].batch ? size + 1 : 1;
+        largest = size > largest ? size : largest;
+    }
+    assert_int_equal(largest, 5);
+}
+
+static void a_record_that_cannot_be_read_is_replaced_by_the_newest_offer(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", 1);
+    char key[OFFER_ID_TEXT_SIZE];
+    struct topic_record record = {.value = bytes_of("\xff\xff\xff\xff not an offer")};
+    struct err err;
+
+    offer_id_format(id, key);
+    record.key = bytes_of(key);
+    OK(topic_produce(scene->topics, COMPOSER_SOURCE, &record, 1, NULL, &err));
+    compose(scene);
+    wait_for(scene, &id, 1);
+    assert_false(last_of(scene, id)->is_delete);
+    assert_int_equal(parked_now(scene), 0);
+}
+
+static void what_fails_is_parked_and_passed_by_the_others(void **state)
+{
+    struct scene *scene = start(state);
+    struct arena *arena = arena_new();
+    offerid bad = create(scene, "books", 1);
+    offerid gone = create(scene, "books", 1);
+    struct parked *list;
+    size_t count;
+    struct err err;
+
+    scene->is_blind = true;
+    move(scene, gone, MOVE_WITHDRAW); /* a delete needs no catalogue */
+    export_all(scene);
+    compose(scene);
+    wait_for(scene, &gone, 1);
+    for (int waited = 0; waited < WAIT_MS && !parked_now(scene); waited += 5)
+        pause_ms(5);
+    OK(parked_list(scene->place.store, "", 10, arena, &list, &count, &err));
+    assert_int_equal(count, 1);
+    assert_non_null(strstr(list[0].reason, "category \"books\""));
+    assert_int_equal(id_of(list[0].offer_id), bad);
+    assert_null(last_of(scene, bad));
+    stop(scene);
+
+    scene->is_blind = false; /* the category is there again: found by itself */
+    compose(scene);
+    wait_for(scene, &bad, 1);
+    for (int waited = 0; waited < WAIT_MS && parked_now(scene); waited += 5)
+        pause_ms(5);
+    assert_int_equal(parked_now(scene), 0);
+    arena_free(arena);
+}
+
+static void a_newer_change_that_can_be_used_ends_the_parking(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", 1);
+    int64_t moved;
+    struct err err;
+
+    scene->is_blind = true;
+    export_all(scene);
+    compose(scene);
+    for (int waited = 0; waited < WAIT_MS && !parked_now(scene); waited += 5)
+        pause_ms(5);
+    assert_int_equal(parked_now(scene), 1);
+    /* Its own time is far away: what ends the parking is the change. */
+    OK(parked_hurry(scene->place.store, "", INT64_MAX / 2, &moved, &err));
+    for (int waited = 0; waited < 3 * COMPOSER_RETRY_MS / 2; waited += 50)
+        pause_ms(50); /* the composer has looked at what is parked meanwhile */
+    move(scene, id, MOVE_WITHDRAW);
+    export_all(scene);
+    wait_for(scene, &id, 1);
+    for (int waited = 0; waited < WAIT_MS && parked_now(scene); waited += 5)
+        pause_ms(5);
+    assert_int_equal(parked_now(scene), 0);
+}
+
+static void strict_holds_the_partition_up_and_keeps_its_order(void **state)
+{
+    struct scene *scene = start(state);
+    offerid ids[8];
+
+    scene->is_blind = true;
+    scene->options.is_strict = true;
+    for (int i = 0; i < 8; i++)
+        ids[i] = create(scene, "books", 0);
+    export_all(scene);
+    compose(scene);
+    pause_ms(300);
+    look(scene);
+    for (int i = 0; i < 8; i++)
+        assert_null(last_of(scene, ids[i]));
+    assert_int_equal(parked_now(scene), 0);
+    scene->is_blind = false;
+    wait_for(scene, ids, 8);
+}
+
+static void faults_of_the_topics_lose_nothing(void **state)
+{
+    struct scene *scene = start(state);
+    offerid ids[OFFER_COUNT];
+
+    for (int i = 0; i < OFFER_COUNT; i++)
+        ids[i] = create(scene, "books", i);
+    export_all(scene);
+    atomic_store(&scene->faults->lose_ack, 2);
+    atomic_store(&scene->faults->fail_read, 1);
+    atomic_store(&scene->faults->fail_commit, 2);
+    atomic_store(&scene->faults->lose_commit, 1);
+    compose(scene);
+    wait_for(scene, ids, OFFER_COUNT);
+    assert_int_equal(parked_now(scene), 0);
+    stop(scene);
+    scene->seen_count = 0;
+    compose(scene); /* everything was committed: nothing comes again */
+    pause_ms(300);
+    look(scene);
+    for (int i = 0; i < OFFER_COUNT; i++)
+        assert_null(last_of(scene, ids[i]));
+}
+
+#define CASES(name)                                                                                \
+    {#name " (sqlite, files)", name, set_up, tear_down, NULL},                                     \
+    {                                                                                              \
+#name " (postgres, kafka)", name, set_up, tear_down, (void *)"servers"                     \
+    }
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASES(offers_become_documents_and_versions_never_go_back),
+        CASES(a_batch_has_so_many_documents),
+        CASES(a_record_that_cannot_be_read_is_replaced_by_the_newest_offer),
+        CASES(what_fails_is_parked_and_passed_by_the_others),
+        CASES(a_newer_change_that_can_be_used_ends_the_parking),
+        CASES(strict_holds_the_partition_up_and_keeps_its_order),
+        CASES(faults_of_the_topics_lose_nothing),
+    };
+
+    return cmocka_run_group_tests_name("composer", tests, NULL, NULL);
+}

@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The queue and the indexer of registry/, embedded and on servers: what is accepted is sent at
+ * least once, in order of its key, whatever fails in between; lanes; owners that were replaced.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "contract/indexer_fixture.h"
+#include "registry/failed.h"
+#include "registry/queue_desk.h"
+
+static struct index_place place;
+static struct shelf shelf;
+
+static void begin(void **state, uint32_t shard_count)
+{
+    bool on_servers = *(const bool *)*state;
+
+    if (!index_place_open(&place, on_servers, shard_count))
+        skip();
+    memset(&shelf, 0, sizeof(shelf));
+}
+
+static void end(struct indexer *indexer)
+{
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+static struct indexer_round do_round(struct indexer *indexer)
+{
+    struct indexer_round round;
+    struct err err = {0};
+
+    if (indexer_round(indexer, &round, &err))
+        fail_msg("%s", err.text);
+    return round;
+}
+
+static uint64_t counted(const char *name, const char *lane)
+{
+    char labels[128];
+
+    snprintf(labels, sizeof(labels), "client=\"%s\",lane=\"%s\"", place.client, lane);
+    return counter_value(metrics_counter(name, labels, ""));
+}
+
+/* --- sending --- */
+
+static void documents_arrive_with_numbers_schema_and_progress(void **state)
+{
+    struct indexer *indexer;
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "a", 1, 10);
+    place_put(&place, LANE_MAIN, "b", 1, 20);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf.field_count, 2);
+    assert_int_equal(shelf_find(&shelf, "a")->price, 10);
+    assert_int_equal(shelf_find(&shelf, "b")->price, 20);
+    assert_int_equal(shelf.progress[LANE_MAIN], 2);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 0);
+    assert_int_equal(place_ask(&place, "SELECT idx FROM registry_offset WHERE lane = 0"), 2);
+
+    place_put(&place, LANE_MAIN, "a", 2, 11);
+    place_put(&place, LANE_MAIN, "b", 2, -1);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf_find(&shelf, "a")->price, 11);
+    assert_null(shelf_find(&shelf, "b"));
+    place_put(&place, LANE_MAIN, "b", 3, 21); /* comes back to its own number */
+    place_run(indexer);
+    shelves_equal_registry(&shelf, 1, &place);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot"), 2);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot WHERE gone_us > 0"), 0);
+    end(indexer);
+}
+
+static void a_superseded_element_is_skipped_and_counted(void **state)
+{
+    struct indexer *indexer;
+
+    begin(state, 1);
+    for (int version = 1; version <= 5; version++)
+        place_put(&place, LANE_MAIN, "a", version, version);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf.put_count, 1);
+    assert_int_equal(shelf_find(&shelf, "a")->version, 5);
+    assert_int_equal(shelf.progress[LANE_MAIN], 5);
+    assert_int_equal(counted("torg_indexer_superseded_total", "main"), 4);
+    assert_int_equal(counted("torg_indexer_sent_total", "main"), 1);
+    end(indexer);
+}
+
+static void a_deletion_of_what_was_never_sent_is_only_progress(void **state)
+{
+    struct indexer *indexer;
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    place_put(&place, LANE_MAIN, "a", 2, -1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf.put_count + shelf.removal_count, 0);
+    assert_int_equal(shelf.progress[LANE_MAIN], 2);
+    end(indexer);
+}
+
+static void a_batch_of_updates_needs_one_write(void **state)
+{
+    struct indexer *indexer;
+    struct indexer_round round;
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    place_put(&place, LANE_MAIN, "a", 2, 2);
+    store_fault_arm(place.store, STORE_FAULT_COMMIT, 1, 1); /* the read may pass, no write after */
+    round = do_round(indexer);
+    assert_int_equal(round.sent_count, 1);
+    assert_false(round.is_settled);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf_find(&shelf, "a")->version, 2);
+    store_fault_arm(place.store, STORE_FAULT_COMMIT, 0, 0);
+    assert_true(do_round(indexer).is_settled);
+    end(indexer);
+}
+
+static void a_new_owner_tells_schema_and_progress_without_documents(void **state)
+{
+    struct indexer *indexer;
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    indexer_free(indexer);
+    indexer = place_indexer(&place, 0, 7);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf.ticket, 7);
+    assert_int_equal(shelf.record_count, 5); /* schema, put, progress; schema, progress */
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf.record_count, 5);
+    end(indexer);
+}
+
+static void each_shard_has_its_partition(void **state)
+{
+    static struct shelf shelves[3];
+    char pk[16];
+
+    begin(state, 3);
+    memset(shelves, 0, sizeof(shelves));
+    for (int i = 0; i < 60; i++) {
+        snprintf(pk, sizeof(pk), "k%d", i);
+        place_put(&place, LANE_MAIN, pk, 1, i);
+    }
+    for (uint32_t shard = 0; shard < 3; shard++) {
+        struct indexer *indexer = place_indexer(&place, shard, 1);
+
+        place_run(indexer);
+        indexer_free(indexer);
+        shelves[shard].shard = shard;
+    }
+    shelves_equal_registry(shelves, 3, &place);
+    for (uint32_t shard = 0; shard < 3; shard++)
+        assert_true(shelf_count(&shelves[shard]) > 5);
+    index_place_close(&place);
+}
+
+/* --- lanes --- */
+
+static void an_emergency_overtakes_all(void **state)
+{
+    struct indexer *indexer;
+    char pk[16];
+
+    begin(state, 1);
+    for (int i = 0; i < 30; i++) {
+        snprintf(pk, sizeof(pk), "m%d", i);
+        place_put(&place, LANE_MAIN, pk, 1, i);
+    }
+    place_put(&place, LANE_EMERGENCY, "m29", 2, -1);
+    place_put(&place, LANE_EMERGENCY, "urgent", 1, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf.documents[0].version, 1);
+    assert_string_equal(shelf.documents[0].pk, "urgent"); /* numbered first, so sent first */
+    assert_null(shelf_find(&shelf, "m29"));
+    assert_int_equal(shelf.progress[LANE_EMERGENCY], 2);
+    end(indexer);
+}
+
+struct pouring {
+    int64_t client_id;
+    int64_t first;
+};
+
+/* Elements of keys that the registry does not have: skipped, but read and passed as any other. */
+static int pour(struct store_tx *tx, void *arg, struct err *err)
+{
+    enum { COUNT = 1000 };
+    const struct pouring *pouring = arg;
+    struct queue_element elements[COUNT] = {0};
+    char pks[COUNT][16];
+
+    for (size_t i = 0; i < COUNT; i++) {
+        snprintf(pks[i], sizeof(pks[i]), "p%" PRId64, pouring->first + (int64_t)i);
+        elements[i] =
+            (struct queue_element){.pk = bytes_of(pks[i]), .order = {1, 1, 1}, .put_us = 1};
+    }
+    return queue_append(tx, pouring->client_id, LANE_BACKFILL, 0, elements, COUNT, err);
+}
+
+static void a_backfill_does_not_delay_main(void **state)
+{
+    struct pouring pouring = {0};
+    struct indexer *indexer;
+    int64_t total = *(const bool *)*state ? 10000 : 100000;
+    size_t passed = 0, round_count = 0;
+    struct err err = {0};
+    char pk[16];
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "first", 1, 1);
+    pouring.client_id = place_client_id(&place);
+    for (; pouring.first < total; pouring.first += 1000)
+        if (store_write(place.store, pour, &pouring, &err))
+            fail_msg("%s", err.text);
+    indexer = place_indexer(&place, 0, 1);
+    place.base.rules.backfill_weight = 1;
+    while (passed < (size_t)total) { /* whatever waits there, main is in the very next round */
+        struct indexer_round round;
+
+        snprintf(pk, sizeof(pk), "m%zu", round_count++);
+        if (round_count <= 50)
+            place_put(&place, LANE_MAIN, pk, 1, 1);
+        round = do_round(indexer);
+        assert_true(round.element_count <= INDEXER_BATCH_COUNT);
+        passed += round.element_count - (round_count == 1 ? 2 : round_count <= 50);
+        if (round_count <= 50) {
+            shelf_follow(&shelf, &place);
+            assert_non_null(shelf_find(&shelf, pk));
+        }
+    }
+    assert_int_equal(counted("torg_indexer_superseded_total", "backfill"), total);
+    end(indexer);
+}
+
+static void a_backfill_waits_while_main_is_late(void **state)
+{
+    struct pouring pouring = {0};
+    struct indexer *indexer;
+    struct err err = {0};
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "late", 1, 1);
+    pouring.client_id = place_client_id(&place);
+    if (store_write(place.store, pour, &pouring, &err))
+        fail_msg("%s", err.text);
+    clock_manual_advance(&place.clock, 2 * INDEXER_LATE_MS * MS_US);
+    indexer = place_indexer(&place, 0, 1);
+    assert_int_equal(do_round(indexer).element_count, 1);
+    assert_true(do_round(indexer).element_count > 1);
+    end(indexer);
+}
+
+/* --- owners --- */
+
+static void a_replaced_owner_can_commit_and_number_nothing(void **state)
+{
+    struct indexer *old, *new;
+    struct indexer_round round;
+    struct err err = {0};
+    int64_t offset;
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    old = place_indexer(&place, 0, 1);
+    place_run(old);
+    place_put(&place, LANE_MAIN, "a", 2, 2);
+    assert_false(do_round(old).is_settled); /* sent, and frozen before its commit */
+    new = place_indexer(&place, 0, 2);
+    place_run(new);
+    offset = place_ask(&place, "SELECT idx FROM registry_offset WHERE lane = 0");
+    assert_int_equal(indexer_settle(old, &err), ERR_STALE);
+    place_put(&place, LANE_MAIN, "fresh", 1, 1);
+    assert_int_equal(indexer_round(old, &round, &err), ERR_STALE);
+    assert_int_equal(indexer_round(old, &round, &err), ERR_STALE);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot"), 1);
+    assert_int_equal(place_ask(&place, "SELECT idx FROM registry_offset WHERE lane = 0"), offset);
+    place_run(new);
+    shelves_equal_registry(&shelf, 1, &place);
+    assert_int_equal(shelf.stale_count, 0);
+    indexer_free(old);
+    end(new);
+}
+
+/* It has numbers for all its keys, so nothing of the store is asked before it sends. */
+static void what_a_frozen_owner_sends_late_is_left_alone(void **state)
+{
+    struct indexer *old, *new;
+    struct indexer_round round;
+    struct err err = {0};
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    old = place_indexer(&place, 0, 1);
+    place_run(old);
+    new = place_indexer(&place, 0, 2);
+    place_run(new);
+    place_put(&place, LANE_MAIN, "a", 2, 2);
+    assert_int_equal(indexer_round(old, &round, &err), 0);
+    assert_int_equal(indexer_settle(old, &err), ERR_STALE);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf_find(&shelf, "a")->version, 1);
+    assert_true(shelf.stale_count > 0);
+    place_run(new);
+    shelves_equal_registry(&shelf, 1, &place);
+    indexer_free(old);
+    end(new);
+}
+
+/* --- faults --- */
+
+struct fault {
+    const char *name;
+    int point; /* of the store; below 0: of the topic */
+};
+
+static const struct fault faults[] = {
+    {"begin", STORE_FAULT_BEGIN},
+    {"statement", STORE_FAULT_EXEC},
+    {"commit", STORE_FAULT_COMMIT},
+    {"lost answer", STORE_FAULT_ACK},
+    {"produce", -1},
+    {"lost ack", -2},
+};
+
+static bool is_struck(const struct fault *fault, unsigned skip)
+{
+    struct topic_faults *topic = topics_faults(place.topics);
+
+    if (fault->point >= 0) {
+        store_fault_arm(place.store, (enum store_fault_point)fault->point, skip, 1);
+        return true;
+    }
+    if (skip) /* one produce a round */
+        return false;
+    atomic_store(fault->point == -1 ? &topic->fail_produce : &topic->lose_ack, 1);
+    return true;
+}
+
+/* New, changed and deleted documents, in all lanes, and one that fails. */
+static void make_work(unsigned run)
+{
+    int64_t version = run + 2;
+    char pk[32];
+
+    snprintf(pk, sizeof(pk), "new%u", run);
+    place_put(&place, LANE_MAIN, pk, 1, 5);
+    place_put(&place, LANE_MAIN, "changed", version, version);
+    place_put(&place, run % 2 ? LANE_EMERGENCY : LANE_BACKFILL, "flips", version,
+              run % 2 ? -1 : version);
+}
+
+static void a_failure_between_any_two_steps_loses_nothing(void **state)
+{
+    unsigned run = 0, struck = 0;
+    uint64_t ticket = 1;
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "changed", 1, 1);
+    place_put(&place, LANE_MAIN, "flips", 1, 1);
+    for (size_t i = 0; i < ARRAY_COUNT(faults); i++)
+        for (unsigned skip = 0; skip < (place.on_servers ? 8U : 24U); skip++) {
+            struct indexer *indexer = place_indexer(&place, 0, ticket++);
+            struct indexer_round round = {.more = true};
+            struct err err = {0};
+            int rc = 0;
+
+            make_work(run++);
+            if (!is_struck(&faults[i], skip)) {
+                indexer_free(indexer);
+                continue;
+            }
+            for (int k = 0; k < 3 && !rc; k++)
+                rc = indexer_round(indexer, &round, &err);
+            struck += rc != 0;
+            if (faults[i].point >= 0)
+                store_fault_arm(place.store, (enum store_fault_point)faults[i].point, 0, 0);
+            if (rc && skip % 2) { /* the same owner goes on, or it has died */
+                place_run(indexer);
+                indexer_free(indexer);
+            } else {
+                indexer_free(indexer);
+                indexer = place_indexer(&place, 0, ticket++);
+                place_run(indexer);
+                indexer_free(indexer);
+            }
+            shelves_equal_registry(&shelf, 1, &place);
+            assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 0);
+            assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+        }
+    assert_true(struck > 10);
+    index_place_close(&place);
+}
+
+/* --- epochs --- */
+
+/* As the start of an epoch does it: beside the one that serves, with its own schema. */
+static void start_epoch(int64_t epoch, const char *state_fields)
+{
+    char sql[512];
+
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO registry_epoch (client_id, epoch, state, started_us) "
+             "SELECT id, %" PRId64 ", 0, 1 FROM registry_client",
+             epoch);
+    place_sql(&place, sql);
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO registry_field (client_id, epoch, name, number, field) "
+             "SELECT client_id, %" PRId64 ", name, number, field FROM registry_field "
+             "WHERE epoch = 1 AND name IN (%s)",
+             epoch, state_fields);
+    place_sql(&place, sql);
+    place_sql(&place, "UPDATE registry_client SET state_no = state_no + 1");
+}
+
+static void every_epoch_gets_what_fits_it(void **state)
+{
+    static struct shelf second;
+    struct indexer *indexer;
+
+    begin(state, 1);
+    memset(&second, 0, sizeof(second));
+    second.epoch = 2;
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    start_epoch(2, "'price', 'title'");
+    place_put(&place, LANE_MAIN, "b", 1, 1);
+    place_run(indexer); /* sees the epoch at once: the snapshot tells its number of the state */
+    shelf_follow(&shelf, &place);
+    shelf_follow(&second, &place);
+    assert_int_equal(shelf_count(&shelf), 2);
+    assert_int_equal(shelf_count(&second), 1);
+    assert_int_equal(second.progress[LANE_MAIN], 2);
+    place_put(&place, LANE_MAIN, "a", 2, -1);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    shelf_follow(&second, &place);
+    assert_int_equal(shelf_count(&shelf), 1);
+    end(indexer);
+}
+
+static void a_document_that_fits_only_its_own_epoch_goes_there(void **state)
+{
+    static struct shelf second;
+    struct indexer *indexer;
+
+    begin(state, 1);
+    memset(&second, 0, sizeof(second));
+    second.epoch = 2;
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    start_epoch(2, "'price'"); /* without the title */
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    shelf_follow(&second, &place);
+    assert_int_equal(shelf_count(&shelf), 1);
+    assert_int_equal(shelf_count(&second), 0);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    end(indexer);
+}
+
+static void a_poured_element_goes_to_its_target_alone(void **state)
+{
+    static struct shelf second;
+    struct indexer *indexer;
+
+    begin(state, 1);
+    memset(&second, 0, sizeof(second));
+    second.epoch = 2;
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    start_epoch(2, "'price', 'title'");
+    place_sql(&place,
+              "INSERT INTO registry_queue (client_id, lane, shard, idx, pk, epoch, version, "
+              "modify_us, put_us) SELECT client_id, 1, 0, 1, pk, 2, version, modify_us, 1 "
+              "FROM registry");
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    shelf_follow(&second, &place);
+    assert_int_equal(shelf.put_count, 1);
+    assert_int_equal(second.put_count, 1);
+    assert_int_equal(second.progress[LANE_BACKFILL], 1);
+    end(indexer);
+}
+
+#define CASE(function)                                                                             \
+    {                                                                                              \
+#function, function                                                                        \
+    }
+
+static const struct {
+    const char *name;
+    CMUnitTestFunction run;
+} cases[] = {
+    CASE(documents_arrive_with_numbers_schema_and_progress),
+    CASE(a_superseded_element_is_skipped_and_counted),
+    CASE(a_deletion_of_what_was_never_sent_is_only_progress),
+    CASE(a_batch_of_updates_needs_one_write),
+    CASE(a_new_owner_tells_schema_and_progress_without_documents),
+    CASE(each_shard_has_its_partition),
+    CASE(an_emergency_overtakes_all),
+    CASE(a_backfill_does_not_delay_main),
+    CASE(a_backfill_waits_while_main_is_late),
+    CASE(a_replaced_owner_can_commit_and_number_nothing),
+    CASE(what_a_frozen_owner_sends_late_is_left_alone),
+    CASE(a_failure_between_any_two_steps_loses_nothing),
+    CASE(every_epoch_gets_what_fits_it),
+    CASE(a_document_that_fits_only_its_own_epoch_goes_there),
+    CASE(a_poured_element_goes_to_its_target_alone),
+};
+
+int main(int argc, char **argv)
+{
+    static const bool on_servers[] = {false, true};
+    static struct CMUnitTest tests[2 * ARRAY_COUNT(cases)];
+    static char names[ARRAY_COUNT(tests)][96];
+    size_t count = 0;
+
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
+            snprintf(names[count], sizeof(names[count]), "%s: %s",
+                     on_servers[i] ? "servers" : "embedded", cases[k].name);
+            tests[count] = (struct CMUnitTest){.name = names[count],
+                                               .test_func = cases[k].run,
+                                               .initial_state = (void *)&on_servers[i]};
+            count++;
+        }
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return _cmocka_run_group_tests("indexer", tests, count, NULL, NULL);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* indexer_fixture.c - see indexer_fixture.h. */
+#include "contract/indexer_fixture.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "net/message.h"
+#include "store/migrate.h"
+
+enum { TRY_COUNT = 3, RUN_MAX = 1000, READ_COUNT = 500, WAIT_MS = 20000 };
+
+static const char *server(const char *variable, const char *name)
+{
+    const char *address = getenv(variable);
+    const char *required = getenv("TORG_REQUIRE");
+
+    if (address && *address)
+        return address;
+    if (required && strstr(required, name))
+        fail_msg("TORG_REQUIRE names %s, and %s is not set", name, variable);
+    return NULL;
+}
+
+static int run_sql(struct store_tx *tx, void *arg, struct err *err)
+{
+    return store_exec(tx, arg, NULL, 0, NULL, err);
+}
+
+static void admin(const char *format, const char *schema)
+{
+    struct store *store;
+    struct err err = {0};
+    char sql[128];
+
+    snprintf(sql, sizeof(sql), format, schema);
+    if (store_open(getenv("TORG_TEST_POSTGRES"), &store, &err) ||
+        store_write(store, run_sql, sql, &err))
+        fail_msg("%s: %s", sql, err.text);
+    store_close(store);
+}
+
+static void open_backends(struct index_place *place, const char *postgres, const char *kafka)
+{
+    char store_url[1024] = "fault:sqlite::memory:";
+    char topic_url[256] = "fault:memory:";
+    struct err err = {0};
+
+    if (place->on_servers) {
+        snprintf(place->schema, sizeof(place->schema), "x%016" PRIx64, random_u64());
+        admin("CREATE SCHEMA %s", place->schema);
+        snprintf(store_url, sizeof(store_url), "fault:%s%soptions=-csearch_path%%3D%s", postgres,
+                 strchr(postgres, '?') ? "&" : "?", place->schema);
+        snprintf(topic_url, sizeof(topic_url), "fault:kafka://%s", kafka);
+    }
+    if (store_open(store_url, &place->store, &err) || store_migrate(place->store, NULL, &err) ||
+        topics_open(topic_url, NULL, &place->topics, &err))
+        fail_msg("%s", err.text);
+}
+
+bool index_place_open(struct index_place *place, bool on_servers, uint32_t shard_count)
+{
+    const char *postgres = on_servers ? server("TORG_TEST_POSTGRES", "postgres") : NULL;
+    const char *kafka = on_servers ? server("TORG_TEST_KAFKA", "kafka") : NULL;
+
+    log_setup(LOG_FORMAT_AUTO, LOG_LEVEL_ERROR, STDERR_FILENO); /* migrations, faults on demand */
+    *place = (struct index_place){.on_servers = on_servers, .shard_count = shard_count};
+    if (on_servers && (!postgres || !kafka))
+        return false;
+    clock_manual_init(&place->clock, INT64_C(1800000000000000));
+    open_backends(place, postgres, kafka);
+    snprintf(place->client, sizeof(place->client), "c%016" PRIx64, random_u64());
+    place->arena = arena_new();
+    place->receiver = (struct receiver){.store = place->store,
+                                        .clock = &place->clock.base,
+                                        .clients = clients_new(place->store, &place->clock.base),
+                                        .dictionaries = dictionaries_new(place->store),
+                                        .shard_count = shard_count,
+                                        .tombstone_life_us = INT64_C(30) * 86400 * SECOND_US};
+    place->base =
+        (struct indexer_base){.store = place->store,
+                              .topics = place->topics,
+                              .clients = place->receiver.clients,
+                              .dictionaries = place->receiver.dictionaries,
+                              .clock = &place->clock.base,
+                              .rules = {.try_count = TRY_COUNT,
+                                        .main_weight = 9,
+                                        .backfill_weight = 1,
+                                        .numbers = {.ttl_us = INT64_C(3600) * SECOND_US}}};
+    return true;
+}
+
+void index_place_close(struct index_place *place)
+{
+    clients_free(place->receiver.clients);
+    dictionaries_free(place->receiver.dictionaries);
+    topics_close(place->topics);
+    store_close(place->store);
+    arena_free(place->arena);
+    if (place->schema[0])
+        admin("DROP SCHEMA %s CASCADE", place->schema);
+}
+
+/* --- documents --- */
+
+static Torg__V1__RawField *field_of(struct arena *arena, const char *name)
+{
+    Torg__V1__RawField *field =
+        (Torg__V1__RawField *)message_new(&torg__v1__raw_field__descriptor, arena);
+
+    field->name = arena_strdup(arena, name);
+    return field;
+}
+
+static Torg__V1__RawDocument *document_of(struct arena *arena, const char *pk, int64_t version,
+                                          int64_t price)
+{
+    Torg__V1__RawDocument *document =
+        (Torg__V1__RawDocument *)message_new(&torg__v1__raw_document__descriptor, arena);
+
+    document->pk = arena_strdup(arena, pk);
+    document->version = version;
+    if (price < 0) {
+        document->event = TORG__V1__RAW_DOCUMENT__EVENT__DELETE;
+        return document;
+    }
+    document->fields = arena_array(arena, 2, sizeof(document->fields[0]));
+    document->n_fields = 2;
+    document->fields[0] = field_of(arena, "price");
+    document->fields[0]->_integer_case = TORG__V1__RAW_FIELD___INTEGER_INTEGER;
+    document->fields[0]->integer = price;
+    document->fields[1] = field_of(arena, "title");
+    document->fields[1]->_text_case = TORG__V1__RAW_FIELD___TEXT_TEXT;
+    document->fields[1]->text = arena_printf(arena, "thing %s", pk);
+    return document;
+}
+
+void place_put(struct index_place *place, enum lane lane, const char *pk, int64_t version,
+               int64_t price)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__RawDocument *document = document_of(arena, pk, version, price);
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    clock_manual_advance(&place->clock, 1);
+    if (receiver_put(&place->receiver, place->client, lane, &document, 1, arena, &verdicts, &err))
+        fail_msg("%s", err.text);
+    if (verdicts[0]->kind != TORG__V1__VERDICT__KIND__ACCEPTED)
+        fail_msg("%s version %" PRId64 ": verdict %d (%s)", pk, version, (int)verdicts[0]->kind,
+                 verdicts[0]->n_reasons ? verdicts[0]->reasons[0]->text : "");
+    arena_free(arena);
+}
+
+void place_sql(struct index_place *place, const char *sql)
+{
+    struct err err = {0};
+
+    if (store_write(place->store, run_sql, (void *)sql, &err))
+        fail_msg("%s: %s", sql, err.text);
+}
+
+struct asking {
+    const char *sql;
+    int64_t integer;
+};
+
+static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
+                        struct err *err)
+{
+    *(int64_t *)arg = columns[0].integer;
+    return 0;
+}
+
+static int ask(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct asking *asking = arg;
+
+    return store_query(tx, asking->sql, NULL, 0, take_integer, &asking->integer, err);
+}
+
+int64_t place_ask(struct index_place *place, const char *sql)
+{
+    struct asking asking = {.sql = sql, .integer = -1};
+    struct err err = {0};
+
+    if (store_read(place->store, ask, &asking, &err))
+        fail_msg("%s: %s", sql, err.text);
+    return asking.integer;
+}
+
+int64_t place_client_id(struct index_place *place)
+{
+    const struct client_view *client;
+    struct err err = {0};
+    int64_t id;
+
+    if (clients_find(place->receiver.clients, place->client, true, &client, &err))
+        fail_msg("%s", err.text);
+    id = client->id;
+    client_unref(client);
+    return id;
+}
+
+/* --- rounds --- */
+
+struct indexer *place_indexer(struct index_place *place, uint32_t shard, uint64_t ticket)
+{
+    return indexer_new(&place->base, place->client, shard, ticket, NULL);
+}
+
+void place_run(struct indexer *indexer)
+{
+    struct indexer_round round = {.more = true};
+    struct err err = {0};
+
+    for (int i = 0; round.element_count || round.more || !round.is_settled; i++) {
+        assert_true(i < RUN_MAX);
+        if (indexer_round(indexer, &round, &err))
+            fail_msg("%s", err.text);
+    }
+}
+
+/* --- the naive searcher --- */
+
+static void put(struct shelf *shelf, const Torg__V1__IndexDocument *told)
+{
+    struct shelf_document *document = &shelf->documents[told->doc_id];
+
+    assert_true(told->doc_id < SHELF_COUNT_MAX);
+    /* a number belongs to one key, and its versions never go back */
+    if (document->is_there)
+        assert_string_equal(document->pk, told->pk);
+    if (strcmp(document->pk, told->pk) == 0)
+        assert_true(told->version >= document->version);
+    *document = (struct shelf_document){.is_there = true, .version = told->version};
+    snprintf(document->pk, sizeof(document->pk), "%s", told->pk);
+    for (size_t i = 0; i < told->n_values; i++) {
+        assert_true(told->values[i]->number >= 1 && told->values[i]->number <= shelf->field_count);
+        if (!told->values[i]->n_texts)
+            document->price = told->values[i]->integer;
+    }
+    snprintf(shelf->last_put, sizeof(shelf->last_put), "%s", told->pk);
+    shelf->put_count++;
+}
+
+static void take_off(struct shelf *shelf, const Torg__V1__IndexRemoval *told)
+{
+    struct shelf_document *document = &shelf->documents[told->doc_id];
+
+    assert_true(told->doc_id < SHELF_COUNT_MAX);
+    if (document->pk[0]) { /* an epoch that began later may not have had it */
+        assert_string_equal(document->pk, told->pk);
+        assert_true(told->version >= document->version);
+    }
+    document->version = told->version;
+    document->is_there = false;
+    shelf->removal_count++;
+}
+
+static void apply(struct shelf *shelf, const Torg__V1__IndexMessage *message)
+{
+    shelf->record_count++;
+    if (message->ticket < shelf->ticket) {
+        shelf->stale_count++;
+        return;
+    }
+    shelf->ticket = message->ticket;
+    switch (message->kind_case) {
+    case TORG__V1__INDEX_MESSAGE__KIND_SCHEMA:
+        shelf->field_count = (uint32_t)message->schema->n_fields;
+        break;
+    case TORG__V1__INDEX_MESSAGE__KIND_PUT:
+        put(shelf, message->put);
+        break;
+    case TORG__V1__INDEX_MESSAGE__KIND_REMOVE:
+        take_off(shelf, message->remove);
+        break;
+    case TORG__V1__INDEX_MESSAGE__KIND_PROGRESS:
+        for (size_t i = 0; i < message->progress->n_lanes; i++)
+            shelf->progress[message->progress->lanes[i]->lane] = message->progress->lanes[i]->idx;
+        break;
+    default:
+        fail_msg("a record of kind %d", (int)message->kind_case);
+    }
+}
+
+void shelf_follow(struct shelf *shelf, struct index_place *place)
+{
+    struct arena *arena = arena_new();
+    const struct topic_message *messages;
+    char topic[INDEX_TOPIC_SIZE];
+    uint64_t first, end = 0;
+    struct err err = {0};
+    size_t count;
+
+    index_topic_name(place->client, shelf->epoch ? shelf->epoch : SHELF_EPOCH, topic);
+    if (topic_range(place->topics, topic, shelf->shard, &first, &end, &err))
+        assert_int_equal(err.code, ERR_NOT_FOUND);
+    while (shelf->next < end) {
+        if (topic_read(place->topics, topic, shelf->shard, shelf->next, READ_COUNT, WAIT_MS, arena,
+                       &messages, &count, &err))
+            fail_msg("%s", err.text);
+        assert_true(count > 0);
+        for (size_t i = 0; i < count; i++) {
+            ProtobufCMessage *message;
+
+            if (message_decode(messages[i].value, &torg__v1__index_message__descriptor, arena,
+                               &message, &err))
+                fail_msg("%s", err.text);
+            apply(shelf, (const Torg__V1__IndexMessage *)message);
+            shelf->next = messages[i].offset + 1;
+        }
+    }
+    arena_free(arena);
+}
+
+const struct shelf_document *shelf_find(const struct shelf *shelf, const char *pk)
+{
+    for (size_t i = 0; i < SHELF_COUNT_MAX; i++)
+        if (shelf->documents[i].is_there && strcmp(shelf->documents[i].pk, pk) == 0)
+            return &shelf->documents[i];
+    return NULL;
+}
+
+size_t shelf_count(const struct shelf *shelf)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < SHELF_COUNT_MAX; i++)
+        count += shelf->documents[i].is_there;
+    return count;
+}
+
+struct comparison {
+    struct shelf *shelves;
+    uint32_t shard_count;
+    int64_t client_id;
+    size_t alive_count;
+    char wrong[256];
+};
+
+static int compare_row(void *arg, const struct store_value *columns, size_t column_count,
+                       struct err *err)
+{
+    struct comparison *comparison = arg;
+    const struct shelf_document *found = NULL;
+    char pk[64];
+
+    snprintf(pk, sizeof(pk), "%.*s", BYTES_ARG(columns[0].bytes));
+    for (uint32_t i = 0; i < comparison->shard_count && !found; i++)
+        found = shelf_find(&comparison->shelves[i], pk);
+    comparison->alive_count++;
+    if (!found || found->version != columns[1].integer)
+        snprintf(comparison->wrong, sizeof(comparison->wrong),
+                 "%s: version %" PRId64 " is on the shelf, not %" PRId64, pk,
+                 found ? found->version : -1, columns[1].integer);
+    return 0;
+}
+
+static int compare(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct comparison *comparison = arg;
+    const struct store_value params[] = {STORE_V_INT(comparison->client_id)};
+
+    comparison->alive_count = 0;
+    return store_query(tx, "SELECT pk, version FROM registry WHERE client_id = $1 AND status = 1",
+                       params, 1, compare_row, comparison, err);
+}
+
+void shelves_equal_registry(struct shelf *shelves, uint32_t shard_count, struct index_place *place)
+{
+    struct comparison comparison = {
+        .shelves = shelves, .shard_count = shard_count, .client_id = place_client_id(place)};
+    struct err err = {0};
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < shard_count; i++) {
+        shelf_follow(&shelves[i], place);
+        count += shelf_count(&shelves[i]);
+    }
+    if (store_read(place->store, compare, &comparison, &err))
+        fail_msg("%s", err.text);
+    if (comparison.wrong[0])
+        fail_msg("%s", comparison.wrong);
+    assert_int_equal(count, comparison.alive_count);
+}

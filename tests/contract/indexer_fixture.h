@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * indexer_fixture.h - what the tests of the queue and the indexer share: a client with documents,
+ * and a naive searcher that keeps what the index topics tell.
+ *
+ * A place is embedded (SQLite, topics in memory) or on servers (PostgreSQL at TORG_TEST_POSTGRES,
+ * Kafka at TORG_TEST_KAFKA), each with faults on demand, and with a clock that stands still.
+ */
+#ifndef TORG_TESTS_CONTRACT_INDEXER_FIXTURE_H
+#define TORG_TESTS_CONTRACT_INDEXER_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "registry/indexer.h"
+#include "registry/receiver.h"
+#include "store/store_fault.h"
+#include "topic/topic_fault.h"
+
+enum { SHELF_COUNT_MAX = 4096, SHELF_EPOCH = 1 };
+
+struct index_place {
+    bool on_servers;
+    char schema[40];
+    char client[40];
+    uint32_t shard_count;
+    struct clock_manual clock;
+    struct store *store;
+    struct topics *topics;
+    struct receiver receiver;
+    struct indexer_base base;
+    struct arena *arena;
+};
+
+/* False: the servers are not there, and nobody requires them. */
+bool index_place_open(struct index_place *place, bool on_servers, uint32_t shard_count);
+void index_place_close(struct index_place *place);
+
+/* Sends it; the verdict must be ACCEPTED. price: of a field; below 0: a deletion. */
+void place_put(struct index_place *place, enum lane lane, const char *pk, int64_t version,
+               int64_t price);
+void place_sql(struct index_place *place, const char *sql);
+int64_t place_ask(struct index_place *place, const char *sql);
+int64_t place_client_id(struct index_place *place);
+
+/* Rounds until nothing is left to do. */
+void place_run(struct indexer *indexer);
+struct indexer *place_indexer(struct index_place *place, uint32_t shard, uint64_t ticket);
+
+/* What a searcher would hold. */
+struct shelf_document {
+    bool is_there;
+    char pk[64];
+    int64_t version;
+    int64_t price;
+};
+
+struct shelf {
+    int64_t epoch;
+    uint32_t shard;
+    uint64_t next; /* offset */
+    uint64_t ticket;
+    uint32_t field_count; /* of the schema last told */
+    int64_t progress[4];
+    struct shelf_document documents[SHELF_COUNT_MAX];
+    size_t put_count, removal_count, stale_count, record_count;
+    char last_put[64]; /* pk */
+};
+
+/* Applies what is new in the topic; nothing when the topic is not there. */
+void shelf_follow(struct shelf *shelf, struct index_place *place);
+const struct shelf_document *shelf_find(const struct shelf *shelf, const char *pk);
+size_t shelf_count(const struct shelf *shelf);
+/* All shards together hold exactly the documents of the registry that are alive. */
+void shelves_equal_registry(struct shelf *shelves, uint32_t shard_count, struct index_place *place);
+
+#endif

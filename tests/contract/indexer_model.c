@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random writes, owners, faults and times: whatever happens, a searcher that honours tickets ends
+ * up with what the registry has. TORG_MODEL_COUNT sequences (400 embedded, 8 on servers).
+ *
+ * Owners that were replaced go on as if they did not know, for as long as they are kept. Numbers of
+ * deleted documents are taken off them soon, so that others get them.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "contract/indexer_fixture.h"
+
+enum { KEY_COUNT = 12, SHARD_COUNT = 2, OWNER_COUNT = 3, STEP_COUNT = 60, PLACE_COUNT = 200 };
+
+static struct index_place place;
+static struct shelf shelves[SHARD_COUNT];
+
+/* The newest owner of a shard is the last; those before it were replaced. */
+struct owners {
+    struct indexer *list[OWNER_COUNT];
+    size_t count;
+};
+
+struct model {
+    struct rng rng;
+    int64_t versions[KEY_COUNT];
+    struct owners owners[SHARD_COUNT];
+    uint64_t ticket;
+};
+
+static void put_some(struct model *model)
+{
+    static const enum lane lanes[] = {LANE_MAIN, LANE_MAIN, LANE_MAIN, LANE_BACKFILL,
+                                      LANE_EMERGENCY};
+    size_t key = rng_below(&model->rng, KEY_COUNT);
+    char pk[16];
+
+    snprintf(pk, sizeof(pk), "k%zu", key);
+    place_put(&place, lanes[rng_below(&model->rng, ARRAY_COUNT(lanes))], pk, ++model->versions[key],
+              rng_below(&model->rng, 3) ? (int64_t)key : -1);
+}
+
+static void add_owner(struct model *model, uint32_t shard)
+{
+    struct owners *owners = &model->owners[shard];
+
+    if (owners->count == OWNER_COUNT) { /* the oldest dies */
+        indexer_free(owners->list[0]);
+        memmove(&owners->list[0], &owners->list[1], (OWNER_COUNT - 1) * sizeof(owners->list[0]));
+        owners->count--;
+    }
+    owners->list[owners->count++] = place_indexer(&place, shard, ++model->ticket);
+}
+
+static void arm_fault(struct model *model)
+{
+    struct topic_faults *topic = topics_faults(place.topics);
+
+    switch (rng_below(&model->rng, 8)) {
+    case 0:
+        store_fault_arm(place.store, STORE_FAULT_EXEC, (unsigned)rng_below(&model->rng, 30), 1);
+        break;
+    case 1:
+        store_fault_arm(place.store, STORE_FAULT_COMMIT, (unsigned)rng_below(&model->rng, 4), 1);
+        break;
+    case 2:
+        store_fault_arm(place.store, STORE_FAULT_ACK, (unsigned)rng_below(&model->rng, 4), 1);
+        break;
+    case 3:
+        atomic_store(&topic->fail_produce, 1);
+        break;
+    case 4:
+        atomic_store(&topic->lose_ack, 1);
+        break;
+    case 5:
+        atomic_store(&topic->duplicate_produce, 1);
+        break;
+    default: /* none */
+        break;
+    }
+}
+
+static void disarm(void)
+{
+    struct topic_faults *topic = topics_faults(place.topics);
+
+    store_fault_arm(place.store, STORE_FAULT_EXEC, 0, 0);
+    store_fault_arm(place.store, STORE_FAULT_COMMIT, 0, 0);
+    store_fault_arm(place.store, STORE_FAULT_ACK, 0, 0);
+    atomic_store(&topic->fail_produce, 0);
+    atomic_store(&topic->lose_ack, 0);
+    atomic_store(&topic->duplicate_produce, 0);
+}
+
+/* Any owner, the replaced ones too; what fails has failed. */
+static void work(struct model *model)
+{
+    struct owners *owners = &model->owners[rng_below(&model->rng, SHARD_COUNT)];
+    struct indexer *indexer;
+    struct indexer_round round;
+    struct err err = {0};
+
+    if (!owners->count)
+        return;
+    indexer = owners->list[rng_below(&model->rng, owners->count)];
+    arm_fault(model);
+    switch (rng_below(&model->rng, 6)) {
+    case 0:
+        (void)indexer_settle(indexer, &err);
+        break;
+    case 1:
+        (void)indexer_sweep(indexer, &err);
+        break;
+    default:
+        (void)indexer_round(indexer, &round, &err);
+        break;
+    }
+    disarm();
+}
+
+static void step(struct model *model)
+{
+    switch (rng_below(&model->rng, 12)) {
+    case 0:
+        add_owner(model, (uint32_t)rng_below(&model->rng, SHARD_COUNT));
+        break;
+    case 1:
+        clock_manual_advance(&place.clock, (int64_t)rng_below(&model->rng, 3) * SECOND_US);
+        break;
+    case 2:
+        shelf_follow(&shelves[rng_below(&model->rng, SHARD_COUNT)], &place);
+        break;
+    case 3:
+    case 4:
+    case 5:
+        put_some(model);
+        break;
+    default:
+        work(model);
+        break;
+    }
+}
+
+static void run_sequence(uint64_t seed)
+{
+    struct model model = {.rng = rng_seeded(seed)};
+
+    snprintf(place.client, sizeof(place.client), "s%016" PRIx64, random_u64());
+    memset(shelves, 0, sizeof(shelves));
+    for (uint32_t i = 0; i < SHARD_COUNT; i++)
+        shelves[i].shard = i;
+    put_some(&model);
+    for (int i = 0; i < STEP_COUNT; i++)
+        step(&model);
+    for (uint32_t shard = 0; shard < SHARD_COUNT; shard++) {
+        struct owners *owners = &model.owners[shard];
+
+        add_owner(&model, shard);
+        place_run(owners->list[owners->count - 1]);
+        for (size_t i = 0; i < owners->count; i++)
+            indexer_free(owners->list[i]);
+    }
+    shelves_equal_registry(shelves, SHARD_COUNT, &place);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 0);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+}
+
+static void a_searcher_ends_with_what_the_registry_has(void **state)
+{
+    bool on_servers = *(const bool *)*state;
+    const char *text = getenv("TORG_MODEL_COUNT");
+    const char *seed_text = getenv("TORG_SEED");
+    uint64_t seed = seed_text ? strtoull(seed_text, NULL, 10) : random_u64();
+    long count = text ? strtol(text, NULL, 10) : on_servers ? 8 : 400;
+
+    for (long i = 0; i < count; i++) {
+        if (i % PLACE_COUNT == 0 && !index_place_open(&place, on_servers, SHARD_COUNT))
+            skip();
+        place.base.rules.numbers = (struct number_rules){.ttl_us = SECOND_US};
+        print_message("# seed %" PRIu64 "\n", seed + (uint64_t)i);
+        run_sequence(seed + (uint64_t)i);
+        if ((i + 1) % PLACE_COUNT == 0 || i + 1 == count)
+            index_place_close(&place);
+    }
+}
+
+int main(void)
+{
+    static const bool on_servers[] = {false, true};
+    const struct CMUnitTest tests[] = {
+        {.name = "embedded: a_searcher_ends_with_what_the_registry_has",
+         .test_func = a_searcher_ends_with_what_the_registry_has,
+         .initial_state = (void *)&on_servers[0]},
+        {.name = "servers: a_searcher_ends_with_what_the_registry_has",
+         .test_func = a_searcher_ends_with_what_the_registry_has,
+         .initial_state = (void *)&on_servers[1]},
+    };
+
+    return cmocka_run_group_tests_name("indexer-model", tests, NULL, NULL);
+}

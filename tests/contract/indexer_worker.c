@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Workers of two processes, so to say, on one store: they share the shards of clients that appear
+ * while they run; one comes, one goes, one is killed; writers do not stop. Embedded (coord in
+ * memory), and on servers (ZooKeeper at TORG_TEST_ZOOKEEPER too).
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "contract/indexer_fixture.h"
+#include "registry/indexer_worker.h"
+
+enum { SHARD_COUNT = 4, KEY_COUNT = 40, ROUND_COUNT = 12, WAIT_MS = 30000, STEP_MS = 5 };
+
+static struct index_place place;
+static struct shelf shelves[SHARD_COUNT];
+static char coord_url[256];
+
+static void pause_ms(int ms)
+{
+    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+    nanosleep(&pause, NULL);
+}
+
+static bool open_place(bool on_servers)
+{
+    const char *zookeeper = getenv("TORG_TEST_ZOOKEEPER");
+
+    if ((on_servers && (!zookeeper || !*zookeeper)) ||
+        !index_place_open(&place, on_servers, SHARD_COUNT))
+        return false;
+    if (on_servers)
+        snprintf(coord_url, sizeof(coord_url), "zookeeper://%s/%s", zookeeper, place.client);
+    else
+        snprintf(coord_url, sizeof(coord_url), "memory:%s", place.client);
+    /* threads that wait need a clock that goes */
+    clients_free(place.receiver.clients);
+    place.receiver.clients = clients_new(place.store, clock_system());
+    place.receiver.clock = clock_system();
+    place.base.clients = place.receiver.clients;
+    place.base.clock = clock_system();
+    return true;
+}
+
+struct member {
+    struct coord *coord;
+    struct queue_bell bell;
+    struct indexer_worker *worker;
+};
+
+static void member_start(struct member *member, const char *name)
+{
+    struct err err = {0};
+
+    if (coord_open(coord_url, name, NULL, &member->coord, &err))
+        fail_msg("%s", err.text);
+    queue_bell_init(&member->bell);
+    member->worker = indexer_worker_start(&place.base, member->coord, &member->bell, 2);
+}
+
+static void member_stop(struct member *member)
+{
+    indexer_worker_stop(member->worker);
+    coord_close(member->coord);
+    queue_bell_release(&member->bell);
+}
+
+static void put_round(int64_t version)
+{
+    char pk[16];
+
+    for (int i = 0; i < KEY_COUNT; i++) {
+        snprintf(pk, sizeof(pk), "k%d", i);
+        place_put(&place, LANE_MAIN, pk, version, (version + i) % 5 ? version : -1);
+    }
+}
+
+static void wait_until_done(void)
+{
+    int waited_ms = 0;
+
+    while (place_ask(&place, "SELECT COUNT(*) FROM registry_queue") > 0) {
+        assert_true(waited_ms < WAIT_MS);
+        pause_ms(STEP_MS);
+        waited_ms += STEP_MS;
+    }
+}
+
+static void compare(void)
+{
+    memset(shelves, 0, sizeof(shelves));
+    for (uint32_t i = 0; i < SHARD_COUNT; i++)
+        shelves[i].shard = i;
+    shelves_equal_registry(shelves, SHARD_COUNT, &place);
+}
+
+static void workers_come_and_go_and_nothing_is_lost(void **state)
+{
+    static struct member first, second;
+
+    if (!open_place(*(const bool *)*state))
+        skip();
+    member_start(&first, "first");
+    place.receiver.bell = &first.bell;
+    for (int64_t version = 1; version <= ROUND_COUNT; version++) {
+        put_round(version);
+        if (version == ROUND_COUNT / 3)
+            member_start(&second, "second");
+        if (version == ROUND_COUNT * 2 / 3) {
+            place.receiver.bell = NULL;
+            member_stop(&first);
+        }
+    }
+    wait_until_done();
+    compare();
+    member_stop(&second);
+    index_place_close(&place);
+}
+
+/* The bell wakes an idle worker: without it the next look is far away. */
+static void a_client_that_appears_is_served(void **state)
+{
+    static struct member member;
+    char first[40];
+
+    if (!open_place(*(const bool *)*state))
+        skip();
+    member_start(&member, "only");
+    place.receiver.bell = &member.bell;
+    put_round(1);
+    wait_until_done();
+    compare();
+    snprintf(first, sizeof(first), "%s", place.client);
+    snprintf(place.client, sizeof(place.client), "z%016" PRIx64, random_u64());
+    put_round(1);
+    wait_until_done();
+    compare();
+    snprintf(place.client, sizeof(place.client), "%s", first);
+    put_round(2);
+    wait_until_done();
+    compare();
+    member_stop(&member);
+    index_place_close(&place);
+}
+
+static void a_store_that_fails_for_a_while_only_delays(void **state)
+{
+    static struct member member;
+
+    if (!open_place(*(const bool *)*state))
+        skip();
+    member_start(&member, "only");
+    place.receiver.bell = &member.bell;
+    put_round(1);
+    atomic_store(&topics_faults(place.topics)->fail_produce, 20);
+    put_round(2);
+    wait_until_done();
+    atomic_store(&topics_faults(place.topics)->lose_ack, 5);
+    put_round(3);
+    wait_until_done();
+    compare();
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    member_stop(&member);
+    index_place_close(&place);
+}
+
+#define CASE(function)                                                                             \
+    {                                                                                              \
+#function, function                                                                        \
+    }
+
+static const struct {
+    const char *name;
+    CMUnitTestFunction run;
+} cases[] = {
+    CASE(workers_come_and_go_and_nothing_is_lost),
+    CASE(a_client_that_appears_is_served),
+    CASE(a_store_that_fails_for_a_while_only_delays),
+};
+
+int main(int argc, char **argv)
+{
+    static const bool on_servers[] = {false, true};
+    static struct CMUnitTest tests[2 * ARRAY_COUNT(cases)];
+    static char names[ARRAY_COUNT(tests)][96];
+    size_t count = 0;
+
+    for (size_t i = 0; i < 2; i++)
+        for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
+            snprintf(names[count], sizeof(names[count]), "%s: %s",
+                     on_servers[i] ? "servers" : "embedded", cases[k].name);
+            tests[count] = (struct CMUnitTest){.name = names[count],
+                                               .test_func = cases[k].run,
+                                               .initial_state = (void *)&on_servers[i]};
+            count++;
+        }
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return _cmocka_run_group_tests("indexer-worker", tests, count, NULL, NULL);
+}

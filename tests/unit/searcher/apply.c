@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* apply.c - messages of the index topic, applied: texts only when they changed, stale senders left
+ * alone, and the same content whatever was repeated or interrupted. */
+#include "searcher/apply.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "messages.h"
+#include "test_dir.h"
+
+struct world {
+    struct shard *shard;
+    struct applier *applier;
+    struct arena *arena;
+    uint64_t offset;
+};
+
+static void open_world(struct world *world, const char *dir)
+{
+    const struct shard_options options = {.dir = dir, .epoch = 3, .buffer_doc_count_max = 40};
+    struct err err = {0};
+
+    world->arena = arena_new();
+    if (shard_open(&options, &world->shard, &err) ||
+        applier_new(world->shard, &world->applier, &err))
+        fail_msg("%s", err.text);
+    world->offset = shard_offset(world->shard);
+}
+
+static void close_world(struct world *world)
+{
+    applier_free(world->applier);
+    shard_close(world->shard);
+    arena_free(world->arena);
+}
+
+static int apply(struct world *world, struct bytes message)
+{
+    struct err err = {0};
+    int rc = applier_apply(world->applier, message, world->arena, NULL, &err);
+
+    world->offset++;
+    if (rc && !applier_is_final(rc))
+        fail_msg("%s", err.text);
+    return rc;
+}
+
+static void show(struct world *world)
+{
+    struct err err = {0};
+
+    if (applier_publish(world->applier, world->offset, &err))
+        fail_msg("%s", err.text);
+}
+
+static uint64_t hash_of(struct world *world)
+{
+    struct err err = {0};
+    uint64_t hash;
+
+    if (shard_hash(world->shard, &hash, &err))
+        fail_msg("%s", err.text);
+    return hash;
+}
+
+static void a_change_of_attributes_indexes_no_text(void **state)
+{
+    const struct apply_counts *counts;
+    struct world world, anew;
+    struct arena *arena = arena_new();
+
+    (void)state;
+    open_world(&world, NULL);
+    open_world(&anew, NULL);
+    counts = applier_counts(world.applier);
+    apply(&world, message_schema(1, arena));
+    apply(&world, message_put(1, 7, "a", 1, 1, arena));
+    show(&world);
+    assert_int_equal(counts->put_count, 1);
+    for (uint64_t i = 2; i < 40; i++) {
+        apply(&world, message_put(1, 7, "a", 1, i, arena));
+        show(&world);
+    }
+    assert_int_equal(counts->put_count, 1);
+    assert_int_equal(counts->change_count, 38);
+    apply(&anew, message_schema(1, arena));
+    apply(&anew, message_put(1, 7, "a", 1, 39, arena));
+    show(&anew);
+    assert_true(hash_of(&world) == hash_of(&anew));
+    apply(&world, message_put(1, 7, "a", 99, 39, arena)); /* another text */
+    apply(&world, message_put(1, 7, "b", 99, 39, arena)); /* another owner */
+    assert_int_equal(counts->put_count, 3);
+    assert_int_equal(counts->change_count, 38);
+    apply(&world, message_remove(1, 7, "a", arena));
+    assert_int_equal(counts->foreign_count, 1);
+    apply(&world, message_remove(1, 7, "b", arena));
+    assert_int_equal(counts->remove_count, 1);
+    apply(&world, message_put(1, 7, "b", 99, 39, arena));
+    assert_int_equal(counts->put_count, 4);
+    close_world(&anew);
+    close_world(&world);
+    arena_free(arena);
+}
+
+static void a_replaced_sender_is_left_alone(void **state)
+{
+    struct world world;
+    struct arena *arena = arena_new();
+    uint64_t hash;
+
+    (void)state;
+    open_world(&world, NULL);
+    apply(&world, message_schema(5, arena));
+    apply(&world, message_put(5, 1, "a", 1, 1, arena));
+    apply(&world, message_progress(5, 0, 10, arena));
+    show(&world);
+    hash = hash_of(&world);
+    apply(&world, message_put(4, 1, "a", 2, 2, arena));
+    apply(&world, message_put(4, 2, "b", 2, 2, arena));
+    apply(&world, message_remove(4, 1, "a", arena));
+    apply(&world, message_progress(4, 0, 99, arena));
+    show(&world);
+    assert_true(hash_of(&world) == hash);
+    assert_int_equal(applier_counts(world.applier)->stale_count, 4);
+    assert_int_equal(applier_progress(world.applier)->lanes[0], 10);
+    apply(&world, message_progress(6, 0, 12, arena));
+    apply(&world, message_put(5, 2, "b", 2, 2, arena));
+    show(&world);
+    assert_true(hash_of(&world) == hash);
+    assert_int_equal(applier_progress(world.applier)->ticket, 6);
+    assert_int_equal(applier_progress(world.applier)->lanes[0], 12);
+    close_world(&world);
+    arena_free(arena);
+}
+
+static void what_cannot_be_applied_changes_nothing(void **state)
+{
+    struct world world;
+    struct arena *arena = arena_new();
+    const char *long_text = NULL;
+    struct buf large = BUF_INIT(2 << 20);
+    uint64_t hash;
+
+    (void)state;
+    open_world(&world, NULL);
+    assert_int_equal(apply(&world, message_put(1, 1, "a", 1, 1, arena)), ERR_INVALID);
+    apply(&world, message_schema(1, arena));
+    show(&world);
+    hash = hash_of(&world);
+    assert_int_equal(apply(&world, bytes_of("\xff\xff\xff")), ERR_INVALID);
+    assert_int_equal(apply(&world, bytes_of("\x08\x01")), ERR_INVALID);
+    while (large.size < 900 << 10)
+        buf_put_text(&large, "велосипед ");
+    long_text = arena_text(arena, buf_bytes(&large));
+    assert_int_equal(apply(&world, message_titled(1, 1, "a", long_text, 1, 0, arena)), ERR_LIMIT);
+    show(&world);
+    assert_true(hash_of(&world) == hash);
+    assert_int_equal(apply(&world, message_put(1, 1, "a", 1, 1, arena)), 0);
+    buf_release(&large);
+    close_world(&world);
+    arena_free(arena);
+}
+
+/* ---- any history ---- */
+
+enum { OP_COUNT = 3000, DOC_COUNT = 150 };
+
+/* The message at a place is always the same; tickets grow, and now and then an old one comes. */
+static struct bytes make_message(uint64_t seed, uint64_t place, struct arena *arena)
+{
+    struct rng rng = rng_seeded(seed + place * 7919);
+    uint64_t ticket = 1 + place / 500;
+    uint32_t id = (uint32_t)rng_below(&rng, DOC_COUNT);
+    const char *pk = arena_printf(arena, "pk%u", id);
+
+    rng_next(&rng);
+    if (place % 500 == 0)
+        return message_schema(ticket, arena);
+    if (ticket > 1 && rng_below(&rng, 10) == 0)
+        ticket--;
+    switch (rng_below(&rng, 8)) {
+    case 0:
+        return message_remove(ticket, id, pk, arena);
+    case 1:
+        return message_progress(ticket, (uint32_t)rng_below(&rng, 4), (int64_t)place, arena);
+    default:
+        return message_put(ticket, id, pk, id + rng_below(&rng, 3), rng_next(&rng), arena);
+    }
+}
+
+static void check_equal(struct world *world, uint64_t seed, uint64_t count)
+{
+    struct arena *arena = arena_new();
+    struct world anew;
+
+    open_world(&anew, NULL);
+    for (uint64_t i = 0; i < count; i++)
+        apply(&anew, make_message(seed, i, arena));
+    show(&anew);
+    assert_true(hash_of(&anew) == hash_of(world));
+    assert_memory_equal(applier_progress(anew.applier), applier_progress(world->applier),
+                        sizeof(struct progress));
+    close_world(&anew);
+    arena_free(arena);
+}
+
+static void restarts_and_repetitions_end_in_the_same(void **state)
+{
+    struct rng rng = test_seed();
+    uint64_t seed = rng_next(&rng);
+    struct arena *arena = arena_new();
+    char dir[TEST_DIR_SIZE];
+    struct world world;
+    struct err err = {0};
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    open_world(&world, dir);
+    while (world.offset < OP_COUNT) {
+        arena_reset(arena);
+        apply(&world, make_message(seed, world.offset, arena));
+        if (rng_below(&rng, 10) && world.offset < OP_COUNT)
+            continue;
+        show(&world);
+        if (rng_below(&rng, 15) == 0 && shard_checkpoint(world.shard, &err))
+            fail_msg("%s", err.text);
+        if (rng_below(&rng, 40) == 0) { /* as a kill would */
+            close_world(&world);
+            open_world(&world, dir);
+        }
+    }
+    check_equal(&world, seed, OP_COUNT);
+    assert_true(applier_counts(world.applier)->stale_count > 0);
+    close_world(&world);
+    assert_int_equal(dir_remove(dir, NULL), 0);
+    arena_free(arena);
+}
+
+static void a_batch_that_is_sent_twice_is_harmless(void **state)
+{
+    struct rng rng = test_seed();
+    uint64_t seed = rng_next(&rng);
+    struct arena *arena = arena_new();
+    struct world world;
+    uint64_t place = 0;
+
+    (void)state;
+    open_world(&world, NULL);
+    while (place < OP_COUNT) {
+        uint64_t end = place + 1 + rng_below(&rng, 30);
+        unsigned times = 1 + (unsigned)rng_below(&rng, 3);
+
+        end = end > OP_COUNT ? OP_COUNT : end;
+        arena_reset(arena);
+        for (unsigned i = 0; i < times; i++)
+            for (uint64_t k = place; k < end; k++)
+                apply(&world, make_message(seed, k, arena));
+        show(&world);
+        place = end;
+    }
+    check_equal(&world, seed, OP_COUNT);
+    close_world(&world);
+    arena_free(arena);
+}
+
+static void a_note_is_read_as_it_was_written(void **state)
+{
+    const struct progress written = {
+        .ticket = UINT64_MAX, .lanes = {1, INT64_MAX, 0, 77}, .has_gap = true};
+    struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
+    struct progress read;
+    struct err err;
+
+    (void)state;
+    progress_encode(&written, &note);
+    assert_false(buf_failed(&note));
+    assert_int_equal(progress_decode(buf_bytes(&note), &read, &err), 0);
+    assert_memory_equal(&read, &written, sizeof(read));
+    for (size_t size = 1; size < note.size; size++)
+        assert_int_equal(progress_decode(bytes_make(note.data, size), &read, &err), ERR_CORRUPT);
+    note.data[0] = 9;
+    assert_int_equal(progress_decode(buf_bytes(&note), &read, &err), ERR_CORRUPT);
+    assert_int_equal(progress_decode(BYTES_EMPTY, &read, &err), 0);
+    assert_int_equal(read.ticket, 0);
+    buf_release(&note);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_change_of_attributes_indexes_no_text),
+        cmocka_unit_test(a_replaced_sender_is_left_alone),
+        cmocka_unit_test(what_cannot_be_applied_changes_nothing),
+        cmocka_unit_test(restarts_and_repetitions_end_in_the_same),
+        cmocka_unit_test(a_batch_that_is_sent_twice_is_harmless),
+        cmocka_unit_test(a_note_is_read_as_it_was_written),
+    };
+
+    return cmocka_run_group_tests_name("apply", tests, NULL, NULL);
+}

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* front.c - an index of three shards answers as one shard with all documents does: hits, order,
+ * totals, facets, pages. And what a front refuses. */
+#include "searcher/front.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "messages.h"
+#include "model/change_token.h"
+#include "net/json.h"
+
+enum { DOC_COUNT = 900, SHARD_COUNT = 3, READY_MS = 20 * 1000 };
+
+struct world {
+    struct topics *topics;
+    struct coord *coord;
+    struct follower *follower;
+    struct workers *workers;
+    struct front front;
+    struct arena *arena;
+};
+
+static void open_world(struct world *world)
+{
+    struct err err = {0};
+
+    *world = (struct world){.arena = arena_new()};
+    if (topics_open("memory:", NULL, &world->topics, &err) ||
+        coord_open("memory:front", "test", NULL, &world->coord, &err))
+        fail_msg("%s", err.text);
+    world->workers = workers_new("shards", 4, 64, NULL);
+}
+
+static void follow(struct world *world)
+{
+    const struct follower_options options = {
+        .topics = world->topics, .coord = world->coord, .clock = clock_system()};
+    struct err err = {0};
+
+    assert_int_equal(follower_start(&options, &world->follower, &err), 0);
+    world->front = (struct front){.follower = world->follower,
+                                  .gatherer = {.workers = world->workers},
+                                  .clock = clock_system()};
+}
+
+static void close_world(struct world *world)
+{
+    workers_free(world->workers);
+    follower_stop(world->follower);
+    coord_close(world->coord);
+    topics_close(world->topics);
+    arena_free(world->arena);
+}
+
+static int64_t deadline(int ms)
+{
+    return clock_mono_us(clock_system()) + (int64_t)ms * MS_US;
+}
+
+/* Until the lane of each shard is there: progress is the last message of each. */
+static void wait_ready(struct world *world, const char *name, int64_t epoch)
+{
+    int64_t until_us = deadline(READY_MS);
+    bool is_ready = false;
+
+    while (!is_ready) {
+        const struct index_view *view = follower_view(world->follower);
+        const struct index_client *client = view_find(view, name);
+        const struct index_epoch *there = client ? client_find_epoch(client, epoch) : NULL;
+        struct err err = {0};
+
+        is_ready = there != NULL;
+        for (uint32_t i = 0; there && i < client->shard_count; i++) {
+            if (replica_wait(there->shards[i], 0, 1, until_us, &err))
+                fail_msg("%s", err.text);
+        }
+        view_release(view);
+        if (!is_ready && clock_mono_us(clock_system()) > until_us)
+            fail_msg("the map was not read");
+    }
+}
+
+static void fill(struct world *world, uint64_t seed)
+{
+    static const struct announced clients[] = {
+        {"one", 1, {{1, TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING}}},
+        {"three", SHARD_COUNT, {{1, TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING}}},
+    };
+    struct rng rng = rng_seeded(seed);
+
+    make_topic(world->topics, "index.one.1", 1);
+    make_topic(world->topics, "index.three.1", SHARD_COUNT);
+    send_to(world->topics, "index.one.1", 0, message_schema(1, world->arena));
+    for (uint32_t i = 0; i < SHARD_COUNT; i++)
+        send_to(world->topics, "index.three.1", i, message_schema(1, world->arena));
+    for (uint32_t i = 0; i < DOC_COUNT; i++) {
+        const char *pk = arena_printf(world->arena, "pk%u", i);
+        struct bytes message =
+            message_put(1, i * 3, pk, rng_next(&rng), rng_next(&rng), world->arena);
+
+        send_to(world->topics, "index.one.1", 0, message);
+        send_to(world->topics, "index.three.1", (uint32_t)rng_below(&rng, SHARD_COUNT), message);
+    }
+    send_to(world->topics, "index.one.1", 0, message_progress(1, 0, 1, world->arena));
+    for (uint32_t i = 0; i < SHARD_COUNT; i++)
+        send_to(world->topics, "index.three.1", i, message_progress(1, 0, 1, world->arena));
+    announce(world->coord, clients, ARRAY_COUNT(clients));
+}
+
+/* ---- queries ---- */
+
+static const char *const lines[] = {
+    "велосипед",      "горный велосипед", "велосипед -детский", "\\\"горный велосипед\\\"",
+    "вело*",          "дивон~",           "!красный",           "iphone15",
+    "диван редкость", "нет-такого-слова", "road bike",
+};
+
+static const char *const filters[] = {
+    "{\"range\":{\"field\":\"price\",\"max\":\"9000\"}}",
+    "{\"in\":{\"field\":\"tags\",\"values\":[\"new\",\"gift\"]}}",
+    "{\"not\":{\"in\":{\"field\":\"seller\",\"values\":[\"seller1\",\"seller7\"]}}}",
+    "{\"subtree\":{\"field\":\"category\",\"values\":[\"transport\"]}}",
+    "{\"exists\":\"date\"}",
+    "{\"or\":{\"of\":[{\"exists\":\"weight\"},{\"in\":{\"field\":\"used\",\"values\":[\"true\"]}}]}}",
+    "{\"radius\":{\"field\":\"point\",\"center\":{\"latitude\":55.75,\"longitude\":37.65},"
+    "\"meters\":4000}}",
+};
+
+static const char *const sorts[] = {
+    "{\"field\":\"price\"}",
+    "{\"field\":\"price\",\"descending\":true}",
+    "{\"field\":\"seller\"}",
+    "{\"field\":\"seller\",\"descending\":true}",
+    "{\"field\":\"category\"}",
+    "{\"relevance\":true}",
+    "{\"field\":\"point\",\"from\":{\"latitude\":55.74,\"longitude\":37.63}}",
+    "{\"formula\":\"score + default(price, 0) / 10000\"}",
+    "{\"field\":\"date\",\"descending\":true}",
+};
+
+static void put_facets(struct rng *rng, struct buf *out)
+{
+    static const char *const facets[] = {
+        "{\"field\":\"seller\",\"limit\":7}",
+        "{\"field\":\"tags\"}",
+        "{\"field\":\"category\",\"kind\":\"TREE\"}",
+        "{\"field\":\"category\",\"limit\":3}",
+        "{\"field\":\"used\"}",
+        "{\"name\":\"p\",\"field\":\"price\",\"kind\":\"MIN_MAX\"}",
+        "{\"field\":\"date\",\"kind\":\"MIN_MAX\"}",
+        "{\"field\":\"price\",\"kind\":\"RANGES\",\"bounds\":[\"0\",\"5000\",\"10000\",\"20001\"]}",
+    };
+    const char *between = "";
+
+    buf_put_text(out, ",\"facets\":[");
+    for (size_t i = 0; i < ARRAY_COUNT(facets); i++)
+        if (rng_below(rng, 3) == 0) {
+            buf_printf(out, "%s%s", between, facets[i]);
+            between = ",";
+        }
+    buf_put_text(out, "]");
+}
+
+static void put_stage(struct rng *rng, const char *paging, struct buf *out)
+{
+    uint64_t sort_count = rng_below(rng, 3);
+
+    buf_printf(out, "{\"show\":[\"title\",\"seller\"]%s", paging);
+    if (rng_below(rng, 4))
+        buf_printf(out, ",\"text\":\"%s\"", lines[rng_below(rng, ARRAY_COUNT(lines))]);
+    if (rng_below(rng, 3) == 0)
+        buf_put_text(out, ",\"anyWord\":true");
+    if (rng_below(rng, 2))
+        buf_printf(out, ",\"filter\":%s", filters[rng_below(rng, ARRAY_COUNT(filters))]);
+    buf_put_text(out, ",\"sorts\":[");
+    for (uint64_t i = 0; i < sort_count; i++)
+        buf_printf(out, "%s%s", i ? "," : "", sorts[rng_below(rng, ARRAY_COUNT(sorts))]);
+    buf_put_text(out, "]");
+    if (rng_below(rng, 4) == 0)
+        buf_printf(out, ",\"cap\":{\"field\":\"seller\",\"count\":%u}",
+                   1 + (unsigned)rng_below(rng, 3));
+    if (rng_below(rng, 2))
+        put_facets(rng, out);
+    buf_put_text(out, "}");
+}
+
+static Torg__V1__SearchRequest *read_request(struct world *world, const char *json)
+{
+    ProtobufCMessage *message;
+    struct err err = {0};
+
+    if (json_decode(bytes_of(json), &torg__v1__search_request__descriptor, world->arena, &message,
+                    NULL, &err))
+        fail_msg("%s: %s", json, err.text);
+    return (Torg__V1__SearchRequest *)message;
+}
+
+static int try_search(struct world *world, const char *client, const char *json,
+                      Torg__V1__SearchResponse **response, struct err *err)
+{
+    *response = arena_alloc(world->arena, sizeof(**response));
+    torg__v1__search_response__init(*response);
+    return front_search(&world->front, client, read_request(world, json), deadline(READY_MS),
+                        world->arena, *response, err);
+}
+
+static const Torg__V1__QueryAnswer *search(struct world *world, const char *client,
+                                           const char *json)
+{
+    Torg__V1__SearchResponse *response;
+    struct err err = {0};
+
+    if (try_search(world, client, json, &response, &err))
+        fail_msg("%s: %s", json, err.text);
+    assert_false(response->is_partial);
+    assert_int_equal(response->epoch, 1);
+    return response->answer;
+}
+
+/* ---- equality ---- */
+
+static void check_facets(const Torg__V1__StageAnswer *one, const Torg__V1__StageAnswer *three,
+                         const char *json)
+{
+    assert_int_equal(one->n_facets, three->n_facets);
+    for (size_t i = 0; i < one->n_facets; i++) {
+        const Torg__V1__FacetAnswer *a = one->facets[i];
+        const Torg__V1__FacetAnswer *b = three->facets[i];
+
+        assert_string_equal(a->name, b->name);
+        if (a->n_values != b->n_values || a->other_count != b->other_count)
+            fail_msg("facet %s of %s", a->name, json);
+        for (size_t k = 0; k < a->n_values; k++) {
+            assert_string_equal(a->values[k]->value, b->values[k]->value);
+            assert_int_equal(a->values[k]->count, b->values[k]->count);
+        }
+        assert_int_equal(a->_min_case, b->_min_case);
+        if (a->_min_case) {
+            assert_string_equal(a->min, b->min);
+            assert_string_equal(a->max, b->max);
+        }
+    }
+}
+
+static void check_hits(const Torg__V1__StageAnswer *one, const Torg__V1__StageAnswer *three,
+                       const char *json)
+{
+    if (one->n_hits != three->n_hits)
+        fail_msg("%zu hits, and %zu of three shards: %s", one->n_hits, three->n_hits, json);
+    for (size_t i = 0; i < one->n_hits; i++) {
+        const Torg__V1__Hit *a = one->hits[i];
+        const Torg__V1__Hit *b = three->hits[i];
+
+        if (strcmp(a->pk, b->pk) != 0 || a->score != b->score)
+            fail_msg("hit %zu is %s (%.9g), and %s (%.9g) of three shards: %s", i, a->pk,
+                     (double)a->score, b->pk, (double)b->score, json);
+        assert_int_equal(a->n_fields, b->n_fields);
+        for (size_t k = 0; k < a->n_fields; k++)
+            assert_string_equal(a->fields[k]->values[0], b->fields[k]->values[0]);
+    }
+    if ((one->cursor.len > 0) != (three->cursor.len > 0))
+        fail_msg("a cursor: %zu bytes and %zu: %s", one->cursor.len, three->cursor.len, json);
+}
+
+static void check_equal(const Torg__V1__QueryAnswer *one, const Torg__V1__QueryAnswer *three,
+                        const char *json)
+{
+    assert_int_equal(one->n_stages, three->n_stages);
+    for (size_t i = 0; i < one->n_stages; i++) {
+        assert_int_equal(one->stages[i]->_total_case, three->stages[i]->_total_case);
+        if (one->stages[i]->total != three->stages[i]->total)
+            fail_msg("total %ju, and %ju: %s", (uintmax_t)one->stages[i]->total,
+                     (uintmax_t)three->stages[i]->total, json);
+        check_hits(one->stages[i], three->stages[i], json);
+        check_facets(one->stages[i], three->stages[i], json);
+    }
+}
+
+static const char *make_query(struct world *world, struct rng *rng, const char *paging)
+{
+    struct buf out = BUF_INIT(1 << 16);
+    const char *json;
+    uint64_t stages = 1 + (rng_below(rng, 4) == 0);
+
+    buf_put_text(&out, "{\"query\":{");
+    if (rng_below(rng, 4) == 0)
+        buf_printf(&out, "\"baseFilter\":%s,", filters[rng_below(rng, ARRAY_COUNT(filters))]);
+    buf_put_text(&out, "\"stages\":[");
+    for (uint64_t i = 0; i < stages; i++) {
+        buf_put_text(&out, i ? "," : "");
+        put_stage(rng, paging, &out);
+    }
+    buf_put_text(&out, "]}}");
+    json = arena_text(world->arena, buf_bytes(&out));
+    buf_release(&out);
+    return json;
+}
+
+static void three_shards_answer_as_one(void **state)
+{
+    struct rng rng = test_seed();
+    const char *scale = getenv("TORG_SCALE");
+    int count = scale ? 300 * (int)strtol(scale, NULL, 10) : 300;
+    struct world world;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, rng_next(&rng));
+    follow(&world);
+    wait_ready(&world, "one", 1);
+    wait_ready(&world, "three", 1);
+    for (int i = 0; i < count; i++) {
+        const char *paging =
+            arena_printf(world.arena, ",\"offset\":%u,\"limit\":%u",
+                         (unsigned)rng_below(&rng, 3) * 10, (unsigned)rng_below(&rng, 30));
+        const char *json = make_query(&world, &rng, paging);
+
+        check_equal(search(&world, "one", json), search(&world, "three", json), json);
+    }
+    close_world(&world);
+}
+
+static void a_second_phase_goes_over_all_shards(void **state)
+{
+    struct rng rng = test_seed();
+    struct world world;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, rng_next(&rng));
+    follow(&world);
+    wait_ready(&world, "one", 1);
+    wait_ready(&world, "three", 1);
+    for (int i = 0; i < 60; i++) {
+        const char *json = arena_printf(
+            world.arena,
+            "{\"query\":{\"stages\":[{\"text\":\"%s\",\"anyWord\":true,\"offset\":%u,\"limit\":20,"
+            "\"rerank\":{\"formula\":\"default(price, 1) * 2 - score\",\"count\":%u}%s}]}}",
+            lines[rng_below(&rng, 3)], (unsigned)rng_below(&rng, 2) * 15,
+            1 + (unsigned)rng_below(&rng, 60),
+            rng_below(&rng, 2) ? ",\"cap\":{\"field\":\"seller\",\"count\":1}" : "");
+
+        check_equal(search(&world, "one", json), search(&world, "three", json), json);
+    }
+    close_world(&world);
+}
+
+/* ---- pages ---- */
+
+static struct bytes cursor_json(const Torg__V1__StageAnswer *stage, struct arena *arena)
+{
+    struct buf out = BUF_INIT(1 << 20);
+    struct bytes text;
+
+    text_put_base64(&out, bytes_make(stage->cursor.data, stage->cursor.len));
+    text = bytes_of(arena_text(arena, buf_bytes(&out)));
+    buf_release(&out);
+    return text;
+}
+
+/* All pages of the query, one after the other, are the list in one page. */
+static void check_pages(struct world *world, const char *client, const char *stage, unsigned size)
+{
+    const char *whole =
+        arena_printf(world->arena, "{\"query\":{\"stages\":[{\"limit\":5000,%s}]}}", stage);
+    const Torg__V1__StageAnswer *all = search(world, client, whole)->stages[0];
+    const char *cursor = "";
+    size_t seen = 0;
+
+    do {
+        const char *json = arena_printf(
+            world->arena, "{\"query\":{\"stages\":[{\"limit\":%u,\"cursor\":\"%s\",%s}]}}", size,
+            cursor, stage);
+        const Torg__V1__StageAnswer *page = search(world, client, json)->stages[0];
+
+        for (size_t i = 0; i < page->n_hits; i++, seen++)
+            if (seen >= all->n_hits || strcmp(page->hits[i]->pk, all->hits[seen]->pk) != 0)
+                fail_msg("%s: hit %zu by pages is %s, not %s: %s", client, seen, page->hits[i]->pk,
+                         seen < all->n_hits ? all->hits[seen]->pk : "-", stage);
+        cursor = page->cursor.len ? (const char *)cursor_json(page, world->arena).data : "";
+        assert_true(page->n_hits == size || !*cursor);
+    } while (*cursor);
+    if (seen != all->n_hits)
+        fail_msg("%s: %zu of %zu hits by pages: %s", client, seen, all->n_hits, stage);
+}
+
+static void pages_by_cursor_are_the_list(void **state)
+{
+    static const char *const stages[] = {
+        "\"text\":\"велосипед\"",
+        "\"text\":\"горный велосипед\",\"anyWord\":true",
+        "\"sorts\":[{\"field\":\"seller\"}]",
+        "\"sorts\":[{\"field\":\"seller\",\"descending\":true},{\"field\":\"price\"}]",
+        "\"sorts\":[{\"field\":\"price\",\"descending\":true}],\"text\":\"велосипед\"",
+        "\"filter\":{\"exists\":\"price\"}",
+        "\"cap\":{\"field\":\"seller\",\"count\":2},\"sorts\":[{\"field\":\"price\"}]",
+        "\"cap\":{\"field\":\"seller\",\"count\":1},\"text\":\"вело*\"",
+        "\"sorts\":[{\"formula\":\"score - default(price, 0) / 1000\"}],\"text\":\"диван*\"",
+    };
+    struct rng rng = test_seed();
+    struct world world;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, rng_next(&rng));
+    follow(&world);
+    wait_ready(&world, "one", 1);
+    wait_ready(&world, "three", 1);
+    for (size_t i = 0; i < ARRAY_COUNT(stages); i++) {
+        unsigned size = 7 + (unsigned)rng_below(&rng, 60);
+
+        check_pages(&world, "one", stages[i], size);
+        check_pages(&world, "three", stages[i], size);
+    }
+    close_world(&world);
+}
+
+/* ---- epochs, waiting, what is refused ---- */
+
+static void expect_refusal(struct world *world, const char *client, const char *json, int code,
+                           const char *part)
+{
+    Torg__V1__SearchResponse *response;
+    struct err err = {0};
+
+    assert_int_equal(try_search(world, client, json, &response, &err), code);
+    if (!strstr(err.text, part))
+        fail_msg("\"%s\" does not tell \"%s\"", err.text, part);
+}
+
+static void what_is_wrong_is_told(void **state)
+{
+    struct world world;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    wait_ready(&world, "three", 1);
+    wait_ready(&world, "one", 1);
+    expect_refusal(&world, "four", "{\"query\":{\"stages\":[{}]}}", ERR_NOT_FOUND, "PutDocuments");
+    expect_refusal(&world, "three", "{\"query\":{\"stages\":[]}}", ERR_INVALID, "stages");
+    expect_refusal(&world, "three", "{\"query\":{\"stages\":[{\"show\":[\"_pk\"]}]}}", ERR_INVALID,
+                   "stages[0].show[0]");
+    expect_refusal(&world, "three",
+                   "{\"query\":{\"stages\":[{\"sorts\":[{\"field\":\"prize\"}]}]}}", ERR_INVALID,
+                   "stages[0].sorts[0].field");
+    expect_refusal(&world, "three", "{\"query\":{\"stages\":[{\"offset\":9999}]}}", ERR_LIMIT,
+                   "stages[0]");
+    expect_refusal(&world, "three", "{\"query\":{\"stages\":[{\"cursor\":\"AAAA\"}]}}", ERR_INVALID,
+                   "cursor");
+    expect_refusal(&world, "three", "{\"epoch\":7,\"query\":{\"stages\":[{}]}}", ERR_NOT_FOUND,
+                   "epoch 7");
+    expect_refusal(&world, "three", "{\"wait\":[\"nonsense\"],\"query\":{\"stages\":[{}]}}",
+                   ERR_INVALID, "wait[0]");
+    close_world(&world);
+}
+
+static void a_search_waits_for_a_write(void **state)
+{
+    const struct change_token token = {.client_id = 2, .lane = 0, .shard = 1, .idx = 5};
+    const struct change_token foreign = {.client_id = 1, .lane = 0, .shard = 0, .idx = 1};
+    Torg__V1__SearchResponse *response;
+    struct world world;
+    struct err err = {0};
+    const char *json;
+    int64_t began_us;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    wait_ready(&world, "three", 1);
+    json = arena_printf(world.arena,
+                        "{\"wait\":[\"%s\"],\"query\":{\"stages\":[{\"text\":\"единорог\"}]}}",
+                        change_token_text(&token, world.arena));
+    response = arena_alloc(world.arena, sizeof(*response));
+    torg__v1__search_response__init(response);
+    began_us = clock_mono_us(clock_system());
+    assert_int_equal(front_search(&world.front, "three", read_request(&world, json), deadline(150),
+                                  world.arena, response, &err),
+                     ERR_TIMEOUT);
+    assert_true(clock_mono_us(clock_system()) - began_us >= 40 * MS_US);
+    send_to(world.topics, "index.three.1", 1,
+            message_titled(1, 7, "unicorn", "единорог", 1, 0, world.arena));
+    send_to(world.topics, "index.three.1", 1, message_progress(1, 0, 5, world.arena));
+    assert_int_equal(search(&world, "three", json)->stages[0]->n_hits, 1);
+    expect_refusal(&world, "three",
+                   arena_printf(world.arena, "{\"wait\":[\"%s\"],\"query\":{\"stages\":[{}]}}",
+                                change_token_text(&foreign, world.arena)),
+                   ERR_INVALID, "another client");
+    close_world(&world);
+}
+
+static void a_cursor_knows_its_epoch(void **state)
+{
+    static const struct announced switched[] = {
+        {"one",
+         1,
+         {{1, TORG__V1__INDEX_MAP__EPOCH__STATE__KEPT},
+          {2, TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING}}},
+    };
+    static const struct announced retired[] = {
+        {"one", 1, {{2, TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING}}},
+    };
+    const char *first = "{\"query\":{\"stages\":[{\"limit\":3}]}}";
+    const Torg__V1__StageAnswer *page;
+    Torg__V1__SearchResponse *response;
+    struct world world;
+    struct err err = {0};
+    const char *next;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    wait_ready(&world, "one", 1);
+    page = search(&world, "one", first)->stages[0];
+    next = arena_printf(world.arena, "{\"query\":{\"stages\":[{\"limit\":3,\"cursor\":\"%s\"}]}}",
+                        (const char *)cursor_json(page, world.arena).data);
+    make_topic(world.topics, "index.one.2", 1);
+    send_to(world.topics, "index.one.2", 0, message_schema(1, world.arena));
+    send_to(world.topics, "index.one.2", 0,
+            message_titled(1, 7, "unicorn", "единорог", 1, 0, world.arena));
+    send_to(world.topics, "index.one.2", 0, message_progress(1, 0, 1, world.arena));
+    announce(world.coord, switched, 1);
+    wait_ready(&world, "one", 2);
+    do { /* the view may be older than the replica's start */
+        assert_int_equal(try_search(&world, "one", first, &response, &err), 0);
+    } while (response->epoch != 2);
+    assert_int_equal(response->answer->stages[0]->total, 1);
+    assert_int_equal(try_search(&world, "one", next, &response, &err), 0);
+    assert_int_equal(response->epoch, 1); /* the kept one goes on */
+    assert_int_equal(response->answer->stages[0]->n_hits, 3);
+    announce(world.coord, retired, 1);
+    while (!try_search(&world, "one", next, &response, &err))
+        assert_int_equal(response->epoch, 1);
+    assert_int_equal(err.code, ERR_INVALID);
+    assert_non_null(strstr(err.text, "not kept"));
+    close_world(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(three_shards_answer_as_one),
+        cmocka_unit_test(a_second_phase_goes_over_all_shards),
+        cmocka_unit_test(pages_by_cursor_are_the_list),
+        cmocka_unit_test(what_is_wrong_is_told),
+        cmocka_unit_test(a_search_waits_for_a_write),
+        cmocka_unit_test(a_cursor_knows_its_epoch),
+    };
+
+    return cmocka_run_group_tests_name("front", tests, NULL, NULL);
+}
