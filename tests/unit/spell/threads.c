@@ -16,7 +16,7 @@
 #include "spell_world.h"
 
 /* More new words than two tails take, more pairs than several tables. */
-enum { READER_COUNT = 3, TITLE_COUNT = 6000, WORD_COUNT = 3 };
+enum { READER_COUNT = 3, TITLE_COUNT = 4000, WORD_COUNT = 3 };
 
 struct shared {
     struct speller *speller;
