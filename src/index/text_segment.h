@@ -35,6 +35,7 @@ enum {
 enum text_segment_section {
     SECTION_POST,
     SECTION_POS,
+    SECTION_TAILS,
     SECTION_DIR,
     SECTION_CODES,
     SECTION_TERMS,

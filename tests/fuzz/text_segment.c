@@ -43,6 +43,7 @@ static void mend_sums(uint8_t *data, size_t size)
 static void read_blocks(struct postings *cursor)
 {
     struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
+    struct occurrence_rows rows = {0};
     int rc = 0;
 
     while (!rc && !postings_ended(cursor)) {
@@ -57,8 +58,11 @@ static void read_blocks(struct postings *cursor)
             if (i % 16 == 0 && postings_occurrences(cursor, i, occurrences, &count, NULL) == 0)
                 assert(count <= POSTING_OCCURRENCE_MAX);
         }
+        if (!rc && postings_rows(cursor, &rows, NULL) == 0)
+            assert(rows.starts[0] == 0);
         rc = rc ? rc : postings_next_block(cursor, NULL);
     }
+    occurrence_rows_release(&rows);
 }
 
 static void read_windows(struct postings *cursor)
