@@ -142,6 +142,7 @@ int shard_check(struct shard *shard, struct err *err);
 struct shard_sizes {
     uint64_t terms, postings, positions, lengths, live, owner, columns, dictionaries, lists, sets,
         lexicon, buffers, stored_offsets, stored; /* bytes; by structure */
+    uint64_t segment_docs; /* ids and lengths in segments, read at the start and by merges */
     uint64_t disk;
     uint32_t segment_count, buffer_count, doc_count;
 };

@@ -217,8 +217,7 @@ static void add_part(const struct part *part, struct shard_sizes *sizes)
                     sections[SECTION_ENTRIES].size + sections[SECTION_CODES].size;
     sizes->postings += sections[SECTION_POST].size + sections[SECTION_DIR].size;
     sizes->positions += sections[SECTION_POS].size + sections[SECTION_TAILS].size;
-    sizes->lengths += sections[SECTION_LENGTHS].size;
-    sizes->live += sections[SECTION_OWNED].size;
+    sizes->segment_docs += sections[SECTION_LENGTHS].size + sections[SECTION_OWNED].size;
 }
 
 static uint64_t live_size(const struct live *live)

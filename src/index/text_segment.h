@@ -84,6 +84,9 @@ int text_segment_from_image(const char *name, uint8_t *image, size_t size, bool 
                             struct text_segment **segment, struct err *err);
 void text_segment_close(struct text_segment *segment);
 
+/* Tells the system that the documents' ids and lengths, read at the start, are not needed soon. */
+void text_segment_forget_docs(const struct text_segment *segment);
+
 /* Writes an image as a file, whole or not at all, durable on return. */
 int text_segment_save(const struct text_segment *segment, const char *path, struct err *err);
 
