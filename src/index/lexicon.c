@@ -186,13 +186,15 @@ static int add_hashed(struct lexicon *lexicon, struct analysis *analysis, struct
     if (form.size == 0 || form.size > TOKEN_SIZE_MAX)
         return err_set(err, ERR_INVALID, "a word of %zu bytes; analysis makes 1 to %d", form.size,
                        TOKEN_SIZE_MAX);
-    if (lexicon->log.failed)
-        return err_set(err, ERR_UNAVAILABLE, "%s could not be written before: open it anew",
-                       lexicon->log.path);
+    rc = lexicon_log_room(lexicon, err);
+    if (rc)
+        return rc;
     stem = analysis_stem(analysis, form, script);
     lexicon_find_term(lexicon, stem, &term);
     rc = lexicon_insert(lexicon, form, term, stem, entry, err);
-    return rc ? rc : lexicon_log_add(lexicon, form, term, stem, err);
+    if (!rc)
+        lexicon_log_add(lexicon, form, term, stem);
+    return rc;
 }
 
 int lexicon_add(struct lexicon *lexicon, struct analysis *analysis, struct bytes form,

@@ -81,7 +81,9 @@ struct lexicon_log {
     struct buf pending;    /* entries of the next frame */
     uint32_t first;        /* form of that frame's first entry */
     uint32_t count;        /* of its entries */
-    bool failed;
+    size_t write_from;     /* bytes of entries that are worth a frame; more after a failed write */
+    bool is_suspect;       /* a sync failed: see lexicon_log.c */
+    bool failed;           /* ... and what it was to write is lost */
 };
 
 struct lexicon {
@@ -251,9 +253,10 @@ int lexicon_log_open(struct lexicon *lexicon, const char *path, uint64_t durable
                      struct err *err);
 void lexicon_log_close(struct lexicon_log *log);
 
+/* Before a form is inserted: whether it can be noted. An error tells why the disk takes nothing. */
+int lexicon_log_room(struct lexicon *lexicon, struct err *err);
 /* Notes a form just inserted; term as given to lexicon_insert. Nothing durable yet. */
-int lexicon_log_add(struct lexicon *lexicon, struct bytes form, termid term, struct bytes stem,
-                    struct err *err);
+void lexicon_log_add(struct lexicon *lexicon, struct bytes form, termid term, struct bytes stem);
 int lexicon_log_sync(struct lexicon *lexicon, struct err *err);
 
 #endif

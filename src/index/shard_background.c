@@ -85,6 +85,10 @@ static void *run(void *context)
         pthread_mutex_lock(&shard->lock);
         shard->work_error = err;
         shard->work_error.code = rc;
+        if (rc && rc != ERR_CANCELLED) {
+            shard->failure = shard->work_error;
+            shard->failure_count++;
+        }
         pthread_cond_broadcast(&shard->published);
         pthread_mutex_unlock(&shard->lock);
         if (rc && rc != ERR_CANCELLED)
@@ -104,6 +108,17 @@ int shard_background_start(struct shard *shard, struct err *err)
         return 0;
     shard->has_thread = !pthread_create(&shard->thread, NULL, run, shard);
     return shard->has_thread ? 0 : err_set(err, ERR_UNAVAILABLE, "no thread for the shard's work");
+}
+
+uint64_t shard_failures(struct shard *shard, struct err *last)
+{
+    uint64_t count;
+
+    pthread_mutex_lock(&shard->lock);
+    count = shard->failure_count;
+    *last = shard->failure;
+    pthread_mutex_unlock(&shard->lock);
+    return count;
 }
 
 void shard_background_stop(struct shard *shard)
