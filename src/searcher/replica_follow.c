@@ -20,6 +20,7 @@
 enum {
     SWEEP_US = SECOND_US,
     RETRY_MS = 500,
+    NO_TOPIC_MS = 20, /* a new client: its first document is about to come */
     IDLE_MS = 200,
     TOLD_COUNT = 100, /* messages passed that are logged, then one in so many */
 };
@@ -368,9 +369,9 @@ static int follow(struct following *following, struct err *err)
         }
         following->is_failing = rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT;
         if (rc == ERR_NOT_FOUND || rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT) {
-            if (rc != ERR_NOT_FOUND) /* no topic yet */
+            if (rc != ERR_NOT_FOUND)
                 replica_tell(replica, err->text);
-            (void)pause_ms(replica, RETRY_MS);
+            (void)pause_ms(replica, rc == ERR_NOT_FOUND ? NO_TOPIC_MS : RETRY_MS);
             rc = 0;
         }
         if (!rc)
