@@ -20,7 +20,6 @@
 enum {
     SWEEP_US = SECOND_US,
     RETRY_MS = 500,
-    NO_TOPIC_MS = 20, /* a new client: its first document is about to come */
     IDLE_MS = 200,
     TOLD_COUNT = 100, /* messages passed that are logged, then one in so many */
 };
@@ -160,6 +159,9 @@ static int apply_message(struct following *following, const struct topic_message
         return rc;
     if (rc)
         note_passed(replica, message, pk, err);
+    else if (applier_last_id(following->applier) != UINT32_MAX)
+        arrivals_note(replica->arrivals, applier_last_id(following->applier),
+                      message->timestamp_us);
     following->offset = message->offset + 1;
     following->last_us = message->timestamp_us;
     return 0;
@@ -194,6 +196,7 @@ static int publish(struct following *following, struct err *err)
     if (rc)
         return rc;
     now_us = clock_wall_us(following->replica->options.clock);
+    arrivals_show(following->replica->arrivals, now_us);
     if (following->last_us && now_us > following->last_us)
         histogram_add(following->replica->metrics.latency, now_us - following->last_us);
     show_state(following);
@@ -362,6 +365,7 @@ static int follow(struct following *following, struct err *err)
     int rc = 0;
 
     while (!rc && !atomic_load(&replica->is_stopping)) {
+        replica_answer(replica, following->opened->shard);
         rc = take_batch(following, &count, err);
         if (rc == ERR_RANGE) {
             following->is_gone = true;
@@ -369,9 +373,9 @@ static int follow(struct following *following, struct err *err)
         }
         following->is_failing = rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT;
         if (rc == ERR_NOT_FOUND || rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT) {
-            if (rc != ERR_NOT_FOUND)
+            if (rc != ERR_NOT_FOUND) /* no topic yet */
                 replica_tell(replica, err->text);
-            (void)pause_ms(replica, rc == ERR_NOT_FOUND ? NO_TOPIC_MS : RETRY_MS);
+            (void)pause_ms(replica, RETRY_MS);
             rc = 0;
         }
         if (!rc)
