@@ -479,7 +479,6 @@ enum {
     VERIFY_REQUEST_SIZE_MAX = 4 << 10, /* to another searcher: names and numbers */
     VERIFY_PEER_MS = 25 * 1000,        /* for its answer; less than a caller waits */
     REBUILD_IDLE_MS = 60 * 1000,       /* a rebuild whose caller has gone holds a shard's memory */
-    NUMBER_LOAD_COUNT = 2000,          /* rows of one read when what is free is loaded */
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */
