@@ -26,7 +26,7 @@ import threading
 import time
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TOP / "tests" / "e2e"))
+sys.path.append(str(TOP / "tests" / "e2e"))
 sys.dont_write_bytecode = True
 from chain import Connection  # noqa: E402
 
