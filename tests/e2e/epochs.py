@@ -2,12 +2,16 @@
 """torg epoch: plan, start, status, switch and rollback on a running server, with searches and writes
 all the time; torg numerator on what is left."""
 import json
+import random
+import signal
 import threading
+import time
 
 import tap
 from binary import Place
 
 COUNT = 700
+KILLS = 4
 
 
 def field(name, **value):
@@ -115,7 +119,8 @@ def an_epoch_is_built_and_switched_to_under_searches():
             for number in range(0, COUNT, 7):
                 client.put(document(number, version=2, price=number + 1))
             client.wait_safe()
-            token = client.put(document(1, version=3, price=10))
+            token = client.put({"pk": "bike-1", "version": 3, "fields": [
+                field("title", text="bicycle 1"), field("price", decimal="10")]})
             tap.equal(client.total(wait=token), COUNT)
             tap.contains(client.torg("switch", code=1), "has no epoch that is built")
             tap.equal(client.status()["servingEpoch"], "2")
@@ -133,6 +138,23 @@ def an_epoch_is_built_and_switched_to_under_searches():
         told = client.place.torg("audit")
         for action in ("epoch.start", "epoch.switch", "epoch.rollback"):
             tap.contains(told.stdout, action)
+
+
+@tap.test
+def kills_while_an_epoch_is_built_lose_nothing():
+    with Client() as client:
+        client.torg("start", "--field", "price=decimal")
+        for number in range(KILLS):
+            tap.wait_until(lambda: client.place.call("DocumentService/PutDocuments", {
+                "documents": [document(number, version=5)]}, client.place.start_key)[0] == 200)
+            time.sleep(random.random() * 0.3)
+            client.place.stop(signal.SIGKILL)
+            client.place.start("up")
+        client.wait_safe()
+        status = client.status()
+        tap.equal(int(status["epochs"][1]["shards"][0]["pouredCount"]), COUNT)
+        for epoch in ("1", "2"):
+            tap.wait_until(lambda: client.total(epoch=epoch) == COUNT, what=f"epoch {epoch}")
 
 
 @tap.test
