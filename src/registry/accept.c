@@ -114,6 +114,10 @@ int schema_grow(struct store_tx *tx, const struct client_view *client,
 
         if (new_fields_find(grown, field.epoch, bytes_of(field.field.name), field.hash))
             continue;
+        if (!grown->count)
+            rc = client_touch(tx, client->id, err);
+        if (rc)
+            return rc;
         field.field.number = next_number(client, grown, field.epoch);
         rc = schema_insert(tx, client->id, &field, arena, err);
         new_fields_add(grown, &field, arena);
@@ -208,11 +212,10 @@ static int load_keys(struct store_tx *tx, struct run *run, struct err *err)
 
 /* --- writing --- */
 
-static int append_shard(struct store_tx *tx, struct run *run, uint32_t shard,
+static int append_shard(struct store_tx *tx, const struct acceptance *acceptance, uint32_t shard,
                         struct queue_element *elements, struct candidate **winners, size_t count,
                         struct err *err)
 {
-    const struct acceptance *acceptance = run->acceptance;
     size_t of_shard = 0;
     int rc;
 
@@ -236,24 +239,28 @@ static int append_shard(struct store_tx *tx, struct run *run, uint32_t shard,
 static int write_winners(struct store_tx *tx, struct run *run, struct err *err)
 {
     const struct acceptance *acceptance = run->acceptance;
+    uint32_t shard_count = acceptance->client->shard_count;
     struct candidate **winners =
         arena_array(run->arena, acceptance->count, sizeof(struct candidate *));
+    const struct row **rows =
+        arena_array(run->arena, acceptance->count, sizeof(const struct row *));
     struct queue_element *elements = arena_array(run->arena, acceptance->count, sizeof(*elements));
     size_t count = 0;
-    int rc = 0;
+    int rc;
 
-    for (size_t i = 0; i < acceptance->count && !rc; i++) {
+    for (size_t i = 0; i < acceptance->count; i++) {
         struct candidate *winner = run->keys[i].winner;
 
         if (!winner)
             continue;
-        winner->shard = number_key_shard(winner->row.hash, acceptance->client->shard_count);
+        winner->shard = number_key_shard(winner->row.hash, shard_count);
+        rows[count] = &run->keys[i].row;
         winners[count++] = winner;
-        rc = row_save(tx, acceptance->client->id, &winner->row, err);
     }
+    rc = rows_save(tx, acceptance->client->id, rows, count, err);
     /* Shards in one order for all, so that no two wait for each other. */
-    for (uint32_t shard = 0; shard < acceptance->client->shard_count && !rc; shard++)
-        rc = append_shard(tx, run, shard, elements, winners, count, err);
+    for (uint32_t shard = 0; shard < shard_count && !rc; shard++)
+        rc = append_shard(tx, acceptance, shard, elements, winners, count, err);
     return rc;
 }
 
@@ -297,7 +304,6 @@ int accept_documents(struct store_tx *tx, void *arg, struct err *err)
     struct run run = {.acceptance = acceptance, .arena = arena_new()};
     int rc;
 
-    acceptance->has_grown = false;
     run.keys = arena_array(run.arena, acceptance->count, sizeof(*run.keys));
     run.key_of = arena_array(run.arena, acceptance->count, sizeof(*run.key_of));
     rc = client_confirm(tx, acceptance->client, err);
@@ -309,10 +315,7 @@ int accept_documents(struct store_tx *tx, void *arg, struct err *err)
     }
     if (!rc)
         rc = write_winners(tx, &run, err);
-    if (!rc && run.grown.count) {
-        acceptance->has_grown = true;
-        rc = client_touch(tx, acceptance->client->id, err);
-    }
+    acceptance->has_grown = !rc && run.grown.count;
     share_places(&run);
     arena_free(run.arena);
     return rc;
