@@ -68,6 +68,9 @@ static const struct command_option epoch_switch_options[] = {
 static const struct command_option epoch_rollback_options[] = {
     QUEUE_CLIENT, EPOCH_EPOCH, {NULL, NULL, NULL}};
 
+static const struct command_option numerator_export_options[] = {
+    QUEUE_CLIENT, {"shard", "NUMBER", "Which of its shards (default: 0)."}, {NULL, NULL, NULL}};
+
 static const struct command_option queue_list_options[] = {
     {"client", "NAME", "Only this client's (of failed documents, default: default)."},
     {"failed", NULL, "The documents that could not be indexed, instead of the lanes."},
@@ -444,6 +447,35 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_key_revoke},
+    {.name = "numerator compat",
+     .summary = "tell whether data by position fits a state of numbers",
+     .arguments = "STATE DATA",
+     .details = "Each is the file of a state, or a version T.S.V.G. Data fits when T, S and V are "
+                "the state's, and its G is not greater. Exits with 1 when it does not.",
+     .example = "torg numerator compat 1.4.0.17 1.4.0.12",
+     .argument_min = 2,
+     .argument_max = 2,
+     .run = cmd_numerator_compat},
+    {.name = "numerator export",
+     .summary = "write the permanent numbers of a shard to a file",
+     .arguments = "FILE",
+     .details =
+         "On one snapshot; the file is whole or not there. Works on the data directory, while "
+         "no server runs on it.",
+     .example = "torg numerator export --client shop --shard 0 shop-0.numbers",
+     .options = numerator_export_options,
+     .flags = ASKING & ~COMMAND_JSON,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_numerator_export},
+    {.name = "numerator show",
+     .summary = "check the file of a state of numbers, and tell what it has",
+     .arguments = "FILE",
+     .details = "A torn or damaged file is refused, with the place.",
+     .example = "torg numerator show shop-0.numbers",
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_numerator_show},
     {.name = "offers counters",
      .summary = "recount the cabinets' lists, counts and totals, and put them right",
      .arguments = "",
