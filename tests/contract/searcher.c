@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "messages.h"
+#include "index_messages.h"
 #include "searcher/follower.h"
 #include "test_dir.h"
 
