@@ -68,7 +68,6 @@ struct indexer {
     struct pending pending;
     struct told_epoch told[EPOCHS_MAX];
     int64_t item_us; /* what an element takes, about: bounds batches of backfill */
-    int64_t swept_us;
     struct indexer_metrics metrics;
 };
 
