@@ -35,6 +35,30 @@ static const struct command_option composer_replay_options[] = {
         "client", "NAME", "Whose documents (default: default)."                                    \
     }
 
+#define EPOCH_FIELD                                                                                \
+    {                                                                                              \
+        "field", "NAME=TYPE",                                                                      \
+            "A field that is to have another type, or is new; may be said several times."          \
+    }
+#define EPOCH_SCHEMA                                                                               \
+    {                                                                                              \
+        "schema", "FILE", "The same as JSON, with options: {\"fields\": [{\"name\", \"type\"}]}."  \
+    }
+#define EPOCH_EPOCH                                                                                \
+    {                                                                                              \
+        "epoch", "NUMBER", "Do it only if it is about this epoch."                                 \
+    }
+static const struct command_option epoch_schema_options[] = {
+    QUEUE_CLIENT, EPOCH_FIELD, EPOCH_SCHEMA, {NULL, NULL, NULL}};
+static const struct command_option epoch_status_options[] = {QUEUE_CLIENT, {NULL, NULL, NULL}};
+static const struct command_option epoch_switch_options[] = {
+    QUEUE_CLIENT,
+    EPOCH_EPOCH,
+    {"force", NULL, "Although something is missing in it."},
+    {NULL, NULL, NULL}};
+static const struct command_option epoch_rollback_options[] = {
+    QUEUE_CLIENT, EPOCH_EPOCH, {NULL, NULL, NULL}};
+
 static const struct command_option queue_list_options[] = {
     {"client", "NAME", "Only this client's (of failed documents, default: default)."},
     {"failed", NULL, "The documents that could not be indexed, instead of the lanes."},
@@ -220,6 +244,61 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_catalog_apply},
+    {.name = "epoch plan",
+     .summary = "tell which documents another schema would refuse",
+     .arguments = "",
+     .details =
+         "Checks all stored documents of the client with the schema of its epoch, changed by "
+         "--field and --schema, and lists the reasons of those that do not fit. Nothing is "
+         "changed. Works through the server that runs on the data directory, or on the "
+         "directory itself when none runs.",
+     .example = "torg epoch plan --field price=decimal\n"
+                "torg epoch plan --client shop --schema schema.json --json",
+     .options = epoch_schema_options,
+     .flags = ASKING,
+     .run = cmd_epoch_plan},
+    {.name = "epoch rollback",
+     .summary = "let searches ask the epoch before again",
+     .arguments = "",
+     .details =
+         "The two change places; done again, it is the way forward. Documents are written to "
+         "the newer one all the time, and to the other where they fit it. Kept in the audit "
+         "log.",
+     .example = "torg epoch rollback --client shop",
+     .options = epoch_rollback_options,
+     .flags = ASKING,
+     .run = cmd_epoch_rollback},
+    {.name = "epoch start",
+     .summary = "begin an epoch with another schema, beside the one that serves",
+     .arguments = "",
+     .details = "From now on documents are sent to both, and what is stored is poured into the new "
+                "one, in the lane backfill, which never delays the others. An epoch that was kept "
+                "for the way back is given up. Without --field and --schema the index is made anew "
+                "with the same schema. Kept in the audit log.",
+     .example = "torg epoch start --field price=decimal",
+     .options = epoch_schema_options,
+     .flags = ASKING,
+     .run = cmd_epoch_start},
+    {.name = "epoch status",
+     .summary = "show the epochs of a client, and what the one that is built waits for",
+     .arguments = "",
+     .details =
+         "By shard: stored documents that were poured, that do not fit, that wait to be sent; "
+         "records of its index topic, and how many searchers have all of it.",
+     .example = "torg epoch status --client shop",
+     .options = epoch_status_options,
+     .flags = ASKING,
+     .run = cmd_epoch_status},
+    {.name = "epoch switch",
+     .summary = "let searches and writes go to the epoch that is built",
+     .arguments = "",
+     .details = "Refused, with the reason, while something is missing in it. One transaction; the "
+                "epoch before is kept, filled, for torg epoch rollback. Documents that name it are "
+                "refused from now on. Kept in the audit log.",
+     .example = "torg epoch switch --epoch 2",
+     .options = epoch_switch_options,
+     .flags = ASKING,
+     .run = cmd_epoch_switch},
     {.name = "feed import",
      .summary = "bring a seller's offers in line with a feed file",
      .arguments = "FILE|URL|-",

@@ -163,6 +163,7 @@ int role_searcher_start(struct process *process, struct err *err)
                                  .store = process->backends.store,
                                  .key_state = key_state,
                                  .key_state_arg = process->backends.store};
+    process->front = &searcher.front;
     service = searcher_service(&searcher);
     server_add_service(process->server, &service);
     return 0;

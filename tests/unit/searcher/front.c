@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "messages.h"
@@ -562,5 +564,6 @@ int main(void)
         cmocka_unit_test(a_cursor_knows_its_epoch),
     };
 
+    log_setup(LOG_FORMAT_HUMAN, LOG_LEVEL_ERROR, STDERR_FILENO);
     return cmocka_run_group_tests_name("front", tests, NULL, NULL);
 }
