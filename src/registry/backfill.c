@@ -21,7 +21,8 @@ int backfill_begin(struct store_tx *tx, const struct client_view *client, int64_
         params[3].integer = first == INT64_MIN ? first : first - 1;
         rc = store_exec(tx,
                         "INSERT INTO registry_backfill (client_id, epoch, shard, hash, is_done, "
-                        "poured_count, refused_count, end_idx) VALUES ($1, $2, $3, $4, 0, 0, 0, 0)",
+                        "poured_count, refused_count, late_count, end_idx) "
+                        "VALUES ($1, $2, $3, $4, 0, 0, 0, 0, 0)",
                         params, 4, NULL, err);
     }
     return rc;
@@ -37,12 +38,13 @@ static int take_backfill(void *arg, const struct store_value *columns, size_t co
 {
     struct finding *finding = arg;
 
-    assert(column_count == 5);
+    assert(column_count == 6);
     *finding->backfill = (struct backfill){.hash = columns[0].integer,
                                            .is_done = columns[1].integer != 0,
                                            .poured_count = columns[2].integer,
                                            .refused_count = columns[3].integer,
-                                           .end_idx = columns[4].integer};
+                                           .late_count = columns[4].integer,
+                                           .end_idx = columns[5].integer};
     finding->found = true;
     return 0;
 }
@@ -57,7 +59,7 @@ int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_
 
     *backfill = (struct backfill){0};
     rc = store_query(tx,
-                     "SELECT hash, is_done, poured_count, refused_count, end_idx "
+                     "SELECT hash, is_done, poured_count, refused_count, late_count, end_idx "
                      "FROM registry_backfill WHERE client_id = $1 AND epoch = $2 AND shard = $3",
                      params, 3, take_backfill, &finding, err);
     *found = finding.found;
@@ -84,4 +86,16 @@ int backfill_move(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_
                      " is not where it was",
                      epoch, shard, client_id);
     return rc;
+}
+
+int backfill_add_late(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
+                      int64_t count, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(epoch),
+                                         STORE_V_INT(shard), STORE_V_INT(count)};
+
+    return store_exec(tx,
+                      "UPDATE registry_backfill SET late_count = late_count + $4 "
+                      "WHERE client_id = $1 AND epoch = $2 AND shard = $3",
+                      params, 4, NULL, err);
 }

@@ -15,7 +15,8 @@ struct backfill {
     bool is_done;
     int64_t poured_count;
     int64_t refused_count;
-    int64_t end_idx; /* of the last element; 0: there is none */
+    int64_t late_count; /* writes since the epoch began that do not fit it */
+    int64_t end_idx;    /* of the last element; 0: there is none */
 };
 
 /* Rows for all shards, at their beginnings. */
@@ -26,5 +27,8 @@ int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_
 /* ERR_STALE: it is not at from any more. */
 int backfill_move(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
                   int64_t from, const struct backfill *to, struct err *err);
+/* Counts late ones; an epoch that is gone is fine. */
+int backfill_add_late(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
+                      int64_t count, struct err *err);
 
 #endif

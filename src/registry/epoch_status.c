@@ -89,6 +89,7 @@ static int tell_shard(struct store_tx *tx, const struct looking *looking, int64_
     told->shard = shard;
     told->poured_count = backfill.poured_count;
     told->refused_count = backfill.refused_count;
+    told->late_count = backfill.late_count;
     told->is_poured = backfill.is_done;
     told->backfill_offset = lane.offset;
     told->backfill_end = lane.end;

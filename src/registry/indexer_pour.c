@@ -129,17 +129,6 @@ static int append_chunk(struct store_tx *tx, void *arg, struct err *err)
     return rc;
 }
 
-static const struct epoch_view *built_epoch(const struct indexer *indexer)
-{
-    for (uint32_t i = 0; indexer->client && i < indexer->client->epoch_count; i++) {
-        const struct epoch_view *epoch = &indexer->client->epochs[i];
-
-        if (epoch->state == TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING)
-            return epoch;
-    }
-    return NULL;
-}
-
 static int pour_chunk(struct pouring *pouring, struct err *err)
 {
     struct indexer *indexer = pouring->indexer;
@@ -166,7 +155,8 @@ static int pour_chunk(struct pouring *pouring, struct err *err)
 
 int indexer_pour(struct indexer *indexer, bool *is_poured, struct err *err)
 {
-    const struct epoch_view *epoch = built_epoch(indexer);
+    uint32_t at = built_place(indexer->client);
+    const struct epoch_view *epoch = at < EPOCHS_MAX ? &indexer->client->epochs[at] : NULL;
     struct pouring pouring = {.indexer = indexer, .epoch = epoch};
     int rc;
 

@@ -304,14 +304,15 @@ static const char *state_name(Torg__V1__IndexMap__Epoch__State state)
 
 static void print_shards(const Torg__V1__EpochState *epoch, const Torg__V1__Freshness *freshness)
 {
-    printf("\nepoch %" PRId64 "\n%5s %10s %10s %8s %8s %8s %10s  %s\n", epoch->epoch, "SHARD",
-           "POURED", "REFUSED", "DONE", "BACKFILL", "MAIN", "INDEX", "SEARCHERS");
+    printf("\nepoch %" PRId64 "\n%5s %9s %8s %6s %5s %8s %6s %9s  %s\n", epoch->epoch, "SHARD",
+           "POURED", "REFUSED", "LATE", "DONE", "BACKFILL", "MAIN", "INDEX", "SEARCHERS");
     for (size_t i = 0; i < epoch->n_shards; i++) {
         const Torg__V1__EpochShard *shard = epoch->shards[i];
         struct readiness readiness = readiness_of(freshness, epoch->epoch, shard);
 
-        printf("%5u %10" PRId64 " %10" PRId64 " %8s %8" PRId64 " %8" PRId64 " %10" PRIu64 "  ",
-               shard->shard, shard->poured_count, shard->refused_count,
+        printf("%5u %9" PRId64 " %8" PRId64 " %6" PRId64 " %5s %8" PRId64 " %6" PRId64 " %9" PRIu64
+               "  ",
+               shard->shard, shard->poured_count, shard->refused_count, shard->late_count,
                shard->is_poured ? "yes" : "no", shard->backfill_end - shard->backfill_offset,
                shard->main_lag, shard->index_end);
         if (freshness)

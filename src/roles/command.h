@@ -127,6 +127,9 @@ enum exit_code cmd_key_create(const struct invocation *invocation);
 enum exit_code cmd_key_list(const struct invocation *invocation);
 enum exit_code cmd_key_revoke(const struct invocation *invocation);
 enum exit_code cmd_migrate(const struct invocation *invocation);
+enum exit_code cmd_numerator_compat(const struct invocation *invocation);
+enum exit_code cmd_numerator_export(const struct invocation *invocation);
+enum exit_code cmd_numerator_show(const struct invocation *invocation);
 enum exit_code cmd_offers_counters(const struct invocation *invocation);
 enum exit_code cmd_queue_drop(const struct invocation *invocation);
 enum exit_code cmd_queue_list(const struct invocation *invocation);
@@ -136,7 +139,9 @@ enum exit_code cmd_serve(const struct invocation *invocation);
 enum exit_code cmd_status(const struct invocation *invocation);
 enum exit_code cmd_topic_list(const struct invocation *invocation);
 enum exit_code cmd_topic_read(const struct invocation *invocation);
+enum exit_code cmd_trace(const struct invocation *invocation);
 enum exit_code cmd_up(const struct invocation *invocation);
+enum exit_code cmd_verify(const struct invocation *invocation);
 enum exit_code cmd_version(const struct invocation *invocation);
 
 #endif

@@ -517,7 +517,9 @@ int front_search(const struct front *front, const char *client,
                  const Torg__V1__SearchRequest *request, int64_t deadline_us, struct arena *arena,
                  Torg__V1__SearchResponse *response, struct err *err)
 {
-    const struct index_view *view = follower_view(front->follower);
+    const struct index_view *view = request->n_wait
+                                        ? follower_view_with(front->follower, client, deadline_us)
+                                        : follower_view(front->follower);
     struct searching searching = {.front = front,
                                   .query = request->query,
                                   .deadline_us = deadline_us,

@@ -346,12 +346,16 @@ static void what_does_not_fit_is_counted_and_left_out(void **state)
     assert_int_equal(send("plain", 1, 0, keyword("colour", "red"))->kind,
                      TORG__V1__VERDICT__KIND__ACCEPTED);
     indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
     start(field("price", TORG__V1__SCHEMA_FIELD__TYPE__POINT));
     run_all(indexer);
     status = status_now();
     assert_true(status.is_safe);
     assert_int_equal(status.epochs[1]->shards[0]->refused_count, 20);
     assert_int_equal(status.epochs[1]->shards[0]->poured_count, 1);
+    place_put(&place, LANE_MAIN, "doc-1", 2, 5); /* in the old form */
+    run_all(indexer);
+    assert_int_equal(status_now().epochs[1]->shards[0]->late_count, 1);
     shelf_follow(&new_shelf, &place);
     assert_int_equal(shelf_count(&new_shelf), 1);
     shelves_equal_registry(&old_shelf, 1, &place);
@@ -379,6 +383,35 @@ static void what_can_be_read_as_the_new_type_is(void **state)
     shelves_equal_registry(&new_shelf, 1, &place);
     assert_int_equal(shelf_find(&new_shelf, "doc-7")->price, 700);
     assert_int_equal(shelf_find(&new_shelf, "later")->price, 500);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+/* What an epoch has of a document is as the registry has it, or it is not there. */
+static void a_write_that_does_not_fit_takes_the_older_one_away(void **state)
+{
+    struct indexer *indexer;
+
+    begin(state, 1);
+    assert_int_equal(send("a", 1, 0, keyword("colour", "7"))->kind,
+                     TORG__V1__VERDICT__KIND__ACCEPTED);
+    indexer = place_indexer(&place, 0, 1);
+    start(field("colour", TORG__V1__SCHEMA_FIELD__TYPE__INTEGER));
+    run_all(indexer);
+    shelf_follow(&new_shelf, &place);
+    assert_int_equal(shelf_find(&new_shelf, "a")->price, 7);
+    send("a", 2, 0, keyword("colour", "red"));
+    send("b", 1, 0, keyword("colour", "red"));
+    run_all(indexer);
+    shelf_follow(&new_shelf, &place);
+    assert_null(shelf_find(&new_shelf, "a"));
+    assert_null(shelf_find(&new_shelf, "b"));
+    shelves_equal_registry(&old_shelf, 1, &place);
+    send("a", 3, 0, keyword("colour", "8"));
+    run_all(indexer);
+    shelf_follow(&new_shelf, &place);
+    assert_int_equal(shelf_find(&new_shelf, "a")->price, 8);
+    assert_int_equal(status_now().epochs[1]->shards[0]->late_count, 2);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -594,6 +627,8 @@ static const struct test_case {
     {"the_next_epoch_gives_up_the_kept_one", the_next_epoch_gives_up_the_kept_one},
     {"what_does_not_fit_is_counted_and_left_out", what_does_not_fit_is_counted_and_left_out},
     {"what_can_be_read_as_the_new_type_is", what_can_be_read_as_the_new_type_is},
+    {"a_write_that_does_not_fit_takes_the_older_one_away",
+     a_write_that_does_not_fit_takes_the_older_one_away},
     {"a_document_of_the_new_epoch_goes_to_it_alone", a_document_of_the_new_epoch_goes_to_it_alone},
     {"a_field_that_joins_meanwhile_joins_the_new_epoch_too",
      a_field_that_joins_meanwhile_joins_the_new_epoch_too},

@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "messages.h"
+#include "index_messages.h"
 #include "model/change_token.h"
 #include "net/json.h"
 
@@ -134,7 +134,8 @@ static const char *const filters[] = {
     "{\"not\":{\"in\":{\"field\":\"seller\",\"values\":[\"seller1\",\"seller7\"]}}}",
     "{\"subtree\":{\"field\":\"category\",\"values\":[\"transport\"]}}",
     "{\"exists\":\"date\"}",
-    "{\"or\":{\"of\":[{\"exists\":\"weight\"},{\"in\":{\"field\":\"used\",\"values\":[\"true\"]}}]}}",
+    "{\"or\":{\"of\":[{\"exists\":\"weight\"},"
+    "{\"in\":{\"field\":\"used\",\"values\":[\"true\"]}}]}}",
     "{\"radius\":{\"field\":\"point\",\"center\":{\"latitude\":55.75,\"longitude\":37.65},"
     "\"meters\":4000}}",
 };
