@@ -201,7 +201,8 @@ static int run_round(struct batch *batch, bool fresh, bool *has_grown, bool *is_
         batch->round[i]->is_decided = false; /* what a run that was rolled back has said */
     for (size_t i = 0; i < batch->round_count && !rc; i++)
         batch->has_accepted = batch->has_accepted || batch->round[i]->idx;
-    batch->client_id = client ? client->id : 0;
+    if (client)
+        batch->client_id = client->id;
     *is_outrun = rc == ERR_CONFLICT;
     client_unref(client);
     return *is_outrun ? 0 : rc;
