@@ -46,6 +46,8 @@ static int pack(struct batch *batch, const struct client_view *client, struct ca
         return 0;
     rc = row_pack(batch->receiver->dictionaries, client->id, candidate->document, batch->arena,
                   &candidate->row, err);
+    if (!client->id)
+        candidate->row.packed = BYTES_EMPTY; /* once more when there is a client */
     if (candidate->row.status == ROW_TOMBSTONE)
         candidate->row.expires_us =
             clock_wall_us(batch->receiver->clock) + batch->receiver->tombstone_life_us;

@@ -169,11 +169,83 @@ static void a_restart_takes_what_is_left(void **state)
     close_place(&place);
 }
 
+/* --- a store that fails --- */
+
+static void open_faulty(struct topic_place *place)
+{
+    struct receiver *receiver = &place->registry.receiver;
+    struct err err = {0};
+
+    memset(place, 0, sizeof(*place));
+    place->arena = arena_new();
+    clock_manual_init(&place->registry.clock, INT64_C(1800000000000000));
+    if (store_open("fault:sqlite::memory:", &place->registry.store, &err) ||
+        store_migrate(place->registry.store, NULL, &err) ||
+        topics_open("memory:", NULL, &place->topics, &err))
+        fail_msg("%s", err.text);
+    *receiver = (struct receiver){.store = place->registry.store,
+                                  .clock = &place->registry.clock.base,
+                                  .shard_count = 1,
+                                  .tombstone_life_us = 1000 * (int64_t)SECOND_US};
+    receiver->clients = clients_new(receiver->store, receiver->clock);
+    receiver->dictionaries = dictionaries_new(receiver->store);
+    receiver->intake = intake_new(receiver->store);
+}
+
+static void what_fails_is_unavailable_and_sent_again(void **state)
+{
+    static const enum store_fault_point points[] = {STORE_FAULT_BEGIN, STORE_FAULT_EXEC,
+                                                    STORE_FAULT_COMMIT, STORE_FAULT_ACK};
+    struct topic_place place;
+    int64_t expected = 1;
+
+    open_faulty(&place);
+    expect_kind(
+        put_one(&place.registry, "shop", document_of(place.arena, "a", 1, "x", 1), place.arena),
+        TORG__V1__VERDICT__KIND__ACCEPTED);
+    for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+        bool is_lost_answer = points[i] == STORE_FAULT_ACK;
+        Torg__V1__RawDocument *document =
+            document_of(place.arena, "a", 2 + (int64_t)i, "x", (int64_t)i);
+
+        store_fault_arm(place.registry.store, points[i], 0, 1);
+        expect_kind(put_one(&place.registry, "shop", document, place.arena),
+                    TORG__V1__VERDICT__KIND__UNAVAILABLE);
+        expected += is_lost_answer;
+        assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry_queue"),
+                         expected);
+        clock_manual_advance(&place.registry.clock, 100);
+        expect_kind(put_one(&place.registry, "shop", document, place.arena),
+                    is_lost_answer ? TORG__V1__VERDICT__KIND__DUPLICATE
+                                   : TORG__V1__VERDICT__KIND__ACCEPTED);
+        expected += !is_lost_answer;
+    }
+    close_place(&place);
+}
+
+static void the_topic_waits_for_the_store(void **state)
+{
+    struct topic_place place;
+
+    open_faulty(&place);
+    for (int i = 0; i < 20; i++)
+        send(&place, "shop", LANE_MAIN,
+             document_of(place.arena, arena_printf(place.arena, "d%d", i), 1, "x", i));
+    store_fault_arm(place.registry.store, STORE_FAULT_COMMIT, 1, 3);
+    start_inbox(&place);
+    wait_for_all(&place);
+    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 20);
+    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry_queue"), 20);
+    close_place(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_are_taken_and_bad_ones_kept_apart),
         cmocka_unit_test(a_restart_takes_what_is_left),
+        cmocka_unit_test(what_fails_is_unavailable_and_sent_again),
+        cmocka_unit_test(the_topic_waits_for_the_store),
     };
 
     return cmocka_run_group_tests_name("registry topic", tests, NULL, NULL);
