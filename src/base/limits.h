@@ -386,7 +386,7 @@ enum {
     SPELL_TEXT_SIZE_MAX = 8 << 10,       /* of a query, as QUERY_TEXT_SIZE_MAX */
     SPELL_LEARN_SIZE_MAX = 256 << 10,    /* of one title or value */
     SPELL_WORD_SIZE_MAX = 32,            /* letters; longer ones are not anybody's words */
-    SPELL_WORD_COUNT_MAX = 1 << 20,      /* base and live: 250 MB; further words are not learnt */
+    SPELL_WORD_COUNT_MAX = 1 << 20,      /* base and live: 300 MB; further words are not learnt */
     SPELL_PAIR_COUNT_MAX = 2 << 20,      /* 32 MB; then rare pairs are forgotten */
     SPELL_NEAR_COUNT_MAX = 2048,         /* words within two edits that are looked at */
     SPELL_CANDIDATE_COUNT_MAX = 16,      /* meanings of a word that are weighed in its context */
@@ -436,15 +436,15 @@ enum {
     STORED_SAMPLE_SIZE = 2 << 20,       /* of records a dictionary is trained with */
     STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
     /* ---- numerator ---- */
-    NUMBER_EXTENT_SIZE = 4096,    /* numbers of a placement class that lie together: a window */
-    NUMBER_CLASS_COUNT_MAX = 256, /* of a shard: each may leave most of an extent empty */
-    NUMBER_CLASS_SIZE_MAX = 40,   /* bytes of a class's name */
-    NUMBER_KEY_SIZE_MAX = 1024,   /* bytes: four parts of a pk's size, and some */
-    NUMBER_ID_END = 1 << 30,      /* numbers of a shard: the index has columns by position */
-    NUMBER_SHARD_COUNT_MAX = 4096, /* of a collection; a topic has 256 partitions */
+    NUMBER_EXTENT_SIZE = 4096,      /* numbers of a placement class that lie together: a window */
+    NUMBER_CLASS_COUNT_MAX = 256,   /* of a shard: each may leave most of an extent empty */
+    NUMBER_CLASS_SIZE_MAX = 40,     /* bytes of a class's name */
+    NUMBER_KEY_SIZE_MAX = 1024,     /* bytes: four parts of a pk's size, and some */
+    NUMBER_ID_END = 1 << 30,        /* numbers of a shard: the index has columns by position */
+    NUMBER_SHARD_COUNT_MAX = 4096,  /* of a collection; a topic has 256 partitions */
     NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
     NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
-    NUMBER_LOAD_COUNT = 2000,     /* rows of one read when what is free is loaded */
+    NUMBER_LOAD_COUNT = 2000,       /* rows of one read when what is free is loaded */
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */
