@@ -148,7 +148,7 @@ enum {
     GUNZIP_FREE_SIZE = 16 << 20,       /* ... and this much is not worth a question */
     RPC_STREAM_IDLE_MS = 300 * 1000,   /* nothing moved: a server may be deleting a large feed */
     /* ---- store ---- */
-    STORE_PARAM_COUNT_MAX = 64, /* of a statement; arrays of them live on stacks */
+    STORE_PARAM_COUNT_MAX = 512, /* of a statement over many rows; arrays of them live on stacks */
     STORE_COLUMN_COUNT_MAX = 64,
     STORE_SQL_SIZE_MAX = 64 << 10,
     STORE_VALUE_SIZE_MAX = 16 << 20, /* an offer is 100 KB; bigger things belong into blob */
@@ -273,6 +273,8 @@ enum {
     DOCUMENT_INBOX_RETRY_MS = 500,      /* after a failure of the store or of the topics */
     DOCUMENT_TOPIC_PARTITION_COUNT = 8, /* of `documents`, if it is not there yet */
     DOCUMENT_TOPIC_RETENTION_S = 7 * 24 * 3600, /* a receiver stopped for longer misses some */
+    INTAKE_GATE_COUNT = 8,          /* clients are spread over so many, each has one transaction */
+    INTAKE_COUNT_MAX = 1000,        /* documents of calls that are decided on together */
     SWEEP_CHUNK_COUNT = 200,        /* ends of documents in one transaction: 5 ms of the writer */
     SWEEP_PERIOD_MS = 1000,         /* how late an end is seen */
     SWEEP_DELAY_S = 3600,           /* a tombstone that is still needed is looked at again after */
@@ -357,6 +359,19 @@ enum {
     COMPOSER_KNOWN_COUNT_MAX = 10000, /* parked offers whose news are noticed at once */
     COMPOSER_REASON_SIZE_MAX = 400,
     COMPOSER_PAGE_COUNT = 50, /* of parked offers; at most ten times as many */
+    /* ---- search ---- */
+    SEARCH_DEADLINE_MS = 3000,  /* unless the caller wants it sooner */
+    SEARCH_TEXT_SIZE_MAX = 400, /* a line somebody typed */
+    SEARCH_PAGE_COUNT = 20,     /* offers of a page, unless the request says */
+    SEARCH_PAGE_COUNT_MAX = 100,
+    SEARCH_FILTER_COUNT_MAX = 50,   /* chosen by a buyer */
+    SEARCH_VALUE_COUNT_MAX = 200,   /* of one filter */
+    SEARCH_OFFERED_COUNT_MAX = 24,  /* filters of attributes that are offered: a screen or two */
+    SEARCH_FACET_VALUE_COUNT = 100, /* values of a filter that are offered */
+    SEARCH_TREE_COUNT = 2000,       /* categories that are counted */
+    SEARCH_CATEGORY_COUNT = 50,     /* of them told to the page */
+    SEARCH_FRAGMENT_SIZE = 160,     /* of a description, with the words marked */
+    SEARCH_SHARE_MIN_PERCENT = 50,  /* of the hits have the attribute: its filter is offered */
     /* ---- query ---- */
     QUERY_STAGE_COUNT_MAX = 8,           /* of one request */
     QUERY_FILTER_DEPTH_MAX = 16,         /* and, or, not inside each other */
@@ -420,6 +435,13 @@ enum {
     FAILED_PAGE_COUNT = 50,           /* of one answer, unless said */
     FAILED_PAGE_COUNT_MAX = 1000,
     FAILED_REPLAY_COUNT = 1000, /* replayed by one transaction */
+    POUR_COUNT = 250,           /* stored documents put into a backfill at once: some 10 ms */
+    POUR_LANE_COUNT_MAX = 2000, /* elements of the lane; then it is waited for */
+    POUR_BUSY_MS = 500,         /* main has more all the time: so often nevertheless */
+    PLAN_COUNT = 5000,          /* documents checked by one call of a plan ... */
+    PLAN_PAGE_COUNT = 250,      /* ... read so many at a time */
+    PLAN_REASON_COUNT_MAX = 50, /* different reasons that are told */
+    PLAN_SAMPLE_COUNT = 5,      /* documents named for each */
     /* ---- index: shard ---- */
     SHARD_SEGMENT_COUNT_MAX = 40,  /* parts of a snapshot; then applying waits for merges */
     SHARD_MERGE_COUNT = 8,         /* segments of about one size are merged into one */
@@ -445,6 +467,18 @@ enum {
     NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
     NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
     NUMBER_LOAD_COUNT = 2000,       /* rows of one read when what is free is loaded */
+    /* ---- searcher: arrivals ---- */
+    SEARCHER_ARRIVAL_COUNT = 1 << 15, /* documents whose times are kept, of a shard: half a MB */
+    SEARCHER_SHOWING_COUNT = 1 << 13, /* moments of showing: a minute or so under load */
+    /* ---- inspect ---- */
+    VERIFY_ROW_COUNT = 200,            /* rows of one step of a check: 20 MB at the most */
+    VERIFY_REBUILD_COUNT = 500,        /* the same of a rebuild, each of which is let go at once */
+    VERIFY_FINDING_COUNT_MAX = 100,    /* of one step; all are counted */
+    VERIFY_SETTLE_MS = 10 * 1000,      /* changes on their way have got there by then */
+    VERIFY_SETTLE_MS_MAX = 20 * 1000,  /* a caller waits 30 s for an answer */
+    VERIFY_REQUEST_SIZE_MAX = 4 << 10, /* to another searcher: names and numbers */
+    VERIFY_PEER_MS = 25 * 1000,        /* for its answer; less than a caller waits */
+    REBUILD_IDLE_MS = 60 * 1000,       /* a rebuild whose caller has gone holds a shard's memory */
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */

@@ -27,8 +27,8 @@ struct run {
 
 /* --- schema --- */
 
-static int insert_field(struct store_tx *tx, int64_t client_id, const struct new_field *field,
-                        struct arena *arena, struct err *err)
+int schema_insert(struct store_tx *tx, int64_t client_id, const struct new_field *field,
+                  struct arena *arena, struct err *err)
 {
     const Torg__V1__SchemaField *message = schema_field_message(&field->field, arena);
     struct buf wire = BUF_INIT(1024);
@@ -62,6 +62,47 @@ static uint32_t next_number(const struct client_view *client, const struct new_f
     return number;
 }
 
+static bool has_room(const struct epoch_view *epoch, const struct new_fields *grown,
+                     const struct epoch_field *field)
+{
+    uint32_t text_count = 0;
+
+    if (field->number > DOCUMENT_SCHEMA_COUNT_MAX)
+        return false;
+    for (uint32_t i = 0; i < epoch->field_count; i++)
+        text_count += epoch->fields[i].type == TORG__V1__SCHEMA_FIELD__TYPE__TEXT;
+    for (uint32_t i = 0; i < grown->count; i++)
+        text_count += grown->list[i].epoch == epoch->epoch &&
+                      grown->list[i].field.type == TORG__V1__SCHEMA_FIELD__TYPE__TEXT;
+    return field->type != TORG__V1__SCHEMA_FIELD__TYPE__TEXT ||
+           text_count < DOCUMENT_TEXT_FIELD_COUNT_MAX;
+}
+
+/* A field that is new in an epoch is new in those that began after it, too: what was written for
+ * the one fits the others. One that cannot take it is left as it is. */
+static int grow_later(struct store_tx *tx, const struct client_view *client,
+                      const struct new_field *field, struct new_fields *grown, struct arena *arena,
+                      struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < client->epoch_count && !rc; i++) {
+        const struct epoch_view *epoch = &client->epochs[i];
+        struct new_field later = *field;
+
+        later.epoch = epoch->epoch;
+        if (epoch->epoch <= field->epoch || epoch_find_field(epoch, bytes_of(field->field.name)) ||
+            new_fields_find(grown, epoch->epoch, bytes_of(field->field.name), field->hash))
+            continue;
+        later.field.number = next_number(client, grown, epoch->epoch);
+        if (!has_room(epoch, grown, &later.field))
+            continue;
+        rc = schema_insert(tx, client->id, &later, arena, err);
+        new_fields_add(grown, &later, arena);
+    }
+    return rc;
+}
+
 int schema_grow(struct store_tx *tx, const struct client_view *client,
                 const struct new_fields *fields, struct new_fields *grown, struct arena *arena,
                 struct err *err)
@@ -73,9 +114,15 @@ int schema_grow(struct store_tx *tx, const struct client_view *client,
 
         if (new_fields_find(grown, field.epoch, bytes_of(field.field.name), field.hash))
             continue;
+        if (!grown->count)
+            rc = client_touch(tx, client->id, err);
+        if (rc)
+            return rc;
         field.field.number = next_number(client, grown, field.epoch);
-        rc = insert_field(tx, client->id, &field, arena, err);
+        rc = schema_insert(tx, client->id, &field, arena, err);
         new_fields_add(grown, &field, arena);
+        if (!rc)
+            rc = grow_later(tx, client, &field, grown, arena, err);
     }
     return rc;
 }
@@ -165,11 +212,10 @@ static int load_keys(struct store_tx *tx, struct run *run, struct err *err)
 
 /* --- writing --- */
 
-static int append_shard(struct store_tx *tx, struct run *run, uint32_t shard,
+static int append_shard(struct store_tx *tx, const struct acceptance *acceptance, uint32_t shard,
                         struct queue_element *elements, struct candidate **winners, size_t count,
                         struct err *err)
 {
-    const struct acceptance *acceptance = run->acceptance;
     size_t of_shard = 0;
     int rc;
 
@@ -193,24 +239,28 @@ static int append_shard(struct store_tx *tx, struct run *run, uint32_t shard,
 static int write_winners(struct store_tx *tx, struct run *run, struct err *err)
 {
     const struct acceptance *acceptance = run->acceptance;
+    uint32_t shard_count = acceptance->client->shard_count;
     struct candidate **winners =
         arena_array(run->arena, acceptance->count, sizeof(struct candidate *));
+    const struct row **rows =
+        arena_array(run->arena, acceptance->count, sizeof(const struct row *));
     struct queue_element *elements = arena_array(run->arena, acceptance->count, sizeof(*elements));
     size_t count = 0;
-    int rc = 0;
+    int rc;
 
-    for (size_t i = 0; i < acceptance->count && !rc; i++) {
+    for (size_t i = 0; i < acceptance->count; i++) {
         struct candidate *winner = run->keys[i].winner;
 
         if (!winner)
             continue;
-        winner->shard = number_key_shard(winner->row.hash, acceptance->client->shard_count);
+        winner->shard = number_key_shard(winner->row.hash, shard_count);
+        rows[count] = &run->keys[i].row;
         winners[count++] = winner;
-        rc = row_save(tx, acceptance->client->id, &winner->row, err);
     }
+    rc = rows_save(tx, acceptance->client->id, rows, count, err);
     /* Shards in one order for all, so that no two wait for each other. */
-    for (uint32_t shard = 0; shard < acceptance->client->shard_count && !rc; shard++)
-        rc = append_shard(tx, run, shard, elements, winners, count, err);
+    for (uint32_t shard = 0; shard < shard_count && !rc; shard++)
+        rc = append_shard(tx, acceptance, shard, elements, winners, count, err);
     return rc;
 }
 
@@ -254,7 +304,6 @@ int accept_documents(struct store_tx *tx, void *arg, struct err *err)
     struct run run = {.acceptance = acceptance, .arena = arena_new()};
     int rc;
 
-    acceptance->has_grown = false;
     run.keys = arena_array(run.arena, acceptance->count, sizeof(*run.keys));
     run.key_of = arena_array(run.arena, acceptance->count, sizeof(*run.key_of));
     rc = client_confirm(tx, acceptance->client, err);
@@ -266,10 +315,7 @@ int accept_documents(struct store_tx *tx, void *arg, struct err *err)
     }
     if (!rc)
         rc = write_winners(tx, &run, err);
-    if (!rc && run.grown.count) {
-        acceptance->has_grown = true;
-        rc = client_touch(tx, acceptance->client->id, err);
-    }
+    acceptance->has_grown = !rc && run.grown.count;
     share_places(&run);
     arena_free(run.arena);
     return rc;

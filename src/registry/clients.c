@@ -265,6 +265,8 @@ int clients_obtain(struct clients *clients, const char *name, uint32_t shard_cou
         rc = client_check_name(name, err);
         if (!rc)
             rc = store_write(clients->store, make_client, &making, err);
+        if (rc == ERR_EXISTS) /* somebody was faster */
+            rc = 0;
         if (!rc)
             rc = clients_find(clients, name, true, client, err);
     }

@@ -42,7 +42,7 @@ const struct epoch_field *epoch_find_field(const struct epoch_view *epoch, struc
     return NULL;
 }
 
-static void make_slots(struct epoch_view *epoch, struct arena *arena)
+void epoch_make_slots(struct epoch_view *epoch, struct arena *arena)
 {
     uint32_t count = 4;
     uint16_t *slots;
@@ -154,7 +154,7 @@ static int load_fields(struct store_tx *tx, struct held_view *view, struct epoch
 
         memcpy(fields, loading.fields, epoch->field_count * sizeof(*fields));
         epoch->fields = fields;
-        make_slots(epoch, view->arena);
+        epoch_make_slots(epoch, view->arena);
     }
     free(loading.fields);
     return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clients_load.h - a client as the store has it, made into a view; for clients.c alone. */
+/* clients_load.h - a client as the store has it, made into a view. */
 #ifndef TORG_REGISTRY_CLIENTS_LOAD_H
 #define TORG_REGISTRY_CLIENTS_LOAD_H
 
@@ -24,5 +24,8 @@ struct client_loading {
 /* A transaction on struct client_loading; may be run again. */
 int client_load(struct store_tx *tx, void *arg, struct err *err);
 void held_view_free(struct held_view *view); /* NULL is fine */
+
+/* The table of names, of an epoch whose fields are there. */
+void epoch_make_slots(struct epoch_view *epoch, struct arena *arena);
 
 #endif

@@ -195,7 +195,7 @@ static int run_round(struct batch *batch, bool fresh, bool *has_grown, bool *is_
     acceptance.count = batch->round_count;
     acceptance.now_us = clock_wall_us(batch->receiver->clock);
     if (!rc && batch->round_count)
-        rc = store_write(batch->receiver->store, accept_documents, &acceptance, err);
+        rc = intake_accept(batch->receiver->intake, &acceptance, err);
     *has_grown = acceptance.has_grown;
     for (size_t i = 0; i < batch->round_count && rc; i++)
         batch->round[i]->is_decided = false; /* what a run that was rolled back has said */

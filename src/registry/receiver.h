@@ -15,6 +15,7 @@
 #include "base/violation.h"
 #include "coord/coord.h"
 #include "registry/clients.h"
+#include "registry/intake.h"
 #include "registry/queue.h"
 #include "registry/queue_bell.h"
 #include "registry/rows.h"
@@ -26,6 +27,7 @@ struct receiver {
     const struct clock *clock;
     struct clients *clients;
     struct dictionaries *dictionaries;
+    struct intake *intake;
     struct coord *coord;       /* told of new clients; may be NULL */
     struct queue_bell *bell;   /* of the indexer in this process; may be NULL */
     uint32_t shard_count;      /* of new clients */

@@ -94,9 +94,9 @@ static int grow(struct store_tx *tx, void *arg, struct err *err)
     struct new_fields grown = {0};
     int rc = client_confirm(tx, declaring->client, err);
 
-    if (!rc)
-        rc = schema_grow(tx, declaring->client, declaring->fields, &grown, declaring->arena, err);
-    return rc ? rc : client_touch(tx, declaring->client->id, err);
+    return rc ? rc
+              : schema_grow(tx, declaring->client, declaring->fields, &grown, declaring->arena,
+                            err);
 }
 
 static int declare_once(const struct receiver *receiver,

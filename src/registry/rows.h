@@ -34,7 +34,9 @@ int rows_find(struct store_tx *tx, int64_t client_id, const struct bytes *pks, s
 int rows_scan(struct store_tx *tx, int64_t client_id, int64_t after, int64_t last, size_t max,
               bool with_document, struct arena *arena, struct row **rows, size_t *count,
               struct err *err);
-int row_save(struct store_tx *tx, int64_t client_id, const struct row *row, struct err *err);
+/* Writes rows, each in the place of its key's; no key twice. */
+int rows_save(struct store_tx *tx, int64_t client_id, const struct row *const *rows, size_t count,
+              struct err *err);
 
 /* Dictionaries of all clients, loaded when they are met; any thread. */
 struct dictionaries;

@@ -54,31 +54,40 @@ static int find_due(struct store_tx *tx, const struct sweeping *sweeping, struct
 
 /* --- ends --- */
 
+static void make_tombstone(const struct sweeping *sweeping, struct row *row)
+{
+    row->order.modify_us++;
+    row->status = ROW_TOMBSTONE;
+    row->expires_us = sweeping->now_us + sweeping->receiver->tombstone_life_us;
+    row->packed = sweeping->tombstone.packed;
+    row->content = sweeping->tombstone.content;
+}
+
 /* All in the lane main: an end is not urgent, the index knows the time itself. */
 static int end_documents(struct store_tx *tx, struct sweeping *sweeping, struct due *due,
                          struct err *err)
 {
     const struct client_view *client = sweeping->client;
     struct queue_element *elements = arena_array(due->arena, due->count + 1, sizeof(*elements));
+    const struct row **ended = arena_array(due->arena, due->count + 1, sizeof(const struct row *));
     int rc = 0;
 
     for (uint32_t shard = 0; shard < client->shard_count && !rc; shard++) {
         size_t count = 0;
 
-        for (size_t i = 0; i < due->count && !rc; i++) {
-            struct row row = due->rows[i];
+        for (size_t i = 0; i < due->count; i++) {
+            struct row *row = &due->rows[i];
 
-            if (row.status != ROW_ALIVE || number_key_shard(row.hash, client->shard_count) != shard)
+            if (row->status != ROW_ALIVE ||
+                number_key_shard(row->hash, client->shard_count) != shard)
                 continue;
-            row.order.modify_us++;
-            row.status = ROW_TOMBSTONE;
-            row.expires_us = sweeping->now_us + sweeping->receiver->tombstone_life_us;
-            row.packed = sweeping->tombstone.packed;
-            row.content = sweeping->tombstone.content;
+            make_tombstone(sweeping, row);
+            ended[count] = row;
             elements[count++] = (struct queue_element){
-                .pk = row.pk, .order = row.order, .put_us = sweeping->now_us};
-            rc = row_save(tx, client->id, &row, err);
+                .pk = row->pk, .order = row->order, .put_us = sweeping->now_us};
         }
+        if (count)
+            rc = rows_save(tx, client->id, ended, count, err);
         if (count && !rc)
             rc = queue_append(tx, client->id, LANE_MAIN, shard, elements, count, err);
         sweeping->counts.ended += count;
@@ -190,9 +199,9 @@ static int sweep(struct store_tx *tx, void *arg, struct err *err)
     sweeping->counts = (struct sweep_counts){0};
     rc = find_due(tx, sweeping, due, err);
     if (!rc)
-        rc = end_documents(tx, sweeping, due, err);
-    if (!rc)
         rc = forget_tombstones(tx, sweeping, due, err);
+    if (!rc)
+        rc = end_documents(tx, sweeping, due, err);
     sweeping->found = due->count;
     arena_free(arena);
     return rc;

@@ -36,6 +36,7 @@ int role_receiver_start(struct process *process, struct err *err)
         .clock = process->clock,
         .clients = process->clients,
         .dictionaries = process->dictionaries,
+        .intake = intake_new(process->backends.store),
         .coord = process->backends.coord,
         .bell = &process->registry_bell,
         .shard_count = (uint32_t)config_number(process->config, SETTING_REGISTRY_SHARDS),
@@ -57,6 +58,8 @@ void role_receiver_stop(struct process *process)
     (void)process;
     keeper_stop(keeper);
     document_inbox_stop(inbox);
+    intake_free(receiver.intake);
+    receiver.intake = NULL;
     keeper = NULL;
     inbox = NULL;
 }

@@ -224,19 +224,30 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
     searching->asks[shard].request = request;
 }
 
-/* A request that is at fault is so for all shards; a token that does not come in time too. */
+/* A request that is at fault is so for all shards: one that alone does not know a field has not
+ * been told of it yet. A token that does not come in time is the search's end. */
 static int find_fault(const struct searching *searching, struct err *err)
 {
+    const struct gather_ask *fault = NULL;
+    bool has_answer = false;
+
     for (uint32_t i = 0; i < searching->client->shard_count; i++) {
         const struct gather_ask *ask = &searching->asks[i];
-        bool is_late = ask->err.code == ERR_TIMEOUT && searching->wait_counts[i];
 
-        if (ask->err.code == ERR_INVALID || ask->err.code == ERR_PRECONDITION || is_late) {
+        if (!ask->request)
+            continue;
+        has_answer = has_answer || !ask->err.code;
+        if (ask->err.code == ERR_INVALID || ask->err.code == ERR_PRECONDITION)
+            fault = ask;
+        if (ask->err.code == ERR_TIMEOUT && searching->wait_counts[i]) {
             *err = ask->err;
             return err->code;
         }
     }
-    return 0;
+    if (!fault || has_answer)
+        return 0;
+    *err = fault->err;
+    return err->code;
 }
 
 /* Those that did not answer are not asked again in this search. */
@@ -506,7 +517,9 @@ int front_search(const struct front *front, const char *client,
                  const Torg__V1__SearchRequest *request, int64_t deadline_us, struct arena *arena,
                  Torg__V1__SearchResponse *response, struct err *err)
 {
-    const struct index_view *view = follower_view(front->follower);
+    const struct index_view *view = request->n_wait
+                                        ? follower_view_with(front->follower, client, deadline_us)
+                                        : follower_view(front->follower);
     struct searching searching = {.front = front,
                                   .query = request->query,
                                   .deadline_us = deadline_us,

@@ -22,8 +22,8 @@ struct prepared {
     struct statement base;
     sqlite3_stmt *handle;
     int position_count;
-    uint8_t param_of[STORE_PARAM_COUNT_MAX]; /* position (from 0) → number of $n, less one */
-    size_t param_count;                      /* the highest n */
+    uint16_t param_of[STORE_PARAM_COUNT_MAX]; /* position (from 0) → number of $n, less one */
+    size_t param_count;                       /* the highest n */
     bool readonly;
 };
 
@@ -244,7 +244,7 @@ static int map_params(struct prepared *prepared, struct err *err)
             return err_set(err, ERR_INTERNAL,
                            "parameter %s: write $1, $2, … and casts as CAST($1 AS TEXT): %.150s",
                            name ? name : "?", prepared->base.sql);
-        prepared->param_of[i] = (uint8_t)(number - 1);
+        prepared->param_of[i] = (uint16_t)(number - 1);
         if (number > prepared->param_count)
             prepared->param_count = number;
     }

@@ -60,6 +60,7 @@ bool registry_place_open(struct registry_place *place, bool postgres)
                                         .clock = &place->clock.base,
                                         .clients = clients_new(place->store, &place->clock.base),
                                         .dictionaries = dictionaries_new(place->store),
+                                        .intake = intake_new(place->store),
                                         .shard_count = 1,
                                         .tombstone_life_us = 1000 * (int64_t)SECOND_US};
     return true;
@@ -75,6 +76,7 @@ void registry_place_forget(struct registry_place *place)
 
 void registry_place_close(struct registry_place *place)
 {
+    intake_free(place->receiver.intake);
     dictionaries_free(place->receiver.dictionaries);
     clients_free(place->receiver.clients);
     store_close(place->store);

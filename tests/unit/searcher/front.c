@@ -9,14 +9,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "messages.h"
+#include "index_messages.h"
 #include "model/change_token.h"
 #include "net/json.h"
 
@@ -132,7 +134,8 @@ static const char *const filters[] = {
     "{\"not\":{\"in\":{\"field\":\"seller\",\"values\":[\"seller1\",\"seller7\"]}}}",
     "{\"subtree\":{\"field\":\"category\",\"values\":[\"transport\"]}}",
     "{\"exists\":\"date\"}",
-    "{\"or\":{\"of\":[{\"exists\":\"weight\"},{\"in\":{\"field\":\"used\",\"values\":[\"true\"]}}]}}",
+    "{\"or\":{\"of\":[{\"exists\":\"weight\"},"
+    "{\"in\":{\"field\":\"used\",\"values\":[\"true\"]}}]}}",
     "{\"radius\":{\"field\":\"point\",\"center\":{\"latitude\":55.75,\"longitude\":37.65},"
     "\"meters\":4000}}",
 };
@@ -562,5 +565,6 @@ int main(void)
         cmocka_unit_test(a_cursor_knows_its_epoch),
     };
 
+    log_setup(LOG_FORMAT_HUMAN, LOG_LEVEL_ERROR, STDERR_FILENO);
     return cmocka_run_group_tests_name("front", tests, NULL, NULL);
 }

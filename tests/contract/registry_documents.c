@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* registry_documents.c - verdicts, schemas, ends and dictionaries of the registry, on every store.
+ */
+#include "contract/registry_fixture.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/limits.h"
+#include "model/change_token.h"
+#include "registry/dictionaries.h"
+#include "registry/moment.h"
+#include "registry/sweep.h"
+
+struct state {
+    bool postgres;
+};
+
+static void start(void **state, struct registry_place *place)
+{
+    if (!registry_place_open(place, ((const struct state *)*state)->postgres))
+        skip();
+}
+
+static Torg__V1__Verdict **put(struct registry_place *place, const char *client, enum lane lane,
+                               Torg__V1__RawDocument **documents, size_t count, struct arena *arena)
+{
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    if (receiver_put(&place->receiver, client, lane, documents, count, arena, &verdicts, &err))
+        fail_msg("%s", err.text);
+    return verdicts;
+}
+
+static struct change_token token_of(const Torg__V1__Verdict *verdict)
+{
+    struct change_token token = {0};
+    struct err err = {0};
+
+    if (change_token_parse(bytes_of(verdict->token), &token, &err))
+        fail_msg("%s", err.text);
+    return token;
+}
+
+static Torg__V1__RawField *with_text(struct arena *arena, Torg__V1__RawDocument *document,
+                                     const char *name, const char *text)
+{
+    Torg__V1__RawField *field = add_field(arena, document, name);
+
+    field->_text_case = TORG__V1__RAW_FIELD___TEXT_TEXT;
+    field->text = arena_strdup(arena, text);
+    return field;
+}
+
+static Torg__V1__RawField *with_integer(struct arena *arena, Torg__V1__RawDocument *document,
+                                        const char *name, int64_t integer)
+{
+    Torg__V1__RawField *field = add_field(arena, document, name);
+
+    field->_integer_case = TORG__V1__RAW_FIELD___INTEGER_INTEGER;
+    field->integer = integer;
+    return field;
+}
+
+static size_t field_count(struct registry_place *place, const char *client, struct arena *arena)
+{
+    Torg__V1__Schema schema = TORG__V1__SCHEMA__INIT;
+    struct err err = {0};
+
+    if (receiver_schema(&place->receiver, client, 0, arena, &schema, &err))
+        fail_msg("%s", err.text);
+    return schema.n_fields;
+}
+
+/* --- cases --- */
+
+static void a_refused_document_stops_no_other(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    Torg__V1__RawDocument *documents[3];
+    Torg__V1__Verdict **verdicts;
+
+    start(state, &place);
+    documents[0] = document_of(arena, "", 1, "no key", 1);
+    verdicts = put(&place, "shop", LANE_MAIN, documents, 1, arena);
+    expect_kind(verdicts[0], TORG__V1__VERDICT__KIND__INVALID);
+    assert_string_equal(verdicts[0]->reasons[0]->field, "pk");
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_client"), 0);
+
+    documents[1] = document_of(arena, "a", 1, "bicycle", 1);
+    documents[2] = document_of(arena, "b", -1, "bicycle", 1);
+    verdicts = put(&place, "shop", LANE_MAIN, documents, 3, arena);
+    expect_kind(verdicts[0], TORG__V1__VERDICT__KIND__INVALID);
+    expect_kind(verdicts[1], TORG__V1__VERDICT__KIND__ACCEPTED);
+    expect_kind(verdicts[2], TORG__V1__VERDICT__KIND__INVALID);
+    assert_string_equal(verdicts[1]->pk, "a");
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), 1);
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_queue"), 1);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
+static void the_same_again_is_a_duplicate(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+
+    start(state, &place);
+    expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, "bicycle", 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    clock_manual_advance(&place.clock, 10 * SECOND_US);
+    expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, "bicycle", 1), arena),
+                TORG__V1__VERDICT__KIND__DUPLICATE);
+    expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, "bicycle", 2), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    clock_manual_advance(&place.clock, -20 * (int64_t)SECOND_US); /* a clock that is behind */
+    expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, "bicycle", 3), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_queue"), 3);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
+static void one_key_many_times_in_a_batch(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    Torg__V1__RawDocument *documents[5];
+    Torg__V1__Verdict **verdicts;
+
+    start(state, &place);
+    documents[0] = document_of(arena, "a", 1, "one", 1);
+    documents[1] = document_of(arena, "a", 3, "three", 3);
+    documents[2] = document_of(arena, "a", 2, "two", 2);
+    documents[3] = deletion_of(arena, "a", 4);
+    documents[4] = deletion_of(arena, "a", 4);
+    verdicts = put(&place, "shop", LANE_EMERGENCY, documents, 5, arena);
+    expect_kind(verdicts[0], TORG__V1__VERDICT__KIND__ACCEPTED);
+    expect_kind(verdicts[1], TORG__V1__VERDICT__KIND__ACCEPTED);
+    expect_kind(verdicts[2], TORG__V1__VERDICT__KIND__STALE);
+    expect_kind(verdicts[3], TORG__V1__VERDICT__KIND__ACCEPTED);
+    expect_kind(verdicts[4], TORG__V1__VERDICT__KIND__DUPLICATE);
+    assert_int_equal(token_of(verdicts[0]).idx, token_of(verdicts[3]).idx);
+    assert_int_equal(token_of(verdicts[0]).lane, LANE_EMERGENCY);
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_queue"), 1);
+    assert_int_equal(registry_integer(&place, "SELECT version FROM registry_queue"), 4);
+    assert_int_equal(registry_integer(&place, "SELECT status FROM registry"), ROW_TOMBSTONE);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
+static void clients_see_nothing_of_each_other(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    Torg__V1__StoredDocument stored = TORG__V1__STORED_DOCUMENT__INIT;
+    Torg__V1__RawDocument *other;
+    struct err err = {0};
+
+    start(state, &place);
+    expect_kind(put_one(&place, "one", document_of(arena, "a", 5, "bicycle", 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    other = deletion_of(arena, "x", 1);
+    expect_kind(put_one(&place, "two", other, arena), TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(receiver_get(&place.receiver, "two", "a", arena, &stored, &err),
+                     ERR_NOT_FOUND);
+    /* Its own, older, with another type of the same field. */
+    other = deletion_of(arena, "a", 1);
+    other->event = TORG__V1__RAW_DOCUMENT__EVENT__UPSERT;
+    with_text(arena, other, "price", "cheap");
+    expect_kind(put_one(&place, "two", other, arena), TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(receiver_get(&place.receiver, "one", "a", arena, &stored, &err), 0);
+    assert_int_equal(stored.document->version, 5);
+    assert_int_equal(stored.document->n_fields, 2);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
+static void a_schema_grows_with_what_is_accepted(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    Torg__V1__RawDocument *documents[4];
+    Torg__V1__Verdict **verdicts;
+
+    start(state, &place);
+    documents[0] = document_of(arena, "a", 1, "one", -1);
+    with_integer(arena, documents[0], "size", 1);
+    documents[1] = document_of(arena, "b", 1, "two", -1);
+    with_text(arena, documents[1], "size", "large");
+    documents[2] = document_of(arena, "c", 1, "three", -1);
+    with_integer(arena, documents[2], "size", 3);
+    with_integer(arena, documents[2], "weight", 3);
+    verdicts = put(&place, "shop", LANE_MAIN, documents, 3, arena);
+    expect_kind(verdicts[0], TORG__V1__VERDICT__KIND__ACCEPTED);
+    expect_kind(verdicts[1], TORG__V1__VERDICT__KIND__INVALID);
+    expect_kind(verdicts[2], TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_string_equal(verdicts[1]->reasons[0]->field, "fields[1].text");
+    assert_non_null(strstr(verdicts[1]->reasons[0]->text, "is integer in epoch 1"));
+    assert_int_equal(field_count(&place, "shop", arena), 3);
+
+    /* The first is stale and brings nothing, so the second's type is the one. */
+    documents[0] = document_of(arena, "a", 0, "old", -1);
+    with_integer(arena, documents[0], "color", 1);
+    documents[1] = document_of(arena, "d", 1, "four", -1);
+    with_text(arena, documents[1], "color", "red");
+    verdicts = put(&place, "shop", LANE_MAIN, documents, 2, arena);
+    expect_kind(verdicts[0], TORG__V1__VERDICT__KIND__STALE);
+    expect_kind(verdicts[1], TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(field_count(&place, "shop", arena), 4);
+
+    /* Two texts more: the limit is four, and the fifth is told. */
+    documents[0] = document_of(arena, "e", 1, "five", -1);
+    with_text(arena, documents[0], "x1", "");
+    documents[1] = document_of(arena, "f", 1, "six", -1);
+    with_text(arena, documents[1], "x2", "");
+    documents[2] = document_of(arena, "g", 1, "seven", -1);
+    with_text(arena, documents[2], "x3", "");
+    verdicts = put(&place, "shop", LANE_MAIN, documents, 3, arena);
+    expect_kind(verdicts[0], TORG__V1__VERDICT__KIND__ACCEPTED);
+    expect_kind(verdicts[1], TORG__V1__VERDICT__KIND__ACCEPTED);
+    expect_kind(verdicts[2], TORG__V1__VERDICT__KIND__INVALID);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
+/* --- two receivers --- */
+
+struct racer {
+    pthread_t thread;
+    struct receiver receiver; /* knows nothing of the other's views */
+    int number;
+    int round;
+    pthread_barrier_t *barrier;
+    Torg__V1__Verdict__Kind kind;
+    char failure[256];
+};
+
+static void *race(void *arg)
+{
+    struct racer *racer = arg;
+    struct arena *arena = arena_new();
+    Torg__V1__RawDocument *document =
+        document_of(arena, racer->number ? "b" : "a", racer->round, "race", -1);
+    char name[16];
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    snprintf(name, sizeof(name), "f%d", racer->round);
+    if (racer->number) {
+        Torg__V1__RawField *field = add_field(arena, document, name);
+
+        field->_boolean_case = TORG__V1__RAW_FIELD___BOOLEAN_BOOLEAN;
+        field->boolean = true;
+    } else {
+        with_integer(arena, document, name, 1);
+    }
+    pthread_barrier_wait(racer->barrier);
+    if (receiver_put(&racer->receiver, "shop", LANE_MAIN, &document, 1, arena, &verdicts, &err))
+        snprintf(racer->failure, sizeof(racer->failure), "%s", err.text);
+    else
+        racer->kind = verdicts[0]->kind;
+    arena_free(arena);
+    return NULL;
+}
+
+static void two_receivers_grow_a_schema_at_once(void **state)
+{
+    enum { ROUND_COUNT = 20 };
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    struct racer racers[2];
+    pthread_barrier_t barrier;
+
+    start(state, &place);
+    for (int i = 0; i < 2; i++) {
+        racers[i] = (struct racer){.receiver = place.receiver, .number = i, .barrier = &barrier};
+        racers[i].receiver.clients = clients_new(place.store, &place.clock.base);
+        racers[i].receiver.intake = intake_new(place.store);
+    }
+    for (int round = 0; round < ROUND_COUNT; round++) { /* the first makes the client, too */
+        pthread_barrier_init(&barrier, NULL, 2);
+        for (int i = 0; i < 2; i++) {
+            racers[i].round = round;
+            assert_int_equal(pthread_create(&racers[i].thread, NULL, race, &racers[i]), 0);
+        }
+        for (int i = 0; i < 2; i++)
+            pthread_join(racers[i].thread, NULL);
+        pthread_barrier_destroy(&barrier);
+        assert_string_equal(racers[0].failure, "");
+        assert_string_equal(racers[1].failure, "");
+        if (racers[0].kind == TORG__V1__VERDICT__KIND__ACCEPTED)
+            assert_int_equal(racers[1].kind, TORG__V1__VERDICT__KIND__INVALID);
+        else
+            assert_int_equal(racers[1].kind, TORG__V1__VERDICT__KIND__ACCEPTED);
+        clock_manual_advance(&place.clock, SECOND_US);
+    }
+    assert_int_equal(field_count(&place, "shop", arena), ROUND_COUNT + 1);
+    for (int i = 0; i < 2; i++) {
+        clients_free(racers[i].receiver.clients);
+        intake_free(racers[i].receiver.intake);
+    }
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
+/* --- no gap --- */
+
+struct slow_append {
+    int64_t client_id;
+    atomic_bool has_appended;
+    atomic_bool may_commit;
+    int rc;
+    struct store *store;
+};
+
+static void pause_ms(int ms)
+{
+    struct timespec time = {.tv_nsec = ms * 1000000L};
+
+    nanosleep(&time, NULL);
+}
+
+static int append_slowly(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct slow_append *slow = arg;
+    struct queue_element element = {.pk = bytes_of("slow"), .order = {1, 1, 1}, .put_us = 1};
+    int rc = queue_append(tx, slow->client_id, LANE_MAIN, 0, &element, 1, err);
+
+    atomic_store(&slow->has_appended, true);
+    for (int i = 0; i < 5000 && !atomic_load(&slow->may_commit); i++)
+        pause_ms(1);
+    return rc;
+}
+
+static void *run_slow(void *arg)
+{
+    struct slow_append *slow = arg;
+    struct err err;
+
+    slow->rc = store_write(slow->store, append_slowly, slow, &err);
+    return NULL;
+}
+
+struct fast_put {
+    struct registry_place *place;
+    atomic_bool is_done;
+    Torg__V1__Verdict__Kind kind;
+};
+
+static void *run_fast(void *arg)
+{
+    struct fast_put *fast = arg;
+    struct arena *arena = arena_new();
+    Torg__V1__RawDocument *document = document_of(arena, "fast", 1, "bicycle", 1);
+    Torg__V1__Verdict **verdicts;
+    struct err err;
+
+    if (!receiver_put(&fast->place->receiver, "shop", LANE_MAIN, &document, 1, arena, &verdicts,
+                      &err))
+        fast->kind = verdicts[0]->kind;
+    atomic_store(&fast->is_done, true);
+    arena_free(arena);
+    return NULL;
+}
+
+/* A commit that takes long: no element with a higher idx may be seen before its own. */
+static void no_element_appears_behind_a_reader(void **state)
+{
+    static const char highest[] = "SELECT COALESCE(MAX(idx), 0) FROM registry_queue";
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    struct slow_append slow = {0};
+    struct fast_put fast = {.place = &place};
+    pthread_t threads[2];
+
+    start(state, &place);
+    expect_kind(put_one(&place, "shop", document_of(arena, "first", 1, "bicycle", 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    slow.client_id = registry_integer(&place, "SELECT id FROM registry_client");
+    slow.store = place.store;
+    assert_int_equal(pthread_create(&threads[0], NULL, run_slow, &slow), 0);
+    for (int i = 0; i < 5000 && !atomic_load(&slow.has_appended); i++)
+        pause_ms(1);
+    assert_true(atomic_load(&slow.has_appended));
+    assert_int_equal(pthread_create(&threads[1], NULL, run_fast, &fast), 0);
+    for (int i = 0; i < 150; i++) {
+        assert_int_equal(registry_integer(&place, highest), 1);
+        pause_ms(1);
+    }
+    assert_false(atomic_load(&fast.is_done));
+    atomic_store(&slow.may_commit, true);
+    pthread_join(threads[0], NULL);
+    pthread_join(threads[1], NULL);
+    assert_int_equal(slow.rc, 0);
+    expect_kind(&(Torg__V1__Verdict){.kind = fast.kind}, TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(registry_integer(&place, highest), 3);
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_queue"), 3);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
+/* --- ends --- */
+
+static void sweep(struct registry_place *place, struct sweep_counts *counts)
+{
+    const struct client_view *client;
+    bool is_full;
+    struct err err = {0};
+
+    *counts = (struct sweep_counts){0};
+    if (clients_find(place->receiver.clients, "shop", true, &client, &err) ||
+        sweep_client(&place->receiver, client, clock_wall_us(&place->clock.base), counts, &is_full,
+                     &err))
+        fail_msg("%s", err.text);
+    client_unref(client);
+}
+
+static void an_end_is_a_write_like_any_other(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    Torg__V1__RawDocument *document = document_of(arena, "a", 7, "bicycle", 1);
+    int64_t begun_us;
+    struct sweep_counts counts;
+
+    start(state, &place);
+    begun_us = clock_wall_us(&place.clock.base);
+    document->modify_timestamp = moment_message(begun_us, arena);
+    document->expire_time = moment_message(begun_us + 5 * SECOND_US, arena);
+    expect_kind(put_one(&place, "shop", document, arena), TORG__V1__VERDICT__KIND__ACCEPTED);
+    sweep(&place, &counts);
+    assert_int_equal(counts.ended, 0);
+    clock_manual_advance(&place.clock, 6 * SECOND_US);
+    sweep(&place, &counts);
+    assert_int_equal(counts.ended, 1);
+    assert_int_equal(registry_integer(&place, "SELECT status FROM registry"), ROW_TOMBSTONE);
+    assert_int_equal(registry_integer(&place, "SELECT modify_us FROM registry_queue WHERE idx = 2"),
+                     begun_us + 1);
+    /* The same again comes late, and does not bring it back; a newer one does. */
+    expect_kind(put_one(&place, "shop", document, arena), TORG__V1__VERDICT__KIND__STALE);
+    document->modify_timestamp = moment_message(begun_us + 2, arena);
+    document->expire_time = NULL;
+    expect_kind(put_one(&place, "shop", document, arena), TORG__V1__VERDICT__KIND__ACCEPTED);
+
+    /* A tombstone stays while an element that waits could be its document's. */
+    expect_kind(put_one(&place, "shop", deletion_of(arena, "a", 8), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    clock_manual_advance(&place.clock, place.receiver.tombstone_life_us + SECOND_US);
+    sweep(&place, &counts);
+    assert_int_equal(counts.delayed, 1);
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), 1);
+    registry_run(&place, "DELETE FROM registry_queue");
+    clock_manual_advance(&place.clock, (SWEEP_DELAY_S + 1) * (int64_t)SECOND_US);
+    sweep(&place, &counts);
+    assert_int_equal(counts.forgotten, 1);
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), 0);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
+/* --- dictionaries --- */
+
+static void expect_title(struct registry_place *place, const char *pk, const char *title,
+                         struct arena *arena)
+{
+    Torg__V1__StoredDocument stored = TORG__V1__STORED_DOCUMENT__INIT;
+    struct err err = {0};
+
+    if (receiver_get(&place->receiver, "shop", pk, arena, &stored, &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(stored.document->fields[0]->text, title);
+}
+
+static void documents_before_and_after_a_dictionary_are_readable(void **state)
+{
+    enum { BATCH = 500, BATCH_COUNT = 8 };
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    Torg__V1__RawDocument *documents[BATCH];
+    char title[600] = "";
+    char first[600] = "";
+
+    start(state, &place);
+    for (int i = 0; i < BATCH_COUNT * BATCH; i++) {
+        size_t length = (size_t)snprintf(title, sizeof(title), "bicycle number %d", i);
+
+        while (length < 200 + (size_t)(i % 7) * 10)
+            length += (size_t)snprintf(title + length, sizeof(title) - length,
+                                       ", nearly new, red, wheels of %zu inches", length % 30);
+        if (i == 0)
+            memcpy(first, title, sizeof(first));
+        documents[i % BATCH] = document_of(arena, arena_printf(arena, "d%d", i), 1, title, i);
+        if (i % BATCH == BATCH - 1) {
+            Torg__V1__Verdict **verdicts = put(&place, "shop", LANE_MAIN, documents, BATCH, arena);
+
+            for (int j = 0; j < BATCH; j++)
+                expect_kind(verdicts[j], TORG__V1__VERDICT__KIND__ACCEPTED);
+        }
+    }
+    dictionaries_settle(place.receiver.dictionaries);
+    expect_kind(put_one(&place, "shop", document_of(arena, "last", 1, title, 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_dictionary"), 1);
+    assert_true(registry_integer(&place, "SELECT COUNT(*) FROM registry WHERE dictionary = 0") > 0);
+    assert_int_equal(registry_integer(&place, "SELECT dictionary FROM registry WHERE pk = 'last'"),
+                     1);
+    assert_true(registry_integer(&place, "SELECT CAST(LENGTH(document) AS BIGINT) FROM registry "
+                                         "WHERE pk = 'last'") <
+                registry_integer(&place, "SELECT CAST(LENGTH(document) AS BIGINT) FROM registry "
+                                         "WHERE pk = 'd0'"));
+    registry_place_forget(&place);
+    expect_title(&place, "last", title, arena);
+    expect_title(&place, "d0", first, arena);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
+#define CASES                                                                                      \
+    CASE(a_refused_document_stops_no_other), CASE(the_same_again_is_a_duplicate),                  \
+        CASE(one_key_many_times_in_a_batch), CASE(clients_see_nothing_of_each_other),              \
+        CASE(a_schema_grows_with_what_is_accepted), CASE(two_receivers_grow_a_schema_at_once),     \
+        CASE(no_element_appears_behind_a_reader), CASE(an_end_is_a_write_like_any_other),          \
+        CASE(documents_before_and_after_a_dictionary_are_readable)
+
+int main(void)
+{
+    static struct state sqlite = {false};
+    static struct state postgres = {true};
+#define CASE(function)                                                                             \
+    {                                                                                              \
+        .name = #function "_on_sqlite", .test_func = (function), .initial_state = &sqlite          \
+    }
+    const struct CMUnitTest on_sqlite[] = {CASES};
+#undef CASE
+#define CASE(function)                                                                             \
+    {                                                                                              \
+        .name = #function "_on_postgres", .test_func = (function), .initial_state = &postgres      \
+    }
+    const struct CMUnitTest on_postgres[] = {CASES};
+#undef CASE
+    struct CMUnitTest all[2 * sizeof(on_sqlite) / sizeof(on_sqlite[0])];
+
+    memcpy(all, on_sqlite, sizeof(on_sqlite));
+    memcpy(all + sizeof(on_sqlite) / sizeof(on_sqlite[0]), on_postgres, sizeof(on_postgres));
+    return cmocka_run_group_tests_name("registry documents", all, NULL, NULL);
+}
