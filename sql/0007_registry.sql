@@ -36,9 +36,12 @@ CREATE TABLE registry_backfill (
     client_id BIGINT NOT NULL,
     epoch BIGINT NOT NULL,
     shard BIGINT NOT NULL,
-    hash BIGINT NOT NULL, -- all below are in
+    hash BIGINT NOT NULL, -- all up to this one are in
     is_done BIGINT NOT NULL,
+    poured_count BIGINT NOT NULL,
     refused_count BIGINT NOT NULL, -- documents that do not fit the epoch's schema
+    late_count BIGINT NOT NULL,    -- writes since it began that do not fit it
+    end_idx BIGINT NOT NULL,       -- of the last element, in the lane backfill; 0: there is none
     PRIMARY KEY (client_id, epoch, shard)
 );
 

@@ -359,6 +359,19 @@ enum {
     COMPOSER_KNOWN_COUNT_MAX = 10000, /* parked offers whose news are noticed at once */
     COMPOSER_REASON_SIZE_MAX = 400,
     COMPOSER_PAGE_COUNT = 50, /* of parked offers; at most ten times as many */
+    /* ---- search ---- */
+    SEARCH_DEADLINE_MS = 3000,  /* unless the caller wants it sooner */
+    SEARCH_TEXT_SIZE_MAX = 400, /* a line somebody typed */
+    SEARCH_PAGE_COUNT = 20,     /* offers of a page, unless the request says */
+    SEARCH_PAGE_COUNT_MAX = 100,
+    SEARCH_FILTER_COUNT_MAX = 50,   /* chosen by a buyer */
+    SEARCH_VALUE_COUNT_MAX = 200,   /* of one filter */
+    SEARCH_OFFERED_COUNT_MAX = 24,  /* filters of attributes that are offered: a screen or two */
+    SEARCH_FACET_VALUE_COUNT = 100, /* values of a filter that are offered */
+    SEARCH_TREE_COUNT = 2000,       /* categories that are counted */
+    SEARCH_CATEGORY_COUNT = 50,     /* of them told to the page */
+    SEARCH_FRAGMENT_SIZE = 160,     /* of a description, with the words marked */
+    SEARCH_SHARE_MIN_PERCENT = 50,  /* of the hits have the attribute: its filter is offered */
     /* ---- query ---- */
     QUERY_STAGE_COUNT_MAX = 8,           /* of one request */
     QUERY_FILTER_DEPTH_MAX = 16,         /* and, or, not inside each other */
@@ -384,6 +397,17 @@ enum {
     TEXT_SPARSE_SPAN = 512,           /* a list of fewer than one in so many ids goes by ids */
     HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
     HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
+    /* ---- spell ---- */
+    SPELL_TEXT_SIZE_MAX = 8 << 10,       /* of a query, as QUERY_TEXT_SIZE_MAX */
+    SPELL_LEARN_SIZE_MAX = 256 << 10,    /* of one title or value */
+    SPELL_WORD_SIZE_MAX = 32,            /* letters; longer ones are not anybody's words */
+    SPELL_WORD_COUNT_MAX = 1 << 20,      /* base and live: 300 MB; further words are not learnt */
+    SPELL_PAIR_COUNT_MAX = 2 << 20,      /* 32 MB; then rare pairs are forgotten */
+    SPELL_NEAR_COUNT_MAX = 2048,         /* words within two edits that are looked at */
+    SPELL_CANDIDATE_COUNT_MAX = 16,      /* meanings of a word that are weighed in its context */
+    SPELL_WINDOW_COUNT_MAX = 32,         /* words weighed together; a longer text goes in steps */
+    SPELL_BASE_SIZE_MAX = 64 << 20,      /* seven times what two languages take */
+    SPELL_SNAPSHOT_SIZE_MAX = 128 << 20, /* all words and pairs at their limits take 60 MB */
     /* ---- registry: the indexer ---- */
     INDEXER_BATCH_COUNT = 1000,      /* elements of one round, all lanes */
     INDEXER_BATCH_SIZE = 8 << 20,    /* their documents as they are kept, packed */
@@ -411,6 +435,13 @@ enum {
     FAILED_PAGE_COUNT = 50,           /* of one answer, unless said */
     FAILED_PAGE_COUNT_MAX = 1000,
     FAILED_REPLAY_COUNT = 1000, /* replayed by one transaction */
+    POUR_COUNT = 250,           /* stored documents put into a backfill at once: some 10 ms */
+    POUR_LANE_COUNT_MAX = 2000, /* elements of the lane; then it is waited for */
+    POUR_BUSY_MS = 500,         /* main has more all the time: so often nevertheless */
+    PLAN_COUNT = 5000,          /* documents checked by one call of a plan ... */
+    PLAN_PAGE_COUNT = 250,      /* ... read so many at a time */
+    PLAN_REASON_COUNT_MAX = 50, /* different reasons that are told */
+    PLAN_SAMPLE_COUNT = 5,      /* documents named for each */
     /* ---- index: shard ---- */
     SHARD_SEGMENT_COUNT_MAX = 40,  /* parts of a snapshot; then applying waits for merges */
     SHARD_MERGE_COUNT = 8,         /* segments of about one size are merged into one */
@@ -427,15 +458,27 @@ enum {
     STORED_SAMPLE_SIZE = 2 << 20,       /* of records a dictionary is trained with */
     STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
     /* ---- numerator ---- */
-    NUMBER_EXTENT_SIZE = 4096,    /* numbers of a placement class that lie together: a window */
-    NUMBER_CLASS_COUNT_MAX = 256, /* of a shard: each may leave most of an extent empty */
-    NUMBER_CLASS_SIZE_MAX = 40,   /* bytes of a class's name */
-    NUMBER_KEY_SIZE_MAX = 1024,   /* bytes: four parts of a pk's size, and some */
-    NUMBER_ID_END = 1 << 30,      /* numbers of a shard: the index has columns by position */
-    NUMBER_SHARD_COUNT_MAX = 4096, /* of a collection; a topic has 256 partitions */
+    NUMBER_EXTENT_SIZE = 4096,      /* numbers of a placement class that lie together: a window */
+    NUMBER_CLASS_COUNT_MAX = 256,   /* of a shard: each may leave most of an extent empty */
+    NUMBER_CLASS_SIZE_MAX = 40,     /* bytes of a class's name */
+    NUMBER_KEY_SIZE_MAX = 1024,     /* bytes: four parts of a pk's size, and some */
+    NUMBER_ID_END = 1 << 30,        /* numbers of a shard: the index has columns by position */
+    NUMBER_SHARD_COUNT_MAX = 4096,  /* of a collection; a topic has 256 partitions */
     NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
     NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
-    NUMBER_LOAD_COUNT = 2000,     /* rows of one read when what is free is loaded */
+    NUMBER_LOAD_COUNT = 2000,       /* rows of one read when what is free is loaded */
+    /* ---- searcher: arrivals ---- */
+    SEARCHER_ARRIVAL_COUNT = 1 << 15, /* documents whose times are kept, of a shard: half a MB */
+    SEARCHER_SHOWING_COUNT = 1 << 13, /* moments of showing: a minute or so under load */
+    /* ---- inspect ---- */
+    VERIFY_ROW_COUNT = 200,            /* rows of one step of a check: 20 MB at the most */
+    VERIFY_REBUILD_COUNT = 500,        /* the same of a rebuild, each of which is let go at once */
+    VERIFY_FINDING_COUNT_MAX = 100,    /* of one step; all are counted */
+    VERIFY_SETTLE_MS = 10 * 1000,      /* changes on their way have got there by then */
+    VERIFY_SETTLE_MS_MAX = 20 * 1000,  /* a caller waits 30 s for an answer */
+    VERIFY_REQUEST_SIZE_MAX = 4 << 10, /* to another searcher: names and numbers */
+    VERIFY_PEER_MS = 25 * 1000,        /* for its answer; less than a caller waits */
+    REBUILD_IDLE_MS = 60 * 1000,       /* a rebuild whose caller has gone holds a shard's memory */
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */

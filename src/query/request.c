@@ -220,6 +220,8 @@ int request_read(const Torg__V1__Query *message, const struct schema *schema, in
     if (message->n_stages < 1 || message->n_stages > QUERY_STAGE_COUNT_MAX)
         return request_refuse(&reader, &all, ERR_INVALID, "%zu of them, 1 to %d are taken",
                               message->n_stages, QUERY_STAGE_COUNT_MAX);
+    if (message->unknown_is_empty)
+        message = request_prune(message, schema, arena);
     stages = arena_array(arena, message->n_stages, sizeof(*stages));
     shows = arena_array(arena, message->n_stages, sizeof(*shows));
     rc = request_filter(&reader, &base, message->base_filter, &request->plan.base);

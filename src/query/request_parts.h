@@ -32,6 +32,11 @@ struct request_reader {
     struct err *err;
 };
 
+/* The query without what names fields that the schema does not have: filters by them hold for no
+ * document. A copy where it differs. */
+const Torg__V1__Query *request_prune(const Torg__V1__Query *message, const struct schema *schema,
+                                     struct arena *arena);
+
 /* "stages[0].sorts[1].field: " and what is told; returns the code. */
 int request_refuse(const struct request_reader *reader, const struct request_path *path, int code,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));

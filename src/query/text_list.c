@@ -573,94 +573,11 @@ int list_find_run(struct text_list *list, const docid *ids, uint32_t count, int3
     return rc;
 }
 
-/* ---- places ---- */
+/* ---- postings by what is kept of them ---- */
 
-/* One document's, whose forms matter or which is in an array. False: no room. */
-static int add_places(struct text_list *list, int32_t form, struct place_run *run, bool *room,
-                      struct err *err)
+uint32_t list_handle(const struct text_list *list)
 {
-    struct occurrence occurrences[POSTING_OCCURRENCE_MAX], *next = occurrences;
-    uint32_t tfs = list_tfs(list), end = place_run_end(run), count, field, i;
-    int rc = 0;
-
-    *room = run->count < BLOCK_SIZE && PLACE_RUN_ROOM - end >= POSTING_OCCURRENCE_MAX;
-    if (!*room)
-        return 0;
-    if (list->is_array) {
-        struct buffer_cursor cursor = {.tfs = tfs, .packed = list->packed[list->index]};
-
-        buffer_cursor_occurrences(&cursor, occurrences, &count);
-    } else {
-        rc = postings_occurrences(list->scorer, list->index, occurrences, &count, err);
-    }
-    for (field = 0; !rc && field < SEGMENT_FIELD_COUNT && tfs >> field * 8; field++) {
-        bool wanted = list->fields >> field & 1;
-
-        for (i = 0; i < (tfs >> field * 8 & 255); i++, next++) {
-            bool is_form = form == FORM_ANY || next->form == (uint32_t)form;
-
-            run->places[end] = next->position | field << PLACE_FIELD_SHIFT;
-            end += wanted && is_form && !(next->position >> PLACE_FIELD_SHIFT);
-        }
-    }
-    run->ends[run->count++] = end;
-    return rc;
-}
-
-static int each_places(struct text_list *list, int32_t form, const docid *ids, uint32_t *count,
-                       struct place_finds *finds, struct place_run *run, struct err *err)
-{
-    uint32_t kept = 0, i;
-    int rc = 0;
-
-    for (i = 0; i < *count && !rc; i++) {
-        bool found, room = true;
-
-        rc = list_find(list, ids[i], &found, err);
-        if (!rc && found)
-            rc = add_places(list, form, run, &room, err);
-        if (!room)
-            break;
-        finds->rows[kept] = (uint16_t)i;
-        finds->handles[kept] = !found ? 0 : list->is_array ? list->index : code_at(list);
-        kept += found;
-    }
-    *count = i;
-    return rc;
-}
-
-int list_places(struct text_list *list, int32_t form, const docid *ids, uint32_t *count,
-                struct place_finds *finds, struct place_run *run, struct err *err)
-{
-    struct postings *postings = list->scorer;
-    int16_t found[BLOCK_SIZE];
-    uint32_t below = 0, kept = 0, wanted, i;
-    int rc;
-
-    if (list->is_array || form != FORM_ANY)
-        return each_places(list, form, ids, count, finds, run, err);
-    rc = list_reach(list, ids, count, err);
-    if (rc || postings_ended(postings))
-        return rc;
-    while (below < *count && ids[below] < block_first(postings))
-        below++;
-    if (below < *count)
-        rc = postings_indexes(postings, ids + below, *count - below, found, err);
-    for (i = below; i < *count && !rc; i++) {
-        int16_t index = found[i - below];
-
-        finds->rows[kept] = (uint16_t)i;
-        found[kept] = index;
-        kept += index >= 0;
-    }
-    wanted = kept;
-    if (!rc && kept)
-        rc = postings_places(postings, found, &wanted, list->fields, run, err);
-    if (wanted < kept) /* the first without room is to be asked about again */
-        *count = finds->rows[wanted];
-    for (i = 0; i < wanted && !rc; i++)
-        finds->handles[i] = postings->codes[found[i]]; /* places have unpacked them */
-    return rc;
+    return list->is_array ? list->index : code_at(list);
 }
 
 float list_value_at(const struct text_plan *plan, const struct text_list *list, uint32_t handle,

@@ -276,16 +276,8 @@ float list_value(const struct text_plan *plan, const struct text_list *list, uin
 /* Values of many documents, ascending; -1 where the list does not have it. */
 int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
                 uint32_t count, float *values, struct err *err);
-/* Who was found, of the ids that were asked about, and what list_value_at knows the posting by. */
-struct place_finds {
-    uint16_t rows[BLOCK_SIZE];
-    uint32_t handles[BLOCK_SIZE];
-};
-/* Of the ids, ascending, those up to the end of one block: which of them the list has, and, added
- * to the run, where its word stands in them, in the list's fields, of the form unless FORM_ANY.
- * *count: how many were asked about; becomes how many that tells of. */
-int list_places(struct text_list *list, int32_t form, const docid *ids, uint32_t *count,
-                struct place_finds *finds, struct place_run *run, struct err *err);
+/* Of the posting that was found: what its value is known by, without finding it again. */
+uint32_t list_handle(const struct text_list *list);
 float list_value_at(const struct text_plan *plan, const struct text_list *list, uint32_t handle,
                     uint32_t lengths);
 /* Goes to the block that may have ids[0]; *count becomes how many of the ids do not lie beyond it.

@@ -27,8 +27,8 @@ struct run {
 
 /* --- schema --- */
 
-static int insert_field(struct store_tx *tx, int64_t client_id, const struct new_field *field,
-                        struct arena *arena, struct err *err)
+int schema_insert(struct store_tx *tx, int64_t client_id, const struct new_field *field,
+                  struct arena *arena, struct err *err)
 {
     const Torg__V1__SchemaField *message = schema_field_message(&field->field, arena);
     struct buf wire = BUF_INIT(1024);
@@ -62,6 +62,47 @@ static uint32_t next_number(const struct client_view *client, const struct new_f
     return number;
 }
 
+static bool has_room(const struct epoch_view *epoch, const struct new_fields *grown,
+                     const struct epoch_field *field)
+{
+    uint32_t text_count = 0;
+
+    if (field->number > DOCUMENT_SCHEMA_COUNT_MAX)
+        return false;
+    for (uint32_t i = 0; i < epoch->field_count; i++)
+        text_count += epoch->fields[i].type == TORG__V1__SCHEMA_FIELD__TYPE__TEXT;
+    for (uint32_t i = 0; i < grown->count; i++)
+        text_count += grown->list[i].epoch == epoch->epoch &&
+                      grown->list[i].field.type == TORG__V1__SCHEMA_FIELD__TYPE__TEXT;
+    return field->type != TORG__V1__SCHEMA_FIELD__TYPE__TEXT ||
+           text_count < DOCUMENT_TEXT_FIELD_COUNT_MAX;
+}
+
+/* A field that is new in an epoch is new in those that began after it, too: what was written for
+ * the one fits the others. One that cannot take it is left as it is. */
+static int grow_later(struct store_tx *tx, const struct client_view *client,
+                      const struct new_field *field, struct new_fields *grown, struct arena *arena,
+                      struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < client->epoch_count && !rc; i++) {
+        const struct epoch_view *epoch = &client->epochs[i];
+        struct new_field later = *field;
+
+        later.epoch = epoch->epoch;
+        if (epoch->epoch <= field->epoch || epoch_find_field(epoch, bytes_of(field->field.name)) ||
+            new_fields_find(grown, epoch->epoch, bytes_of(field->field.name), field->hash))
+            continue;
+        later.field.number = next_number(client, grown, epoch->epoch);
+        if (!has_room(epoch, grown, &later.field))
+            continue;
+        rc = schema_insert(tx, client->id, &later, arena, err);
+        new_fields_add(grown, &later, arena);
+    }
+    return rc;
+}
+
 int schema_grow(struct store_tx *tx, const struct client_view *client,
                 const struct new_fields *fields, struct new_fields *grown, struct arena *arena,
                 struct err *err)
@@ -78,8 +119,10 @@ int schema_grow(struct store_tx *tx, const struct client_view *client,
         if (rc)
             return rc;
         field.field.number = next_number(client, grown, field.epoch);
-        rc = insert_field(tx, client->id, &field, arena, err);
+        rc = schema_insert(tx, client->id, &field, arena, err);
         new_fields_add(grown, &field, arena);
+        if (!rc)
+            rc = grow_later(tx, client, &field, grown, arena, err);
     }
     return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clients_load.h - a client as the store has it, made into a view; for clients.c alone. */
+/* clients_load.h - a client as the store has it, made into a view. */
 #ifndef TORG_REGISTRY_CLIENTS_LOAD_H
 #define TORG_REGISTRY_CLIENTS_LOAD_H
 

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "index/column_page.h"
 #include "query/value.h"
+#include "registry/convert_as.h"
 #include "registry/document.h"
 
 #define TYPE(name) TORG__V1__SCHEMA_FIELD__TYPE__##name
@@ -144,10 +145,15 @@ static int convert_field(const Torg__V1__RawField *field, const struct epoch_vie
     if (!known)
         return err_set(err, ERR_INVALID, "field %s: epoch %jd does not have it", field->name,
                        (intmax_t)epoch->epoch);
-    if (type != known->type)
-        return err_set(err, ERR_INVALID, "field %s: it is %s in epoch %jd, not %s", field->name,
-                       schema_type_name(known->type), (intmax_t)epoch->epoch,
-                       schema_type_name(type));
+    if (type != known->type) {
+        Torg__V1__RawField *as = arena_alloc(arena, sizeof(*as));
+
+        if (!convert_as(field, known, arena, as))
+            return err_set(err, ERR_INVALID, "field %s: it is %s in epoch %jd, not %s", field->name,
+                           schema_type_name(known->type), (intmax_t)epoch->epoch,
+                           schema_type_name(type));
+        field = as;
+    }
     value = arena_alloc(arena, sizeof(*value));
     torg__v1__index_value__init(value);
     *converted = value;

@@ -3,9 +3,10 @@
  * convert.h - a document as its client sent it becomes the index's: fields by number, numbers as
  * columns keep them (index/columns.h).
  *
- * What the schema of the epoch does not have, or has with another type, does not fit: the same
- * rules as at the receiver, asked again because a document may be sent to an epoch that it was not
- * written for. What the index could not hold is refused here, where the reason can still be kept.
+ * What the schema of the epoch does not have, or has with a type that the value cannot be read as
+ * (convert_as.h), does not fit: asked again because a document may be sent to an epoch that it was
+ * not written for. What the index could not hold is refused here, where the reason can still be
+ * kept.
  */
 #ifndef TORG_REGISTRY_CONVERT_H
 #define TORG_REGISTRY_CONVERT_H

@@ -17,6 +17,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "registry/backfill.h"
 #include "registry/indexer_parts.h"
 #include "store/fence.h"
 
@@ -63,6 +64,7 @@ static void pending_clear(struct pending *pending)
     pending->failure_count = 0;
     pending->left_count = 0;
     pending->cleared_count = 0;
+    pending->late_count = 0;
 }
 
 static void add_key(struct pending *pending, struct bytes pk, struct bytes **list, size_t *count,
@@ -103,6 +105,19 @@ static void add_failure(struct indexer *indexer, const struct item *item, int64_
     }
 }
 
+/* What was sent to an older epoch, and not to the one that is built: whoever switches wants to know
+ * it. */
+static void count_late(struct batch *batch, const struct item *item)
+{
+    const struct client_view *client = batch->indexer->client;
+    uint32_t built = built_place(client);
+
+    if (built == EPOCHS_MAX || item->state != ITEM_PUT || item->documents[built])
+        return;
+    batch->indexer->pending.late_epoch = client->epochs[built].epoch;
+    batch->indexer->pending.late_count++;
+}
+
 /* The batch has been sent: its place is behind it. */
 static void remember(struct batch *batch)
 {
@@ -115,6 +130,7 @@ static void remember(struct batch *batch)
         const struct item *item = &batch->items[i];
 
         pending->element_count++;
+        count_late(batch, item);
         if (item->state == ITEM_REMOVE)
             add_key(pending, item->element.pk, &pending->left, &pending->left_count,
                     &pending->left_capacity);
@@ -165,6 +181,9 @@ static int commit_pending(struct store_tx *tx, struct indexer *indexer, int64_t 
         rc = move_lane(tx, indexer, (enum lane)lane, err);
     if (!rc)
         rc = commit_failed(tx, indexer, err);
+    if (!rc && pending->late_count)
+        rc = backfill_add_late(tx, indexer->client->id, pending->late_epoch, indexer->shard,
+                               pending->late_count, err);
     if (!rc && pending->left_count)
         rc = numbers_leave(indexer->numbers, tx, pending->left, (uint32_t)pending->left_count,
                            now_us, err);

@@ -75,6 +75,9 @@ int indexer_round(struct indexer *indexer, struct indexer_round *round, struct e
 int indexer_settle(struct indexer *indexer, struct err *err);
 /* Takes numbers off keys that are past their time to live; now and then, between rounds. */
 int indexer_sweep(struct indexer *indexer, struct err *err);
+/* Puts some more of the stored documents into the backfill of an epoch that is built; between
+ * rounds. *is_poured: some were looked at, and there may be more. */
+int indexer_pour(struct indexer *indexer, bool *is_poured, struct err *err);
 /* Reads how far the lanes are, and tells it as metrics. */
 int indexer_tell_lag(struct indexer *indexer, struct err *err);
 

@@ -285,6 +285,7 @@ static void convert_for_epochs(struct batch *batch, struct item *item,
             continue;
         convert_for(batch, item, i, document, &err);
         is_sent = is_sent || item->documents[i];
+        item->is_unfit[i] = !item->documents[i];
         if (!item->documents[i] && (is_meant || !*reason.text))
             reason = err;
         if (!item->documents[i] && is_meant) {

@@ -30,6 +30,8 @@ struct pending {
     size_t left_count, left_capacity;
     struct bytes *cleared; /* keys of the lane failed that were sent, or are superseded */
     size_t cleared_count, cleared_capacity;
+    int64_t late_epoch; /* that is built, and ... */
+    int64_t late_count; /* ... what was written for another and does not fit it */
 };
 
 struct indexer_metrics {
@@ -68,7 +70,7 @@ struct indexer {
     struct pending pending;
     struct told_epoch told[EPOCHS_MAX];
     int64_t item_us; /* what an element takes, about: bounds batches of backfill */
-    int64_t swept_us;
+    int64_t poured_epoch; /* all stored documents are in its backfill */
     struct indexer_metrics metrics;
 };
 
@@ -90,7 +92,8 @@ struct item {
     struct number_ask *ask;
     const char *reason;                             /* of a failed one */
     bool has_failed;                                /* the lane failed has the key */
-    Torg__V1__IndexDocument *documents[EPOCHS_MAX]; /* by place in the view; NULL: not there */
+    Torg__V1__IndexDocument *documents[EPOCHS_MAX]; /* by place in the view; NULL: not there ... */
+    bool is_unfit[EPOCHS_MAX]; /* ... since it does not fit: what the epoch has of it is older */
 };
 
 struct batch {
@@ -105,6 +108,15 @@ struct batch {
     struct bytes *pks;
     size_t new_count; /* keys without a number, or whose number is about to go */
 };
+
+/* The place of the epoch that is built, in the view; EPOCHS_MAX: none is. */
+static inline uint32_t built_place(const struct client_view *client)
+{
+    for (uint32_t i = 0; client && i < client->epoch_count; i++)
+        if (client->epochs[i].state == TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING)
+            return i;
+    return EPOCHS_MAX;
+}
 
 /* It needs a number before it can be sent. */
 static inline bool item_is_new(const struct item *item)

@@ -3,8 +3,9 @@
  * indexer_send.c - a batch as records of the index topics; see indexer.h.
  *
  * Every epoch of the client has a topic, made when it is first sent to. Each gets, in this order:
- * its schema, when this owner has not told it yet or it has grown; the documents that fit it and
- * all removals; how far the lanes are. All go to the partition of the shard, with the ticket.
+ * its schema, when this owner has not told it yet or it has grown; the documents that fit it, and
+ * removals of those that do not and of the deleted; how far the lanes are. All go to the partition
+ * of the shard, with the ticket.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -201,7 +202,9 @@ static int send_epoch(struct sending *sending, struct err *err)
     for (size_t i = 0; i < batch->count && !rc; i++) {
         struct item *item = &batch->items[i];
 
-        if (item->state == ITEM_PUT)
+        if (item->state == ITEM_PUT && item->is_unfit[sending->place])
+            put_removal(sending, item); /* what is there is not as the registry has it */
+        else if (item->state == ITEM_PUT)
             put_document(sending, item);
         else if (item->state == ITEM_REMOVE)
             put_removal(sending, item);

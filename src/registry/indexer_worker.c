@@ -36,6 +36,7 @@ struct seat {
     int64_t ran_us;
     int64_t told_us; /* lag */
     int64_t swept_us;
+    int64_t poured_us;
     int wait_ms; /* after nothing was found, or a failure */
 };
 
@@ -121,7 +122,7 @@ static int64_t arm(struct indexer_worker *worker, int64_t now_us)
 
 static void plan_idle(const struct indexer_worker *worker, struct seat *seat, int64_t now_us)
 {
-    int max = INDEXER_WAIT_MS_MAX + (int)worker->seat_count / 4; /* many idle ones cost, too */
+    int max = INDEXER_WAIT_MS_MAX + (int)worker->seat_count; /* many idle ones cost, too */
 
     seat->wait_ms = seat->wait_ms ? seat->wait_ms * 2 : INDEXER_WAIT_MS_MIN;
     if (seat->wait_ms > max)
@@ -158,6 +159,23 @@ static int keep_house(struct seat *seat, int64_t now_us, struct err *err)
     return rc;
 }
 
+/* While lanes have more than a round takes, pouring waits, but not for ever. */
+static int pour(struct seat *seat, struct indexer_round *round, int64_t now_us, struct err *err)
+{
+    bool is_poured;
+    int rc;
+
+    if (round->more && now_us - seat->poured_us < POUR_BUSY_MS * MS_US)
+        return 0;
+    seat->poured_us = now_us;
+    rc = indexer_pour(seat->indexer, &is_poured, err);
+    if (!rc && is_poured) {
+        round->more = true;
+        round->element_count++;
+    }
+    return rc;
+}
+
 /* With the lock held, which is let go meanwhile. */
 static void run_seat(struct indexer_worker *worker, struct seat *seat)
 {
@@ -173,6 +191,8 @@ static void run_seat(struct indexer_worker *worker, struct seat *seat)
     rc = indexer_round(seat->indexer, &round, &err);
     if (!rc && !round.more)
         rc = keep_house(seat, begun_us, &err);
+    if (!rc)
+        rc = pour(seat, &round, begun_us, &err);
     now_us = now_mono_us();
     pthread_mutex_lock(&worker->bell->lock);
     seat->is_busy = false;

@@ -43,6 +43,10 @@ const struct role role_table[] = {
      .summary = "indexes of documents, and searches over them",
      .start = role_searcher_start,
      .stop = role_searcher_stop},
+    {.name = "search",
+     .summary = "what buyers' pages call: offers found, with filters",
+     .start = role_search_start,
+     .stop = role_search_stop},
 };
 const size_t role_count = ARRAY_COUNT(role_table);
 

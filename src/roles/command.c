@@ -20,6 +20,15 @@ const char *const exit_code_help[EXIT_CODE_COUNT] = {
     [EXIT_UNAVAILABLE] = "a server does not answer, or the data directory is in use: try later",
 };
 
+static const struct command_option trace_options[] = {
+    {"client", "NAME", "Whose document it is (default: default)."}, {NULL, NULL, NULL}};
+
+static const struct command_option verify_options[] = {
+    {"client", "NAME", "Only this client's documents (default: all, and offers' counters)."},
+    {"fix", NULL, "Put what differs into the queue again, and counters right."},
+    {"rebuild", NULL, "Also build each shard anew in memory, and compare its content."},
+    {NULL, NULL, NULL}};
+
 static const struct command_option topic_read_options[] = {
     {"limit", "COUNT", "How many records (default 10, at most 1000)."},
     {"from", "PARTITION[:OFFSET]", "Begin there, instead of showing the newest."},
@@ -34,6 +43,33 @@ static const struct command_option composer_replay_options[] = {
     {                                                                                              \
         "client", "NAME", "Whose documents (default: default)."                                    \
     }
+
+#define EPOCH_FIELD                                                                                \
+    {                                                                                              \
+        "field", "NAME=TYPE",                                                                      \
+            "A field that is to have another type, or is new; may be said several times."          \
+    }
+#define EPOCH_SCHEMA                                                                               \
+    {                                                                                              \
+        "schema", "FILE", "The same as JSON, with options: {\"fields\": [{\"name\", \"type\"}]}."  \
+    }
+#define EPOCH_EPOCH                                                                                \
+    {                                                                                              \
+        "epoch", "NUMBER", "Do it only if it is about this epoch."                                 \
+    }
+static const struct command_option epoch_schema_options[] = {
+    QUEUE_CLIENT, EPOCH_FIELD, EPOCH_SCHEMA, {NULL, NULL, NULL}};
+static const struct command_option epoch_status_options[] = {QUEUE_CLIENT, {NULL, NULL, NULL}};
+static const struct command_option epoch_switch_options[] = {
+    QUEUE_CLIENT,
+    EPOCH_EPOCH,
+    {"force", NULL, "Although something is missing in it."},
+    {NULL, NULL, NULL}};
+static const struct command_option epoch_rollback_options[] = {
+    QUEUE_CLIENT, EPOCH_EPOCH, {NULL, NULL, NULL}};
+
+static const struct command_option numerator_export_options[] = {
+    QUEUE_CLIENT, {"shard", "NUMBER", "Which of its shards (default: 0)."}, {NULL, NULL, NULL}};
 
 static const struct command_option queue_list_options[] = {
     {"client", "NAME", "Only this client's (of failed documents, default: default)."},
@@ -220,6 +256,61 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_catalog_apply},
+    {.name = "epoch plan",
+     .summary = "tell which documents another schema would refuse",
+     .arguments = "",
+     .details =
+         "Checks all stored documents of the client with the schema of its epoch, changed by "
+         "--field and --schema, and lists the reasons of those that do not fit. Nothing is "
+         "changed. Works through the server that runs on the data directory, or on the "
+         "directory itself when none runs.",
+     .example = "torg epoch plan --field price=decimal\n"
+                "torg epoch plan --client shop --schema schema.json --json",
+     .options = epoch_schema_options,
+     .flags = ASKING,
+     .run = cmd_epoch_plan},
+    {.name = "epoch rollback",
+     .summary = "let searches ask the epoch before again",
+     .arguments = "",
+     .details =
+         "The two change places; done again, it is the way forward. Documents are written to "
+         "the newer one all the time, and to the other where they fit it. Kept in the audit "
+         "log.",
+     .example = "torg epoch rollback --client shop",
+     .options = epoch_rollback_options,
+     .flags = ASKING,
+     .run = cmd_epoch_rollback},
+    {.name = "epoch start",
+     .summary = "begin an epoch with another schema, beside the one that serves",
+     .arguments = "",
+     .details = "From now on documents are sent to both, and what is stored is poured into the new "
+                "one, in the lane backfill, which never delays the others. An epoch that was kept "
+                "for the way back is given up. Without --field and --schema the index is made anew "
+                "with the same schema. Kept in the audit log.",
+     .example = "torg epoch start --field price=decimal",
+     .options = epoch_schema_options,
+     .flags = ASKING,
+     .run = cmd_epoch_start},
+    {.name = "epoch status",
+     .summary = "show the epochs of a client, and what the one that is built waits for",
+     .arguments = "",
+     .details =
+         "By shard: stored documents that were poured, that do not fit, that wait to be sent; "
+         "records of its index topic, and how many searchers have all of it.",
+     .example = "torg epoch status --client shop",
+     .options = epoch_status_options,
+     .flags = ASKING,
+     .run = cmd_epoch_status},
+    {.name = "epoch switch",
+     .summary = "let searches and writes go to the epoch that is built",
+     .arguments = "",
+     .details = "Refused, with the reason, while something is missing in it. One transaction; the "
+                "epoch before is kept, filled, for torg epoch rollback. Documents that name it are "
+                "refused from now on. Kept in the audit log.",
+     .example = "torg epoch switch --epoch 2",
+     .options = epoch_switch_options,
+     .flags = ASKING,
+     .run = cmd_epoch_switch},
     {.name = "feed import",
      .summary = "bring a seller's offers in line with a feed file",
      .arguments = "FILE|URL|-",
@@ -356,6 +447,35 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_key_revoke},
+    {.name = "numerator compat",
+     .summary = "tell whether data by position fits a state of numbers",
+     .arguments = "STATE DATA",
+     .details = "Each is the file of a state, or a version T.S.V.G. Data fits when T, S and V are "
+                "the state's, and its G is not greater. Exits with 1 when it does not.",
+     .example = "torg numerator compat 1.4.0.17 1.4.0.12",
+     .argument_min = 2,
+     .argument_max = 2,
+     .run = cmd_numerator_compat},
+    {.name = "numerator export",
+     .summary = "write the permanent numbers of a shard to a file",
+     .arguments = "FILE",
+     .details =
+         "On one snapshot; the file is whole or not there. Works on the data directory, while "
+         "no server runs on it.",
+     .example = "torg numerator export --client shop --shard 0 shop-0.numbers",
+     .options = numerator_export_options,
+     .flags = ASKING & ~COMMAND_JSON,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_numerator_export},
+    {.name = "numerator show",
+     .summary = "check the file of a state of numbers, and tell what it has",
+     .arguments = "FILE",
+     .details = "A torn or damaged file is refused, with the place.",
+     .example = "torg numerator show shop-0.numbers",
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_numerator_show},
     {.name = "offers counters",
      .summary = "recount the cabinets' lists, counts and totals, and put them right",
      .arguments = "",
@@ -371,6 +491,39 @@ const struct command command_table[] = {
      .options = offers_counters_options,
      .flags = ASKING,
      .run = cmd_offers_counters},
+    {.name = "trace",
+     .summary = "tell where a document is on its way to those who search",
+     .arguments = "PK",
+     .details =
+         "Goes through the stages: received (the registry has it), queued, numbered, sent to the "
+         "index topic, indexed by the searchers, searchable. Of a stage that is not done it tells "
+         "what it waits for. Works through the server that runs on the data directory. Exits with "
+         "4 when no document of this key was ever accepted.",
+     .example = "torg trace bike-1\n"
+                "torg trace 17 --client offers --json",
+     .options = trace_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_trace},
+    {.name = "verify",
+     .summary = "check that registry, queue, numbers and index agree",
+     .arguments = "",
+     .details =
+         "Prints a line a check, PASS or FAIL, with counts and some of the keys: documents can be "
+         "read and have their numbers; no number is given twice; the queue has no gap; the index "
+         "has every living document at its version and nothing else; its files agree with their "
+         "checksums; sellers' counters equal a recount. All goes on meanwhile: what differs is "
+         "looked at again, and what still waits in the queue is no fault. With --rebuild each "
+         "shard is built anew in memory from the registry and compared with what the searcher has; "
+         "that wants some moments without writes. Works through the server that runs on the data "
+         "directory. Exits with 1 when something differs and was not put right.",
+     .example = "torg verify\n"
+                "torg verify --client offers --rebuild\n"
+                "torg verify --fix",
+     .options = verify_options,
+     .flags = ASKING,
+     .run = cmd_verify},
     {.name = "queue list",
      .summary = "show how far the queue to the index is, and what could not be indexed",
      .arguments = "",

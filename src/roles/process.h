@@ -27,6 +27,7 @@
 #include "roles/backends.h"
 #include "roles/data_dir.h"
 
+struct front; /* searcher/front.h */
 struct process;
 
 /* A part of the product that can run in this process. */
@@ -57,6 +58,7 @@ struct process {
     struct clients *clients;           /* NULL until a role has called process_open_registry */
     struct dictionaries *dictionaries; /* likewise */
     struct queue_bell registry_bell;   /* receivers ring it, the indexer wakes up */
+    const struct front *front;         /* of the searcher; NULL until that role has started */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */
@@ -86,6 +88,8 @@ int role_receiver_start(struct process *process, struct err *err);
 void role_receiver_stop(struct process *process);
 int role_composer_start(struct process *process, struct err *err);
 void role_composer_stop(struct process *process);
+int role_search_start(struct process *process, struct err *err);
+void role_search_stop(struct process *process);
 int role_indexer_start(struct process *process, struct err *err);
 void role_indexer_stop(struct process *process);
 int role_searcher_start(struct process *process, struct err *err);

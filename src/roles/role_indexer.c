@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_indexer.c - the role indexer: changes of documents on their way to the index, and what
  * operators do with the queue. */
+#include "base/memory.h"
+#include "registry/epoch_desk.h"
 #include "registry/indexer_worker.h"
 #include "registry/queue_desk.h"
 #include "roles/process.h"
@@ -9,7 +11,8 @@
 static struct indexer_base base;
 static struct indexer_worker *worker;
 static struct queue_desk desk;
-static struct rpc_service service;
+static struct epoch_desk epochs;
+static struct rpc_service services[2];
 
 static struct indexer_rules rules_of(const struct config *config)
 {
@@ -38,8 +41,16 @@ int role_indexer_start(struct process *process, struct err *err)
                                .clients = base.clients,
                                .dictionaries = base.dictionaries,
                                .clock = base.clock};
-    service = queue_service(&desk);
-    server_add_service(process->server, &service);
+    epochs = (struct epoch_desk){.store = base.store,
+                                 .clients = base.clients,
+                                 .dictionaries = base.dictionaries,
+                                 .topics = base.topics,
+                                 .coord = process->backends.coord,
+                                 .clock = base.clock};
+    services[0] = queue_service(&desk);
+    services[1] = epoch_service(&epochs);
+    for (size_t i = 0; i < ARRAY_COUNT(services); i++)
+        server_add_service(process->server, &services[i]);
     worker =
         indexer_worker_start(&base, process->backends.coord, &process->registry_bell,
                              (unsigned)config_number(process->config, SETTING_REGISTRY_INDEXERS));

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "documents/composer.h"
 #include "net/json.h"
 #include "net/message.h"
 #include "offers/export.h"
@@ -13,6 +14,7 @@
 #include "offers/opinions.h"
 #include "offers/photo_results.h"
 #include "roles/service.h"
+#include "torg/v1/document.pb-c.h"
 #include "torg/v1/feed.pb-c.h"
 #include "torg/v1/index_message.pb-c.h"
 #include "torg/v1/moderation.pb-c.h"
@@ -27,6 +29,7 @@ static const struct {
     const ProtobufCMessageDescriptor *type;
 } carried[] = {
     {EXPORT_UPDATES, &torg__v1__offer_update__descriptor},
+    {COMPOSER_TARGET, &torg__v1__qualified_batch__descriptor},
     {EXPORT_MODERATION, &torg__v1__offer_update__descriptor},
     {EXPORT_PHOTOS, &torg__v1__photo_request__descriptor},
     {FEED_EVENTS_TOPIC, &torg__v1__feed_event__descriptor},

@@ -2,6 +2,8 @@
 /* local.c - see local.h. */
 #include "searcher/local.h"
 
+#include <string.h>
+
 #include "base/limits.h"
 #include "query/response.h"
 
@@ -207,6 +209,36 @@ static Torg__V1__StagePlaces *tell_stage(const struct query_answer *answer, stru
     return message;
 }
 
+/* Fields that this shard does not know (Query.unknown_is_empty) have facets without values, so that
+ * the answers of all shards have the same form. */
+static void pad_facets(const Torg__V1__QueryStage *query, struct arena *arena,
+                       Torg__V1__StageAnswer *answer, Torg__V1__StagePlaces *places)
+{
+    Torg__V1__FacetAnswer **facets = arena_array(arena, query->n_facets + 1, sizeof(facets[0]));
+    Torg__V1__FacetBounds **bounds = arena_array(arena, query->n_facets + 1, sizeof(bounds[0]));
+    size_t taken = 0;
+
+    for (size_t i = 0; i < query->n_facets; i++) {
+        const Torg__V1__Facet *asked = query->facets[i];
+        char *name = *asked->name ? asked->name : asked->field;
+
+        if (taken < answer->n_facets && strcmp(answer->facets[taken]->name, name) == 0) {
+            facets[i] = answer->facets[taken];
+            bounds[i] = places->facets[taken++];
+            continue;
+        }
+        facets[i] = arena_alloc(arena, sizeof(*facets[i]));
+        torg__v1__facet_answer__init(facets[i]);
+        facets[i]->name = name;
+        bounds[i] = arena_alloc(arena, sizeof(*bounds[i]));
+        torg__v1__facet_bounds__init(bounds[i]);
+    }
+    answer->facets = facets;
+    answer->n_facets = query->n_facets;
+    places->facets = bounds;
+    places->n_facets = query->n_facets;
+}
+
 static void name_shard(Torg__V1__QueryAnswer *answer, uint32_t shard)
 {
     for (size_t i = 0; i < answer->n_stages; i++)
@@ -237,8 +269,12 @@ int local_search(struct replica *replica, const Torg__V1__ShardRequest *request,
     name_shard(message->answer, replica_shard(replica));
     message->stages = arena_array(arena, result.answer_count + 1, sizeof(message->stages[0]));
     message->n_stages = result.answer_count;
-    for (uint32_t i = 0; i < result.answer_count; i++)
+    for (uint32_t i = 0; i < result.answer_count; i++) {
         message->stages[i] = tell_stage(&result.answers[i], arena);
+        if (request->query->unknown_is_empty)
+            pad_facets(request->query->stages[i], arena, message->answer->stages[i],
+                       message->stages[i]);
+    }
     *out = message;
     return 0;
 }

@@ -81,14 +81,18 @@ static void merge_ranges(uint32_t stage, size_t facet, const struct merge_part *
                          uint32_t count, struct arena *arena, Torg__V1__FacetAnswer *answer)
 {
     const Torg__V1__FacetAnswer *first = facet_of(&parts[0], stage, facet);
-    Torg__V1__FacetValue *copies = arena_array(arena, first->n_values + 1, sizeof(*copies));
+    Torg__V1__FacetValue *copies;
 
+    for (uint32_t i = 1; i < count && !first->n_values; i++) /* a shard may not know the field */
+        first = facet_of(&parts[i], stage, facet);
+    copies = arena_array(arena, first->n_values + 1, sizeof(*copies));
     answer->values = arena_array(arena, first->n_values + 1, sizeof(answer->values[0]));
     answer->n_values = first->n_values;
     for (size_t k = 0; k < first->n_values; k++) {
         copies[k] = *first->values[k];
+        copies[k].count = 0;
         answer->values[k] = &copies[k];
-        for (uint32_t i = 1; i < count; i++) {
+        for (uint32_t i = 0; i < count; i++) {
             const Torg__V1__FacetAnswer *part = facet_of(&parts[i], stage, facet);
 
             copies[k].count += k < part->n_values ? part->values[k]->count : 0;

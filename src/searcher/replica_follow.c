@@ -17,7 +17,12 @@
 #include "base/log.h"
 #include "searcher/replica_parts.h"
 
-enum { SWEEP_US = SECOND_US, RETRY_MS = 500, IDLE_MS = 200 };
+enum {
+    SWEEP_US = SECOND_US,
+    RETRY_MS = 500,
+    IDLE_MS = 200,
+    TOLD_COUNT = 100, /* messages passed that are logged, then one in so many */
+};
 
 struct following {
     struct replica *replica;
@@ -31,6 +36,7 @@ struct following {
     int64_t swept_us;            /* monotonic */
     struct apply_counts counted; /* of the counters */
     bool is_gone;                /* the topic does not have the offset */
+    bool is_failing;             /* the topic cannot be read; the replica says why */
 };
 
 /* False: stop. */
@@ -94,7 +100,7 @@ static void show_state(struct following *following)
                following->offset >= shard_serve_from(following->opened->shard)) {
         state->is_ready = is_news = true;
         state->reason[0] = 0;
-    } else if (!state->is_ready) {
+    } else if (!state->is_ready && !following->is_failing) {
         snprintf(state->reason, sizeof(state->reason), "it replays its topic");
     }
     pthread_cond_broadcast(&replica->changed);
@@ -111,6 +117,7 @@ static void note_passed(struct replica *replica, const struct topic_message *mes
 {
     struct replica_state *state = &replica->state;
     struct passed_message *place;
+    bool is_told;
 
     counter_add(replica->metrics.passed, 1);
     pthread_mutex_lock(&replica->lock);
@@ -121,7 +128,10 @@ static void note_passed(struct replica *replica, const struct topic_message *mes
     place->offset = message->offset;
     snprintf(place->pk, sizeof(place->pk), "%s", pk);
     snprintf(place->reason, sizeof(place->reason), "%s", err->text);
+    is_told = state->passed_count <= TOLD_COUNT || state->passed_count % TOLD_COUNT == 0;
     pthread_mutex_unlock(&replica->lock);
+    if (!is_told)
+        return;
     log_warn("a message to the index cannot be applied and is passed",
              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
              LOG_INT("offset", message->offset), LOG_TEXT("pk", pk), LOG_TEXT("reason", err->text));
@@ -149,6 +159,9 @@ static int apply_message(struct following *following, const struct topic_message
         return rc;
     if (rc)
         note_passed(replica, message, pk, err);
+    else if (applier_last_id(following->applier) != UINT32_MAX)
+        arrivals_note(replica->arrivals, applier_last_id(following->applier),
+                      message->timestamp_us);
     following->offset = message->offset + 1;
     following->last_us = message->timestamp_us;
     return 0;
@@ -183,6 +196,7 @@ static int publish(struct following *following, struct err *err)
     if (rc)
         return rc;
     now_us = clock_wall_us(following->replica->options.clock);
+    arrivals_show(following->replica->arrivals, now_us);
     if (following->last_us && now_us > following->last_us)
         histogram_add(following->replica->metrics.latency, now_us - following->last_us);
     show_state(following);
@@ -351,11 +365,13 @@ static int follow(struct following *following, struct err *err)
     int rc = 0;
 
     while (!rc && !atomic_load(&replica->is_stopping)) {
+        replica_answer(replica, following->opened->shard);
         rc = take_batch(following, &count, err);
         if (rc == ERR_RANGE) {
             following->is_gone = true;
             return 0;
         }
+        following->is_failing = rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT;
         if (rc == ERR_NOT_FOUND || rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT) {
             if (rc != ERR_NOT_FOUND) /* no topic yet */
                 replica_tell(replica, err->text);

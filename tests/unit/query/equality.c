@@ -429,6 +429,15 @@ static void check_rerank(struct bench *bench, const struct query_plan *plan, uin
     compare_list(&page, expected, full->hit_count < 30 ? full->hit_count : 30, "a second phase");
 }
 
+static struct query_tuning random_tuning(struct rng *rng)
+{
+    return (struct query_tuning){.use_sets = (int8_t)((int)rng_below(rng, 3) - 1),
+                                 .use_windows = (int8_t)((int)rng_below(rng, 3) - 1),
+                                 .use_bounds = (int8_t)((int)rng_below(rng, 3) - 1),
+                                 .facet_lists = (int8_t)((int)rng_below(rng, 3) - 1),
+                                 .page_lists = (int8_t)((int)rng_below(rng, 3) - 1)};
+}
+
 static void check_tunings(struct bench *bench, const struct query_plan *plan, uint32_t index,
                           const struct query_answer *full)
 {
@@ -441,12 +450,7 @@ static void check_tunings(struct bench *bench, const struct query_plan *plan, ui
     stage.limit = limit;
     paged = with_stage(bench, plan, index, &stage);
     for (i = 0; i < TUNING_COUNT; i++) {
-        const struct query_tuning tuning = {
-            .use_sets = (int8_t)((int)rng_below(&bench->rng, 3) - 1),
-            .use_windows = (int8_t)((int)rng_below(&bench->rng, 3) - 1),
-            .use_bounds = (int8_t)((int)rng_below(&bench->rng, 3) - 1),
-            .facet_lists = (int8_t)((int)rng_below(&bench->rng, 3) - 1),
-            .page_lists = (int8_t)((int)rng_below(&bench->rng, 3) - 1)};
+        struct query_tuning tuning = random_tuning(&bench->rng);
         struct query_answer answer = ask(bench, &paged, index, i ? &tuning : NULL);
 
         compare_list(&answer, full->hits, full->hit_count < limit ? full->hit_count : limit,
@@ -491,12 +495,17 @@ static void check_query(struct bench *bench)
     struct query_plan plan = random_plan(bench->world, &bench->rng, bench->arena);
     uint32_t index = (uint32_t)rng_below(&bench->rng, plan.stage_count);
     struct query_stage stage = plan.stages[index];
+    struct query_tuning tuning = {0};
     struct query_answer full;
+    struct query_plan asked;
 
     if (getenv("TORG_SHOW"))
         show_plan(&plan);
     stage.limit = FULL_LIMIT;
-    full = ask_stage(bench, &plan, index, &stage);
+    asked = with_stage(bench, &plan, index, &stage);
+    if (!bench->settled && rng_below(&bench->rng, 2)) /* else choices are compared below */
+        tuning = random_tuning(&bench->rng);
+    full = ask(bench, &asked, index, &tuning);
     check_full(bench, &plan, index, &full);
     check_explain(bench, &plan, index, &full);
     if (bench->settled) {

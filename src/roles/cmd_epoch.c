@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_epoch.c - torg epoch plan, start, status, switch, rollback. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "net/json.h"
+#include "net/message.h"
+#include "registry/epoch_desk.h"
+#include "registry/queue.h"
+#include "roles/operation.h"
+#include "torg/v1/searcher.pb-c.h"
+
+enum { SCHEMA_FILE_SIZE_MAX = 4 << 20 };
+
+/* The registry of the server that runs, or of the store when none runs. */
+struct standing {
+    const struct invocation *invocation;
+    struct operation operation;
+    struct epoch_desk desk; /* of the local way */
+    const char *client;
+};
+
+static int standing_open(const struct invocation *invocation, struct standing *standing,
+                         struct err *err)
+{
+    const char *client = invocation_option(invocation, "client");
+    int rc;
+
+    *standing = (struct standing){.invocation = invocation, .client = client ? client : ""};
+    rc = operation_open(invocation, false, &standing->operation, err);
+    if (rc || standing->operation.remote)
+        return rc;
+    standing->desk =
+        (struct epoch_desk){.store = standing->operation.store, .clock = clock_system()};
+    standing->desk.clients = clients_new(standing->desk.store, standing->desk.clock);
+    standing->desk.dictionaries = dictionaries_new(standing->desk.store);
+    return 0;
+}
+
+static void standing_close(struct standing *standing)
+{
+    clients_free(standing->desk.clients);
+    dictionaries_free(standing->desk.dictionaries);
+    operation_close(&standing->operation);
+}
+
+static const char *client_of(const struct standing *standing)
+{
+    return *standing->client ? standing->client : "default";
+}
+
+/* --- the schema that is asked for --- */
+
+struct wanted {
+    Torg__V1__SchemaField **fields;
+    size_t count;
+};
+
+/* "price=decimal" */
+static int take_field(const char *text, struct arena *arena, struct wanted *wanted, struct err *err)
+{
+    const ProtobufCEnumDescriptor *types = &torg__v1__schema_field__type__descriptor;
+    const char *equals = strchr(text, '=');
+    const ProtobufCEnumValue *type = NULL;
+    Torg__V1__SchemaField *field;
+    char name[32];
+
+    if (equals && strlen(equals + 1) < sizeof(name)) {
+        snprintf(name, sizeof(name), "%s", equals + 1);
+        for (char *c = name; *c; c++)
+            *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+        type = protobuf_c_enum_descriptor_get_value_by_name(types, name);
+    }
+    if (!type || type->value == 0)
+        return err_set(err, ERR_INVALID,
+                       "--field=%.80s: expected NAME=TYPE, and a type is text, keyword, keywords, "
+                       "integer, decimal, date, boolean, category, point or stored",
+                       text);
+    field = (Torg__V1__SchemaField *)message_new(&torg__v1__schema_field__descriptor, arena);
+    field->name = arena_text(arena, bytes_make(text, (size_t)(equals - text)));
+    field->type = (Torg__V1__SchemaField__Type)type->value;
+    wanted->fields[wanted->count++] = field;
+    return 0;
+}
+
+static int take_file(const char *path, struct arena *arena, struct wanted *wanted, struct err *err)
+{
+    struct buf content = BUF_INIT(SCHEMA_FILE_SIZE_MAX);
+    ProtobufCMessage *message;
+    int rc = file_read(path, &content, err);
+
+    if (!rc)
+        rc = json_decode(buf_bytes(&content), &torg__v1__schema__descriptor, arena, &message, NULL,
+                         err);
+    if (!rc) {
+        const Torg__V1__Schema *schema = (const Torg__V1__Schema *)message;
+
+        wanted->fields = arena_array(arena, schema->n_fields + ARGUMENT_COUNT_MAX,
+                                     sizeof(Torg__V1__SchemaField *));
+        for (; wanted->count < schema->n_fields; wanted->count++)
+            wanted->fields[wanted->count] = schema->fields[wanted->count];
+    } else {
+        err_wrap(err, "%s", path);
+    }
+    buf_release(&content);
+    return rc;
+}
+
+static int read_wanted(const struct invocation *invocation, struct wanted *wanted, struct err *err)
+{
+    const char *file = invocation_option(invocation, "schema");
+    int rc = 0;
+
+    *wanted = (struct wanted){0};
+    wanted->fields = arena_array(invocation->arena, ARGUMENT_COUNT_MAX, sizeof(wanted->fields[0]));
+    if (file)
+        rc = take_file(file, invocation->arena, wanted, err);
+    for (size_t i = 0; i < invocation->option_count && !rc; i++)
+        if (strcmp(invocation->options[i].name, "field") == 0)
+            rc = take_field(invocation->options[i].value, invocation->arena, wanted, err);
+    return rc;
+}
+
+static bool read_epoch(const struct invocation *invocation, int64_t *epoch)
+{
+    const char *text = invocation_option(invocation, "epoch");
+
+    *epoch = 0;
+    if (!text || (text_to_i64(bytes_of(text), epoch) && *epoch > 0))
+        return true;
+    complain("--epoch=%.64s: expected a number from 1 on", text);
+    return false;
+}
+
+/* --- plan --- */
+
+static int plan_part(struct standing *standing, Torg__V1__PlanEpochRequest *request,
+                     const Torg__V1__PlanEpochResponse **part, struct err *err)
+{
+    struct arena *arena = standing->invocation->arena;
+    ProtobufCMessage *response = message_new(&torg__v1__plan_epoch_response__descriptor, arena);
+    struct violations reasons = violations_in(arena);
+    int rc;
+
+    if (standing->operation.remote)
+        rc =
+            remote_call(standing->operation.remote, "torg.v1.EpochService/PlanEpoch",
+                        &request->base, &torg__v1__plan_epoch_response__descriptor, &response, err);
+    else
+        rc = epoch_desk_plan(&standing->desk, client_of(standing), request, &reasons,
+                             (Torg__V1__PlanEpochResponse *)response, err);
+    *part = (const Torg__V1__PlanEpochResponse *)response;
+    return rc;
+}
+
+static Torg__V1__EpochRefusal *find_refusal(Torg__V1__PlanEpochResponse *all, const char *reason)
+{
+    for (size_t i = 0; i < all->n_refusals; i++)
+        if (strcmp(all->refusals[i]->reason, reason) == 0)
+            return all->refusals[i];
+    return NULL;
+}
+
+static void add_part(Torg__V1__PlanEpochResponse *all, const Torg__V1__PlanEpochResponse *part)
+{
+    all->checked_count += part->checked_count;
+    all->refused_count += part->refused_count;
+    for (size_t i = 0; i < part->n_refusals; i++) {
+        Torg__V1__EpochRefusal *known = find_refusal(all, part->refusals[i]->reason);
+
+        if (known)
+            known->count += part->refusals[i]->count;
+        else if (all->n_refusals < PLAN_REASON_COUNT_MAX)
+            all->refusals[all->n_refusals++] = part->refusals[i];
+    }
+}
+
+static int compare_counts(const void *left, const void *right)
+{
+    const Torg__V1__EpochRefusal *a = *(Torg__V1__EpochRefusal *const *)left;
+    const Torg__V1__EpochRefusal *b = *(Torg__V1__EpochRefusal *const *)right;
+
+    return (a->count < b->count) - (a->count > b->count);
+}
+
+static int plan_all(struct standing *standing, Torg__V1__PlanEpochRequest *request,
+                    Torg__V1__PlanEpochResponse *all, struct err *err)
+{
+    int rc;
+
+    all->refusals =
+        arena_array(standing->invocation->arena, PLAN_REASON_COUNT_MAX, sizeof(all->refusals[0]));
+    do {
+        const Torg__V1__PlanEpochResponse *part;
+
+        rc = plan_part(standing, request, &part, err);
+        if (rc)
+            return rc;
+        add_part(all, part);
+        request->page_token = part->next_page_token;
+    } while (*request->page_token);
+    if (all->n_refusals > 1)
+        qsort(all->refusals, all->n_refusals, sizeof(all->refusals[0]), compare_counts);
+    all->done_percent = 100;
+    return 0;
+}
+
+static void print_plan(const Torg__V1__PlanEpochResponse *all)
+{
+    printf("%" PRId64 " documents checked, %" PRId64 " would not be in the new epoch\n",
+           all->checked_count, all->refused_count);
+    for (size_t i = 0; i < all->n_refusals; i++) {
+        const Torg__V1__EpochRefusal *refusal = all->refusals[i];
+
+        printf("%8" PRId64 "  %s\n          such as", refusal->count, refusal->reason);
+        for (size_t k = 0; k < refusal->n_sample_pks; k++)
+            printf("%s %s", k ? "," : "", refusal->sample_pks[k]);
+        printf("\n");
+    }
+}
+
+enum exit_code cmd_epoch_plan(const struct invocation *invocation)
+{
+    Torg__V1__PlanEpochRequest request = TORG__V1__PLAN_EPOCH_REQUEST__INIT;
+    Torg__V1__PlanEpochResponse all = TORG__V1__PLAN_EPOCH_RESPONSE__INIT;
+    struct standing standing;
+    struct wanted wanted;
+    struct err err;
+    int rc;
+
+    if (read_wanted(invocation, &wanted, &err) || standing_open(invocation, &standing, &err))
+        return fail(&err);
+    request.client = (char *)standing.client;
+    request.fields = wanted.fields;
+    request.n_fields = wanted.count;
+    rc = plan_all(&standing, &request, &all, &err);
+    if (!rc && invocation->json)
+        print_json(&all.base);
+    else if (!rc)
+        print_plan(&all);
+    standing_close(&standing);
+    return rc ? fail(&err) : EXIT_OK;
+}
+
+/* --- status --- */
+
+/* What searchers say, in lists by epoch and shard; NULL: none answers. */
+static const Torg__V1__Freshness *ask_searchers(struct standing *standing)
+{
+    Torg__V1__GetFreshnessRequest request = TORG__V1__GET_FRESHNESS_REQUEST__INIT;
+    ProtobufCMessage *response = NULL;
+    struct err err;
+
+    request.client = (char *)standing->client;
+    if (!standing->operation.remote ||
+        remote_call(standing->operation.remote, "torg.v1.SearcherService/GetFreshness",
+                    &request.base, &torg__v1__freshness__descriptor, &response, &err))
+        return NULL;
+    return (const Torg__V1__Freshness *)response;
+}
+
+static bool is_behind(const Torg__V1__ShardFreshness *replica, const Torg__V1__EpochShard *shard)
+{
+    for (size_t i = 0; i < replica->n_lanes; i++)
+        if (replica->lanes[i]->lane == TORG__V1__QUEUE_LANE__NAME__BACKFILL &&
+            replica->lanes[i]->idx >= shard->backfill_offset)
+            return false;
+    return shard->backfill_offset > 0;
+}
+
+struct readiness {
+    uint32_t ready_count, count;
+};
+
+static struct readiness readiness_of(const Torg__V1__Freshness *freshness, int64_t epoch,
+                                     const Torg__V1__EpochShard *shard)
+{
+    struct readiness readiness = {0};
+
+    for (size_t i = 0; freshness && i < freshness->n_shards; i++) {
+        const Torg__V1__ShardFreshness *replica = freshness->shards[i];
+
+        if (replica->epoch != epoch || replica->shard != shard->shard)
+            continue;
+        readiness.count++;
+        readiness.ready_count += replica->is_ready && !is_behind(replica, shard);
+    }
+    return readiness;
+}
+
+static const char *state_name(Torg__V1__IndexMap__Epoch__State state)
+{
+    static const char *const names[] = {"building", "serving", "kept"};
+
+    return (unsigned)state < ARRAY_COUNT(names) ? names[state] : "?";
+}
+
+static void print_shards(const Torg__V1__EpochState *epoch, const Torg__V1__Freshness *freshness)
+{
+    printf("\nepoch %" PRId64 "\n%5s %9s %8s %6s %5s %8s %6s %9s  %s\n", epoch->epoch, "SHARD",
+           "POURED", "REFUSED", "LATE", "DONE", "BACKFILL", "MAIN", "INDEX", "SEARCHERS");
+    for (size_t i = 0; i < epoch->n_shards; i++) {
+        const Torg__V1__EpochShard *shard = epoch->shards[i];
+        struct readiness readiness = readiness_of(freshness, epoch->epoch, shard);
+
+        printf("%5u %9" PRId64 " %8" PRId64 " %6" PRId64 " %5s %8" PRId64 " %6" PRId64 " %9" PRIu64
+               "  ",
+               shard->shard, shard->poured_count, shard->refused_count, shard->late_count,
+               shard->is_poured ? "yes" : "no", shard->backfill_end - shard->backfill_offset,
+               shard->main_lag, shard->index_end);
+        if (freshness)
+            printf("%u of %u ready\n", readiness.ready_count, readiness.count);
+        else
+            printf("not known\n");
+    }
+}
+
+static void print_status(const Torg__V1__EpochStatus *status, const Torg__V1__Freshness *freshness,
+                         struct arena *arena)
+{
+    const Torg__V1__EpochState *built = NULL;
+
+    printf("client %s: documents are written to epoch %" PRId64 ", searches ask epoch %" PRId64
+           "\n\n%5s  %-9s %7s  %s\n",
+           status->client, status->writing_epoch, status->serving_epoch, "EPOCH", "STATE", "FIELDS",
+           "STARTED");
+    for (size_t i = 0; i < status->n_epochs; i++) {
+        const Torg__V1__EpochState *epoch = status->epochs[i];
+
+        printf("%5" PRId64 "  %-9s %7u  %s\n", epoch->epoch, state_name(epoch->state),
+               epoch->field_count, time_text(epoch->start_time, arena));
+        if (epoch->state == TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING)
+            built = epoch;
+    }
+    if (!built)
+        return;
+    print_shards(built, freshness);
+    printf("\n");
+    for (size_t i = 0; i < status->n_waits_for; i++)
+        printf("waits: %s\n", status->waits_for[i]);
+    if (status->is_safe)
+        printf("epoch %" PRId64 " has all documents that fit it: torg epoch switch\n",
+               built->epoch);
+}
+
+static int get_status(struct standing *standing, const Torg__V1__EpochStatus **status,
+                      struct err *err)
+{
+    struct arena *arena = standing->invocation->arena;
+    Torg__V1__GetEpochsRequest request = TORG__V1__GET_EPOCHS_REQUEST__INIT;
+    ProtobufCMessage *response = message_new(&torg__v1__epoch_status__descriptor, arena);
+    int rc;
+
+    request.client = (char *)standing->client;
+    if (standing->operation.remote)
+        rc = remote_call(standing->operation.remote, "torg.v1.EpochService/GetEpochs",
+                         &request.base, &torg__v1__epoch_status__descriptor, &response, err);
+    else
+        rc = epoch_desk_status(&standing->desk, client_of(standing), arena,
+                               (Torg__V1__EpochStatus *)response, err);
+    *status = (const Torg__V1__EpochStatus *)response;
+    return rc;
+}
+
+static void show_status(struct standing *standing, const ProtobufCMessage *status)
+{
+    if (standing->invocation->json)
+        print_json(status);
+    else
+        print_status((const Torg__V1__EpochStatus *)status, ask_searchers(standing),
+                     standing->invocation->arena);
+}
+
+enum exit_code cmd_epoch_status(const struct invocation *invocation)
+{
+    const Torg__V1__EpochStatus *status;
+    struct standing standing;
+    struct err err;
+    int rc;
+
+    if (standing_open(invocation, &standing, &err))
+        return fail(&err);
+    rc = get_status(&standing, &status, &err);
+    if (!rc)
+        show_status(&standing, &status->base);
+    standing_close(&standing);
+    return rc ? fail(&err) : EXIT_OK;
+}
+
+/* --- what changes them --- */
+
+enum exit_code cmd_epoch_start(const struct invocation *invocation)
+{
+    Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
+    ProtobufCMessage *response =
+        message_new(&torg__v1__epoch_status__descriptor, invocation->arena);
+    struct violations reasons = violations_in(invocation->arena);
+    struct standing standing;
+    struct wanted wanted;
+    struct err err;
+    int rc;
+
+    if (read_wanted(invocation, &wanted, &err) || standing_open(invocation, &standing, &err))
+        return fail(&err);
+    request.client = (char *)standing.client;
+    request.fields = wanted.fields;
+    request.n_fields = wanted.count;
+    if (standing.operation.remote)
+        rc = remote_call(standing.operation.remote, "torg.v1.EpochService/StartEpoch",
+                         &request.base, &torg__v1__epoch_status__descriptor, &response, &err);
+    else
+        rc = epoch_desk_start(&standing.desk, client_of(&standing),
+                              standing.operation.asker.principal, &request, &reasons,
+                              (Torg__V1__EpochStatus *)response, &err);
+    if (!rc)
+        show_status(&standing, response);
+    standing_close(&standing);
+    return rc ? fail(&err) : EXIT_OK;
+}
+
+/* The registry tells what it has sent; whether searchers have it, they tell themselves. */
+static int check_searchers(struct standing *standing, struct err *err)
+{
+    const Torg__V1__Freshness *freshness = ask_searchers(standing);
+    const Torg__V1__EpochStatus *status;
+    int rc = get_status(standing, &status, err);
+
+    for (size_t i = 0; !rc && freshness && i < status->n_epochs; i++) {
+        const Torg__V1__EpochState *epoch = status->epochs[i];
+
+        if (epoch->state != TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING)
+            continue;
+        for (size_t k = 0; !rc && k < epoch->n_shards; k++)
+            if (readiness_of(freshness, epoch->epoch, epoch->shards[k]).ready_count == 0)
+                rc = err_set(err, ERR_PRECONDITION,
+                             "no searcher has all of epoch %" PRId64 ", shard %u yet: wait, or say "
+                             "--force",
+                             epoch->epoch, epoch->shards[k]->shard);
+    }
+    return rc;
+}
+
+enum exit_code cmd_epoch_switch(const struct invocation *invocation)
+{
+    Torg__V1__SwitchEpochRequest request = TORG__V1__SWITCH_EPOCH_REQUEST__INIT;
+    ProtobufCMessage *response =
+        message_new(&torg__v1__epoch_status__descriptor, invocation->arena);
+    struct standing standing;
+    struct err err;
+    int rc = 0;
+
+    if (!read_epoch(invocation, &request.epoch))
+        return EXIT_USAGE;
+    request.force = invocation_option(invocation, "force") != NULL;
+    if (standing_open(invocation, &standing, &err))
+        return fail(&err);
+    request.client = (char *)standing.client;
+    if (!request.force)
+        rc = check_searchers(&standing, &err);
+    if (!rc && standing.operation.remote)
+        rc = remote_call(standing.operation.remote, "torg.v1.EpochService/SwitchEpoch",
+                         &request.base, &torg__v1__epoch_status__descriptor, &response, &err);
+    else if (!rc)
+        rc = epoch_desk_switch(&standing.desk, client_of(&standing),
+                               standing.operation.asker.principal, &request, invocation->arena,
+                               (Torg__V1__EpochStatus *)response, &err);
+    if (!rc)
+        show_status(&standing, response);
+    standing_close(&standing);
+    return rc ? fail(&err) : EXIT_OK;
+}
+
+enum exit_code cmd_epoch_rollback(const struct invocation *invocation)
+{
+    Torg__V1__RollbackEpochRequest request = TORG__V1__ROLLBACK_EPOCH_REQUEST__INIT;
+    ProtobufCMessage *response =
+        message_new(&torg__v1__epoch_status__descriptor, invocation->arena);
+    struct standing standing;
+    struct err err;
+    int rc;
+
+    if (!read_epoch(invocation, &request.epoch))
+        return EXIT_USAGE;
+    if (standing_open(invocation, &standing, &err))
+        return fail(&err);
+    request.client = (char *)standing.client;
+    if (standing.operation.remote)
+        rc = remote_call(standing.operation.remote, "torg.v1.EpochService/RollbackEpoch",
+                         &request.base, &torg__v1__epoch_status__descriptor, &response, &err);
+    else
+        rc = epoch_desk_rollback(&standing.desk, client_of(&standing),
+                                 standing.operation.asker.principal, &request, invocation->arena,
+                                 (Torg__V1__EpochStatus *)response, &err);
+    if (!rc)
+        show_status(&standing, response);
+    standing_close(&standing);
+    return rc ? fail(&err) : EXIT_OK;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* choices.c - see choices.h. */
+#include "search/choices.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "model/offer_fields.h"
+#include "net/message.h"
+
+#define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
+
+enum { PAGE_FILTER_MAX = SEARCH_FILTER_COUNT_MAX + 1 }; /* with that of the category */
+
+/* --- reading --- */
+
+static int read_choice(struct wanted *wanted, size_t place, struct search_filter *filter,
+                       struct err *err)
+{
+    const Torg__V1__FilterChoice *choice = wanted->request->filters[place];
+    bool has_range = *choice->min || *choice->max;
+
+    if (!filter_find(wanted->catalog, wanted->category, choice->id, wanted->arena, filter))
+        return err_set(err, ERR_INVALID,
+                       "filters[%zu].id: \"%.80s\" is no filter; take ids of an answer's filters",
+                       place, choice->id);
+    for (size_t i = 0; i < place; i++) {
+        if (strcmp(wanted->request->filters[i]->id, choice->id) == 0)
+            return err_set(err, ERR_INVALID, "filters[%zu].id: \"%.80s\" is there twice", place,
+                           choice->id);
+    }
+    if (has_range == (choice->n_values > 0))
+        return err_set(err, ERR_INVALID, "filters[%zu]: values, or min and max, are due", place);
+    if (has_range == (filter->kind == TORG__V1__SEARCH_FILTER__KIND__VALUES ||
+                      filter->kind == TORG__V1__SEARCH_FILTER__KIND__TOGGLE))
+        return err_set(err, ERR_INVALID, "filters[%zu]: \"%s\" is chosen by %s", place, choice->id,
+                       has_range ? "values" : "min and max");
+    if (choice->n_values > SEARCH_VALUE_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "filters[%zu].values: %zu, at most %d are taken", place,
+                       choice->n_values, SEARCH_VALUE_COUNT_MAX);
+    if (filter->kind == TORG__V1__SEARCH_FILTER__KIND__DISTANCE && !wanted->request->near)
+        return err_set(err, ERR_INVALID, "near: a distance needs the point it is counted from");
+    return 0;
+}
+
+static int check_page(const Torg__V1__SearchOffersRequest *request, struct err *err)
+{
+    uint32_t limit = request->_limit_case ? request->limit : SEARCH_PAGE_COUNT;
+
+    if (strlen(request->text) > SEARCH_TEXT_SIZE_MAX)
+        return err_set(err, ERR_INVALID, "text: %zu bytes, at most %d are taken",
+                       strlen(request->text), SEARCH_TEXT_SIZE_MAX);
+    if (limit > SEARCH_PAGE_COUNT_MAX)
+        return err_set(err, ERR_INVALID, "limit: %u, a page has at most %d offers", limit,
+                       SEARCH_PAGE_COUNT_MAX);
+    if (request->offset > QUERY_HIT_COUNT_MAX - limit)
+        return err_set(err, ERR_INVALID,
+                       "offset: %u, with the limit at most %d; go on by the cursor",
+                       request->offset, QUERY_HIT_COUNT_MAX);
+    if (request->n_filters > SEARCH_FILTER_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "filters: %zu, at most %d are taken", request->n_filters,
+                       SEARCH_FILTER_COUNT_MAX);
+    if (request->order == TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__NEAREST && !request->near)
+        return err_set(err, ERR_INVALID, "near: the nearest of what? it is not set");
+    if (request->order > TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__NEAREST)
+        return err_set(err, ERR_INVALID, "order: %d is not one that is known", request->order);
+    return 0;
+}
+
+int wanted_read(struct wanted *wanted, const struct catalog *catalog,
+                const Torg__V1__SearchOffersRequest *request, enum language language,
+                struct arena *arena, struct err *err)
+{
+    struct search_filter *chosen;
+    int rc = check_page(request, err);
+
+    *wanted = (struct wanted){
+        .request = request, .catalog = catalog, .language = language, .arena = arena};
+    if (rc)
+        return rc;
+    if (*request->category) {
+        wanted->category = category_find(catalog, request->category);
+        if (!wanted->category)
+            return err_set(err, ERR_INVALID, "category: there is no \"%.64s\"", request->category);
+    }
+    chosen = arena_array(arena, request->n_filters + 1, sizeof(*chosen));
+    for (size_t i = 0; i < request->n_filters && !rc; i++)
+        rc = read_choice(wanted, i, &chosen[i], err);
+    wanted->chosen = chosen;
+    return rc;
+}
+
+const Torg__V1__FilterChoice *wanted_choice(const struct wanted *wanted, const char *id)
+{
+    for (size_t i = 0; i < wanted->request->n_filters; i++) {
+        if (strcmp(wanted->request->filters[i]->id, id) == 0)
+            return wanted->request->filters[i];
+    }
+    return NULL;
+}
+
+/* --- filters --- */
+
+static Torg__V1__Filter *values_filter(const char *field, char **values, size_t count,
+                                       struct arena *arena)
+{
+    Torg__V1__Filter *filter = NEW(Filter, filter);
+
+    filter->kind_case = TORG__V1__FILTER__KIND_IN;
+    filter->in = NEW(FieldValues, field_values);
+    filter->in->field = (char *)field;
+    filter->in->values = values;
+    filter->in->n_values = count;
+    return filter;
+}
+
+static Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena)
+{
+    const struct category **path = category_path(category, arena);
+    Torg__V1__Filter *filter = NEW(Filter, filter);
+    char **values = arena_array(arena, 1, sizeof(*values));
+    char *text = arena_strdup(arena, path[0]->id);
+
+    for (size_t i = 1; i < category->depth; i++)
+        text = arena_printf(arena, "%s/%s", text, path[i]->id);
+    values[0] = text;
+    filter->kind_case = TORG__V1__FILTER__KIND_SUBTREE;
+    filter->subtree = NEW(FieldValues, field_values);
+    filter->subtree->field = (char *)OFFER_FIELD_CATEGORY;
+    filter->subtree->values = values;
+    filter->subtree->n_values = 1;
+    return filter;
+}
+
+static int distance_filter(const struct wanted *wanted, size_t place, Torg__V1__Filter **filter,
+                           struct err *err)
+{
+    const Torg__V1__FilterChoice *choice = wanted->request->filters[place];
+    struct arena *arena = wanted->arena;
+    char *end;
+    double meters = strtod(choice->max, &end);
+
+    if (*choice->min || end == choice->max || *end || !(meters >= 0) || !isfinite(meters))
+        return err_set(err, ERR_INVALID,
+                       "filters[%zu].max: \"%.40s\" is no distance; a number of meters is due, "
+                       "and no min",
+                       place, choice->max);
+    *filter = NEW(Filter, filter);
+    (*filter)->kind_case = TORG__V1__FILTER__KIND_RADIUS;
+    (*filter)->radius = NEW(GeoRadius, geo_radius);
+    (*filter)->radius->field = (char *)wanted->chosen[place].field;
+    (*filter)->radius->center = wanted->request->near;
+    (*filter)->radius->meters = meters;
+    return 0;
+}
+
+static int choice_filter(const struct wanted *wanted, size_t place, Torg__V1__Filter **filter,
+                         struct err *err)
+{
+    const Torg__V1__FilterChoice *choice = wanted->request->filters[place];
+    const struct search_filter *chosen = &wanted->chosen[place];
+    struct arena *arena = wanted->arena;
+
+    if (chosen->kind == TORG__V1__SEARCH_FILTER__KIND__DISTANCE)
+        return distance_filter(wanted, place, filter, err);
+    if (choice->n_values) {
+        *filter = values_filter(chosen->field, choice->values, choice->n_values, arena);
+        return 0;
+    }
+    *filter = NEW(Filter, filter);
+    (*filter)->kind_case = TORG__V1__FILTER__KIND_RANGE;
+    (*filter)->range = NEW(FieldRange, field_range);
+    (*filter)->range->field = (char *)chosen->field;
+    (*filter)->range->min = choice->min;
+    (*filter)->range->max = choice->max;
+    return 0;
+}
+
+/* Side by side under one AND, so that a facet can leave its own out. */
+static int all_filters(const struct wanted *wanted, Torg__V1__Filter **filter, struct err *err)
+{
+    struct arena *arena = wanted->arena;
+    Torg__V1__Filters *all = NEW(Filters, filters);
+    int rc = 0;
+
+    all->of = arena_array(arena, PAGE_FILTER_MAX, sizeof(all->of[0]));
+    if (wanted->category)
+        all->of[all->n_of++] = category_filter(wanted->category, arena);
+    for (size_t i = 0; i < wanted->request->n_filters && !rc; i++)
+        rc = choice_filter(wanted, i, &all->of[all->n_of++], err);
+    *filter = NULL;
+    if (rc || !all->n_of)
+        return rc;
+    *filter = NEW(Filter, filter);
+    (*filter)->kind_case = TORG__V1__FILTER__KIND_AND;
+    (*filter)->and_ = all;
+    return 0;
+}
+
+/* --- the stage --- */
+
+static void put_order(const struct wanted *wanted, Torg__V1__QueryStage *stage)
+{
+    struct arena *arena = wanted->arena;
+    Torg__V1__Sort *sort = NEW(Sort, sort);
+
+    switch (wanted->request->order) {
+    case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__CHEAPEST:
+    case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__DEAREST:
+        sort->field = (char *)OFFER_FIELD_PRICE;
+        sort->descending =
+            wanted->request->order == TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__DEAREST;
+        break;
+    case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__NEAREST:
+        sort->field = (char *)OFFER_FIELD_POINT;
+        sort->from = wanted->request->near;
+        break;
+    case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST:
+        if (*wanted->request->text) {
+            sort->relevance = true;
+            break;
+        }
+        /* fall through */
+    default:
+        sort->field = (char *)OFFER_FIELD_CREATED;
+        sort->descending = true;
+    }
+    stage->sorts = arena_array(arena, 1, sizeof(stage->sorts[0]));
+    stage->sorts[0] = sort;
+    stage->n_sorts = 1;
+}
+
+static void put_shown(const struct wanted *wanted, Torg__V1__QueryStage *stage)
+{
+    static char *const shown[] = {
+        OFFER_FIELD_TITLE, OFFER_FIELD_PRICE,   OFFER_FIELD_CURRENCY,
+        OFFER_FIELD_PLACE, OFFER_FIELD_SELLER,  OFFER_FIELD_CATEGORY,
+        OFFER_FIELD_PHOTO, OFFER_FIELD_CREATED, OFFER_FIELD_POINT,
+    };
+    static char *const marked[] = {OFFER_FIELD_TITLE, OFFER_FIELD_DESCRIPTION};
+    struct arena *arena = wanted->arena;
+
+    stage->show = (char **)shown;
+    stage->n_show = ARRAY_COUNT(shown);
+    if (!*wanted->request->text)
+        return;
+    stage->highlight = NEW(Highlight, highlight);
+    stage->highlight->fields = (char **)marked;
+    stage->highlight->n_fields = ARRAY_COUNT(marked);
+    stage->highlight->fragment_size = SEARCH_FRAGMENT_SIZE;
+    stage->highlight->escape_html = true;
+}
+
+int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **out, struct err *err)
+{
+    const Torg__V1__SearchOffersRequest *request = wanted->request;
+    struct arena *arena = wanted->arena;
+    Torg__V1__QueryStage *stage = NEW(QueryStage, query_stage);
+    int rc = all_filters(wanted, &stage->filter, err);
+
+    stage->text = request->text;
+    put_order(wanted, stage);
+    put_shown(wanted, stage);
+    stage->offset = request->offset;
+    stage->_limit_case = TORG__V1__QUERY_STAGE___LIMIT_LIMIT;
+    stage->limit = request->_limit_case ? request->limit : SEARCH_PAGE_COUNT;
+    stage->cursor = request->cursor;
+    *out = stage;
+    return rc;
+}
+
+Torg__V1__Facet *stage_facet(Torg__V1__QueryStage *stage, const char *field,
+                             Torg__V1__Facet__Kind kind, uint32_t limit, struct arena *arena)
+{
+    Torg__V1__Facet *facet = NEW(Facet, facet);
+
+    facet->field = (char *)field;
+    facet->kind = kind;
+    facet->limit = limit;
+    stage->facets[stage->n_facets++] = facet;
+    return facet;
+}

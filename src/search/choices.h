@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * choices.h - a buyer's request, as a query of the index.
+ */
+#ifndef TORG_SEARCH_CHOICES_H
+#define TORG_SEARCH_CHOICES_H
+
+#include "search/filters.h"
+
+/* A request, read. */
+struct wanted {
+    const Torg__V1__SearchOffersRequest *request;
+    const struct catalog *catalog;
+    const struct category *category; /* NULL: all */
+    enum language language;
+    struct arena *arena;
+    const struct search_filter *chosen; /* one a choice of the request */
+};
+
+/* Checks the request's own fields. ERR_INVALID names the one at fault. */
+int wanted_read(struct wanted *wanted, const struct catalog *catalog,
+                const Torg__V1__SearchOffersRequest *request, enum language language,
+                struct arena *arena, struct err *err);
+
+/* The stage that finds the page: text, filters, order, place in the list, what is shown. */
+int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **stage, struct err *err);
+
+/* The choice of this filter; NULL: none. */
+const Torg__V1__FilterChoice *wanted_choice(const struct wanted *wanted, const char *id);
+
+/* A facet of the stage; room for it is the caller's (stage->facets). */
+Torg__V1__Facet *stage_facet(Torg__V1__QueryStage *stage, const char *field,
+                             Torg__V1__Facet__Kind kind, uint32_t limit, struct arena *arena);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * search.h - a buyer's request: offers, and filters that fit what was found.
+ *
+ *   request ──> query: the page, standard facets, the tree of categories ──> searcher
+ *           ──> the categories found ──> their attributes, weighed by hits ──> facets of those
+ *           ──> searcher (facets alone) ──> answer
+ *
+ * An attribute gives at most one filter, named "a." and its id; standard filters have no point in
+ * their names, so none can be taken for another.
+ *
+ * Threads: any; nothing is kept between requests.
+ */
+#ifndef TORG_SEARCH_SEARCH_H
+#define TORG_SEARCH_SEARCH_H
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "catalog/catalog.h"
+#include "torg/v1/search.pb-c.h"
+#include "torg/v1/searcher.pb-c.h"
+
+/* What the stage stands on; filled by its role or test, shared by all threads. */
+struct search {
+    const struct clock *clock;             /* borrowed */
+    struct catalog *(*catalog)(void *arg); /* a reference to the one in use */
+    void *catalog_arg;
+    /* Asks the searcher; the answer is in the arena. deadline_us: monotonic. */
+    int (*ask)(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
+               struct arena *arena, Torg__V1__SearchResponse *response, struct err *err);
+    void *ask_arg;
+};
+
+/* Everything of the answer is in the arena. ERR_INVALID names the field of the request. */
+int search_offers(const struct search *search, const Torg__V1__SearchOffersRequest *request,
+                  enum language language, int64_t deadline_us, struct arena *arena,
+                  Torg__V1__SearchOffersResponse *response, struct err *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * base.h - the words spelling starts with, as tools/spell-base wrote them (its format stands
+ * there).
+ */
+#ifndef TORG_SPELL_BASE_H
+#define TORG_SPELL_BASE_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "spell/words.h"
+
+/* Adds the words of a base to those there are; ERR_CORRUPT names the byte. */
+int base_load(struct bytes base, struct words *words, struct err *err);
+
+#endif

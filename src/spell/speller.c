@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* speller.c - see speller.h. */
+#include "spell/speller.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "spell/base.h"
+#include "spell/check.h"
+#include "spell/snapshot.h"
+
+#define SURE 0.95F /* a correction this likely is made though the text as it stands finds more */
+
+enum { RECLAIM_INTERVAL = 256 }; /* texts; what was outgrown may be tens of megabytes */
+
+struct speller {
+    struct epoch *epoch; /* owned, as all below */
+    struct words *words;
+    struct pairs *pairs;
+    struct deletes *deletes;
+    struct shape *shape;
+    char *snapshot_path; /* NULL: nothing is kept */
+    bool is_fresh;
+    uint64_t learnt_count; /* texts; the writer's */
+    _Atomic uint64_t refused_count;
+};
+
+/* A damaged snapshot is what a disk did: it is told, and everything is learnt anew. */
+static int load_snapshot(struct speller *speller, struct err *err)
+{
+    int rc;
+
+    speller->is_fresh = true;
+    if (!speller->snapshot_path)
+        return 0;
+    rc = snapshot_load(speller->snapshot_path, speller->words, speller->pairs, err);
+    if (rc == ERR_NOT_FOUND)
+        return 0;
+    if (rc == ERR_CORRUPT || rc == ERR_LIMIT) {
+        log_warn("what spelling had learnt is unreadable and is learnt anew",
+                 LOG_TEXT("file", speller->snapshot_path), LOG_TEXT("reason", err->text));
+        return 0;
+    }
+    speller->is_fresh = rc != 0;
+    return rc;
+}
+
+int speller_open(const struct speller_options *options, struct speller **speller, struct err *err)
+{
+    struct speller *new = mem_zero(sizeof(*new));
+    struct err reason;
+    int rc = 0;
+
+    *speller = NULL;
+    new->epoch = epoch_new();
+    new->words = words_new(new->epoch);
+    new->pairs = pairs_new(new->epoch);
+    new->deletes = deletes_new(new->words, new->epoch);
+    if (options->snapshot_path)
+        new->snapshot_path = mem_strdup(options->snapshot_path);
+    if (options->base.size > 0)
+        rc = base_load(options->base, new->words, &reason);
+    if (!rc)
+        rc = load_snapshot(new, &reason);
+    if (rc) {
+        speller_close(new);
+        return err_set(err, rc, "spelling cannot start: %s", reason.text);
+    }
+    deletes_build(new->deletes);
+    new->shape = shape_new(new->words);
+    epoch_reclaim(new->epoch);
+    *speller = new;
+    return 0;
+}
+
+void speller_close(struct speller *speller)
+{
+    if (!speller)
+        return;
+    shape_free(speller->shape);
+    deletes_free(speller->deletes);
+    pairs_free(speller->pairs);
+    words_free(speller->words);
+    epoch_free(speller->epoch);
+    free(speller->snapshot_path);
+    free(speller);
+}
+
+int speller_learn(struct speller *speller, struct bytes text, struct err *err)
+{
+    struct spell_token token;
+    wordid before = WORDID_NONE;
+    size_t at = 0;
+
+    if (text.size > SPELL_LEARN_SIZE_MAX)
+        return err_set(err, ERR_LIMIT,
+                       "a text of %zu bytes is too long to learn from; %d is the most", text.size,
+                       SPELL_LEARN_SIZE_MAX);
+    while (letters_next(text, &at, &token)) {
+        wordid id = WORDID_NONE;
+
+        if (token.letters.size > 0) {
+            id = words_add(speller->words, token.letters.at, token.letters.size);
+            if (id == WORDID_NONE)
+                atomic_fetch_add_explicit(&speller->refused_count, 1, memory_order_relaxed);
+            else
+                words_see(speller->words, id, 1);
+        }
+        if (id != WORDID_NONE && before != WORDID_NONE && token.gap != GAP_FAR)
+            pairs_add(speller->pairs, before, id, 1);
+        before = id;
+    }
+    deletes_add(speller->deletes);
+    if (++speller->learnt_count % RECLAIM_INTERVAL == 0)
+        epoch_reclaim(speller->epoch);
+    return 0;
+}
+
+int speller_save(struct speller *speller, struct err *err)
+{
+    if (!speller->snapshot_path)
+        return err_set(err, ERR_PRECONDITION, "spelling was opened without a file to save to");
+    return snapshot_save(speller->snapshot_path, speller->words, speller->pairs, err);
+}
+
+struct speller_sizes speller_sizes(const struct speller *speller)
+{
+    return (struct speller_sizes){
+        .word_count = words_count(speller->words),
+        .pair_count = pairs_count(speller->pairs),
+        .seen_count = words_seen(speller->words),
+        .refused_count =
+            atomic_load_explicit(&((struct speller *)speller)->refused_count, memory_order_relaxed),
+        .memory_size = words_memory(speller->words) + pairs_memory(speller->pairs) +
+                       deletes_memory(speller->deletes) + shape_memory(),
+        .is_fresh = speller->is_fresh,
+    };
+}
+
+static int run(struct speller *speller, struct bytes text, bool is_eager, struct arena *arena,
+               struct spell_result *result, struct err *err)
+{
+    struct epoch_slot *slot;
+    struct model model;
+    int rc = epoch_join(speller->epoch, &slot, err);
+
+    if (rc)
+        return rc;
+    epoch_enter(slot);
+    model = model_make(speller->words, speller->pairs, speller->shape);
+    check_run(&model, speller->deletes, text, is_eager, arena, result);
+    epoch_exit(slot);
+    epoch_leave(slot);
+    return 0;
+}
+
+static void undo(struct bytes text, struct spell_result *result)
+{
+    *result = (struct spell_result){.text = text, .confidence = 1};
+}
+
+/* A correction was found: may it be made? */
+static int judge(struct bytes text, spell_hits_fn *hits, void *arg, struct spell_result *result,
+                 struct err *err)
+{
+    uint64_t before = 0, after = 0;
+    int rc = hits(arg, result->text, &after, err);
+
+    if (!rc && after > 0 && result->confidence < SURE)
+        rc = hits(arg, text, &before, err);
+    if (rc || after == 0 || before > after)
+        undo(text, result);
+    return rc;
+}
+
+int spell_check(struct speller *speller, struct bytes text, spell_hits_fn *hits, void *arg,
+                struct arena *arena, struct spell_result *result, struct err *err)
+{
+    uint64_t count = 0;
+    int rc;
+
+    undo(text, result);
+    if (text.size > SPELL_TEXT_SIZE_MAX)
+        return err_set(err, ERR_LIMIT,
+                       "a query of %zu bytes is too long to correct; %d is the most", text.size,
+                       SPELL_TEXT_SIZE_MAX);
+    rc = run(speller, text, false, arena, result, err);
+    if (rc || !hits)
+        return rc;
+    if (result->change_count)
+        return judge(text, hits, arg, result, err);
+    rc = hits(arg, text, &count, err);
+    if (rc || count > 0)
+        return rc;
+    rc = run(speller, text, true, arena, result, err);
+    if (!rc && result->change_count)
+        rc = judge(text, hits, arg, result, err);
+    return rc;
+}
+
+const char *spell_reason_name(enum spell_reason reason)
+{
+    static const char *const names[] = {
+        [SPELL_KEPT] = "kept",     [SPELL_TYPO] = "typo",
+        [SPELL_LAYOUT] = "layout", [SPELL_TRANSLITERATION] = "transliteration",
+        [SPELL_SPLIT] = "split",   [SPELL_JOIN] = "join",
+    };
+
+    assert((size_t)reason < ARRAY_COUNT(names));
+    return names[reason];
+}

@@ -1,0 +1,656 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Epochs of a client, embedded and on servers: plans, pouring, switching, the way back; with
+ * writes, faults and new owners in between. TORG_MODEL_SEED repeats a random run.
+ */
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "contract/indexer_fixture.h"
+#include "net/message.h"
+#include "registry/epoch_desk.h"
+
+enum { STEP_COUNT = 150, KEY_COUNT = 40 };
+
+static struct index_place place;
+static struct epoch_desk desk;
+static struct shelf old_shelf, new_shelf;
+
+static void begin(void **state, uint32_t shard_count)
+{
+    if (!index_place_open(&place, *(const bool *)*state, shard_count))
+        skip();
+    desk = (struct epoch_desk){.store = place.store,
+                               .clients = place.receiver.clients,
+                               .dictionaries = place.receiver.dictionaries,
+                               .topics = place.topics,
+                               .clock = &place.clock.base};
+    memset(&old_shelf, 0, sizeof(old_shelf));
+    memset(&new_shelf, 0, sizeof(new_shelf));
+    old_shelf.epoch = 1;
+    new_shelf.epoch = 2;
+}
+
+static void put_many(int count)
+{
+    char pk[32];
+
+    for (int i = 0; i < count; i++) {
+        snprintf(pk, sizeof(pk), "doc-%d", i);
+        place_put(&place, LANE_MAIN, pk, 1, i);
+    }
+}
+
+static Torg__V1__SchemaField *field(const char *name, Torg__V1__SchemaField__Type type)
+{
+    Torg__V1__SchemaField *made =
+        (Torg__V1__SchemaField *)message_new(&torg__v1__schema_field__descriptor, place.arena);
+
+    made->name = (char *)name;
+    made->type = type;
+    return made;
+}
+
+static int try_start(Torg__V1__SchemaField *change, Torg__V1__EpochStatus *status, struct err *err)
+{
+    Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
+    struct violations reasons = violations_in(place.arena);
+
+    torg__v1__epoch_status__init(status);
+    request.fields = &change;
+    request.n_fields = change != NULL;
+    return epoch_desk_start(&desk, place.client, "ann", &request, &reasons, status, err);
+}
+
+static Torg__V1__EpochStatus start(Torg__V1__SchemaField *change)
+{
+    Torg__V1__EpochStatus status;
+    struct err err = {0};
+
+    if (try_start(change, &status, &err))
+        fail_msg("%s", err.text);
+    return status;
+}
+
+static Torg__V1__EpochStatus status_now(void)
+{
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+    struct err err = {0};
+
+    if (epoch_desk_status(&desk, place.client, place.arena, &status, &err))
+        fail_msg("%s", err.text);
+    return status;
+}
+
+static int try_switch(bool force, struct err *err)
+{
+    Torg__V1__SwitchEpochRequest request = TORG__V1__SWITCH_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+
+    request.force = force;
+    return epoch_desk_switch(&desk, place.client, "ann", &request, place.arena, &status, err);
+}
+
+static int try_rollback(struct err *err)
+{
+    Torg__V1__RollbackEpochRequest request = TORG__V1__ROLLBACK_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+
+    return epoch_desk_rollback(&desk, place.client, "ann", &request, place.arena, &status, err);
+}
+
+static Torg__V1__PlanEpochResponse plan(Torg__V1__SchemaField *change)
+{
+    Torg__V1__PlanEpochRequest request = TORG__V1__PLAN_EPOCH_REQUEST__INIT;
+    Torg__V1__PlanEpochResponse response = TORG__V1__PLAN_EPOCH_RESPONSE__INIT;
+    struct violations reasons = violations_in(place.arena);
+    struct err err = {0};
+
+    request.fields = &change;
+    request.n_fields = change != NULL;
+    if (epoch_desk_plan(&desk, place.client, &request, &reasons, &response, &err))
+        fail_msg("%s", err.text);
+    return response;
+}
+
+/* Rounds and pouring until nothing is left to do; a lane is never longer than allowed. */
+static void run_all(struct indexer *indexer)
+{
+    bool is_poured = true;
+    struct err err = {0};
+
+    clock_manual_advance(&place.clock, 2 * CLIENT_REFRESH_MS * MS_US); /* views are read anew */
+    while (is_poured) {
+        place_run(indexer);
+        if (indexer_pour(indexer, &is_poured, &err))
+            fail_msg("%s", err.text);
+        assert_true(place_ask(&place, "SELECT COUNT(*) FROM registry_queue WHERE lane = 1") <=
+                    POUR_LANE_COUNT_MAX);
+    }
+}
+
+static void assert_waits_for(const Torg__V1__EpochStatus *status, const char *text)
+{
+    assert_false(status->is_safe);
+    assert_true(status->n_waits_for > 0);
+    assert_non_null(strstr(status->waits_for[0], text));
+}
+
+/* --- plans --- */
+
+static void a_plan_tells_what_would_be_refused_and_changes_nothing(void **state)
+{
+    Torg__V1__PlanEpochResponse response;
+    int64_t state_no;
+
+    begin(state, 2);
+    put_many(30);
+    place_put(&place, LANE_MAIN, "dead", 1, 1);
+    place_put(&place, LANE_MAIN, "dead", 2, -1);
+    state_no = place_ask(&place, "SELECT MAX(state_no) FROM registry_client");
+    response = plan(field("colour", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD));
+    assert_int_equal(response.checked_count, 30);
+    assert_int_equal(response.refused_count, 0);
+    response = plan(field("price", TORG__V1__SCHEMA_FIELD__TYPE__POINT));
+    assert_int_equal(response.checked_count, 30);
+    assert_int_equal(response.refused_count, 30);
+    assert_int_equal(response.n_refusals, 1);
+    assert_int_equal(response.refusals[0]->count, 30);
+    assert_int_equal(response.refusals[0]->n_sample_pks, PLAN_SAMPLE_COUNT);
+    assert_non_null(strstr(response.refusals[0]->reason, "price"));
+    assert_string_equal(response.next_page_token, "");
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_epoch"), 1);
+    assert_int_equal(place_ask(&place, "SELECT MAX(state_no) FROM registry_client"), state_no);
+    index_place_close(&place);
+}
+
+static void a_wrong_schema_is_refused_with_the_field(void **state)
+{
+    Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+    struct violations reasons;
+    Torg__V1__SchemaField *change;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(1);
+    reasons = violations_in(place.arena);
+    change = field("Wrong Name", TORG__V1__SCHEMA_FIELD__TYPE__TEXT);
+    request.fields = &change;
+    request.n_fields = 1;
+    assert_int_equal(
+        epoch_desk_start(&desk, place.client, "ann", &request, &reasons, &status, &err),
+        ERR_INVALID);
+    assert_string_equal(reasons.first->field, "fields[0].name");
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_epoch"), 1);
+    assert_int_equal(epoch_desk_start(&desk, "nobody", "ann", &request, &reasons, &status, &err),
+                     ERR_NOT_FOUND);
+    index_place_close(&place);
+}
+
+/* --- from one to the next --- */
+
+static void an_epoch_is_built_switched_to_and_back(void **state)
+{
+    struct indexer *indexer;
+    Torg__V1__EpochStatus status;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(600);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    status = start(field("colour", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD));
+    assert_int_equal(status.n_epochs, 2);
+    assert_int_equal(status.epochs[1]->epoch, 2);
+    assert_int_equal(status.epochs[1]->field_count, 3);
+    assert_waits_for(&status, "shard 0 still pours stored documents");
+    assert_int_equal(try_switch(false, &err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "still pours"));
+
+    run_all(indexer);
+    status = status_now();
+    assert_true(status.is_safe);
+    assert_int_equal(status.epochs[1]->shards[0]->poured_count, 600);
+    assert_int_equal(status.epochs[1]->shards[0]->refused_count, 0);
+    assert_true(status.epochs[1]->shards[0]->index_end >= 600);
+    shelves_equal_registry(&new_shelf, 1, &place);
+    assert_int_equal(new_shelf.field_count, 3);
+
+    assert_int_equal(try_switch(false, &err), 0);
+    status = status_now();
+    assert_int_equal(status.writing_epoch, 2);
+    assert_int_equal(status.serving_epoch, 2);
+    assert_int_equal(status.epochs[0]->state, TORG__V1__INDEX_MAP__EPOCH__STATE__KEPT);
+    assert_int_equal(status.epochs[1]->state, TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING);
+    assert_int_equal(try_switch(false, &err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "has no epoch that is built"));
+
+    place_put(&place, LANE_MAIN, "doc-1", 2, 77); /* goes to both */
+    place_put(&place, LANE_MAIN, "doc-2", 2, -1);
+    run_all(indexer);
+    shelves_equal_registry(&new_shelf, 1, &place);
+    shelves_equal_registry(&old_shelf, 1, &place);
+    assert_int_equal(try_rollback(&err), 0);
+    status = status_now();
+    assert_int_equal(status.serving_epoch, 1);
+    assert_int_equal(status.writing_epoch, 2); /* writers never go back */
+    place_put(&place, LANE_MAIN, "doc-1", 3, 78);
+    run_all(indexer);
+    shelves_equal_registry(&old_shelf, 1, &place);
+    shelves_equal_registry(&new_shelf, 1, &place);
+    assert_int_equal(try_rollback(&err), 0); /* and forward again */
+    assert_int_equal(status_now().serving_epoch, 2);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM audit WHERE action LIKE 'epoch.%'"),
+                     4);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+static void a_switch_can_be_forced(void **state)
+{
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(3);
+    start(NULL);
+    assert_int_equal(try_switch(false, &err), ERR_PRECONDITION);
+    assert_int_equal(try_switch(true, &err), 0);
+    assert_int_equal(status_now().serving_epoch, 2);
+    index_place_close(&place);
+}
+
+static void the_next_epoch_gives_up_the_kept_one(void **state)
+{
+    struct indexer *indexer;
+    Torg__V1__EpochStatus status;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(10);
+    indexer = place_indexer(&place, 0, 1);
+    assert_int_equal(try_rollback(&err), ERR_PRECONDITION);
+    for (int64_t epoch = 2; epoch <= 4; epoch++) {
+        status = start(NULL);
+        assert_int_equal(status.n_epochs, 2);
+        assert_int_equal(status.epochs[1]->epoch, epoch);
+        run_all(indexer);
+        assert_int_equal(try_switch(false, &err), 0);
+    }
+    assert_int_equal(try_rollback(&err), 0); /* 3 serves, writers are in 4 */
+    status = start(NULL);
+    assert_int_equal(status.n_epochs, 3);
+    run_all(indexer);
+    place_put(&place, LANE_MAIN, "doc-1", 2, 5);
+    run_all(indexer);
+    new_shelf.epoch = 5;
+    shelves_equal_registry(&new_shelf, 1, &place);
+    assert_int_equal(try_switch(false, &err), 0);
+    status = status_now();
+    assert_int_equal(status.n_epochs, 2);
+    assert_int_equal(status.epochs[0]->epoch, 3);
+    assert_int_equal(status.epochs[1]->epoch, 5);
+    assert_int_equal(status.writing_epoch, 5);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_backfill"), 2);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+/* --- documents meanwhile --- */
+
+static Torg__V1__Verdict *send(const char *pk, int64_t version, int64_t epoch,
+                               Torg__V1__RawField *value)
+{
+    Torg__V1__RawDocument *document =
+        (Torg__V1__RawDocument *)message_new(&torg__v1__raw_document__descriptor, place.arena);
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    document->pk = (char *)pk;
+    document->version = version;
+    document->epoch = epoch;
+    document->fields = arena_array(place.arena, 1, sizeof(document->fields[0]));
+    document->fields[0] = value;
+    document->n_fields = 1;
+    clock_manual_advance(&place.clock, 1);
+    if (receiver_put(&place.receiver, place.client, LANE_MAIN, &document, 1, place.arena, &verdicts,
+                     &err))
+        fail_msg("%s", err.text);
+    return verdicts[0];
+}
+
+static Torg__V1__RawField *keyword(const char *name, const char *value)
+{
+    Torg__V1__RawField *made =
+        (Torg__V1__RawField *)message_new(&torg__v1__raw_field__descriptor, place.arena);
+
+    made->name = (char *)name;
+    made->_keyword_case = TORG__V1__RAW_FIELD___KEYWORD_KEYWORD;
+    made->keyword = (char *)value;
+    return made;
+}
+
+static void what_does_not_fit_is_counted_and_left_out(void **state)
+{
+    struct indexer *indexer;
+    Torg__V1__EpochStatus status;
+
+    begin(state, 1);
+    put_many(20);
+    assert_int_equal(send("plain", 1, 0, keyword("colour", "red"))->kind,
+                     TORG__V1__VERDICT__KIND__ACCEPTED);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    start(field("price", TORG__V1__SCHEMA_FIELD__TYPE__POINT));
+    run_all(indexer);
+    status = status_now();
+    assert_true(status.is_safe);
+    assert_int_equal(status.epochs[1]->shards[0]->refused_count, 20);
+    assert_int_equal(status.epochs[1]->shards[0]->poured_count, 1);
+    place_put(&place, LANE_MAIN, "doc-1", 2, 5); /* in the old form */
+    run_all(indexer);
+    assert_int_equal(status_now().epochs[1]->shards[0]->late_count, 1);
+    shelf_follow(&new_shelf, &place);
+    assert_int_equal(shelf_count(&new_shelf), 1);
+    shelves_equal_registry(&old_shelf, 1, &place);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+/* Prices that were sent as integers are found as decimals, and those sent later too. */
+static void what_can_be_read_as_the_new_type_is(void **state)
+{
+    struct indexer *indexer;
+
+    begin(state, 1);
+    put_many(20);
+    indexer = place_indexer(&place, 0, 1);
+    assert_int_equal(plan(field("price", TORG__V1__SCHEMA_FIELD__TYPE__DECIMAL)).refused_count, 0);
+    assert_int_equal(plan(field("title", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD)).refused_count, 0);
+    assert_int_equal(plan(field("title", TORG__V1__SCHEMA_FIELD__TYPE__INTEGER)).refused_count, 20);
+    assert_int_equal(plan(field("price", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORDS)).refused_count, 0);
+    start(field("price", TORG__V1__SCHEMA_FIELD__TYPE__DECIMAL));
+    run_all(indexer);
+    place_put(&place, LANE_MAIN, "later", 1, 5);
+    run_all(indexer);
+    shelves_equal_registry(&new_shelf, 1, &place);
+    assert_int_equal(shelf_find(&new_shelf, "doc-7")->price, 700);
+    assert_int_equal(shelf_find(&new_shelf, "later")->price, 500);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+/* What an epoch has of a document is as the registry has it, or it is not there. */
+static void a_write_that_does_not_fit_takes_the_older_one_away(void **state)
+{
+    struct indexer *indexer;
+
+    begin(state, 1);
+    assert_int_equal(send("a", 1, 0, keyword("colour", "7"))->kind,
+                     TORG__V1__VERDICT__KIND__ACCEPTED);
+    indexer = place_indexer(&place, 0, 1);
+    start(field("colour", TORG__V1__SCHEMA_FIELD__TYPE__INTEGER));
+    run_all(indexer);
+    shelf_follow(&new_shelf, &place);
+    assert_int_equal(shelf_find(&new_shelf, "a")->price, 7);
+    send("a", 2, 0, keyword("colour", "red"));
+    send("b", 1, 0, keyword("colour", "red"));
+    run_all(indexer);
+    shelf_follow(&new_shelf, &place);
+    assert_null(shelf_find(&new_shelf, "a"));
+    assert_null(shelf_find(&new_shelf, "b"));
+    shelves_equal_registry(&old_shelf, 1, &place);
+    send("a", 3, 0, keyword("colour", "8"));
+    run_all(indexer);
+    shelf_follow(&new_shelf, &place);
+    assert_int_equal(shelf_find(&new_shelf, "a")->price, 8);
+    assert_int_equal(status_now().epochs[1]->shards[0]->late_count, 2);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+static void a_document_of_the_new_epoch_goes_to_it_alone(void **state)
+{
+    struct indexer *indexer;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(5);
+    indexer = place_indexer(&place, 0, 1);
+    start(field("price", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD));
+    run_all(indexer);
+    assert_int_equal(send("early", 1, 2, keyword("price", "cheap"))->kind,
+                     TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(send("early", 2, 1, keyword("colour", "red"))->kind,
+                     TORG__V1__VERDICT__KIND__STALE); /* it stays in its epoch */
+    assert_int_equal(send("early", 2, 0, keyword("colour", "red"))->kind,
+                     TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(send("early", 3, 2, keyword("price", "cheap"))->kind,
+                     TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(send("late", 1, 0, keyword("price", "cheap"))->kind,
+                     TORG__V1__VERDICT__KIND__INVALID);
+    run_all(indexer);
+    shelf_follow(&old_shelf, &place);
+    shelf_follow(&new_shelf, &place);
+    assert_null(shelf_find(&old_shelf, "early"));
+    assert_non_null(shelf_find(&new_shelf, "early"));
+    assert_int_equal(try_switch(false, &err), 0);
+    assert_int_equal(send("old", 1, 1, keyword("colour", "red"))->kind,
+                     TORG__V1__VERDICT__KIND__EPOCH_TOO_OLD);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+static void a_field_that_joins_meanwhile_joins_the_new_epoch_too(void **state)
+{
+    struct indexer *indexer;
+
+    begin(state, 1);
+    put_many(5);
+    indexer = place_indexer(&place, 0, 1);
+    start(NULL);
+    run_all(indexer);
+    assert_int_equal(send("new", 1, 0, keyword("colour", "red"))->kind,
+                     TORG__V1__VERDICT__KIND__ACCEPTED);
+    run_all(indexer);
+    shelves_equal_registry(&old_shelf, 1, &place);
+    shelves_equal_registry(&new_shelf, 1, &place);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_field WHERE name = 'colour'"),
+                     2);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+/* --- faults --- */
+
+struct chaos {
+    struct rng rng;
+    struct indexer *indexer;
+    uint64_t ticket;
+    int failure_count;
+    int64_t versions[KEY_COUNT];
+};
+
+static void arm(struct chaos *chaos)
+{
+    static const enum store_fault_point points[] = {STORE_FAULT_EXEC, STORE_FAULT_CONFLICT,
+                                                    STORE_FAULT_COMMIT, STORE_FAULT_ACK};
+
+    store_fault_arm(place.store, points[rng_below(&chaos->rng, ARRAY_COUNT(points))],
+                    (unsigned)rng_below(&chaos->rng, 12), 1);
+}
+
+static void disarm(void)
+{
+    for (int i = 0; i < STORE_FAULT_POINT_COUNT; i++)
+        store_fault_arm(place.store, (enum store_fault_point)i, 0, 0);
+}
+
+/* A failure is the end of the owner now and then: the next one begins at what was committed. */
+static void step(struct chaos *chaos)
+{
+    struct indexer_round round;
+    bool is_poured;
+    struct err err = {0};
+    int rc;
+
+    if (rng_below(&chaos->rng, 3) == 0)
+        arm(chaos);
+    clock_manual_advance(&place.clock, 2 * CLIENT_REFRESH_MS * MS_US);
+    rc = indexer_round(chaos->indexer, &round, &err);
+    if (!rc)
+        rc = indexer_pour(chaos->indexer, &is_poured, &err);
+    disarm();
+    chaos->failure_count += rc != 0;
+    if (rng_below(&chaos->rng, rc ? 2 : 15) == 0) {
+        indexer_free(chaos->indexer);
+        chaos->indexer = place_indexer(&place, 0, ++chaos->ticket);
+    }
+}
+
+static void write_some(struct chaos *chaos)
+{
+    for (uint64_t i = rng_below(&chaos->rng, 4); i > 0; i--) {
+        uint64_t key = rng_below(&chaos->rng, KEY_COUNT);
+        char pk[32];
+
+        snprintf(pk, sizeof(pk), "doc-%" PRIu64, key * 17);
+        place_put(&place, LANE_MAIN, pk, ++chaos->versions[key],
+                  rng_below(&chaos->rng, 4) ? (int64_t)rng_below(&chaos->rng, 100) : -1);
+    }
+}
+
+static void faults_and_writes_lose_nothing(void **state)
+{
+    const char *text = getenv("TORG_MODEL_SEED");
+    uint64_t seed = text && text[0] ? strtoull(text, NULL, 10) : random_u64();
+    struct chaos chaos = {.rng = rng_seeded(seed), .ticket = 1};
+    struct err err = {0};
+    int steps;
+
+    print_message("seed %" PRIu64 "\n", seed);
+    begin(state, 1);
+    steps = place.on_servers ? STEP_COUNT / 5 : STEP_COUNT;
+    put_many(KEY_COUNT * 17);
+    for (int i = 0; i < KEY_COUNT; i++)
+        chaos.versions[i] = 1;
+    chaos.indexer = place_indexer(&place, 0, chaos.ticket);
+    start(field("colour", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD));
+    for (int i = 0; i < steps; i++) {
+        write_some(&chaos);
+        step(&chaos);
+    }
+    run_all(chaos.indexer);
+    print_message("# %d failures\n", chaos.failure_count);
+    assert_true(place.on_servers || chaos.failure_count > 0);
+    shelves_equal_registry(&old_shelf, 1, &place);
+    shelves_equal_registry(&new_shelf, 1, &place);
+    assert_true(status_now().is_safe);
+    assert_true(status_now().epochs[1]->shards[0]->poured_count <= KEY_COUNT * 17);
+    assert_int_equal(try_switch(false, &err), 0);
+    indexer_free(chaos.indexer);
+    index_place_close(&place);
+}
+
+static void *start_main(void *arg)
+{
+    Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+    struct arena *arena = arena_new();
+    struct violations reasons = violations_in(arena);
+    struct err err = {0};
+
+    *(int *)arg = epoch_desk_start(&desk, place.client, "ann", &request, &reasons, &status, &err);
+    arena_free(arena);
+    return NULL;
+}
+
+static void of_two_starts_at_once_one_wins(void **state)
+{
+    pthread_t threads[4];
+    int answers[4], won = 0;
+
+    begin(state, 1);
+    put_many(3);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, start_main, &answers[i]), 0);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], NULL);
+        won += answers[i] == 0;
+        assert_true(answers[i] == 0 || answers[i] == ERR_PRECONDITION);
+    }
+    assert_int_equal(won, 1);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_epoch"), 2);
+    index_place_close(&place);
+}
+
+static void a_replaced_owner_pours_nothing(void **state)
+{
+    struct indexer *old, *new;
+    bool is_poured;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(10);
+    old = place_indexer(&place, 0, 1);
+    place_run(old);
+    start(NULL);
+    clock_manual_advance(&place.clock, 2 * CLIENT_REFRESH_MS * MS_US);
+    place_run(old);
+    new = place_indexer(&place, 0, 2);
+    place_run(new);
+    assert_int_equal(indexer_pour(old, &is_poured, &err), ERR_STALE);
+    assert_int_equal(place_ask(&place, "SELECT MAX(poured_count) FROM registry_backfill"), 0);
+    run_all(new);
+    shelves_equal_registry(&new_shelf, 1, &place);
+    indexer_free(old);
+    indexer_free(new);
+    index_place_close(&place);
+}
+
+static const struct test_case {
+    const char *name;
+    CMUnitTestFunction run;
+} cases[] = {
+    {"a_plan_tells_what_would_be_refused_and_changes_nothing",
+     a_plan_tells_what_would_be_refused_and_changes_nothing},
+    {"a_wrong_schema_is_refused_with_the_field", a_wrong_schema_is_refused_with_the_field},
+    {"an_epoch_is_built_switched_to_and_back", an_epoch_is_built_switched_to_and_back},
+    {"a_switch_can_be_forced", a_switch_can_be_forced},
+    {"the_next_epoch_gives_up_the_kept_one", the_next_epoch_gives_up_the_kept_one},
+    {"what_does_not_fit_is_counted_and_left_out", what_does_not_fit_is_counted_and_left_out},
+    {"what_can_be_read_as_the_new_type_is", what_can_be_read_as_the_new_type_is},
+    {"a_write_that_does_not_fit_takes_the_older_one_away",
+     a_write_that_does_not_fit_takes_the_older_one_away},
+    {"a_document_of_the_new_epoch_goes_to_it_alone", a_document_of_the_new_epoch_goes_to_it_alone},
+    {"a_field_that_joins_meanwhile_joins_the_new_epoch_too",
+     a_field_that_joins_meanwhile_joins_the_new_epoch_too},
+    {"faults_and_writes_lose_nothing", faults_and_writes_lose_nothing},
+    {"of_two_starts_at_once_one_wins", of_two_starts_at_once_one_wins},
+    {"a_replaced_owner_pours_nothing", a_replaced_owner_pours_nothing},
+};
+
+int main(void)
+{
+    static const bool on_servers[] = {false, true};
+    static struct CMUnitTest tests[2 * ARRAY_COUNT(cases)];
+    static char names[ARRAY_COUNT(tests)][128];
+    size_t count = 0;
+
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < ARRAY_COUNT(cases); j++, count++) {
+            snprintf(names[count], sizeof(names[count]), "%s: %s",
+                     on_servers[i] ? "servers" : "embedded", cases[j].name);
+            tests[count] =
+                (struct CMUnitTest){names[count], cases[j].run, NULL, NULL, (void *)&on_servers[i]};
+        }
+    }
+    return _cmocka_run_group_tests("epochs", tests, count, NULL, NULL);
+}

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""torg epoch: plan, start, status, switch and rollback on a running server, with searches and writes
+all the time; torg numerator on what is left."""
+import json
+import random
+import signal
+import threading
+import time
+
+import tap
+from binary import Place
+
+COUNT = 700
+KILLS = 4
+
+
+def field(name, **value):
+    return {"name": name, **value}
+
+
+def document(number, version=1, price=None):
+    return {"pk": f"bike-{number}", "version": version, "fields": [
+        field("title", text=f"bicycle {number}"),
+        field("price", integer=number if price is None else price)]}
+
+
+class Client:
+    """A server with documents."""
+
+    def __enter__(self):
+        self.place = Place().__enter__()
+        self.place.start()
+        for first in range(0, COUNT, 100):
+            self.put(*(document(i) for i in range(first, first + 100)))
+        return self
+
+    def __exit__(self, *args):
+        self.place.__exit__(*args)
+
+    def ok(self, method, message):
+        status, answer = self.place.call(method, message, self.place.start_key)
+        tap.equal(status, 200, answer)
+        return answer
+
+    def put(self, *documents):
+        answer = self.ok("DocumentService/PutDocuments", {"documents": documents})
+        for verdict in answer["verdicts"]:
+            tap.equal(verdict["kind"], "ACCEPTED", verdict)
+        return [verdict["token"] for verdict in answer["verdicts"]]
+
+    def search(self, query, **more):
+        return self.ok("SearcherService/Search", {"query": query, **more})
+
+    def total(self, **more):
+        answer = self.search({"stages": [{"limit": 1}]}, **more)
+        return int(answer["answer"]["stages"][0].get("total", 0))
+
+    def torg(self, *words, code=0):
+        told = self.place.torg("epoch", *words)
+        tap.equal(told.returncode, code, told.stdout + told.stderr)
+        return told.stdout if code == 0 else told.stderr
+
+    def status(self):
+        return json.loads(self.torg("status", "--json"))
+
+    def wait_safe(self):
+        tap.wait_until(lambda: self.status().get("isSafe"), what="an epoch that has everything")
+        tap.wait_until(lambda: self.place.torg("epoch", "switch").returncode == 0, what="a switch")
+
+
+@tap.test
+def a_plan_tells_what_does_not_fit():
+    with Client() as client:
+        told = client.torg("plan", "--field", "price=decimal")
+        tap.contains(told, f"{COUNT} documents checked, 0 would not be in the new epoch")
+        told = client.torg("plan", "--field", "title=integer")
+        tap.contains(told, f"{COUNT} documents checked, {COUNT} would not be in the new epoch")
+        tap.contains(told, "field title: it is integer in epoch 2, not text")
+        tap.contains(told, "such as bike-")
+        told = client.torg("plan", "--field", "title=colour", code=2)
+        tap.contains(told, "expected NAME=TYPE")
+        told = client.torg("plan", "--field", "Wrong name=text", code=2)
+        tap.contains(told, "fields[0].name")
+        client.place.write("schema.json", json.dumps({"fields": [
+            {"name": "price", "type": "DECIMAL", "options": {"scale": 3}}]}))
+        told = client.torg("plan", "--schema", "schema.json")
+        tap.contains(told, ", 0 would not")
+        tap.equal(len(client.status()["epochs"]), 1)
+
+
+class Searching(threading.Thread):
+    """Asks all the time; every answer is whole and of one epoch."""
+
+    def __init__(self, client):
+        super().__init__()
+        self.client, self.ended, self.epochs, self.wrong = client, False, [], []
+
+    def run(self):
+        while not self.ended:
+            status, answer = self.client.place.call(
+                "SearcherService/Search", {"query": {"stages": [{"limit": 1}]}},
+                self.client.place.start_key)
+            total = answer.get("answer", {}).get("stages", [{}])[0].get("total")
+            if status != 200 or int(total or 0) != COUNT or answer.get("isPartial"):
+                self.wrong.append((status, answer))
+            elif not self.epochs or self.epochs[-1] != answer["epoch"]:
+                self.epochs.append(answer["epoch"])
+
+
+@tap.test
+def an_epoch_is_built_and_switched_to_under_searches():
+    with Client() as client:
+        tap.wait_until(lambda: client.total() == COUNT, what="all documents")
+        searching = Searching(client)
+        searching.start()
+        try:
+            tap.contains(client.torg("start", "--field", "price=decimal"), "building")
+            tap.contains(client.torg("start", code=1), "epoch 2 of client default is being built")
+            for number in range(0, COUNT, 7):
+                client.put(document(number, version=2, price=number + 1))
+            client.wait_safe()
+            token = client.put({"pk": "bike-1", "version": 3, "fields": [
+                field("title", text="bicycle 1"), field("price", decimal="10")]})
+            tap.equal(client.total(wait=token), COUNT)
+            tap.contains(client.torg("switch", code=1), "has no epoch that is built")
+            tap.equal(client.status()["servingEpoch"], "2")
+            tap.contains(client.torg("rollback"), "searches ask epoch 1")
+            tap.wait_until(lambda: client.search({"stages": [{"limit": 1}]})["epoch"] == "1",
+                           what="the old epoch")
+            client.torg("rollback")
+            tap.wait_until(lambda: client.search({"stages": [{"limit": 1}]})["epoch"] == "2",
+                           what="the new epoch")
+        finally:
+            searching.ended = True
+            searching.join()
+        tap.equal(searching.wrong[:3], [])
+        tap.equal(searching.epochs, ["1", "2", "1", "2"])
+        told = client.place.torg("audit")
+        for action in ("epoch.start", "epoch.switch", "epoch.rollback"):
+            tap.contains(told.stdout, action)
+
+
+@tap.test
+def kills_while_an_epoch_is_built_lose_nothing():
+    with Client() as client:
+        client.torg("start", "--field", "price=decimal")
+        for number in range(KILLS):
+            tap.wait_until(lambda: client.place.call("DocumentService/PutDocuments", {
+                "documents": [document(number, version=5)]}, client.place.start_key)[0] == 200)
+            time.sleep(random.random() * 0.3)
+            client.place.stop(signal.SIGKILL)
+            client.place.start("up")
+        client.wait_safe()
+        status = client.status()
+        tap.equal(int(status["epochs"][1]["shards"][0]["pouredCount"]), COUNT)
+        for epoch in ("1", "2"):
+            tap.wait_until(lambda: client.total(epoch=epoch) == COUNT, what=f"epoch {epoch}")
+
+
+@tap.test
+def numbers_are_exported_and_compared():
+    with Client() as client:
+        tap.wait_until(lambda: client.total() == COUNT, what="all documents")
+        told = client.place.torg("numerator", "export", "numbers")
+        tap.equal(told.returncode, 1)
+        tap.contains(told.stderr, "stop it")
+        client.place.stop()
+        told = client.place.torg("numerator", "export", "numbers")
+        tap.equal(told.returncode, 0, told.stderr)
+        tap.contains(told.stdout, f"keys     {COUNT}\nshard    0: numbers up to {COUNT - 1}")
+        tap.equal(client.place.torg("numerator", "show", "numbers").stdout, told.stdout)
+        version = told.stdout.split()[1]
+        told = client.place.torg("numerator", "compat", "numbers", version)
+        tap.equal((told.returncode, told.stdout[:4]), (0, "yes:"))
+        told = client.place.torg("numerator", "compat", "1.1.1.1", "1.1.2.1")
+        tap.equal((told.returncode, told.stdout[:3]), (1, "no:"))
+        content = bytearray((client.place.dir / "numbers").read_bytes())
+        content[len(content) // 2] ^= 1
+        (client.place.dir / "numbers").write_bytes(content)
+        told = client.place.torg("numerator", "show", "numbers")
+        tap.contains(told.stderr, "numbers: the state is damaged before byte")
+
+
+tap.main()

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Buyers search what sellers publish: the whole way in one process, by the API."""
+import json
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+from binary import Place  # noqa: E402
+
+COLORS = [{"id": name, "name": {"ru": russian, "en": name}}
+          for name, russian in (("red", "красный"), ("blue", "синий"), ("green", "зелёный"))]
+CATALOG = {
+    "attributes": [
+        {"id": "color", "name": {"ru": "Цвет", "en": "Colour"}, "type": "OPTION", "filter": "LIST",
+         "options": COLORS},
+        {"id": "frame-size", "name": {"ru": "Рама", "en": "Frame"}, "type": "INTEGER",
+         "filter": "RANGE", "min": "1", "max": "100"},
+        {"id": "pages", "name": {"ru": "Страниц", "en": "Pages"}, "type": "INTEGER",
+         "filter": "RANGE", "min": "1", "max": "10000"},
+    ],
+    "defaults": {"filters": ["PRICE", "CONDITION", "DISTANCE", "DATE", "PHOTO"],
+                 "policy": {"titleMin": 3, "titleMax": 80, "descriptionMax": 1000,
+                            "currencies": ["RUB"], "price": "REQUIRED"}},
+    "categories": [
+        {"id": "hobby", "name": {"ru": "Хобби", "en": "Hobbies"}},
+        {"id": "bikes", "parent": "hobby", "name": {"ru": "Велосипеды", "en": "Bicycles"},
+         "attributes": ["color", "frame-size"]},
+        {"id": "books", "parent": "hobby", "name": {"ru": "Книги", "en": "Books"},
+         "attributes": ["pages"], "hiddenFilters": ["CONDITION"]},
+    ],
+}
+MOSCOW = {"latitude": 55.7512, "longitude": 37.6184}
+PETERSBURG = {"latitude": 59.9386, "longitude": 30.3141}
+
+
+class Market(Place):
+    """A server with the catalogue above, a seller, and offers that were found by a search."""
+
+    def __enter__(self):
+        super().__enter__().start()
+        self.write("catalog.json", json.dumps(CATALOG))
+        applied = self.torg("catalog", "apply", "catalog.json")
+        tap.equal((applied.returncode, applied.stderr), (0, ""))
+        self.seller = self.torg("key", "create", "s", "--seller", "s", "--scope", "offers.read",
+                                "--scope", "offers.write").stdout.strip()
+        self.ids = {}
+        for number, color in enumerate(("red", "red", "red", "blue", "blue", "green")):
+            self.publish(f"bike-{number}", "bikes", f"Горный велосипед номер {number}",
+                         1000 * (number + 1), attributes=[
+                             {"attributeId": "color", "options": [color]},
+                             {"attributeId": "frame-size", "integer": 15 + number}],
+                         condition="NEW" if number < 4 else "USED",
+                         point=MOSCOW if number % 2 else PETERSBURG)
+        for number in range(3):
+            self.publish(f"book-{number}", "books", f"Книга про велосипед, том {number}",
+                         300 + number, attributes=[{"attributeId": "pages",
+                                                    "integer": 100 + number}])
+        self.until(self.has_all, "nine offers")
+        return self
+
+    def has_all(self):
+        """The index of the first documents is made with them: not there at once."""
+        status, answer = self.call("SearchService/SearchOffers", {"text": "велосипед"})
+        return status == 200 and answer.get("total") == "9"
+
+    def publish(self, name, category, title, price, attributes=(), condition=None, point=None):
+        content = {"category": category, "title": title, "attributes": list(attributes),
+                   "price": {"amount": str(100 * price), "currency": "RUB"}}
+        if condition:
+            content["condition"] = condition
+        if point:
+            content["address"] = {"text": "дом", "point": point}
+        status, answer = self.call("OfferService/CreateOffer", {"content": content}, self.seller)
+        tap.equal(status, 200, answer)
+        self.ids[name] = answer["id"]
+
+    def found(self, **request):
+        status, answer = self.call("SearchService/SearchOffers", request)
+        tap.equal((status, answer.get("message")), (200, None))
+        answer.setdefault("total", "0")
+        return answer
+
+    def names(self, **request):
+        by_id = {value: name for name, value in self.ids.items()}
+        return [by_id[offer["id"]] for offer in self.found(**request).get("offers", [])]
+
+    def until(self, condition, what):
+        tap.wait_until(condition, what=what)
+
+
+def filter_of(answer, name):
+    return next((one for one in answer["filters"] if one["id"] == name), None)
+
+
+def counts(one):
+    return {value["id"]: int(value["count"]) for value in one["values"]}
+
+
+@tap.test
+def a_buyer_finds_narrows_and_pages():
+    with Market() as market:
+        answer = market.found(text="велосипеды", limit=4)
+        tap.equal(answer["total"], "9")
+        tap.equal({one["id"]: int(one["count"]) for one in answer["categories"]},
+                  {"hobby": 9, "bikes": 6, "books": 3})
+        tap.equal("<b>велосипед</b>" in answer["offers"][0]["titleMarked"], True)
+
+        # Most of what was found are bicycles: their attributes are offered, those of books not.
+        tap.equal(counts(filter_of(answer, "a.color")), {"red": 3, "blue": 2, "green": 1})
+        tap.equal(filter_of(answer, "a.color")["name"], "Цвет")
+        frame = filter_of(answer, "a.frame-size")
+        tap.equal((frame["min"], frame["max"]), ("15", "20"))
+        tap.equal(filter_of(answer, "a.pages"), None)
+        strict = market.found(text="велосипед", strictFilters=True, explain=True)
+        tap.equal(filter_of(strict, "a.color"), None)
+        tap.equal(filter_of(strict, "condition"), None)
+        hidden = {one["id"]: one["reason"] for one in strict["hiddenFilters"]}
+        tap.equal(hidden["a.color"], "1 of the 2 categories found have it")
+
+        # A filter's own counts do not see it; those of others do.
+        answer = market.found(text="велосипед", category="bikes",
+                              filters=[{"id": "a.color", "values": ["red"]}])
+        tap.equal(answer["total"], "3")
+        tap.equal(counts(filter_of(answer, "a.color")), {"red": 3, "blue": 2, "green": 1})
+        chosen = [one["id"] for one in filter_of(answer, "a.color")["values"]
+                  if one.get("isChosen")]
+        tap.equal(chosen, ["red"])
+        tap.equal(counts(filter_of(answer, "condition")), {"new": 3})
+        tap.equal(filter_of(answer, "price")["max"], "300000")
+
+        tap.equal(market.names(category="books", order="CHEAPEST"),
+                  ["book-0", "book-1", "book-2"])
+        tap.equal(market.names(category="bikes", order="DEAREST", limit=2), ["bike-5", "bike-4"])
+        tap.equal(market.names(filters=[{"id": "price", "min": "200000", "max": "300000"}],
+                               order="CHEAPEST"), ["bike-1", "bike-2"])
+        near = market.found(near=MOSCOW, order="NEAREST", category="bikes",
+                            filters=[{"id": "distance", "max": "1000"}])
+        tap.equal(near["total"], "3")
+        tap.equal(near["offers"][0]["distanceM"] < 10, True)
+
+        pages, cursor = [], None
+        while cursor is None or cursor:
+            request = {"text": "велосипед", "limit": 4, "onlyOffers": True}
+            if cursor:
+                request["cursor"] = cursor
+            answer = market.found(**request)
+            pages.append([one["id"] for one in answer.get("offers", [])])
+            cursor = answer.get("cursor", "")
+        tap.equal([len(page) for page in pages], [4, 4, 1])
+        tap.equal(len({one for page in pages for one in page}), 9)
+
+        english = market.found(text="bicycle", language="en")
+        tap.equal(english["total"], "6")
+        tap.equal(filter_of(english, "a.color")["name"], "Colour")
+        tap.equal({one["name"] for one in english["categories"]}, {"Hobbies", "Bicycles"})
+
+
+@tap.test
+def what_sellers_do_is_seen():
+    with Market() as market:
+        offer = market.ids["bike-0"]
+        began = time.monotonic()
+        status, answer = market.call("OfferService/WithdrawOffer", {"id": offer}, market.seller)
+        tap.equal(status, 200, answer)
+        market.until(lambda: market.found(text="велосипед")["total"] == "8", "one less")
+        status, answer = market.call("OfferService/RepublishOffer", {"id": offer}, market.seller)
+        tap.equal(status, 200, answer)
+        market.until(lambda: market.found(text="велосипед")["total"] == "9", "it is back")
+        tap.comment(f"gone and back in {time.monotonic() - began:.3f} s")
+
+
+@tap.test
+def a_wrong_request_is_told_what_is_wrong():
+    with Market() as market:
+        for request, told in (
+                ({"text": "я" * 300}, "text: 600 bytes, at most 400"),
+                ({"limit": 101}, "limit: 101, a page has at most 100"),
+                ({"category": "cars"}, 'category: there is no "cars"'),
+                ({"filters": [{"id": "a.weight", "values": ["1"]}]},
+                 'filters[0].id: "a.weight" is no filter'),
+                ({"filters": [{"id": "price", "values": ["1"]}]},
+                 'filters[0]: "price" is chosen by min and max'),
+                ({"filters": [{"id": "price", "min": "1"}, {"id": "price", "max": "2"}]},
+                 'filters[1].id: "price" is there twice'),
+                ({"filters": [{"id": "distance", "max": "5"}]}, "near: a distance needs"),
+                ({"order": "NEAREST"}, "near: the nearest of what?")):
+            status, answer = market.call("SearchService/SearchOffers", request)
+            tap.equal((status, told in answer.get("message", "")), (400, True), answer)
+
+
+@tap.test
+def before_the_first_offer_nothing_is_found():
+    with Place() as place:
+        place.start()
+        status, answer = place.call("SearchService/SearchOffers", {"text": "велосипед"})
+        tap.equal((status, answer.get("offers", [])), (200, []))
+
+
+tap.main()

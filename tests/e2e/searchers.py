@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""searchers.py - several searchers, real processes: replicas of shards, one killed, one frozen.
+
+A front without shards of its own asks the others. Whatever happens to one of them, an answer comes
+by the deadline; it is whole as long as some process has each shard, and else says what is missing.
+"""
+import base64
+import contextlib
+import http.client
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import tap
+from testd import SANITIZER_ENV
+
+SEARCHERD = sys.argv.pop(1)
+DEADLINE_MS = 3000      # a sanitizer's build on a busy machine
+READY_S = 60
+QUERY = {"stages": [{"text": "велосипед", "limit": 20, "sorts": [{"relevance": True}, {"field": "seller"}],
+                     "facets": [{"field": "seller"}]}]}
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Searcher:
+    """A running searcherd; its port is known before it is."""
+
+    def __init__(self, port, **options):
+        self.port = port
+        arguments = [SEARCHERD, "--port", str(port)]
+        for name, value in options.items():
+            arguments += ["--" + name, str(value)]
+        self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        env={**os.environ, **SANITIZER_ENV})
+        tap.equal(self.process.stdout.readline().strip(), str(port).encode())
+
+    def call(self, method, request, timeout=READY_S):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            connection.request("POST", "/torg.v1.SearcherService/" + method, json.dumps(request),
+                               {"Content-Type": "application/json"})
+            reply = connection.getresponse()
+            return reply.status, json.loads(reply.read())
+        finally:
+            connection.close()
+
+    def search(self, query=QUERY, **more):
+        began = time.monotonic()
+        status, answer = self.call("Search", {"client": "bazaar", "query": query,
+                                              "deadlineMs": DEADLINE_MS, **more})
+        took = time.monotonic() - began
+        assert took < DEADLINE_MS / 1000 + 1, f"took {took:.3f} s"
+        return status, answer
+
+    def ready_shards(self):
+        status, answer = self.call("GetFreshness", {"client": "bazaar"})
+        if status != 200:
+            return []
+        return sorted((s.get("replica", ""), s.get("shard", 0)) for s in answer.get("shards", [])
+                      if s.get("isReady"))
+
+    def wait_ready(self, count):
+        deadline = time.monotonic() + READY_S
+        while len(self.ready_shards()) < count:
+            assert time.monotonic() < deadline, f"ready: {self.ready_shards()}"
+            time.sleep(0.05)
+
+    def tell(self, line):
+        self.process.stdin.write((line + "\n").encode())
+        self.process.stdin.flush()
+
+    def freeze(self):
+        """Returns when every thread stands still."""
+        self.process.send_signal(signal.SIGSTOP)
+        deadline = time.monotonic() + READY_S
+        while any(state != "T" for state in self._states()):
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+
+    def _states(self):
+        for status in pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat"):
+            yield status.read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        """Whole: leaks and races of a sanitizer's build are found here."""
+        self.process.stdin.close()
+        tap.equal(self.process.wait(READY_S), 0)
+
+
+@contextlib.contextmanager
+def searchers(*layouts):
+    """Processes by their shards; the last one, the front, knows all others."""
+    ports = [free_port() for _ in layouts]
+    urls = " ".join(f"http://127.0.0.1:{port}" for port in ports[:-1])
+    running = []
+    try:
+        for port, shards in zip(ports[:-1], layouts):
+            running.append(Searcher(port, shards=shards))
+        running.append(Searcher(ports[-1], shards=layouts[-1], replicas=urls))
+        running[-1].wait_ready(sum(len(shards.split()) for shards in layouts if shards != NONE))
+        yield running
+    finally:
+        for one in running:
+            if one.process.poll() is None:
+                one.thaw()
+                one.kill()
+
+
+ALL = "0 1 2"
+NONE = "9"
+
+
+def page(answer):
+    stage = answer["answer"]["stages"][0]
+    return ([(hit["pk"], hit["score"]) for hit in stage["hits"]], stage["total"], stage["facets"])
+
+
+def token(shard, idx):
+    return base64.urlsafe_b64encode(bytes([2, 1, 0, shard, idx])).decode().rstrip("=")
+
+
+@tap.test
+def a_front_answers_as_a_searcher_with_all_shards():
+    with searchers(ALL, "0", "1 2", NONE) as (whole, first, rest, front):
+        status, expected = whole.search()
+        tap.equal(status, 200)
+        whole.kill()
+        for _ in range(10):
+            status, answer = front.search()
+            tap.equal(status, 200)
+            assert not answer.get("isPartial"), answer.get("missingShards")
+            tap.equal(page(answer), page(expected))
+        for one in (first, rest, front):
+            one.end()
+
+
+@tap.test
+def a_killed_replica_is_not_missed():
+    with searchers(ALL, ALL, NONE) as (first, second, front):
+        expected = page(front.search()[1])
+        first.kill()
+        for _ in range(20):
+            status, answer = front.search()
+            tap.equal(status, 200)
+            assert not answer.get("isPartial")
+            tap.equal(page(answer), expected)
+        second.kill()
+        status, answer = front.search()
+        tap.equal(status, 503)
+        front.end()
+
+
+@tap.test
+def a_frozen_replica_is_not_waited_for():
+    with searchers(ALL, ALL, NONE) as (first, second, front):
+        expected = page(front.search()[1])
+        second.freeze()
+        for _ in range(10):
+            status, answer = front.search()
+            tap.equal(status, 200)
+            assert not answer.get("isPartial")
+            tap.equal(page(answer), expected)
+        second.thaw()
+        for one in (first, second, front):
+            one.end()
+
+
+@tap.test
+def a_shard_without_a_replica_is_named():
+    with searchers("0 1", "2", NONE) as (first, alone, front):
+        whole = front.search()[1]["answer"]["stages"][0]["total"]
+        alone.freeze()
+        status, answer = front.search()
+        tap.equal(status, 200)
+        tap.equal(answer.get("missingShards"), [2])
+        tap.equal(answer["isPartial"], True)
+        assert 0 < int(answer["answer"]["stages"][0]["total"]) < int(whole)
+        alone.thaw()
+        deadline = time.monotonic() + READY_S
+        while front.search()[1].get("isPartial"):
+            assert time.monotonic() < deadline
+        for one in (first, alone, front):
+            one.end()
+
+
+@tap.test
+def a_search_waits_for_a_write_in_another_process():
+    with searchers(ALL, NONE) as (store, front):
+        query = {"stages": [{"text": "единорог"}]}
+        status, answer = front.search(query, wait=[token(1, 5)])
+        tap.equal(status, 504)
+        found = []
+        waiting = threading.Thread(
+            target=lambda: found.append(front.search(query, wait=[token(1, 5)])))
+        waiting.start()
+        store.tell("1 5 единорог")
+        waiting.join()
+        tap.equal(found[0][0], 200)
+        tap.equal(found[0][1]["answer"]["stages"][0]["total"], "1")
+        status, answer = front.call("GetFreshness", {"client": "bazaar", "token": token(1, 5)})
+        tap.equal((status, answer["isSearchable"]), (200, True))
+        status, answer = front.call("GetFreshness", {"client": "bazaar", "token": token(1, 9),
+                                                     "waitMs": 50})
+        tap.equal((status, answer.get("isSearchable", False)), (200, False))
+        for one in (store, front):
+            one.end()
+
+
+tap.main()

@@ -1,0 +1,515 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* follower.c - replicas on their topics: ready or not, restarts, lost messages, damage, retired
+ * epochs, documents that end; and many readers beside the apply threads. */
+#include "searcher/follower.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "index_messages.h"
+#include "searcher/front.h"
+#include "test_dir.h"
+#include "topic/topic_fault.h"
+
+enum { WAIT_MS = 20 * 1000, PATH_SIZE = 512, LARGE_SIZE = 500 << 10 };
+
+#define SERVING TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING
+#define KEPT TORG__V1__INDEX_MAP__EPOCH__STATE__KEPT
+
+struct world {
+    struct topics *topics;
+    struct coord *coord;
+    struct follower *follower;
+    struct arena *arena;
+    char dir[TEST_DIR_SIZE];
+};
+
+static void open_world(struct world *world, const char *url)
+{
+    struct err err = {0};
+
+    *world = (struct world){.arena = arena_new()};
+    assert_true(test_dir_make(world->dir));
+    if (topics_open(url, NULL, &world->topics, &err) ||
+        coord_open("memory:follower", "test", NULL, &world->coord, &err))
+        fail_msg("%s", err.text);
+}
+
+static void follow(struct world *world)
+{
+    const struct follower_options options = {
+        .topics = world->topics, .coord = world->coord, .clock = clock_system(), .dir = world->dir};
+    struct err err = {0};
+
+    assert_int_equal(follower_start(&options, &world->follower, &err), 0);
+}
+
+static void unfollow(struct world *world)
+{
+    follower_stop(world->follower);
+    world->follower = NULL;
+}
+
+static void close_world(struct world *world)
+{
+    follower_stop(world->follower);
+    coord_close(world->coord);
+    topics_close(world->topics);
+    arena_free(world->arena);
+    assert_int_equal(dir_remove(world->dir, NULL), 0);
+}
+
+/* ---- looking ---- */
+
+static bool look(struct world *world, int64_t epoch, uint32_t shard, struct replica_state *state)
+{
+    const struct index_view *view = follower_view(world->follower);
+    const struct index_client *client = view_find(view, "c");
+    const struct index_epoch *there = client ? client_find_epoch(client, epoch) : NULL;
+    bool found = there && there->shards[shard];
+
+    if (found)
+        replica_state(there->shards[shard], state);
+    view_release(view);
+    return found;
+}
+
+typedef bool (*condition_fn)(const struct replica_state *state, uint64_t arg);
+
+static void wait_until(struct world *world, int64_t epoch, uint32_t shard, condition_fn condition,
+                       uint64_t arg, struct replica_state *state)
+{
+    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+
+    while (!look(world, epoch, shard, state) || !condition(state, arg)) {
+        if (clock_mono_us(clock_system()) > until_us)
+            fail_msg("epoch %jd shard %u: at %ju of %ju, %s", (intmax_t)epoch, shard,
+                     (uintmax_t)state->offset, (uintmax_t)state->end, state->reason);
+        usleep(1000);
+    }
+}
+
+static bool is_ready_at(const struct replica_state *state, uint64_t offset)
+{
+    return state->is_ready && state->offset >= offset;
+}
+
+static bool is_at(const struct replica_state *state, uint64_t offset)
+{
+    return state->offset >= offset;
+}
+
+static bool has_documents(const struct replica_state *state, uint64_t count)
+{
+    return state->is_ready && state->doc_count == count;
+}
+
+static bool has_reason(const struct replica_state *state, uint64_t unused)
+{
+    (void)unused;
+    return !state->is_ready && strstr(state->reason, "injected");
+}
+
+/* ---- sending ---- */
+
+static void send(struct world *world, struct bytes message)
+{
+    send_to(world->topics, "index.c.1", 0, message);
+}
+
+static void announce_one(struct world *world, uint32_t shard_count)
+{
+    const struct announced client = {"c", shard_count, {{1, SERVING}}};
+
+    announce(world->coord, &client, 1);
+}
+
+static void send_documents(struct world *world, uint32_t count)
+{
+    struct rng rng = rng_seeded(count);
+
+    send(world, message_schema(1, world->arena));
+    for (uint32_t i = 0; i < count; i++)
+        send(world, message_put(1, i, arena_printf(world->arena, "pk%u", i), rng_next(&rng),
+                                rng_next(&rng), world->arena));
+}
+
+/* ---- tests ---- */
+
+static void what_is_sent_is_found_and_a_restart_keeps_it(void **state)
+{
+    struct replica_state seen = {0};
+    struct world world;
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    send_documents(&world, 300);
+    announce_one(&world, 1);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 301, &seen);
+    assert_int_equal(seen.doc_count, 300);
+    send(&world, message_progress(4, 2, 17, world.arena));
+    send(&world, message_remove(4, 5, "pk5", world.arena));
+    send(&world, message_remove(3, 6, "pk6", world.arena)); /* replaced */
+    wait_until(&world, 1, 0, is_ready_at, 304, &seen);
+    assert_int_equal(seen.doc_count, 299);
+    assert_int_equal(seen.progress.lanes[2], 17);
+    assert_int_equal(seen.counts.stale_count, 1);
+    unfollow(&world);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 304, &seen);
+    assert_int_equal(seen.doc_count, 299);
+    assert_int_equal(seen.progress.lanes[2], 17);
+    assert_int_equal(seen.progress.ticket, 4);
+    close_world(&world);
+}
+
+static void a_message_that_cannot_be_applied_stops_nobody(void **state)
+{
+    struct replica_state seen = {0};
+    struct world world;
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    announce_one(&world, 1);
+    follow(&world);
+    send(&world, bytes_of("\xff nonsense"));
+    send(&world, message_put(1, 1, "early", 1, 1, world.arena)); /* no schema yet */
+    for (int i = 0; i < 2 * REPLICA_PASSED_COUNT; i++)
+        send(&world, bytes_of("\x08\x01"));
+    send_documents(&world, 10);
+    wait_until(&world, 1, 0, has_documents, 10, &seen);
+    assert_int_equal(seen.passed_count, 2 + 2 * REPLICA_PASSED_COUNT);
+    assert_int_equal(seen.passed_kept, REPLICA_PASSED_COUNT);
+    assert_int_equal(seen.passed[REPLICA_PASSED_COUNT - 1].offset, 1 + 2 * REPLICA_PASSED_COUNT);
+    close_world(&world);
+}
+
+static void a_shard_is_not_ready_before_it_has_what_there_was(void **state)
+{
+    struct replica_state seen = {0};
+    struct visit *visit;
+    struct world world;
+    struct err err = {0};
+
+    (void)state;
+    open_world(&world, "fault:memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    send_documents(&world, 50);
+    atomic_store(&topics_faults(world.topics)->fail_read, -1);
+    announce_one(&world, 1);
+    follow(&world);
+    wait_until(&world, 1, 0, has_reason, 0, &seen);
+    {
+        const struct index_view *view = follower_view(world.follower);
+        struct replica *replica = view->clients[0].epochs[0].shards[0];
+
+        assert_int_equal(replica_visit(replica, &visit, &err), ERR_UNAVAILABLE);
+        assert_non_null(strstr(err.text, "not ready"));
+        view_release(view);
+    }
+    atomic_store(&topics_faults(world.topics)->fail_read, 0);
+    wait_until(&world, 1, 0, is_ready_at, 51, &seen);
+    assert_int_equal(seen.doc_count, 50);
+    close_world(&world);
+}
+
+static void a_document_ends_at_its_time(void **state)
+{
+    int64_t now = clock_wall_us(clock_system()) / SECOND_US;
+    struct replica_state seen = {0};
+    struct world world;
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    send(&world, message_schema(1, world.arena));
+    send(&world, message_titled(1, 1, "a", "велосипед", 1, now + 2, world.arena));
+    send(&world, message_titled(1, 2, "b", "велосипед", 1, now + 3600, world.arena));
+    announce_one(&world, 1);
+    follow(&world);
+    wait_until(&world, 1, 0, has_documents, 1, &seen);
+    assert_true(clock_wall_us(clock_system()) / SECOND_US >= now + 2);
+    assert_int_equal(seen.offset, 3);
+    close_world(&world);
+}
+
+/* ---- what is lost ---- */
+
+static void lost_messages_make_a_shard_unready_for_good(void **state)
+{
+    const struct topic_config small = {.partition_count = 1, .retention_size = 1};
+    struct replica_state seen = {0};
+    uint64_t first = 0, end = 0;
+    struct world world;
+    struct err err = {0};
+    void *large;
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    send_documents(&world, 100);
+    announce_one(&world, 1);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 101, &seen);
+    unfollow(&world);
+    /* No checkpoint was written, and the topic lets go of what the replay needs. */
+    assert_int_equal(topic_create(world.topics, "index.c.1", &small, &err), 0);
+    large = arena_zero(world.arena, LARGE_SIZE);
+    for (int i = 0; i < 400 && !first; i++) { /* segments of the log are let go of as a whole */
+        send(&world, bytes_make(large, LARGE_SIZE));
+        assert_int_equal(topics_housekeep(world.topics, &err), 0);
+        assert_int_equal(topic_range(world.topics, "index.c.1", 0, &first, &end, &err), 0);
+    }
+    assert_true(first > 0);
+    for (int i = 0; i < 2; i++) { /* it is remembered */
+        follow(&world);
+        wait_until(&world, 1, 0, is_at, end, &seen);
+        assert_false(seen.is_ready);
+        assert_true(seen.progress.has_gap);
+        assert_non_null(strstr(seen.reason, "pour"));
+        unfollow(&world);
+    }
+    close_world(&world);
+}
+
+static void a_shard_ahead_of_its_topic_begins_anew(void **state)
+{
+    struct replica_state seen = {0};
+    struct world world, other;
+    char dir[PATH_SIZE];
+    struct err err = {0};
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    send_documents(&world, 100);
+    announce_one(&world, 1);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 101, &seen);
+    {
+        const struct index_view *view = follower_view(world.follower);
+
+        assert_int_equal(replica_checkpoint(view->clients[0].epochs[0].shards[0], &err), 0);
+        view_release(view);
+    }
+    unfollow(&world);
+    open_world(&other, "memory:");
+    make_topic(other.topics, "index.c.1", 1);
+    send_documents(&other, 20);
+    snprintf(dir, sizeof(dir), "%s", other.dir);
+    assert_int_equal(dir_remove(other.dir, NULL), 0);
+    assert_int_equal(rename(world.dir, other.dir), 0);
+    follow(&other);
+    wait_until(&other, 1, 0, is_ready_at, 21, &seen);
+    assert_int_equal(seen.doc_count, 20);
+    assert_true(seen.reset_count > 0);
+    assert_int_equal(dir_create(world.dir, NULL), 0);
+    close_world(&other);
+    close_world(&world);
+}
+
+static void a_damaged_directory_is_replayed(void **state)
+{
+    struct replica_state seen = {0};
+    struct world world;
+    char path[PATH_SIZE];
+    struct err err = {0};
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 1);
+    send_documents(&world, 100);
+    announce_one(&world, 1);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 101, &seen);
+    unfollow(&world);
+    snprintf(path, sizeof(path), "%s/c/1/0/shard", world.dir);
+    assert_int_equal(file_write(path, bytes_of("no manifest"), &err), 0);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 101, &seen);
+    assert_int_equal(seen.doc_count, 100);
+    close_world(&world);
+}
+
+/* ---- epochs ---- */
+
+static void a_retired_epoch_leaves_nothing(void **state)
+{
+    const struct announced both = {"c", 2, {{1, KEPT}, {2, SERVING}}};
+    const struct announced second = {"c", 2, {{2, SERVING}}};
+    struct replica_state seen = {0};
+    struct world world;
+    char path[PATH_SIZE];
+    int64_t until_us;
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 2);
+    make_topic(world.topics, "index.c.2", 2);
+    send_documents(&world, 10);
+    announce(world.coord, &both, 1);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 11, &seen);
+    wait_until(&world, 2, 1, is_ready_at, 0, &seen);
+    snprintf(path, sizeof(path), "%s/c/1/0/shard", world.dir);
+    assert_int_equal(access(path, F_OK), 0);
+    announce(world.coord, &second, 1);
+    until_us = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+    while (access(path, F_OK) == 0 && clock_mono_us(clock_system()) < until_us)
+        usleep(1000);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_false(look(&world, 1, 0, &seen));
+    unfollow(&world);
+    /* What a kill left of an epoch goes at the next start. */
+    snprintf(path, sizeof(path), "%s/c/7/0", world.dir);
+    assert_int_equal(dir_create(path, NULL), 0);
+    follow(&world);
+    wait_until(&world, 2, 0, is_ready_at, 0, &seen);
+    until_us = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+    while (access(path, F_OK) == 0 && clock_mono_us(clock_system()) < until_us)
+        usleep(1000);
+    assert_int_not_equal(access(path, F_OK), 0);
+    close_world(&world);
+}
+
+static void only_listed_shards_are_followed(void **state)
+{
+    static const uint32_t shards[] = {1, 5};
+    struct replica_state seen = {0};
+    struct follower_options options;
+    struct world world;
+    struct err err = {0};
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 3);
+    announce_one(&world, 3);
+    options = (struct follower_options){.topics = world.topics,
+                                        .coord = world.coord,
+                                        .clock = clock_system(),
+                                        .dir = world.dir,
+                                        .shards = shards,
+                                        .shard_count = 2};
+    assert_int_equal(follower_start(&options, &world.follower, &err), 0);
+    wait_until(&world, 1, 1, is_ready_at, 0, &seen);
+    assert_false(look(&world, 1, 0, &seen));
+    assert_false(look(&world, 1, 2, &seen));
+    close_world(&world);
+}
+
+/* ---- readers beside the apply threads ---- */
+
+struct reading {
+    struct world *world;
+    struct front front;
+    _Atomic bool is_over;
+    atomic_ulong count, refused;
+};
+
+static void *read_on(void *arg)
+{
+    struct reading *reading = arg;
+
+    while (!atomic_load(&reading->is_over)) {
+        struct arena *arena = arena_new();
+        Torg__V1__QueryStage stage = TORG__V1__QUERY_STAGE__INIT;
+        Torg__V1__QueryStage *stages[] = {&stage};
+        Torg__V1__Query query = TORG__V1__QUERY__INIT;
+        Torg__V1__SearchRequest request = TORG__V1__SEARCH_REQUEST__INIT;
+        Torg__V1__SearchResponse response = TORG__V1__SEARCH_RESPONSE__INIT;
+        struct err err = {0};
+
+        stage.text = "велосипед";
+        query.stages = stages;
+        query.n_stages = 1;
+        request.query = &query;
+        if (front_search(&reading->front, "c", &request,
+                         clock_mono_us(clock_system()) + 10 * SECOND_US, arena, &response, &err))
+            atomic_fetch_add(&reading->refused, 1);
+        else
+            atomic_fetch_add(&reading->count, 1);
+        arena_free(arena);
+    }
+    return NULL;
+}
+
+static void readers_and_epochs_go_on_beside_each_other(void **state)
+{
+    struct reading reading = {0};
+    struct replica_state seen = {0};
+    struct rng rng = test_seed();
+    pthread_t threads[3];
+    struct world world;
+
+    (void)state;
+    open_world(&world, "memory:");
+    make_topic(world.topics, "index.c.1", 2);
+    announce_one(&world, 2);
+    follow(&world);
+    wait_until(&world, 1, 0, is_ready_at, 0, &seen);
+    reading.world = &world;
+    reading.front = (struct front){.follower = world.follower,
+                                   .gatherer = {.workers = workers_new("shards", 4, 64, NULL)},
+                                   .clock = clock_system()};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, read_on, &reading), 0);
+    for (int64_t epoch = 1; epoch < 6; epoch++) {
+        const struct announced next = {"c", 2, {{epoch, KEPT}, {epoch + 1, SERVING}}};
+        char topic[32];
+
+        snprintf(topic, sizeof(topic), "index.c.%jd", (intmax_t)epoch);
+        send_to(world.topics, topic, 0, message_schema(1, world.arena));
+        send_to(world.topics, topic, 1, message_schema(1, world.arena));
+        for (uint32_t i = 0; i < 300; i++)
+            send_to(world.topics, topic, i % 2,
+                    message_put(1, (uint32_t)rng_below(&rng, 100), "pk", rng_below(&rng, 3),
+                                rng_next(&rng), world.arena));
+        snprintf(topic, sizeof(topic), "index.c.%jd", (intmax_t)epoch + 1);
+        make_topic(world.topics, topic, 2);
+        announce(world.coord, &next, 1);
+        wait_until(&world, epoch + 1, 1, is_ready_at, 0, &seen);
+    }
+    atomic_store(&reading.is_over, true);
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    printf("# %lu searches, %lu told that nothing is ready\n", atomic_load(&reading.count),
+           atomic_load(&reading.refused));
+    assert_true(atomic_load(&reading.count) > 0);
+    workers_free(reading.front.gatherer.workers);
+    close_world(&world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_sent_is_found_and_a_restart_keeps_it),
+        cmocka_unit_test(a_message_that_cannot_be_applied_stops_nobody),
+        cmocka_unit_test(a_shard_is_not_ready_before_it_has_what_there_was),
+        cmocka_unit_test(a_document_ends_at_its_time),
+        cmocka_unit_test(lost_messages_make_a_shard_unready_for_good),
+        cmocka_unit_test(a_shard_ahead_of_its_topic_begins_anew),
+        cmocka_unit_test(a_damaged_directory_is_replayed),
+        cmocka_unit_test(a_retired_epoch_leaves_nothing),
+        cmocka_unit_test(only_listed_shards_are_followed),
+        cmocka_unit_test(readers_and_epochs_go_on_beside_each_other),
+    };
+
+    log_setup(LOG_FORMAT_HUMAN, LOG_LEVEL_ERROR, STDERR_FILENO);
+    return cmocka_run_group_tests_name("follower", tests, NULL, NULL);
+}
