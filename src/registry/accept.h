@@ -38,9 +38,10 @@ struct acceptance {
     struct candidate **list; /* undecided, in order */
     size_t count;            /* at most DOCUMENT_BATCH_COUNT_MAX */
     bool has_grown;          /* the schema: views are old now */
+    bool is_outrun;          /* the client has changed: they are to be checked anew */
 };
 
-/* A transaction on struct acceptance. ERR_CONFLICT: the client has changed, check them anew. Those
+/* A transaction on struct acceptance. ERR_CONFLICT with is_outrun: the client has changed. Those
  * with a resolved_epoch are left undecided, to be checked with it. */
 int accept_documents(struct store_tx *tx, void *arg, struct err *err);
 

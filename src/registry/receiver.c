@@ -205,7 +205,7 @@ static int run_round(struct batch *batch, bool fresh, bool *has_grown, bool *is_
         batch->has_accepted = batch->has_accepted || batch->round[i]->idx;
     if (client)
         batch->client_id = client->id;
-    *is_outrun = rc == ERR_CONFLICT;
+    *is_outrun = rc == ERR_CONFLICT && acceptance.is_outrun;
     client_unref(client);
     return *is_outrun ? 0 : rc;
 }

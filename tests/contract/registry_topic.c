@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "net/message.h"
 #include "registry/document_inbox.h"
 #include "store/migrate.h"
@@ -149,6 +150,33 @@ static void documents_are_taken_and_bad_ones_kept_apart(void **state)
     close_place(&place);
 }
 
+/* No room for one more client: what is sent for it is kept apart, and others go on. */
+static void a_client_too_many_stops_nobody(void **state)
+{
+    struct topic_place place;
+    const Torg__V1__DeadDocument *dead;
+    struct err err = {0};
+
+    open_place(&place);
+    for (int i = 0; i < CLIENT_COUNT_MAX; i++) {
+        const struct client_view *client;
+
+        if (clients_obtain(place.registry.receiver.clients, arena_printf(place.arena, "c%d", i), 1,
+                           &client, NULL, &err))
+            fail_msg("%s", err.text);
+        client_unref(client);
+    }
+    send(&place, "one-more", LANE_MAIN, document_of(place.arena, "a", 1, "bicycle", 1));
+    send(&place, "c1", LANE_MAIN, document_of(place.arena, "a", 1, "bicycle", 1));
+    start_inbox(&place);
+    wait_for_all(&place);
+    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 1);
+    dead = read_dead(&place, DOCUMENT_DEAD_TOPIC, 0);
+    assert_string_equal(dead->client, "one-more");
+    assert_string_equal(dead->document->pk, "a");
+    close_place(&place);
+}
+
 static void a_restart_takes_what_is_left(void **state)
 {
     struct topic_place place;
@@ -243,6 +271,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_are_taken_and_bad_ones_kept_apart),
+        cmocka_unit_test(a_client_too_many_stops_nobody),
         cmocka_unit_test(a_restart_takes_what_is_left),
         cmocka_unit_test(what_fails_is_unavailable_and_sent_again),
         cmocka_unit_test(the_topic_waits_for_the_store),
