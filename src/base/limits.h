@@ -401,7 +401,7 @@ enum {
     SPELL_TEXT_SIZE_MAX = 8 << 10,       /* of a query, as QUERY_TEXT_SIZE_MAX */
     SPELL_LEARN_SIZE_MAX = 256 << 10,    /* of one title or value */
     SPELL_WORD_SIZE_MAX = 32,            /* letters; longer ones are not anybody's words */
-    SPELL_WORD_COUNT_MAX = 1 << 20,      /* base and live: 250 MB; further words are not learnt */
+    SPELL_WORD_COUNT_MAX = 1 << 20,      /* base and live: 300 MB; further words are not learnt */
     SPELL_PAIR_COUNT_MAX = 2 << 20,      /* 32 MB; then rare pairs are forgotten */
     SPELL_NEAR_COUNT_MAX = 2048,         /* words within two edits that are looked at */
     SPELL_CANDIDATE_COUNT_MAX = 16,      /* meanings of a word that are weighed in its context */
@@ -467,6 +467,18 @@ enum {
     NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
     NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
     NUMBER_LOAD_COUNT = 2000,       /* rows of one read when what is free is loaded */
+    /* ---- searcher: arrivals ---- */
+    SEARCHER_ARRIVAL_COUNT = 1 << 15, /* documents whose times are kept, of a shard: half a MB */
+    SEARCHER_SHOWING_COUNT = 1 << 13, /* moments of showing: a minute or so under load */
+    /* ---- inspect ---- */
+    VERIFY_ROW_COUNT = 200,            /* rows of one step of a check: 20 MB at the most */
+    VERIFY_REBUILD_COUNT = 500,        /* the same of a rebuild, each of which is let go at once */
+    VERIFY_FINDING_COUNT_MAX = 100,    /* of one step; all are counted */
+    VERIFY_SETTLE_MS = 10 * 1000,      /* changes on their way have got there by then */
+    VERIFY_SETTLE_MS_MAX = 20 * 1000,  /* a caller waits 30 s for an answer */
+    VERIFY_REQUEST_SIZE_MAX = 4 << 10, /* to another searcher: names and numbers */
+    VERIFY_PEER_MS = 25 * 1000,        /* for its answer; less than a caller waits */
+    REBUILD_IDLE_MS = 60 * 1000,       /* a rebuild whose caller has gone holds a shard's memory */
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */

@@ -233,6 +233,14 @@ const struct setting setting_table[SETTING_COUNT] = {
                                  .optional = true,
                                  .help = "Shards that this process follows, of every client: "
                                          "\"0 2 4\". Empty: all."},
+    [SETTING_SEARCHER_CHECKPOINT] = {.name = "searcher.checkpoint",
+                                     .default_text = "10m",
+                                     .kind = SETTING_DURATION,
+                                     .min = 100 * 1000LL,
+                                     .max = DAY_US,
+                                     .help = "How often shards are written to disk that change too "
+                                             "little to be written by themselves; a restart "
+                                             "replays what came after."},
     [SETTING_SEARCHER_REPLICAS] = {.name = "searcher.replicas",
                                    .default_text = "",
                                    .kind = SETTING_LIST,

@@ -206,7 +206,7 @@ static struct bytes like_pattern(struct bytes text, bool anywhere, struct arena 
     if (anywhere)
         pattern[size++] = '%';
     for (size_t i = 0; i < text.size; i++) {
-        if (memchr("%_!", text.data[i], 3))
+        if (text.data[i] == '%' || text.data[i] == '_' || text.data[i] == '!')
             pattern[size++] = '!';
         pattern[size++] = (char)text.data[i];
     }

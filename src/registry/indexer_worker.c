@@ -122,7 +122,7 @@ static int64_t arm(struct indexer_worker *worker, int64_t now_us)
 
 static void plan_idle(const struct indexer_worker *worker, struct seat *seat, int64_t now_us)
 {
-    int max = INDEXER_WAIT_MS_MAX + (int)worker->seat_count / 4; /* many idle ones cost, too */
+    int max = INDEXER_WAIT_MS_MAX + (int)worker->seat_count; /* many idle ones cost, too */
 
     seat->wait_ms = seat->wait_ms ? seat->wait_ms * 2 : INDEXER_WAIT_MS_MIN;
     if (seat->wait_ms > max)

@@ -20,6 +20,15 @@ const char *const exit_code_help[EXIT_CODE_COUNT] = {
     [EXIT_UNAVAILABLE] = "a server does not answer, or the data directory is in use: try later",
 };
 
+static const struct command_option trace_options[] = {
+    {"client", "NAME", "Whose document it is (default: default)."}, {NULL, NULL, NULL}};
+
+static const struct command_option verify_options[] = {
+    {"client", "NAME", "Only this client's documents (default: all, and offers' counters)."},
+    {"fix", NULL, "Put what differs into the queue again, and counters right."},
+    {"rebuild", NULL, "Also build each shard anew in memory, and compare its content."},
+    {NULL, NULL, NULL}};
+
 static const struct command_option topic_read_options[] = {
     {"limit", "COUNT", "How many records (default 10, at most 1000)."},
     {"from", "PARTITION[:OFFSET]", "Begin there, instead of showing the newest."},
@@ -482,6 +491,39 @@ const struct command command_table[] = {
      .options = offers_counters_options,
      .flags = ASKING,
      .run = cmd_offers_counters},
+    {.name = "trace",
+     .summary = "tell where a document is on its way to those who search",
+     .arguments = "PK",
+     .details =
+         "Goes through the stages: received (the registry has it), queued, numbered, sent to the "
+         "index topic, indexed by the searchers, searchable. Of a stage that is not done it tells "
+         "what it waits for. Works through the server that runs on the data directory. Exits with "
+         "4 when no document of this key was ever accepted.",
+     .example = "torg trace bike-1\n"
+                "torg trace 17 --client offers --json",
+     .options = trace_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_trace},
+    {.name = "verify",
+     .summary = "check that registry, queue, numbers and index agree",
+     .arguments = "",
+     .details =
+         "Prints a line a check, PASS or FAIL, with counts and some of the keys: documents can be "
+         "read and have their numbers; no number is given twice; the queue has no gap; the index "
+         "has every living document at its version and nothing else; its files agree with their "
+         "checksums; sellers' counters equal a recount. All goes on meanwhile: what differs is "
+         "looked at again, and what still waits in the queue is no fault. With --rebuild each "
+         "shard is built anew in memory from the registry and compared with what the searcher has; "
+         "that wants some moments without writes. Works through the server that runs on the data "
+         "directory. Exits with 1 when something differs and was not put right.",
+     .example = "torg verify\n"
+                "torg verify --client offers --rebuild\n"
+                "torg verify --fix",
+     .options = verify_options,
+     .flags = ASKING,
+     .run = cmd_verify},
     {.name = "queue list",
      .summary = "show how far the queue to the index is, and what could not be indexed",
      .arguments = "",

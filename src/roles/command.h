@@ -139,7 +139,9 @@ enum exit_code cmd_serve(const struct invocation *invocation);
 enum exit_code cmd_status(const struct invocation *invocation);
 enum exit_code cmd_topic_list(const struct invocation *invocation);
 enum exit_code cmd_topic_read(const struct invocation *invocation);
+enum exit_code cmd_trace(const struct invocation *invocation);
 enum exit_code cmd_up(const struct invocation *invocation);
+enum exit_code cmd_verify(const struct invocation *invocation);
 enum exit_code cmd_version(const struct invocation *invocation);
 
 #endif

@@ -43,6 +43,8 @@ static const struct {
     {"failed_precondition", ERR_PRECONDITION},
     {"aborted", ERR_CONFLICT},
     {"unavailable", ERR_UNAVAILABLE},
+    {"unimplemented", ERR_UNSUPPORTED},
+    {"data_loss", ERR_CORRUPT},
     {"deadline_exceeded", ERR_TIMEOUT},
 };
 
@@ -81,6 +83,18 @@ int remote_open(const struct config *config, struct arena *arena, struct remote 
     made->client = http_client_new(&options);
     *remote = made;
     return 0;
+}
+
+int remote_require(const struct invocation *invocation, struct remote **remote, struct err *err)
+{
+    int rc = remote_open(&invocation->config, invocation->arena, remote, err);
+
+    if (rc == ERR_NOT_FOUND)
+        rc = err_set(err, ERR_UNAVAILABLE,
+                     "no server runs on %s, and this command asks one: start it (torg up, or torg "
+                     "serve with its roles), then try again",
+                     config_text(&invocation->config, SETTING_DATA_DIR));
+    return rc;
 }
 
 void remote_close(struct remote *remote)

@@ -11,12 +11,15 @@
 #include "base/err.h"
 #include "config/config.h"
 #include "net/rpc_stream.h"
+#include "roles/command.h"
 
 struct remote;
 
 /* ERR_NOT_FOUND when no server has left its address in the data directory. */
 int remote_open(const struct config *config, struct arena *arena, struct remote **remote,
                 struct err *err);
+/* The same for a command that needs a running server: ERR_UNAVAILABLE says so, and what to do. */
+int remote_require(const struct invocation *invocation, struct remote **remote, struct err *err);
 void remote_close(struct remote *remote);
 const char *remote_url(const struct remote *remote);
 

@@ -5,6 +5,9 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "inspect/rebuild.h"
+#include "inspect/searcher_door.h"
+#include "inspect/service.h"
 #include "registry/rows.h"
 #include "roles/process.h"
 #include "searcher/service.h"
@@ -14,6 +17,8 @@ enum { KEY_SIZE_MAX = 4096 };
 /* One a process; the server borrows them for its life. */
 static struct searcher searcher;
 static struct rpc_service service;
+static struct inspect inspect;
+static struct rpc_service inspection;
 static struct follower *follower;
 static struct peers *peers;
 static struct workers *workers;
@@ -139,9 +144,11 @@ static int key_state(void *arg, int64_t client_id, const char *pk, enum key_stat
 
 int role_searcher_start(struct process *process, struct err *err)
 {
-    struct follower_options options = {.topics = process->backends.topics,
-                                       .coord = process->backends.coord,
-                                       .clock = process->clock};
+    struct follower_options options = {
+        .topics = process->backends.topics,
+        .coord = process->backends.coord,
+        .clock = process->clock,
+        .checkpoint_us = config_number(process->config, SETTING_SEARCHER_CHECKPOINT)};
     uint32_t *shards;
     int rc = process_open_registry(process, err); /* the map is announced */
 
@@ -166,12 +173,22 @@ int role_searcher_start(struct process *process, struct err *err)
     process->front = &searcher.front;
     service = searcher_service(&searcher);
     server_add_service(process->server, &service);
+    inspect = (struct inspect){.store = process->backends.store,
+                               .clients = process->clients,
+                               .dictionaries = process->dictionaries,
+                               .clock = process->clock,
+                               .door = searcher_door(&searcher),
+                               .rebuilds = rebuilds_new()};
+    inspection = inspect_service(&inspect);
+    server_add_service(process->server, &inspection);
     return 0;
 }
 
 void role_searcher_stop(struct process *process)
 {
     (void)process;
+    rebuilds_free(inspect.rebuilds);
+    inspect.rebuilds = NULL;
     workers_free(workers); /* calls to others that nobody waits for end with it */
     peers_close(peers);
     follower_stop(follower);

@@ -20,6 +20,7 @@ struct applier {
     const struct schema *schema; /* the shard's */
     struct progress progress;
     struct apply_counts counts;
+    uint32_t last_id;
     struct buf record; /* what the shard has stored of a document */
     struct stored_value stored[SCHEMA_FIELD_COUNT_MAX];
     uint32_t stored_count;
@@ -373,6 +374,7 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
 
     if (pk)
         *pk = "";
+    applier->last_id = UINT32_MAX;
     if (rc)
         return rc;
     message = (const Torg__V1__IndexMessage *)decoded;
@@ -387,8 +389,10 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
     case TORG__V1__INDEX_MESSAGE__KIND_PUT:
         if (pk)
             *pk = message->put->pk;
+        applier->last_id = message->put->doc_id;
         return apply_put(applier, message->put, arena, err);
     case TORG__V1__INDEX_MESSAGE__KIND_REMOVE:
+        applier->last_id = message->remove->doc_id;
         apply_remove(applier, message->remove);
         return 0;
     case TORG__V1__INDEX_MESSAGE__KIND_PROGRESS:
@@ -397,6 +401,11 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
     default:
         return err_set(err, ERR_INVALID, "the message is of a kind that is not known here");
     }
+}
+
+uint32_t applier_last_id(const struct applier *applier)
+{
+    return applier->last_id;
 }
 
 int applier_publish(struct applier *applier, uint64_t offset, struct err *err)

@@ -40,6 +40,8 @@ void applier_free(struct applier *applier); /* before the shard; NULL is fine */
 int applier_apply(struct applier *applier, struct bytes message, struct arena *arena,
                   const char **pk, struct err *err);
 bool applier_is_final(int rc);
+/* The number of the document that the last message was about; UINT32_MAX: about none. */
+uint32_t applier_last_id(const struct applier *applier);
 
 /* Shows everything since the last call. */
 int applier_publish(struct applier *applier, uint64_t offset, struct err *err);

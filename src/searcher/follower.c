@@ -75,6 +75,23 @@ const struct index_view *follower_view(struct follower *follower)
     return &view->view;
 }
 
+const struct index_view *follower_view_with(struct follower *follower, const char *client,
+                                            int64_t deadline_us)
+{
+    const struct timespec until = {deadline_us / SECOND_US, deadline_us % SECOND_US * 1000};
+    struct held_view *view;
+    int waited = 0;
+
+    pthread_mutex_lock(&follower->lock);
+    while (!view_find(&follower->view->view, client) && waited != ETIMEDOUT &&
+           !atomic_load(&follower->is_stopping))
+        waited = pthread_cond_timedwait(&follower->changed, &follower->lock, &until);
+    view = follower->view;
+    atomic_fetch_add(&view->refs, 1);
+    pthread_mutex_unlock(&follower->lock);
+    return &view->view;
+}
+
 bool follower_has_map(struct follower *follower)
 {
     bool has_map;
@@ -268,6 +285,7 @@ static void use_map(struct follower *follower, const Torg__V1__IndexMap *map)
     is_first = !follower->has_map;
     follower->view = view;
     follower->has_map = true;
+    pthread_cond_broadcast(&follower->changed);
     pthread_mutex_unlock(&follower->lock);
     stop_others(&old->view, &view->view);
     view_release(&old->view);
@@ -353,8 +371,9 @@ static void checkpoint_all(struct follower *follower)
 static void *keep(void *arg)
 {
     struct follower *follower = arg;
+    int64_t pause_us = follower->options.checkpoint_us;
 
-    while (wait_ms(follower, SEARCHER_CHECKPOINT_MS))
+    while (wait_ms(follower, pause_us ? pause_us / MS_US : SEARCHER_CHECKPOINT_MS))
         if (follower->options.dir)
             checkpoint_all(follower);
     return NULL;

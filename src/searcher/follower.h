@@ -51,6 +51,7 @@ struct follower_options {
     const char *dir;        /* DIR/CLIENT/EPOCH/SHARD; NULL: in memory alone */
     const uint32_t *shards; /* those of this process; NULL: all */
     uint32_t shard_count;
+    int64_t checkpoint_us; /* how often shards that change little are written; 0: the usual */
 };
 
 int follower_start(const struct follower_options *options, struct follower **follower,
@@ -60,6 +61,10 @@ void follower_stop(
 
 /* Until view_release; whatever happens to the map meanwhile. */
 const struct index_view *follower_view(struct follower *follower);
+/* The same, once it has the client or the deadline (monotonic) has passed: the map is told to this
+ * process some moments after the client's first write was acknowledged. */
+const struct index_view *follower_view_with(struct follower *follower, const char *client,
+                                            int64_t deadline_us);
 void view_release(const struct index_view *view);
 
 /* NULL: there is none. */

@@ -93,6 +93,14 @@ int peer_call(struct peer *peer, const char *method, struct bytes request, int64
     return rc;
 }
 
+struct peer *peers_find(struct peers *peers, const char *url)
+{
+    for (uint32_t i = 0; peers && i < peers->count; i++)
+        if (strcmp(peers->list[i].url, url) == 0)
+            return &peers->list[i];
+    return NULL;
+}
+
 const char *peer_url(const struct peer *peer)
 {
     return peer->url;

@@ -32,6 +32,8 @@ void peers_close(struct peers *peers); /* no call under way; NULL is fine */
 uint32_t peers_with(struct peers *peers, const char *client, int64_t epoch, uint32_t shard,
                     struct peer **found, uint32_t max);
 
+/* The one of this address; NULL: there is none such. */
+struct peer *peers_find(struct peers *peers, const char *url);
 const char *peer_url(const struct peer *peer);
 
 /* Calls a method of SearcherService with a packed request; appends the packed answer. */

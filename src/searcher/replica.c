@@ -69,6 +69,7 @@ struct replica *replica_new(const struct replica_options *options)
     pthread_condattr_destroy(&attributes);
     snprintf(replica->state.reason, sizeof(replica->state.reason), "it is being opened");
     make_metrics(replica);
+    replica->arrivals = arrivals_new();
     if (pthread_create(&replica->thread, NULL, replica_follow, replica))
         abort(); /* as without memory */
     return replica;
@@ -105,6 +106,7 @@ void replica_unref(struct replica *replica)
     }
     pthread_cond_destroy(&replica->changed);
     pthread_mutex_destroy(&replica->lock);
+    arrivals_free(replica->arrivals);
     free((char *)replica->options.client);
     free((char *)replica->options.dir);
     free(replica);

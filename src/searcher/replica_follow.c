@@ -159,6 +159,9 @@ static int apply_message(struct following *following, const struct topic_message
         return rc;
     if (rc)
         note_passed(replica, message, pk, err);
+    else if (applier_last_id(following->applier) != UINT32_MAX)
+        arrivals_note(replica->arrivals, applier_last_id(following->applier),
+                      message->timestamp_us);
     following->offset = message->offset + 1;
     following->last_us = message->timestamp_us;
     return 0;
@@ -193,6 +196,7 @@ static int publish(struct following *following, struct err *err)
     if (rc)
         return rc;
     now_us = clock_wall_us(following->replica->options.clock);
+    arrivals_show(following->replica->arrivals, now_us);
     if (following->last_us && now_us > following->last_us)
         histogram_add(following->replica->metrics.latency, now_us - following->last_us);
     show_state(following);
@@ -361,6 +365,7 @@ static int follow(struct following *following, struct err *err)
     int rc = 0;
 
     while (!rc && !atomic_load(&replica->is_stopping)) {
+        replica_answer(replica, following->opened->shard);
         rc = take_batch(following, &count, err);
         if (rc == ERR_RANGE) {
             following->is_gone = true;

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/metrics.h"
+#include "searcher/arrivals.h"
 #include "searcher/replica.h"
 
 struct opened {
@@ -24,6 +25,15 @@ struct replica_metrics {
     struct histogram *latency; /* from the message's time to its being shown */
 };
 
+/* Of a caller who waits for the content. */
+struct content_ask {
+    bool is_begun, is_done;
+    uint64_t content;
+    struct replica_state state;
+    int rc;
+    struct err err;
+};
+
 struct replica {
     struct replica_options options; /* its texts are owned */
     char topic[128];
@@ -38,10 +48,15 @@ struct replica {
     struct opened *opened; /* NULL: not open */
     struct replica_state state;
     uint64_t checkpoint_offset; /* of the last one */
+    struct content_ask *ask;    /* of who waits; NULL: nobody does */
+    struct arrivals *arrivals;  /* owned; has a lock of its own */
 };
 
 /* The apply thread. */
 void *replica_follow(void *arg);
+
+/* By the apply thread, between two batches: tells the content to who waits for it. */
+void replica_answer(struct replica *replica, struct shard *shard);
 
 /* Lets nobody in, waits until no visit is under way (calls have deadlines), then closes. */
 void replica_close_shard(struct replica *replica, struct opened *opened);

@@ -124,6 +124,7 @@ static const struct rpc_method methods[] = {
     {.name = "Explain", .unary = searcher_explain, .scope = "search"},
     {.name = "GetFreshness", .unary = searcher_freshness, .scope = "search"},
     {.name = "ListIndexed", .unary = searcher_list, .scope = "stages"},
+    {.name = "CheckShard", .unary = searcher_check, .scope = "stages"},
     {.name = "CountWords", .unary = count_words, .scope = "search"},
     {.name = "SearchShard", .unary = search_shard, .scope = "search"},
 };

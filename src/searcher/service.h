@@ -26,11 +26,32 @@ struct rpc_service searcher_service(struct searcher *searcher);
 int searcher_client(const struct call *call, const char *named, const char **client,
                     struct err *err);
 
-/* service_explain.c, service_list.c */
+/* ---- the same without a call, for other parts of the process ---- */
+
+/* A shard of this process, as long as the view; ERR_NOT_FOUND, ERR_INVALID tell what is wrong. */
+int searcher_find_shard(const struct index_view *view, const char *client, int64_t epoch,
+                        uint32_t shard, struct replica **replica, struct err *err);
+int searcher_list_indexed(const struct searcher *searcher, const char *client,
+                          const Torg__V1__ListIndexedRequest *request, struct arena *arena,
+                          Torg__V1__ListIndexedResponse *response, struct err *err);
+int searcher_check_shard(const struct searcher *searcher, const char *client,
+                         const Torg__V1__CheckShardRequest *request, int64_t deadline_us,
+                         struct arena *arena, Torg__V1__CheckShardResponse *response,
+                         struct err *err);
+/* Of this process and of those it knows. */
+void searcher_tell_freshness(const struct searcher *searcher, const char *client,
+                             struct arena *arena, Torg__V1__Freshness *freshness);
+/* Returns how many. */
+size_t searcher_tell_lanes(const struct progress *progress, struct arena *arena,
+                           Torg__V1__LaneFreshness ***lanes);
+
+/* service_explain.c, service_list.c, service_check.c */
 int searcher_explain(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
                      struct err *err);
 int searcher_list(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
                   struct err *err);
+int searcher_check(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                   struct err *err);
 int searcher_freshness(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
                        struct err *err);
 

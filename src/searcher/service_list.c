@@ -12,6 +12,7 @@
 /* ---- ListIndexed ---- */
 
 struct lister {
+    struct replica *replica;
     const struct visit *visit;
     const struct snapshot *snapshot;
     struct arena *arena;
@@ -24,7 +25,7 @@ struct lister {
 static int list_document(struct lister *lister, docid id, struct err *err)
 {
     Torg__V1__IndexedDocument *document = arena_alloc(lister->arena, sizeof(*document));
-    int64_t version;
+    int64_t version, sent_us, shown_us;
     uint32_t count;
     int rc = shard_stored(lister->snapshot, lister->visit->shard, id, &lister->record,
                           lister->stored, SCHEMA_FIELD_COUNT_MAX, &count, err);
@@ -38,6 +39,10 @@ static int list_document(struct lister *lister, docid id, struct err *err)
             document->pk = arena_text(lister->arena, lister->stored[i].text);
     columns_get(lister->snapshot->columns, id, &lister->version_field, 1, &version);
     document->version = version == COLUMN_NULL ? 0 : version;
+    if (replica_arrival(lister->replica, id, &sent_us, &shown_us)) {
+        document->sent_us = sent_us;
+        document->shown_us = shown_us;
+    }
     lister->response->documents[lister->response->n_documents++] = document;
     return 0;
 }
@@ -69,7 +74,7 @@ static int list_shard(struct replica *replica, const Torg__V1__ListIndexedReques
                       uint32_t limit, struct arena *arena, Torg__V1__ListIndexedResponse *response,
                       struct err *err)
 {
-    struct lister lister = {.arena = arena, .response = response};
+    struct lister lister = {.replica = replica, .arena = arena, .response = response};
     const struct field *key, *version;
     struct visit *visit = NULL;
     int rc = replica_visit(replica, &visit, err);
@@ -95,44 +100,76 @@ static int list_shard(struct replica *replica, const Torg__V1__ListIndexedReques
     return rc;
 }
 
-int searcher_list(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
-                  struct err *err)
+int searcher_find_shard(const struct index_view *view, const char *name, int64_t epoch_no,
+                        uint32_t shard, struct replica **replica, struct err *err)
 {
-    const struct searcher *searcher = call_context(call);
-    const Torg__V1__ListIndexedRequest *request = (const Torg__V1__ListIndexedRequest *)message;
-    const struct index_view *view = follower_view(searcher->front.follower);
-    uint32_t limit = request->limit ? request->limit : SEARCHER_LIST_COUNT;
     const struct index_client *client;
     const struct index_epoch *epoch;
-    const char *name;
-    int rc = searcher_client(call, request->client, &name, err);
+    int rc = front_find_client(view, name, &client, err);
 
-    rc = rc ? rc : front_find_client(view, name, &client, err);
-    rc = rc ? rc : front_find_epoch(client, request->epoch, &epoch, err);
+    rc = rc ? rc : front_find_epoch(client, epoch_no, &epoch, err);
+    if (!rc && shard >= client->shard_count)
+        rc = err_set(err, ERR_INVALID, "shard: %u, and client \"%s\" has %u from 0", shard, name,
+                     client->shard_count);
+    if (!rc && !epoch->shards[shard])
+        rc = err_set(err, ERR_NOT_FOUND,
+                     "shard: %u is not of this process; ask a searcher that GetFreshness names",
+                     shard);
+    *replica = rc ? NULL : epoch->shards[shard];
+    return rc;
+}
+
+int searcher_list_indexed(const struct searcher *searcher, const char *client,
+                          const Torg__V1__ListIndexedRequest *request, struct arena *arena,
+                          Torg__V1__ListIndexedResponse *response, struct err *err)
+{
+    const struct index_view *view = follower_view(searcher->front.follower);
+    uint32_t limit = request->limit ? request->limit : SEARCHER_LIST_COUNT;
+    struct replica *replica;
+    int rc = searcher_find_shard(view, client, request->epoch, request->shard, &replica, err);
+
     if (!rc && limit > SEARCHER_LIST_COUNT_MAX)
         rc = err_set(err, ERR_INVALID, "limit: %u, at most %d are listed", limit,
                      SEARCHER_LIST_COUNT_MAX);
-    if (!rc && request->shard >= client->shard_count)
-        rc = err_set(err, ERR_INVALID, "shard: %u, and client \"%s\" has %u from 0", request->shard,
-                     name, client->shard_count);
-    if (!rc && !epoch->shards[request->shard])
-        rc = err_set(err, ERR_NOT_FOUND,
-                     "shard: %u is not of this process; ask a searcher that GetFreshness names",
-                     request->shard);
     if (!rc)
-        rc = list_shard(epoch->shards[request->shard], request, limit, call_arena(call),
-                        (Torg__V1__ListIndexedResponse *)answer, err);
+        rc = list_shard(replica, request, limit, arena, response, err);
     view_release(view);
     return rc;
 }
 
+int searcher_list(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                  struct err *err)
+{
+    const Torg__V1__ListIndexedRequest *request = (const Torg__V1__ListIndexedRequest *)message;
+    const char *name;
+    int rc = searcher_client(call, request->client, &name, err);
+
+    return rc ? rc
+              : searcher_list_indexed(call_context(call), name, request, call_arena(call),
+                                      (Torg__V1__ListIndexedResponse *)answer, err);
+}
+
 /* ---- GetFreshness ---- */
+
+size_t searcher_tell_lanes(const struct progress *progress, struct arena *arena,
+                           Torg__V1__LaneFreshness ***out)
+{
+    Torg__V1__LaneFreshness *lanes = arena_array(arena, PROGRESS_LANE_COUNT, sizeof(*lanes));
+
+    *out = arena_array(arena, PROGRESS_LANE_COUNT, sizeof((*out)[0]));
+    for (int i = 0; i < PROGRESS_LANE_COUNT; i++) {
+        torg__v1__lane_freshness__init(&lanes[i]);
+        lanes[i].lane = (Torg__V1__QueueLane__Name)i;
+        lanes[i].idx = progress->lanes[i];
+        (*out)[i] = &lanes[i];
+    }
+    return PROGRESS_LANE_COUNT;
+}
 
 static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct arena *arena)
 {
     Torg__V1__ShardFreshness *message = arena_alloc(arena, sizeof(*message));
     struct replica_state *state = arena_alloc(arena, sizeof(*state));
-    Torg__V1__LaneFreshness *lanes = arena_array(arena, PROGRESS_LANE_COUNT, sizeof(*lanes));
     Torg__V1__PassedMessage *passed = arena_array(arena, REPLICA_PASSED_COUNT, sizeof(*passed));
 
     replica_state(replica, state);
@@ -146,13 +183,7 @@ static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct ar
     message->reason = arena_strdup(arena, state->is_ready ? "" : state->reason);
     message->doc_count = state->doc_count;
     message->passed_count = state->passed_count;
-    message->lanes = arena_array(arena, PROGRESS_LANE_COUNT, sizeof(message->lanes[0]));
-    for (int i = 0; i < PROGRESS_LANE_COUNT; i++) {
-        torg__v1__lane_freshness__init(&lanes[i]);
-        lanes[i].lane = (Torg__V1__QueueLane__Name)i;
-        lanes[i].idx = state->progress.lanes[i];
-        message->lanes[message->n_lanes++] = &lanes[i];
-    }
+    message->n_lanes = searcher_tell_lanes(&state->progress, arena, &message->lanes);
     message->passed = arena_array(arena, REPLICA_PASSED_COUNT, sizeof(message->passed[0]));
     for (uint32_t i = 0; i < state->passed_kept; i++) {
         torg__v1__passed_message__init(&passed[i]);
@@ -180,6 +211,17 @@ static void tell_clients(const struct index_view *view, const char *only, struct
                     freshness->shards[freshness->n_shards++] =
                         tell_replica(client->epochs[k].shards[s], arena);
     }
+}
+
+void searcher_tell_freshness(const struct searcher *searcher, const char *client,
+                             struct arena *arena, Torg__V1__Freshness *freshness)
+{
+    const struct index_view *view = follower_view(searcher->front.follower);
+
+    tell_clients(view, client, arena, freshness);
+    peers_freshness(searcher->front.gatherer.peers, client, arena, &freshness->shards,
+                    &freshness->n_shards);
+    view_release(view);
 }
 
 /* The write's shard is another process's: it is asked. */
@@ -212,10 +254,9 @@ static int ask_another(const struct searcher *searcher, const char *client, int6
 }
 
 static int find_write(const struct searcher *searcher, const struct index_client *client,
-                      const Torg__V1__GetFreshnessRequest *request, struct arena *arena,
-                      bool *is_searchable, struct err *err)
+                      const Torg__V1__GetFreshnessRequest *request, int64_t deadline_us,
+                      struct arena *arena, bool *is_searchable, struct err *err)
 {
-    int64_t deadline_us = clock_mono_us(clock_system()) + (int64_t)request->wait_ms * MS_US;
     const struct index_epoch *epoch;
     struct change_token token;
     int rc = change_token_parse(bytes_of(request->token), &token, err);
@@ -241,7 +282,8 @@ int searcher_freshness(struct call *call, const ProtobufCMessage *message, Proto
     const struct searcher *searcher = call_context(call);
     const Torg__V1__GetFreshnessRequest *request = (const Torg__V1__GetFreshnessRequest *)message;
     Torg__V1__Freshness *freshness = (Torg__V1__Freshness *)answer;
-    const struct index_view *view = follower_view(searcher->front.follower);
+    int64_t deadline_us = clock_mono_us(clock_system()) + (int64_t)request->wait_ms * MS_US;
+    const struct index_view *view;
     struct arena *arena = call_arena(call);
     const struct index_client *client;
     bool is_searchable = false;
@@ -251,18 +293,19 @@ int searcher_freshness(struct call *call, const ProtobufCMessage *message, Proto
     if (!rc && request->wait_ms > SEARCHER_DEADLINE_MS_MAX)
         rc = err_set(err, ERR_INVALID, "waitMs: %u, at most %d is waited", request->wait_ms,
                      SEARCHER_DEADLINE_MS_MAX);
+    if (rc)
+        return rc;
+    view = *request->token ? follower_view_with(searcher->front.follower, name, deadline_us)
+                           : follower_view(searcher->front.follower);
     if (!rc && (*request->token || !request->is_passed_on))
         rc = front_find_client(view, name, &client, err);
     if (!rc && *request->token)
-        rc = find_write(searcher, client, request, arena, &is_searchable, err);
+        rc = find_write(searcher, client, request, deadline_us, arena, &is_searchable, err);
     freshness->is_searchable = is_searchable;
     if (!rc && request->is_passed_on)
         tell_clients(view, *call_identity(call)->client ? name : NULL, arena, freshness);
-    if (!rc && !request->is_passed_on) {
-        tell_clients(view, name, arena, freshness);
-        peers_freshness(searcher->front.gatherer.peers, name, arena, &freshness->shards,
-                        &freshness->n_shards);
-    }
     view_release(view);
+    if (!rc && !request->is_passed_on)
+        searcher_tell_freshness(searcher, name, arena, freshness);
     return rc;
 }

@@ -84,6 +84,29 @@ static void documents_arrive_with_numbers_schema_and_progress(void **state)
     end(indexer);
 }
 
+/* Deleted by one batch and back with the next, before anything was committed in between. */
+static void a_key_that_is_back_at_once_keeps_its_number(void **state)
+{
+    struct indexer *indexer;
+    struct err err = {0};
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    place_put(&place, LANE_MAIN, "a", 2, -1);
+    do_round(indexer);
+    place_put(&place, LANE_MAIN, "a", 3, 1);
+    place_run(indexer);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot WHERE gone_us > 0"), 0);
+    clock_manual_advance(&place.clock, 2 * place.base.rules.numbers.ttl_us);
+    assert_int_equal(indexer_sweep(indexer, &err), 0);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot WHERE key IS NOT NULL"),
+                     1);
+    shelves_equal_registry(&shelf, 1, &place);
+    end(indexer);
+}
+
 static void a_superseded_element_is_skipped_and_counted(void **state)
 {
     struct indexer *indexer;
@@ -524,6 +547,7 @@ static const struct {
     CMUnitTestFunction run;
 } cases[] = {
     CASE(documents_arrive_with_numbers_schema_and_progress),
+    CASE(a_key_that_is_back_at_once_keeps_its_number),
     CASE(a_superseded_element_is_skipped_and_counted),
     CASE(a_deletion_of_what_was_never_sent_is_only_progress),
     CASE(a_batch_of_updates_needs_one_write),

@@ -146,6 +146,24 @@ static void step(struct model *model)
     }
 }
 
+/* Each document that is there has a number that is its own, and no other key has one that is. */
+static void numbers_are_of_the_living(void)
+{
+    int64_t client_id = place_client_id(&place);
+    char sql[128];
+    int64_t alive;
+
+    snprintf(sql, sizeof(sql),
+             "SELECT COUNT(*) FROM registry WHERE client_id = %" PRId64 " AND status = 1",
+             client_id);
+    alive = place_ask(&place, sql);
+    snprintf(sql, sizeof(sql),
+             "SELECT COUNT(*) FROM number_slot WHERE space = %" PRId64 " AND key IS NOT NULL "
+             "AND gone_us = 0",
+             client_id);
+    assert_int_equal(place_ask(&place, sql), alive);
+}
+
 static void run_sequence(uint64_t seed)
 {
     struct model model = {.rng = rng_seeded(seed)};
@@ -166,6 +184,7 @@ static void run_sequence(uint64_t seed)
             indexer_free(owners->list[i]);
     }
     shelves_equal_registry(shelves, SHARD_COUNT, &place);
+    numbers_are_of_the_living();
     assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 0);
     assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
 }

@@ -46,6 +46,12 @@ class Place:
     def torg(self, *words, **variables):
         return torg(*words, cwd=self.dir, **variables)
 
+    def command(self, *words):
+        return [TORG, *words]
+
+    def environment(self):
+        return environment()
+
     def write(self, name, text):
         (self.dir / name).write_text(text)
 

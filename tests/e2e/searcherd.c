@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "messages.h"
+#include "index_messages.h"
 #include "net/server.h"
 #include "searcher/service.h"
 

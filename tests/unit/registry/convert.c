@@ -46,7 +46,7 @@ static void make_slots(void)
 {
     uint16_t *slots = arena_array(arena, SLOT_COUNT, sizeof(*slots));
 
-    for (uint16_t i = 0; i < FIELD_COUNT; i++) {
+    for (uint32_t i = 0; i < FIELD_COUNT; i++) {
         uint32_t at = (uint32_t)hash64(bytes_of(fields[i].name)) % SLOT_COUNT;
 
         while (slots[at])

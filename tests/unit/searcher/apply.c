@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "messages.h"
+#include "index_messages.h"
 #include "test_dir.h"
 
 struct world {

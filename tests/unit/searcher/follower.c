@@ -19,7 +19,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "messages.h"
+#include "index_messages.h"
 #include "searcher/front.h"
 #include "test_dir.h"
 #include "topic/topic_fault.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * messages.h - what an indexer would send, for tests: a small bazaar of documents.
+ * index_messages.h - what an indexer would send, for tests: a small bazaar of documents.
  *
  * Fields by number: 1 title (text), 2 body (text), 3 seller (keyword), 4 price (integer), 5 tags
  * (keywords), 6 category, 7 date, 8 weight (decimal), 9 used (boolean), 10 point, 11 note (stored).
  */
-#ifndef TORG_TESTS_UNIT_SEARCHER_MESSAGES_H
-#define TORG_TESTS_UNIT_SEARCHER_MESSAGES_H
+#ifndef TORG_TESTS_INDEX_MESSAGES_H
+#define TORG_TESTS_INDEX_MESSAGES_H
 
 #include "base/arena.h"
 #include "base/random.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* messages.c - see messages.h. */
-#include "messages.h"
+/* index_messages.c - see index_messages.h. */
+#include "index_messages.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

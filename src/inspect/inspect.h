@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * inspect.h - where is a change, and do all stages agree?
+ *
+ *   registry rows ─┐
+ *   queue, failed ─┼─ one read transaction a page ─┐
+ *   numbers       ─┘                               ├─> steps of a trace, findings of a check
+ *   searchers     ── pages by number (door.h) ─────┘
+ *
+ * Everything is read while all stages go on. The store is read by pages, in short transactions, and
+ * nothing is held between two calls but a shard that is being rebuilt (rebuild.h), one at a time.
+ * Nothing is written but elements of the queue, when a check is asked to put things right.
+ *
+ * Threads: any, at once.
+ */
+#ifndef TORG_INSPECT_INSPECT_H
+#define TORG_INSPECT_INSPECT_H
+
+#include "base/clock.h"
+#include "inspect/door.h"
+#include "registry/clients.h"
+#include "registry/rows.h"
+#include "store/store.h"
+
+struct rebuilds;
+
+/* All borrowed. */
+struct inspect {
+    struct store *store;
+    struct clients *clients;
+    struct dictionaries *dictionaries;
+    const struct clock *clock;
+    struct index_door door;
+    struct rebuilds *rebuilds;
+};
+
+#endif

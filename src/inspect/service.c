@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* service.c - see service.h. */
+#include "inspect/service.h"
+
+#include "base/memory.h"
+#include "inspect/trace.h"
+#include "inspect/verify.h"
+
+/* These look at all clients: a key of one of them is not enough. */
+static int caller_unbound(const struct call *call, struct err *err)
+{
+    const struct identity *identity = call_identity(call);
+
+    if (*identity->client || *identity->seller)
+        return err_set(err, ERR_DENIED, "the key is bound to %s: this call is for operators",
+                       *identity->client ? identity->client : identity->seller);
+    return 0;
+}
+
+static int trace(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
+                 struct err *err)
+{
+    const Torg__V1__TraceDocumentRequest *asked = (const Torg__V1__TraceDocumentRequest *)request;
+    int rc = caller_unbound(call, err);
+
+    if (rc)
+        return rc;
+    if (!*asked->pk)
+        return err_set(err, ERR_INVALID, "pk: expected the key of a document");
+    return trace_document(call_context(call), *asked->client ? asked->client : "default", asked->pk,
+                          call_arena(call), (Torg__V1__Trace *)response, err);
+}
+
+static int plan(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
+                struct err *err)
+{
+    int rc = caller_unbound(call, err);
+
+    return rc ? rc
+              : verify_plan(call_context(call), (const Torg__V1__PlanVerifyRequest *)request,
+                            call_arena(call), (Torg__V1__VerifyPlan *)response, err);
+}
+
+static int step(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
+                struct err *err)
+{
+    int rc = caller_unbound(call, err);
+
+    return rc ? rc
+              : verify_step(call_context(call), (const Torg__V1__VerifyStepRequest *)request,
+                            call_identity(call)->principal, call_arena(call),
+                            (Torg__V1__VerifyStepResponse *)response, err);
+}
+
+static const struct rpc_method methods[] = {
+    {.name = "TraceDocument", .unary = trace, .scope = "stages"},
+    {.name = "PlanVerify", .unary = plan, .scope = "stages"},
+    {.name = "VerifyStep", .unary = step, .scope = "stages"},
+};
+
+struct rpc_service inspect_service(struct inspect *inspect)
+{
+    return (struct rpc_service){
+        .descriptor = &torg__v1__inspect_service__descriptor,
+        .methods = methods,
+        .method_count = ARRAY_COUNT(methods),
+        .context = inspect,
+    };
+}

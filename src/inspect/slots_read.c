@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slots_read.c - see slots_read.h. */
+#include "inspect/slots_read.h"
+
+#include <assert.h>
+
+static int take_slot(void *arg, const struct store_value *columns, size_t column_count,
+                     struct err *err)
+{
+    struct slots_read *read = arg;
+
+    (void)err;
+    assert(column_count == 5 && read->count < read->max);
+    read->slots[read->count++] = (struct slot_read){
+        .doc_id = (uint32_t)columns[0].integer,
+        .found_id = NUMBER_NONE,
+        .key = arena_copy(read->verifying->arena, columns[1].bytes),
+        .class = arena_copy(read->verifying->arena, columns[2].bytes),
+        .gone_us = columns[3].integer,
+        .is_free = columns[4].integer != 0,
+    };
+    return 0;
+}
+
+static int find_keys(struct store_tx *tx, struct slots_read *read, struct err *err)
+{
+    const struct verifying *verifying = read->verifying;
+    struct bytes *pks = arena_array(verifying->arena, read->count + 1, sizeof(*pks));
+    struct row *rows = arena_array(verifying->arena, read->count + 1, sizeof(*rows));
+    struct number_ask *asks = arena_array(verifying->arena, read->count + 1, sizeof(*asks));
+    uint32_t count = read->count;
+    int rc;
+
+    for (uint32_t i = 0; i < count; i++)
+        pks[i] = asks[i].key = read->slots[i].key;
+    if (!count)
+        return 0;
+    rc = rows_find(tx, verifying->client->id, pks, count, false, verifying->arena, rows, err);
+    if (!rc)
+        rc = numbers_find(tx, verifying->client->id, verifying->check->shard, asks, count, err);
+    for (uint32_t i = 0; i < count && !rc; i++) {
+        read->slots[i].row = rows[i];
+        read->slots[i].found_id = asks[i].doc_id;
+    }
+    return rc;
+}
+
+/* The signs before space and shard: numbers are read in their order by the index that begins with
+ * them, and not all of the shard to be sorted. */
+static int read_slots(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct slots_read *read = arg;
+    const struct store_value params[] = {STORE_V_INT(read->verifying->client->id),
+                                         STORE_V_INT(read->verifying->check->shard),
+                                         STORE_V_INT(read->from), STORE_V_INT(read->max)};
+    int rc;
+
+    read->count = 0; /* it may be run again */
+    rc = store_query(tx,
+                     "SELECT doc_id, key, class, gone_us, (SELECT COUNT(*) FROM number_free f "
+                     "WHERE f.space = $1 AND f.shard = $2 AND f.doc_id = s.doc_id) "
+                     "FROM number_slot s WHERE doc_id >= $3 AND +space = $1 AND +shard = $2 "
+                     "ORDER BY doc_id LIMIT $4",
+                     params, 4, take_slot, read, err);
+    return rc ? rc : find_keys(tx, read, err);
+}
+
+int slots_read(struct slots_read *read, struct err *err)
+{
+    read->slots = arena_array(read->verifying->arena, read->max + 1, sizeof(*read->slots));
+    return store_read(read->verifying->inspect->store, read_slots, read, err);
+}
+
+const struct slot_read *slots_read_find(const struct slots_read *read, uint32_t doc_id)
+{
+    uint32_t low = 0;
+    uint32_t high = read->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (read->slots[middle].doc_id < doc_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < read->count && read->slots[low].doc_id == doc_id ? &read->slots[low] : NULL;
+}

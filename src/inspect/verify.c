@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verify.c - see verify.h: a step of a check, whatever its kind. */
+#include "inspect/verify.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "access/audit.h"
+#include "base/endian.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "inspect/verify_parts.h"
+#include "inspect/way.h"
+#include "net/message.h"
+#include "numerator/numerator.h"
+#include "registry/queue.h"
+
+enum { CURSOR_SIZE = 16, /* two numbers, then a key */ PAUSE_MS_MIN = 20, PAUSE_MS_MAX = 500 };
+
+#define KIND(name) TORG__V1__VERIFY_CHECK__KIND__##name
+
+static const struct verify_kind *const kinds[] = {
+    [KIND(REGISTRY)] = &verify_registry, [KIND(NUMBERS)] = &verify_numbers,
+    [KIND(QUEUE)] = &verify_queue,       [KIND(INDEX)] = &verify_index,
+    [KIND(FILES)] = &verify_files,       [KIND(CONTENT)] = &verify_content,
+};
+
+/* --- for the kinds --- */
+
+struct suspect *suspect_add(struct verifying *verifying, struct bytes pk, uint32_t doc_id)
+{
+    struct suspect *suspect = &verifying->suspects[verifying->count];
+
+    assert(verifying->count < SUSPECT_PAGE_COUNT);
+    verifying->count++;
+    *suspect = (struct suspect){.pk = arena_copy(verifying->arena, pk), .doc_id = doc_id};
+    return suspect;
+}
+
+void suspect_tell(struct suspect *suspect, const char *format, ...)
+{
+    va_list args;
+
+    if (*suspect->text)
+        return;
+    va_start(args, format);
+    vsnprintf(suspect->text, sizeof(suspect->text), format, args);
+    va_end(args);
+}
+
+void cursor_next(struct verifying *verifying, int64_t a, int64_t b, struct bytes pk)
+{
+    uint8_t *bytes = arena_alloc(verifying->arena, CURSOR_SIZE + pk.size);
+
+    put_le64(bytes, (uint64_t)a);
+    put_le64(bytes + 8, (uint64_t)b);
+    if (pk.size)
+        memcpy(bytes + CURSOR_SIZE, pk.data, pk.size);
+    verifying->next = bytes_make(bytes, CURSOR_SIZE + pk.size);
+}
+
+int cursor_parse(const struct verifying *verifying, struct cursor *cursor, struct err *err)
+{
+    struct bytes given = verifying->cursor;
+
+    *cursor = (struct cursor){.is_begin = given.size == 0};
+    if (cursor->is_begin)
+        return 0;
+    if (given.size < CURSOR_SIZE)
+        return err_set(err, ERR_INVALID, "cursor: expected that of the step before");
+    cursor->a = (int64_t)get_le64(given.data);
+    cursor->b = (int64_t)get_le64(given.data + 8);
+    cursor->pk = bytes_skip(given, CURSOR_SIZE);
+    return 0;
+}
+
+/* --- looking again --- */
+
+static void pause_ms(int64_t ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000 * 1000};
+
+    (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
+/* Those that agree go; true: another look may help. */
+static bool keep_differing(struct verifying *verifying)
+{
+    size_t kept = 0;
+    bool is_open = false;
+
+    for (size_t i = 0; i < verifying->count; i++) {
+        if (!*verifying->suspects[i].text)
+            continue;
+        is_open = is_open || !verifying->suspects[i].is_stable;
+        verifying->suspects[kept++] = verifying->suspects[i];
+    }
+    verifying->count = kept;
+    return is_open;
+}
+
+static int settle(struct verifying *verifying, const struct verify_kind *kind, struct err *err)
+{
+    int64_t wait_ms = PAUSE_MS_MIN;
+
+    for (;;) {
+        struct arena_mark mark = arena_mark(verifying->arena);
+        int rc;
+
+        for (size_t i = 0; i < verifying->count; i++)
+            if (!verifying->suspects[i].is_stable)
+                verifying->suspects[i].text[0] = 0;
+        rc = kind->look(verifying, err);
+        arena_rewind(verifying->arena, mark);
+        if (rc || !keep_differing(verifying))
+            return rc;
+        if (clock_mono_us(verifying->inspect->clock) >= verifying->deadline_us)
+            return 0;
+        pause_ms(wait_ms);
+        wait_ms = wait_ms * 2 > PAUSE_MS_MAX ? PAUSE_MS_MAX : wait_ms * 2;
+    }
+}
+
+/* --- what is left: on its way, or a finding --- */
+
+struct deciding {
+    struct verifying *verifying;
+    struct suspect *suspect;
+    struct way way;
+    bool is_queued;
+};
+
+static uint32_t shard_of(const struct verifying *verifying, struct bytes pk)
+{
+    return number_key_shard(number_key_hash(pk), verifying->client->shard_count);
+}
+
+static int find_way(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct deciding *deciding = arg;
+    const struct verifying *verifying = deciding->verifying;
+
+    return way_find(tx, verifying->client->id, shard_of(verifying, deciding->suspect->pk),
+                    deciding->suspect->pk, verifying->arena, &deciding->way, err);
+}
+
+/* Puts the document as it is into the queue, before all others. */
+static int queue_again(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct deciding *deciding = arg;
+    const struct verifying *verifying = deciding->verifying;
+    const struct client_view *client = verifying->client;
+    int64_t now_us = clock_wall_us(verifying->inspect->clock);
+    struct queue_element element = {.pk = deciding->suspect->pk, .put_us = now_us};
+    const struct audit_entry entry = {
+        .at_us = now_us,
+        .principal = verifying->principal,
+        .action = "verify.fix",
+        .target = arena_printf(verifying->arena, "%s/%.*s", client->name, BYTES_ARG(element.pk)),
+        .detail = deciding->suspect->text};
+    bool found = false;
+    struct row row;
+    int rc = row_find(tx, client->id, element.pk, false, verifying->arena, &row, &found, err);
+
+    deciding->is_queued = false;
+    if (rc || !found)
+        return rc;
+    element.order = row.order;
+    rc = queue_append(tx, client->id, LANE_EMERGENCY, shard_of(verifying, element.pk), &element, 1,
+                      err);
+    if (!rc)
+        rc = audit_add(tx, &entry, err);
+    deciding->is_queued = !rc;
+    return rc;
+}
+
+static void add_finding(const struct verifying *verifying, const struct suspect *suspect,
+                        bool is_fixed, Torg__V1__VerifyStepResponse *response)
+{
+    Torg__V1__VerifyFinding *finding;
+
+    response->finding_count++;
+    if (response->n_findings == VERIFY_FINDING_COUNT_MAX)
+        return;
+    if (!response->findings)
+        response->findings =
+            arena_array(verifying->arena, VERIFY_FINDING_COUNT_MAX, sizeof(finding));
+    finding = (Torg__V1__VerifyFinding *)message_new(&torg__v1__verify_finding__descriptor,
+                                                     verifying->arena);
+    finding->pk = arena_text(verifying->arena, suspect->pk);
+    if (suspect->doc_id != NUMBER_NONE) {
+        finding->_doc_id_case = TORG__V1__VERIFY_FINDING___DOC_ID_DOC_ID;
+        finding->doc_id = suspect->doc_id;
+    }
+    finding->text = arena_strdup(verifying->arena, suspect->text);
+    finding->is_fixed = is_fixed;
+    response->findings[response->n_findings++] = finding;
+}
+
+static int decide(struct verifying *verifying, struct suspect *suspect,
+                  Torg__V1__VerifyStepResponse *response, struct err *err)
+{
+    struct deciding deciding = {.verifying = verifying, .suspect = suspect};
+    int rc = 0;
+
+    if (suspect->pk.size && !suspect->is_stable)
+        rc = store_read(verifying->inspect->store, find_way, &deciding, err);
+    if (rc)
+        return rc;
+    if (deciding.way.is_waiting || (deciding.way.is_failed && deciding.way.next_us > 0)) {
+        response->waiting_count++;
+        return 0;
+    }
+    if (deciding.way.is_failed)
+        snprintf(suspect->text, sizeof(suspect->text),
+                 "parked after %" PRId64 " tries: %.120s (torg queue show)",
+                 deciding.way.attempt_count, deciding.way.reason);
+    if (verifying->fix && suspect->pk.size)
+        rc = store_write(verifying->inspect->store, queue_again, &deciding, err);
+    if (!rc)
+        add_finding(verifying, suspect, deciding.is_queued, response);
+    return rc;
+}
+
+void verify_pause(void)
+{
+    pause_ms(PAUSE_MS_MIN);
+}
+
+/* --- a step --- */
+
+static int check_request(const Torg__V1__VerifyStepRequest *request, struct err *err)
+{
+    if (!request->check)
+        return err_set(err, ERR_INVALID, "check: expected one of PlanVerify's answer");
+    if ((unsigned)request->check->kind >= ARRAY_COUNT(kinds))
+        return err_set(err, ERR_INVALID, "check.kind: there is no check %d",
+                       (int)request->check->kind);
+    if (request->settle_ms > VERIFY_SETTLE_MS_MAX)
+        return err_set(err, ERR_INVALID, "settle_ms: expected at most %d", VERIFY_SETTLE_MS_MAX);
+    return 0;
+}
+
+static int run_step(struct verifying *verifying, const struct verify_kind *kind,
+                    Torg__V1__VerifyStepResponse *response, struct err *err)
+{
+    int rc = kind->page(verifying, err);
+
+    if (!rc && verifying->count)
+        rc = settle(verifying, kind, err);
+    for (size_t i = 0; i < verifying->count && !rc; i++)
+        rc = decide(verifying, &verifying->suspects[i], response, err);
+    response->checked_count = verifying->checked_count;
+    response->cursor = (ProtobufCBinaryData){verifying->next.size, (uint8_t *)verifying->next.data};
+    return rc;
+}
+
+int verify_step(const struct inspect *inspect, const Torg__V1__VerifyStepRequest *request,
+                const char *principal, struct arena *arena, Torg__V1__VerifyStepResponse *response,
+                struct err *err)
+{
+    int64_t settle_ms = request->settle_ms ? request->settle_ms : VERIFY_SETTLE_MS;
+    struct verifying verifying = {
+        .inspect = inspect,
+        .check = request->check,
+        .cursor = bytes_make(request->cursor.data, request->cursor.len),
+        .principal = principal,
+        .fix = request->fix,
+        .deadline_us = clock_mono_us(inspect->clock) + settle_ms * MS_US,
+        .arena = arena,
+    };
+    int rc = check_request(request, err);
+
+    if (!rc)
+        rc = clients_find(inspect->clients, request->check->client, true, &verifying.client, err);
+    if (rc)
+        return rc;
+    if (request->check->shard >= verifying.client->shard_count) {
+        rc = err_set(err, ERR_INVALID, "check.shard: %s has %u, counted from 0",
+                     verifying.client->name, verifying.client->shard_count);
+    } else {
+        verifying.suspects = arena_array(arena, SUSPECT_PAGE_COUNT, sizeof(struct suspect));
+        rc = run_step(&verifying, kinds[request->check->kind], response, err);
+    }
+    client_unref(verifying.client);
+    return rc;
+}

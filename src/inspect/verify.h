@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verify.h - do registry, queue, numbers and index agree? Checks, each gone through page by page.
+ *
+ * A page names what is to be compared (suspects); a look tells of each what differs. What differs
+ * is looked at again until it agrees or its time is over: changes on their way settle meanwhile,
+ * and one that still waits in the queue then is no fault either. A document that is changed faster
+ * than it can be compared agrees when the index has got as far as the registry was at the first
+ * look.
+ */
+#ifndef TORG_INSPECT_VERIFY_H
+#define TORG_INSPECT_VERIFY_H
+
+#include "inspect/inspect.h"
+#include "torg/v1/inspect.pb-c.h"
+
+int verify_plan(const struct inspect *inspect, const Torg__V1__PlanVerifyRequest *request,
+                struct arena *arena, Torg__V1__VerifyPlan *plan, struct err *err);
+
+/* One page of a check. principal: who asked, for the audit log when something is put right. */
+int verify_step(const struct inspect *inspect, const Torg__V1__VerifyStepRequest *request,
+                const char *principal, struct arena *arena, Torg__V1__VerifyStepResponse *response,
+                struct err *err);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verify_content.c - the check CONTENT: a shard rebuilt from the registry has the searcher's
+ * content.
+ *
+ * Both sides have to be of one moment. So it begins when the searcher has all that the queue has,
+ * and counts when the queue has got nothing new by the end; otherwise it begins again, while there
+ * is time.
+ *
+ * cursor: the rebuild's number | how often it began | the newest elements of the lanes, as a key
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "inspect/rebuild.h"
+#include "inspect/verify_parts.h"
+#include "numerator/numerator.h"
+#include "registry/queue.h"
+
+enum { ATTEMPT_COUNT_MAX = 5 };
+
+struct ends {
+    int64_t idx[LANE_COUNT];
+};
+
+struct lanes_reading {
+    const struct verifying *verifying;
+    struct ends ends;
+    bool is_empty; /* nothing waits */
+};
+
+static int read_lanes(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct lanes_reading *reading = arg;
+    const struct verifying *verifying = reading->verifying;
+    int rc = 0;
+
+    reading->is_empty = true;
+    for (int lane = 0; lane < LANE_FAILED && !rc; lane++) {
+        struct lane_state state;
+
+        rc = queue_state(tx, verifying->client->id, (enum lane)lane, verifying->check->shard,
+                         &state, err);
+        reading->ends.idx[lane] = state.end;
+        reading->is_empty = reading->is_empty && state.offset == state.end;
+    }
+    return rc;
+}
+
+static int check_shard(const struct verifying *verifying, bool content,
+                       Torg__V1__CheckShardResponse **response, struct err *err)
+{
+    const struct index_door *door = &verifying->inspect->door;
+    Torg__V1__CheckShardRequest request = TORG__V1__CHECK_SHARD_REQUEST__INIT;
+
+    request.client = verifying->check->client;
+    request.epoch = verifying->check->epoch;
+    request.shard = verifying->check->shard;
+    request.content = content;
+    return door->check(door->arg, verifying->check->replica, &request, verifying->arena, response,
+                       err);
+}
+
+static bool has_all(const Torg__V1__CheckShardResponse *response, const struct ends *ends)
+{
+    struct ends has = {{0}};
+
+    for (size_t i = 0; i < response->n_lanes; i++)
+        if ((unsigned)response->lanes[i]->lane < LANE_COUNT)
+            has.idx[response->lanes[i]->lane] = response->lanes[i]->idx;
+    for (int lane = 0; lane < LANE_FAILED; lane++)
+        if (has.idx[lane] < ends->idx[lane])
+            return false;
+    return true;
+}
+
+static void tell(struct verifying *verifying, const char *text)
+{
+    struct suspect *suspect = suspect_add(verifying, BYTES_EMPTY, NUMBER_NONE);
+
+    suspect->is_stable = true;
+    suspect_tell(suspect, "%s", text);
+}
+
+/* True in *is_quiet: the searcher has everything, and nothing waits. */
+static int look_for_quiet(struct verifying *verifying, struct ends *ends, bool *is_quiet,
+                          struct err *err)
+{
+    struct lanes_reading reading = {.verifying = verifying};
+    Torg__V1__CheckShardResponse *response;
+    int rc = store_read(verifying->inspect->store, read_lanes, &reading, err);
+
+    *is_quiet = false;
+    *ends = reading.ends;
+    if (rc || !reading.is_empty)
+        return rc;
+    rc = check_shard(verifying, false, &response, err);
+    *is_quiet = !rc && has_all(response, ends);
+    return rc;
+}
+
+static int begin(struct verifying *verifying, int64_t attempt, struct err *err)
+{
+    struct ends ends;
+    bool is_quiet = false;
+    uint64_t id;
+    int rc = look_for_quiet(verifying, &ends, &is_quiet, err);
+
+    while (!rc && !is_quiet && clock_mono_us(verifying->inspect->clock) < verifying->deadline_us) {
+        verify_pause();
+        rc = look_for_quiet(verifying, &ends, &is_quiet, err);
+    }
+    if (rc)
+        return rc;
+    if (!is_quiet || attempt > ATTEMPT_COUNT_MAX) {
+        tell(verifying, "not compared: documents change all the time, or wait to be indexed; stop "
+                        "the writers and try again");
+        return 0;
+    }
+    rc = rebuild_begin(verifying->inspect, verifying->client->name, verifying->check->epoch,
+                       verifying->check->shard, &id, err);
+    if (!rc)
+        cursor_next(verifying, (int64_t)id, attempt, bytes_make(&ends, sizeof(ends)));
+    return rc;
+}
+
+static int compare(struct verifying *verifying, struct rebuild *rebuild, const struct ends *ends,
+                   bool *is_moved, struct err *err)
+{
+    struct lanes_reading reading = {.verifying = verifying};
+    Torg__V1__CheckShardResponse *response;
+    uint64_t content = 0;
+    uint64_t doc_count = 0;
+    int rc = rebuild_content(rebuild, &content, &doc_count, err);
+
+    if (!rc)
+        rc = check_shard(verifying, true, &response, err);
+    if (!rc)
+        rc = store_read(verifying->inspect->store, read_lanes, &reading, err);
+    if (rc)
+        return rc;
+    *is_moved = memcmp(&reading.ends, ends, sizeof(*ends)) != 0;
+    if (!*is_moved && (response->content != content || response->doc_count != doc_count))
+        tell(verifying, arena_printf(verifying->arena,
+                                     "the index has %" PRIu64 " documents, content %016" PRIx64
+                                     "; built from the registry %" PRIu64 ", %016" PRIx64,
+                                     response->doc_count, response->content, doc_count, content));
+    return 0;
+}
+
+static int content_page(struct verifying *verifying, struct err *err)
+{
+    struct rebuild *rebuild;
+    struct cursor cursor;
+    struct ends ends;
+    bool is_moved = false;
+    size_t count = 0;
+    int rc = cursor_parse(verifying, &cursor, err);
+
+    if (!rc && cursor.is_begin)
+        return begin(verifying, 1, err);
+    if (!rc && cursor.pk.size != sizeof(ends))
+        rc = err_set(err, ERR_INVALID, "cursor: expected that of the step before");
+    if (!rc)
+        rc = rebuild_take(verifying->inspect, (uint64_t)cursor.a, &rebuild, err);
+    if (rc)
+        return rc;
+    memcpy(&ends, cursor.pk.data, sizeof(ends));
+    rc = rebuild_go_on(verifying->inspect, rebuild, verifying->arena, &count, err);
+    if (!rc && !count)
+        rc = compare(verifying, rebuild, &ends, &is_moved, err);
+    rebuild_put(verifying->inspect, rebuild, rc || !count);
+    if (rc)
+        return rc;
+    verifying->checked_count = count;
+    if (count)
+        cursor_next(verifying, cursor.a, cursor.b, cursor.pk);
+    else if (is_moved)
+        return begin(verifying, cursor.b + 1, err);
+    return 0;
+}
+
+static int content_look(struct verifying *verifying, struct err *err)
+{
+    (void)verifying; /* told by the page */
+    (void)err;
+    return 0;
+}
+
+const struct verify_kind verify_content = {.page = content_page, .look = content_look};

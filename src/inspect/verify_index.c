@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * verify_index.c - the check INDEX: every living document is in the index under its number, at its
+ * version, and nothing else is; and the check FILES.
+ *
+ * Both sides are gone through in order of numbers: a page is a range of them that has at most
+ * VERIFY_ROW_COUNT on either side.
+ */
+#include <inttypes.h>
+
+#include "base/limits.h"
+#include "inspect/row_fits.h"
+#include "inspect/slots_read.h"
+
+static const int64_t id_end = (int64_t)UINT32_MAX + 1;
+
+/* --- what the index has --- */
+
+static int list_index(const struct verifying *verifying, uint32_t from, uint32_t limit,
+                      Torg__V1__ListIndexedResponse **response, struct err *err)
+{
+    const struct index_door *door = &verifying->inspect->door;
+    Torg__V1__ListIndexedRequest request = TORG__V1__LIST_INDEXED_REQUEST__INIT;
+
+    request.client = verifying->check->client;
+    request.epoch = verifying->check->epoch;
+    request.shard = verifying->check->shard;
+    request.from_id = from;
+    request.limit = limit;
+    return door->list(door->arg, verifying->check->replica, &request, verifying->arena, response,
+                      err);
+}
+
+/* --- a page --- */
+
+static int index_page(struct verifying *verifying, struct err *err)
+{
+    struct slots_read read = {.verifying = verifying, .max = VERIFY_ROW_COUNT};
+    Torg__V1__ListIndexedResponse *listed;
+    struct cursor cursor;
+    int64_t end = id_end;
+    int rc = cursor_parse(verifying, &cursor, err);
+
+    read.from = (uint32_t)cursor.a;
+    if (!rc)
+        rc = list_index(verifying, read.from, VERIFY_ROW_COUNT, &listed, err);
+    if (!rc)
+        rc = slots_read(&read, err);
+    if (rc)
+        return rc;
+    if (listed->next_id)
+        end = listed->next_id;
+    if (read.count == read.max && (int64_t)read.slots[read.count - 1].doc_id + 1 < end)
+        end = (int64_t)read.slots[read.count - 1].doc_id + 1;
+    for (size_t i = 0, j = 0; i < read.count || j < listed->n_documents;) {
+        int64_t a = i < read.count ? read.slots[i].doc_id : id_end;
+        int64_t b = j < listed->n_documents ? listed->documents[j]->doc_id : id_end;
+        int64_t doc_id = a < b ? a : b;
+
+        if (doc_id >= end)
+            break;
+        suspect_add(verifying, a == doc_id ? read.slots[i].key : bytes_of(listed->documents[j]->pk),
+                    (uint32_t)doc_id);
+        i += a == doc_id;
+        j += b == doc_id;
+    }
+    verifying->checked_count = verifying->count;
+    if (end < id_end)
+        cursor_next(verifying, end, 0, BYTES_EMPTY);
+    return 0;
+}
+
+/* --- looks --- */
+
+struct looking {
+    struct verifying *verifying;
+    struct slots_read read;
+    Torg__V1__IndexedDocument **documents; /* in order of doc_id */
+    size_t count;
+    size_t capacity;
+};
+
+/* Documents of the range of all suspects. */
+static int list_range(struct looking *looking, struct err *err)
+{
+    struct verifying *verifying = looking->verifying;
+    uint32_t from = verifying->suspects[0].doc_id;
+    uint32_t last = verifying->suspects[verifying->count - 1].doc_id;
+    Torg__V1__ListIndexedResponse *listed;
+
+    for (;;) {
+        int rc = list_index(verifying, from, SUSPECT_PAGE_COUNT, &listed, err);
+
+        if (rc)
+            return rc;
+        for (size_t i = 0; i < listed->n_documents; i++) {
+            if (listed->documents[i]->doc_id > last || looking->count == looking->capacity)
+                return 0;
+            looking->documents[looking->count++] = listed->documents[i];
+        }
+        if (listed->next_id == 0 || listed->next_id > last)
+            return 0;
+        from = listed->next_id;
+    }
+}
+
+static const Torg__V1__IndexedDocument *find_document(const struct looking *looking,
+                                                      uint32_t doc_id)
+{
+    size_t low = 0;
+    size_t high = looking->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (looking->documents[middle]->doc_id < doc_id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < looking->count && looking->documents[low]->doc_id == doc_id
+               ? looking->documents[low]
+               : NULL;
+}
+
+static void look_at_present(const struct slot_read *slot, const Torg__V1__IndexedDocument *document,
+                            bool is_moved, struct suspect *suspect)
+{
+    bool caught_up = is_moved && document->version >= suspect->seen.version;
+
+    if (!slot)
+        suspect_tell(suspect, "the index has %.80s under this number, which belongs to nobody",
+                     document->pk);
+    else if (!bytes_equal_text(slot->key, document->pk))
+        suspect_tell(suspect, "the index has %.80s under this number", document->pk);
+    else if (slot->row.status != ROW_ALIVE && !caught_up)
+        suspect_tell(suspect, "the index has version %" PRId64 ", the registry has it as deleted",
+                     document->version);
+    else if (slot->row.status == ROW_ALIVE && document->version != slot->row.order.version &&
+             !(caught_up && document->version < slot->row.order.version))
+        suspect_tell(suspect, "the index has version %" PRId64 ", the registry %" PRId64,
+                     document->version, slot->row.order.version);
+}
+
+static int look_at_absent(const struct verifying *verifying, const struct slot_read *slot,
+                          bool is_moved, struct suspect *suspect, struct err *err)
+{
+    int64_t now_us = clock_wall_us(verifying->inspect->clock);
+    bool fits;
+    int rc;
+
+    if (!slot || slot->row.status != ROW_ALIVE || (is_moved && !suspect->was_alive))
+        return 0;
+    if (slot->row.expires_us && slot->row.expires_us <= now_us)
+        return 0; /* it may have ended in the index before the registry has swept it */
+    rc = row_fits(verifying->inspect, verifying->client, verifying->check->epoch, slot->key,
+                  verifying->arena, &fits, err);
+    if (!rc && fits)
+        suspect_tell(suspect, "it lives at version %" PRId64 ", and the index has it not",
+                     slot->row.order.version);
+    return rc;
+}
+
+static int look_at(const struct looking *looking, struct suspect *suspect, struct err *err)
+{
+    const struct slot_read *slot = slots_read_find(&looking->read, suspect->doc_id);
+    const Torg__V1__IndexedDocument *document = find_document(looking, suspect->doc_id);
+    bool is_moved = false;
+
+    if (slot && !suspect->is_seen) {
+        suspect->is_seen = true;
+        suspect->seen = slot->row.order;
+        suspect->was_alive = slot->row.status == ROW_ALIVE;
+    } else if (slot) {
+        is_moved = order_compare(&slot->row.order, &suspect->seen) > 0;
+    }
+    if (document) {
+        look_at_present(slot, document, is_moved, suspect);
+        return 0;
+    }
+    return look_at_absent(looking->verifying, slot, is_moved, suspect, err);
+}
+
+static int index_look(struct verifying *verifying, struct err *err)
+{
+    struct looking looking = {.verifying = verifying, .capacity = 2 * SUSPECT_PAGE_COUNT};
+    int rc;
+
+    looking.read = (struct slots_read){.verifying = verifying,
+                                       .from = verifying->suspects[0].doc_id,
+                                       .max = 2 * SUSPECT_PAGE_COUNT};
+    looking.documents =
+        arena_array(verifying->arena, looking.capacity, sizeof(looking.documents[0]));
+    rc = slots_read(&looking.read, err);
+    if (!rc)
+        rc = list_range(&looking, err);
+    for (size_t i = 0; i < verifying->count && !rc; i++)
+        rc = look_at(&looking, &verifying->suspects[i], err);
+    return rc;
+}
+
+const struct verify_kind verify_index = {.page = index_page, .look = index_look};
+
+/* --- files --- */
+
+static int files_page(struct verifying *verifying, struct err *err)
+{
+    const struct index_door *door = &verifying->inspect->door;
+    Torg__V1__CheckShardRequest request = TORG__V1__CHECK_SHARD_REQUEST__INIT;
+    Torg__V1__CheckShardResponse *response;
+    struct suspect *suspect;
+    int rc;
+
+    request.client = verifying->check->client;
+    request.epoch = verifying->check->epoch;
+    request.shard = verifying->check->shard;
+    request.files = true;
+    rc = door->check(door->arg, verifying->check->replica, &request, verifying->arena, &response,
+                     err);
+    if (rc == ERR_CORRUPT) {
+        suspect = suspect_add(verifying, BYTES_EMPTY, NUMBER_NONE);
+        suspect->is_stable = true;
+        suspect_tell(suspect, "%.200s", err->text);
+        rc = 0;
+    }
+    if (!rc)
+        verifying->checked_count = 1;
+    return rc;
+}
+
+static int files_look(struct verifying *verifying, struct err *err)
+{
+    (void)verifying; /* told by the page */
+    (void)err;
+    return 0;
+}
+
+const struct verify_kind verify_files = {.page = files_page, .look = files_look};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verify_parts.h - what the checks share; for verify*.c alone. */
+#ifndef TORG_INSPECT_VERIFY_PARTS_H
+#define TORG_INSPECT_VERIFY_PARTS_H
+
+#include "inspect/inspect.h"
+#include "inspect/verify.h"
+#include "registry/order.h"
+
+enum { SUSPECT_TEXT_SIZE = 240, SUSPECT_PAGE_COUNT = 500 };
+
+/* Something that is compared: a document, a number, or an element of the queue. */
+struct suspect {
+    struct bytes pk; /* empty: not known */
+    uint32_t doc_id; /* NUMBER_NONE: not known */
+    bool is_seen;
+    struct order seen; /* of the row at the first look */
+    bool was_alive;
+    bool is_stable;               /* the difference cannot settle: no second look */
+    char text[SUSPECT_TEXT_SIZE]; /* what differs; "": nothing */
+};
+
+struct verifying {
+    const struct inspect *inspect;
+    const Torg__V1__VerifyCheck *check;
+    const struct client_view *client; /* borrowed */
+    struct bytes cursor;
+    const char *principal;
+    bool fix;
+    int64_t deadline_us;
+    struct arena *arena;
+    struct suspect *suspects; /* SUSPECT_PAGE_COUNT at most */
+    size_t count;
+    uint64_t checked_count;
+    struct bytes next; /* cursor of the next page; empty: this is the last */
+    void *page;        /* of the kind's own */
+};
+
+struct verify_kind {
+    /* Names the suspects of the page, and the next page. */
+    int (*page)(struct verifying *verifying, struct err *err);
+    /* Tells what differs; suspects that agreed before are gone. */
+    int (*look)(struct verifying *verifying, struct err *err);
+};
+
+extern const struct verify_kind verify_registry;
+extern const struct verify_kind verify_numbers;
+extern const struct verify_kind verify_queue;
+extern const struct verify_kind verify_index;
+extern const struct verify_kind verify_files;
+extern const struct verify_kind verify_content;
+
+struct suspect *suspect_add(struct verifying *verifying, struct bytes pk, uint32_t doc_id);
+/* The first text that is told of a suspect stays. */
+void suspect_tell(struct suspect *suspect, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Between two looks. */
+void verify_pause(void);
+
+/* Where a page begins: what a kind needs of it. */
+struct cursor {
+    bool is_begin; /* all others are 0 */
+    int64_t a, b;
+    struct bytes pk;
+};
+
+void cursor_next(struct verifying *verifying, int64_t a, int64_t b, struct bytes pk);
+int cursor_parse(const struct verifying *verifying, struct cursor *cursor, struct err *err);
+
+#endif

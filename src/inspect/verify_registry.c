@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* verify_registry.c - the check REGISTRY: rows can be read, lie where they belong, have numbers. */
+#include "base/limits.h"
+#include "inspect/verify_parts.h"
+#include "numerator/numerator.h"
+
+struct page {
+    struct verifying *verifying;
+    int64_t after, last;
+    struct row *rows;
+    size_t count;
+};
+
+static int scan(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct page *page = arg;
+
+    return rows_scan(tx, page->verifying->client->id, page->after, page->last, VERIFY_ROW_COUNT,
+                     false, page->verifying->arena, &page->rows, &page->count, err);
+}
+
+static int registry_page(struct verifying *verifying, struct err *err)
+{
+    struct page page = {.verifying = verifying};
+    struct cursor cursor;
+    int64_t first;
+    int rc = cursor_parse(verifying, &cursor, err);
+
+    number_shard_range(verifying->check->shard, verifying->client->shard_count, &first, &page.last);
+    page.after = !cursor.is_begin ? cursor.a : first == INT64_MIN ? first : first - 1;
+    if (!rc)
+        rc = store_read(verifying->inspect->store, scan, &page, err);
+    if (rc)
+        return rc;
+    for (size_t i = 0; i < page.count && i < SUSPECT_PAGE_COUNT; i++) {
+        struct suspect *suspect = suspect_add(verifying, page.rows[i].pk, NUMBER_NONE);
+
+        if (number_key_hash(suspect->pk) == page.rows[i].hash)
+            continue;
+        suspect->is_stable = true;
+        suspect_tell(suspect, "its row is not where its hash says: no reader finds it");
+    }
+    verifying->checked_count = page.count;
+    if (page.count)
+        cursor_next(verifying, page.rows[page.count - 1].hash, 0, BYTES_EMPTY);
+    return 0;
+}
+
+struct looking {
+    struct verifying *verifying;
+    struct bytes *pks;
+    struct number_ask *asks;
+    struct row *rows;
+};
+
+static int read_rows(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct looking *looking = arg;
+    const struct verifying *verifying = looking->verifying;
+    int rc = rows_find(tx, verifying->client->id, looking->pks, verifying->count, true,
+                       verifying->arena, looking->rows, err);
+
+    if (!rc)
+        rc = numbers_find(tx, verifying->client->id, verifying->check->shard, looking->asks,
+                          (uint32_t)verifying->count, err);
+    return rc;
+}
+
+static void look_at(const struct verifying *verifying, const struct row *row,
+                    const struct number_ask *ask, struct suspect *suspect)
+{
+    struct arena_mark mark = arena_mark(verifying->arena);
+    Torg__V1__RawDocument *document;
+    struct err unreadable;
+
+    if (row->status == 0)
+        return; /* a tombstone that was forgotten meanwhile */
+    if (row_unpack(verifying->inspect->dictionaries, verifying->client->id, row, verifying->arena,
+                   &document, &unreadable))
+        suspect_tell(suspect, "it cannot be read: %.160s", unreadable.text);
+    else if (row->status == ROW_ALIVE && ask->doc_id == NUMBER_NONE)
+        suspect_tell(suspect, "it lives, and has no number");
+    suspect->doc_id = ask->doc_id;
+    arena_rewind(verifying->arena, mark);
+}
+
+static int registry_look(struct verifying *verifying, struct err *err)
+{
+    struct looking looking = {.verifying = verifying};
+    int rc;
+
+    looking.pks = arena_array(verifying->arena, verifying->count, sizeof(*looking.pks));
+    looking.asks = arena_array(verifying->arena, verifying->count, sizeof(*looking.asks));
+    looking.rows = arena_array(verifying->arena, verifying->count, sizeof(*looking.rows));
+    for (size_t i = 0; i < verifying->count; i++) {
+        looking.pks[i] = verifying->suspects[i].pk;
+        looking.asks[i].key = verifying->suspects[i].pk;
+    }
+    rc = store_read(verifying->inspect->store, read_rows, &looking, err);
+    for (size_t i = 0; i < verifying->count && !rc; i++)
+        look_at(verifying, &looking.rows[i], &looking.asks[i], &verifying->suspects[i]);
+    return rc;
+}
+
+const struct verify_kind verify_registry = {.page = registry_page, .look = registry_look};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* way.h - where the newest change of a key is between the registry and the index. */
+#ifndef TORG_INSPECT_WAY_H
+#define TORG_INSPECT_WAY_H
+
+#include "base/arena.h"
+#include "registry/queue.h"
+#include "store/store.h"
+
+struct way {
+    bool is_waiting; /* in a lane; the one whose turn comes last, when it is in several */
+    enum lane lane;
+    int64_t idx;
+    int64_t put_us;
+    int64_t ahead_count; /* elements of the lane that come before it */
+    bool is_failed;
+    int64_t attempt_count;
+    int64_t next_us; /* 0: it waits for a person */
+    int64_t failed_us;
+    const char *reason; /* in the arena */
+};
+
+/* Looks through what waits of the shard's lanes: as long as they are. */
+int way_find(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,
+             struct arena *arena, struct way *way, struct err *err);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_trace.c - torg trace. */
+#include <stdio.h>
+
+#include "roles/operation.h"
+#include "roles/remote.h"
+#include "torg/v1/inspect.pb-c.h"
+
+#define STATE(name) TORG__V1__TRACE_STEP__STATE__##name
+
+static const char *state_word(int state)
+{
+    static const char *const words[] = {[STATE(DONE)] = "done",
+                                        [STATE(WAITING)] = "waiting",
+                                        [STATE(STUCK)] = "stuck",
+                                        [STATE(ABSENT)] = "absent",
+                                        [STATE(UNKNOWN)] = "unknown"};
+
+    return (unsigned)state < sizeof(words) / sizeof(words[0]) ? words[state] : "unknown";
+}
+
+static void print_trace(const Torg__V1__Trace *trace, struct arena *arena)
+{
+    printf("%s of %s\n", trace->pk, trace->client);
+    for (size_t i = 0; i < trace->n_steps; i++) {
+        const Torg__V1__TraceStep *step = trace->steps[i];
+
+        printf("  %-11s %-8s %-21s %s\n", step->stage, state_word(step->state),
+               time_text(step->time, arena), step->text);
+    }
+}
+
+enum exit_code cmd_trace(const struct invocation *invocation)
+{
+    Torg__V1__TraceDocumentRequest request = TORG__V1__TRACE_DOCUMENT_REQUEST__INIT;
+    const char *client = invocation_option(invocation, "client");
+    const Torg__V1__Trace *trace;
+    ProtobufCMessage *response;
+    struct remote *remote;
+    struct err err;
+    int rc;
+
+    request.client = (char *)(client ? client : "");
+    request.pk = (char *)invocation->arguments[0];
+    if (remote_require(invocation, &remote, &err))
+        return fail(&err);
+    rc = remote_call(remote, "torg.v1.InspectService/TraceDocument", &request.base,
+                     &torg__v1__trace__descriptor, &response, &err);
+    remote_close(remote);
+    if (rc)
+        return fail(&err);
+    trace = (const Torg__V1__Trace *)response;
+    if (invocation->json)
+        print_json(response);
+    else
+        print_trace(trace, invocation->arena);
+    return trace->n_steps && trace->steps[0]->state == STATE(ABSENT) ? EXIT_NOT_FOUND : EXIT_OK;
+}

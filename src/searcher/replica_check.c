@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * replica_check.c - what a shard holds, looked at as a whole: its files, its content.
+ *
+ * The content is of a moment at which nothing is applied, so the apply thread tells it, between two
+ * batches, when it is asked to.
+ */
+#include <errno.h>
+
+#include "searcher/replica_parts.h"
+
+bool replica_arrival(struct replica *replica, uint32_t doc_id, int64_t *sent_us, int64_t *shown_us)
+{
+    return arrivals_find(replica->arrivals, doc_id, sent_us, shown_us);
+}
+
+int replica_check_files(struct replica *replica, struct err *err)
+{
+    struct visit *visit;
+    int rc = replica_visit(replica, &visit, err);
+
+    if (!rc)
+        rc = shard_check(visit->shard, err);
+    visit_end(visit);
+    return rc;
+}
+
+void replica_answer(struct replica *replica, struct shard *shard)
+{
+    struct content_ask *ask;
+
+    pthread_mutex_lock(&replica->lock);
+    ask = replica->ask;
+    if (ask && !ask->is_begun) {
+        ask->is_begun = true;
+        ask->state = replica->state;
+    } else {
+        ask = NULL;
+    }
+    pthread_mutex_unlock(&replica->lock);
+    if (!ask)
+        return;
+    ask->rc = shard_hash(shard, &ask->content, &ask->err);
+    pthread_mutex_lock(&replica->lock);
+    ask->is_done = true;
+    pthread_cond_broadcast(&replica->changed);
+    pthread_mutex_unlock(&replica->lock);
+}
+
+/* Under the lock. Once it is begun it is waited for: the thread has the ask in its hands. */
+static void wait_for(struct replica *replica, struct content_ask *ask, const struct timespec *until)
+{
+    int waited = 0;
+
+    while (replica->ask && waited != ETIMEDOUT) /* somebody else's turn */
+        waited = pthread_cond_timedwait(&replica->changed, &replica->lock, until);
+    if (replica->ask)
+        return;
+    replica->ask = ask;
+    while (!ask->is_done &&
+           (ask->is_begun || (waited != ETIMEDOUT && !atomic_load(&replica->is_stopping)))) {
+        if (ask->is_begun)
+            pthread_cond_wait(&replica->changed, &replica->lock);
+        else
+            waited = pthread_cond_timedwait(&replica->changed, &replica->lock, until);
+    }
+    replica->ask = NULL;
+    pthread_cond_broadcast(&replica->changed);
+}
+
+int replica_content(struct replica *replica, int64_t deadline_us, uint64_t *content,
+                    struct replica_state *state, struct err *err)
+{
+    const struct timespec until = {deadline_us / SECOND_US, deadline_us % SECOND_US * 1000};
+    struct content_ask ask = {.rc = 0};
+
+    pthread_mutex_lock(&replica->lock);
+    wait_for(replica, &ask, &until);
+    pthread_mutex_unlock(&replica->lock);
+    *content = ask.content;
+    *state = ask.state;
+    if (!ask.is_done)
+        return err_set(err, ERR_TIMEOUT, "shard %u is busy: its content could not be looked at",
+                       replica->options.shard);
+    return ask.rc ? err_set(err, ask.rc, "%s", ask.err.text) : 0;
+}
