@@ -113,8 +113,8 @@ def english(wrong):
         word, _, others = line.partition(":")
         right.append(word.strip())
         pairs += [(other, word.strip()) for other in others.split()]
-    answers = run("correct", [typed for typed, _ in pairs])
-    kept = run("correct", right)
+    answers = run("correct", [typed for typed, _ in pairs] + right)
+    answers, kept = answers[:len(pairs)], answers[len(pairs):]
     fixed = sum(answer == word for answer, (_, word) in zip(answers, pairs))
     broken = sum(answer != word for answer, word in zip(kept, right))
     for answer, (typed, word) in zip(answers, pairs):

@@ -406,7 +406,6 @@ enum {
     SPELL_NEAR_COUNT_MAX = 2048,         /* words within two edits that are looked at */
     SPELL_CANDIDATE_COUNT_MAX = 16,      /* meanings of a word that are weighed in its context */
     SPELL_WINDOW_COUNT_MAX = 32,         /* words weighed together; a longer text goes in steps */
-    SPELL_BASE_SIZE_MAX = 64 << 20,      /* seven times what two languages take */
     SPELL_SNAPSHOT_SIZE_MAX = 128 << 20, /* all words and pairs at their limits take 60 MB */
     /* ---- registry: the indexer ---- */
     INDEXER_BATCH_COUNT = 1000,      /* elements of one round, all lanes */
