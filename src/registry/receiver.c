@@ -60,6 +60,23 @@ static void decide(struct candidate *candidate, Torg__V1__Verdict__Kind kind)
     candidate->kind = kind;
 }
 
+/* A field that would join an epoch would join those that began after it, too (schema_grow). */
+static void expect_field(struct batch *batch, const struct client_view *client,
+                         const struct new_field *field, struct new_fields *before)
+{
+    struct bytes name = bytes_of(field->field.name);
+
+    for (uint32_t i = 0; i < client->epoch_count; i++) {
+        const struct epoch_view *epoch = &client->epochs[i];
+        struct new_field expected = *field;
+
+        expected.epoch = epoch->epoch;
+        if (epoch->epoch >= field->epoch && !epoch_find_field(epoch, name) &&
+            !new_fields_find(before, epoch->epoch, name, field->hash))
+            new_fields_add(before, &expected, batch->arena);
+    }
+}
+
 /* False: it has to wait for those before it. */
 static bool check(struct batch *batch, const struct client_view *client,
                   struct candidate *candidate, struct new_fields *before)
@@ -91,12 +108,8 @@ static bool check(struct batch *batch, const struct client_view *client,
     } else {
         candidate->checked_epoch = check.epoch->epoch;
         candidate->added = check.added;
-        for (uint32_t i = 0; i < check.added.count; i++) {
-            const struct new_field *field = &check.added.list[i];
-
-            if (!new_fields_find(before, field->epoch, bytes_of(field->field.name), field->hash))
-                new_fields_add(before, field, batch->arena);
-        }
+        for (uint32_t i = 0; i < check.added.count; i++)
+            expect_field(batch, client, &check.added.list[i], before);
         batch->round[batch->round_count++] = candidate;
     }
     return true;
