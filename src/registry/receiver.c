@@ -46,6 +46,8 @@ static int pack(struct batch *batch, const struct client_view *client, struct ca
         return 0;
     rc = row_pack(batch->receiver->dictionaries, client->id, candidate->document, batch->arena,
                   &candidate->row, err);
+    if (!client->id)
+        candidate->row.packed = BYTES_EMPTY; /* once more when there is a client */
     if (candidate->row.status == ROW_TOMBSTONE)
         candidate->row.expires_us =
             clock_wall_us(batch->receiver->clock) + batch->receiver->tombstone_life_us;
@@ -201,8 +203,9 @@ static int run_round(struct batch *batch, bool fresh, bool *has_grown, bool *is_
         batch->round[i]->is_decided = false; /* what a run that was rolled back has said */
     for (size_t i = 0; i < batch->round_count && !rc; i++)
         batch->has_accepted = batch->has_accepted || batch->round[i]->idx;
-    batch->client_id = client ? client->id : 0;
-    *is_outrun = rc == ERR_CONFLICT;
+    if (client)
+        batch->client_id = client->id;
+    *is_outrun = rc == ERR_CONFLICT && acceptance.is_outrun;
     client_unref(client);
     return *is_outrun ? 0 : rc;
 }

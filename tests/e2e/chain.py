@@ -100,7 +100,7 @@ class Writer(threading.Thread):
             alive = self.rng.random() > 0.2
             self.last[pk] = version
             self.maybe.setdefault(pk, []).append((version, alive))
-            documents.append(document(pk, version, self.rng) if alive else
+            documents.append(self.make(pk, version) if alive else
                              {"pk": pk, "version": version, "event": "DELETE"})
             wanted.append((pk, version, alive))
         status, answer = self.connection.call(
@@ -115,11 +115,21 @@ class Writer(threading.Thread):
             if kind == "UNAVAILABLE":
                 self.refused += 1
                 continue
-            tap.equal(kind, "ACCEPTED", f"{pk} at {version}: {verdict}")
+            if not self.judge(pk, version, kind, verdict):
+                self.maybe[pk].remove((version, alive))
+                continue
             self.sure[pk] = (version, alive)
             self.maybe[pk] = []
             self.acknowledged += 1
             self.tokens = (self.tokens + [verdict["token"]])[-20:]
+
+    def make(self, pk, version):
+        return document(pk, version, self.rng)
+
+    def judge(self, pk, version, kind, verdict):
+        """False: it was refused, and may be."""
+        tap.equal(kind, "ACCEPTED", f"{pk} at {version}: {verdict}")
+        return True
 
     def allowed(self, pk):
         return [self.sure.get(pk, GONE)] + self.maybe.get(pk, [])
