@@ -64,8 +64,15 @@ def lists_of_frequencies_are_unpacked():
 @tap.test
 def hyphened_words_are_rarer_than_their_parts():
     met = {"кто": 300, "то": 240}
-    tap.equal(base.how_often("кто-то", met), 300 + base.HYPHENED_RARER)
-    tap.equal(base.how_often("кто-либо", met), None)
+    tap.equal(base.how_often("кто-то", met, set()), 300 + base.HYPHENED_RARER)
+    tap.equal(base.how_often("кто-либо", met, set()), None)
+
+
+@tap.test
+def without_lists_only_listed_words_are_proposed():
+    listed = {"велосипед"}
+    tap.equal(base.how_often("велосипед", {}, listed), base.RARITY_UNKNOWN)
+    tap.equal(base.how_often("велосипедами", {}, listed), None)
 
 
 @tap.test
