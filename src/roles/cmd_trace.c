@@ -2,9 +2,12 @@
 /* cmd_trace.c - torg trace. */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "roles/operation.h"
 #include "roles/remote.h"
 #include "torg/v1/inspect.pb-c.h"
+
+enum { MOMENT_LENGTH = 23 }; /* of 2026-11-15T08:41:26.123 */
 
 #define STATE(name) TORG__V1__TRACE_STEP__STATE__##name
 
@@ -19,14 +22,25 @@ static const char *state_word(int state)
     return (unsigned)state < sizeof(words) / sizeof(words[0]) ? words[state] : "unknown";
 }
 
+/* With milliseconds: stages are that far apart. */
+static const char *moment(const Google__Protobuf__Timestamp *time, struct arena *arena)
+{
+    char text[CLOCK_TEXT_SIZE];
+
+    if (!time)
+        return "-";
+    clock_format(time->seconds * SECOND_US + time->nanos / 1000, text);
+    return arena_printf(arena, "%.*sZ", MOMENT_LENGTH, text);
+}
+
 static void print_trace(const Torg__V1__Trace *trace, struct arena *arena)
 {
     printf("%s of %s\n", trace->pk, trace->client);
     for (size_t i = 0; i < trace->n_steps; i++) {
         const Torg__V1__TraceStep *step = trace->steps[i];
 
-        printf("  %-11s %-8s %-21s %s\n", step->stage, state_word(step->state),
-               time_text(step->time, arena), step->text);
+        printf("  %-11s %-8s %-25s %s\n", step->stage, state_word(step->state),
+               moment(step->time, arena), step->text);
     }
 }
 

@@ -102,7 +102,12 @@ def a_switch_under_load_fails_no_search_and_mixes_nothing():
         def call(method, message):
             return place.call(method, message, key)
 
-        tap.wait_until(lambda: len(chain.search_all(call, CLIENT)) > 100, 60, "hits")
+        def hits():
+            status, answer = call("SearcherService/Search", {"client": CLIENT, "query": {
+                "stages": [{"limit": 1}]}})
+            return status == 200 and int(answer["answer"]["stages"][0].get("total", 0))
+
+        tap.wait_until(lambda: hits() > 100, 60, "hits")
         searchers = [Searcher(place, key) for _ in range(2)]
         for searcher in searchers:
             searcher.start()
