@@ -313,6 +313,7 @@ def main():
     sets = classes(folder)
     try:
         for engine in crowd:
+            engines.forget(folder / f"index-{engine.name}-tokens")
             engine.start().ask(f"open\tdir={folder}/index-{engine.name}-tokens")
             warm(engine, sets)
         times, answers = measure(crowd, sets)

@@ -253,6 +253,7 @@ int main(int argc, char **argv)
                                  .clock = clock_system(),
                                  .clients = clients_new(store, clock_system()),
                                  .dictionaries = dictionaries_new(store),
+                                 .intake = intake_new(store),
                                  .bell = &bell,
                                  .shard_count = argc > 5 ? (uint32_t)number_of(argv[5]) : 1,
                                  .tombstone_life_us = INT64_C(86400) * SECOND_US};
@@ -266,6 +267,7 @@ int main(int argc, char **argv)
     empty("changed", 2);
     run_load(number_of(argv[3]), number_of(argv[4]));
     coord_close(coord);
+    intake_free(receiver.intake);
     clients_free(receiver.clients);
     dictionaries_free(receiver.dictionaries);
     topics_close(topics);

@@ -150,13 +150,13 @@ static void print_sizes(struct shard *shard, uint32_t count)
     shard_sizes(shard, &s);
     printf("bytes/document: terms %.1f postings %.1f positions %.1f lengths %.1f live %.1f owner "
            "%.1f columns %.1f dictionaries %.1f lists %.1f sets %.1f lexicon %.1f buffers %.1f "
-           "stored offsets %.1f stored %.1f; %u segments\n",
+           "stored offsets %.1f stored %.1f; segment docs %.1f; %u segments\n",
            (double)s.terms / n, (double)s.postings / n, (double)s.positions / n,
            (double)s.lengths / n, (double)s.live / n, (double)s.owner / n, (double)s.columns / n,
            (double)s.dictionaries / n, (double)s.lists / n, (double)s.sets / n,
            (double)s.lexicon / n, (double)s.buffers / n, (double)s.stored_offsets / n,
-           (double)s.stored / n, s.segment_count);
-    printf("bytes/document: %.1f resident (all but positions and stored)\n",
+           (double)s.stored / n, (double)s.segment_docs / n, s.segment_count);
+    printf("bytes/document: %.1f resident (all but positions, segment docs and stored)\n",
            (double)(s.terms + s.postings + s.lengths + s.live + s.owner + s.columns +
                     s.dictionaries + s.lists + s.sets + s.lexicon + s.buffers + s.stored_offsets) /
                n);

@@ -5,6 +5,7 @@
  * usage: bench-spell correct        each line of the input is answered by its corrected line
  *        bench-spell explain        the same, and a line for each change
  *        bench-spell speed          µs a word over the lines of the input, size and time to start
+ *        bench-spell learn          the same after 200 000 titles with as many new words
  */
 #include <assert.h>
 #include <stdio.h>
@@ -12,12 +13,13 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/buf.h"
 #include "base/clock.h"
-#include "base/memory.h"
+#include "base/random.h"
 #include "spell/embedded.h"
 #include "spell/speller.h"
 
-enum { LINE_SIZE_MAX = 64 << 10, ROUND_COUNT = 20 };
+enum { LINE_SIZE_MAX = 64 << 10, ROUND_COUNT = 20, TITLE_COUNT = 200000 };
 
 /* Of this process: other programs of a busy machine do not count. */
 static int64_t cpu_us(void)
@@ -83,6 +85,29 @@ static void speed(struct speller *speller, int64_t start_us)
     arena_free(arena);
 }
 
+/* Titles of ten words: one is new, the others are of some thousands. */
+static void learn(struct speller *speller)
+{
+    struct rng rng = rng_seeded(3);
+    int64_t begin_us = cpu_us();
+
+    for (int i = 0; i < TITLE_COUNT; i++) {
+        struct buf title = BUF_INIT(1 << 10);
+
+        for (int word = 0; word < 10; word++) {
+            uint64_t number = word ? rng_below(&rng, 5000) : (uint64_t)i + 5000;
+
+            for (int letter = 0; letter < 8; letter++, number /= 6)
+                buf_put_byte(&title,
+                             (uint8_t)("bcdfgaeiouy"[number % 6 + (size_t)(letter % 2) * 5]));
+            buf_put_byte(&title, ' ');
+        }
+        speller_learn(speller, buf_bytes(&title), NULL);
+        buf_release(&title);
+    }
+    printf("%.2f\n", (double)(cpu_us() - begin_us) / TITLE_COUNT);
+}
+
 int main(int argc, char **argv)
 {
     struct speller_options options = {.base = spell_base()};
@@ -90,11 +115,18 @@ int main(int argc, char **argv)
     struct speller *speller;
     struct err err;
 
-    if (argc != 2 || speller_open(&options, &speller, &err)) {
-        fprintf(stderr, "bench-spell: %s\n", argc == 2 ? err.text : "correct, explain or speed");
+    if (argc != 2 || !strstr(" correct explain speed learn ", argv[1])) {
+        fprintf(stderr, "usage: bench-spell correct|explain|speed|learn\n");
         return 2;
     }
-    if (strcmp(argv[1], "speed") == 0)
+    if (speller_open(&options, &speller, &err)) {
+        fprintf(stderr, "bench-spell: %s\n",
+                argc == 2 ? err.text : "correct, explain, speed or learn");
+        return 2;
+    }
+    if (strcmp(argv[1], "learn") == 0)
+        learn(speller);
+    if (strcmp(argv[1], "speed") == 0 || strcmp(argv[1], "learn") == 0)
         speed(speller, cpu_us() - begin_us);
     else
         correct(speller, strcmp(argv[1], "explain") == 0);

@@ -113,8 +113,8 @@ def english(wrong):
         word, _, others = line.partition(":")
         right.append(word.strip())
         pairs += [(other, word.strip()) for other in others.split()]
-    answers = run("correct", [typed for typed, _ in pairs])
-    kept = run("correct", right)
+    answers = run("correct", [typed for typed, _ in pairs] + right)
+    answers, kept = answers[:len(pairs)], answers[len(pairs):]
     fixed = sum(answer == word for answer, (_, word) in zip(answers, pairs))
     broken = sum(answer != word for answer, word in zip(kept, right))
     for answer, (typed, word) in zip(answers, pairs):
@@ -137,16 +137,22 @@ def main():
     fixed, broken, typed = english(wrong)
     us, word_count, memory, start_ms = map(float, run("speed", sentences[:100])[0].split())
     wrong_us = float(run("speed", typed)[0].split()[0])
+    learnt = run("learn", typed)
+    more_us, more_words, more_memory = map(float, learnt[1].split()[:3])
     if args.wrong:
         args.wrong.write_text("".join(line + "\n" for line in wrong))
     figures = {"ru_precision": precision, "ru_recall": recall, "ru_f1": f1, "en_fixed": fixed,
                "en_broken": broken, "us_a_word": us, "us_a_wrong_word": wrong_us,
-               "words": word_count, "memory_mb": memory / 1e6, "start_ms": start_ms}
+               "words": word_count, "memory_mb": memory / 1e6, "start_ms": start_ms,
+               "learn_us_a_title": float(learnt[0]), "words_learnt": more_words,
+               "us_a_wrong_word_learnt": more_us, "memory_mb_learnt": more_memory / 1e6}
     print(f"RUSpellRU   precision {precision:.1f} %, recall {recall:.1f} %, F1 {f1:.1f}")
     print(f"English     {fixed:.1f} % of wrong words put right, {broken:.1f} % of right ones broken")
     print(f"speed       {us:.1f} µs a word of a sentence, {wrong_us:.1f} µs a misspelt word,"
           f" of processor time, at {word_count:.0f} words")
     print(f"size        {memory / 1e6:.0f} MB, ready after {start_ms:.0f} ms of processor time")
+    print(f"learning    {float(learnt[0]):.1f} µs a title of ten words; with {more_words:.0f} words then"
+          f" {more_us:.1f} µs a misspelt word, {more_memory / 1e6:.0f} MB")
     for name, bar in BARS.items():
         at_most = name == "us_a_word"
         figure = wrong_us if at_most else figures[name]
@@ -154,7 +160,7 @@ def main():
         goal = figure <= GOALS[name] if at_most else figure >= GOALS[name]
         print(f"{'met   ' if met else 'missed'} {name} {'≤' if at_most else '≥'} {bar}"
               f" (goal {GOALS[name]}: {'reached' if goal else 'not yet'}): {figure:.1f}")
-    print(" ".join(f"{name}={figure:.1f}" for name, figure in figures.items()))
+    print(" ".join(f"{name}={figure:.{0 if name.startswith('words') else 1}f}" for name, figure in figures.items()))
 
 
 if __name__ == "__main__":

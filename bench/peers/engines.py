@@ -147,6 +147,16 @@ def disk_bytes(folder):
     return sum(each.stat().st_size for each in pathlib.Path(folder).rglob("*") if each.is_file())
 
 
+def forget(folder):
+    """Drops the files from the page cache: what is resident later was read later."""
+    for each in pathlib.Path(folder).rglob("*"):
+        if each.is_file():
+            fd = os.open(each, os.O_RDONLY)
+            os.fsync(fd)
+            os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+            os.close(fd)
+
+
 def wait_for_quiet(engine, seconds=30):
     """Until background work of the engine is done: it has used no processor for half a second."""
     end = time.monotonic() + seconds

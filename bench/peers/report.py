@@ -22,6 +22,7 @@ CLASSES = {
     "browse": "the same page without words",
 }
 PROBLEMS_SHOWN = 20
+MAPPED = ("terms", "postings", "positions", "segment_docs", "stored")     # of Torg's structures
 
 
 def percentile(values, share):
@@ -184,7 +185,7 @@ def bars(results):
     if "torg" in results["changes"]:
         tails = [percentile(results["changes"]["torg"][each], 0.99) for each in ("busy", "idle")]
         at_most("p99 with changes over idle", tails[0] / tails[1], 1.5)
-    at_most("resident bytes a document", results["memory"]["torg"][0] / results["documents"], 256)
+    at_most("resident bytes a document, all of the process", results["memory"]["torg"][0] / results["documents"], 256)
     return out
 
 
@@ -215,6 +216,17 @@ def summary(results):
     return " ".join(words)
 
 
+def print_structures(results):
+    """Torg's bytes a document by structure. Of what is mapped the process has what was read."""
+    sizes = {name: int(value) / results["documents"]
+             for name, value in results["structures"].items()}
+    print()
+    for title, mapped in (("in memory", False), ("in mapped or read files", True)):
+        part = {name: size for name, size in sizes.items() if (name in MAPPED) == mapped}
+        print(f"Torg's bytes a document {title}: {number(sum(part.values()))}: " + ", ".join(
+            f"{name} {number(size)}" for name, size in part.items()))
+
+
 def show(results):
     names, meta = results["engines"], results["meta"]
     print(f"{results['documents']} listings, {float(meta['tokens']) / results['documents']:.1f} words"
@@ -237,9 +249,7 @@ def show(results):
     for text, value, met in judged:
         print(f"{'met   ' if met else 'missed'}  {text}: {number(value)}")
     if results.get("structures"):
-        print("\nTorg's bytes a document by structure: " + ", ".join(
-            f"{name} {number(int(value) / results['documents'])}"
-            for name, value in results["structures"].items()))
+        print_structures(results)
     problems = results["problems"]
     print(f"\nanswers that differ: {len(problems)}")
     for text in problems[:PROBLEMS_SHOWN]:

@@ -324,8 +324,9 @@ static void put_sizes(struct buf *out)
     buf_printf(out, "\tcolumns=%ju\tdictionaries=%ju\tlists=%ju\tsets=%ju\tlexicon=%ju",
                (uintmax_t)sizes.columns, (uintmax_t)sizes.dictionaries, (uintmax_t)sizes.lists,
                (uintmax_t)sizes.sets, (uintmax_t)sizes.lexicon);
-    buf_printf(out, "\tbuffers=%ju\tstored_offsets=%ju\tstored=%ju", (uintmax_t)sizes.buffers,
-               (uintmax_t)sizes.stored_offsets, (uintmax_t)sizes.stored);
+    buf_printf(out, "\tbuffers=%ju\tstored_offsets=%ju\tstored=%ju\tsegment_docs=%ju",
+               (uintmax_t)sizes.buffers, (uintmax_t)sizes.stored_offsets, (uintmax_t)sizes.stored,
+               (uintmax_t)sizes.segment_docs);
 }
 
 static void close_index(void)

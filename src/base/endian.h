@@ -7,6 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
+static inline void put_le16(uint8_t *to, uint16_t value)
+{
+    value = htole16(value);
+    memcpy(to, &value, sizeof(value));
+}
+
 static inline void put_le32(uint8_t *to, uint32_t value)
 {
     value = htole32(value);
@@ -17,6 +23,14 @@ static inline void put_le64(uint8_t *to, uint64_t value)
 {
     value = htole64(value);
     memcpy(to, &value, sizeof(value));
+}
+
+static inline uint16_t get_le16(const uint8_t *from)
+{
+    uint16_t value;
+
+    memcpy(&value, from, sizeof(value));
+    return le16toh(value);
 }
 
 static inline uint32_t get_le32(const uint8_t *from)

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file_calls.h"
 #include "base/memory.h"
 
 enum { READ_STEP = 64 << 10, DIR_REMOVE_FDS = 16 };
@@ -51,7 +52,7 @@ int file_read(const char *path, struct buf *out, struct err *err)
 int file_write_all(int fd, struct bytes content, struct err *err)
 {
     while (content.size) {
-        ssize_t written = write(fd, content.data, content.size);
+        ssize_t written = file_call_write(fd, content.data, content.size);
 
         if (written < 0 && errno == EINTR)
             continue;
@@ -94,11 +95,13 @@ int file_write(const char *path, struct bytes content, struct err *err)
     if (fd < 0)
         return err_errno(err, "create %s", temporary);
     rc = file_write_all(fd, content, err);
-    if (!rc && fsync(fd))
+    if (rc && err)
+        err_wrap(err, "%s", temporary);
+    if (!rc && file_call_fsync(fd))
         rc = err_errno(err, "fsync %s", temporary);
     if (close(fd) && !rc)
         rc = err_errno(err, "close %s", temporary);
-    if (!rc && rename(temporary, path))
+    if (!rc && file_call_rename(temporary, path))
         rc = err_errno(err, "rename %s", temporary);
     if (rc) {
         unlink(temporary);
@@ -139,7 +142,7 @@ int dir_sync(const char *path, struct err *err)
 
     if (fd < 0)
         return err_errno(err, "open directory %s", path);
-    if (fsync(fd))
+    if (file_call_fsync(fd))
         rc = err_errno(err, "fsync directory %s", path);
     close(fd);
     return rc;

@@ -2,6 +2,7 @@
 /* memory.c - see memory.h. */
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,4 +48,11 @@ char *mem_strndup(const char *text, size_t size)
     memcpy(copy, text, size);
     copy[size] = 0;
     return copy;
+}
+
+void mem_trim(void)
+{
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
 }

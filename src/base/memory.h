@@ -17,6 +17,10 @@ void *mem_resize(void *old, size_t size);
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t size); /* adds the terminator */
 
+/* Gives freed memory back to the system, as far as whole pages are free: worth it after something
+ * large. Other threads that allocate wait some milliseconds. */
+void mem_trim(void);
+
 /* The struct that embeds `member`, found from a pointer to it. */
 #define container_of(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 

@@ -14,6 +14,7 @@
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/file.h"
+#include "base/file_calls.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/varint.h"
@@ -254,7 +255,9 @@ static int write_column(const struct columns *columns, const struct column *colu
         goto out;
     }
     rc = write_blocks(&writer, err);
-    if (!rc && fsync(writer.fd))
+    if (rc && err)
+        err_wrap(err, "%s", path);
+    if (!rc && file_call_fsync(writer.fd))
         rc = err_errno(err, "cannot sync %s", path);
     *size = writer.size;
 out:

@@ -14,12 +14,13 @@ enum {
     STEP_COUNT = 8,  /* codes of one power of two: 4 significant bits */
 };
 
+/* Of one field: most schemas have fewer than there may be. */
 struct page {
-    _Atomic uint8_t fields[DOC_LENGTH_FIELD_COUNT][WINDOW_SIZE];
+    _Atomic uint8_t lengths[WINDOW_SIZE];
 };
 
 struct chunk {
-    _Atomic(struct page *) pages[CHUNK_SIZE];
+    _Atomic(struct page *) pages[CHUNK_SIZE][DOC_LENGTH_FIELD_COUNT];
 };
 
 struct doc_lengths {
@@ -38,30 +39,33 @@ void doc_lengths_free(struct doc_lengths *lengths)
 {
     uint32_t i;
     uint32_t j;
+    unsigned field;
 
     if (!lengths)
         return;
     for (i = 0; i < CHUNK_COUNT; i++) {
         struct chunk *chunk = atomic_load_explicit(&lengths->chunks[i], memory_order_relaxed);
 
-        for (j = 0; chunk && j < CHUNK_SIZE; j++)
-            free(atomic_load_explicit(&chunk->pages[j], memory_order_relaxed));
+        for (j = 0; chunk && j < CHUNK_SIZE; j++) {
+            for (field = 0; field < DOC_LENGTH_FIELD_COUNT; field++)
+                free(atomic_load_explicit(&chunk->pages[j][field], memory_order_relaxed));
+        }
         free(chunk);
     }
     free(lengths);
 }
 
-static struct page *page_of(const struct doc_lengths *lengths, uint32_t window)
+static struct page *page_of(const struct doc_lengths *lengths, uint32_t window, unsigned field)
 {
     struct chunk *chunk =
         atomic_load_explicit(&lengths->chunks[window >> CHUNK_SHIFT], memory_order_acquire);
 
-    return chunk ? atomic_load_explicit(&chunk->pages[window & (CHUNK_SIZE - 1)],
+    return chunk ? atomic_load_explicit(&chunk->pages[window & (CHUNK_SIZE - 1)][field],
                                         memory_order_acquire)
                  : NULL;
 }
 
-static struct page *page_need(struct doc_lengths *lengths, uint32_t window)
+static struct page *page_need(struct doc_lengths *lengths, uint32_t window, unsigned field)
 {
     _Atomic(struct chunk *) *place = &lengths->chunks[window >> CHUNK_SHIFT];
     struct chunk *chunk = atomic_load_explicit(place, memory_order_relaxed);
@@ -71,44 +75,49 @@ static struct page *page_need(struct doc_lengths *lengths, uint32_t window)
         chunk = mem_zero(sizeof(*chunk));
         atomic_store_explicit(place, chunk, memory_order_release);
     }
-    atomic_store_explicit(&chunk->pages[window & (CHUNK_SIZE - 1)], page, memory_order_release);
+    atomic_store_explicit(&chunk->pages[window & (CHUNK_SIZE - 1)][field], page,
+                          memory_order_release);
     atomic_fetch_add_explicit(&lengths->page_count, 1, memory_order_relaxed);
     return page;
 }
 
 void doc_lengths_set(struct doc_lengths *lengths, docid id, uint32_t packed)
 {
-    struct page *page = page_of(lengths, window_of(id));
     unsigned field;
 
-    if (!page)
-        page = page_need(lengths, window_of(id));
-    for (field = 0; field < DOC_LENGTH_FIELD_COUNT; field++)
-        atomic_store_explicit(&page->fields[field][id & (WINDOW_SIZE - 1)],
-                              (uint8_t)(packed >> field * 8), memory_order_relaxed);
+    for (field = 0; field < DOC_LENGTH_FIELD_COUNT; field++) {
+        struct page *page = page_of(lengths, window_of(id), field);
+        uint8_t length = (uint8_t)(packed >> field * 8);
+
+        if (!page && !length)
+            continue; /* as without a page */
+        if (!page)
+            page = page_need(lengths, window_of(id), field);
+        atomic_store_explicit(&page->lengths[id & (WINDOW_SIZE - 1)], length, memory_order_relaxed);
+    }
 }
 
-static const struct page *page_at(const struct doc_lengths *lengths, uint32_t window)
+static const struct page *page_at(const struct doc_lengths *lengths, uint32_t window,
+                                  unsigned field)
 {
-    const struct page *page = page_of(lengths, window);
+    const struct page *page = page_of(lengths, window, field);
 
     return page ? page : &no_documents;
 }
 
-static uint8_t length_in(const struct page *page, unsigned field, docid id)
+static uint8_t length_in(const struct page *page, docid id)
 {
-    return atomic_load_explicit(&page->fields[field][id & (WINDOW_SIZE - 1)], memory_order_relaxed);
+    return atomic_load_explicit(&page->lengths[id & (WINDOW_SIZE - 1)], memory_order_relaxed);
 }
 
 uint32_t doc_lengths_get(const struct doc_lengths *lengths, unsigned mask, docid id)
 {
-    const struct page *page = page_at(lengths, window_of(id));
     uint32_t packed = 0;
     unsigned field;
 
     for (field = 0; field < DOC_LENGTH_FIELD_COUNT; field++) {
         if (mask >> field & 1)
-            packed |= (uint32_t)length_in(page, field, id) << field * 8;
+            packed |= (uint32_t)length_in(page_at(lengths, window_of(id), field), id) << field * 8;
     }
     return packed;
 }
@@ -121,15 +130,15 @@ void doc_lengths_gather(const struct doc_lengths *lengths, unsigned field, const
 
     if (count && window_of(ids[count - 1]) - window_of(ids[0]) >= count / RUN_LENGTH) {
         for (; i < count; i++)
-            out[i] = length_in(page_at(lengths, window_of(ids[i])), field, ids[i]);
+            out[i] = length_in(page_at(lengths, window_of(ids[i]), field), ids[i]);
         return;
     }
     while (i < count) {
         uint32_t window = window_of(ids[i]);
-        const struct page *page = page_at(lengths, window);
+        const struct page *page = page_at(lengths, window, field);
 
         for (end = i; end < count && window_of(ids[end]) == window; end++)
-            out[end] = length_in(page, field, ids[end]);
+            out[end] = length_in(page, ids[end]);
         i = end;
     }
 }

@@ -10,103 +10,31 @@
 #include "base/memory.h"
 #include "index/lexicon_parts.h"
 
-enum { SLOTS_BITS_FIRST = 12, SLOTS_BITS_MAX = 27, BATCH_COUNT = 32 };
+enum { BATCH_COUNT = 32 };
 
-_Static_assert(LEXICON_FORM_COUNT_MAX <= 1 << SLOT_INDEX_BITS, "a slot holds any index");
-_Static_assert(TOKEN_SIZE_MAX <= UINT8_MAX, "form.size is a byte");
-
-static size_t slots_size(unsigned bits)
+/* The record of a form; NULL when it is not there. */
+static const uint8_t *find_record(const struct lexicon *lexicon, struct bytes form, uint64_t hash)
 {
-    return sizeof(struct slots) + ((size_t)1 << bits) * sizeof(uint64_t);
-}
+    struct probe probe = slots_probe(&lexicon->form_slots, hash);
+    uint32_t offset = slots_next(&probe);
 
-static struct slots *slots_new(struct lexicon *lexicon, unsigned bits)
-{
-    struct slots *slots = mem_zero(slots_size(bits));
+    for (; offset != PLACE_NONE; offset = slots_next(&probe)) {
+        const uint8_t *record = record_at(lexicon, offset);
 
-    slots->bits = bits;
-    atomic_fetch_add_explicit(&lexicon->table_size, slots_size(bits), memory_order_relaxed);
-    return slots;
-}
-
-static uint64_t slot_make(uint64_t hash, uint32_t index)
-{
-    return hash >> SLOT_INDEX_BITS << SLOT_INDEX_BITS | (index + 1);
-}
-
-static uint32_t slot_index(uint64_t slot)
-{
-    return (uint32_t)(slot & ((1U << SLOT_INDEX_BITS) - 1)) - 1;
-}
-
-static void slots_put(struct slots *slots, uint64_t slot)
-{
-    size_t mask = ((size_t)1 << slots->bits) - 1;
-    size_t at = slot >> (64 - slots->bits);
-
-    while (atomic_load_explicit(&slots->slot[at], memory_order_relaxed))
-        at = (at + 1) & mask;
-    atomic_store_explicit(&slots->slot[at], slot, memory_order_release);
-    slots->used++;
-}
-
-/* Room for one more; the outgrown table is left to readers. */
-static void slots_grow(struct lexicon *lexicon, _Atomic(struct slots *) *place)
-{
-    struct slots *old = atomic_load_explicit(place, memory_order_relaxed);
-    size_t count = (size_t)1 << old->bits;
-    struct slots *new;
-
-    if (old->used * 4 < count * 3 || old->bits == SLOTS_BITS_MAX)
-        return;
-    new = slots_new(lexicon, old->bits + 1);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t slot = atomic_load_explicit(&old->slot[i], memory_order_relaxed);
-
-        if (slot)
-            slots_put(new, slot);
+        if (bytes_equal(record_form(record), form))
+            return record;
     }
-    atomic_store_explicit(place, new, memory_order_release);
-    lexicon_retire(lexicon, &old->retired, slots_size(old->bits));
-}
-
-/* The index of the word in one of the two tables; UINT32_MAX when it is not there. */
-static uint32_t find_word(const struct lexicon *lexicon, bool is_form, struct bytes word,
-                          uint64_t hash)
-{
-    const struct slots *slots = atomic_load_explicit(
-        is_form ? &lexicon->form_slots : &lexicon->term_slots, memory_order_acquire);
-    size_t mask = ((size_t)1 << slots->bits) - 1;
-    size_t at = hash >> (64 - slots->bits);
-
-    for (;; at = (at + 1) & mask) {
-        uint64_t slot = atomic_load_explicit(&slots->slot[at], memory_order_acquire);
-        uint32_t index = slot_index(slot);
-        struct bytes found;
-
-        if (!slot)
-            return UINT32_MAX;
-        if ((slot ^ hash) >> SLOT_INDEX_BITS)
-            continue;
-        if (is_form)
-            found = form_bytes(lexicon, index);
-        else
-            found =
-                bytes_at(lexicon, term_at(lexicon, index)->offset, term_at(lexicon, index)->size);
-        if (bytes_equal(found, word))
-            return index;
-    }
+    return NULL;
 }
 
 static bool find_form(const struct lexicon *lexicon, struct bytes form, uint64_t hash,
                       struct lexicon_entry *entry)
 {
-    uint32_t index = find_word(lexicon, true, form, hash);
+    const uint8_t *record = find_record(lexicon, form, hash);
 
-    if (index == UINT32_MAX)
+    if (!record)
         return false;
-    entry->term = form_at(lexicon, index)->term;
-    entry->form = form_at(lexicon, index)->number;
+    *entry = (struct lexicon_entry){record_term(record), record_number(record)};
     return true;
 }
 
@@ -115,10 +43,27 @@ bool lexicon_find(const struct lexicon *lexicon, struct bytes form, struct lexic
     return find_form(lexicon, form, hash64(form), entry);
 }
 
+/* Whether the record is of a term that is in no table of its own. */
+static bool is_own_stem(const uint8_t *record)
+{
+    return record_is_first(record) && *record_middle(record) == record[0];
+}
+
 bool lexicon_find_term(const struct lexicon *lexicon, struct bytes stem, termid *term)
 {
-    *term = find_word(lexicon, false, stem, hash64(stem));
-    return *term != TERMID_NONE;
+    uint64_t hash = hash64(stem);
+    struct probe probe = slots_probe(&lexicon->term_slots, hash);
+    const uint8_t *record;
+
+    for (*term = slots_next(&probe); *term != PLACE_NONE; *term = slots_next(&probe)) {
+        if (bytes_equal(term_bytes(lexicon, *term), stem))
+            return true;
+    }
+    record = find_record(lexicon, stem, hash);
+    if (!record || !is_own_stem(record))
+        return false;
+    *term = record_term(record);
+    return true;
 }
 
 bool lexicon_resolve(const struct lexicon *lexicon, struct analysis *analysis, struct bytes form,
@@ -130,86 +75,100 @@ bool lexicon_resolve(const struct lexicon *lexicon, struct analysis *analysis, s
     return lexicon_find_term(lexicon, analysis_stem(analysis, form, script), &entry->term);
 }
 
-/* Copies bytes to where they stay; false when the space for them is used up. */
-static bool keep_bytes(struct lexicon *lexicon, struct bytes bytes, uint32_t *offset)
+/* Room for a record; NULL when the space for them is used up. */
+static uint8_t *make_room(struct lexicon *lexicon, size_t size, size_t *offset)
 {
-    size_t place = atomic_load_explicit(&lexicon->byte_size, memory_order_relaxed);
-    size_t left = BYTE_CHUNK_SIZE - place % BYTE_CHUNK_SIZE;
+    size_t left;
 
-    if (left < bytes.size)
-        place += left;
-    if (place / BYTE_CHUNK_SIZE >= BYTE_CHUNK_COUNT)
-        return false;
-    if (!lexicon->bytes[place / BYTE_CHUNK_SIZE])
-        lexicon->bytes[place / BYTE_CHUNK_SIZE] = mem_alloc(BYTE_CHUNK_SIZE);
-    memcpy(lexicon->bytes[place / BYTE_CHUNK_SIZE] + place % BYTE_CHUNK_SIZE, bytes.data,
-           bytes.size);
-    *offset = (uint32_t)place;
-    atomic_store_explicit(&lexicon->byte_size, place + bytes.size, memory_order_relaxed);
-    return true;
+    *offset = atomic_load_explicit(&lexicon->byte_size, memory_order_relaxed);
+    left = BYTE_CHUNK_SIZE - *offset % BYTE_CHUNK_SIZE;
+    if (left < size)
+        *offset += left;
+    if (*offset >> BYTE_CHUNK_BITS >= BYTE_CHUNK_COUNT)
+        return NULL;
+    if (!lexicon->bytes[*offset >> BYTE_CHUNK_BITS])
+        lexicon->bytes[*offset >> BYTE_CHUNK_BITS] = mem_zero(BYTE_CHUNK_SIZE);
+    return lexicon->bytes[*offset >> BYTE_CHUNK_BITS] + *offset % BYTE_CHUNK_SIZE;
 }
 
-/* A stem that begins the form shares its bytes, as nearly all Russian ones do. */
-static bool add_term(struct lexicon *lexicon, struct bytes stem, struct bytes form,
-                     uint32_t form_offset, termid *id)
+/* Makes a record; returns its size. previous: the form before under the term, 0 for the first. */
+static size_t write_record(uint8_t to[RECORD_SIZE_MAX], struct bytes form, termid term,
+                           uint32_t number, uint32_t previous, struct bytes stem)
 {
-    uint32_t index = atomic_load_explicit(&lexicon->term_count, memory_order_relaxed);
-    uint32_t offset = form_offset;
+    bool is_apart = number == 0 && !bytes_begin(form, stem);
+    uint32_t shown = number < RECORD_NUMBER_MANY ? number : RECORD_NUMBER_MANY;
+    size_t size = 5;
+
+    to[0] = (uint8_t)form.size;
+    put_le32(to + 1, term << RECORD_NUMBER_BITS | shown);
+    if (shown == RECORD_NUMBER_MANY) {
+        put_le16(to + size, (uint16_t)number);
+        size += 2;
+    }
+    if (number == 0) {
+        to[size++] = (uint8_t)(stem.size | (is_apart ? RECORD_STEM_APART : 0));
+    } else {
+        put_le32(to + size, previous);
+        size += 4;
+    }
+    memcpy(to + size, form.data, form.size);
+    size += form.size;
+    if (is_apart) {
+        memcpy(to + size, stem.data, stem.size);
+        size += stem.size;
+    }
+    return size;
+}
+
+/* The term of a record just written. */
+static void add_term(struct lexicon *lexicon, termid id, struct bytes stem, uint32_t offset)
+{
     struct term *term;
 
-    if (!bytes_begin(form, stem) && !keep_bytes(lexicon, stem, &offset))
-        return false;
-    if (index % WORD_CHUNK_SIZE == 0)
-        lexicon->terms[index >> WORD_CHUNK_BITS] = mem_array(WORD_CHUNK_SIZE, sizeof(struct term));
-    term = term_at(lexicon, index);
-    term->offset = offset;
-    term->size = (uint8_t)stem.size;
-    slots_grow(lexicon, &lexicon->term_slots);
-    slots_put(atomic_load_explicit(&lexicon->term_slots, memory_order_relaxed),
-              slot_make(hash64(stem), index));
-    atomic_store_explicit(&lexicon->term_count, index + 1, memory_order_release);
-    *id = index;
-    return true;
+    if (id % WORD_CHUNK_SIZE == 0)
+        lexicon->terms[id >> WORD_CHUNK_BITS] = mem_array(WORD_CHUNK_SIZE, sizeof(struct term));
+    term = term_at(lexicon, id);
+    term->first = offset;
+    atomic_store_explicit(&term->last, offset, memory_order_release);
+    if (!is_own_stem(record_at(lexicon, offset)))
+        slot_table_put(lexicon, &lexicon->term_slots, hash64(stem), id);
+    atomic_store_explicit(&lexicon->term_count, id + 1, memory_order_release);
 }
 
 int lexicon_insert(struct lexicon *lexicon, struct bytes form, termid id, struct bytes stem,
                    struct lexicon_entry *entry, struct err *err)
 {
-    uint32_t index = atomic_load_explicit(&lexicon->form_count, memory_order_relaxed);
+    uint32_t count = atomic_load_explicit(&lexicon->form_count, memory_order_relaxed);
     uint32_t number = id == TERMID_NONE ? 0 : lexicon_term_form_count(lexicon, id);
-    uint32_t offset;
-    struct form *kept;
-    struct term *term;
+    uint8_t record[RECORD_SIZE_MAX], *to;
+    uint32_t previous = 0;
+    size_t size, offset;
 
-    if (index + 1 >= LEXICON_FORM_COUNT_MAX)
+    if (count + 1 >= LEXICON_FORM_COUNT_MAX)
         return err_set(err, ERR_LIMIT,
                        "lexicon %s is full: it has LEXICON_FORM_COUNT_MAX = %d words",
                        lexicon->log.path ? lexicon->log.path : "in memory", LEXICON_FORM_COUNT_MAX);
     if (number >= LEXICON_TERM_FORM_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "the word %.*s has LEXICON_TERM_FORM_COUNT_MAX = %d forms",
                        BYTES_ARG(lexicon_term(lexicon, id)), LEXICON_TERM_FORM_COUNT_MAX);
-    if (!keep_bytes(lexicon, form, &offset) ||
-        (id == TERMID_NONE && !add_term(lexicon, stem, form, offset, &id)))
+    if (number)
+        previous = atomic_load_explicit(&term_at(lexicon, id)->last, memory_order_relaxed);
+    else
+        id = atomic_load_explicit(&lexicon->term_count, memory_order_relaxed);
+    size = write_record(record, form, id, number, previous, stem);
+    to = make_room(lexicon, size, &offset);
+    if (!to)
         return err_set(err, ERR_LIMIT, "lexicon %s is full: its words have %u MB",
                        lexicon->log.path ? lexicon->log.path : "in memory",
                        BYTE_CHUNK_COUNT * (BYTE_CHUNK_SIZE >> 20));
-    if (index % WORD_CHUNK_SIZE == 0)
-        lexicon->forms[index >> WORD_CHUNK_BITS] = mem_array(WORD_CHUNK_SIZE, sizeof(struct form));
-    term = term_at(lexicon, id);
-    kept = &lexicon->forms[index >> WORD_CHUNK_BITS][index & (WORD_CHUNK_SIZE - 1)];
-    *kept = (struct form){
-        .offset = offset,
-        .term = id,
-        .previous = atomic_load_explicit(&term->last, memory_order_relaxed),
-        .number = (uint16_t)number,
-        .size = (uint8_t)form.size,
-    };
-    atomic_store_explicit(&term->last, index + 1, memory_order_release);
-    atomic_store_explicit(&term->form_count, (uint16_t)(number + 1), memory_order_release);
-    slots_grow(lexicon, &lexicon->form_slots);
-    slots_put(atomic_load_explicit(&lexicon->form_slots, memory_order_relaxed),
-              slot_make(hash64(form), index));
-    atomic_store_explicit(&lexicon->form_count, index + 1, memory_order_release);
+    memcpy(to, record, size);
+    if (number)
+        atomic_store_explicit(&term_at(lexicon, id)->last, (uint32_t)offset, memory_order_release);
+    else
+        add_term(lexicon, id, stem, (uint32_t)offset);
+    slot_table_put(lexicon, &lexicon->form_slots, hash64(form), (uint32_t)offset);
+    atomic_store_explicit(&lexicon->byte_size, offset + size, memory_order_release);
+    atomic_store_explicit(&lexicon->form_count, count + 1, memory_order_release);
     *entry = (struct lexicon_entry){id, (uint16_t)number};
     return 0;
 }
@@ -227,13 +186,15 @@ static int add_hashed(struct lexicon *lexicon, struct analysis *analysis, struct
     if (form.size == 0 || form.size > TOKEN_SIZE_MAX)
         return err_set(err, ERR_INVALID, "a word of %zu bytes; analysis makes 1 to %d", form.size,
                        TOKEN_SIZE_MAX);
-    if (lexicon->log.failed)
-        return err_set(err, ERR_UNAVAILABLE, "%s could not be written before: open it anew",
-                       lexicon->log.path);
+    rc = lexicon_log_room(lexicon, err);
+    if (rc)
+        return rc;
     stem = analysis_stem(analysis, form, script);
     lexicon_find_term(lexicon, stem, &term);
     rc = lexicon_insert(lexicon, form, term, stem, entry, err);
-    return rc ? rc : lexicon_log_add(lexicon, form, term, stem, err);
+    if (!rc)
+        lexicon_log_add(lexicon, form, term, stem);
+    return rc;
 }
 
 int lexicon_add(struct lexicon *lexicon, struct analysis *analysis, struct bytes form,
@@ -242,28 +203,25 @@ int lexicon_add(struct lexicon *lexicon, struct analysis *analysis, struct bytes
     return add_hashed(lexicon, analysis, form, script, hash64(form), entry, err);
 }
 
-/* Asks the memory for what finding these words will touch: slot, form, bytes, a step at a time for
- * all of them, so that they wait together. */
+/* Asks the memory for what finding these words will touch: slots, then records, a step at a time
+ * for all of them, so that they wait together. */
 static void fetch(const struct lexicon *lexicon, const struct token *tokens, size_t count,
                   uint64_t *hashes)
 {
-    const struct slots *slots = atomic_load_explicit(&lexicon->form_slots, memory_order_relaxed);
-    uint64_t found[BATCH_COUNT];
+    struct probe probes[BATCH_COUNT];
     size_t i;
 
     for (i = 0; i < count; i++) {
         hashes[i] = hash64(tokens[i].form);
-        __builtin_prefetch(&slots->slot[hashes[i] >> (64 - slots->bits)]);
+        probes[i] = slots_probe(&lexicon->form_slots, hashes[i]);
+        __builtin_prefetch((const void *)&slots_tags(probes[i].slots)[probes[i].at]);
+        __builtin_prefetch((const void *)&probes[i].slots->places[probes[i].at]);
     }
     for (i = 0; i < count; i++) {
-        found[i] = atomic_load_explicit(&slots->slot[hashes[i] >> (64 - slots->bits)],
-                                        memory_order_relaxed);
-        if (found[i])
-            __builtin_prefetch(form_at(lexicon, slot_index(found[i])));
-    }
-    for (i = 0; i < count; i++) {
-        if (found[i])
-            __builtin_prefetch(form_bytes(lexicon, slot_index(found[i])).data);
+        uint32_t offset = slots_next(&probes[i]);
+
+        if (offset != PLACE_NONE)
+            __builtin_prefetch(record_at(lexicon, offset));
     }
 }
 
@@ -332,25 +290,28 @@ void lexicon_reclaim(struct lexicon *lexicon, struct epoch *epoch)
 struct bytes lexicon_term(const struct lexicon *lexicon, termid term)
 {
     assert(term < atomic_load_explicit(&lexicon->term_count, memory_order_acquire));
-    return bytes_at(lexicon, term_at(lexicon, term)->offset, term_at(lexicon, term)->size);
+    return term_bytes(lexicon, term);
 }
 
 uint32_t lexicon_term_form_count(const struct lexicon *lexicon, termid term)
 {
     assert(term < atomic_load_explicit(&lexicon->term_count, memory_order_acquire));
-    return atomic_load_explicit(&term_at(lexicon, term)->form_count, memory_order_acquire);
+    return record_number(record_at(lexicon, atomic_load_explicit(&term_at(lexicon, term)->last,
+                                                                 memory_order_acquire))) +
+           1U;
 }
 
 struct bytes lexicon_form(const struct lexicon *lexicon, struct lexicon_entry entry)
 {
-    uint32_t next;
+    const uint8_t *record;
+    uint32_t offset;
 
     assert(entry.form < lexicon_term_form_count(lexicon, entry.term));
-    next = atomic_load_explicit(&term_at(lexicon, entry.term)->last, memory_order_acquire);
-    while (next && form_at(lexicon, next - 1)->number != entry.form)
-        next = form_at(lexicon, next - 1)->previous;
-    assert(next);
-    return form_bytes(lexicon, next - 1);
+    offset = atomic_load_explicit(&term_at(lexicon, entry.term)->last, memory_order_acquire);
+    record = record_at(lexicon, offset);
+    while (record_number(record) != entry.form)
+        record = record_at(lexicon, record_previous(record));
+    return record_form(record);
 }
 
 struct lexicon_sizes lexicon_sizes(const struct lexicon *lexicon)
@@ -368,7 +329,6 @@ struct lexicon_sizes lexicon_sizes(const struct lexicon *lexicon)
         sizeof(*lexicon) + atomic_load_explicit(&lexicon->table_size, memory_order_relaxed) +
         (atomic_load_explicit(&lexicon->byte_size, memory_order_relaxed) + BYTE_CHUNK_SIZE - 1) /
             BYTE_CHUNK_SIZE * BYTE_CHUNK_SIZE +
-        (sizes.form_count + chunk - 1) / chunk * chunk * sizeof(struct form) +
         (sizes.term_count + chunk - 1) / chunk * chunk * sizeof(struct term);
     return sizes;
 }
@@ -382,8 +342,9 @@ int lexicon_open(const char *path, uint64_t durable_size, struct lexicon **lexic
     new->log.fd = -1;
     pthread_mutex_init(&new->sort_lock, NULL);
     pthread_mutex_init(&new->retired_lock, NULL);
-    atomic_init(&new->form_slots, slots_new(new, SLOTS_BITS_FIRST));
-    atomic_init(&new->term_slots, slots_new(new, SLOTS_BITS_FIRST));
+    slot_table_init(new, &new->form_slots);
+    slot_table_init(new, &new->term_slots);
+    atomic_init(&new->byte_size, RECORD_FIRST);
     rc = path ? lexicon_log_open(new, path, durable_size, err) : 0;
     lexicon_reclaim(new, NULL); /* nobody reads yet */
     if (rc)
@@ -399,13 +360,11 @@ void lexicon_close(struct lexicon *lexicon)
         return;
     lexicon_reclaim(lexicon, NULL);
     lexicon_log_close(&lexicon->log);
-    free(atomic_load(&lexicon->form_slots));
-    free(atomic_load(&lexicon->term_slots));
+    slot_table_release(&lexicon->form_slots);
+    slot_table_release(&lexicon->term_slots);
     free(atomic_load(&lexicon->sorted));
-    for (size_t i = 0; i < WORD_CHUNK_COUNT; i++) {
-        free(lexicon->forms[i]);
+    for (size_t i = 0; i < WORD_CHUNK_COUNT; i++)
         free(lexicon->terms[i]);
-    }
     for (size_t i = 0; i < BYTE_CHUNK_COUNT; i++)
         free(lexicon->bytes[i]);
     pthread_mutex_destroy(&lexicon->sort_lock);

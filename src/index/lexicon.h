@@ -67,7 +67,9 @@ int lexicon_add_tokens(struct lexicon *lexicon, struct analysis *analysis,
                        struct err *err);
 
 /* All that was added is durable when this returns 0; *durable_size belongs into the manifest.
- * After a failure the lexicon takes nothing more: open it anew. */
+ * After a failure it may be tried again; words are taken meanwhile, up to LEXICON_FRAME_SIZE_MAX of
+ * them. What a failed sync has lost for good is ERR_CORRUPT: then nothing more is taken, open it
+ * anew. */
 int lexicon_sync(struct lexicon *lexicon, uint64_t *durable_size, struct err *err);
 
 /* The same in three steps, so that the writer need not wait for the disk: it writes, any thread

@@ -24,7 +24,7 @@ enum {
 
 struct sort_key {
     uint64_t head; /* the first bytes, big-endian: they decide most comparisons */
-    uint32_t form;
+    uint32_t form; /* its offset */
 };
 
 static int compare_keys(const void *a, const void *b, void *lexicon)
@@ -46,14 +46,19 @@ static uint64_t head_of(struct bytes form)
     return head;
 }
 
-/* The forms [from, to) in order; the caller frees them. */
-static struct sort_key *sort_tail(struct lexicon *lexicon, uint32_t from, uint32_t to)
+/* The count forms from an offset on in order; the caller frees them. *end: where they end. */
+static struct sort_key *sort_tail(struct lexicon *lexicon, size_t *end, uint32_t count)
 {
-    struct sort_key *keys = mem_array((size_t)to - from + 1, sizeof(*keys));
+    struct sort_key *keys = mem_array((size_t)count + 1, sizeof(*keys));
+    size_t all = atomic_load_explicit(&lexicon->byte_size, memory_order_acquire);
 
-    for (uint32_t i = from; i < to; i++)
-        keys[i - from] = (struct sort_key){head_of(form_bytes(lexicon, i)), i};
-    qsort_r(keys, (size_t)to - from, sizeof(*keys), compare_keys, lexicon);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t offset = record_settle(lexicon, *end, all);
+
+        keys[i] = (struct sort_key){head_of(form_bytes(lexicon, offset)), (uint32_t)offset};
+        *end = record_next(lexicon, offset, all);
+    }
+    qsort_r(keys, count, sizeof(*keys), compare_keys, lexicon);
     return keys;
 }
 
@@ -66,18 +71,21 @@ void lexicon_sort(struct lexicon *lexicon)
     uint32_t old_count;
     uint32_t from_old = 0;
     uint32_t from_tail = 0;
+    size_t end;
 
     pthread_mutex_lock(&lexicon->sort_lock);
     old = atomic_load_explicit(&lexicon->sorted, memory_order_relaxed);
     old_count = old ? old->count : 0;
+    end = old ? old->end : RECORD_FIRST;
     count = atomic_load_explicit(&lexicon->form_count, memory_order_acquire);
     if (count == old_count) {
         pthread_mutex_unlock(&lexicon->sort_lock);
         return;
     }
-    tail = sort_tail(lexicon, old_count, count);
+    tail = sort_tail(lexicon, &end, count - old_count);
     new = mem_alloc(sizeof(*new) + count * sizeof(new->forms[0]));
     new->count = count;
+    new->end = end;
     for (uint32_t i = 0; i < count; i++) {
         bool take_old =
             from_old < old_count && (from_tail == count - old_count ||
@@ -137,7 +145,7 @@ struct collector {
 
 static void collect(struct collector *collector, uint32_t form, unsigned distance)
 {
-    termid term = form_at(collector->lexicon, form)->term;
+    termid term = record_term(record_at(collector->lexicon, form));
     size_t at = term * 2654435761U % SEEN_COUNT;
 
     for (; collector->seen[at]; at = (at + 1) % SEEN_COUNT) {
@@ -175,13 +183,19 @@ static int finish(struct collector *collector, const char *how, struct bytes wor
                    how, BYTES_ARG(word));
 }
 
+/* The first form that is not sorted. */
+static size_t tail_of(const struct lexicon *lexicon, const struct sorted *sorted, size_t end)
+{
+    return record_settle(lexicon, sorted ? sorted->end : RECORD_FIRST, end);
+}
+
 /* ---- Prefixes ---- */
 
 int lexicon_prefix(const struct lexicon *lexicon, struct bytes prefix, struct lexicon_hit *hits,
                    size_t max, size_t *count, struct err *err)
 {
     const struct sorted *sorted = atomic_load_explicit(&lexicon->sorted, memory_order_acquire);
-    uint32_t end = atomic_load_explicit(&lexicon->form_count, memory_order_acquire);
+    size_t end = atomic_load_explicit(&lexicon->byte_size, memory_order_acquire);
     struct collector collector = {.lexicon = lexicon, .hits = hits, .max = max};
 
     assert(max <= LEXICON_EXPAND_COUNT_MAX);
@@ -191,9 +205,10 @@ int lexicon_prefix(const struct lexicon *lexicon, struct bytes prefix, struct le
             break;
         collect(&collector, sorted->forms[i], 0);
     }
-    for (uint32_t i = sorted ? sorted->count : 0; i < end && !collector.full; i++) {
-        if (bytes_begin(form_bytes(lexicon, i), prefix))
-            collect(&collector, i, 0);
+    for (size_t at = tail_of(lexicon, sorted, end); at < end && !collector.full;
+         at = record_next(lexicon, at, end)) {
+        if (bytes_begin(form_bytes(lexicon, at), prefix))
+            collect(&collector, (uint32_t)at, 0);
     }
     return finish(&collector, "begin with", prefix, count, err);
 }
@@ -362,7 +377,7 @@ int lexicon_fuzzy(const struct lexicon *lexicon, struct bytes word, unsigned dis
                   struct err *err)
 {
     const struct sorted *sorted = atomic_load_explicit(&lexicon->sorted, memory_order_acquire);
-    uint32_t end = atomic_load_explicit(&lexicon->form_count, memory_order_acquire);
+    size_t end = atomic_load_explicit(&lexicon->byte_size, memory_order_acquire);
     struct collector collector = {.lexicon = lexicon, .hits = hits, .max = max};
     struct walk walk = {.distance = distance};
     struct letters letters;
@@ -384,14 +399,15 @@ int lexicon_fuzzy(const struct lexicon *lexicon, struct bytes word, unsigned dis
     prefix = encode(&letters, bytes);
     if (sorted)
         walk_sorted(lexicon, sorted, prefix, &walk, &collector);
-    for (uint32_t i = sorted ? sorted->count : 0; i < end && !collector.full; i++) {
+    for (size_t at = tail_of(lexicon, sorted, end); at < end && !collector.full;
+         at = record_next(lexicon, at, end)) {
         struct letters key;
 
-        if (!bytes_begin(form_bytes(lexicon, i), prefix))
+        if (!bytes_begin(form_bytes(lexicon, at), prefix))
             continue;
-        decode(form_bytes(lexicon, i), &letters);
+        decode(form_bytes(lexicon, at), &letters);
         if (follow(&walk, &letters, &edits, &key, &past) && edits <= distance)
-            collect(&collector, i, edits);
+            collect(&collector, (uint32_t)at, edits);
     }
     return finish(&collector, "are spelt like", word, count, err);
 }

@@ -23,6 +23,7 @@
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/file.h"
+#include "base/file_calls.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -64,7 +65,7 @@ static uint32_t frame_crc(uint64_t salt, const uint8_t *header, struct bytes pay
 static int write_at(struct lexicon_log *log, uint64_t place, struct bytes bytes, struct err *err)
 {
     while (bytes.size) {
-        ssize_t written = pwrite(log->fd, bytes.data, bytes.size, (off_t)place);
+        ssize_t written = file_call_pwrite(log->fd, bytes.data, bytes.size, place);
 
         if (written < 0 && errno == EINTR)
             continue;
@@ -95,10 +96,11 @@ static int write_pending(struct lexicon_log *log, struct err *err)
     rc = write_at(log, size, bytes_make(header, sizeof(header)), err);
     if (!rc)
         rc = write_at(log, size + sizeof(header), payload, err);
-    if (rc) {
-        log->failed = true;
+    if (rc) { /* nothing is lost: the next try writes the same place */
+        log->write_from = log->pending.size + PENDING_SIZE;
         return rc;
     }
+    log->write_from = PENDING_SIZE;
     atomic_store_explicit(&log->size, size + sizeof(header) + payload.size, memory_order_relaxed);
     log->first += log->count;
     log->count = 0;
@@ -106,13 +108,12 @@ static int write_pending(struct lexicon_log *log, struct err *err)
     return 0;
 }
 
-int lexicon_log_add(struct lexicon *lexicon, struct bytes form, termid term, struct bytes stem,
-                    struct err *err)
+void lexicon_log_add(struct lexicon *lexicon, struct bytes form, termid term, struct bytes stem)
 {
     struct lexicon_log *log = &lexicon->log;
 
     if (!log->path)
-        return 0;
+        return;
     varint_put(&log->pending, form.size);
     buf_put(&log->pending, form);
     if (term != TERMID_NONE) {
@@ -125,48 +126,19 @@ int lexicon_log_add(struct lexicon *lexicon, struct bytes form, termid term, str
     }
     assert(!buf_failed(&log->pending));
     log->count++;
-    return log->pending.size > PENDING_SIZE ? write_pending(log, err) : 0;
+    if (log->pending.size > log->write_from)
+        (void)write_pending(log, NULL); /* who syncs is told if it still fails */
 }
 
-int lexicon_log_sync(struct lexicon *lexicon, struct err *err)
-{
-    uint64_t size;
-    int rc = lexicon_sync_begin(lexicon, &size, err);
-
-    if (rc || size == lexicon->log.durable)
-        return rc;
-    rc = lexicon_sync_wait(lexicon, err);
-    lexicon_sync_end(lexicon, size, !rc);
-    return rc;
-}
-
-int lexicon_sync_begin(struct lexicon *lexicon, uint64_t *written_size, struct err *err)
+int lexicon_log_room(struct lexicon *lexicon, struct err *err)
 {
     struct lexicon_log *log = &lexicon->log;
-    int rc = 0;
 
-    if (log->path && log->failed)
-        rc = err_set(err, ERR_UNAVAILABLE, "%s could not be written before: open it anew",
-                     log->path);
-    if (log->path && !rc)
-        rc = write_pending(log, err);
-    *written_size = atomic_load_explicit(&log->size, memory_order_relaxed);
-    return rc;
-}
-
-int lexicon_sync_wait(const struct lexicon *lexicon, struct err *err)
-{
-    const struct lexicon_log *log = &lexicon->log;
-
-    return log->path && fdatasync(log->fd) ? err_errno(err, "sync %s", log->path) : 0;
-}
-
-void lexicon_sync_end(struct lexicon *lexicon, uint64_t written_size, bool is_durable)
-{
-    if (is_durable)
-        lexicon->log.durable = written_size;
-    else
-        lexicon->log.failed = true; /* the cache may have dropped what the disk has not */
+    if (log->failed)
+        return err_set(err, ERR_UNAVAILABLE, "%s could not be synced before: open it anew",
+                       log->path);
+    return log->pending.size + ENTRY_SIZE_MAX > LEXICON_FRAME_SIZE_MAX ? write_pending(log, err)
+                                                                       : 0;
 }
 
 /* ---- Reading ---- */
@@ -337,13 +309,86 @@ static int write_again(struct lexicon_log *log, uint64_t from, struct err *err)
             rc = write_at(log, from, bytes_make(chunk, got), err);
         from += want;
     }
-    if (!rc && fdatasync(log->fd))
+    if (!rc && file_call_fdatasync(log->fd))
         rc = err_errno(err, "sync %s", log->path);
     if (!rc)
         log->durable = size;
     free(chunk);
     return rc;
 }
+
+/* ---- Syncing ---- */
+
+/* After a sync that failed: what was written since the last good one is written once more, if the
+ * cache still has it whole. */
+static int mend(struct lexicon_log *log, struct err *err)
+{
+    struct buf payload = BUF_INIT(LEXICON_FRAME_SIZE_MAX);
+    uint64_t size = atomic_load_explicit(&log->size, memory_order_relaxed);
+    uint64_t place = log->durable;
+    bool whole = true;
+    int rc = 0;
+
+    while (place < size && whole && !rc) {
+        struct frame frame;
+
+        rc = read_frame(log, place, &frame, &payload, &whole, err);
+        place += whole && !rc ? FRAME_HEADER_SIZE + (uint64_t)frame.size : 0;
+    }
+    buf_release(&payload);
+    log->failed = !rc && !whole;
+    if (log->failed)
+        rc = corrupt(log, place, "the disk has lost what a sync failed to write", err);
+    if (!rc)
+        rc = write_again(log, log->durable, err);
+    log->is_suspect = rc != 0;
+    return rc;
+}
+
+int lexicon_log_sync(struct lexicon *lexicon, struct err *err)
+{
+    uint64_t size;
+    int rc = lexicon_sync_begin(lexicon, &size, err);
+
+    if (rc || size == lexicon->log.durable)
+        return rc;
+    rc = lexicon_sync_wait(lexicon, err);
+    lexicon_sync_end(lexicon, size, !rc);
+    return rc;
+}
+
+int lexicon_sync_begin(struct lexicon *lexicon, uint64_t *written_size, struct err *err)
+{
+    struct lexicon_log *log = &lexicon->log;
+    int rc = 0;
+
+    if (log->path && log->failed)
+        rc =
+            err_set(err, ERR_UNAVAILABLE, "%s could not be synced before: open it anew", log->path);
+    if (log->path && !rc && log->is_suspect)
+        rc = mend(log, err);
+    if (log->path && !rc)
+        rc = write_pending(log, err);
+    *written_size = atomic_load_explicit(&log->size, memory_order_relaxed);
+    return rc;
+}
+
+int lexicon_sync_wait(const struct lexicon *lexicon, struct err *err)
+{
+    const struct lexicon_log *log = &lexicon->log;
+
+    return log->path && file_call_fdatasync(log->fd) ? err_errno(err, "sync %s", log->path) : 0;
+}
+
+void lexicon_sync_end(struct lexicon *lexicon, uint64_t written_size, bool is_durable)
+{
+    if (is_durable)
+        lexicon->log.durable = written_size;
+    else
+        lexicon->log.is_suspect = true; /* the cache may call clean what the disk has not */
+}
+
+/* ---- Opening ---- */
 
 static int cut_tail(struct lexicon_log *log, uint64_t file_size, uint64_t durable_size,
                     struct err *err)
@@ -437,6 +482,7 @@ int lexicon_log_open(struct lexicon *lexicon, const char *path, uint64_t durable
     int rc = 0;
 
     log->path = mem_strdup(path);
+    log->write_from = PENDING_SIZE;
     buf_init(&log->pending, LEXICON_FRAME_SIZE_MAX);
     log->fd = open(path, O_RDWR | O_CLOEXEC);
     if (log->fd < 0 && errno == ENOENT && durable_size == 0) {

@@ -2,13 +2,15 @@
 /*
  * lexicon_parts.h - the insides of a lexicon, private to lexicon*.c.
  *
- * Forms, terms and their bytes lie in chunks that never move; a slot of a table names one by index
- * and is stored last, with release, so whoever finds it sees all of it.
+ * A form is a record, written once, in chunks of bytes that never move; its offset is its name.
  *
- *     slot  | 38 high bits of the hash | index + 1 (26 bits) |     0: empty
+ *     record  | size u8 | term << 6 | number u32 | number u16, if it is 63 or more |
+ *             | number 0: stem size u8, else: offset of the form before it under the term u32 |
+ *             | form | stem, if number is 0 and the stem does not begin the form |
  *
- * The place of a slot is the hash's top bits, which the slot holds: a table grows without touching
- * the words.
+ * A record does not cross the end of a chunk: zeros are left there. Two tables lead to records and
+ * to terms; a term whose stem is its first form is found by that form and is in no table. What
+ * a table names is complete: it is put there last, with release.
  */
 #ifndef TORG_INDEX_LEXICON_PARTS_H
 #define TORG_INDEX_LEXICON_PARTS_H
@@ -17,31 +19,32 @@
 #include <stdatomic.h>
 
 #include "base/buf.h"
+#include "base/endian.h"
 #include "base/limits.h"
 #include "index/lexicon.h"
 
 enum {
-    SLOT_INDEX_BITS = 26,
-    BYTE_CHUNK_SIZE = 1 << 20,
+    BYTE_CHUNK_BITS = 20,
+    BYTE_CHUNK_SIZE = 1 << BYTE_CHUNK_BITS,
     BYTE_CHUNK_COUNT = 4096,
     WORD_CHUNK_BITS = 16,
     WORD_CHUNK_SIZE = 1 << WORD_CHUNK_BITS,
     WORD_CHUNK_COUNT = LEXICON_FORM_COUNT_MAX >> WORD_CHUNK_BITS,
+    SLOT_PART_BITS = 6,
+    SLOT_PART_COUNT = 1 << SLOT_PART_BITS,
+    RECORD_FIRST = 8, /* the offset of the first: 0 is none */
+    RECORD_NUMBER_BITS = 6,
+    RECORD_NUMBER_MANY = (1 << RECORD_NUMBER_BITS) - 1,
+    RECORD_STEM_APART = 128,
+    RECORD_SIZE_MAX = 1 + 4 + 2 + 4 + 2 * TOKEN_SIZE_MAX,
 };
 
-struct form {
-    uint32_t offset;   /* of its bytes */
-    termid term;       /* that it belongs to */
-    uint32_t previous; /* form of the same term + 1; 0: none */
-    uint16_t number;   /* within the term */
-    uint8_t size;
-};
+_Static_assert((int)TOKEN_SIZE_MAX < (int)RECORD_STEM_APART, "a stem's size leaves a bit");
+_Static_assert(LEXICON_FORM_COUNT_MAX <= 1 << (32 - RECORD_NUMBER_BITS), "a record holds any term");
 
 struct term {
-    uint32_t offset;
-    _Atomic uint32_t last;       /* newest form + 1 */
-    _Atomic uint16_t form_count; /* of last's number at least */
-    uint8_t size;
+    uint32_t first;        /* form */
+    _Atomic uint32_t last; /* newest form */
 };
 
 /* What readers may still look at, in the order of its retirement. */
@@ -50,16 +53,22 @@ struct retired {
     size_t size; /* bytes it gives back */
 };
 
+/* Of the words whose hashes begin with the same bits: a place and, behind all places, a byte of
+ * the hash for each slot. A byte of 0: empty. */
 struct slots {
     struct retired retired;
-    unsigned bits;
-    size_t used;
-    _Atomic uint64_t slot[];
+    uint32_t size, used;
+    _Atomic uint32_t places[];
+};
+
+struct slot_table {
+    _Atomic(struct slots *) parts[SLOT_PART_COUNT]; /* owned */
 };
 
 struct sorted {
     struct retired retired;
-    uint32_t count; /* forms 0 … count-1, all of them */
+    uint32_t count; /* the first so many forms, all of them ... */
+    size_t end;     /* ... which are those below this offset */
     uint32_t forms[];
 };
 
@@ -72,45 +81,165 @@ struct lexicon_log {
     struct buf pending;    /* entries of the next frame */
     uint32_t first;        /* form of that frame's first entry */
     uint32_t count;        /* of its entries */
-    bool failed;
+    size_t write_from;     /* bytes of entries that are worth a frame; more after a failed write */
+    bool is_suspect;       /* a sync failed: see lexicon_log.c */
+    bool failed;           /* ... and what it was to write is lost */
 };
 
 struct lexicon {
-    _Atomic(struct slots *) form_slots, term_slots; /* owned */
+    struct slot_table form_slots, term_slots;
     _Atomic uint32_t form_count, term_count;
-    struct form *forms[WORD_CHUNK_COUNT]; /* owned */
-    struct term *terms[WORD_CHUNK_COUNT];
-    uint8_t *bytes[BYTE_CHUNK_COUNT];
-    _Atomic size_t byte_size;
-    _Atomic(struct sorted *) sorted; /* owned; NULL: nothing is */
-    pthread_mutex_t sort_lock;       /* one sorts at a time */
+    struct term *terms[WORD_CHUNK_COUNT]; /* owned */
+    uint8_t *bytes[BYTE_CHUNK_COUNT];     /* owned, zeros where no record is */
+    _Atomic size_t byte_size;             /* records end here */
+    _Atomic(struct sorted *) sorted;      /* owned; NULL: nothing is */
+    pthread_mutex_t sort_lock;            /* one sorts at a time */
     pthread_mutex_t retired_lock;
     struct retired *retired;   /* owned, under its lock */
     _Atomic size_t table_size; /* bytes of slots and sorted arrays, retired ones too */
     struct lexicon_log log;
 };
 
-static inline const struct form *form_at(const struct lexicon *lexicon, uint32_t index)
-{
-    return &lexicon->forms[index >> WORD_CHUNK_BITS][index & (WORD_CHUNK_SIZE - 1)];
-}
-
 static inline struct term *term_at(const struct lexicon *lexicon, termid index)
 {
     return &lexicon->terms[index >> WORD_CHUNK_BITS][index & (WORD_CHUNK_SIZE - 1)];
 }
 
-static inline struct bytes bytes_at(const struct lexicon *lexicon, uint32_t offset, uint8_t size)
+/* ---- records ---- */
+
+static inline const uint8_t *record_at(const struct lexicon *lexicon, size_t offset)
 {
-    return bytes_make(lexicon->bytes[offset / BYTE_CHUNK_SIZE] + offset % BYTE_CHUNK_SIZE, size);
+    return lexicon->bytes[offset >> BYTE_CHUNK_BITS] + (offset & (BYTE_CHUNK_SIZE - 1));
 }
 
-static inline struct bytes form_bytes(const struct lexicon *lexicon, uint32_t index)
+static inline termid record_term(const uint8_t *record)
 {
-    const struct form *form = form_at(lexicon, index);
-
-    return bytes_at(lexicon, form->offset, form->size);
+    return get_le32(record + 1) >> RECORD_NUMBER_BITS;
 }
+
+static inline uint16_t record_number(const uint8_t *record)
+{
+    unsigned number = record[1] & RECORD_NUMBER_MANY;
+
+    return number == RECORD_NUMBER_MANY ? get_le16(record + 5) : (uint16_t)number;
+}
+
+/* Where the stem's size or the form before stands. */
+static inline const uint8_t *record_middle(const uint8_t *record)
+{
+    return record + ((record[1] & RECORD_NUMBER_MANY) == RECORD_NUMBER_MANY ? 7 : 5);
+}
+
+static inline bool record_is_first(const uint8_t *record)
+{
+    return (record[1] & RECORD_NUMBER_MANY) == 0;
+}
+
+static inline struct bytes record_form(const uint8_t *record)
+{
+    return bytes_make(record_middle(record) + (record_is_first(record) ? 1 : 4), record[0]);
+}
+
+/* Of a term's first form. */
+static inline struct bytes record_stem(const uint8_t *record)
+{
+    unsigned size = *record_middle(record);
+    struct bytes form = record_form(record);
+
+    if (size & RECORD_STEM_APART)
+        return bytes_make(form.data + form.size, size - RECORD_STEM_APART);
+    return bytes_make(form.data, size);
+}
+
+static inline uint32_t record_previous(const uint8_t *record)
+{
+    return record_is_first(record) ? 0 : get_le32(record_middle(record));
+}
+
+/* The record at offset, or the first of the next chunk when there is none; end at the end. */
+static inline size_t record_settle(const struct lexicon *lexicon, size_t offset, size_t end)
+{
+    if (offset < end && *record_at(lexicon, offset) == 0)
+        offset = (offset | (BYTE_CHUNK_SIZE - 1)) + 1;
+    return offset;
+}
+
+static inline size_t record_next(const struct lexicon *lexicon, size_t offset, size_t end)
+{
+    const uint8_t *record = record_at(lexicon, offset);
+    struct bytes form = record_form(record);
+    size_t size = (size_t)(form.data + form.size - record);
+
+    if (record_is_first(record) && *record_middle(record) & RECORD_STEM_APART)
+        size += record_stem(record).size;
+    return record_settle(lexicon, offset + size, end);
+}
+
+static inline struct bytes form_bytes(const struct lexicon *lexicon, size_t offset)
+{
+    return record_form(record_at(lexicon, offset));
+}
+
+static inline struct bytes term_bytes(const struct lexicon *lexicon, termid term)
+{
+    return record_stem(record_at(lexicon, term_at(lexicon, term)->first));
+}
+
+/* ---- lexicon_slots.c ---- */
+
+enum { PLACE_NONE = UINT32_MAX };
+
+/* Where a search is. */
+struct probe {
+    const struct slots *slots;
+    uint32_t at;
+    uint8_t tag;
+};
+
+static inline _Atomic uint8_t *slots_tags(const struct slots *slots)
+{
+    return (_Atomic uint8_t *)(void *)(uintptr_t)(slots->places + slots->size);
+}
+
+static inline uint8_t slots_tag(uint64_t hash)
+{
+    return (uint8_t)hash ? (uint8_t)hash : 1;
+}
+
+static inline struct probe slots_probe(const struct slot_table *table, uint64_t hash)
+{
+    const struct slots *slots =
+        atomic_load_explicit(&table->parts[hash >> (64 - SLOT_PART_BITS)], memory_order_acquire);
+    uint64_t fraction = (uint32_t)(hash >> (32 - SLOT_PART_BITS));
+
+    return (struct probe){slots, (uint32_t)(fraction * slots->size >> 32), slots_tag(hash)};
+}
+
+/* The next place whose word may be the one looked for; PLACE_NONE: it is not there. */
+static inline uint32_t slots_next(struct probe *probe)
+{
+    const struct slots *slots = probe->slots;
+    _Atomic uint8_t *tags = slots_tags(slots);
+
+    for (;;) {
+        uint32_t at = probe->at;
+        uint8_t tag = atomic_load_explicit(&tags[at], memory_order_acquire);
+
+        if (tag == 0)
+            return PLACE_NONE;
+        probe->at = at + 1 < slots->size ? at + 1 : 0;
+        if (tag == probe->tag)
+            return atomic_load_explicit(&slots->places[at], memory_order_relaxed);
+    }
+}
+
+void slot_table_init(struct lexicon *lexicon, struct slot_table *table);
+void slot_table_release(struct slot_table *table);
+/* Adds a word that is not there: a form by its offset, or a term. */
+void slot_table_put(struct lexicon *lexicon, struct slot_table *table, uint64_t hash,
+                    uint32_t place);
+
+/* ---- lexicon.c ---- */
 
 void lexicon_retire(struct lexicon *lexicon, struct retired *retired, size_t size);
 
@@ -124,9 +253,10 @@ int lexicon_log_open(struct lexicon *lexicon, const char *path, uint64_t durable
                      struct err *err);
 void lexicon_log_close(struct lexicon_log *log);
 
+/* Before a form is inserted: whether it can be noted. An error tells why the disk takes nothing. */
+int lexicon_log_room(struct lexicon *lexicon, struct err *err);
 /* Notes a form just inserted; term as given to lexicon_insert. Nothing durable yet. */
-int lexicon_log_add(struct lexicon *lexicon, struct bytes form, termid term, struct bytes stem,
-                    struct err *err);
+void lexicon_log_add(struct lexicon *lexicon, struct bytes form, termid term, struct bytes stem);
 int lexicon_log_sync(struct lexicon *lexicon, struct err *err);
 
 #endif

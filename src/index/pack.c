@@ -13,8 +13,6 @@ static unsigned bits_of(uint32_t value)
     return value ? 32 - (unsigned)__builtin_clz(value) : 0;
 }
 
-enum { GROUP_SIZE_MAX = 17 }; /* a byte of lengths, four values of up to four */
-
 static uint32_t low_mask(unsigned width)
 {
     return width >= 32 ? UINT32_MAX : (UINT32_C(1) << width) - 1;
@@ -209,12 +207,12 @@ static unsigned stream_width(const uint32_t *values, size_t count)
     return best;
 }
 
-static void put_bits(struct buf *bits, const uint32_t *values, size_t count, unsigned width)
+void bits_put(struct bit_writer *writer, const uint32_t *values, size_t count, unsigned width)
 {
-    size_t size = (count * width + 7) / 8, at = 0, i;
-    uint8_t *to = buf_reserve(bits, size);
-    unsigned waiting_count = 0;
-    uint64_t waiting = 0;
+    size_t size = (count * width + writer->waiting_count) / 32 * 4, at = 0, i;
+    uint8_t *to = buf_reserve(writer->out, size);
+    unsigned waiting_count = writer->waiting_count;
+    uint64_t waiting = writer->waiting;
 
     if (!to)
         return;
@@ -228,18 +226,31 @@ static void put_bits(struct buf *bits, const uint32_t *values, size_t count, uns
             waiting_count -= 32;
         }
     }
-    for (; at < size; waiting >>= 8)
-        to[at++] = (uint8_t)waiting;
-    buf_advance(bits, size);
+    assert(at == size);
+    buf_advance(writer->out, size);
+    writer->waiting = waiting;
+    writer->waiting_count = waiting_count;
+}
+
+void bits_end(struct bit_writer *writer)
+{
+    uint8_t bytes[8];
+
+    put_le64(bytes, writer->waiting);
+    buf_put_raw(writer->out, bytes, (writer->waiting_count + 7) / 8);
+    writer->waiting = 0;
+    writer->waiting_count = 0;
 }
 
 void pack_stream(struct buf *bits, struct buf *exceptions, const uint32_t *values, size_t count,
                  struct stream_form *form)
 {
+    struct bit_writer writer = {.out = bits};
     size_t i, next = 0;
 
     *form = (struct stream_form){.width = stream_width(values, count)};
-    put_bits(bits, values, count, form->width);
+    bits_put(&writer, values, count, form->width);
+    bits_end(&writer);
     for (i = 0; i < count && form->width < 32; i++) {
         if (values[i] >> form->width) {
             varint_put(exceptions, i - next);
@@ -250,20 +261,24 @@ void pack_stream(struct buf *bits, struct buf *exceptions, const uint32_t *value
     }
 }
 
-static void unpack_bits(struct bytes bits, unsigned width, size_t from, size_t count, uint32_t *out)
+void unpack_bits(struct bytes bits, uint64_t from_bit, unsigned width, size_t count, uint32_t *out)
 {
-    size_t last = bits.size < 8 ? 0 : bits.size - 8, i = 0;
+    uint32_t mask = low_mask(width);
+    uint64_t bit = from_bit;
+    size_t i = 0;
 
     if (width == 0) {
         memset(out, 0, count * sizeof(out[0]));
         return;
     }
-    for (; bits.size >= 8 && i < count && (from + i) * width / 8 <= last; i++)
-        out[i] =
-            (uint32_t)(get_le64(bits.data + (from + i) * width / 8) >> (from + i) * width % 8) &
-            low_mask(width);
-    for (; i < count; i++)
-        out[i] = stream_at(bits, width, from + i);
+    for (; i < count && bit / 8 + 8 <= bits.size; i++, bit += width)
+        out[i] = (uint32_t)(get_le64(bits.data + bit / 8) >> bit % 8) & mask;
+    for (; i < count; i++, bit += width) {
+        uint8_t word[8] = {0};
+
+        memcpy(word, bits.data + bit / 8, bits.size - (size_t)(bit / 8));
+        out[i] = (uint32_t)(get_le64(word) >> bit % 8) & mask;
+    }
 }
 
 bool unpack_stream(struct bytes bits, struct bytes *patches, const struct stream_form *form,
@@ -274,7 +289,7 @@ bool unpack_stream(struct bytes bits, struct bytes *patches, const struct stream
 
     if (form->width > 32 || (from + count) * form->width > bits.size * 8)
         return false;
-    unpack_bits(bits, form->width, from, count, out);
+    unpack_bits(bits, (uint64_t)from * form->width, form->width, count, out);
     for (patch = 0; patch < form->exceptions; patch++) {
         uint32_t distance, high;
 
@@ -284,70 +299,6 @@ bool unpack_stream(struct bytes bits, struct bytes *patches, const struct stream
         if (next >= from && next - from < count)
             out[next - from] |= (uint32_t)((uint64_t)high << form->width);
         next++;
-    }
-    return true;
-}
-
-void pack_groups(struct buf *out, const uint32_t *values, size_t count)
-{
-    size_t i, j;
-
-    for (i = 0; i < count; i += 4) {
-        uint8_t group[GROUP_SIZE_MAX] = {0};
-        size_t size = 1;
-
-        for (j = i; j < i + 4 && j < count; j++) {
-            unsigned length = values[j] ? (bits_of(values[j]) + 7) / 8 : 1;
-
-            group[0] |= (uint8_t)((length - 1) << (j - i) * 2);
-            for (unsigned byte = 0; byte < length; byte++)
-                group[size++] = (uint8_t)(values[j] >> byte * 8);
-        }
-        buf_put_raw(out, group, size);
-    }
-}
-
-/* Whole groups, as long as each value may be read as four bytes; returns how many values. */
-static size_t unpack_whole_groups(struct bytes *in, size_t count, uint32_t *out)
-{
-    static const uint32_t masks[] = {0xff, 0xffff, 0xffffff, 0xffffffff};
-    const uint8_t *at = in->data;
-    size_t left = in->size, i;
-
-    for (i = 0; i + 4 <= count && left >= GROUP_SIZE_MAX; i += 4) {
-        unsigned lengths = at[0], j;
-        const uint8_t *value = at + 1;
-
-        for (j = 0; j < 4; j++, lengths >>= 2) {
-            out[i + j] = get_le32(value) & masks[lengths & 3];
-            value += (lengths & 3) + 1;
-        }
-        left -= (size_t)(value - at);
-        at = value;
-    }
-    *in = bytes_make(at, left);
-    return i;
-}
-
-bool unpack_groups(struct bytes *in, size_t count, uint32_t *out)
-{
-    size_t i, j;
-
-    for (i = unpack_whole_groups(in, count, out); i < count; i += 4) {
-        uint8_t lengths;
-
-        if (in->size == 0)
-            return false;
-        lengths = in->data[0];
-        *in = bytes_skip(*in, 1);
-        for (j = i; j < i + 4 && j < count; j++, lengths >>= 2) {
-            unsigned length = (lengths & 3U) + 1;
-
-            if (in->size < length)
-                return false;
-            out[j] = get_high(in->data, length);
-            *in = bytes_skip(*in, length);
-        }
     }
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - numbers in few bits: blocks of 256, streams of any length, short lists.
+ * pack.h - numbers in few bits: blocks of 256, streams of any length, plain runs.
  *
  * Writers of what kernels.h reads in bulk, and readers of single values out of it. A patched
  * block or stream keeps the low `width` bits of every value in place and the high bits of the few
@@ -66,9 +66,18 @@ static inline uint32_t stream_at(struct bytes bits, unsigned width, size_t i)
 bool unpack_stream(struct bytes bits, struct bytes *patches, const struct stream_form *form,
                    size_t from, size_t count, uint32_t *out);
 
-/* Group varint: a byte of four 2-bit lengths, then four numbers of 1 to 4 bytes. */
-void pack_groups(struct buf *out, const uint32_t *values, size_t count);
-bool unpack_groups(struct bytes *in, size_t count, uint32_t *out);
+/* Runs of numbers, each of its own width, with nothing between them; low bits first. */
+struct bit_writer {
+    struct buf *out;
+    uint64_t waiting;
+    unsigned waiting_count;
+};
+
+void bits_put(struct bit_writer *writer, const uint32_t *values, size_t count, unsigned width);
+void bits_end(struct bit_writer *writer); /* zeros to a whole byte */
+/* A run that begins at a bit. The bytes must have all of it; that they go on for seven more is
+ * faster. */
+void unpack_bits(struct bytes bits, uint64_t from_bit, unsigned width, size_t count, uint32_t *out);
 
 /* As varint_get, for numbers that fit 32 bits. */
 bool varint_get32(struct bytes *in, uint32_t *value);

@@ -32,11 +32,12 @@ struct posting_places {
     uint32_t patch_highs[POSTINGS_PATCH_MAX];
 };
 
-/* Occurrences of a short list; private too. */
+/* Where the occurrences of a short list are; private too. */
 struct posting_list {
-    struct bytes occurrences; /* of all */
-    struct bytes rest;        /* from posting index on */
-    uint32_t index;
+    enum text_segment_section section;
+    uint64_t offset;
+    struct bytes bits; /* once has_places: from the first position on */
+    unsigned position_width, form_width;
 };
 
 struct postings {

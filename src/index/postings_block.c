@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/varint.h"
 #include "index/text_segment_format.h"
 
 _Static_assert((int)BITS_WORDS_MAX <= (int)POSTINGS_WORDS_MAX, "ranks of every block have room");
@@ -34,56 +33,14 @@ int postings_load_inline(struct postings *postings, struct err *err)
     return 0;
 }
 
-/* Ids and codes of a short list or the rest of a long one; few, so they are unpacked at once. */
-static int read_list(struct postings *postings, uint64_t offset, struct err *err)
-{
-    struct bytes post = postings->segment->sections[SECTION_POST], in;
-    uint32_t head = 5, size, i;
-    docid id = postings->before;
-    int rc;
-
-    if (offset > post.size)
-        return postings_damaged(postings, "a place outside of the postings", err);
-    in = bytes_skip(post, (size_t)offset);
-    rc = text_segment_check(postings->segment, SECTION_POST, offset,
-                            in.size < head ? in.size : head, err);
-    if (rc)
-        return rc;
-    if (!varint_get32(&in, &size) || size > in.size)
-        return postings_damaged(postings, "a wrong size", err);
-    rc = text_segment_check(postings->segment, SECTION_POST, post.size - in.size, size, err);
-    if (rc)
-        return rc;
-    in.size = size;
-    if (!unpack_groups(&in, postings->size, postings->ids))
-        return postings_damaged(postings, "too few ids", err);
-    for (i = 0; i < postings->size; i++) {
-        uint64_t next = (uint64_t)(docid)(id + 1) + postings->ids[i]; /* before may be -1 */
-
-        if (next >= DOCID_END)
-            return postings_damaged(postings, "an id out of range", err);
-        postings->ids[i] = id = (docid)next;
-        if (!varint_get32(&in, &postings->codes[i]))
-            return postings_damaged(postings, "too few codes", err);
-    }
-    postings->has_ids = postings->has_codes = true;
-    postings->list = (struct posting_list){in, in, 0};
-    return 0;
-}
-
 int postings_load_short(struct postings *postings, struct err *err)
 {
     uint64_t offset = postings->entry & ((UINT64_C(1) << SHORT_COUNT_SHIFT) - 1);
-    int rc =
-        text_segment_check(postings->segment, SECTION_POST, offset, sizeof(postings->bounds), err);
+    int rc;
 
-    if (rc)
-        return rc;
-    memcpy(postings->bounds, postings->segment->sections[SECTION_POST].data + offset,
-           sizeof(postings->bounds));
     postings->kind = BLOCK_REST;
     postings->size = postings->count;
-    rc = read_list(postings, offset + sizeof(postings->bounds), err);
+    rc = postings_read_list(postings, offset, err);
     if (!rc)
         postings->last = postings->ids[postings->size - 1];
     return rc;
@@ -114,7 +71,7 @@ int postings_load_block(struct postings *postings, const uint8_t *dir, struct er
     if ((postings->kind == BLOCK_REST) != (postings->size < BLOCK_SIZE))
         return postings_damaged(postings, "a block of the wrong kind", err);
     if (postings->kind == BLOCK_REST) {
-        rc = read_list(postings, offset, err);
+        rc = postings_read_list(postings, offset, err);
         if (!rc && postings->ids[postings->size - 1] != postings->last)
             rc = postings_damaged(postings, "a wrong last id", err);
         return rc;

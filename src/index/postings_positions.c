@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/varint.h"
 #include "index/postings_block.h"
 #include "index/text_segment_format.h"
 
@@ -32,70 +31,28 @@ static bool add_up(uint32_t tfs, struct occurrence *out)
     return true;
 }
 
-/* Nearly all are of one or two bytes. */
-static bool list_number(struct bytes *in, uint64_t *value)
-{
-    if (in->size >= 2 && (in->data[0] & in->data[1]) < 128) {
-        bool two = in->data[0] >= 128;
-
-        *value = (in->data[0] & 127U) | (two ? (uint64_t)in->data[1] << 7 : 0);
-        *in = bytes_skip(*in, two ? 2 : 1);
-        return true;
-    }
-    return varint_get(in, value);
-}
-
-static bool list_occurrence(struct bytes *in, struct occurrence *out)
-{
-    uint64_t value;
-
-    if (!list_number(in, &value) || value >> 2 > UINT32_MAX)
-        return false;
-    out->position = (uint32_t)(value >> 2);
-    out->form = value & 3;
-    if (out->form < 3)
-        return true;
-    if (!varint_get32(in, &out->form) || out->form > UINT32_MAX - 3)
-        return false;
-    out->form += 3;
-    return true;
-}
-
 static uint32_t code_count(const struct text_segment *segment, uint32_t code)
 {
     return code < SEGMENT_COUNTED_CODES ? segment->occurrence_counts[code]
                                         : tfs_count(text_segment_tfs(segment, code));
 }
 
-/* Of a short list: those of the postings before are passed over, from where one read last. */
-static bool list_occurrences(struct postings *postings, uint32_t index, struct occurrence *out,
-                             uint32_t count)
+/* Of a short list. */
+static int list_occurrences(struct postings *postings, uint32_t index, struct occurrence *out,
+                            uint32_t count, struct err *err)
 {
-    struct posting_list *list = &postings->list;
-    struct occurrence passed;
-    uint32_t skip = 0, i;
-    struct bytes in;
+    uint32_t distances[POSTING_OCCURRENCE_MAX], forms[POSTING_OCCURRENCE_MAX], i;
+    int rc = postings->has_places ? 0 : postings_open_list(postings, err);
 
-    if (index < list->index) {
-        list->index = 0;
-        list->rest = list->occurrences;
-    }
-    for (i = list->index; i < index; i++)
-        skip += code_count(postings->segment, postings->codes[i]);
-    for (i = 0; i < skip; i++) {
-        if (!list_occurrence(&list->rest, &passed))
-            return false;
-    }
-    list->index = index;
-    in = list->rest;
-    for (i = 0; i < count; i++) {
-        if (!list_occurrence(&in, &out[i]))
-            return false;
-    }
-    return true;
+    if (rc)
+        return rc;
+    postings_list_places(postings, postings->starts[index], count, distances, forms);
+    for (i = 0; i < count; i++)
+        out[i] = (struct occurrence){distances[i], forms[i]};
+    return 0;
 }
 
-static int block_starts(struct postings *postings, struct err *err)
+int postings_starts(struct postings *postings, struct err *err)
 {
     const struct text_segment *segment = postings->segment;
     const uint32_t *codes;
@@ -159,7 +116,7 @@ static int open_places(struct postings *postings, struct err *err)
     int rc = text_segment_check(postings->segment, SECTION_POS, offset, POS_HEAD_SIZE, err);
 
     if (!rc)
-        rc = block_starts(postings, err);
+        rc = postings_starts(postings, err);
     if (rc)
         return rc;
     bits = bytes_skip(pos, (size_t)offset);
@@ -260,13 +217,12 @@ int postings_occurrences(struct postings *postings, uint32_t index,
         return 0;
     }
     if (postings->kind == BLOCK_REST) {
-        if (!list_occurrences(postings, index, out, *count))
-            return postings_damaged(postings, "too few occurrences", err);
+        rc = list_occurrences(postings, index, out, *count, err);
     } else {
         rc = block_occurrences(postings, index, out, *count, err);
-        if (rc)
-            return rc;
     }
+    if (rc)
+        return rc;
     return add_up(tfs, out) ? 0 : postings_damaged(postings, "a position out of range", err);
 }
 
@@ -300,8 +256,8 @@ static int to_places(uint32_t tfs, unsigned fields, uint32_t *values)
 static int read_distances(struct postings *postings, uint32_t index, uint32_t count,
                           uint32_t *values, struct err *err)
 {
-    struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
-    uint32_t i;
+    uint32_t forms[POSTING_OCCURRENCE_MAX];
+    int rc;
 
     if (postings->kind != BLOCK_REST)
         return block_distances(postings, postings->starts[index], count, values, err);
@@ -309,11 +265,10 @@ static int read_distances(struct postings *postings, uint32_t index, uint32_t co
         values[0] = postings->entry >> 40 & INLINE_POSITION_MAX;
         return 0;
     }
-    if (!list_occurrences(postings, index, occurrences, count))
-        return postings_damaged(postings, "too few occurrences", err);
-    for (i = 0; i < count; i++)
-        values[i] = occurrences[i].position;
-    return 0;
+    rc = postings->has_places ? 0 : postings_open_list(postings, err);
+    if (!rc)
+        postings_list_places(postings, postings->starts[index], count, values, forms);
+    return rc;
 }
 
 /* The next documents of a block, as long as each has the word once: most of them do. */
@@ -377,25 +332,15 @@ int postings_places(struct postings *postings, const int16_t *indexes, uint32_t 
 
 /* ---- all of a block ---- */
 
-static int read_list_rows(struct postings *postings, struct occurrence_rows *rows, struct err *err)
+static void read_list_rows(const struct postings *postings, struct occurrence_rows *rows)
 {
-    struct bytes in = postings->list.occurrences;
-    uint32_t i;
-
     if (postings->entry & SEGMENT_INLINE) {
         rows->distances[0] = postings->entry >> 40 & INLINE_POSITION_MAX;
         rows->forms[0] = postings->entry >> 55 & INLINE_FORM_MAX;
-        return 0;
+    } else {
+        postings_list_places(postings, 0, postings->starts[postings->size], rows->distances,
+                             rows->forms);
     }
-    for (i = 0; i < postings->starts[postings->size]; i++) {
-        struct occurrence found;
-
-        if (!list_occurrence(&in, &found))
-            return postings_damaged(postings, "too few occurrences", err);
-        rows->distances[i] = found.position;
-        rows->forms[i] = found.form;
-    }
-    return 0;
 }
 
 static int read_block_rows(struct postings *postings, struct occurrence_rows *rows, struct err *err)
@@ -435,14 +380,14 @@ static int check_rows(const struct postings *postings, const struct occurrence_r
 
 int postings_rows(struct postings *postings, struct occurrence_rows *rows, struct err *err)
 {
-    bool is_list = postings->kind == BLOCK_REST || postings->entry & SEGMENT_INLINE;
+    bool is_list = postings->kind == BLOCK_REST; /* as that of one posting is */
     uint32_t count;
     int rc = 0;
 
-    if (is_list)
-        rc = block_starts(postings, err);
+    if (postings->entry & SEGMENT_INLINE)
+        rc = postings_starts(postings, err);
     else if (!postings->has_places)
-        rc = open_places(postings, err);
+        rc = is_list ? postings_open_list(postings, err) : open_places(postings, err);
     if (rc)
         return rc;
     count = postings->starts[postings->size];
@@ -452,7 +397,10 @@ int postings_rows(struct postings *postings, struct occurrence_rows *rows, struc
         rows->distances = mem_resize(rows->distances, rows->capacity * sizeof(uint32_t));
         rows->forms = mem_resize(rows->forms, rows->capacity * sizeof(uint32_t));
     }
-    rc = is_list ? read_list_rows(postings, rows, err) : read_block_rows(postings, rows, err);
+    if (is_list)
+        read_list_rows(postings, rows);
+    else
+        rc = read_block_rows(postings, rows, err);
     return rc ? rc : check_rows(postings, rows, err);
 }
 

@@ -146,9 +146,14 @@ int shard_stored(const struct snapshot *snapshot, const struct shard *shard, doc
  * its checksums: everything else was compared by shard_open. ERR_CORRUPT names the file. */
 int shard_check(struct shard *shard, struct err *err);
 
+/* How often work in the background has failed (a full disk, say), and why it did last; code 0:
+ * never. The shard serves and takes changes meanwhile, and tries again. */
+uint64_t shard_failures(struct shard *shard, struct err *last);
+
 struct shard_sizes {
     uint64_t terms, postings, positions, lengths, live, owner, columns, dictionaries, lists, sets,
         lexicon, buffers, stored_offsets, stored; /* bytes; by structure */
+    uint64_t segment_docs; /* ids and lengths in segments, read at the start and by merges */
     uint64_t disk;
     uint32_t segment_count, buffer_count, doc_count;
 };

@@ -13,9 +13,10 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "index/shard_work.h"
 
-enum { NICE = 10, IDLE_MS = 50, RETRY_MS = 1000 };
+enum { NICE = 10, IDLE_MS = 50, RETRY_MS = 1000, TRIM_MS = 5000 };
 
 static struct timespec time_in(int64_t ms)
 {
@@ -56,9 +57,24 @@ static void rest(struct shard *shard, int64_t ms)
     pthread_mutex_unlock(&shard->lock);
 }
 
+/* After work that freed much, when there is nothing else to do. */
+static void trim(bool did, bool *is_due, int64_t *last_us)
+{
+    int64_t now_us = clock_mono_us(clock_system());
+
+    if (!did && *is_due && now_us - *last_us > (int64_t)TRIM_MS * MS_US) {
+        mem_trim();
+        *last_us = now_us;
+        *is_due = false;
+    }
+    *is_due |= did;
+}
+
 static void *run(void *context)
 {
     struct shard *shard = context;
+    int64_t trimmed_us = 0;
+    bool is_trim_due = false;
 
     (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
     while (!atomic_load_explicit(&shard->is_stopping, memory_order_relaxed)) {
@@ -69,12 +85,17 @@ static void *run(void *context)
         pthread_mutex_lock(&shard->lock);
         shard->work_error = err;
         shard->work_error.code = rc;
+        if (rc && rc != ERR_CANCELLED) {
+            shard->failure = shard->work_error;
+            shard->failure_count++;
+        }
         pthread_cond_broadcast(&shard->published);
         pthread_mutex_unlock(&shard->lock);
         if (rc && rc != ERR_CANCELLED)
             log_error("the background work of a shard failed",
                       LOG_TEXT("dir", shard->options.dir ? shard->options.dir : "memory"),
                       LOG_TEXT("error", err.text));
+        trim(did, &is_trim_due, &trimmed_us);
         if (!did || rc)
             rest(shard, rc ? RETRY_MS : IDLE_MS);
     }
@@ -87,6 +108,17 @@ int shard_background_start(struct shard *shard, struct err *err)
         return 0;
     shard->has_thread = !pthread_create(&shard->thread, NULL, run, shard);
     return shard->has_thread ? 0 : err_set(err, ERR_UNAVAILABLE, "no thread for the shard's work");
+}
+
+uint64_t shard_failures(struct shard *shard, struct err *last)
+{
+    uint64_t count;
+
+    pthread_mutex_lock(&shard->lock);
+    count = shard->failure_count;
+    *last = shard->failure;
+    pthread_mutex_unlock(&shard->lock);
+    return count;
 }
 
 void shard_background_stop(struct shard *shard)

@@ -155,6 +155,7 @@ static int load_documents(struct shard *shard, struct part *part, struct err *er
         if (!rc && found)
             rc = load_window(shard, part, window, &owned, lengths, err);
     }
+    text_segment_forget_docs(part->segment);
     return rc;
 }
 
@@ -284,5 +285,6 @@ int shard_load(struct shard *shard, struct err *err)
     if (!rc)
         rc = load_content(shard, manifest, err);
     free(manifest);
+    mem_trim(); /* tables have grown, and left their smaller selves behind */
     return rc;
 }

@@ -216,9 +216,8 @@ static void add_part(const struct part *part, struct shard_sizes *sizes)
     sizes->terms += sections[SECTION_TERMS].size + sections[SECTION_RANKS].size +
                     sections[SECTION_ENTRIES].size + sections[SECTION_CODES].size;
     sizes->postings += sections[SECTION_POST].size + sections[SECTION_DIR].size;
-    sizes->positions += sections[SECTION_POS].size;
-    sizes->lengths += sections[SECTION_LENGTHS].size;
-    sizes->live += sections[SECTION_OWNED].size;
+    sizes->positions += sections[SECTION_POS].size + sections[SECTION_TAILS].size;
+    sizes->segment_docs += sections[SECTION_LENGTHS].size + sections[SECTION_OWNED].size;
 }
 
 static uint64_t live_size(const struct live *live)

@@ -73,6 +73,8 @@ struct shard {
     _Atomic bool is_stopping;
     pthread_cond_t wanted; /* something may be due */
     struct err work_error; /* of the last piece of work; code 0: none */
+    struct err failure;    /* of the last piece that failed */
+    uint64_t failure_count;
 
     struct part *parts[OWNER_COUNT]; /* oldest first; the last one is the buffer that is written */
     uint32_t part_count;
@@ -106,8 +108,9 @@ struct shard {
     uint64_t segment_number;                       /* of the last segment made */
     uint64_t generation;                           /* of the last checkpoint begun */
     uint64_t checkpoint_changes, checkpoint_tried; /* change_count of the last one done, begun */
-    uint64_t checkpoint_size;                      /* bytes of its columns */
-    uint64_t dictionary_hash;                      /* of stored fields; 0: there is none */
+    int64_t checkpoint_retry_us; /* the last one failed: not before; 0: it did not */
+    uint64_t checkpoint_size;    /* bytes of its columns */
+    uint64_t dictionary_hash;    /* of stored fields; 0: there is none */
     bool has_tried_dictionary;
     int lock_fd;
     uint64_t tightened_at; /* change_count that windows were narrowed for */

@@ -16,13 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "index/columns_checkpoint.h"
 #include "index/shard_files.h"
 #include "index/shard_work.h"
 
-enum { PUBLISH_WAIT_MS = 1000, PUBLISH_STEP_MS = 50 };
+enum { PUBLISH_WAIT_MS = 1000, PUBLISH_STEP_MS = 50, RETRY_MS = 3000 };
 
 void shard_path(const struct shard *shard, const char *name, uint64_t number,
                 char path[SHARD_PATH_SIZE])
@@ -187,6 +188,20 @@ static int find_end(struct shard *shard, uint64_t *x1, struct err *err)
     return rc;
 }
 
+/* Files of a checkpoint that failed: on a full disk the next try needs their room. Segments stay,
+ * they are in use. */
+static void remove_attempt(struct shard *shard, uint64_t generation)
+{
+    static const char *const names[] = {"state", "columns", "live"};
+    char path[SHARD_PATH_SIZE];
+    unsigned i;
+
+    for (i = 0; i < ARRAY_COUNT(names); i++) {
+        shard_path(shard, names[i], generation, path);
+        (void)dir_remove(path, NULL);
+    }
+}
+
 static int save_all(struct shard *shard, struct manifest *manifest, struct err *err)
 {
     struct part *parts[OWNER_COUNT];
@@ -210,7 +225,9 @@ static int save_all(struct shard *shard, struct manifest *manifest, struct err *
         rc = find_end(shard, &manifest->x1, err);
     if (!rc)
         rc = dir_sync(shard->options.dir, err);
-    if (!rc)
+    if (rc)
+        remove_attempt(shard, generation);
+    else /* if this fails, either manifest may be the one on the disk: both must be whole */
         rc = manifest_write(manifest, shard->options.dir, err);
     return rc;
 }
@@ -242,6 +259,9 @@ int shard_save(struct shard *shard, struct err *err)
         shard->checkpoint_changes = change_count;
         shard_unlock(shard);
     }
+    shard->checkpoint_retry_us = 0;
+    if (rc && rc != ERR_TIMEOUT && rc != ERR_CANCELLED)
+        shard->checkpoint_retry_us = clock_mono_us(clock_system()) + (int64_t)RETRY_MS * MS_US;
     free(manifest);
     return rc;
 }

@@ -476,9 +476,11 @@ static int save_if_due(struct shard *shard, bool *did, struct err *err)
     int rc;
 
     shard_lock(shard);
-    is_due = shard->options.dir && shard->change_count - shard->checkpoint_changes >= limit &&
-             (shard->checkpoint_tried == shard->checkpoint_changes ||
-              shard->change_count - shard->checkpoint_tried >= limit);
+    is_due =
+        shard->options.dir && shard->change_count - shard->checkpoint_changes >= limit &&
+        (shard->checkpoint_tried == shard->checkpoint_changes ||
+         shard->change_count - shard->checkpoint_tried >= limit || shard->checkpoint_retry_us) &&
+        clock_mono_us(clock_system()) >= shard->checkpoint_retry_us;
     shard_unlock(shard);
     if (!is_due)
         return 0;

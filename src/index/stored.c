@@ -19,6 +19,7 @@
 
 #include "base/crc.h"
 #include "base/endian.h"
+#include "base/file_calls.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/pack.h"
@@ -41,6 +42,7 @@ struct file {
     uint32_t record_count, dead_count;
     bool is_given_up;
     _Atomic bool is_dirty; /* flushed, not synced */
+    bool is_suspect;       /* a sync failed: the cache may call clean what the disk has not */
 };
 
 struct stored {
@@ -210,7 +212,7 @@ static int write_at(const struct stored *stored, const struct file *file, uint32
     char path[PATH_SIZE];
 
     while (bytes.size) {
-        ssize_t written = pwrite(file->fd, bytes.data, bytes.size, at);
+        ssize_t written = file_call_pwrite(file->fd, bytes.data, bytes.size, at);
 
         if (written < 0 && errno == EINTR)
             continue;
@@ -250,10 +252,38 @@ int stored_flush(struct stored *stored, struct err *err)
     return stored->tail ? flush_file(stored, stored->tail, err) : 0;
 }
 
+/* Writes what the file has once more, so that a sync has to write it: bytes below its end do not
+ * change any more. Records have sums, so what the cache has lost meanwhile will be noticed. */
+static int write_again(const struct stored *stored, const struct file *file, struct err *err)
+{
+    uint8_t *bytes = mem_alloc(STORED_CHUNK_SIZE);
+    char path[PATH_SIZE];
+    uint32_t at = 0;
+    int rc = 0;
+
+    while (!rc) {
+        ssize_t got = pread(file->fd, bytes, STORED_CHUNK_SIZE, at);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0) {
+            path_of(stored, file->number, path);
+            rc = err_errno(err, "cannot read %s", path);
+        }
+        if (got <= 0)
+            break;
+        rc = write_at(stored, file, at, bytes_make(bytes, (size_t)got), err);
+        at += (uint32_t)got;
+    }
+    free(bytes);
+    return rc;
+}
+
 int stored_sync(struct stored *stored, struct err *err)
 {
     char path[PATH_SIZE];
     uint32_t i;
+    int rc;
 
     for (i = 0; i < STORED_FILE_COUNT_MAX; i++) {
         struct file *file = atomic_load_explicit(&stored->files[i], memory_order_acquire);
@@ -261,10 +291,15 @@ int stored_sync(struct stored *stored, struct err *err)
         if (!file || !atomic_load_explicit(&file->is_dirty, memory_order_acquire))
             continue;
         atomic_store_explicit(&file->is_dirty, false, memory_order_relaxed);
-        if (fdatasync(file->fd)) {
+        rc = file->is_suspect ? write_again(stored, file, err) : 0;
+        if (!rc && file_call_fdatasync(file->fd)) {
             path_of(stored, i, path);
+            rc = err_errno(err, "cannot sync %s", path);
+        }
+        file->is_suspect = rc != 0;
+        if (rc) {
             atomic_store_explicit(&file->is_dirty, true, memory_order_relaxed);
-            return err_errno(err, "cannot sync %s", path);
+            return rc;
         }
     }
     return 0;

@@ -131,6 +131,25 @@ static int segment_over(const char *name, const uint8_t *data, size_t size, bool
     return 0;
 }
 
+/* Advice on whole pages inside of a section; what it says is no promise, so failure is nothing. */
+static void advise(const struct text_segment *segment, enum text_segment_section section,
+                   int advice)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = (uintptr_t)segment->sections[section].data;
+    uintptr_t end = (from + segment->sections[section].size) & ~(page - 1);
+
+    from = (from + page - 1) & ~(page - 1);
+    if (segment->mapped && from < end)
+        (void)madvise((void *)from, end - from, advice);
+}
+
+void text_segment_forget_docs(const struct text_segment *segment)
+{
+    advise(segment, SECTION_OWNED, MADV_DONTNEED);
+    advise(segment, SECTION_LENGTHS, MADV_DONTNEED);
+}
+
 int text_segment_open(const char *path, struct text_segment **segment, struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -156,7 +175,12 @@ int text_segment_open(const char *path, struct text_segment **segment, struct er
     close(fd);
     if (rc)
         return rc;
-    return segment_over(path, data, (size_t)status.st_size, true, false, segment, err);
+    rc = segment_over(path, data, (size_t)status.st_size, true, false, segment, err);
+    if (!rc) { /* one document's positions are read alone */
+        advise(*segment, SECTION_POS, MADV_RANDOM);
+        advise(*segment, SECTION_TAILS, MADV_RANDOM);
+    }
+    return rc;
 }
 
 int text_segment_from_image(const char *name, uint8_t *image, size_t size, bool trusted,

@@ -35,6 +35,7 @@ enum {
 enum text_segment_section {
     SECTION_POST,
     SECTION_POS,
+    SECTION_TAILS,
     SECTION_DIR,
     SECTION_CODES,
     SECTION_TERMS,
@@ -82,6 +83,9 @@ int text_segment_open(const char *path, struct text_segment **segment, struct er
 int text_segment_from_image(const char *name, uint8_t *image, size_t size, bool trusted,
                             struct text_segment **segment, struct err *err);
 void text_segment_close(struct text_segment *segment);
+
+/* Tells the system that the documents' ids and lengths, read at the start, are not needed soon. */
+void text_segment_forget_docs(const struct text_segment *segment);
 
 /* Writes an image as a file, whole or not at all, durable on return. */
 int text_segment_save(const struct text_segment *segment, const char *path, struct err *err);

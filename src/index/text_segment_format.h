@@ -4,7 +4,8 @@
  *
  *     header   320 bytes: magic, format, places, counts, section table, XXH3-64 of all before it
  *     POST     blocks and short lists, in the order of terms
- *     POS      positions and forms of the blocks
+ *     POS      positions and forms of the blocks, and of the rests of long lists
+ *     TAILS    positions and forms of short lists: apart, for they are rarely asked for
  *     DIR      16 bytes a block of 256 postings, and one for the rest of a long list
  *     CODES    u32 a code: the four term frequencies it stands for, a byte each
  *     TERMS    bitmap of the term ids present, from 0
@@ -25,9 +26,13 @@
  * block    POS offset / 8 u32 | ids | codes, patched | zeros to 8
  *          ids: gaps - 1 packed wide or narrow, or 64-bit words from that of the id after the
  *          block before
- * list     a short list: bounds of four fields u8; then, as for the rest of a long one:
- *          size varint | gaps - 1, groups | codes, varints | occurrences: varint of (position -
- *          the one before in the field) << 2 | form, where 3 says that form - 3 follows
+ * list     a short one, or the rest of a long one: id width 6 bits, code width 6, fields 4 |
+ *          bounds of those fields u8 | offset of its occurrences, varint | bits: gaps - 1, codes |
+ *          The rest of a long list has no bounds, they are in DIR, and its occurrences are in POS.
+ *          Those of a short list are in TAILS; of less than SHORT_APART_MIN postings they follow
+ *          here, and there is no offset.
+ * occurrences of a list: position width 6 bits, form width 6, 0 4 | bits: distances from the
+ *          position before in the field, forms
  * POS      size u32 | position width u8, exceptions u24 | form width u8, exceptions u24 |
  *          position bits | form bits | position exceptions | form exceptions | zeros to 8
  *
@@ -47,7 +52,7 @@ static const uint8_t segment_magic[8] = {'T', 'O', 'R', 'G', 'P', 'S', 'T', '1'}
 #define SEGMENT_SHORT (UINT64_C(1) << 62)
 
 enum {
-    SEGMENT_FORMAT = 1,
+    SEGMENT_FORMAT = 2,
     SEGMENT_HEADER_SIZE = 320,
     SEGMENT_FOOTER_SIZE = 24,
     SEGMENT_CHUNK_SIZE = 64 << 10,
@@ -63,6 +68,10 @@ enum {
     POS_HEAD_SIZE = 12,
     BLOCK_HEAD_SIZE = 4,
     SHORT_COUNT_SHIFT = 54,
+    SHORT_APART_MIN = 8, /* below, an offset is as long as what it leads to */
+    LIST_HEAD_SIZE = 2,
+    LIST_WIDTH_BITS = 6,
+    LIST_FIELDS_SHIFT = 12,
     LONG_COUNT_SHIFT = 32,
     BITS_WORDS_MAX = 4 * 33, /* more and packing is smaller at any width */
 

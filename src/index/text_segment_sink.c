@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/file_calls.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -71,7 +72,7 @@ static void put_sum(struct sink *sink, struct bytes chunk)
 static void write_at(struct sink *sink, struct bytes bytes, uint64_t offset)
 {
     while (bytes.size && !sink->failed) {
-        ssize_t written = pwrite(sink->fd, bytes.data, bytes.size, (off_t)offset);
+        ssize_t written = file_call_pwrite(sink->fd, bytes.data, bytes.size, offset);
 
         if (written < 0 && errno == EINTR)
             continue;
@@ -178,9 +179,9 @@ static void finish_file(struct sink *sink, const uint8_t *header)
     put_footer(sink, &end);
     write_at(sink, buf_bytes(&end), sink->size);
     buf_release(&end);
-    if (!sink->failed && fsync(sink->fd))
+    if (!sink->failed && file_call_fsync(sink->fd))
         fail(sink, err_errno(&sink->err, "fsync %s", sink->temporary));
-    if (!sink->failed && rename(sink->temporary, sink->path))
+    if (!sink->failed && file_call_rename(sink->temporary, sink->path))
         fail(sink, err_errno(&sink->err, "rename %s", sink->temporary));
     if (!sink->failed) {
         char *slash = strrchr(sink->temporary, '/');
@@ -190,6 +191,8 @@ static void finish_file(struct sink *sink, const uint8_t *header)
         if (slash)
             slash[slash == sink->temporary] = 0;
         fail(sink, dir_sync(slash ? sink->temporary : ".", &sink->err));
+        if (sink->failed)
+            unlink(sink->path); /* nobody will name it */
     }
 }
 
@@ -240,8 +243,11 @@ void spill_release(struct spill *spill)
 
 static void spill_flush(struct spill *spill)
 {
-    if (!spill->failed)
+    if (!spill->failed) {
         spill->failed = file_write_all(spill->fd, buf_bytes(&spill->waiting), &spill->err);
+        if (spill->failed)
+            err_wrap(&spill->err, "%s.pos.tmp", spill->beside);
+    }
     buf_reset(&spill->waiting);
 }
 

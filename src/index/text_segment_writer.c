@@ -19,7 +19,7 @@ struct text_segment_writer {
     struct docset docs;
     struct codes codes;
     struct sink sink; /* POST first, then the other sections */
-    struct spill pos;
+    struct spill pos, tails;
     uint64_t post_size;
     struct buf dir;
     struct buf terms; /* u64 words */
@@ -57,6 +57,7 @@ struct text_segment_writer *text_segment_writer_new(const struct text_segment_in
     writer->norms = norms;
     sink_init(&writer->sink, path);
     spill_init(&writer->pos, writer->sink.path);
+    spill_init(&writer->tails, writer->sink.path);
     sink_put(&writer->sink, bytes_make((uint8_t[SEGMENT_HEADER_SIZE]){0}, SEGMENT_HEADER_SIZE));
     buf_init(&writer->dir, SEGMENT_SIZE_MAX);
     buf_init(&writer->terms, SEGMENT_SIZE_MAX);
@@ -75,6 +76,7 @@ void text_segment_writer_free(struct text_segment_writer *writer)
     docset_release(&writer->docs);
     codes_release(&writer->codes);
     spill_release(&writer->pos);
+    spill_release(&writer->tails);
     sink_release(&writer->sink);
     buf_release(&writer->dir);
     buf_release(&writer->terms);
@@ -135,30 +137,52 @@ static void round_bounds(const struct text_segment_writer *writer,
         bounds[field] = text_segment_bound_round_up(writer->bounds[field]);
 }
 
-/* size | ids | codes | occurrences, into scratch. */
-static void put_list(struct text_segment_writer *writer)
+/* Positions and forms of a list. */
+static void put_list_occurrences(const struct text_segment_writer *writer, struct buf *out)
 {
-    size_t size_max = (writer->size + 2ULL * writer->occurrence_count) * VARINT_SIZE_MAX;
-    uint32_t gaps[BLOCK_SIZE], i;
-    uint8_t *from, *at;
+    unsigned position_width = pack_width(writer->positions, writer->occurrence_count);
+    unsigned form_width = pack_width(writer->forms, writer->occurrence_count);
+    struct bit_writer bits = {.out = out};
+    uint8_t head[LIST_HEAD_SIZE];
+
+    put_le16(head, (uint16_t)(position_width | form_width << LIST_WIDTH_BITS));
+    buf_put_raw(out, head, sizeof(head));
+    bits_put(&bits, writer->positions, writer->occurrence_count, position_width);
+    bits_put(&bits, writer->forms, writer->occurrence_count, form_width);
+    bits_end(&bits);
+}
+
+/* A short list or the rest of a long one, into scratch. apart: where its occurrences go; NULL:
+ * they follow. */
+static void put_list(struct text_segment_writer *writer, const uint8_t bounds[SEGMENT_FIELD_COUNT],
+                     struct spill *apart)
+{
+    struct bit_writer bits = {.out = &writer->scratch};
+    unsigned code_width = pack_width(writer->block_codes, writer->size), fields = 0, field;
+    uint32_t gaps[BLOCK_SIZE];
+    uint8_t head[LIST_HEAD_SIZE];
 
     gaps_of(writer, gaps);
-    buf_reset(&writer->list);
-    pack_groups(&writer->list, gaps, writer->size);
-    from = at = buf_reserve(&writer->list, size_max);
-    assert(at); /* a list is of 255 postings at most: far below the limit */
-    for (i = 0; i < writer->size; i++)
-        at += varint_encode(writer->block_codes[i], at);
-    for (i = 0; i < writer->occurrence_count; i++) {
-        uint32_t form = writer->forms[i];
-
-        at += varint_encode((uint64_t)writer->positions[i] << 2 | (form < 3 ? form : 3), at);
-        if (form >= 3)
-            at += varint_encode(form - 3, at);
+    for (field = 0; field < SEGMENT_FIELD_COUNT; field++)
+        fields |= (unsigned)(bounds[field] != 0) << field;
+    put_le16(head, (uint16_t)(pack_width(gaps, writer->size) | code_width << LIST_WIDTH_BITS |
+                              fields << LIST_FIELDS_SHIFT));
+    buf_put_raw(&writer->scratch, head, sizeof(head));
+    for (field = 0; field < SEGMENT_FIELD_COUNT; field++) {
+        if (bounds[field])
+            buf_put_byte(&writer->scratch, bounds[field]);
     }
-    buf_advance(&writer->list, (size_t)(at - from));
-    varint_put(&writer->scratch, writer->list.size);
-    buf_put(&writer->scratch, buf_bytes(&writer->list));
+    if (apart) {
+        varint_put(&writer->scratch, apart->size);
+        buf_reset(&writer->list);
+        put_list_occurrences(writer, &writer->list);
+        spill_put(apart, buf_bytes(&writer->list));
+    }
+    bits_put(&bits, gaps, writer->size, pack_width(gaps, writer->size));
+    bits_put(&bits, writer->block_codes, writer->size, code_width);
+    bits_end(&bits);
+    if (!apart)
+        put_list_occurrences(writer, &writer->scratch);
 }
 
 static void put_positions(struct text_segment_writer *writer, uint8_t *pos_offset)
@@ -166,6 +190,9 @@ static void put_positions(struct text_segment_writer *writer, uint8_t *pos_offse
     struct stream_form position_form, form_form;
     uint8_t head[POS_HEAD_SIZE];
 
+    buf_reset(&writer->scratch);
+    put_zeros(&writer->scratch, writer->pos.size, 8); /* behind the rest of a list */
+    spill_put(&writer->pos, buf_bytes(&writer->scratch));
     put_le32(pos_offset, (uint32_t)(writer->pos.size / 8));
     buf_reset(&writer->scratch);
     buf_reset(&writer->exceptions);
@@ -220,6 +247,7 @@ static void start_block(struct text_segment_writer *writer)
 /* A block of 256, or the rest of a long list. */
 static void end_block(struct text_segment_writer *writer)
 {
+    static const uint8_t no_bounds[SEGMENT_FIELD_COUNT];
     uint8_t dir[DIR_ENTRY_SIZE] = {0}, pos_offset[BLOCK_HEAD_SIZE] = {0};
     docid last = writer->ids[writer->size - 1];
     struct patched_form form;
@@ -239,7 +267,7 @@ static void end_block(struct text_segment_writer *writer)
         dir[10] = form.exceptions;
     } else {
         dir[8] = BLOCK_REST << 6;
-        put_list(writer);
+        put_list(writer, no_bounds, &writer->pos);
     }
     put_post(writer, buf_bytes(&writer->scratch));
     buf_put_raw(&writer->dir, dir, sizeof(dir));
@@ -267,8 +295,7 @@ static uint64_t short_entry(struct text_segment_writer *writer)
 
     round_bounds(writer, bounds);
     buf_reset(&writer->scratch);
-    buf_put_raw(&writer->scratch, bounds, sizeof(bounds));
-    put_list(writer);
+    put_list(writer, bounds, writer->size < SHORT_APART_MIN ? NULL : &writer->tails);
     put_post(writer, buf_bytes(&writer->scratch));
     return entry;
 }
@@ -526,6 +553,9 @@ int text_segment_writer_finish(struct text_segment_writer *writer, struct text_s
     put_section(writer, SECTION_POS, BYTES_EMPTY);
     writer->sections[SECTION_POS][1] = writer->pos.size;
     spill_move(&writer->pos, &writer->sink);
+    put_section(writer, SECTION_TAILS, BYTES_EMPTY);
+    writer->sections[SECTION_TAILS][1] = writer->tails.size;
+    spill_move(&writer->tails, &writer->sink);
     put_section(writer, SECTION_DIR, buf_bytes(&writer->dir));
     put_section(writer, SECTION_CODES, codes_table(&writer->codes, &writer->scratch));
     put_section(writer, SECTION_TERMS, buf_bytes(&writer->terms));
@@ -537,7 +567,7 @@ int text_segment_writer_finish(struct text_segment_writer *writer, struct text_s
     if (rc)
         return rc;
     if (writer->post_size > SEGMENT_SIZE_MAX || writer->pos.size > SEGMENT_SIZE_MAX ||
-        buf_failed(&writer->dir))
+        writer->tails.size > SEGMENT_SIZE_MAX || buf_failed(&writer->dir))
         return err_set(err, ERR_LIMIT,
                        "a segment passes TEXT_SEGMENT_SIZE_MB_MAX, %d MB: make "
                        "its id range smaller",

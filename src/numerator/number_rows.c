@@ -150,7 +150,7 @@ int slot_rows_find(struct store_tx *tx, const struct number_place *place, const 
     for (uint32_t done = 0; rc == 0 && done < count; done += taken) {
         int size_no = 0;
 
-        while (find_sizes[size_no] < count - done && size_no < FIND_SIZE_COUNT - 1)
+        while (size_no < FIND_SIZE_COUNT - 1 && find_sizes[size_no] < count - done)
             size_no++;
         taken = count - done < find_sizes[size_no] ? count - done : find_sizes[size_no];
         for (uint32_t i = 0; i < find_sizes[size_no]; i++)

@@ -155,8 +155,8 @@ int stage_list(struct stage *stage, bool *ended, struct err *err)
     *ended = count == 0;
     if (!rc && count && stage->sort.uses_score)
         rc = text_plan_score_ids(stage->text, ids, count, scores, err);
-    for (i = 0; i < 1 && i < stage->fixed_count && !rc; i++)
-        conjunct_prefetch(stage->fixed[i], ids, count);
+    if (!rc && stage->fixed_count)
+        conjunct_prefetch(stage->fixed[0], ids, count);
     for (i = 0; i < count && !rc; i += listed.count) {
         listed.window = window_of(ids[i]);
         listed.scores = stage->sort.uses_score ? scores + i : NULL;

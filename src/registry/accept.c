@@ -55,7 +55,7 @@ static uint32_t next_number(const struct client_view *client, const struct new_f
                             int64_t epoch)
 {
     const struct epoch_view *view = client_epoch(client, epoch);
-    uint32_t number = view->field_count + 1;
+    uint32_t number = 1 + (view->field_count ? view->fields[view->field_count - 1].number : 0);
 
     for (uint32_t i = 0; i < grown->count; i++)
         number += grown->list[i].epoch == epoch;
@@ -307,6 +307,7 @@ int accept_documents(struct store_tx *tx, void *arg, struct err *err)
     run.keys = arena_array(run.arena, acceptance->count, sizeof(*run.keys));
     run.key_of = arena_array(run.arena, acceptance->count, sizeof(*run.key_of));
     rc = client_confirm(tx, acceptance->client, err);
+    acceptance->is_outrun = rc == ERR_CONFLICT;
     if (!rc)
         rc = load_keys(tx, &run, err);
     if (!rc) {

@@ -38,17 +38,18 @@ struct acceptance {
     struct candidate **list; /* undecided, in order */
     size_t count;            /* at most DOCUMENT_BATCH_COUNT_MAX */
     bool has_grown;          /* the schema: views are old now */
+    bool is_outrun;          /* the client has changed: they are to be checked anew */
 };
 
-/* A transaction on struct acceptance. ERR_CONFLICT: the client has changed, check them anew. Those
+/* A transaction on struct acceptance. ERR_CONFLICT with is_outrun: the client has changed. Those
  * with a resolved_epoch are left undecided, to be checked with it. */
 int accept_documents(struct store_tx *tx, void *arg, struct err *err);
 
 /* Adds the field, with its number, to the schema of its epoch. */
 int schema_insert(struct store_tx *tx, int64_t client_id, const struct new_field *field,
                   struct arena *arena, struct err *err);
-/* Inside a transaction that confirmed the client: adds those that are not there yet, to later epochs
- * too, and counts its state up before the first: of two that grow it at once one is then run
+/* Inside a transaction that confirmed the client: adds those that are not there yet, to later
+ * epochs too, and counts its state up before the first: of two that grow it at once one is then run
  * again, and finds it changed. */
 int schema_grow(struct store_tx *tx, const struct client_view *client,
                 const struct new_fields *fields, struct new_fields *grown, struct arena *arena,

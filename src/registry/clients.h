@@ -61,6 +61,9 @@ struct client_view {
 
 const struct epoch_view *client_epoch(const struct client_view *client, int64_t epoch);
 const struct epoch_field *epoch_find_field(const struct epoch_view *epoch, struct bytes name);
+/* Gives the epoch these fields, in order of numbers, and its table of names; both are borrowed. */
+void epoch_set_fields(struct epoch_view *epoch, const struct epoch_field *fields, uint32_t count,
+                      struct arena *arena);
 /* As the index wants it (index/schema.h); its name is borrowed. */
 struct field epoch_field_of_index(const struct epoch_field *field);
 

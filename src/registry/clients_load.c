@@ -42,15 +42,18 @@ const struct epoch_field *epoch_find_field(const struct epoch_view *epoch, struc
     return NULL;
 }
 
-void epoch_make_slots(struct epoch_view *epoch, struct arena *arena)
+void epoch_set_fields(struct epoch_view *epoch, const struct epoch_field *fields, uint32_t count,
+                      struct arena *arena)
 {
-    uint32_t count = 4;
+    uint32_t slot_count = 4;
     uint16_t *slots;
 
-    while (count < 2 * epoch->field_count)
-        count *= 2;
-    slots = arena_array(arena, count, sizeof(*slots));
-    epoch->slot_mask = count - 1;
+    epoch->fields = fields;
+    epoch->field_count = count;
+    while (slot_count < 2 * count)
+        slot_count *= 2;
+    slots = arena_array(arena, slot_count, sizeof(*slots));
+    epoch->slot_mask = slot_count - 1;
     for (uint32_t i = 0; i < epoch->field_count; i++) {
         uint32_t at = (uint32_t)hash64(bytes_of(epoch->fields[i].name)) & epoch->slot_mask;
 
@@ -153,8 +156,7 @@ static int load_fields(struct store_tx *tx, struct held_view *view, struct epoch
             arena_array(view->arena, epoch->field_count + 1, sizeof(*fields));
 
         memcpy(fields, loading.fields, epoch->field_count * sizeof(*fields));
-        epoch->fields = fields;
-        epoch_make_slots(epoch, view->arena);
+        epoch_set_fields(epoch, fields, epoch->field_count, view->arena);
     }
     free(loading.fields);
     return rc;

@@ -25,7 +25,4 @@ struct client_loading {
 int client_load(struct store_tx *tx, void *arg, struct err *err);
 void held_view_free(struct held_view *view); /* NULL is fine */
 
-/* The table of names, of an epoch whose fields are there. */
-void epoch_make_slots(struct epoch_view *epoch, struct arena *arena);
-
 #endif

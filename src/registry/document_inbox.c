@@ -124,23 +124,27 @@ static int bury_document(struct document_inbox *self, const struct run *run, siz
                 run->sources[place], arena);
 }
 
+static Torg__V1__Verdict *refusal(const char *why, struct arena *arena)
+{
+    Torg__V1__Verdict *verdict =
+        (Torg__V1__Verdict *)message_new(&torg__v1__verdict__descriptor, arena);
+
+    verdict->kind = TORG__V1__VERDICT__KIND__INVALID;
+    verdict->reasons = arena_array(arena, 1, sizeof(Torg__V1__Reason *));
+    verdict->reasons[0] = (Torg__V1__Reason *)message_new(&torg__v1__reason__descriptor, arena);
+    verdict->reasons[verdict->n_reasons++]->text = arena_strdup(arena, why);
+    return verdict;
+}
+
 static int bury_record(struct document_inbox *self, const struct topic_message *message,
                        const char *why, struct arena *arena)
 {
     Torg__V1__DeadDocument *dead =
         (Torg__V1__DeadDocument *)message_new(&torg__v1__dead_document__descriptor, arena);
-    Torg__V1__Verdict *verdict =
-        (Torg__V1__Verdict *)message_new(&torg__v1__verdict__descriptor, arena);
-    Torg__V1__Reason *reason =
-        (Torg__V1__Reason *)message_new(&torg__v1__reason__descriptor, arena);
 
     log_warn("a record of documents cannot be taken", LOG_INT("partition", message->partition),
              LOG_INT("offset", message->offset), LOG_TEXT("error", why));
-    reason->text = arena_strdup(arena, why);
-    verdict->kind = TORG__V1__VERDICT__KIND__INVALID;
-    verdict->reasons = arena_array(arena, 1, sizeof(Torg__V1__Reason *));
-    verdict->reasons[verdict->n_reasons++] = reason;
-    dead->verdict = verdict;
+    dead->verdict = refusal(why, arena);
     dead->record.data = (uint8_t *)message->value.data;
     dead->record.len = message->value.size;
     return bury(self, DOCUMENT_DEAD_TOPIC, dead, message, arena);
@@ -170,6 +174,25 @@ static int settle_verdicts(struct document_inbox *self, struct run *run,
     return rc;
 }
 
+/* The whole run is refused: its client cannot be made. It must not stand in the way of others. */
+static int bury_run(struct document_inbox *self, struct run *run, const char *why,
+                    struct arena *arena)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < run->count && !rc; i++) {
+        Torg__V1__DeadDocument *dead =
+            (Torg__V1__DeadDocument *)message_new(&torg__v1__dead_document__descriptor, arena);
+
+        dead->client = (char *)run->client;
+        dead->document = run->documents[i];
+        dead->verdict = refusal(why, arena);
+        rc = bury(self, DOCUMENT_DEAD_TOPIC, dead, run->sources[i], arena);
+    }
+    run->count = 0;
+    return rc;
+}
+
 /* Until every document of the run is decided on. ERR_CANCELLED: it is time to stop. */
 static int settle(struct document_inbox *self, struct run *run, struct arena *arena)
 {
@@ -181,10 +204,8 @@ static int settle(struct document_inbox *self, struct run *run, struct arena *ar
 
         rc = receiver_put(self->receiver, run->client, run->lane, run->documents, run->count, arena,
                           &verdicts, &err);
-        if (!rc)
-            rc = settle_verdicts(self, run, verdicts, arena);
-        else
-            rc = may_try_again(self, run->client, &err) ? 0 : ERR_CANCELLED;
+        rc =
+            rc ? bury_run(self, run, err.text, arena) : settle_verdicts(self, run, verdicts, arena);
         if (!rc && run->count) {
             err_set(&err, ERR_UNAVAILABLE, "the store did not answer");
             rc = may_try_again(self, run->client, &err) ? 0 : ERR_CANCELLED;

@@ -26,9 +26,7 @@ static void fill_view(struct epoch_proposal *proposal, struct arena *arena)
         proposal->fields.list[i].field.number = i + 1;
         fields[i] = proposal->fields.list[i].field;
     }
-    proposal->view.fields = fields;
-    proposal->view.field_count = proposal->fields.count;
-    epoch_make_slots(&proposal->view, arena);
+    epoch_set_fields(&proposal->view, fields, proposal->fields.count, arena);
 }
 
 int epoch_propose(const struct client_view *client, Torg__V1__SchemaField *const *changes,

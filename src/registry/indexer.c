@@ -232,10 +232,14 @@ static int run_commit(struct commit *commit, struct err *err)
 int indexer_settle(struct indexer *indexer, struct err *err)
 {
     struct commit commit = {.indexer = indexer, .now_us = clock_wall_us(indexer->base->clock)};
+    int rc;
 
     if (!indexer->is_claimed || !indexer->pending.element_count)
         return 0;
-    return run_commit(&commit, err);
+    rc = run_commit(&commit, err);
+    if (rc) /* it may have been committed all the same: the next round asks the store */
+        indexer->is_claimed = false;
+    return rc;
 }
 
 static int claim_tx(struct store_tx *tx, void *arg, struct err *err)

@@ -128,6 +128,7 @@ static void run_group(struct intake *intake, struct waiter *group, size_t count)
     for (struct waiter *one = group; one; one = one->next) {
         one->rc = rc;
         one->err = err;
+        one->acceptance->is_outrun = all.is_outrun;
         if (rc && !is_of_store(rc))
             run_alone(intake, one);
     }

@@ -46,6 +46,8 @@ static int pack(struct batch *batch, const struct client_view *client, struct ca
         return 0;
     rc = row_pack(batch->receiver->dictionaries, client->id, candidate->document, batch->arena,
                   &candidate->row, err);
+    if (!client->id)
+        candidate->row.packed = BYTES_EMPTY; /* once more when there is a client */
     if (candidate->row.status == ROW_TOMBSTONE)
         candidate->row.expires_us =
             clock_wall_us(batch->receiver->clock) + batch->receiver->tombstone_life_us;
@@ -56,6 +58,23 @@ static void decide(struct candidate *candidate, Torg__V1__Verdict__Kind kind)
 {
     candidate->is_decided = true;
     candidate->kind = kind;
+}
+
+/* A field that would join an epoch would join those that began after it, too (schema_grow). */
+static void expect_field(struct batch *batch, const struct client_view *client,
+                         const struct new_field *field, struct new_fields *before)
+{
+    struct bytes name = bytes_of(field->field.name);
+
+    for (uint32_t i = 0; i < client->epoch_count; i++) {
+        const struct epoch_view *epoch = &client->epochs[i];
+        struct new_field expected = *field;
+
+        expected.epoch = epoch->epoch;
+        if (epoch->epoch >= field->epoch && !epoch_find_field(epoch, name) &&
+            !new_fields_find(before, epoch->epoch, name, field->hash))
+            new_fields_add(before, &expected, batch->arena);
+    }
 }
 
 /* False: it has to wait for those before it. */
@@ -89,12 +108,8 @@ static bool check(struct batch *batch, const struct client_view *client,
     } else {
         candidate->checked_epoch = check.epoch->epoch;
         candidate->added = check.added;
-        for (uint32_t i = 0; i < check.added.count; i++) {
-            const struct new_field *field = &check.added.list[i];
-
-            if (!new_fields_find(before, field->epoch, bytes_of(field->field.name), field->hash))
-                new_fields_add(before, field, batch->arena);
-        }
+        for (uint32_t i = 0; i < check.added.count; i++)
+            expect_field(batch, client, &check.added.list[i], before);
         batch->round[batch->round_count++] = candidate;
     }
     return true;
@@ -201,8 +216,9 @@ static int run_round(struct batch *batch, bool fresh, bool *has_grown, bool *is_
         batch->round[i]->is_decided = false; /* what a run that was rolled back has said */
     for (size_t i = 0; i < batch->round_count && !rc; i++)
         batch->has_accepted = batch->has_accepted || batch->round[i]->idx;
-    batch->client_id = client ? client->id : 0;
-    *is_outrun = rc == ERR_CONFLICT;
+    if (client)
+        batch->client_id = client->id;
+    *is_outrun = rc == ERR_CONFLICT && acceptance.is_outrun;
     client_unref(client);
     return *is_outrun ? 0 : rc;
 }

@@ -14,7 +14,7 @@ int row_pack(struct dictionaries *dictionaries, int64_t client_id,
              struct err *err)
 {
     Torg__V1__RawDocument body = TORG__V1__RAW_DOCUMENT__INIT;
-    struct dictionary_choice choice = dictionaries_choose(dictionaries, client_id);
+    struct dictionary_choice choice = {0};
     struct buf wire = BUF_INIT(DOCUMENT_SIZE_MAX);
     struct buf packed = BUF_INIT(2 * DOCUMENT_SIZE_MAX);
     int rc = 0;
@@ -28,6 +28,8 @@ int row_pack(struct dictionaries *dictionaries, int64_t client_id,
         rc = err_set(err, ERR_LIMIT, "the document is larger than %d KB", DOCUMENT_SIZE_MAX >> 10);
         goto out;
     }
+    if (client_id)
+        choice = dictionaries_choose(dictionaries, client_id);
     row->content = (int64_t)hash64_seeded(buf_bytes(&wire), (uint64_t)row->expires_us);
     row->dictionary = choice.number;
     pack_put_with(&packed, buf_bytes(&wire), DOCUMENT_PACK_SIZE_MIN, choice.dictionary);
@@ -46,7 +48,7 @@ int row_unpack(struct dictionaries *dictionaries, int64_t client_id, const struc
 {
     const struct pack_dictionary *dictionary;
     ProtobufCMessage *message;
-    struct bytes wire;
+    struct bytes wire = BYTES_EMPTY;
     int rc = dictionaries_find(dictionaries, client_id, row->dictionary, &dictionary, err);
 
     if (!rc)

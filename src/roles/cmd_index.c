@@ -16,7 +16,7 @@ struct size_line {
     bool resident; /* in memory, or mapped and used by every query */
 };
 
-enum { SIZE_LINE_COUNT = 13 };
+enum { SIZE_LINE_COUNT = 14 };
 
 static void list_sizes(const struct shard_sizes *sizes, struct size_line lines[SIZE_LINE_COUNT])
 {
@@ -33,6 +33,7 @@ static void list_sizes(const struct shard_sizes *sizes, struct size_line lines[S
         {"sets", sizes->sets, true},
         {"lexicon", sizes->lexicon, true},
         {"stored_offsets", sizes->stored_offsets, true},
+        {"segment_docs", sizes->segment_docs, false},
         {"stored", sizes->stored, false},
     };
     unsigned i;

@@ -29,6 +29,7 @@ struct searching {
     struct gather_ask *asks;          /* by shard */
     Torg__V1__LaneFreshness ***waits; /* by shard */
     size_t *wait_counts;
+    bool has_waits;
     struct stage_state {
         uint64_t hash;
         const Torg__V1__SearchCursor *mark; /* NULL: the first page */
@@ -158,6 +159,7 @@ static int read_tokens(struct searching *searching, char *const *tokens, size_t 
     searching->waits = arena_array(searching->arena, shard_count, sizeof(searching->waits[0]));
     searching->wait_counts =
         arena_array(searching->arena, shard_count, sizeof(searching->wait_counts[0]));
+    searching->has_waits = count > 0;
     if (count > SEARCHER_WAIT_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "wait: %zu tokens, at most %d are waited for", count,
                        SEARCHER_WAIT_COUNT_MAX);
@@ -268,6 +270,8 @@ static int none_answered(const struct searching *searching, struct err *err)
     for (uint32_t i = 0; i < searching->client->shard_count; i++)
         if (searching->asks[i].err.code) {
             *err = searching->asks[i].err;
+            if (err->code == ERR_NOT_FOUND) /* by another searcher, whose map is another */
+                err->code = ERR_UNAVAILABLE;
             return err->code;
         }
     return err_set(err, ERR_UNAVAILABLE, "no shard has answered");
@@ -309,7 +313,7 @@ static int count_words(struct searching *searching, struct err *err)
     for (uint32_t i = 0; i < searching->client->shard_count; i++)
         if (searching->asks[i].request)
             make_request(searching, i, false);
-    if (!searching->wait_counts[0] && searching->client->shard_count > 1)
+    if (!searching->has_waits) /* a shard that hangs must leave time to ask the others */
         deadline_us = now_us + (deadline_us - now_us) / WORDS_SHARE;
     gather(&searching->front->gatherer, GATHER_WORDS, searching->epoch, searching->asks,
            searching->client->shard_count, deadline_us, searching->arena);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "spell/distance.h"
 #include "spell/keyboard.h"
 #include "spell/transliteration.h"
@@ -21,7 +22,8 @@
 #define COST_SIGN 1.2F   /* of each sign of a run that is no word in its own script */
 #define COST_LAYOUT 2.0F
 #define COST_SCRIPT 3.2F
-#define COST_BLANK 2.0F /* left out */
+#define COST_BLANK 2.0F    /* left out */
+#define COST_PARTICLE 1.2F /* less for a blank beside a particle */
 #define COST_BLANK_TYPED 2.6F
 #define COST_HYPHEN_BLANK 0.3F /* a blank for a hyphen */
 #define COST_HELD 0.6F         /* a letter held down */
@@ -234,12 +236,37 @@ static wordid part_of(const struct candidate_maker *maker, const uint8_t *letter
     return id;
 }
 
+/* The Russian particles не, бы, же, ли stand apart, which is what people get wrong most. */
+static bool is_particle(const uint8_t *letters, size_t size, bool is_first)
+{
+    static const uint8_t particles[][2] = {
+        {LETTER_CYRILLIC + 13, LETTER_CYRILLIC + 5}, /* не */
+        {LETTER_CYRILLIC + 1, LETTER_CYRILLIC + 27}, /* бы */
+        {LETTER_CYRILLIC + 6, LETTER_CYRILLIC + 5},  /* же */
+        {LETTER_CYRILLIC + 11, LETTER_CYRILLIC + 8}, /* ли */
+    };
+
+    for (size_t i = is_first ? 0 : 1; i < (is_first ? 1 : ARRAY_COUNT(particles)); i++) {
+        if (size == 2 && memcmp(letters, particles[i], 2) == 0)
+            return true;
+    }
+    return false;
+}
+
+static float blank_cost(const struct letters *typed, size_t first_size)
+{
+    if (is_particle(typed->at, first_size, true) ||
+        is_particle(typed->at + first_size, typed->size - first_size, false))
+        return COST_BLANK - COST_PARTICLE;
+    return COST_BLANK;
+}
+
 static void offer_split(const struct candidate_maker *maker, const struct letters *typed,
                         float error, struct candidates *candidates)
 {
     for (uint8_t size = 1; size < typed->size; size++) {
         struct candidate candidate = {
-            .error = error + COST_BLANK, .reason = SPELL_SPLIT, .span = 1};
+            .error = error + blank_cost(typed, size), .reason = SPELL_SPLIT, .span = 1};
 
         candidate.first = part_of(maker, typed->at, size, &candidate.first_cost);
         if (candidate.first == WORDID_NONE)

@@ -6,5 +6,5 @@ extern const uint8_t spell_base_data[], spell_base_end[];
 
 struct bytes spell_base(void)
 {
-    return bytes_make(spell_base_data, (size_t)(spell_base_end - spell_base_data));
+    return bytes_make(spell_base_data, (uintptr_t)spell_base_end - (uintptr_t)spell_base_data);
 }

@@ -61,7 +61,7 @@ static inline void letters_add(struct letters *letters, uint8_t letter)
         letters->at[letters->size++] = letter;
 }
 
-/* For tables and tests: the letters of a folded word, 0xFF in it becomes size 0. */
+/* For tables and tests: the letters of a word that is folded already; size 0 if it is not one. */
 struct letters letters_of(const char *text);
 
 #endif

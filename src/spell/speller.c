@@ -14,6 +14,8 @@
 
 #define SURE 0.95F /* a correction this likely is made though the text as it stands finds more */
 
+enum { RECLAIM_INTERVAL = 256 }; /* texts; what was outgrown may be tens of megabytes */
+
 struct speller {
     struct epoch *epoch; /* owned, as all below */
     struct words *words;
@@ -22,6 +24,7 @@ struct speller {
     struct shape *shape;
     char *snapshot_path; /* NULL: nothing is kept */
     bool is_fresh;
+    uint64_t learnt_count; /* texts; the writer's */
     _Atomic uint64_t refused_count;
 };
 
@@ -111,6 +114,8 @@ int speller_learn(struct speller *speller, struct bytes text, struct err *err)
         before = id;
     }
     deletes_add(speller->deletes);
+    if (++speller->learnt_count % RECLAIM_INTERVAL == 0)
+        epoch_reclaim(speller->epoch);
     return 0;
 }
 

@@ -54,7 +54,7 @@ enum spell_reason {
 struct spell_change {
     struct bytes original, corrected;
     enum spell_reason reason;
-    float confidence; /* 0.5 … 1: how likely it is right */
+    float confidence; /* 0 … 1: how likely it is right, after what stands before it */
 };
 
 struct spell_result {

@@ -81,6 +81,7 @@ bool index_place_open(struct index_place *place, bool on_servers, uint32_t shard
                                         .clock = &place->clock.base,
                                         .clients = clients_new(place->store, &place->clock.base),
                                         .dictionaries = dictionaries_new(place->store),
+                                        .intake = intake_new(place->store),
                                         .shard_count = shard_count,
                                         .tombstone_life_us = INT64_C(30) * 86400 * SECOND_US};
     place->base =
@@ -98,6 +99,7 @@ bool index_place_open(struct index_place *place, bool on_servers, uint32_t shard
 
 void index_place_close(struct index_place *place)
 {
+    intake_free(place->receiver.intake);
     clients_free(place->receiver.clients);
     dictionaries_free(place->receiver.dictionaries);
     topics_close(place->topics);

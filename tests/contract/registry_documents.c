@@ -229,6 +229,33 @@ static void a_schema_grows_with_what_is_accepted(void **state)
     arena_free(arena);
 }
 
+/* A field that joins an epoch joins the one that is built, and that counts within the batch. */
+static void a_field_joins_later_epochs_at_once(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    Torg__V1__RawDocument *documents[2];
+    Torg__V1__Verdict **verdicts;
+
+    start(state, &place);
+    expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, "one", -1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    registry_run(&place, "INSERT INTO registry_epoch (client_id, epoch, state, started_us) "
+                         "VALUES (1, 2, 0, 0)");
+    registry_run(&place, "UPDATE registry_client SET state_no = state_no + 1");
+    documents[0] = document_of(arena, "b", 1, "two", -1);
+    with_integer(arena, documents[0], "size", 1);
+    documents[1] = document_of(arena, "c", 1, "three", -1);
+    documents[1]->epoch = 2;
+    with_text(arena, documents[1], "size", "large");
+    verdicts = put(&place, "shop", LANE_MAIN, documents, 2, arena);
+    expect_kind(verdicts[0], TORG__V1__VERDICT__KIND__ACCEPTED);
+    expect_kind(verdicts[1], TORG__V1__VERDICT__KIND__INVALID);
+    assert_non_null(strstr(verdicts[1]->reasons[0]->text, "is integer in epoch 2"));
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
 /* --- two receivers --- */
 
 struct racer {
@@ -307,6 +334,77 @@ static void two_receivers_grow_a_schema_at_once(void **state)
     }
     registry_place_close(&place);
     arena_free(arena);
+}
+
+/* --- many callers of one receiver --- */
+
+enum { CALLER_COUNT = 12, CALL_COUNT = 20, SHARED_KEY_COUNT = 5 };
+
+struct caller {
+    pthread_t thread;
+    struct registry_place *place;
+    int number;
+    int accepted;
+    int failed;
+};
+
+/* Versions are apart for all, and rise with each caller's calls. */
+static void *call_often(void *arg)
+{
+    struct caller *caller = arg;
+
+    for (int i = 0; i < CALL_COUNT; i++) {
+        struct arena *arena = arena_new();
+        Torg__V1__RawDocument *document =
+            document_of(arena, arena_printf(arena, "k%d", i % SHARED_KEY_COUNT),
+                        1 + i * CALLER_COUNT + caller->number, "bicycle", i);
+        Torg__V1__Verdict **verdicts;
+        struct err err;
+
+        if (i == CALL_COUNT / 2) /* one that grows the schema goes between the others */
+            with_integer(arena, document, arena_printf(arena, "n%d", caller->number), 1);
+        if (receiver_put(&caller->place->receiver, "shop", LANE_MAIN, &document, 1, arena,
+                         &verdicts, &err))
+            caller->failed++;
+        else if (verdicts[0]->kind == TORG__V1__VERDICT__KIND__ACCEPTED)
+            caller->accepted++;
+        else if (verdicts[0]->kind != TORG__V1__VERDICT__KIND__STALE)
+            caller->failed++;
+        arena_free(arena);
+    }
+    return NULL;
+}
+
+static void callers_at_the_same_time_are_decided_on_in_order(void **state)
+{
+    struct registry_place place;
+    struct caller callers[CALLER_COUNT];
+    int accepted = 0;
+    int64_t elements;
+
+    start(state, &place);
+    for (int i = 0; i < CALLER_COUNT; i++) {
+        callers[i] = (struct caller){.place = &place, .number = i};
+        assert_int_equal(pthread_create(&callers[i].thread, NULL, call_often, &callers[i]), 0);
+    }
+    for (int i = 0; i < CALLER_COUNT; i++) {
+        pthread_join(callers[i].thread, NULL);
+        assert_int_equal(callers[i].failed, 0);
+        accepted += callers[i].accepted;
+    }
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), SHARED_KEY_COUNT);
+    for (int i = 0; i < SHARED_KEY_COUNT; i++) {
+        char sql[80];
+
+        snprintf(sql, sizeof(sql), "SELECT version FROM registry WHERE pk = 'k%d'", i);
+        assert_int_equal(registry_integer(&place, sql),
+                         (CALL_COUNT - SHARED_KEY_COUNT + i) * CALLER_COUNT + CALLER_COUNT);
+    }
+    /* Some were overtaken within their group; no idx is left out or there twice. */
+    elements = registry_integer(&place, "SELECT COUNT(*) FROM registry_queue");
+    assert_true(elements <= accepted && elements >= SHARED_KEY_COUNT);
+    assert_int_equal(registry_integer(&place, "SELECT MAX(idx) FROM registry_queue"), elements);
+    registry_place_close(&place);
 }
 
 /* --- no gap --- */
@@ -524,7 +622,9 @@ static void documents_before_and_after_a_dictionary_are_readable(void **state)
 #define CASES                                                                                      \
     CASE(a_refused_document_stops_no_other), CASE(the_same_again_is_a_duplicate),                  \
         CASE(one_key_many_times_in_a_batch), CASE(clients_see_nothing_of_each_other),              \
-        CASE(a_schema_grows_with_what_is_accepted), CASE(two_receivers_grow_a_schema_at_once),     \
+        CASE(a_schema_grows_with_what_is_accepted), CASE(a_field_joins_later_epochs_at_once),      \
+        CASE(two_receivers_grow_a_schema_at_once),                                                 \
+        CASE(callers_at_the_same_time_are_decided_on_in_order),                                    \
         CASE(no_element_appears_behind_a_reader), CASE(an_end_is_a_write_like_any_other),          \
         CASE(documents_before_and_after_a_dictionary_are_readable)
 

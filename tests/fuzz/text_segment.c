@@ -45,6 +45,7 @@ static void read_blocks(struct postings *cursor)
     struct occurrence occurrences[POSTING_OCCURRENCE_MAX];
     int16_t indexes[BLOCK_SIZE];
     struct place_run places;
+    struct occurrence_rows rows = {0};
     int rc = 0;
 
     while (!rc && !postings_ended(cursor)) {
@@ -66,8 +67,11 @@ static void read_blocks(struct postings *cursor)
             rc = postings_places(cursor, indexes + i, &count, UINT8_MAX, &places, NULL);
             assert(rc || (count > 0 && place_run_end(&places) <= PLACE_RUN_ROOM));
         }
+        if (!rc && postings_rows(cursor, &rows, NULL) == 0)
+            assert(rows.starts[0] == 0);
         rc = rc ? rc : postings_next_block(cursor, NULL);
     }
+    occurrence_rows_release(&rows);
 }
 
 static void read_windows(struct postings *cursor)

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* registry_topic.c - documents of the topic: taken, tried again, kept apart when refused. */
+#include "contract/registry_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "net/message.h"
+#include "registry/document_inbox.h"
+#include "store/migrate.h"
+#include "store/store_fault.h"
+#include "topic/topic.h"
+
+enum { PATIENCE_MS = 30000, PARTITION_COUNT = 8 };
+
+struct topic_place {
+    struct registry_place registry;
+    struct topics *topics;
+    struct document_inbox *inbox;
+    struct arena *arena;
+};
+
+static void open_place(struct topic_place *place)
+{
+    struct err err = {0};
+
+    memset(place, 0, sizeof(*place));
+    registry_place_open(&place->registry, false);
+    place->arena = arena_new();
+    if (topics_open("memory:", NULL, &place->topics, &err))
+        fail_msg("%s", err.text);
+}
+
+static void start_inbox(struct topic_place *place)
+{
+    struct err err = {0};
+
+    if (document_inbox_start(&place->registry.receiver, place->topics, &place->inbox, &err))
+        fail_msg("%s", err.text);
+}
+
+static void close_place(struct topic_place *place)
+{
+    document_inbox_stop(place->inbox);
+    topics_close(place->topics);
+    arena_free(place->arena);
+    registry_place_close(&place->registry);
+}
+
+static void send_bytes(struct topic_place *place, const char *key, struct bytes value)
+{
+    const struct topic_config config = {.partition_count = PARTITION_COUNT};
+    const struct topic_record record = {.key = bytes_of(key), .value = value};
+    struct err err = {0};
+
+    if (topic_create(place->topics, DOCUMENT_TOPIC, &config, &err) ||
+        topic_produce(place->topics, DOCUMENT_TOPIC, &record, 1, NULL, &err))
+        fail_msg("%s", err.text);
+}
+
+static void send(struct topic_place *place, const char *client, enum lane lane,
+                 Torg__V1__RawDocument *document)
+{
+    Torg__V1__QualifiedBatch batch = TORG__V1__QUALIFIED_BATCH__INIT;
+    struct buf wire = BUF_INIT(1 << 20);
+
+    batch.client = (char *)client;
+    batch.lane = (Torg__V1__QueueLane__Name)lane;
+    batch.documents = &document;
+    batch.n_documents = 1;
+    message_encode(&batch.base, &wire);
+    send_bytes(place, document->pk, buf_bytes(&wire));
+    buf_release(&wire);
+}
+
+/* Until every record is committed. */
+static void wait_for_all(struct topic_place *place)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    uint64_t lag = 1;
+
+    for (int i = 0; i < PATIENCE_MS && lag; i++) {
+        lag = 0;
+        for (uint32_t j = 0; j < PARTITION_COUNT; j++) {
+            struct topic_lag one;
+            struct err err = {0};
+
+            if (topic_lag(place->topics, DOCUMENT_GROUP, DOCUMENT_TOPIC, j, &one, &err))
+                fail_msg("%s", err.text);
+            lag += one.lag;
+        }
+        if (lag)
+            nanosleep(&pause, NULL);
+    }
+    assert_int_equal(lag, 0);
+}
+
+static const Torg__V1__DeadDocument *read_dead(struct topic_place *place, const char *topic,
+                                               size_t place_in_topic)
+{
+    const struct topic_message *messages;
+    ProtobufCMessage *message;
+    struct err err = {0};
+    size_t count;
+
+    if (topic_read(place->topics, topic, 0, place_in_topic, 1, 0, place->arena, &messages, &count,
+                   &err) ||
+        !count ||
+        message_decode(messages[0].value, &torg__v1__dead_document__descriptor, place->arena,
+                       &message, &err))
+        fail_msg("%s: %s", topic, err.text);
+    return (const Torg__V1__DeadDocument *)message;
+}
+
+static void documents_are_taken_and_bad_ones_kept_apart(void **state)
+{
+    struct topic_place place;
+    const Torg__V1__DeadDocument *dead;
+    uint64_t first;
+    uint64_t end;
+    struct err err = {0};
+
+    open_place(&place);
+    send(&place, "shop", LANE_MAIN, document_of(place.arena, "a", 1, "bicycle", 1));
+    send(&place, "shop", LANE_MAIN, document_of(place.arena, "b", -1, "bad", 1));
+    send_bytes(&place, "a", (struct bytes)BYTES_LITERAL("\x0a\xff no message"));
+    send(&place, "No Such", LANE_MAIN, document_of(place.arena, "c", 1, "bicycle", 1));
+    send(&place, "shop", LANE_EMERGENCY, document_of(place.arena, "a", 2, "bicycle", 2));
+    send(&place, "other", LANE_BACKFILL, document_of(place.arena, "a", 1, "bicycle", 1));
+    send(&place, "shop", LANE_MAIN, document_of(place.arena, "a", 1, "bicycle", 1));
+    start_inbox(&place);
+    wait_for_all(&place);
+
+    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 2);
+    assert_int_equal(registry_integer(&place.registry, "SELECT MAX(version) FROM registry"), 2);
+    assert_int_equal(
+        registry_integer(&place.registry, "SELECT COUNT(*) FROM registry_queue WHERE lane = 2"), 1);
+    dead = read_dead(&place, "dead-documents.shop", 0);
+    assert_string_equal(dead->document->pk, "b");
+    assert_int_equal(dead->document->n_fields, 2);
+    assert_int_equal(dead->verdict->kind, TORG__V1__VERDICT__KIND__INVALID);
+    assert_string_equal(dead->verdict->reasons[0]->field, "version");
+    assert_int_equal(topic_range(place.topics, DOCUMENT_DEAD_TOPIC, 0, &first, &end, &err), 0);
+    assert_int_equal(end, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(read_dead(&place, DOCUMENT_DEAD_TOPIC, i)->record.len > 0);
+    close_place(&place);
+}
+
+/* No room for one more client: what is sent for it is kept apart, and others go on. */
+static void a_client_too_many_stops_nobody(void **state)
+{
+    struct topic_place place;
+    const Torg__V1__DeadDocument *dead;
+    struct err err = {0};
+
+    open_place(&place);
+    for (int i = 0; i < CLIENT_COUNT_MAX; i++) {
+        const struct client_view *client;
+
+        if (clients_obtain(place.registry.receiver.clients, arena_printf(place.arena, "c%d", i), 1,
+                           &client, NULL, &err))
+            fail_msg("%s", err.text);
+        client_unref(client);
+    }
+    send(&place, "one-more", LANE_MAIN, document_of(place.arena, "a", 1, "bicycle", 1));
+    send(&place, "c1", LANE_MAIN, document_of(place.arena, "a", 1, "bicycle", 1));
+    start_inbox(&place);
+    wait_for_all(&place);
+    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 1);
+    dead = read_dead(&place, DOCUMENT_DEAD_TOPIC, 0);
+    assert_string_equal(dead->client, "one-more");
+    assert_string_equal(dead->document->pk, "a");
+    close_place(&place);
+}
+
+static void a_restart_takes_what_is_left(void **state)
+{
+    struct topic_place place;
+
+    open_place(&place);
+    for (int i = 0; i < 300; i++)
+        send(&place, "shop", LANE_MAIN,
+             document_of(place.arena, arena_printf(place.arena, "d%d", i % 50), i, "bicycle", i));
+    for (int i = 0; i < 5; i++) { /* each stops somewhere */
+        start_inbox(&place);
+        document_inbox_stop(place.inbox);
+        place.inbox = NULL;
+    }
+    start_inbox(&place);
+    wait_for_all(&place);
+    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 50);
+    assert_int_equal(registry_integer(&place.registry, "SELECT MIN(version) FROM registry"), 250);
+    close_place(&place);
+}
+
+/* --- a store that fails --- */
+
+static void open_faulty(struct topic_place *place)
+{
+    struct receiver *receiver = &place->registry.receiver;
+    struct err err = {0};
+
+    memset(place, 0, sizeof(*place));
+    place->arena = arena_new();
+    clock_manual_init(&place->registry.clock, INT64_C(1800000000000000));
+    if (store_open("fault:sqlite::memory:", &place->registry.store, &err) ||
+        store_migrate(place->registry.store, NULL, &err) ||
+        topics_open("memory:", NULL, &place->topics, &err))
+        fail_msg("%s", err.text);
+    *receiver = (struct receiver){.store = place->registry.store,
+                                  .clock = &place->registry.clock.base,
+                                  .shard_count = 1,
+                                  .tombstone_life_us = 1000 * (int64_t)SECOND_US};
+    receiver->clients = clients_new(receiver->store, receiver->clock);
+    receiver->dictionaries = dictionaries_new(receiver->store);
+    receiver->intake = intake_new(receiver->store);
+}
+
+static void what_fails_is_unavailable_and_sent_again(void **state)
+{
+    static const enum store_fault_point points[] = {STORE_FAULT_BEGIN, STORE_FAULT_EXEC,
+                                                    STORE_FAULT_COMMIT, STORE_FAULT_ACK};
+    struct topic_place place;
+    int64_t expected = 1;
+
+    open_faulty(&place);
+    expect_kind(
+        put_one(&place.registry, "shop", document_of(place.arena, "a", 1, "x", 1), place.arena),
+        TORG__V1__VERDICT__KIND__ACCEPTED);
+    for (size_t i = 0; i < sizeof(points) / sizeof(points[0]); i++) {
+        bool is_lost_answer = points[i] == STORE_FAULT_ACK;
+        Torg__V1__RawDocument *document =
+            document_of(place.arena, "a", 2 + (int64_t)i, "x", (int64_t)i);
+
+        store_fault_arm(place.registry.store, points[i], 0, 1);
+        expect_kind(put_one(&place.registry, "shop", document, place.arena),
+                    TORG__V1__VERDICT__KIND__UNAVAILABLE);
+        expected += is_lost_answer;
+        assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry_queue"),
+                         expected);
+        clock_manual_advance(&place.registry.clock, 100);
+        expect_kind(put_one(&place.registry, "shop", document, place.arena),
+                    is_lost_answer ? TORG__V1__VERDICT__KIND__DUPLICATE
+                                   : TORG__V1__VERDICT__KIND__ACCEPTED);
+        expected += !is_lost_answer;
+    }
+    close_place(&place);
+}
+
+static void the_topic_waits_for_the_store(void **state)
+{
+    struct topic_place place;
+
+    open_faulty(&place);
+    for (int i = 0; i < 20; i++)
+        send(&place, "shop", LANE_MAIN,
+             document_of(place.arena, arena_printf(place.arena, "d%d", i), 1, "x", i));
+    store_fault_arm(place.registry.store, STORE_FAULT_COMMIT, 1, 3);
+    start_inbox(&place);
+    wait_for_all(&place);
+    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 20);
+    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry_queue"), 20);
+    close_place(&place);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(documents_are_taken_and_bad_ones_kept_apart),
+        cmocka_unit_test(a_client_too_many_stops_nobody),
+        cmocka_unit_test(a_restart_takes_what_is_left),
+        cmocka_unit_test(what_fails_is_unavailable_and_sent_again),
+        cmocka_unit_test(the_topic_waits_for_the_store),
+    };
+
+    return cmocka_run_group_tests_name("registry topic", tests, NULL, NULL);
+}
