@@ -257,6 +257,7 @@ static struct world *open_world(void **state)
     world->clients = clients_new(world->fixture->store, clock_system());
     world->dictionaries = dictionaries_new(world->fixture->store);
     world->receiver = (struct receiver){.store = world->fixture->store,
+                                        .intake = intake_new(world->fixture->store),
                                         .clock = clock_system(),
                                         .clients = world->clients,
                                         .dictionaries = world->dictionaries,
@@ -294,6 +295,7 @@ static void close_world(struct world *world)
         applier_free(world->listed[i].applier);
         shard_close(world->listed[i].shard);
     }
+    intake_free(world->receiver.intake);
     rebuilds_free(world->inspect.rebuilds);
     dictionaries_free(world->dictionaries);
     clients_free(world->clients);
