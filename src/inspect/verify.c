@@ -245,13 +245,35 @@ static int check_request(const Torg__V1__VerifyStepRequest *request, struct err 
     return 0;
 }
 
+/* A searcher that is still behind what the queue had at the beginning may differ in anything. */
+static int pass_if_behind(struct verifying *verifying, const struct lane_ends *ends,
+                          Torg__V1__VerifyStepResponse *response, struct err *err)
+{
+    bool is_reached = true;
+    int rc = 0;
+
+    if (verifying->check->kind == KIND(INDEX) && verifying->count)
+        rc = lanes_reached(verifying, ends, &is_reached, err);
+    if (!rc && !is_reached) {
+        response->waiting_count += verifying->count;
+        verifying->count = 0;
+    }
+    return rc;
+}
+
 static int run_step(struct verifying *verifying, const struct verify_kind *kind,
                     Torg__V1__VerifyStepResponse *response, struct err *err)
 {
-    int rc = kind->page(verifying, err);
+    struct lane_ends ends;
+    bool is_empty;
+    int rc = lanes_read(verifying, &ends, &is_empty, err);
 
+    if (!rc)
+        rc = kind->page(verifying, err);
     if (!rc && verifying->count)
         rc = settle(verifying, kind, err);
+    if (!rc)
+        rc = pass_if_behind(verifying, &ends, response, err);
     for (size_t i = 0; i < verifying->count && !rc; i++)
         rc = decide(verifying, &verifying->suspects[i], response, err);
     response->checked_count = verifying->checked_count;

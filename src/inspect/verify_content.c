@@ -20,61 +20,6 @@
 
 enum { ATTEMPT_COUNT_MAX = 5 };
 
-struct ends {
-    int64_t idx[LANE_COUNT];
-};
-
-struct lanes_reading {
-    const struct verifying *verifying;
-    struct ends ends;
-    bool is_empty; /* nothing waits */
-};
-
-static int read_lanes(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct lanes_reading *reading = arg;
-    const struct verifying *verifying = reading->verifying;
-    int rc = 0;
-
-    reading->is_empty = true;
-    for (int lane = 0; lane < LANE_FAILED && !rc; lane++) {
-        struct lane_state state;
-
-        rc = queue_state(tx, verifying->client->id, (enum lane)lane, verifying->check->shard,
-                         &state, err);
-        reading->ends.idx[lane] = state.end;
-        reading->is_empty = reading->is_empty && state.offset == state.end;
-    }
-    return rc;
-}
-
-static int check_shard(const struct verifying *verifying, bool content,
-                       Torg__V1__CheckShardResponse **response, struct err *err)
-{
-    const struct index_door *door = &verifying->inspect->door;
-    Torg__V1__CheckShardRequest request = TORG__V1__CHECK_SHARD_REQUEST__INIT;
-
-    request.client = verifying->check->client;
-    request.epoch = verifying->check->epoch;
-    request.shard = verifying->check->shard;
-    request.content = content;
-    return door->check(door->arg, verifying->check->replica, &request, verifying->arena, response,
-                       err);
-}
-
-static bool has_all(const Torg__V1__CheckShardResponse *response, const struct ends *ends)
-{
-    struct ends has = {{0}};
-
-    for (size_t i = 0; i < response->n_lanes; i++)
-        if ((unsigned)response->lanes[i]->lane < LANE_COUNT)
-            has.idx[response->lanes[i]->lane] = response->lanes[i]->idx;
-    for (int lane = 0; lane < LANE_FAILED; lane++)
-        if (has.idx[lane] < ends->idx[lane])
-            return false;
-    return true;
-}
-
 static void tell(struct verifying *verifying, const char *text)
 {
     struct suspect *suspect = suspect_add(verifying, BYTES_EMPTY, NUMBER_NONE);
@@ -84,25 +29,19 @@ static void tell(struct verifying *verifying, const char *text)
 }
 
 /* True in *is_quiet: the searcher has everything, and nothing waits. */
-static int look_for_quiet(struct verifying *verifying, struct ends *ends, bool *is_quiet,
+static int look_for_quiet(struct verifying *verifying, struct lane_ends *ends, bool *is_quiet,
                           struct err *err)
 {
-    struct lanes_reading reading = {.verifying = verifying};
-    Torg__V1__CheckShardResponse *response;
-    int rc = store_read(verifying->inspect->store, read_lanes, &reading, err);
+    bool is_empty = false;
+    int rc = lanes_read(verifying, ends, &is_empty, err);
 
     *is_quiet = false;
-    *ends = reading.ends;
-    if (rc || !reading.is_empty)
-        return rc;
-    rc = check_shard(verifying, false, &response, err);
-    *is_quiet = !rc && has_all(response, ends);
-    return rc;
+    return rc || !is_empty ? rc : lanes_reached(verifying, ends, is_quiet, err);
 }
 
 static int begin(struct verifying *verifying, int64_t attempt, struct err *err)
 {
-    struct ends ends;
+    struct lane_ends ends;
     bool is_quiet = false;
     uint64_t id;
     int rc = look_for_quiet(verifying, &ends, &is_quiet, err);
@@ -125,22 +64,23 @@ static int begin(struct verifying *verifying, int64_t attempt, struct err *err)
     return rc;
 }
 
-static int compare(struct verifying *verifying, struct rebuild *rebuild, const struct ends *ends,
-                   bool *is_moved, struct err *err)
+static int compare(struct verifying *verifying, struct rebuild *rebuild,
+                   const struct lane_ends *ends, bool *is_moved, struct err *err)
 {
-    struct lanes_reading reading = {.verifying = verifying};
     Torg__V1__CheckShardResponse *response;
+    struct lane_ends now;
+    bool is_empty;
     uint64_t content = 0;
     uint64_t doc_count = 0;
     int rc = rebuild_content(rebuild, &content, &doc_count, err);
 
     if (!rc)
-        rc = check_shard(verifying, true, &response, err);
+        rc = verify_check_shard(verifying, true, &response, err);
     if (!rc)
-        rc = store_read(verifying->inspect->store, read_lanes, &reading, err);
+        rc = lanes_read(verifying, &now, &is_empty, err);
     if (rc)
         return rc;
-    *is_moved = memcmp(&reading.ends, ends, sizeof(*ends)) != 0;
+    *is_moved = memcmp(&now, ends, sizeof(*ends)) != 0;
     if (!*is_moved && (response->content != content || response->doc_count != doc_count))
         tell(verifying, arena_printf(verifying->arena,
                                      "the index has %" PRIu64 " documents, content %016" PRIx64
@@ -153,7 +93,7 @@ static int content_page(struct verifying *verifying, struct err *err)
 {
     struct rebuild *rebuild;
     struct cursor cursor;
-    struct ends ends;
+    struct lane_ends ends;
     bool is_moved = false;
     size_t count = 0;
     int rc = cursor_parse(verifying, &cursor, err);

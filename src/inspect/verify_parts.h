@@ -6,6 +6,7 @@
 #include "inspect/inspect.h"
 #include "inspect/verify.h"
 #include "registry/order.h"
+#include "registry/queue.h"
 
 enum { SUSPECT_TEXT_SIZE = 240, SUSPECT_PAGE_COUNT = 500 };
 
@@ -54,6 +55,20 @@ struct suspect *suspect_add(struct verifying *verifying, struct bytes pk, uint32
 /* The first text that is told of a suspect stays. */
 void suspect_tell(struct suspect *suspect, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* The newest element of each lane of the shard. */
+struct lane_ends {
+    int64_t idx[LANE_COUNT];
+};
+
+/* is_empty: nothing waits. */
+int lanes_read(const struct verifying *verifying, struct lane_ends *ends, bool *is_empty,
+               struct err *err);
+/* Whether the replica of the check has everything up to there. */
+int lanes_reached(const struct verifying *verifying, const struct lane_ends *ends, bool *is_reached,
+                  struct err *err);
+int verify_check_shard(const struct verifying *verifying, bool content,
+                       Torg__V1__CheckShardResponse **response, struct err *err);
 
 /* Between two looks. */
 void verify_pause(void);

@@ -61,6 +61,9 @@ enum exit_code cmd_trace(const struct invocation *invocation)
     rc = remote_call(remote, "torg.v1.InspectService/TraceDocument", &request.base,
                      &torg__v1__trace__descriptor, &response, &err);
     remote_close(remote);
+    if (rc == ERR_UNSUPPORTED)
+        err_wrap(&err,
+                 "the server has not the role searcher, which answers this: ask where it runs");
     if (rc)
         return fail(&err);
     trace = (const Torg__V1__Trace *)response;

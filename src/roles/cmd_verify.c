@@ -294,6 +294,9 @@ enum exit_code cmd_verify(const struct invocation *invocation)
     rc = run(&verifying, &request, &err);
     clear_progress(&verifying);
     remote_close(verifying.remote);
+    if (rc == ERR_UNSUPPORTED)
+        err_wrap(&err,
+                 "the server has not the role searcher, which answers this: ask where it runs");
     if (rc)
         return fail(&err);
     return verifying.left_count ? EXIT_FAILED : EXIT_OK;

@@ -92,8 +92,7 @@ struct replica_state {
 void replica_state(struct replica *replica, struct replica_state *state);
 
 /* When the document's last change was sent and shown (0: not yet); false: not known any more. */
-bool replica_arrival(struct replica *replica, uint32_t doc_id, int64_t *sent_us,
-                     int64_t *shown_us);
+bool replica_arrival(struct replica *replica, uint32_t doc_id, int64_t *sent_us, int64_t *shown_us);
 
 /* Compares all files with their checksums. ERR_CORRUPT names the damaged one. */
 int replica_check_files(struct replica *replica, struct err *err);

@@ -170,7 +170,7 @@ static void follow(struct world *world)
     }
 }
 
-static void index_all(struct world *world)
+static void send_all(struct world *world)
 {
     struct indexer_round round;
     struct err err = {0};
@@ -181,6 +181,11 @@ static void index_all(struct world *world)
                 fail_msg("%s", err.text);
         } while (round.more || round.element_count || !round.is_settled);
     }
+}
+
+static void index_all(struct world *world)
+{
+    send_all(world);
     follow(world);
 }
 
@@ -257,6 +262,7 @@ static struct world *open_world(void **state)
     world->clients = clients_new(world->fixture->store, clock_system());
     world->dictionaries = dictionaries_new(world->fixture->store);
     world->receiver = (struct receiver){.store = world->fixture->store,
+                                        .intake = intake_new(world->fixture->store),
                                         .clock = clock_system(),
                                         .clients = world->clients,
                                         .dictionaries = world->dictionaries,
@@ -294,6 +300,7 @@ static void close_world(struct world *world)
         applier_free(world->listed[i].applier);
         shard_close(world->listed[i].shard);
     }
+    intake_free(world->receiver.intake);
     rebuilds_free(world->inspect.rebuilds);
     dictionaries_free(world->dictionaries);
     clients_free(world->clients);
@@ -436,6 +443,28 @@ static void documents_on_their_way_are_no_faults(void **state)
     assert_int_equal(told.waiting, 4);
     index_all(world);
     expect_none(world);
+    close_world(world);
+}
+
+/* Sent, acknowledged by the topic, and not read by the searcher yet. */
+static void a_searcher_that_is_behind_is_no_fault(void **state)
+{
+    struct world *world = filled_world(state);
+    Torg__V1__VerifyCheck check = TORG__V1__VERIFY_CHECK__INIT;
+    struct told told = {.pk = "", .text = ""};
+
+    put(world, "doc-001", 7, true);
+    send_all(world);
+    check.client = CLIENT;
+    check.epoch = 1;
+    check.kind = KIND(INDEX);
+    check.shard = shard_of("doc-001");
+    run_check(world, &check, false, &told);
+    assert_int_equal(told.findings, 0);
+    assert_int_equal(told.waiting, 1);
+    follow(world);
+    indexed(world, "doc-001")->version = 1; /* and now it should have it */
+    expect(world, KIND(INDEX), "doc-001", "version 1, the registry 7");
     close_world(world);
 }
 
@@ -605,6 +634,7 @@ static void a_trace_tells_stage_by_stage(void **state)
 static const struct test_case cases[] = {
     CASE(what_agrees_passes_every_check, ON_ALL),
     CASE(documents_on_their_way_are_no_faults, ON_ALL),
+    CASE(a_searcher_that_is_behind_is_no_fault, ON_ALL),
     CASE(faults_of_the_index_are_found, ON_ALL),
     CASE(faults_of_the_store_are_found, ON_ALL),
     CASE(faults_of_the_queue_are_found, ON_ALL),

@@ -19,7 +19,7 @@ import chain  # noqa: E402
 import tap  # noqa: E402
 from binary import Place  # noqa: E402
 
-KILLS = int(os.environ.get("TORG_CRASH_KILLS", "15"))
+KILLS = int(os.environ.get("TORG_CRASH_KILLS", "25"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 CLIENTS = ("alpha", "beta")
 SHARDS = 2
@@ -51,7 +51,7 @@ def nothing_acknowledged_is_lost_whenever_it_is_killed():
             place.start(*words)
         for writer in writers:
             writer.url = place.url
-        time.sleep(0.5)
+        chain.verify(place)             # while they write: what is on its way is no fault
         chain.stop(writers)
         killed = time.monotonic() - began
 
