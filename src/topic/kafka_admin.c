@@ -272,8 +272,9 @@ static int ask_creation(struct kafka *kafka, const char *name, const struct topi
     return rc;
 }
 
-/* A new topic is answered for before every broker knows it, and known before its settings are. */
-static int wait_created(struct topics *topics, const char *name, const struct topic_config *config,
+/* A new topic is answered for before every broker knows it, and known before its settings are; so
+ * are changed settings. */
+static int wait_settled(struct topics *topics, const char *name, const struct topic_config *config,
                         struct err *err)
 {
     struct timespec pause = {0, RETRY_MS * 1000000l};
@@ -285,13 +286,17 @@ static int wait_created(struct topics *topics, const char *name, const struct to
         if (rc && rc != ERR_NOT_FOUND && rc != ERR_UNAVAILABLE)
             break;
         if (!rc && there.retention_ms == config->retention_ms &&
-            there.retention_size == config->retention_size)
-            break;
+            there.retention_size == config->retention_size) {
+            remember(kafka_of(topics), name, there.partition_count);
+            return 0;
+        }
         nanosleep(&pause, NULL);
     }
-    if (!rc)
-        remember(kafka_of(topics), name, there.partition_count);
-    return rc;
+    return rc ? rc
+              : err_set(err, ERR_TIMEOUT,
+                        "topic %s: its retention is not what it was set to, "
+                        "after %d ms",
+                        name, KAFKA_CALL_MS);
 }
 
 int kafka_create(struct topics *topics, const char *name, const struct topic_config *config,
@@ -302,7 +307,7 @@ int kafka_create(struct topics *topics, const char *name, const struct topic_con
     int rc = ask_creation(kafka, name, config, err);
 
     if (!rc)
-        return wait_created(topics, name, config, err);
+        return wait_settled(topics, name, config, err);
     if (rc != ERR_EXISTS)
         return rc;
     rc = kafka_describe(topics, name, &there, err);
@@ -314,7 +319,7 @@ int kafka_create(struct topics *topics, const char *name, const struct topic_con
     if (there.retention_ms != config->retention_ms ||
         there.retention_size != config->retention_size)
         rc = change_retention(kafka, name, config, err);
-    return rc;
+    return rc ? rc : wait_settled(topics, name, config, err);
 }
 
 static int compare_names(const void *a, const void *b)
