@@ -66,7 +66,7 @@ def mistakes_are_answered_with_what_was_meant():
             (["key", "create"], "needs NAME"),
             (["serve"], "needs ROLE"),
             (["serve", "sytem"], "did you mean system?"),
-            (["serve", "weather"], "there is no role weather; this version has: system, catalog"),
+            (["serve", "zzz"], "there is no role zzz; this version has: system, catalog"),
             (["serve", "system", "system"], "named twice"),
             (["help", "upp"], "did you mean torg help up?"),
             (["help", "--format", "pdf"], "there are text, man, bash and config")]:
