@@ -83,7 +83,7 @@ def a_directory_that_cannot_be_used_is_not_one_in_use():
 
 @tap.test
 def a_full_disk_refuses_writes_and_serves_on():
-    with Place() as place, SmallDisk(place, "700k") as disk:
+    with Place() as place, SmallDisk(place, "1500k") as disk:
         place.data = disk.dir / "data"
         place.start("up", f"--data={place.data}")
         disk.fill()
@@ -202,7 +202,7 @@ def who_reads_that_it_is_up_may_stop_it():
 def few_open_files_are_told_and_survived():
     with Place() as place:
         place.process = subprocess.Popen(
-            ["/bin/sh", "-c", 'ulimit -n 80; exec "$@" 2>log', "sh", TORG, "up", *FREE_PORTS],
+            ["/bin/sh", "-c", 'ulimit -n 120; exec "$@" 2>log', "sh", TORG, "up", *FREE_PORTS],
             cwd=place.dir, env=environment(), stdout=subprocess.DEVNULL)
         place.url = tap.wait_until(lambda: read_text(place.data / "server.url"))
         tap.contains(place.log(), "few open files are allowed")
