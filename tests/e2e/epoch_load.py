@@ -69,7 +69,8 @@ class Searcher(threading.Thread):
                   for field in hit.get("fields", []) for value in field["values"]]
         forms = {"decimal" if "." in price else "integer" for price in prices}
         if not prices or forms != {FORMS[epoch]}:
-            self.wrong.append((epoch, forms, len(prices)))
+            self.wrong.append((epoch, forms, len(prices), self.epochs[-1:],
+                               len(answer["answer"]["stages"][0].get("hits", [])), str(answer)[:300]))
         if not self.epochs or self.epochs[-1] != epoch:
             self.epochs.append(epoch)
         self.count += 1
