@@ -3,6 +3,7 @@
 #include "registry/convert_as.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "query/value.h"
@@ -67,10 +68,23 @@ static bool set_date(const char *text, struct arena *arena, Torg__V1__RawField *
     return true;
 }
 
-static bool set_number(Torg__V1__SchemaField__Type type, const char *text, Torg__V1__RawField *as)
+/* "15.00" is 15: a fraction of zeros says nothing. */
+static const char *without_zeros(const char *text, struct arena *arena)
+{
+    const char *point = strchr(text, '.');
+
+    if (!point || point == text || !point[1] || point[1 + strspn(point + 1, "0")])
+        return text;
+    return arena_text(arena, bytes_make(text, (size_t)(point - text)));
+}
+
+static bool set_number(Torg__V1__SchemaField__Type type, const char *text, struct arena *arena,
+                       Torg__V1__RawField *as)
 {
     int64_t value;
 
+    if (type == TYPE(INTEGER))
+        text = without_zeros(text, arena);
     if (!parse(type == TYPE(INTEGER) ? FIELD_INTEGER : FIELD_BOOLEAN, text, &value))
         return false;
     if (type == TYPE(INTEGER)) {
@@ -127,7 +141,7 @@ bool convert_as(const Torg__V1__RawField *field, const struct epoch_field *wante
     if (!text)
         return false;
     if (wanted->type == TYPE(INTEGER) || wanted->type == TYPE(BOOLEAN))
-        return set_number(wanted->type, text, as);
+        return set_number(wanted->type, text, arena, as);
     if (wanted->type == TYPE(DATE))
         return set_date(text, arena, as);
     return set_text(wanted->type, text, arena, as);

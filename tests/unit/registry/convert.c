@@ -189,6 +189,22 @@ static void another_type_does_not_fit(void **state)
     refuse_one(ERR_INVALID, "field price: it is integer in epoch 3, not text");
 }
 
+static void another_type_fits_where_nothing_is_lost(void **state)
+{
+    (void)state;
+    SET(add("price"), decimal, DECIMAL, (char *)"-15.00");
+    assert_int_equal(convert_one()->integer, -15);
+    SET(add("weight"), integer, INTEGER, 12);
+    assert_int_equal(convert_one()->integer, 1200);
+}
+
+static void a_fraction_is_no_integer(void **state)
+{
+    (void)state;
+    SET(add("price"), decimal, DECIMAL, (char *)"15.50");
+    refuse_one(ERR_INVALID, "field price: it is integer in epoch 3, not decimal");
+}
+
 static void a_decimal_with_too_many_digits_does_not_fit(void **state)
 {
     (void)state;
@@ -255,6 +271,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(times_are_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_unknown_field_does_not_fit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(another_type_does_not_fit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_type_fits_where_nothing_is_lost, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_fraction_is_no_integer, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_decimal_with_too_many_digits_does_not_fit, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_number_that_no_column_holds_does_not_fit, set_up,
