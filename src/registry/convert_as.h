@@ -4,9 +4,9 @@
  * has another type than its documents were written with.
  *
  * What one would write by hand for the other type is taken: integers, booleans and dates are their
- * texts and the other way round, a decimal without a fraction is an integer, text, keyword, category
- * and stored are one another, keywords are a keyword when there is one. Nothing is rounded or cut;
- * points are only points.
+ * texts and the other way round, a decimal without a fraction is an integer, text, keyword,
+ * category and stored are one another, keywords are a keyword when there is one. Nothing is
+ * rounded or cut; points are only points.
  */
 #ifndef TORG_REGISTRY_CONVERT_AS_H
 #define TORG_REGISTRY_CONVERT_AS_H
