@@ -9,8 +9,9 @@
 #define OFFER_CLIENT "offers" /* of the registry; a document's pk is the offer's id */
 
 #define OFFER_FIELD_TITLE "title"
-#define OFFER_FIELD_WORDS "words" /* names of the category and of attribute values, all languages  \
-                                   */
+#define OFFER_FIELD_WORDS                                                                          \
+    "words" /* names of the category and of attribute values, all languages                        \
+             */
 #define OFFER_FIELD_DESCRIPTION "description"
 #define OFFER_FIELD_PLACE "place"       /* the address as text */
 #define OFFER_FIELD_CATEGORY "category" /* the path of ids from the top: "transport/cars" */
