@@ -284,7 +284,9 @@ static void a_note_is_read_as_it_was_written(void **state)
     progress_encode(&written, &note);
     assert_false(buf_failed(&note));
     assert_int_equal(progress_decode(buf_bytes(&note), &read, &err), 0);
-    assert_memory_equal(&read, &written, sizeof(read));
+    assert_int_equal(read.ticket, written.ticket);
+    assert_memory_equal(read.lanes, written.lanes, sizeof(read.lanes));
+    assert_true(read.has_gap);
     for (size_t size = 1; size < note.size; size++)
         assert_int_equal(progress_decode(bytes_make(note.data, size), &read, &err), ERR_CORRUPT);
     note.data[0] = 9;
