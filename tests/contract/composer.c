@@ -526,11 +526,19 @@ static void faults_of_the_topics_lose_nothing(void **state)
         assert_null(last_of(scene, ids[i]));
 }
 
+/* librdkafka's threads are C11's, which the thread sanitizer does not see. */
+#ifdef __SANITIZE_THREAD__
+#define CASES(name)                                                                                \
+    {                                                                                              \
+#name " (sqlite, files)", name, set_up, tear_down, NULL                                    \
+    }
+#else
 #define CASES(name)                                                                                \
     {#name " (sqlite, files)", name, set_up, tear_down, NULL},                                     \
     {                                                                                              \
 #name " (postgres, kafka)", name, set_up, tear_down, (void *)"servers"                     \
     }
+#endif
 
 int main(void)
 {
