@@ -192,6 +192,9 @@ static int encode(struct composer *self, const Torg__V1__Offer *offer, struct bu
         batch.n_documents = 1;
         *is_delete = document->event == TORG__V1__RAW_DOCUMENT__EVENT__DELETE;
         message_encode(&batch.base, wire);
+        if (buf_failed(wire))
+            rc = err_set(err, ERR_LIMIT, "the document is larger than a record's %d bytes",
+                         TOPIC_VALUE_SIZE_MAX);
     }
     catalog_unref(catalog);
     return rc;
@@ -306,9 +309,6 @@ static int take(struct composer *self, struct lane *lane, const struct topic_mes
         rc = encode(self, offer, &wire, &is_delete, err);
     if (rc)
         rc = encode_newest(self, offer_id, &wire, &is_delete, err);
-    if (!rc && buf_failed(&wire))
-        rc = err_set(err, ERR_LIMIT, "the document is larger than a record's %d bytes",
-                     TOPIC_VALUE_SIZE_MAX);
     if (!rc) {
         append(self, message->partition, lane, &wire, is_delete);
         histogram_add(self->latency, clock_wall_us(self->options.clock) - message->timestamp_us);
