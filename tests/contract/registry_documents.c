@@ -620,6 +620,29 @@ static void an_end_is_a_write_like_any_other(void **state)
     arena_free(arena);
 }
 
+/* The element of a deletion may wait for longer than deletions are remembered, or the setting may
+ * have been another: without its row it would tell the index nothing. */
+static void a_tombstone_outlives_its_own_element(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    struct sweep_counts counts;
+
+    start(state, &place);
+    expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, "bicycle", 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    expect_kind(put_one(&place, "shop", deletion_of(arena, "a", 2), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    registry_run(&place, "DELETE FROM registry_queue WHERE idx = 1");
+    clock_manual_advance(&place.clock, place.receiver.tombstone_life_us + SECOND_US);
+    place.receiver.tombstone_life_us *= 2;
+    sweep(&place, &counts);
+    assert_int_equal(counts.delayed, 1);
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), 1);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
 /* --- dictionaries --- */
 
 static void expect_title(struct registry_place *place, const char *pk, const char *title,
@@ -685,6 +708,7 @@ static void documents_before_and_after_a_dictionary_are_readable(void **state)
         CASE(callers_at_the_same_time_are_decided_on_in_order),                                    \
         CASE(no_element_appears_behind_a_reader),                                                  \
         CASE(a_run_that_was_rolled_back_settles_nothing), CASE(an_end_is_a_write_like_any_other),  \
+        CASE(a_tombstone_outlives_its_own_element),                                                \
         CASE(documents_before_and_after_a_dictionary_are_readable)
 
 int main(void)
