@@ -222,12 +222,14 @@ static int settle(struct document_inbox *self, struct run *run, struct arena *ar
     int rc = 0;
 
     while (run->count && !rc) {
+        struct arena_mark mark = arena_mark(arena); /* a store may be away for hours */
         Torg__V1__Verdict **verdicts;
 
         rc = receiver_put(self->receiver, run->client, run->lane, run->documents, run->count, arena,
                           &verdicts, &err);
         rc =
             rc ? bury_run(self, run, err.text, arena) : settle_verdicts(self, run, verdicts, arena);
+        arena_rewind(arena, mark);
         if (!rc && run->count) {
             err_set(&err, ERR_UNAVAILABLE, "the store did not answer");
             rc = may_try_again(self, run->client, &err) ? 0 : ERR_CANCELLED;
