@@ -459,7 +459,7 @@ enum {
     /* ---- numerator ---- */
     NUMBER_EXTENT_SIZE = 4096,      /* numbers of a placement class that lie together: a window */
     NUMBER_CLASS_COUNT_MAX = 256,   /* of a shard: each may leave most of an extent empty */
-    NUMBER_CLASS_SIZE_MAX = 40,     /* bytes of a class's name */
+    NUMBER_CLASS_SIZE_MAX = 64,     /* bytes of a class's name: what documents may say */
     NUMBER_KEY_SIZE_MAX = 1024,     /* bytes: four parts of a pk's size, and some */
     NUMBER_ID_END = 1 << 30,        /* numbers of a shard: the index has columns by position */
     NUMBER_SHARD_COUNT_MAX = 4096,  /* of a collection; a topic has 256 partitions */

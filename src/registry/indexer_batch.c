@@ -17,6 +17,11 @@
 #include "registry/convert.h"
 #include "registry/indexer_parts.h"
 
+/* What the receiver has accepted can be numbered: a key or a class that cannot would hold up its
+ * shard for ever. */
+_Static_assert((int)DOCUMENT_PK_SIZE_MAX <= (int)NUMBER_KEY_SIZE_MAX, "keys of documents");
+_Static_assert((int)DOCUMENT_CLASS_SIZE_MAX <= (int)NUMBER_CLASS_SIZE_MAX, "classes of documents");
+
 enum { FIND_COUNT = 50 }; /* rows asked for at a time: bounds what a batch may overshoot */
 
 /* --- reading --- */

@@ -140,6 +140,26 @@ static void a_deletion_of_what_was_never_sent_is_only_progress(void **state)
     end(indexer);
 }
 
+/* Whatever the receiver takes for a class, the numerator takes too: one document must not hold up
+ * its shard. */
+static void the_longest_placement_class_is_numbered(void **state)
+{
+    char class[DOCUMENT_CLASS_SIZE_MAX + 1];
+    struct indexer *indexer;
+
+    begin(state, 1);
+    memset(class, 'c', DOCUMENT_CLASS_SIZE_MAX);
+    class[DOCUMENT_CLASS_SIZE_MAX] = 0;
+    place_put_in(&place, class, "long", 1, 10);
+    place_put_in(&place, class, "other", 1, 20);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf_find(&shelf, "long")->price, 10);
+    assert_int_equal(shelf_find(&shelf, "other")->price, 20);
+    end(indexer);
+}
+
 static void a_batch_of_updates_needs_one_write(void **state)
 {
     struct indexer *indexer;
@@ -550,6 +570,7 @@ static const struct {
     CASE(a_key_that_is_back_at_once_keeps_its_number),
     CASE(a_superseded_element_is_skipped_and_counted),
     CASE(a_deletion_of_what_was_never_sent_is_only_progress),
+    CASE(the_longest_placement_class_is_numbered),
     CASE(a_batch_of_updates_needs_one_write),
     CASE(a_new_owner_tells_schema_and_progress_without_documents),
     CASE(each_shard_has_its_partition),
