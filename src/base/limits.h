@@ -413,6 +413,7 @@ enum {
     INDEXER_BATCH_MEMORY = 64 << 20, /* and unpacked, converted */
     INDEXER_SEND_SIZE = 8 << 20,     /* of one produce: half of what a topic takes */
     INDEXER_FAILED_COUNT = 100,      /* elements of a round that failed before */
+    INDEXER_MAIN_COUNT_MIN = 100,    /* main's part of a full round, whatever the weights */
     INDEXER_BACKFILL_MS = 50,        /* a backfill's part of a round, while main has little */
     INDEXER_BACKFILL_COUNT_MIN = 20, /* and at the least so many, or it never ends */
     INDEXER_LATE_MS = 500,           /* main is later than this: backfill waits */

@@ -325,6 +325,29 @@ static void a_backfill_waits_while_main_is_late(void **state)
 
 /* --- owners --- */
 
+/* However little main is to have, it has some; and a batch has no more than it can hold. */
+static void no_weight_starves_a_lane(void **state)
+{
+    static const int64_t weights[][2] = {{1, 1000}, {1, 9}, {1000, 1}, {1, 0}};
+    struct indexer *indexer;
+    char pk[16];
+
+    begin(state, 1);
+    indexer = place_indexer(&place, 0, 1);
+    for (size_t i = 0; i < ARRAY_COUNT(weights); i++) {
+        place.base.rules.main_weight = weights[i][0];
+        place.base.rules.backfill_weight = weights[i][1];
+        snprintf(pk, sizeof(pk), "m%zu", i);
+        place_put(&place, LANE_MAIN, pk, 1, 10);
+        snprintf(pk, sizeof(pk), "b%zu", i);
+        place_put(&place, LANE_BACKFILL, pk, 1, 20);
+        place_run(indexer);
+        shelf_follow(&shelf, &place);
+        assert_int_equal(shelf_count(&shelf), 2 * (i + 1));
+    }
+    end(indexer);
+}
+
 static void a_replaced_owner_can_commit_and_number_nothing(void **state)
 {
     struct indexer *old, *new;
@@ -577,6 +600,7 @@ static const struct {
     CASE(an_emergency_overtakes_all),
     CASE(a_backfill_does_not_delay_main),
     CASE(a_backfill_waits_while_main_is_late),
+    CASE(no_weight_starves_a_lane),
     CASE(a_replaced_owner_can_commit_and_number_nothing),
     CASE(what_a_frozen_owner_sends_late_is_left_alone),
     CASE(a_failure_between_any_two_steps_loses_nothing),
