@@ -171,6 +171,26 @@ static void a_store_that_fails_for_a_while_only_delays(void **state)
     index_place_close(&place);
 }
 
+/* The store knows a newer owner, and coord does not: a lease that was over for a moment, a coord
+ * whose tickets began anew. The shard is given up and comes back with another ticket. */
+static void a_shard_whose_ticket_is_refused_is_taken_anew(void **state)
+{
+    static struct member member;
+
+    if (!open_place(*(const bool *)*state))
+        skip();
+    member_start(&member, "only");
+    place.receiver.bell = &member.bell;
+    put_round(1);
+    wait_until_done();
+    place_sql(&place, "UPDATE fence SET ticket = ticket + 2");
+    put_round(2);
+    wait_until_done();
+    compare();
+    member_stop(&member);
+    index_place_close(&place);
+}
+
 #define CASE(function)                                                                             \
     {                                                                                              \
 #function, function                                                                        \
@@ -183,6 +203,7 @@ static const struct {
     CASE(workers_come_and_go_and_nothing_is_lost),
     CASE(a_client_that_appears_is_served),
     CASE(a_store_that_fails_for_a_while_only_delays),
+    CASE(a_shard_whose_ticket_is_refused_is_taken_anew),
 };
 
 /* librdkafka's threads are C11's, which the thread sanitizer does not see. */
