@@ -353,6 +353,12 @@ static void reconcile(struct indexer_worker *worker, const struct room *room,
     pthread_mutex_unlock(&worker->bell->lock);
 }
 
+/* After such a failure of another's set: a coord that does not answer is not asked for each. */
+static bool is_worth_joining(int rc)
+{
+    return rc != ERR_UNAVAILABLE && rc != ERR_TIMEOUT;
+}
+
 static int keep(struct indexer_worker *worker, struct arena *arena, struct err *err)
 {
     const struct client_view **clients;
@@ -364,8 +370,10 @@ static int keep(struct indexer_worker *worker, struct arena *arena, struct err *
     for (size_t i = 0; i < count; i++) {
         struct room *room = find_room(worker, clients[i]->name);
 
-        if (!room && !rc) {
-            rc = join(worker, clients[i], err);
+        if (!room && is_worth_joining(rc)) {
+            int joined = join(worker, clients[i], err);
+
+            rc = joined ? joined : rc;
             room = find_room(worker, clients[i]->name);
         }
         if (room)
