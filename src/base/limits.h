@@ -413,6 +413,7 @@ enum {
     INDEXER_BATCH_MEMORY = 64 << 20, /* and unpacked, converted */
     INDEXER_SEND_SIZE = 8 << 20,     /* of one produce: half of what a topic takes */
     INDEXER_FAILED_COUNT = 100,      /* elements of a round that failed before */
+    INDEXER_MAIN_COUNT_MIN = 100,    /* main's part of a full round, whatever the weights */
     INDEXER_BACKFILL_MS = 50,        /* a backfill's part of a round, while main has little */
     INDEXER_BACKFILL_COUNT_MIN = 20, /* and at the least so many, or it never ends */
     INDEXER_LATE_MS = 500,           /* main is later than this: backfill waits */
@@ -459,7 +460,7 @@ enum {
     /* ---- numerator ---- */
     NUMBER_EXTENT_SIZE = 4096,      /* numbers of a placement class that lie together: a window */
     NUMBER_CLASS_COUNT_MAX = 256,   /* of a shard: each may leave most of an extent empty */
-    NUMBER_CLASS_SIZE_MAX = 40,     /* bytes of a class's name */
+    NUMBER_CLASS_SIZE_MAX = 64,     /* bytes of a class's name: what documents may say */
     NUMBER_KEY_SIZE_MAX = 1024,     /* bytes: four parts of a pk's size, and some */
     NUMBER_ID_END = 1 << 30,        /* numbers of a shard: the index has columns by position */
     NUMBER_SHARD_COUNT_MAX = 4096,  /* of a collection; a topic has 256 partitions */
