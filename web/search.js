@@ -7,7 +7,7 @@
 import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguage, t }
   from "./common.js";
 import "./search/texts.js";
-import { drawPath, drawTiles, pathOf } from "./search/categories.js";
+import { drawPath, drawTiles, pathOf, rememberCategories } from "./search/categories.js";
 import { drawChips, drawSide } from "./search/filters.js";
 import { drawOffer, startOffer } from "./search/offer.js";
 import { askPlace } from "./search/places.js";
@@ -196,6 +196,7 @@ function drawTimes() {
 }
 
 function drawAnswer() {
+  rememberCategories(page.answer.categories || []);
   drawHeading();
   drawCorrected();
   drawPath(page);
