@@ -155,7 +155,7 @@ async function drawSimilar(page, id, signal) {
 function drawGone(page, error) {
   byId("offer").replaceChildren(closeButton(page), h("div", { class: "empty" }, icon("warning"),
     h("h2", { id: "offer-title", tabindex: "-1" },
-      error.status === 404 ? t("gone") : error.message),
+      error.status === 404 || error.status === 400 ? t("gone") : error.message),
     h("button", { class: "button primary", type: "button", onclick: page.closeOffer },
       t("toSearch"))));
 }
