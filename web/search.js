@@ -207,11 +207,15 @@ function drawAnswer() {
   if (!page.offers.length && page.answer.times) drawEmpty(page);
   drawMore();
   drawTimes();
+  drawControls();
   if (!page.state.offer) setTitle();
 }
 
 function drawControls() {
   if (document.activeElement !== byId("text") || page.state.text) byId("text").value = page.state.text;
+  const name = page.path.at(-1)?.name;
+  byId("text").placeholder = name && page.state.category
+    ? t("searchIn", { name }) : t("searchHint");
   byId("order").replaceChildren(...ORDERS.map((name) =>
     h("option", { value: name, selected: name === page.state.order }, t(name))));
 }
@@ -268,6 +272,12 @@ function startControls() {
   byId("open-filters").addEventListener("click", () => byId("sheet").showModal());
   for (const id of ["sheet-close", "sheet-show"])
     byId(id).addEventListener("click", () => byId("sheet").close());
+  addEventListener("keydown", (event) => {       // a slash: to the search box
+    if (event.key !== "/" || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName)
+      || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    byId("text").select();
+  });
   addEventListener("popstate", () => show(readState(), true));
   addEventListener("pagehide", keep);
 }

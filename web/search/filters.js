@@ -56,8 +56,13 @@ function isYear(filter) {
 
 // --- kinds ---
 
-function box(filter, isChosen, clear, ...inside) {
-  return h("fieldset", { class: "filter" },
+function coverageText(page, filter) {
+  return filter.coverage && page.answer.total
+    ? t("coverage", { count: number(filter.coverage), total: number(page.answer.total) }) : null;
+}
+
+function box(page, filter, isChosen, clear, ...inside) {
+  return h("fieldset", { class: "filter", title: coverageText(page, filter) },
     h("legend", {}, h("span", {}, filter.name), isChosen
       ? h("button", { class: "clear", type: "button", id: `clear-${filter.id}`, onclick: clear },
         t("reset")) : null), ...inside);
@@ -98,7 +103,7 @@ function valuesFilter(page, filter) {
       sought.delete(filter.id);
       page.redrawSide();
     } }, isWhole ? t("fewValues") : t("allValues", { count: all.length })) : null;
-  return box(filter, chosen.length > 0, () => page.go(withFilter(page.state, filter.id, null)),
+  return box(page, filter, chosen.length > 0, () => page.go(withFilter(page.state, filter.id, null)),
     search, h("div", { class: isWhole && all.length > SEARCHED_COUNT ? "options long" : "options" },
       rows), toggle);
 }
@@ -123,7 +128,7 @@ function rangeFilter(page, filter) {
     if (choice.min !== (chosen.min || "") || choice.max !== (chosen.max || ""))
       page.go(withFilter(page.state, filter.id, choice));
   };
-  return box(filter, Boolean(chosen.min || chosen.max),
+  return box(page, filter, Boolean(chosen.min || chosen.max),
     () => page.go(withFilter(page.state, filter.id, null)),
     h("div", { class: "range" },
       h("span", { "aria-hidden": "true" }, t("from")), inputs[0],
@@ -143,16 +148,20 @@ function toggleFilter(page, filter) {
 function stepsFilter(page, filter, steps, isOn, text, choiceOf, anyText, ...before) {
   const isAny = !steps.some(isOn);
   const none = () => page.go(withFilter(page.state, filter.id, null));
-  return box(filter, !isAny, none, ...before, h("div", { class: "steps" },
+  return box(page, filter, !isAny, none, ...before, h("div", { class: "steps" },
     option("radio", `f-${filter.id}-any`, filter.id, isAny, none, anyText),
     steps.map((step) => option("radio", `f-${filter.id}-${step}`, filter.id, isOn(step),
       () => page.go(withFilter(page.state, filter.id, choiceOf(step))), text(step)))));
 }
 
+function daysText(days) {
+  return DAYS.includes(days) ? t(`day${days}`) : t("days", { count: days });
+}
+
 function dateFilter(page, filter) {
   const chosen = page.state.filters[filter.id];
   return stepsFilter(page, filter, DAYS, (days) => chosen?.days === days,
-    (days) => t("days", { count: days }), (days) => ({ days }), t("anyTime"));
+    daysText, (days) => ({ days }), t("anyTime"));
 }
 
 function distanceFilter(page, filter) {
@@ -246,7 +255,7 @@ function takenBack(page) {
   for (const [id, choice] of Object.entries(state.filters)) {
     const filter = known.get(id) || { id, name: names.get(nameKey(id, "")) || id };
     const without = withFilter(state, id, null);
-    if (choice.days) list.push([t("days", { count: choice.days }), without]);
+    if (choice.days) list.push([daysText(choice.days), without]);
     else if (filter.kind === "TOGGLE") list.push([filter.name, without]);
     else if (!choice.values) list.push([`${filter.name}: ${rangeText(page, filter, choice)}`, without]);
     for (const value of filter.kind === "TOGGLE" ? [] : choice.values || []) {
