@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* role_system.c - the role system: the page, the state of the process, keys, the audit log,
+/* role_system.c - the role system: the pages, the state of the process, keys, the audit log,
  * what is in the topics. */
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "net/openapi.h"
 #include "roles/process.h"
 #include "roles/service.h"
+#include "roles/web_files.h"
 #include "torg/v1/system.pb-c.h"
-#include "web_index.h"
 
 /* One set a process; the server borrows them for its life. */
 static struct rpc_service services[5];
@@ -98,8 +98,9 @@ int role_system_start(struct process *process, struct err *err)
     services[4] = pipeline_service(process->pipeline);
     for (size_t i = 0; i < ARRAY_COUNT(services); i++)
         server_add_service(process->server, &services[i]);
-    server_add_file(process->server, "/", "text/html; charset=utf-8",
-                    bytes_make(web_index, web_index_size));
+    for (size_t i = 0; i < web_file_count; i++)
+        server_add_file(process->server, web_files[i].path, web_files[i].content_type,
+                        bytes_make(web_files[i].data, web_files[i].size));
     return add_openapi(process, err);
 }
 
