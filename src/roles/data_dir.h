@@ -7,6 +7,7 @@
  *     store.sqlite  tables          topics/  the topics' logs
  *     coord/        owners, tickets blobs/   files
  *     index/        shards          spell/   what spelling has learnt
+ *     DEMO          torg demo has made it (demo_state.h)
  *     server.url, operator.key      while a server runs: how local commands reach it
  */
 #ifndef TORG_ROLES_DATA_DIR_H
