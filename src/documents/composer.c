@@ -381,12 +381,13 @@ static int retry_one(struct composer *self, const struct parked *parked, struct 
     bool is_delete = false;
     int rc = self->options.fetch(self->options.fetch_arg, parked->offer_id, self->arena, &offer,
                                  &reason);
+    bool is_unknown = rc == ERR_NOT_FOUND; /* the offer; a topic may be missing, too */
 
     if (!rc)
         rc = encode(self, offer, &wire, &is_delete, &reason);
     if (!rc)
         rc = produce(self, parked->partition, buf_bytes(&wire), &reason);
-    if (!rc || rc == ERR_NOT_FOUND) {
+    if (!rc || is_unknown) {
         counter_add(is_delete ? self->deletes : self->upserts, rc ? 0 : 1);
         rc = parked_remove(self->options.store, parked->offer_id, parked->offset, err);
     } else {
