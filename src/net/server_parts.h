@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/metrics.h"
+#include "net/gets.h"
 #include "net/health.h"
 #include "net/reactor.h"
 #include "net/reflection.h"
@@ -79,6 +80,7 @@ struct server {
     struct tls_context *tls;
     struct router router;
     struct site site;
+    struct gets gets;
     struct workers *workers;
     struct workers *brief_workers;
     struct workers *stream_workers;
