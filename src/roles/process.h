@@ -27,7 +27,8 @@
 #include "roles/backends.h"
 #include "roles/data_dir.h"
 
-struct front; /* searcher/front.h */
+struct front;   /* searcher/front.h */
+struct inspect; /* inspect/inspect.h */
 struct process;
 
 /* A part of the product that can run in this process. */
@@ -59,6 +60,7 @@ struct process {
     struct dictionaries *dictionaries; /* likewise */
     struct queue_bell registry_bell;   /* receivers ring it, the indexer wakes up */
     const struct front *front;         /* of the searcher; NULL until that role has started */
+    struct inspect *inspect;           /* likewise */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_search.c - the role search: what buyers' pages call. */
+#include "inspect/change.h"
 #include "roles/process.h"
 #include "search/service.h"
 #include "searcher/front.h"
@@ -19,6 +20,12 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
     return front_search(arg, request->client, request, deadline_us, arena, response, err);
 }
 
+static int settle(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
+                  char **found, struct err *err)
+{
+    return change_settle(arg, token, deadline_us, arena, found, err);
+}
+
 int role_search_start(struct process *process, struct err *err)
 {
     int rc = process_open_catalog(process, err);
@@ -34,7 +41,9 @@ int role_search_start(struct process *process, struct err *err)
                              .catalog = catalog_in_use,
                              .catalog_arg = process->catalog,
                              .ask = ask,
-                             .ask_arg = (void *)process->front};
+                             .ask_arg = (void *)process->front,
+                             .settle = settle,
+                             .settle_arg = process->inspect};
     service = search_service(&search);
     server_add_service(process->server, &service);
     return 0;
