@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_search.c - the role search: what buyers' pages call. */
 #include "base/file.h"
+#include "inspect/change.h"
 #include "offers/offers.h"
 #include "roles/process.h"
 #include "search/learner.h"
@@ -60,6 +61,12 @@ static int start_learner(struct process *process, struct err *err)
     return rc;
 }
 
+static int settle(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
+                  char **found, struct err *err)
+{
+    return change_settle(arg, token, deadline_us, arena, found, err);
+}
+
 int role_search_start(struct process *process, struct err *err)
 {
     int rc = process_open_catalog(process, err);
@@ -82,7 +89,9 @@ int role_search_start(struct process *process, struct err *err)
                              .ask_arg = (void *)process->front,
                              .speller = speller_in_use,
                              .fetch = fetch,
-                             .fetch_arg = &offers};
+                             .fetch_arg = &offers,
+                             .settle = settle,
+                             .settle_arg = process->inspect};
     service = search_service(&search);
     server_add_service(process->server, &service);
     return config_number(process->config, SETTING_SEARCH_SPELLING) ? start_learner(process, err)

@@ -20,6 +20,7 @@ static struct searcher searcher;
 static struct rpc_service service;
 static struct inspect inspect;
 static struct rpc_service inspection;
+static struct rpc_service freshness;
 static struct follower *follower;
 static struct peers *peers;
 static struct workers *workers;
@@ -179,10 +180,17 @@ int role_searcher_start(struct process *process, struct err *err)
                                .dictionaries = process->dictionaries,
                                .clock = process->clock,
                                .door = searcher_door(&searcher),
-                               .rebuilds = rebuilds_new()};
+                               .rebuilds = rebuilds_new(),
+                               .topics = process->backends.topics,
+                               .tombstone_life_us =
+                                   config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
+    process->inspect = &inspect;
     pipeline_set_door(process->pipeline, &inspect.door);
     inspection = inspect_service(&inspect);
     server_add_service(process->server, &inspection);
+    freshness = freshness_service(&inspect);
+    server_add_service(process->server, &freshness);
+    server_add_get(process->server, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
     return 0;
 }
 
