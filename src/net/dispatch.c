@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "net/call.h"
 #include "net/connection.h"
+#include "net/folder.h"
 #include "net/operators.h"
 #include "net/server_parts.h"
 
@@ -234,6 +235,20 @@ static bool admit(struct call *call)
     return true;
 }
 
+/*
+ * A page runs only what we serve: no script or style of another place, none written into the
+ * page, no frame around it. What a browser takes for a script is called one.
+ */
+static void put_page_rules(struct call *call)
+{
+    reply_header(call, "content-security-policy",
+                 bytes_of("default-src 'none'; script-src 'self'; style-src 'self'; "
+                          "img-src 'self'; connect-src 'self'; base-uri 'none'; "
+                          "form-action 'self'; frame-ancestors 'none'"));
+    reply_header(call, "x-content-type-options", bytes_of("nosniff"));
+    reply_header(call, "referrer-policy", bytes_of("no-referrer"));
+}
+
 static void serve_file(struct call *call, const struct site_file *file)
 {
     bool is_get = bytes_equal_text(call->verb, "GET");
@@ -248,6 +263,7 @@ static void serve_file(struct call *call, const struct site_file *file)
     reply_header(call, "etag", bytes_of(file->tag));
     reply_header(call, "cache-control", bytes_of("no-cache"));
     reply_header(call, "vary", bytes_of("accept-encoding"));
+    put_page_rules(call);
     if (contains(call_header(call, "if-none-match"), file->tag)) {
         reply_plain(call, 304, NULL, BYTES_EMPTY);
     } else {
@@ -266,6 +282,8 @@ static void find_file(struct call *call)
 
     if (file)
         serve_file(call, file);
+    else if (folder_take(call))
+        return;
     else if (find_format(call) && call->format == CALL_GRPC)
         call_refuse(call, 0, ERR_UNSUPPORTED, "there is no method %.*s", BYTES_ARG(call->path));
     else
@@ -410,6 +428,8 @@ void call_end(struct call *call)
         return;
     if (call->channel)
         channel_push_end(call->channel);
+    else if (call->folder)
+        folder_run(call);
     else if (call->route && call->route->method->stream)
         call_run_stream(call);
     else

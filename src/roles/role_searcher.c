@@ -2,6 +2,7 @@
 /* role_searcher.c - the role searcher: indexes that follow their topics, and searches over them. */
 #include "base/limits.h"
 #include "base/text.h"
+#include "inspect/pipeline.h"
 #include "inspect/rebuild.h"
 #include "inspect/searcher_door.h"
 #include "inspect/service.h"
@@ -119,6 +120,7 @@ int role_searcher_start(struct process *process, struct err *err)
                                .clock = process->clock,
                                .door = searcher_door(&searcher),
                                .rebuilds = rebuilds_new()};
+    pipeline_set_door(process->pipeline, &inspect.door);
     inspection = inspect_service(&inspect);
     server_add_service(process->server, &inspection);
     return 0;
