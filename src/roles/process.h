@@ -28,7 +28,8 @@
 #include "roles/command.h"
 #include "roles/data_dir.h"
 
-struct front; /* searcher/front.h */
+struct front;    /* searcher/front.h */
+struct pipeline; /* inspect/pipeline.h */
 struct process;
 
 /* A part of the product that can run in this process. */
@@ -72,6 +73,7 @@ struct process {
     struct dictionaries *dictionaries; /* likewise */
     struct queue_bell registry_bell;   /* receivers ring it, the indexer wakes up */
     const struct front *front;         /* of the searcher; NULL until that role has started */
+    struct pipeline *pipeline;         /* of the role system, which starts first */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */
