@@ -375,6 +375,19 @@ enum {
     SEARCH_CATEGORY_COUNT = 50,     /* of them told to the page */
     SEARCH_FRAGMENT_SIZE = 160,     /* of a description, with the words marked */
     SEARCH_SHARE_MIN_PERCENT = 50,  /* of the hits have the attribute: its filter is offered */
+    SUGGEST_COUNT = 8,              /* lines, unless the request says */
+    SUGGEST_COUNT_MAX = 20,
+    SUGGEST_CATEGORY_COUNT = 5,
+    SUGGEST_TITLE_COUNT = 100,          /* titles that are read: a millisecond */
+    SUGGEST_CANDIDATE_COUNT_MAX = 1024, /* beginnings, one to three words, of those titles */
+    SIMILAR_COUNT = 10,                 /* offers, unless the request says */
+    SIMILAR_COUNT_MAX = 50,
+    SIMILAR_RERANK_COUNT = 200,   /* of the most alike, whose price is looked at */
+    SPELL_LEARNT_COUNT = 1 << 20, /* texts known to be learnt: 32 MB with those before them */
+    SPELL_READ_COUNT = 500,       /* records of one read */
+    SPELL_IDLE_MS = 200,          /* how soon a new title is looked for */
+    SPELL_RETRY_MS = 2000,        /* after a fault of the topic or the disk */
+    SPELL_SAVE_S = 60,            /* what a crash may have to learn again */
     /* ---- query ---- */
     QUERY_STAGE_COUNT_MAX = 8,           /* of one request */
     QUERY_FILTER_DEPTH_MAX = 16,         /* and, or, not inside each other */
