@@ -5,7 +5,6 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "inspect/pipeline.h"
 #include "inspect/rebuild.h"
 #include "inspect/searcher_door.h"
 #include "inspect/service.h"
@@ -180,7 +179,7 @@ int role_searcher_start(struct process *process, struct err *err)
                                .clock = process->clock,
                                .door = searcher_door(&searcher),
                                .rebuilds = rebuilds_new()};
-    pipeline_set_door(process->pipeline, &inspect.door);
+    process->door = inspect.door;
     inspection = inspect_service(&inspect);
     server_add_service(process->server, &inspection);
     return 0;
