@@ -7,7 +7,7 @@
 import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguage, t }
   from "./common.js";
 import "./search/texts.js";
-import { drawPath, drawTiles, pathOf } from "./search/categories.js";
+import { drawPath, drawTiles, pathOf, rememberCategories } from "./search/categories.js";
 import { drawChips, drawSide } from "./search/filters.js";
 import { drawOffer, startOffer } from "./search/offer.js";
 import { askPlace } from "./search/places.js";
@@ -196,6 +196,7 @@ function drawTimes() {
 }
 
 function drawAnswer() {
+  rememberCategories(page.answer.categories || []);
   drawHeading();
   drawCorrected();
   drawPath(page);
@@ -206,11 +207,15 @@ function drawAnswer() {
   if (!page.offers.length && page.answer.times) drawEmpty(page);
   drawMore();
   drawTimes();
+  drawControls();
   if (!page.state.offer) setTitle();
 }
 
 function drawControls() {
   if (document.activeElement !== byId("text") || page.state.text) byId("text").value = page.state.text;
+  const name = page.path.at(-1)?.name;
+  byId("text").placeholder = name && page.state.category
+    ? t("searchIn", { name }) : t("searchHint");
   byId("order").replaceChildren(...ORDERS.map((name) =>
     h("option", { value: name, selected: name === page.state.order }, t(name))));
 }
@@ -267,6 +272,12 @@ function startControls() {
   byId("open-filters").addEventListener("click", () => byId("sheet").showModal());
   for (const id of ["sheet-close", "sheet-show"])
     byId(id).addEventListener("click", () => byId("sheet").close());
+  addEventListener("keydown", (event) => {       // a slash: to the search box
+    if (event.key !== "/" || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName)
+      || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    byId("text").select();
+  });
   addEventListener("popstate", () => show(readState(), true));
   addEventListener("pagehide", keep);
 }

@@ -86,6 +86,7 @@ enum {
     NET_REPLY_HEADER_COUNT_MAX = 16,     /* headers a handler may add to its answer */
     NET_GZIP_SIZE_MIN = 4 << 10,         /* smaller answers are sent as they are */
     NET_FILE_COUNT_MAX = 256,
+    NET_FOLDER_COUNT_MAX = 8, /* a prefix each: photos, and few more to come */
     NET_SERVICE_COUNT_MAX = 128,
     NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
     NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long; of each such time ... */
@@ -415,6 +416,7 @@ enum {
     INDEXER_BATCH_MEMORY = 64 << 20, /* and unpacked, converted */
     INDEXER_SEND_SIZE = 8 << 20,     /* of one produce: half of what a topic takes */
     INDEXER_FAILED_COUNT = 100,      /* elements of a round that failed before */
+    INDEXER_MAIN_COUNT_MIN = 100,    /* main's part of a full round, whatever the weights */
     INDEXER_BACKFILL_MS = 50,        /* a backfill's part of a round, while main has little */
     INDEXER_BACKFILL_COUNT_MIN = 20, /* and at the least so many, or it never ends */
     INDEXER_LATE_MS = 500,           /* main is later than this: backfill waits */
@@ -461,7 +463,7 @@ enum {
     /* ---- numerator ---- */
     NUMBER_EXTENT_SIZE = 4096,      /* numbers of a placement class that lie together: a window */
     NUMBER_CLASS_COUNT_MAX = 256,   /* of a shard: each may leave most of an extent empty */
-    NUMBER_CLASS_SIZE_MAX = 40,     /* bytes of a class's name */
+    NUMBER_CLASS_SIZE_MAX = 64,     /* bytes of a class's name: what documents may say */
     NUMBER_KEY_SIZE_MAX = 1024,     /* bytes: four parts of a pk's size, and some */
     NUMBER_ID_END = 1 << 30,        /* numbers of a shard: the index has columns by position */
     NUMBER_SHARD_COUNT_MAX = 4096,  /* of a collection; a topic has 256 partitions */
@@ -510,6 +512,25 @@ enum {
     SEARCHER_ASK_COUNT_MAX = 64,          /* shards asked at once by one process */
     SEARCHER_ASK_QUEUE_MAX = 4096,        /* and those that wait for that */
     SEARCHER_CURSOR_SIZE_MAX = 256 << 10, /* words and places of many shards */
+    /* ---- demo ---- */
+    DEMO_OFFER_COUNT = 20000,       /* as many as fill a shop, and a minute at the most */
+    DEMO_OFFER_COUNT_MAX = 1000000, /* filled in minutes, some gigabytes */
+    DEMO_CHANGE_RATE = 5,           /* changes a second: a console that lives, a machine at rest */
+    DEMO_CHANGE_RATE_MAX = 1000,
+    DEMO_RETRY_MS = 500,        /* after a failure of the store or the topics */
+    DEMO_POLL_MS = 200,         /* how soon a stop is seen */
+    DEMO_FILLER_COUNT = 32,     /* threads that publish: each group of commits has as many */
+    DEMO_STALL_S = 20,          /* nothing becomes searchable for so long: go on without */
+    DEMO_STATE_SIZE_MAX = 4096, /* of the file DEMO */
+    DEMO_PICTURE_SIZE_MAX = 16 << 10,
+    DEMO_PICTURE_VARIANT_COUNT = 5, /* of a kind and colour: each is a file to be synced */
+    DEMO_DEPTH_MAX = 16,            /* of templates and formulas in each other */
+    DEMO_VARIABLE_COUNT_MAX = 64,   /* of one kind */
+    DEMO_COLUMN_COUNT_MAX = 16,
+    DEMO_CHOICE_COUNT_MAX = 64,
+    DEMO_PLACE_COUNT_MAX = 24, /* of a city */
+    DEMO_WEIGHT_MAX = 1000,
+    DEMO_TEXT_SIZE_MAX = 8 << 10,
 };
 
 #endif

@@ -59,6 +59,7 @@ static void clear(struct call *call)
     call->verb = call->path = call->content_type = BYTES_EMPTY;
     call->authorization = call->timeout = BYTES_EMPTY;
     call->route = NULL;
+    call->folder = NULL;
     call->body_size = call->paced_size = call->kept_size = call->charged_size = call->unconsumed =
         0;
     call->channel = NULL;

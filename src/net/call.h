@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "base/violation.h"
 #include "net/channel.h"
+#include "net/folder.h"
 #include "net/reactor.h"
 #include "net/router.h"
 #include "net/rpc.h"
@@ -89,6 +90,7 @@ struct call {
     struct bytes timeout;
     bool timeout_is_ms; /* Connect's header, not gRPC's */
     struct route *route;
+    const struct folder *folder; /* it is answered from; NULL: none */
     struct buf body;
     size_t body_size;    /* received, also when not kept */
     int64_t paced_us;    /* when the body's pace was last found good */

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "net/call.h"
 #include "net/connection.h"
+#include "net/folder.h"
 #include "net/operators.h"
 #include "net/server_parts.h"
 
@@ -281,6 +282,8 @@ static void find_file(struct call *call)
 
     if (file)
         serve_file(call, file);
+    else if (folder_take(call))
+        return;
     else if (find_format(call) && call->format == CALL_GRPC)
         call_refuse(call, 0, ERR_UNSUPPORTED, "there is no method %.*s", BYTES_ARG(call->path));
     else
@@ -425,6 +428,8 @@ void call_end(struct call *call)
         return;
     if (call->channel)
         channel_push_end(call->channel);
+    else if (call->folder)
+        folder_run(call);
     else if (call->route && call->route->method->stream)
         call_run_stream(call);
     else

@@ -148,6 +148,13 @@ void server_add_file(struct server *server, const char *path, const char *conten
     site_add(&server->site, path, content_type, content);
 }
 
+void server_add_folder(struct server *server, const struct folder *folder)
+{
+    assert(!server->started);
+    assert(server->folder_count < NET_FOLDER_COUNT_MAX);
+    server->folders[server->folder_count++] = folder;
+}
+
 /* Ten thousand connections need as many descriptors; the soft limit is often 1024. */
 static void raise_descriptor_limit(void)
 {

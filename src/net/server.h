@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "net/folder.h"
 #include "net/rpc.h"
 
 struct server;
@@ -43,6 +44,9 @@ void server_add_descriptors(struct server *server, struct bytes descriptor_set);
 /* A file of the web page: GET path. Content is borrowed for the server's life. */
 void server_add_file(struct server *server, const char *path, const char *content_type,
                      struct bytes content);
+
+/* Files that are read when asked for: GET prefix and a name. Borrowed for the server's life. */
+void server_add_folder(struct server *server, const struct folder *folder);
 
 int server_start(struct server *server, struct err *err); /* listening when it returns 0 */
 unsigned server_port(const struct server *server);

@@ -15,6 +15,7 @@
 
 #include "base/buf.h"
 #include "base/metrics.h"
+#include "net/folder.h"
 #include "net/health.h"
 #include "net/reactor.h"
 #include "net/reflection.h"
@@ -79,6 +80,8 @@ struct server {
     struct tls_context *tls;
     struct router router;
     struct site site;
+    const struct folder *folders[NET_FOLDER_COUNT_MAX]; /* borrowed */
+    size_t folder_count;
     struct workers *workers;
     struct workers *brief_workers;
     struct workers *stream_workers;

@@ -29,7 +29,7 @@ struct seat {
     uint64_t ticket;
     bool is_busy;
     bool is_leaving;  /* to be closed by a runner */
-    bool is_lost;     /* the fence knows a newer owner: nothing to do until coord knows it too */
+    bool is_lost;     /* the ticket is good for nothing any more: nothing is to be committed */
     uint64_t rings;   /* of the bell, before the last round */
     int64_t ready_us; /* a ring before this waits */
     int64_t next_us;  /* it is looked at without a ring */
@@ -77,8 +77,6 @@ static bool is_due(const struct indexer_worker *worker, const struct seat *seat,
         return false;
     if (seat->is_leaving)
         return true;
-    if (seat->is_lost)
-        return false;
     if (now_us >= seat->next_us)
         return true;
     return now_us >= seat->ready_us &&
@@ -108,7 +106,7 @@ static int64_t arm(struct indexer_worker *worker, int64_t now_us)
         struct seat *seat = worker->seats[i];
         int64_t seat_us = seat->next_us;
 
-        if (seat->is_busy || seat->is_lost)
+        if (seat->is_busy)
             continue;
         /* rung already, or about to be before it is ready: then it has its time */
         if (now_us < seat->ready_us ||
@@ -198,7 +196,8 @@ static void run_seat(struct indexer_worker *worker, struct seat *seat)
     seat->is_busy = false;
     seat->ran_us = now_us;
     if (rc == ERR_STALE) {
-        seat->is_lost = true;
+        /* Given up, even if coord knows of no other owner: then it comes back with a new ticket. */
+        seat->is_lost = seat->is_leaving = true;
         log_warn("a shard has a new owner", LOG_INT("client", seat->client_id),
                  LOG_INT("shard", seat->shard), LOG_TEXT("error", err.text));
     } else if (rc) {
@@ -354,6 +353,12 @@ static void reconcile(struct indexer_worker *worker, const struct room *room,
     pthread_mutex_unlock(&worker->bell->lock);
 }
 
+/* After such a failure of another's set: a coord that does not answer is not asked for each. */
+static bool is_worth_joining(int rc)
+{
+    return rc != ERR_UNAVAILABLE && rc != ERR_TIMEOUT;
+}
+
 static int keep(struct indexer_worker *worker, struct arena *arena, struct err *err)
 {
     const struct client_view **clients;
@@ -365,8 +370,10 @@ static int keep(struct indexer_worker *worker, struct arena *arena, struct err *
     for (size_t i = 0; i < count; i++) {
         struct room *room = find_room(worker, clients[i]->name);
 
-        if (!room && !rc) {
-            rc = join(worker, clients[i], err);
+        if (!room && is_worth_joining(rc)) {
+            int joined = join(worker, clients[i], err);
+
+            rc = joined ? joined : rc;
             room = find_room(worker, clients[i]->name);
         }
         if (room)

@@ -29,6 +29,11 @@ static const struct command_option verify_options[] = {
     {"rebuild", NULL, "Also build each shard anew in memory, and compare its content."},
     {NULL, NULL, NULL}};
 
+static const struct command_option demo_options[] = {
+    {"offers", "COUNT", "How many offers the shop gets (default 20000, at most 1000000)."},
+    {"changes", "RATE", "Changes a second afterwards (default 5, at most 1000; 0: none)."},
+    {NULL, NULL, NULL}};
+
 static const struct command_option topic_read_options[] = {
     {"limit", "COUNT", "How many records (default 10, at most 1000)."},
     {"from", "PARTITION[:OFFSET]", "Begin there, instead of showing the newest."},
@@ -185,6 +190,21 @@ const struct command command_table[] = {
      .example = "torg up\ntorg up --data=/var/lib/torg --listen=127.0.0.1:9000",
      .flags = SERVING,
      .run = cmd_up},
+    {.name = "demo",
+     .summary = "run everything, with a shop that is full and alive",
+     .arguments = "",
+     .details =
+         "As torg up, in a directory of its own (./torg-demo, unless --data names another), "
+         "which it fills with generated offers in Russian and English: published by the same "
+         "calls as sellers', searchable while it goes on. Then it prints the addresses of the "
+         "pages with keys for them, and changes some offers each second. A second start goes "
+         "on with what is there; a larger --offers adds the rest. It listens on loopback only, "
+         "and refuses a directory that another server has made. To begin anew, remove the "
+         "directory.",
+     .example = "torg demo\ntorg demo --offers 1000 --changes 20 --data=shop",
+     .options = demo_options,
+     .flags = COMMAND_SETTINGS | COMMAND_CONFIG,
+     .run = cmd_demo},
     {.name = "serve",
      .summary = "run the named roles in this process",
      .arguments = "ROLE…",

@@ -144,6 +144,7 @@ static int apply_message(struct following *following, const struct topic_message
                          struct err *err)
 {
     struct replica *replica = following->replica;
+    struct arena_mark mark = arena_mark(following->arena);
     const char *pk = "";
     int rc;
 
@@ -154,6 +155,7 @@ static int apply_message(struct following *following, const struct topic_message
         replica_tell(replica, err->text);
         if (!pause_ms(replica, RETRY_MS))
             return err_set(err, ERR_CANCELLED, "the searcher stops");
+        arena_rewind(following->arena, mark);
     }
     if (rc == ERR_CORRUPT)
         return rc;

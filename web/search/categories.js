@@ -9,6 +9,7 @@ import { drawing } from "./picture.js";
 const TILE_COUNT = 12;
 const parents = new Map();      // of every category seen, for drawings
 const paths = new Map();        // language/id -> promise of [{id, name}]
+const whole = new Map();        // language/id -> promise of the category
 const opened = new Set();       // of the tree
 let top = [];
 
@@ -18,7 +19,8 @@ export function rootOf(category) {
   return parents.has(at) ? at : "";
 }
 
-function remember(list) {
+// What an answer tells of the tree; before anything of it is drawn.
+export function rememberCategories(list) {
   for (const each of list) parents.set(each.id, each.parent || "");
 }
 
@@ -29,9 +31,24 @@ export function pathOf(category) {
   if (!paths.has(name)) {
     const asked = call("CatalogService", "GetPath", { id: category, language: language() },
       { withKey: false }).then((answer) => answer.categories || []);
-    paths.set(name, asked.then((list) => (remember(list), list), () => (paths.delete(name), [])));
+    paths.set(name, asked.then((list) => (rememberCategories(list), list), () => (paths.delete(name), [])));
   }
   return paths.get(name);
+}
+
+// The category with its attributes, as the catalogue has it; empty when it does not answer.
+export function categoryOf(id) {
+  const name = `${language()}/${id}`;
+  if (!whole.has(name))
+    whole.set(name, call("CatalogService", "GetCategory", { id, language: language() },
+      { withKey: false }).catch(() => (whole.delete(name), {})));
+  return whole.get(name);
+}
+
+// To all offers of a category, from an offer.
+export function categoryLink(page, category) {
+  const state = { ...page.state, text: "", filters: {}, category: category.id, offer: "" };
+  return h("a", { href: page.addressOf(state), onclick: page.follow(state) }, category.name);
 }
 
 // Further down all choices still mean something; elsewhere those of attributes may not.
@@ -65,7 +82,6 @@ function branch(page, all, category) {
 export function tree(page) {
   const all = page.answer.categories || [];
   const here = page.state.category;
-  remember(all);
   const below = all.filter((each) => (each.parent || "") === here);
   const way = [{ id: "", name: t("allCategories") }, ...page.path];
   const items = way.map((each) => h("li", { class: "way" },
@@ -78,7 +94,8 @@ export function tree(page) {
 }
 
 export function drawPath(page) {
-  const way = page.state.category ? [{ id: "", name: t("allCategories") }, ...page.path] : [];
+  const way = [{ id: "", name: t("allCategories") }, ...page.path];
+  byId("crumbs").hidden = !page.state.category;
   byId("crumbs").replaceChildren(h("ol", {}, way.map((each) =>
     h("li", {}, each.id === page.state.category
       ? h("span", { "aria-current": "page" }, each.name)

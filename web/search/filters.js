@@ -3,8 +3,8 @@
 //
 // Every control has an id made of the filter's: after drawing, the focus is where it was. Numbers
 // are shown in the units people use (a price in roubles) and sent in the API's (kopecks).
-import { byId, distance, h, icon, minorUnits, number, price, t } from "../common.js";
-import { tree } from "./categories.js";
+import { byId, distance, h, icon, language, minorUnits, number, price, t } from "../common.js";
+import { categoryOf, tree } from "./categories.js";
 import { nearText, placeChooser } from "./places.js";
 import { withFilter } from "./state.js";
 
@@ -14,6 +14,7 @@ const DAYS = [1, 3, 7, 30];
 const METERS = [1000, 3000, 5000, 10000, 25000, 50000, 100000];
 const whole = new Set();        // filters that show all values
 const sought = new Map();       // filter -> what is typed in its search
+const names = new Map();        // language/filter/value -> name: an empty answer has none
 
 // --- units ---
 
@@ -55,8 +56,13 @@ function isYear(filter) {
 
 // --- kinds ---
 
-function box(filter, isChosen, clear, ...inside) {
-  return h("fieldset", { class: "filter" },
+function coverageText(page, filter) {
+  return filter.coverage && page.answer.total
+    ? t("coverage", { count: number(filter.coverage), total: number(page.answer.total) }) : null;
+}
+
+function box(page, filter, isChosen, clear, ...inside) {
+  return h("fieldset", { class: "filter", title: coverageText(page, filter) },
     h("legend", {}, h("span", {}, filter.name), isChosen
       ? h("button", { class: "clear", type: "button", id: `clear-${filter.id}`, onclick: clear },
         t("reset")) : null), ...inside);
@@ -73,7 +79,8 @@ function valuesFilter(page, filter) {
   const chosen = page.state.filters[filter.id]?.values || [];
   const all = filter.values || [];
   const known = new Set(all.map((each) => each.id));
-  const missing = chosen.filter((id) => !known.has(id)).map((id) => ({ id, name: id, count: 0 }));
+  const missing = chosen.filter((id) => !known.has(id)).map((id) =>
+    ({ id, name: names.get(nameKey(filter.id, id)) || id, count: 0 }));
   const typed = (sought.get(filter.id) || "").toLowerCase();
   const isWhole = whole.has(filter.id);
   const found = [...missing, ...all].filter((each) => each.name.toLowerCase().includes(typed));
@@ -96,7 +103,7 @@ function valuesFilter(page, filter) {
       sought.delete(filter.id);
       page.redrawSide();
     } }, isWhole ? t("fewValues") : t("allValues", { count: all.length })) : null;
-  return box(filter, chosen.length > 0, () => page.go(withFilter(page.state, filter.id, null)),
+  return box(page, filter, chosen.length > 0, () => page.go(withFilter(page.state, filter.id, null)),
     search, h("div", { class: isWhole && all.length > SEARCHED_COUNT ? "options long" : "options" },
       rows), toggle);
 }
@@ -121,7 +128,7 @@ function rangeFilter(page, filter) {
     if (choice.min !== (chosen.min || "") || choice.max !== (chosen.max || ""))
       page.go(withFilter(page.state, filter.id, choice));
   };
-  return box(filter, Boolean(chosen.min || chosen.max),
+  return box(page, filter, Boolean(chosen.min || chosen.max),
     () => page.go(withFilter(page.state, filter.id, null)),
     h("div", { class: "range" },
       h("span", { "aria-hidden": "true" }, t("from")), inputs[0],
@@ -141,16 +148,20 @@ function toggleFilter(page, filter) {
 function stepsFilter(page, filter, steps, isOn, text, choiceOf, anyText, ...before) {
   const isAny = !steps.some(isOn);
   const none = () => page.go(withFilter(page.state, filter.id, null));
-  return box(filter, !isAny, none, ...before, h("div", { class: "steps" },
+  return box(page, filter, !isAny, none, ...before, h("div", { class: "steps" },
     option("radio", `f-${filter.id}-any`, filter.id, isAny, none, anyText),
     steps.map((step) => option("radio", `f-${filter.id}-${step}`, filter.id, isOn(step),
       () => page.go(withFilter(page.state, filter.id, choiceOf(step))), text(step)))));
 }
 
+function daysText(days) {
+  return DAYS.includes(days) ? t(`day${days}`) : t("days", { count: days });
+}
+
 function dateFilter(page, filter) {
   const chosen = page.state.filters[filter.id];
   return stepsFilter(page, filter, DAYS, (days) => chosen?.days === days,
-    (days) => t("days", { count: days }), (days) => ({ days }), t("anyTime"));
+    daysText, (days) => ({ days }), t("anyTime"));
 }
 
 function distanceFilter(page, filter) {
@@ -213,19 +224,42 @@ function rangeText(page, filter, choice) {
   return choice.min ? `${t("from")} ${write(choice.min)}` : `${t("to")} ${write(choice.max)}`;
 }
 
+const nameKey = (filter, value) => `${language()}/${filter}/${value}`;
+
+function rememberNames(answer) {
+  for (const filter of answer.filters || []) {
+    names.set(nameKey(filter.id, ""), filter.name);
+    for (const value of filter.values || []) names.set(nameKey(filter.id, value.id), value.name);
+  }
+}
+
+// Of a link that finds nothing: the names come from the catalogue, and the chips are drawn again.
+async function askNames(page) {
+  const { category, filters } = page.state;
+  const isUnknown = ([id, choice]) => id.startsWith("a.")
+    && (choice.values || []).some((value) => !names.has(nameKey(id, value)));
+  if (!category || !Object.entries(filters).some(isUnknown)) return;
+  for (const attribute of (await categoryOf(category)).attributes || []) {
+    names.set(nameKey(`a.${attribute.id}`, ""), attribute.name);
+    for (const each of attribute.options || [])
+      names.set(nameKey(`a.${attribute.id}`, each.id), each.name);
+  }
+  if (page.state.category === category) drawChipList(page);
+}
+
 // [text, state without it] of everything that can be taken back.
 function takenBack(page) {
   const { state } = page;
   const known = new Map((page.answer.filters || []).map((each) => [each.id, each]));
   const list = [];
   for (const [id, choice] of Object.entries(state.filters)) {
-    const filter = known.get(id) || { id, name: id };
+    const filter = known.get(id) || { id, name: names.get(nameKey(id, "")) || id };
     const without = withFilter(state, id, null);
-    if (choice.days) list.push([t("days", { count: choice.days }), without]);
+    if (choice.days) list.push([daysText(choice.days), without]);
     else if (filter.kind === "TOGGLE") list.push([filter.name, without]);
     else if (!choice.values) list.push([`${filter.name}: ${rangeText(page, filter, choice)}`, without]);
     for (const value of filter.kind === "TOGGLE" ? [] : choice.values || []) {
-      const name = filter.values?.find((each) => each.id === value)?.name || value;
+      const name = names.get(nameKey(id, value)) || value;
       list.push([name, withFilter(state, id,
         { values: choice.values.filter((each) => each !== value) })]);
     }
@@ -237,6 +271,12 @@ function takenBack(page) {
 }
 
 export function drawChips(page) {
+  rememberNames(page.answer);
+  drawChipList(page);
+  askNames(page);
+}
+
+function drawChipList(page) {
   const list = takenBack(page);
   const chips = list.map(([name, state]) => h("button", { class: "chip chosen", type: "button",
     "aria-label": t("remove", { name }), onclick: () => page.go(state) }, name, icon("close")));

@@ -3,23 +3,14 @@
 // from the catalogue; offers like it from SearchService.Similar, where the server has that.
 import { byId, call, date, distance, h, icon, language, number, price, t, toast }
   from "../common.js";
-import { pathOf } from "./categories.js";
+import { categoryLink, categoryOf, pathOf } from "./categories.js";
 import { drawing, photoAddress } from "./picture.js";
 import { offerItem } from "./results.js";
 
 const SIMILAR_COUNT = 8;
 const EARTH_M = 6371009;
-const categories = new Map();   // language/id -> promise of the category
 let shown = null;               // {id, language} of what the dialog has
 let asked = null;
-
-function categoryOf(id) {
-  const name = `${language()}/${id}`;
-  if (!categories.has(name))
-    categories.set(name, call("CatalogService", "GetCategory", { id, language: language() },
-      { withKey: false }).catch(() => (categories.delete(name), {})));
-  return categories.get(name);
-}
 
 // --- attributes ---
 
@@ -130,7 +121,8 @@ function body(page, offer, category, path) {
   const { content } = offer;
   const rows = attributeRows(content, category);
   const place = whereText(page, content.address);
-  const about = [[t("category"), path.map((each) => each.name).join(" › ") || content.category],
+  const way = path.map((each, depth) => [depth ? " › " : "", categoryLink(page, each)]);
+  const about = [[t("category"), path.length ? way : content.category],
     [t("place"), place], [t("seller"), offer.seller], [t("published"), date(offer.createTime)],
     [t("until"), offer.expireTime ? date(offer.expireTime) : ""], [t("number"), offer.id]];
   return [closeButton(page), h("div", { class: "offer-columns" },
@@ -163,7 +155,7 @@ async function drawSimilar(page, id, signal) {
 function drawGone(page, error) {
   byId("offer").replaceChildren(closeButton(page), h("div", { class: "empty" }, icon("warning"),
     h("h2", { id: "offer-title", tabindex: "-1" },
-      error.status === 404 ? t("gone") : error.message),
+      error.status === 404 || error.status === 400 ? t("gone") : error.message),
     h("button", { class: "button primary", type: "button", onclick: page.closeOffer },
       t("toSearch"))));
 }

@@ -32,7 +32,7 @@ function hueOf(text) {
 
 export function drawing(category) {
   const root = rootOf(category);
-  const hue = hueOf(root || category || "");
+  const hue = hueOf(category || "");
   const path = svg("path", { d: DRAWINGS[root] || DRAWINGS.other });
   const node = svg("svg", { class: "drawing", viewBox: "0 0 96 72", "aria-hidden": "true",
     preserveAspectRatio: "xMidYMid slice" },

@@ -4,7 +4,7 @@ import { texts } from "../common.js";
 
 texts({
   ru: {
-    searchHint: "Что вы ищете?", searchLabel: "Поиск объявлений", find: "Найти",
+    searchHint: "Что вы ищете?", searchIn: "Искать: {name}", searchLabel: "Поиск объявлений", find: "Найти",
     suggestions: "Подсказки", inCategory: "в категории", narrowing: "Категории и фильтры",
     path: "Путь по категориям", categories: "Категории", allCategories: "Все категории",
     allOffers: "Свежие объявления", results: "«{text}»", filters: "Фильтры",
@@ -13,7 +13,7 @@ texts({
     DEAREST: "дорогие", NEAREST: "близкие", more: "Показать ещё", loading: "Ищем…",
     close: "Закрыть", resetAll: "Сбросить всё", reset: "Сбросить", from: "от", to: "до",
     fromLabel: "{name}, от", toLabel: "{name}, до", allValues: "Показать все {count}",
-    fewValues: "Свернуть", findValue: "Найти значение", anyTime: "За всё время",
+    fewValues: "Свернуть", coverage: "Указано у {count} из {total}", findValue: "Найти значение", anyTime: "За всё время",
     anyDistance: "Любое", near: "Где искать", nearMe: "Рядом со мной",
     nearHint: "или выберите город", nearPlace: "от точки {place}", nearHere: "рядом со мной",
     noGeo: "Место узнать не удалось. Выберите город.", locating: "Узнаём место…",
@@ -36,11 +36,12 @@ texts({
       other: "{count} объявления" },
     showFound: { one: "Показать {count} объявление", few: "Показать {count} объявления",
       many: "Показать {count} объявлений", other: "Показать {count} объявления" },
+    day1: "За сутки", day3: "За три дня", day7: "За неделю", day30: "За месяц",
     days: { one: "За {count} день", few: "За {count} дня", many: "За {count} дней",
       other: "За {count} дня" },
   },
   en: {
-    searchHint: "What are you looking for?", searchLabel: "Search offers", find: "Search",
+    searchHint: "What are you looking for?", searchIn: "Search: {name}", searchLabel: "Search offers", find: "Search",
     suggestions: "Suggestions", inCategory: "category", narrowing: "Categories and filters",
     path: "Path of categories", categories: "Categories", allCategories: "All categories",
     allOffers: "Fresh offers", results: "“{text}”", filters: "Filters",
@@ -49,7 +50,7 @@ texts({
     DEAREST: "dearest", NEAREST: "nearest", more: "Show more", loading: "Searching…",
     close: "Close", resetAll: "Clear all", reset: "Clear", from: "from", to: "to",
     fromLabel: "{name}, from", toLabel: "{name}, to", allValues: "Show all {count}",
-    fewValues: "Show fewer", findValue: "Find a value", anyTime: "Any time",
+    fewValues: "Show fewer", coverage: "{count} of {total} have it", findValue: "Find a value", anyTime: "Any time",
     anyDistance: "Any", near: "Where to look", nearMe: "Near me",
     nearHint: "or choose a city", nearPlace: "from {place}", nearHere: "near me",
     noGeo: "Your place could not be found. Choose a city.", locating: "Finding your place…",
@@ -70,6 +71,7 @@ texts({
     serverTime: "server {time}", roundTrip: "whole {time}", distanceAway: "{distance} away",
     found: { one: "{count} offer", other: "{count} offers" },
     showFound: { one: "Show {count} offer", other: "Show {count} offers" },
+    day1: "Last 24 hours", day3: "Last three days", day7: "Last week", day30: "Last month",
     days: { one: "Last {count} day", other: "Last {count} days" },
   },
 });
