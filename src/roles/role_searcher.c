@@ -2,7 +2,6 @@
 /* role_searcher.c - the role searcher: indexes that follow their topics, and searches over them. */
 #include "base/limits.h"
 #include "base/text.h"
-#include "inspect/pipeline.h"
 #include "inspect/rebuild.h"
 #include "inspect/searcher_door.h"
 #include "inspect/service.h"
@@ -125,7 +124,7 @@ int role_searcher_start(struct process *process, struct err *err)
                                .tombstone_life_us =
                                    config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
     process->inspect = &inspect;
-    pipeline_set_door(process->pipeline, &inspect.door);
+    process->door = inspect.door;
     inspection = inspect_service(&inspect);
     server_add_service(process->server, &inspection);
     freshness = freshness_service(&inspect);
