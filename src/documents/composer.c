@@ -220,6 +220,7 @@ static int decode(struct composer *self, const struct topic_message *message,
 static int encode_newest(struct composer *self, const char *offer_id, struct buf *wire,
                          bool *is_delete, struct err *err)
 {
+    const struct err first = *err;
     Torg__V1__Offer *offer;
     struct err second;
     int rc = self->options.fetch(self->options.fetch_arg, offer_id, self->arena, &offer, &second);
@@ -231,7 +232,7 @@ static int encode_newest(struct composer *self, const char *offer_id, struct buf
     else if (rc == ERR_NOT_FOUND)
         *err = second;
     else
-        err_set(err, rc, "%.200s; the newest: %.200s", err->text, second.text);
+        err_set(err, rc, "%.200s; the newest: %.200s", first.text, second.text);
     return rc;
 }
 

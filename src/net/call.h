@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "base/violation.h"
 #include "net/channel.h"
+#include "net/folder.h"
 #include "net/reactor.h"
 #include "net/router.h"
 #include "net/rpc.h"
@@ -64,6 +65,7 @@ struct call {
     bool replied; /* the answer is given to the protocol, or has begun */
     bool counted;
     bool is_head; /* HEAD: the answer without its body */
+    bool is_get;  /* the address is the request, and is in `body`; what is sent is ignored */
     bool accepts_gzip;
     bool packed;    /* the body, or each gRPC message so marked, is gzip */
     bool refused;   /* body bytes are ignored */
@@ -84,11 +86,13 @@ struct call {
     size_t head_size;
     struct bytes verb;
     struct bytes path;
+    struct bytes query; /* behind the path's '?' */
     struct bytes content_type;
     struct bytes authorization;
     struct bytes timeout;
     bool timeout_is_ms; /* Connect's header, not gRPC's */
     struct route *route;
+    const struct folder *folder; /* it is answered from; NULL: none */
     struct buf body;
     size_t body_size;    /* received, also when not kept */
     int64_t paced_us;    /* when the body's pace was last found good */

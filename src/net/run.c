@@ -112,12 +112,13 @@ void call_run_brief(struct job *first)
     struct job *next;
 
     for (struct job *job = first; job; job = next) {
-        const struct rpc_service *own = container_of(job, struct call, job)->route->service;
+        const struct route *route = container_of(job, struct call, job)->route;
+        const struct rpc_service *own = route ? route->service : NULL; /* none: a folder's file */
 
         next = job->next; /* once it has run, the call is the reactor's */
         if (own != service && service && service->end)
             service->end(service->context);
-        if (own != service && own->begin)
+        if (own != service && own && own->begin)
             own->begin(own->context);
         service = own;
         job->run(job);

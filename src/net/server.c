@@ -141,11 +141,26 @@ void server_add_descriptors(struct server *server, struct bytes descriptor_set)
     server->descriptor_sets[server->descriptor_set_count++] = descriptor_set;
 }
 
+void server_add_get(struct server *server, const char *prefix, const char *method,
+                    const char *field)
+{
+    assert(!server->started);
+    assert(router_find(&server->router, bytes_of(method)));
+    gets_add(&server->gets, prefix, method, field);
+}
+
 void server_add_file(struct server *server, const char *path, const char *content_type,
                      struct bytes content)
 {
     assert(!server->started);
     site_add(&server->site, path, content_type, content);
+}
+
+void server_add_folder(struct server *server, const struct folder *folder)
+{
+    assert(!server->started);
+    assert(server->folder_count < NET_FOLDER_COUNT_MAX);
+    server->folders[server->folder_count++] = folder;
 }
 
 /* Ten thousand connections need as many descriptors; the soft limit is often 1024. */

@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
+#include "net/folder.h"
 #include "net/rpc.h"
 
 struct server;
@@ -40,9 +41,16 @@ void server_free(struct server *server);
 void server_add_service(struct server *server, const struct rpc_service *service);
 /* FileDescriptorSets that reflection shows; the model's own set is always there. */
 void server_add_descriptors(struct server *server, struct bytes descriptor_set);
+/* GET prefix/VALUE?name=value calls the method, with VALUE as the named field of its request
+ * (gets.h). The method's service is added too; the texts are borrowed. */
+void server_add_get(struct server *server, const char *prefix, const char *method,
+                    const char *field);
 /* A file of the web page: GET path. Content is borrowed for the server's life. */
 void server_add_file(struct server *server, const char *path, const char *content_type,
                      struct bytes content);
+
+/* Files that are read when asked for: GET prefix and a name. Borrowed for the server's life. */
+void server_add_folder(struct server *server, const struct folder *folder);
 
 int server_start(struct server *server, struct err *err); /* listening when it returns 0 */
 unsigned server_port(const struct server *server);

@@ -47,10 +47,14 @@ const struct role role_table[] = {
      .summary = "what buyers' pages call: offers found, with filters",
      .start = role_search_start,
      .stop = role_search_stop},
+    {.name = "photos",
+     .summary = "photos of offers, for those who look at them",
+     .start = role_photos_start,
+     .stop = role_photos_stop},
 };
 const size_t role_count = ARRAY_COUNT(role_table);
 
-static enum exit_code run(struct process *process)
+enum exit_code process_serve(struct process *process)
 {
     struct err err;
     int rc = process_run(process, &err);
@@ -62,15 +66,20 @@ static enum exit_code run(struct process *process)
     return rc ? fail(&err) : EXIT_OK;
 }
 
+void process_take_roles(struct process *process)
+{
+    assert(role_count <= ROLE_COUNT_MAX);
+    for (size_t i = 0; i < role_count; i++)
+        process->roles[process->role_count++] = &role_table[i];
+}
+
 enum exit_code cmd_up(const struct invocation *invocation)
 {
     struct process process = {
         .config = &invocation->config, .arena = invocation->arena, .demo = true};
 
-    assert(role_count <= ROLE_COUNT_MAX);
-    for (size_t i = 0; i < role_count; i++)
-        process.roles[process.role_count++] = &role_table[i];
-    return run(&process);
+    process_take_roles(&process);
+    return process_serve(&process);
 }
 
 static const struct role *role_find(const char *name)
@@ -116,5 +125,5 @@ enum exit_code cmd_serve(const struct invocation *invocation)
         }
         process.roles[process.role_count++] = role;
     }
-    return run(&process);
+    return process_serve(&process);
 }

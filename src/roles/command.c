@@ -21,12 +21,18 @@ const char *const exit_code_help[EXIT_CODE_COUNT] = {
 };
 
 static const struct command_option trace_options[] = {
-    {"client", "NAME", "Whose document it is (default: default)."}, {NULL, NULL, NULL}};
+    {"client", "NAME", "Whose document it is (default: default, offers for an offer's id)."},
+    {NULL, NULL, NULL}};
 
 static const struct command_option verify_options[] = {
     {"client", "NAME", "Only this client's documents (default: all, and offers' counters)."},
     {"fix", NULL, "Put what differs into the queue again, and counters right."},
     {"rebuild", NULL, "Also build each shard anew in memory, and compare its content."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option demo_options[] = {
+    {"offers", "COUNT", "How many offers the shop gets (default 20000, at most 1000000)."},
+    {"changes", "RATE", "Changes a second afterwards (default 5, at most 1000; 0: none)."},
     {NULL, NULL, NULL}};
 
 static const struct command_option topic_read_options[] = {
@@ -185,6 +191,21 @@ const struct command command_table[] = {
      .example = "torg up\ntorg up --data=/var/lib/torg --listen=127.0.0.1:9000",
      .flags = SERVING,
      .run = cmd_up},
+    {.name = "demo",
+     .summary = "run everything, with a shop that is full and alive",
+     .arguments = "",
+     .details =
+         "As torg up, in a directory of its own (./torg-demo, unless --data names another), "
+         "which it fills with generated offers in Russian and English: published by the same "
+         "calls as sellers', searchable while it goes on. Then it prints the addresses of the "
+         "pages with keys for them, and changes some offers each second. A second start goes "
+         "on with what is there; a larger --offers adds the rest. It listens on loopback only, "
+         "and refuses a directory that another server has made. To begin anew, remove the "
+         "directory.",
+     .example = "torg demo\ntorg demo --offers 1000 --changes 20 --data=shop",
+     .options = demo_options,
+     .flags = COMMAND_SETTINGS | COMMAND_CONFIG,
+     .run = cmd_demo},
     {.name = "serve",
      .summary = "run the named roles in this process",
      .arguments = "ROLE…",
@@ -492,15 +513,18 @@ const struct command command_table[] = {
      .flags = ASKING,
      .run = cmd_offers_counters},
     {.name = "trace",
-     .summary = "tell where a document is on its way to those who search",
-     .arguments = "PK",
+     .summary = "tell where an offer or a document is on its way to those who search",
+     .arguments = "OFFER|PK",
      .details =
-         "Goes through the stages: received (the registry has it), queued, numbered, sent to the "
-         "index topic, indexed by the searchers, searchable. Of a stage that is not done it tells "
-         "what it waits for. Works through the server that runs on the data directory. Exits with "
-         "4 when no document of this key was ever accepted.",
-     .example = "torg trace bike-1\n"
-                "torg trace 17 --client offers --json",
+         "Goes through the stages: of an offer saved, exported to its topic, composed into a "
+         "document; then, as of every document, received (the registry has it), queued, numbered, "
+         "sent to the index topic, indexed by the searchers, searchable. Of a stage that is not "
+         "done it tells what it waits for. Four groups of digits with dashes are an offer's id, "
+         "everything else the key of a document. Works through the server that runs on the data "
+         "directory. Exits with 4 when there is no such offer, or no document of this key was ever "
+         "accepted.",
+     .example = "torg trace 4721-0985-1360-2278\n"
+                "torg trace bike-1 --client shop --json",
      .options = trace_options,
      .flags = ASKING,
      .argument_min = 1,

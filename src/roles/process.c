@@ -69,7 +69,7 @@ static int open_keys(struct process *process, struct err *err)
 /* --- how local commands find this server --- */
 
 /* The address as a client of this machine writes it: "any address" is reached on loopback. */
-static const char *server_url(const struct process *process)
+const char *process_url(const struct process *process)
 {
     const char *listen = config_text(process->config, SETTING_SERVER_LISTEN);
     bool tls = *config_text(process->config, SETTING_TLS_CERTIFICATE);
@@ -93,7 +93,7 @@ static int announce(struct process *process, struct err *err)
                     err);
     if (!rc)
         rc = file_write(data_dir_path(process->dir.path, "server.url", process->arena),
-                        bytes_of(server_url(process)), err);
+                        bytes_of(process_url(process)), err);
     return rc;
 }
 
@@ -105,7 +105,7 @@ static void withdraw(const struct process *process)
 
 static void print_welcome(const struct process *process)
 {
-    const char *url = server_url(process);
+    const char *url = process_url(process);
     const char *operators = config_text(process->config, SETTING_SERVER_OPERATOR_LISTEN);
     char *path = realpath(process->dir.path, NULL);
 
@@ -177,7 +177,7 @@ static int record(const struct process *process, const char *action, struct err 
     const struct audit_entry entry = {.at_us = clock_wall_us(process->clock),
                                       .principal = "local",
                                       .action = action,
-                                      .target = server_url(process),
+                                      .target = process_url(process),
                                       .detail = role_names(process)};
 
     return audit_record(process->backends.store, &entry, err);
@@ -191,6 +191,10 @@ static int open_all(struct process *process, struct err *err)
     if (rc)
         return rc;
     withdraw(process); /* what a killed process left would mislead local commands */
+    if (process->attendant && process->attendant->prepare)
+        rc = process->attendant->prepare(process, err);
+    if (rc)
+        return rc;
     rc = backends_open(process->config, process->arena, &process->backends, err);
     if (!rc)
         rc = open_keys(process, err);
@@ -222,6 +226,22 @@ static void close_all(struct process *process)
     data_dir_close(&process->dir);
 }
 
+static int welcome(struct process *process, struct err *err)
+{
+    if (process->attendant && process->attendant->begin) {
+        process->is_attended = true;
+        return process->attendant->begin(process, err);
+    }
+    print_welcome(process);
+    return 0;
+}
+
+static void leave(struct process *process)
+{
+    if (process->is_attended && process->attendant->end)
+        process->attendant->end(process);
+}
+
 int process_run(struct process *process, struct err *err)
 {
     struct err stop_err;
@@ -234,13 +254,17 @@ int process_run(struct process *process, struct err *err)
     queue_bell_init(&process->registry_bell);
     stopper_start();
     rc = open_all(process, err);
+    if (!rc)
+        rc = welcome(process, err);
     if (!rc) {
-        print_welcome(process);
-        log_info("stopping", LOG_TEXT("signal", strsignal(stopper_wait())));
+        int number = stopper_wait(); /* not within the call: a quiet log does not look at it */
+
+        log_info("stopping", LOG_TEXT("signal", strsignal(number)));
         server_set_unready(process->server, "draining");
         if (record(process, "server.stop", &stop_err))
             log_warn("the stop could not be recorded", LOG_TEXT("error", stop_err.text));
     }
+    leave(process);
     close_all(process);
     queue_bell_release(&process->registry_bell);
     bell_release(&process->bell);

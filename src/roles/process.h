@@ -20,13 +20,19 @@
 #include "base/err.h"
 #include "catalog/holder.h"
 #include "config/config.h"
+#include "inspect/door.h"
 #include "net/server.h"
 #include "registry/clients.h"
 #include "registry/queue_bell.h"
 #include "registry/rows.h"
 #include "roles/backends.h"
+#include "roles/command.h"
 #include "roles/data_dir.h"
 
+struct front;   /* searcher/front.h */
+struct inspect; /* inspect/inspect.h */
+struct front;    /* searcher/front.h */
+struct pipeline; /* inspect/pipeline.h */
 struct front; /* searcher/front.h */
 struct process;
 
@@ -37,6 +43,16 @@ struct role {
     /* Adds its services to the server, which starts afterwards, and starts its threads. */
     int (*start)(struct process *process, struct err *err);
     void (*stop)(struct process *process); /* after the server has drained */
+};
+
+/* What a command does beside serving; each may be NULL. */
+struct attendant {
+    /* The data directory is ours, nothing in it is open yet. */
+    int (*prepare)(struct process *process, struct err *err);
+    /* It serves; called instead of printing the welcome. */
+    int (*begin)(struct process *process, struct err *err);
+    /* It is asked to stop, or begin failed: before anything is closed. */
+    void (*end)(struct process *process);
 };
 
 extern const struct role role_table[];
@@ -52,13 +68,18 @@ struct process {
     struct backends backends;
     struct key_ring *ring;
     struct server *server;
+    const struct attendant *attendant; /* borrowed; NULL: none */
     bool demo;                         /* torg up: an empty store gets the demo catalogue */
+    bool is_attended;                  /* attendant->begin was called */
     struct catalog_holder *catalog;    /* NULL until a role has called process_open_catalog */
     struct bell bell;                  /* offers' writers ring it, their worker wakes up */
     struct clients *clients;           /* NULL until a role has called process_open_registry */
     struct dictionaries *dictionaries; /* likewise */
     struct queue_bell registry_bell;   /* receivers ring it, the indexer wakes up */
     const struct front *front;         /* of the searcher; NULL until that role has started */
+    struct inspect *inspect;           /* likewise */
+    struct pipeline *pipeline;         /* of the role system, which starts first */
+    struct index_door door;            /* to searchers; empty until that role has started */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */
@@ -67,6 +88,14 @@ struct process {
 
 /* Serves until a signal; the roles are in process->roles. */
 int process_run(struct process *process, struct err *err);
+
+/* Names every role. */
+void process_take_roles(struct process *process);
+/* process_run as a command: what went wrong is told, as an exit code too. */
+enum exit_code process_serve(struct process *process);
+
+/* Where clients of this machine reach it, without a slash at the end; it serves. */
+const char *process_url(const struct process *process);
 
 /* Makes process->catalog, once, for all roles that read it. */
 int process_open_catalog(struct process *process, struct err *err);
@@ -90,6 +119,8 @@ int role_composer_start(struct process *process, struct err *err);
 void role_composer_stop(struct process *process);
 int role_search_start(struct process *process, struct err *err);
 void role_search_stop(struct process *process);
+int role_photos_start(struct process *process, struct err *err);
+void role_photos_stop(struct process *process);
 int role_indexer_start(struct process *process, struct err *err);
 void role_indexer_stop(struct process *process);
 int role_searcher_start(struct process *process, struct err *err);

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* filler.c - see filler.h. */
+#include "demo/filler.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "demo/halt.h"
+#include "offers/feed_item.h"
+
+struct filler {
+    struct filler_options options;
+    _Atomic uint64_t next;
+    _Atomic uint64_t saved_count;
+    _Atomic uint64_t created_count;
+    atomic_uint running_count;
+    struct halt halt;
+    pthread_mutex_t lock;
+    struct err err; /* guarded by lock: the first failure; code 0: none */
+    pthread_t threads[DEMO_FILLER_COUNT];
+};
+
+struct looking {
+    const struct made_offer *offer;
+    struct arena *arena;
+    struct feed_item item;
+};
+
+static int look(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct looking *looking = arg;
+
+    return feed_item_find(tx, looking->offer->seller, looking->offer->content->external_id,
+                          looking->arena, &looking->item, err);
+}
+
+static int publish(struct filler *self, const struct made_offer *offer, struct arena *arena,
+                   struct err *err)
+{
+    struct looking looking = {.offer = offer, .arena = arena};
+    struct violations violations = violations_in(arena);
+    struct author author = {.seller = offer->seller,
+                            .language = offer->language,
+                            .arena = arena,
+                            .violations = &violations};
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    int rc = 0;
+
+    if (self->options.is_resumed)
+        rc = store_read(self->options.offers->store, look, &looking, err);
+    if (rc || looking.item.offer_id)
+        return rc;
+    rc = offers_create(self->options.offers, &author, offer->content, &receipt, err);
+    if (!rc)
+        atomic_fetch_add(&self->created_count, 1);
+    return rc;
+}
+
+static int fill_one(struct filler *self, uint64_t number, struct arena *arena, struct err *err)
+{
+    const struct offers *offers = self->options.offers;
+    struct catalog *catalog = offers->catalog(offers->catalog_arg);
+    struct made_offer offer;
+    int rc = generator_make(self->options.generator, catalog, number, arena, &offer, err);
+
+    catalog_unref(catalog);
+    while (!rc) {
+        rc = publish(self, &offer, arena, err);
+        if (rc != ERR_UNAVAILABLE && rc != ERR_TIMEOUT && rc != ERR_CONFLICT)
+            break;
+        rc = halt_wait(&self->halt, (int64_t)DEMO_RETRY_MS * MS_US) ? ERR_CANCELLED : 0;
+    }
+    if (!rc)
+        atomic_fetch_add(&self->saved_count, 1);
+    return rc;
+}
+
+static void fail(struct filler *self, const struct err *err)
+{
+    pthread_mutex_lock(&self->lock);
+    if (!self->err.code)
+        self->err = *err;
+    pthread_mutex_unlock(&self->lock);
+    halt_ask(&self->halt);
+}
+
+static void *run(void *arg)
+{
+    struct filler *self = arg;
+    struct arena *arena = arena_new();
+    struct err err = {.code = 0};
+
+    while (!halt_is_asked(&self->halt)) {
+        uint64_t number = atomic_fetch_add(&self->next, 1);
+        int rc;
+
+        if (number >= self->options.end)
+            break;
+        arena_reset(arena);
+        rc = fill_one(self, number, arena, &err);
+        if (rc && rc != ERR_CANCELLED)
+            fail(self, &err);
+    }
+    arena_free(arena);
+    atomic_fetch_sub(&self->running_count, 1);
+    return NULL;
+}
+
+void filler_start(const struct filler_options *options, struct filler **filler)
+{
+    struct filler *self = mem_zero(sizeof(*self));
+
+    self->options = *options;
+    atomic_init(&self->next, options->first);
+    atomic_init(&self->running_count, DEMO_FILLER_COUNT);
+    pthread_mutex_init(&self->lock, NULL);
+    halt_init(&self->halt);
+    for (size_t i = 0; i < DEMO_FILLER_COUNT; i++) {
+        int rc = pthread_create(&self->threads[i], NULL, run, self);
+
+        assert(rc == 0);
+    }
+    *filler = self;
+}
+
+uint64_t filler_saved_count(const struct filler *filler)
+{
+    return atomic_load(&filler->saved_count);
+}
+
+uint64_t filler_created_count(const struct filler *filler)
+{
+    return atomic_load(&filler->created_count);
+}
+
+bool filler_is_done(const struct filler *filler)
+{
+    return atomic_load(&filler->running_count) == 0;
+}
+
+int filler_stop(struct filler *filler, struct err *err)
+{
+    uint64_t wanted = filler->options.end - filler->options.first;
+    int rc = 0;
+
+    halt_ask(&filler->halt);
+    for (size_t i = 0; i < DEMO_FILLER_COUNT; i++)
+        pthread_join(filler->threads[i], NULL);
+    if (filler->err.code) {
+        *err = filler->err;
+        rc = err->code;
+    } else if (filler_saved_count(filler) < wanted) {
+        rc = err_set(err, ERR_CANCELLED, "stopped before all offers were published");
+    }
+    pthread_mutex_destroy(&filler->lock);
+    halt_release(&filler->halt);
+    free(filler);
+    return rc;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * photo_folder.h - photos for those who look at offers: GET /v1/photos/KEY, KEY of a PhotoSize.
+ *
+ * The blob of a photo is named PHOTO_BLOB_PREFIX and the key, so no key leads to what else is in
+ * the blob store. Keys are made of a hash of the content: what a key gives never changes, and may
+ * be kept by browsers for a year.
+ *
+ * What it is, is told by its first bytes, never by its name. Anything but a picture is handed out
+ * as a file to be saved; and every answer forbids what it shows to run or load anything, so that
+ * an SVG that was opened by itself is as harmless as a JPEG.
+ */
+#ifndef TORG_PHOTOS_PHOTO_FOLDER_H
+#define TORG_PHOTOS_PHOTO_FOLDER_H
+
+#include "blob/blob.h"
+#include "net/folder.h"
+
+#define PHOTO_BLOB_PREFIX "photos/"
+
+/* For server_add_folder; the blob store is borrowed for its life. */
+struct folder photo_folder(struct blob *blob);
+
+/* "image/jpeg"; NULL: it is none of the pictures we show. */
+const char *photo_content_type(struct bytes content);
+
+#endif
