@@ -454,6 +454,8 @@ static void begin(struct making *making, uint64_t number)
     scope_set(&making->scope, "seller", shop ? "shop" : "person");
     scope_set(&making->scope, "sex", making->seller.sex);
     scope_set(&making->scope, "city", making->seller.city);
+    scope_set(&making->scope, "cond", ""); /* asked for by common lists; kinds may say more */
+    scope_set(&making->scope, "heavy", "");
     making->content =
         (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor, making->arena);
     making->content->external_id = generator_external_id(number, making->arena);
