@@ -38,7 +38,7 @@ static const struct field fields[FIELD_COUNT] = {
     [FIELD_NO_CATEGORY] = {.name = "category", .type = FIELD_CATEGORY, .filterable = true},
     [FIELD_NO_BRAND] = {.name = "brand", .type = FIELD_KEYWORD, .filterable = true},
     [FIELD_NO_CITY] = {.name = "city", .type = FIELD_KEYWORD, .filterable = true},
-    [FIELD_NO_SELLER] = {.name = "seller", .type = FIELD_KEYWORD},
+    [FIELD_NO_SELLER] = {.name = "seller", .type = FIELD_KEYWORD, .value_count_max = 1 << 20},
     [FIELD_NO_PRICE] = {.name = "price", .type = FIELD_INTEGER, .filterable = true},
     [FIELD_NO_DATE] = {.name = "date", .type = FIELD_DATE, .filterable = true},
     [FIELD_NO_CONDITION] = {.name = "condition", .type = FIELD_KEYWORD, .filterable = true},

@@ -129,6 +129,23 @@ int64_t histogram_quantile_us(const struct histogram *histogram, double q)
     return 0;
 }
 
+uint64_t metrics_sum(const char *name, const char *label)
+{
+    uint64_t sum = 0;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = position(name, ""); i < registry_count; i++) {
+        const struct series *series = registry[i];
+
+        if (strcmp(series->name, name) != 0)
+            break;
+        if (series->kind == KIND_COUNTER && strstr(series->labels, label))
+            sum += counter_value(&series->counter);
+    }
+    pthread_mutex_unlock(&lock);
+    return sum;
+}
+
 static void print_sample(struct buf *out, const struct series *series, const char *suffix,
                          const char *extra)
 {

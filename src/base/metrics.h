@@ -59,6 +59,9 @@ void histogram_add(struct histogram *histogram, int64_t duration_us);
 /* An upper estimate of the quantile (0 < q ≤ 1) in microseconds: its bucket's bound. */
 int64_t histogram_quantile_us(const struct histogram *histogram, double q);
 
+/* The sum of the counters of that name whose labels have this text in them; "": of all. */
+uint64_t metrics_sum(const char *name, const char *label);
+
 /* The text exposition format, families in order of their names. */
 void metrics_print(struct buf *out);
 

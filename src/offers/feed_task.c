@@ -372,6 +372,28 @@ int feed_task_list(const struct offers *offers, const struct feed_key *key, int6
     return rc;
 }
 
+static int list_busy_in(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct listing *listing = arg;
+    const struct store_value params[] = {STORE_V_INT((int64_t)listing->max)};
+
+    listing->count = 0;
+    return store_query(tx,
+                       "SELECT no, body FROM feed_task WHERE state IN (1, 2, 3, 6) "
+                       "ORDER BY updated_us LIMIT $1",
+                       params, 1, take_listed, listing, err);
+}
+
+int feed_task_list_busy(struct store *store, size_t max, struct arena *arena,
+                        Torg__V1__FeedTask **tasks, size_t *count, struct err *err)
+{
+    struct listing listing = {.max = max, .arena = arena, .tasks = tasks};
+    int rc = store_read(store, list_busy_in, &listing, err);
+
+    *count = listing.count;
+    return rc;
+}
+
 /* --- moving --- */
 
 struct moving {

@@ -75,6 +75,9 @@ int feed_task_get(const struct offers *offers, const struct feed_key *key, struc
 int feed_task_list(const struct offers *offers, const struct feed_key *key, int64_t before,
                    size_t max, struct arena *arena, Torg__V1__FeedTask **tasks, size_t *count,
                    struct err *err);
+/* Those of all sellers that are RUNNING, HELD, ENDING or UNDOING, the longest silent first. */
+int feed_task_list_busy(struct store *store, size_t max, struct arena *arena,
+                        Torg__V1__FeedTask **tasks, size_t *count, struct err *err);
 /* From one state to another but HELD, if it still is in it; *task is what it is now. */
 int feed_task_move(const struct offers *offers, const struct feed_key *key, enum feed_state from,
                    enum feed_state to, struct arena *arena, struct feed_task *task,

@@ -16,6 +16,7 @@
 #include "net/message.h"
 #include "offers/feed_apply.h"
 #include "offers/feed_end.h"
+#include "offers/feed_file.h"
 #include "offers/feed_intake.h"
 #include "offers/feed_rows.h"
 #include "offers/feed_undo.h"
@@ -200,6 +201,52 @@ static int send_events(struct call *call, const ProtobufCMessage *request,
     return rc;
 }
 
+/* The number after the newest of the feed. */
+static int next_task(struct call *call, struct feed_key *key, struct err *err)
+{
+    Torg__V1__FeedTask *newest;
+    size_t count;
+    int rc = feed_task_list(call_context(call), key, INT64_MAX, 1, call_arena(call), &newest,
+                            &count, err);
+
+    if (!rc)
+        key->task_id = count ? newest->task_id + 1 : 1;
+    return rc;
+}
+
+static bool is_left(const void *call)
+{
+    return call_cancelled(call);
+}
+
+static int import_file(struct call *call, const ProtobufCMessage *request,
+                       ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__ImportFeedFileRequest *sent = (const Torg__V1__ImportFeedFileRequest *)request;
+    struct feed_patience patience = patience_of(call);
+    struct feed_file file = {.offers = call_context(call),
+                             .language = language_of(call_header(call, "accept-language")),
+                             .dry_run = sent->dry_run,
+                             .content = bytes_make(sent->content.data, sent->content.len),
+                             .categories = bytes_make(sent->categories.data, sent->categories.len),
+                             .patience = &patience,
+                             .is_left = is_left,
+                             .is_left_arg = call};
+    int rc;
+
+    if (!sent->content.len) {
+        call_violation(call, "content", "expected a file");
+        return err_set(err, ERR_INVALID, "content: expected a file");
+    }
+    rc = find_key(call, sent->seller, sent->feed, sent->task_id ? sent->task_id : 1, &file.key,
+                  err);
+    if (!rc && !sent->task_id)
+        rc = next_task(call, &file.key, err);
+    return rc ? rc
+              : feed_file_import(&file, call_arena(call),
+                                 (Torg__V1__ImportFeedFileResponse *)response, err);
+}
+
 /* --- asking --- */
 
 static int get_task(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
@@ -382,6 +429,7 @@ static int undo_task(struct call *call, const ProtobufCMessage *request, Protobu
 static const struct rpc_method methods[] = {
     {.name = "Import", .stream = import, .flags = RPC_CLIENT_STREAM, .scope = "offers.write"},
     {.name = "SendEvents", .unary = send_events, .scope = "offers.write"},
+    {.name = "ImportFile", .unary = import_file, .scope = "offers.write"},
     {.name = "GetTask", .unary = get_task, .scope = "offers.read"},
     {.name = "ListTasks", .unary = list_tasks, .scope = "offers.read"},
     {.name = "GetReport", .stream = get_report, .flags = RPC_SERVER_STREAM, .scope = "offers.read"},

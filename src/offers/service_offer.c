@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "net/message.h"
+#include "offers/moderation.h"
 #include "offers/service.h"
 
 /* Sellers with offers.read see what is theirs, services everything. */
@@ -17,6 +18,21 @@ static struct reader reader_of(const struct call *call)
     };
 }
 
+/* What the moderator gave as reasons; one who only bans by hand may have left none. */
+static int add_ban_reasons(struct call *call, offerid id, Torg__V1__Offer *offer, struct err *err)
+{
+    Torg__V1__Moderation *moderation;
+    int rc = moderation_get(call_context(call), id, call_arena(call), &moderation, err);
+
+    if (rc == ERR_NOT_FOUND)
+        return 0;
+    if (!rc) {
+        offer->ban_reasons = moderation->opinion->reasons;
+        offer->n_ban_reasons = moderation->opinion->n_reasons;
+    }
+    return rc;
+}
+
 static int get_offer(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
                      struct err *err)
 {
@@ -28,6 +44,8 @@ static int get_offer(struct call *call, const ProtobufCMessage *request, Protobu
 
     if (!rc)
         rc = offers_get(call_context(call), &reader, id, call_arena(call), &offer, err);
+    if (!rc && offer->status == TORG__V1__OFFER__STATUS__BANNED)
+        rc = add_ban_reasons(call, id, offer, err);
     if (!rc)
         *(Torg__V1__Offer *)response = *offer;
     return rc;

@@ -160,7 +160,7 @@ static void decide(struct run *run, struct candidate *candidate, struct key_stat
     candidate->is_decided = true;
     if (order > 0) {
         candidate->kind = TORG__V1__VERDICT__KIND__ACCEPTED;
-        candidate->row.order = row.order;
+        candidate->order = row.order;
         key->row = row;
         key->winner = candidate;
     } else {
@@ -221,9 +221,8 @@ static int append_shard(struct store_tx *tx, const struct acceptance *acceptance
 
     for (size_t i = 0; i < count; i++) {
         if (winners[i]->shard == shard)
-            elements[of_shard++] = (struct queue_element){.pk = winners[i]->row.pk,
-                                                          .order = winners[i]->row.order,
-                                                          .put_us = acceptance->now_us};
+            elements[of_shard++] = (struct queue_element){
+                .pk = winners[i]->row.pk, .order = winners[i]->order, .put_us = acceptance->now_us};
     }
     if (!of_shard)
         return 0;

@@ -18,13 +18,15 @@
 
 struct candidate {
     const Torg__V1__RawDocument *document;
-    struct row row; /* checked and packed; the epoch and the moment may be 0: not said */
+    struct row row; /* checked and packed; the epoch and the moment may be 0: not said. It stays so:
+                       a transaction that is run again settles them anew */
     int64_t checked_epoch;
     struct new_fields added; /* to the schema, if it is accepted */
     bool is_decided;
     Torg__V1__Verdict__Kind kind;
     struct violations reasons;
-    struct order kept; /* of a stale one: what is newer */
+    struct order order; /* of an accepted one: settled */
+    struct order kept;  /* of a stale one: what is newer */
     /* Of one that names no epoch: its row is in this one, and its schema is the one that counts. */
     int64_t resolved_epoch;
     int64_t idx; /* of an accepted one: in the queue of its shard */

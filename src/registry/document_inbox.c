@@ -67,26 +67,44 @@ static int produce_dead(struct document_inbox *self, const char *topic,
     if (!rc && buf_failed(&value))
         rc = err_set(err, ERR_LIMIT, "larger than a record");
     if (!rc) {
-        const struct topic_record record = {
-            .key = bytes_of(dead->document ? dead->document->pk : ""), .value = buf_bytes(&value)};
+        struct topic_record record = {.key = bytes_of(dead->document ? dead->document->pk : ""),
+                                      .value = buf_bytes(&value)};
 
+        if (record.key.size > TOPIC_KEY_SIZE_MAX) /* that is why it is dead */
+            record.key.size = TOPIC_KEY_SIZE_MAX;
         rc = topic_produce(self->topics, topic, &record, 1, NULL, err);
     }
     buf_release(&value);
     return rc;
 }
 
-/* What does not fit is kept without its content. */
+/* The beginning of a text, by whole characters. */
+static char *beginning_of(const char *text, size_t size_max, struct arena *arena)
+{
+    size_t size = strlen(text);
+
+    if (size > size_max) {
+        size = size_max;
+        while (size > 0 && ((uint8_t)text[size] & 0xc0) == 0x80)
+            size--;
+    }
+    return arena_text(arena, bytes_make(text, size));
+}
+
+/* What does not fit is kept without its content, and with the beginning of its key. */
 static void shrink(Torg__V1__DeadDocument *dead, struct arena *arena)
 {
     if (dead->document) {
         Torg__V1__RawDocument *copy = arena_alloc(arena, sizeof(*copy));
 
         *copy = *dead->document;
+        copy->pk = beginning_of(copy->pk, DOCUMENT_PK_SIZE_MAX, arena);
+        copy->placement_class = beginning_of(copy->placement_class, DOCUMENT_CLASS_SIZE_MAX, arena);
         copy->n_fields = 0;
         copy->base.n_unknown_fields = 0;
         dead->document = copy;
     }
+    dead->verdict->pk = beginning_of(dead->verdict->pk, DOCUMENT_PK_SIZE_MAX, arena);
     dead->record.len = 0;
 }
 
@@ -94,6 +112,7 @@ static void shrink(Torg__V1__DeadDocument *dead, struct arena *arena)
 static int bury(struct document_inbox *self, const char *topic, Torg__V1__DeadDocument *dead,
                 const struct topic_message *source, struct arena *arena)
 {
+    bool is_whole = true;
     struct err err = {0};
     int rc;
 
@@ -104,8 +123,11 @@ static int bury(struct document_inbox *self, const char *topic, Torg__V1__DeadDo
         rc = produce_dead(self, topic, dead, &err);
         if (!rc)
             return 0;
-        if (rc == ERR_LIMIT)
+        if (rc == ERR_LIMIT && is_whole) {
             shrink(dead, arena);
+            is_whole = false;
+            continue;
+        }
         if (!may_try_again(self, topic, &err))
             return ERR_CANCELLED;
     }
@@ -200,12 +222,14 @@ static int settle(struct document_inbox *self, struct run *run, struct arena *ar
     int rc = 0;
 
     while (run->count && !rc) {
+        struct arena_mark mark = arena_mark(arena); /* a store may be away for hours */
         Torg__V1__Verdict **verdicts;
 
         rc = receiver_put(self->receiver, run->client, run->lane, run->documents, run->count, arena,
                           &verdicts, &err);
         rc =
             rc ? bury_run(self, run, err.text, arena) : settle_verdicts(self, run, verdicts, arena);
+        arena_rewind(arena, mark);
         if (!rc && run->count) {
             err_set(&err, ERR_UNAVAILABLE, "the store did not answer");
             rc = may_try_again(self, run->client, &err) ? 0 : ERR_CANCELLED;
@@ -271,7 +295,7 @@ static int take_poll(struct document_inbox *self, struct arena *arena, struct er
 
 static void measure_lag(struct document_inbox *self)
 {
-    struct topic_position ours[DOCUMENT_TOPIC_PARTITION_COUNT];
+    struct topic_position ours[TOPIC_PARTITION_COUNT_MAX]; /* others may have made the topic */
     size_t count = 0;
     int64_t lag = 0;
 

@@ -17,6 +17,11 @@
 #include "registry/convert.h"
 #include "registry/indexer_parts.h"
 
+/* What the receiver has accepted can be numbered: a key or a class that cannot would hold up its
+ * shard for ever. */
+_Static_assert((int)DOCUMENT_PK_SIZE_MAX <= (int)NUMBER_KEY_SIZE_MAX, "keys of documents");
+_Static_assert((int)DOCUMENT_CLASS_SIZE_MAX <= (int)NUMBER_CLASS_SIZE_MAX, "classes of documents");
+
 enum { FIND_COUNT = 50 }; /* rows asked for at a time: bounds what a batch may overshoot */
 
 /* --- reading --- */
@@ -71,12 +76,15 @@ static int read_failed(struct store_tx *tx, struct batch *batch, size_t max, str
     return rc;
 }
 
-/* How much of a full batch is the backfill's. */
+/* How much of a full batch is the backfill's. Failed ones have their part, and main has some
+ * whatever the weights say. */
 static size_t backfill_share(const struct indexer_rules *rules)
 {
+    const size_t max = INDEXER_BATCH_COUNT - INDEXER_FAILED_COUNT - INDEXER_MAIN_COUNT_MIN;
     int64_t weights = rules->main_weight + rules->backfill_weight;
+    size_t share = weights ? (size_t)(INDEXER_BATCH_COUNT * rules->backfill_weight / weights) : 0;
 
-    return weights ? (size_t)(INDEXER_BATCH_COUNT * rules->backfill_weight / weights) : 0;
+    return share < max ? share : max;
 }
 
 /* After main was read, from `first` on. */

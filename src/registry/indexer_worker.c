@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/limits.h"
 #include "base/log.h"
@@ -29,7 +28,7 @@ struct seat {
     uint64_t ticket;
     bool is_busy;
     bool is_leaving;  /* to be closed by a runner */
-    bool is_lost;     /* the fence knows a newer owner: nothing to do until coord knows it too */
+    bool is_lost;     /* the ticket is good for nothing any more: nothing is to be committed */
     uint64_t rings;   /* of the bell, before the last round */
     int64_t ready_us; /* a ring before this waits */
     int64_t next_us;  /* it is looked at without a ring */
@@ -55,7 +54,6 @@ struct indexer_worker {
     struct seat **seats; /* with the bell's lock, as all of a seat that is not busy */
     size_t seat_count, seat_capacity;
     bool is_stopping;
-    pthread_cond_t keeper_wake;
     struct room *rooms; /* of the keeper */
     size_t room_count, room_capacity;
     pthread_t keeper;
@@ -77,8 +75,6 @@ static bool is_due(const struct indexer_worker *worker, const struct seat *seat,
         return false;
     if (seat->is_leaving)
         return true;
-    if (seat->is_lost)
-        return false;
     if (now_us >= seat->next_us)
         return true;
     return now_us >= seat->ready_us &&
@@ -108,7 +104,7 @@ static int64_t arm(struct indexer_worker *worker, int64_t now_us)
         struct seat *seat = worker->seats[i];
         int64_t seat_us = seat->next_us;
 
-        if (seat->is_busy || seat->is_lost)
+        if (seat->is_busy)
             continue;
         /* rung already, or about to be before it is ready: then it has its time */
         if (now_us < seat->ready_us ||
@@ -198,7 +194,8 @@ static void run_seat(struct indexer_worker *worker, struct seat *seat)
     seat->is_busy = false;
     seat->ran_us = now_us;
     if (rc == ERR_STALE) {
-        seat->is_lost = true;
+        /* Given up, even if coord knows of no other owner: then it comes back with a new ticket. */
+        seat->is_lost = seat->is_leaving = true;
         log_warn("a shard has a new owner", LOG_INT("client", seat->client_id),
                  LOG_INT("shard", seat->shard), LOG_TEXT("error", err.text));
     } else if (rc) {
@@ -354,6 +351,12 @@ static void reconcile(struct indexer_worker *worker, const struct room *room,
     pthread_mutex_unlock(&worker->bell->lock);
 }
 
+/* After such a failure of another's set: a coord that does not answer is not asked for each. */
+static bool is_worth_joining(int rc)
+{
+    return rc != ERR_UNAVAILABLE && rc != ERR_TIMEOUT;
+}
+
 static int keep(struct indexer_worker *worker, struct arena *arena, struct err *err)
 {
     const struct client_view **clients;
@@ -365,8 +368,10 @@ static int keep(struct indexer_worker *worker, struct arena *arena, struct err *
     for (size_t i = 0; i < count; i++) {
         struct room *room = find_room(worker, clients[i]->name);
 
-        if (!room && !rc) {
-            rc = join(worker, clients[i], err);
+        if (!room && is_worth_joining(rc)) {
+            int joined = join(worker, clients[i], err);
+
+            rc = joined ? joined : rc;
             room = find_room(worker, clients[i]->name);
         }
         if (room)
@@ -379,17 +384,11 @@ static int keep(struct indexer_worker *worker, struct arena *arena, struct err *
 /* False when it is time to stop. */
 static bool wait_period(struct indexer_worker *worker)
 {
-    struct timespec until;
     bool goes_on;
-    int rc = 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += INDEXER_KEEPING_MS * INT64_C(1000000);
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&worker->bell->lock);
-    while (!worker->is_stopping && !rc)
-        rc = pthread_cond_timedwait(&worker->keeper_wake, &worker->bell->lock, &until);
+    if (!worker->is_stopping)
+        queue_bell_wait_call(worker->bell, INDEXER_KEEPING_MS * MS_US);
     goes_on = !worker->is_stopping;
     pthread_mutex_unlock(&worker->bell->lock);
     return goes_on;
@@ -423,7 +422,6 @@ struct indexer_worker *indexer_worker_start(const struct indexer_base *base, str
                                             struct queue_bell *bell, unsigned thread_count)
 {
     struct indexer_worker *worker = mem_zero(sizeof(*worker));
-    pthread_condattr_t attributes;
     int rc;
 
     assert(thread_count >= 1 && thread_count <= INDEXER_THREAD_COUNT_MAX);
@@ -433,10 +431,6 @@ struct indexer_worker *indexer_worker_start(const struct indexer_base *base, str
     worker->bell = bell ? bell : &worker->own;
     worker->errors = metrics_counter("torg_indexer_errors_total", NULL,
                                      "Rounds that failed as a whole and are tried again.");
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&worker->keeper_wake, &attributes);
-    pthread_condattr_destroy(&attributes);
     rc = pthread_create(&worker->keeper, NULL, keeper_main, worker);
     assert(!rc);
     for (; worker->runner_count < thread_count; worker->runner_count++) {
@@ -452,9 +446,9 @@ void indexer_worker_stop(struct indexer_worker *worker)
         return;
     pthread_mutex_lock(&worker->bell->lock);
     worker->is_stopping = true;
-    pthread_cond_signal(&worker->keeper_wake);
     queue_bell_wake(worker->bell);
     pthread_mutex_unlock(&worker->bell->lock);
+    queue_bell_call(worker->bell);
     pthread_join(worker->keeper, NULL);
     for (unsigned i = 0; i < worker->runner_count; i++)
         pthread_join(worker->runners[i], NULL);
@@ -464,7 +458,6 @@ void indexer_worker_stop(struct indexer_worker *worker)
     }
     for (size_t i = 0; i < worker->room_count; i++)
         coord_leave(worker->rooms[i].shards);
-    pthread_cond_destroy(&worker->keeper_wake);
     queue_bell_release(&worker->own);
     free(worker->seats);
     free(worker->rooms);

@@ -179,11 +179,10 @@ static int forget_tombstones(struct store_tx *tx, struct sweeping *sweeping, con
             rc = find_oldest(tx, client, shard, &oldest_us[shard], err);
         if (!rc)
             rc = is_parked(tx, client->id, shard, row->pk, &parked, err);
+        /* Its own element was put before its end. How long before is not asked: the setting may
+         * have been another then. */
         if (!rc)
-            rc = forget(tx, sweeping, row,
-                        parked || oldest_us[shard] <=
-                                      row->expires_us - sweeping->receiver->tombstone_life_us,
-                        err);
+            rc = forget(tx, sweeping, row, parked || oldest_us[shard] <= row->expires_us, err);
     }
     return rc;
 }

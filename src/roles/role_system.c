@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* role_system.c - the role system: the page, the state of the process, keys, the audit log,
+/* role_system.c - the role system: the pages, the state of the process, keys, the audit log,
  * what is in the topics. */
+#include <string.h>
+
 #include "base/limits.h"
 #include "base/memory.h"
+#include "inspect/pipeline.h"
 #include "model_descriptors.h"
 #include "net/openapi.h"
 #include "roles/process.h"
 #include "roles/service.h"
+#include "roles/web_files.h"
 #include "torg/v1/system.pb-c.h"
-#include "web_index.h"
 
 /* One set a process; the server borrows them for its life. */
-static struct rpc_service services[4];
+static struct rpc_service services[5];
+static struct pipeline *pipeline;
 
 static int get_system(struct call *call, const ProtobufCMessage *request,
                       ProtobufCMessage *response, struct err *err)
@@ -62,20 +66,49 @@ static int add_openapi(struct process *process, struct err *err)
     return rc;
 }
 
+static bool has_role(void *arg, const char *role)
+{
+    const struct process *process = arg;
+
+    for (size_t i = 0; i < process->role_count; i++)
+        if (strcmp(process->roles[i]->name, role) == 0)
+            return true;
+    return false;
+}
+
+static void open_pipeline(struct process *process)
+{
+    const struct pipeline_options options = {
+        .store = process->backends.store,
+        .topics = process->backends.topics,
+        .clock = process->clock,
+        .has_role = has_role,
+        .has_role_arg = process,
+        .number_hold_us = config_number(process->config, SETTING_REGISTRY_NUMBER_HOLD),
+        .door = &process->door};
+
+    pipeline = pipeline_new(&options);
+}
+
 int role_system_start(struct process *process, struct err *err)
 {
+    open_pipeline(process);
     services[0] = system_service(process);
     services[1] = key_service(process);
     services[2] = audit_service(process);
     services[3] = topic_service(process);
+    services[4] = pipeline_service(pipeline);
     for (size_t i = 0; i < ARRAY_COUNT(services); i++)
         server_add_service(process->server, &services[i]);
-    server_add_file(process->server, "/", "text/html; charset=utf-8",
-                    bytes_make(web_index, web_index_size));
+    for (size_t i = 0; i < web_file_count; i++)
+        server_add_file(process->server, web_files[i].path, web_files[i].content_type,
+                        bytes_make(web_files[i].data, web_files[i].size));
     return add_openapi(process, err);
 }
 
 void role_system_stop(struct process *process)
 {
     (void)process; /* it has no threads: its calls ended with the server's */
+    pipeline_free(pipeline);
+    pipeline = NULL;
 }

@@ -140,6 +140,26 @@ static void a_deletion_of_what_was_never_sent_is_only_progress(void **state)
     end(indexer);
 }
 
+/* Whatever the receiver takes for a class, the numerator takes too: one document must not hold up
+ * its shard. */
+static void the_longest_placement_class_is_numbered(void **state)
+{
+    char class[DOCUMENT_CLASS_SIZE_MAX + 1];
+    struct indexer *indexer;
+
+    begin(state, 1);
+    memset(class, 'c', DOCUMENT_CLASS_SIZE_MAX);
+    class[DOCUMENT_CLASS_SIZE_MAX] = 0;
+    place_put_in(&place, class, "long", 1, 10);
+    place_put_in(&place, class, "other", 1, 20);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf_find(&shelf, "long")->price, 10);
+    assert_int_equal(shelf_find(&shelf, "other")->price, 20);
+    end(indexer);
+}
+
 static void a_batch_of_updates_needs_one_write(void **state)
 {
     struct indexer *indexer;
@@ -304,6 +324,29 @@ static void a_backfill_waits_while_main_is_late(void **state)
 }
 
 /* --- owners --- */
+
+/* However little main is to have, it has some; and a batch has no more than it can hold. */
+static void no_weight_starves_a_lane(void **state)
+{
+    static const int64_t weights[][2] = {{1, 1000}, {1, 9}, {1000, 1}, {1, 0}};
+    struct indexer *indexer;
+    char pk[16];
+
+    begin(state, 1);
+    indexer = place_indexer(&place, 0, 1);
+    for (size_t i = 0; i < ARRAY_COUNT(weights); i++) {
+        place.base.rules.main_weight = weights[i][0];
+        place.base.rules.backfill_weight = weights[i][1];
+        snprintf(pk, sizeof(pk), "m%zu", i);
+        place_put(&place, LANE_MAIN, pk, 1, 10);
+        snprintf(pk, sizeof(pk), "b%zu", i);
+        place_put(&place, LANE_BACKFILL, pk, 1, 20);
+        place_run(indexer);
+        shelf_follow(&shelf, &place);
+        assert_int_equal(shelf_count(&shelf), 2 * (i + 1));
+    }
+    end(indexer);
+}
 
 static void a_replaced_owner_can_commit_and_number_nothing(void **state)
 {
@@ -550,12 +593,14 @@ static const struct {
     CASE(a_key_that_is_back_at_once_keeps_its_number),
     CASE(a_superseded_element_is_skipped_and_counted),
     CASE(a_deletion_of_what_was_never_sent_is_only_progress),
+    CASE(the_longest_placement_class_is_numbered),
     CASE(a_batch_of_updates_needs_one_write),
     CASE(a_new_owner_tells_schema_and_progress_without_documents),
     CASE(each_shard_has_its_partition),
     CASE(an_emergency_overtakes_all),
     CASE(a_backfill_does_not_delay_main),
     CASE(a_backfill_waits_while_main_is_late),
+    CASE(no_weight_starves_a_lane),
     CASE(a_replaced_owner_can_commit_and_number_nothing),
     CASE(what_a_frozen_owner_sends_late_is_left_alone),
     CASE(a_failure_between_any_two_steps_loses_nothing),

@@ -143,14 +143,15 @@ static Torg__V1__RawDocument *document_of(struct arena *arena, const char *pk, i
     return document;
 }
 
-void place_put(struct index_place *place, enum lane lane, const char *pk, int64_t version,
-               int64_t price)
+static void put_document(struct index_place *place, enum lane lane, const char *class,
+                         const char *pk, int64_t version, int64_t price)
 {
     struct arena *arena = arena_new();
     Torg__V1__RawDocument *document = document_of(arena, pk, version, price);
     Torg__V1__Verdict **verdicts;
     struct err err = {0};
 
+    document->placement_class = arena_strdup(arena, class);
     clock_manual_advance(&place->clock, 1);
     if (receiver_put(&place->receiver, place->client, lane, &document, 1, arena, &verdicts, &err))
         fail_msg("%s", err.text);
@@ -158,6 +159,18 @@ void place_put(struct index_place *place, enum lane lane, const char *pk, int64_
         fail_msg("%s version %" PRId64 ": verdict %d (%s)", pk, version, (int)verdicts[0]->kind,
                  verdicts[0]->n_reasons ? verdicts[0]->reasons[0]->text : "");
     arena_free(arena);
+}
+
+void place_put(struct index_place *place, enum lane lane, const char *pk, int64_t version,
+               int64_t price)
+{
+    put_document(place, lane, "", pk, version, price);
+}
+
+void place_put_in(struct index_place *place, const char *class, const char *pk, int64_t version,
+                  int64_t price)
+{
+    put_document(place, LANE_MAIN, class, pk, version, price);
 }
 
 void place_sql(struct index_place *place, const char *sql)

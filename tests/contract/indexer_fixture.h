@@ -43,6 +43,9 @@ void index_place_close(struct index_place *place);
 /* Sends it; the verdict must be ACCEPTED. price: of a field; below 0: a deletion. */
 void place_put(struct index_place *place, enum lane lane, const char *pk, int64_t version,
                int64_t price);
+/* The same in the lane main, with a placement class. */
+void place_put_in(struct index_place *place, const char *class, const char *pk, int64_t version,
+                  int64_t price);
 void place_sql(struct index_place *place, const char *sql);
 int64_t place_ask(struct index_place *place, const char *sql);
 int64_t place_client_id(struct index_place *place);

@@ -11,10 +11,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "contract/indexer_fixture.h"
 #include "registry/indexer_worker.h"
+#include "registry/queue.h"
 
 enum { SHARD_COUNT = 4, KEY_COUNT = 40, ROUND_COUNT = 12, WAIT_MS = 30000, STEP_MS = 5 };
 
@@ -171,6 +173,70 @@ static void a_store_that_fails_for_a_while_only_delays(void **state)
     index_place_close(&place);
 }
 
+/* The store knows a newer owner, and coord does not: a lease that was over for a moment, a coord
+ * whose tickets began anew. The shard is given up and comes back with another ticket. */
+static void a_shard_whose_ticket_is_refused_is_taken_anew(void **state)
+{
+    static struct member member;
+
+    if (!open_place(*(const bool *)*state))
+        skip();
+    member_start(&member, "only");
+    place.receiver.bell = &member.bell;
+    put_round(1);
+    wait_until_done();
+    place_sql(&place, "UPDATE fence SET ticket = ticket + 2");
+    put_round(2);
+    wait_until_done();
+    compare();
+    member_stop(&member);
+    index_place_close(&place);
+}
+
+static int64_t count_waiting(const char *client)
+{
+    char sql[200];
+
+    snprintf(sql, sizeof(sql),
+             "SELECT COUNT(*) FROM registry_queue WHERE client_id = (SELECT id FROM "
+             "registry_client WHERE name = '%s')",
+             client);
+    return place_ask(&place, sql);
+}
+
+/* Its set of shards cannot be joined: others must not wait for that. */
+static void a_client_that_cannot_be_joined_stops_no_other(void **state)
+{
+    static struct member member;
+    struct coord *stranger;
+    struct coord_shards *shards;
+    struct err err = {0};
+    char set[COORD_NAME_SIZE_MAX + 1];
+    int waited_ms = 0;
+
+    if (!open_place(*(const bool *)*state))
+        skip();
+    if (coord_open(coord_url, "stranger", NULL, &stranger, &err))
+        fail_msg("%s", err.text);
+    snprintf(set, sizeof(set), QUEUE_SET ".%s", place.client);
+    if (coord_join(stranger, set, SHARD_COUNT + 1, &shards, &err))
+        fail_msg("%s", err.text);
+    place_put(&place, LANE_MAIN, "stuck", 1, 1);
+    snprintf(place.client, sizeof(place.client), "z%016" PRIx64, random_u64());
+    put_round(1);
+    member_start(&member, "only");
+    while (count_waiting(place.client) > 0) {
+        assert_true(waited_ms < WAIT_MS);
+        pause_ms(STEP_MS);
+        waited_ms += STEP_MS;
+    }
+    compare();
+    member_stop(&member);
+    coord_leave(shards);
+    coord_close(stranger);
+    index_place_close(&place);
+}
+
 #define CASE(function)                                                                             \
     {                                                                                              \
 #function, function                                                                        \
@@ -183,6 +249,8 @@ static const struct {
     CASE(workers_come_and_go_and_nothing_is_lost),
     CASE(a_client_that_appears_is_served),
     CASE(a_store_that_fails_for_a_while_only_delays),
+    CASE(a_shard_whose_ticket_is_refused_is_taken_anew),
+    CASE(a_client_that_cannot_be_joined_stops_no_other),
 };
 
 /* librdkafka's threads are C11's, which the thread sanitizer does not see. */

@@ -11,7 +11,9 @@
 
 #include "base/limits.h"
 #include "model/change_token.h"
+#include "registry/accept.h"
 #include "registry/dictionaries.h"
+#include "registry/document.h"
 #include "registry/moment.h"
 #include "registry/sweep.h"
 
@@ -503,6 +505,62 @@ static void no_element_appears_behind_a_reader(void **state)
     arena_free(arena);
 }
 
+/* --- a transaction that is run again --- */
+
+struct outrun {
+    struct acceptance acceptance;
+    bool is_rolled_back;
+};
+
+static int accept_or_not(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct outrun *outrun = arg;
+    int rc = accept_documents(tx, &outrun->acceptance, err);
+
+    return rc || !outrun->is_rolled_back ? rc : err_set(err, ERR_CANCELLED, "somebody was faster");
+}
+
+/* A write that tells no moment comes after what is kept when it is committed, not after what was
+ * kept when the transaction was first tried. */
+static void a_run_that_was_rolled_back_settles_nothing(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    struct violations reasons = violations_in(arena);
+    struct candidate candidate = {.document = document_of(arena, "a", 1, "slow", 1)};
+    struct candidate *list = &candidate;
+    struct outrun outrun = {.is_rolled_back = true};
+    struct document_check check = {.reasons = &reasons, .arena = arena};
+    struct err err = {0};
+
+    start(state, &place);
+    expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, "first", 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(clients_find(place.receiver.clients, "shop", true, &check.client, &err), 0);
+    document_check(&check, candidate.document, 0, &candidate.row);
+    assert_int_equal(row_pack(place.receiver.dictionaries, check.client->id, candidate.document,
+                              arena, &candidate.row, &err),
+                     0);
+    candidate.checked_epoch = check.epoch->epoch;
+    clock_manual_advance(&place.clock, 1);
+    outrun.acceptance = (struct acceptance){.client = check.client,
+                                            .now_us = clock_wall_us(&place.clock.base),
+                                            .list = &list,
+                                            .count = 1};
+    assert_int_equal(store_write(place.store, accept_or_not, &outrun, &err), ERR_CANCELLED);
+    clock_manual_advance(&place.clock, 1);
+    expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, "fast", 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    outrun.is_rolled_back = false;
+    assert_int_equal(store_write(place.store, accept_or_not, &outrun, &err), 0);
+    assert_int_equal(candidate.kind, TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(registry_integer(&place, "SELECT modify_us FROM registry"),
+                     clock_wall_us(&place.clock.base) + 1);
+    client_unref(check.client);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
 /* --- ends --- */
 
 static void sweep(struct registry_place *place, struct sweep_counts *counts)
@@ -558,6 +616,29 @@ static void an_end_is_a_write_like_any_other(void **state)
     sweep(&place, &counts);
     assert_int_equal(counts.forgotten, 1);
     assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), 0);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
+/* The element of a deletion may wait for longer than deletions are remembered, or the setting may
+ * have been another: without its row it would tell the index nothing. */
+static void a_tombstone_outlives_its_own_element(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    struct sweep_counts counts;
+
+    start(state, &place);
+    expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, "bicycle", 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    expect_kind(put_one(&place, "shop", deletion_of(arena, "a", 2), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    registry_run(&place, "DELETE FROM registry_queue WHERE idx = 1");
+    clock_manual_advance(&place.clock, place.receiver.tombstone_life_us + SECOND_US);
+    place.receiver.tombstone_life_us *= 2;
+    sweep(&place, &counts);
+    assert_int_equal(counts.delayed, 1);
+    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), 1);
     registry_place_close(&place);
     arena_free(arena);
 }
@@ -625,7 +706,9 @@ static void documents_before_and_after_a_dictionary_are_readable(void **state)
         CASE(a_schema_grows_with_what_is_accepted), CASE(a_field_joins_later_epochs_at_once),      \
         CASE(two_receivers_grow_a_schema_at_once),                                                 \
         CASE(callers_at_the_same_time_are_decided_on_in_order),                                    \
-        CASE(no_element_appears_behind_a_reader), CASE(an_end_is_a_write_like_any_other),          \
+        CASE(no_element_appears_behind_a_reader),                                                  \
+        CASE(a_run_that_was_rolled_back_settles_nothing), CASE(an_end_is_a_write_like_any_other),  \
+        CASE(a_tombstone_outlives_its_own_element),                                                \
         CASE(documents_before_and_after_a_dictionary_are_readable)
 
 int main(void)

@@ -61,8 +61,8 @@ static void send_bytes(struct topic_place *place, const char *key, struct bytes 
         fail_msg("%s", err.text);
 }
 
-static void send(struct topic_place *place, const char *client, enum lane lane,
-                 Torg__V1__RawDocument *document)
+static void send_with_key(struct topic_place *place, const char *client, enum lane lane,
+                          const char *key, Torg__V1__RawDocument *document)
 {
     Torg__V1__QualifiedBatch batch = TORG__V1__QUALIFIED_BATCH__INIT;
     struct buf wire = BUF_INIT(1 << 20);
@@ -72,8 +72,14 @@ static void send(struct topic_place *place, const char *client, enum lane lane,
     batch.documents = &document;
     batch.n_documents = 1;
     message_encode(&batch.base, &wire);
-    send_bytes(place, document->pk, buf_bytes(&wire));
+    send_bytes(place, key, buf_bytes(&wire));
     buf_release(&wire);
+}
+
+static void send(struct topic_place *place, const char *client, enum lane lane,
+                 Torg__V1__RawDocument *document)
+{
+    send_with_key(place, client, lane, document->pk, document);
 }
 
 /* Until every record is committed. */
@@ -177,6 +183,33 @@ static void a_client_too_many_stops_nobody(void **state)
     close_place(&place);
 }
 
+/* A key may be longer than keys of records, or than records: it is kept apart all the same. */
+static void a_key_that_fits_nowhere_stops_nobody(void **state)
+{
+    static const size_t sizes[] = {TOPIC_KEY_SIZE_MAX + 1, 600 << 10};
+    struct topic_place place;
+
+    open_place(&place);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        Torg__V1__RawDocument *document = document_of(place.arena, "", 1, "bicycle", 1);
+
+        document->pk = arena_alloc(place.arena, sizes[i] + 1);
+        memset(document->pk, 'k', sizes[i]);
+        document->pk[sizes[i]] = 0;
+        send_with_key(&place, "shop", LANE_MAIN, "one", document);
+    }
+    send_with_key(&place, "shop", LANE_MAIN, "one", document_of(place.arena, "a", 1, "bicycle", 1));
+    start_inbox(&place);
+    wait_for_all(&place);
+    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 1);
+    assert_int_equal(read_dead(&place, "dead-documents.shop", 0)->document->n_fields, 2);
+    assert_int_equal(strlen(read_dead(&place, "dead-documents.shop", 1)->document->pk),
+                     DOCUMENT_PK_SIZE_MAX);
+    assert_string_equal(read_dead(&place, "dead-documents.shop", 1)->verdict->reasons[0]->field,
+                        "pk");
+    close_place(&place);
+}
+
 static void a_restart_takes_what_is_left(void **state)
 {
     struct topic_place place;
@@ -272,6 +305,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_are_taken_and_bad_ones_kept_apart),
         cmocka_unit_test(a_client_too_many_stops_nobody),
+        cmocka_unit_test(a_key_that_fits_nowhere_stops_nobody),
         cmocka_unit_test(a_restart_takes_what_is_left),
         cmocka_unit_test(what_fails_is_unavailable_and_sent_again),
         cmocka_unit_test(the_topic_waits_for_the_store),

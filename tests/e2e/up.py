@@ -8,9 +8,10 @@ import socket
 import stat
 import subprocess
 import time
+import urllib.request
 
 import tap
-from binary import TORG, Place, environment, fetch
+from binary import TOP, TORG, Place, environment, fetch
 
 
 @tap.test
@@ -211,24 +212,75 @@ def health_and_metrics_are_on_the_operators_port():
         tap.equal(fetch(f"{place.url}/metrics")[0], 404)
 
 
+WEB = TOP / "web"
+WEB_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript",
+             ".svg": "image/svg+xml"}
+
+
+def web_files():
+    """(address, file) of everything in web/ that is served."""
+    listed = re.findall(r"^  '([^']+)',$", (WEB / "meson.build").read_text(), re.M)
+    for name in listed:
+        yield "/" + (name.removesuffix(".html") if name != "index.html" else ""), WEB / name
+
+
 @tap.test
-def the_page_asks_nobody_else():
+def every_file_of_the_pages_is_served_under_strict_rules():
+    files = dict(web_files())
+    there = {path for path in WEB.rglob("*") if path.suffix in WEB_TYPES}
+    tap.equal(set(files.values()) ^ there, set(), "files in web/ beside its meson.build")
     with Place() as place:
         place.start()
-        status, page = fetch(f"{place.url}/")
-        tap.equal(status, 200)
-        tap.contains(page, "<title>Torg</title>")
-        for address in re.findall(r"(?:src|href|url)\s*[=(]\s*[\"']?(https?:|//)", page):
-            raise AssertionError(f"the page asks {address}")
-        texts = re.search(r"const texts = \{(.*?)\n\};", page, re.S)[1]
-        english, russian = texts.split("  ru: {")
-        names = [set(re.findall(r"^    (\w+):", part, re.M)) for part in (english, russian)]
-        tap.equal(names[0], names[1], "both languages have every text")
-        used = set(re.findall(r'data-text="(\w+)"', page))
-        tap.equal(used - names[0], set())
+        for address, path in files.items():
+            with urllib.request.urlopen(place.url + address, timeout=30) as answer:
+                tap.equal(answer.read(), path.read_bytes(), address)
+                kind = answer.headers["content-type"].split(";")[0]
+                tap.equal(kind, WEB_TYPES[path.suffix], address)
+                tap.equal(answer.headers["x-content-type-options"], "nosniff")
+                rules = answer.headers["content-security-policy"]
+                tag = answer.headers["etag"]
+            tap.contains(rules, "default-src 'none'")
+            tap.equal(re.findall(r"unsafe|https?:|\*", rules), [])
+            request = urllib.request.Request(place.url + address, headers={"If-None-Match": tag})
+            tap.equal(fetch(request)[0], 304, address)
         status, api = fetch(f"{place.url}/openapi.json")
         tap.equal(status, 200)
         tap.contains(str(list(api["paths"])), "/torg.v1.KeyService/CreateKey")
+
+
+@tap.test
+def the_pages_name_nobody_else_and_only_files_there_are():
+    addresses = {address for address, _ in web_files()} | {"/openapi.json"}
+    for _, path in web_files():
+        text = path.read_text().replace("http://www.w3.org/", "")
+        tap.equal(re.findall(r"https?:|[\"'(]//", text), [], path.name)
+        if path.suffix == ".html":
+            named = re.findall(r'(?:src|href)="([^"#]+)"', text)
+            tap.equal(set(named) - addresses, set(), path.name)
+            tap.equal(re.findall(r"<style|\sstyle=|<script>|\son\w+=", text), [], path.name)
+        for name in re.findall(r'^(?:import|export)\b[^;]*?"(\.[^"]+)"', text, re.M):
+            tap.equal((path.parent / name).resolve() in {each for _, each in web_files()}, True,
+                      f"{path.name}: {name}")
+
+
+def names_of(block):
+    """The names of one language's texts."""
+    bare = re.sub(r'"(?:[^"\\]|\\.)*"', '""', block)
+    return set(re.findall(r"(\w+):", bare)) - {"one", "few", "many", "other"}
+
+
+@tap.test
+def the_pages_say_everything_in_both_languages():
+    said, used = set(), set()
+    for _, path in web_files():
+        text = re.sub(r"^\s*//.*$", "", path.read_text(), flags=re.M)
+        for block in re.findall(r"^texts\(\{\n(.*?)^\}\);", text, re.M | re.S):
+            parts = dict(zip(*[iter(re.split(r"^  (ru|en): ", block, flags=re.M)[1:])] * 2))
+            tap.equal(names_of(parts["ru"]), names_of(parts["en"]), path.name)
+            said |= names_of(parts["ru"])
+        used |= set(re.findall(r'data-(?:text|label|hint|title)="(\w+)"', text))
+        used |= set(re.findall(r'\bt\("(\w+)"', text))
+    tap.equal(used - said, set(), "texts that are used and not there")
 
 
 def half_a_request(place):

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The buyers' page in headless Chromium: the real program, offers sent by the API.
+
+With TORG_SCREENSHOTS=DIR the pictures of docs/screens are written there.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import sys
+import urllib.parse
+
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+from browser import Browser  # noqa: E402
+from shelf import Shelf  # noqa: E402
+
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 860}
+KAZAN = (55.796, 49.106)
+open_things = contextlib.ExitStack()
+things = {}
+
+
+def shelf():
+    """One server and one browser for all tests: they change nothing."""
+    if "browser" not in things:
+        things["browser"] = open_things.enter_context(Browser())    # skips before a server starts
+        things["shelf"] = open_things.enter_context(Shelf())
+    return things["shelf"]
+
+
+def tab(path, **options):
+    url = shelf().url + path
+    return things["browser"].page(url, **{**DESKTOP, **options})
+
+
+def opened(path="/", **options):
+    """A new page there, with its answer drawn."""
+    page = tab(path, **options)
+    settled(page)
+    return page
+
+
+def settled(page):
+    page.wait("document.querySelector('#offers').getAttribute('aria-busy') === 'false'", "an answer")
+
+
+def total(page, count):
+    page.wait(f"document.querySelector('#total').innerText.startsWith('{count} ')",
+              f"a total of {count}, not {page.text('#total')!r}")
+
+
+def query(page):
+    return dict(urllib.parse.parse_qsl(page.js("location.search.slice(1)")))
+
+
+def search_for(page, text):
+    page.click("#text")
+    page.js("document.querySelector('#text').select()")
+    page.type(text)
+    page.press("Enter")
+
+
+def healthy(page):
+    """Nothing was written to the console, nobody else was asked."""
+    tap.equal([each for each in page.errors if not each.endswith("/Similar")], [])
+    origin = shelf().url
+    tap.equal([url for url in page.requests if not url.startswith((f"{origin}/", "data:"))], [])
+
+
+@tap.test
+def a_buyer_searches_and_sees_marked_words():
+    page = opened()
+    total(page, 64)
+    tap.equal(page.js("document.querySelectorAll('.tile').length"), 2)
+    search_for(page, "велосипед")
+    total(page, 44)
+    tap.equal(query(page), {"q": "велосипед"})
+    tap.contains(page.texts(".offer-title mark")[0].lower(), "велосипед")
+    tap.equal(page.js("document.querySelectorAll('.offer-item').length"), 24)
+    tap.contains(page.text("#times"), "page")
+    healthy(page)
+
+
+@tap.test
+def filters_narrow_by_one_request_a_change_and_are_taken_back():
+    page = opened("/?c=bikes", language="ru")
+    total(page, 40)
+    tap.contains(page.text("#crumbs"), "Хобби и спорт")
+    before = len([url for url in page.requests if "SearchOffers" in url])
+    page.click("[id='f-a.color-red']")
+    total(page, 8)
+    tap.equal(len([url for url in page.requests if "SearchOffers" in url]) - before, 1)
+    tap.equal(query(page), {"c": "bikes", "f.a.color": "red"})
+    tap.equal(page.js("document.activeElement.id"), "f-a.color-red")
+    page.click("[id='f-a.color-blue']")
+    total(page, 16)
+    page.click("#f-price-max")
+    page.type("20000")
+    page.press("Enter")
+    page.wait("location.search.includes('f.price=..2000000')")
+    settled(page)
+    total(page, 3)
+    tap.equal(len(page.texts("#chips .chip.chosen")), 3)
+    page.click("#chips .chip.chosen")
+    page.wait("document.querySelectorAll('#chips .chip.chosen').length === 2")
+    page.click("#chips .chip:not(.chosen)")
+    total(page, 40)
+    tap.equal(page.js("document.querySelector('#chips').hidden"), True)
+    healthy(page)
+
+
+@tap.test
+def the_next_page_keeps_the_scroll_and_a_reload_the_count():
+    page = opened("/?q=велосипед")
+    page.js("document.querySelector('#more').scrollIntoView({block: 'center'})")
+    scroll = page.js("scrollY")
+    page.click("#more")
+    page.wait("document.querySelectorAll('.offer-item').length === 44", "the second page")
+    tap.equal(abs(page.js("scrollY") - scroll) < 200, True)
+    tap.equal(page.js("document.querySelector('#more').hidden"), True)
+    ids = page.js("[...document.querySelectorAll('.offer-title a')].map((each) => each.id)")
+    tap.equal(len(set(ids)), 44)
+    page.js("location.reload()")
+    page.wait("document.querySelectorAll('.offer-item:not(.skeleton)').length === 44",
+              "as many after a reload")
+    healthy(page)
+
+
+@tap.test
+def the_back_button_gives_back_what_was_asked_for():
+    page = opened("/?q=велосипед")
+    page.click("#panel .below .branch a")
+    page.wait("location.search.includes('c=hobby')")
+    settled(page)
+    page.click("[id='f-condition-new']")
+    page.wait("location.search.includes('f.condition=new')")
+    settled(page)
+    asked = len(page.requests)
+    page.js("history.back()")
+    page.wait("!location.search.includes('condition')")
+    total(page, 44)
+    tap.equal(page.js("document.querySelector('[id=\"f-condition-new\"]').checked"), False)
+    page.js("history.back()")
+    page.wait("!location.search.includes('c=')")
+    tap.equal(page.js("document.querySelector('#text').value"), "велосипед")
+    tap.equal([url for url in page.requests[asked:] if "/torg.v1." in url], [], "calls of going back")
+    healthy(page)
+
+
+@tap.test
+def an_offer_has_an_address_of_its_own():
+    page = opened("/?q=велосипед", language="ru")
+    title = page.text(".offer-title a")
+    page.click(".offer-title a")
+    page.wait("document.querySelector('#offer .offer-price')", "the offer")
+    tap.equal(page.text("#offer-title"), title)
+    tap.contains(page.text("#offer .facts"), "Цвет")
+    tap.contains(page.text("#offer .description"), "<b>Не обмен</b> & не рассрочка")
+    link = page.js("location.pathname + location.search")
+    page.press("Escape")
+    page.wait("!document.querySelector('#offer').open", "Esc closes it")
+    tap.equal(query(page), {"q": "велосипед"})
+    tap.equal(page.js("document.activeElement.innerText"), title)
+    other = tab(link, **PHONE)
+    other.wait("document.querySelector('#offer .offer-price')", "the offer by its link")
+    tap.contains(other.js("document.title"), title)
+    healthy(page)
+    healthy(other)
+    gone = tab("/?offer=1234-5678-9012-3456")
+    gone.wait("document.querySelector('#offer h2').innerText.includes('gone')", "told that it is gone")
+
+
+@tap.test
+def the_language_is_switched_and_remembered():
+    page = opened(language="ru")
+    total(page, 64)
+    tap.contains(page.text("#panel"), "Хобби и спорт")
+    page.click("[data-language=en]")
+    page.wait("document.querySelector('#panel').innerText.includes('Hobbies and sport')")
+    tap.equal(page.js("document.documentElement.lang"), "en")
+    tap.contains(page.text("#total"), "offers")
+    page.go(shelf().url + "/about")
+    page.wait("document.querySelector('h2').innerText === 'What runs here'")
+    page.wait("document.querySelector('#roles .badge')")
+    healthy(page)
+
+
+@tap.test
+def distances_are_counted_from_the_place_that_was_told():
+    page = opened("/?c=bikes", place=KAZAN)
+    page.click("#near-me")
+    page.wait("location.search.includes('near=55.796,49.106')")
+    settled(page)
+    page.click("[id='f-distance-25000']")
+    total(page, 10)
+    page.wait("document.querySelectorAll('.offer-place b').length === 10", "distances")
+    page.js("""(() => { const order = document.querySelector('#order'); order.value = 'NEAREST';
+        order.dispatchEvent(new Event('change')); })()""")
+    page.wait("location.search.includes('sort=NEAREST')")
+    settled(page)
+    page.wait("document.querySelectorAll('.offer-place b').length === 10", "distances")
+    far = [float(text.split()[0].replace("m", "0")) for text in page.texts(".offer-place b")
+           if text.endswith("km")]
+    tap.equal(far, sorted(far))
+    healthy(page)
+
+
+@tap.test
+def nothing_found_helps_on():
+    page = opened("/?q=абракадабра&c=bikes&f.condition=new", language="ru")
+    tap.equal(page.text("#empty h2"), "Ничего не нашлось")
+    page.click("#empty .button:nth-child(2)")
+    page.wait("!location.search.includes('c=')")
+    page = opened("/?c=no-such-category")
+    tap.contains(page.text("#empty"), "no-such-category")
+
+
+@tap.test
+def a_phone_has_its_filters_in_a_sheet():
+    page = opened("/?c=bikes", **PHONE, language="ru")
+    tap.equal(page.js("document.documentElement.scrollWidth <= innerWidth"), True, "no sideways scroll")
+    page.click("#open-filters")
+    page.wait("document.querySelector('#sheet').open")
+    page.click("[id='f-a.color-red']")
+    page.wait("document.querySelector('#sheet-show').innerText === 'Показать 8 объявлений'")
+    tap.equal(page.js("document.querySelector('#sheet').open"), True)
+    page.click("#sheet-show")
+    page.wait("!document.querySelector('#sheet').open")
+    total(page, 8)
+    tap.equal(page.text("#filter-count"), "1")
+    healthy(page)
+
+
+@tap.test
+def suggestions_are_taken_by_keyboard():
+    status, _ = shelf().call("SearchService/Suggest", {"text": "вел"})
+    if status != 200:
+        tap.skip("the server has no Suggest")
+    page = opened()
+    page.click("#text")
+    page.type("вел")
+    page.wait("document.querySelectorAll('#suggestions li').length > 0", "suggestions")
+    tap.equal(page.js("document.querySelector('#text').getAttribute('aria-expanded')"), "true")
+    page.press("ArrowDown")
+    active = "document.getElementById(document.querySelector('#text')" \
+             ".getAttribute('aria-activedescendant'))"
+    chosen = page.js(f"{active}.querySelector('.suggestion-text').innerText")
+    page.press("Escape")
+    tap.equal(page.js("document.querySelector('#suggestions').hidden"), True)
+    page.type("о")
+    page.wait("!document.querySelector('#suggestions').hidden", "suggestions again")
+    page.press("ArrowDown")
+    chosen = page.js(f"{active}.querySelector('.suggestion-text').innerText")
+    page.press("Enter")
+    page.wait("document.querySelector('#suggestions').hidden")
+    page.wait(f"document.querySelector('#text').value === {json.dumps(chosen)} "
+              "|| location.search.includes('c=')", f"{chosen!r} is searched")
+    healthy(page)
+
+
+NAMED_ROLES = {"button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "listbox",
+               "dialog", "navigation", "group"}
+
+
+@tap.test
+def everything_has_a_name_and_a_place():
+    for path in ("/?c=bikes", "/about", "/cabinet", "/console"):
+        page = opened(path) if path.startswith("/?") else tab(path)
+        page.wait("document.querySelector('header .logo')")
+        nodes = [node for node in page.call("Accessibility.getFullAXTree")["nodes"]
+                 if not node.get("ignored")]
+        nameless = [node["role"]["value"] for node in nodes
+                    if node["role"]["value"] in NAMED_ROLES
+                    and not node.get("name", {}).get("value", "").strip()]
+        tap.equal(nameless, [], path)
+        roles = {node["role"]["value"] for node in nodes}
+        tap.equal({"main", "banner", "navigation"} - roles, set(), path)
+        tap.equal(page.js("document.querySelectorAll('h1').length") <= 1, True, path)
+        healthy(page)
+    page = opened("/?c=bikes")
+    page.press("Tab")
+    tap.equal(page.js("document.activeElement.className"), "skip")
+
+
+CONTRAST = """(() => {
+  const probe = document.body.appendChild(document.createElement("i"));
+  const light = (name) => {
+    probe.style.color = `var(--${name})`;
+    const parts = getComputedStyle(probe).color.match(/[\\d.]+/g).slice(0, 3).map(Number);
+    const [r, g, b] = parts.map((each) => each / 255)
+      .map((each) => each <= .04045 ? each / 12.92 : ((each + .055) / 1.055) ** 2.4);
+    return .2126 * r + .7152 * g + .0722 * b;
+  };
+  const ratio = (a, b) => (Math.max(light(a), light(b)) + .05) / (Math.min(light(a), light(b)) + .05);
+  return PAIRS.map(([a, b]) => [a, b, ratio(a, b)]);
+})()"""
+PAIRS = [(ink, paper) for ink in ("ink", "dim", "accent", "good", "warn", "bad")
+         for paper in ("paper", "card", "sunk")] + [
+    ("on-accent", "accent"), ("on-accent", "accent-strong"), ("accent-strong", "tint"),
+    ("ink", "tint"), ("ink", "mark"), ("dim", "tint")]
+
+
+@tap.test
+def every_pair_of_colours_can_be_read():
+    for dark in (False, True):
+        page = tab("/about", dark=dark)
+        page.wait("document.querySelector('header .logo')")
+        ratios = page.js(CONTRAST.replace("PAIRS", json.dumps(PAIRS)))
+        tap.equal([(a, b, round(ratio, 2)) for a, b, ratio in ratios if ratio < 4.5], [],
+                  "dark" if dark else "light")
+
+
+def main():
+    with open_things:
+        tap.main()
+
+
+if __name__ == "__main__":
+    main()

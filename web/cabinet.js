@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// cabinet.js - the page /cabinet: signing in, and which part is shown.
+//
+//   #/           the list of offers        cabinet/list.js
+//   #/draft      the draft                 cabinet/editor.js
+//   #/offer/ID   an offer that is there    cabinet/editor.js
+//   #/feeds      feeds and their reports   cabinet/feeds.js
+import { byId, call, header, key, onLanguage, setKey, t, toast } from "./common.js";
+import { keyProblem, showSignIn, signOutButton } from "./common/signin.js";
+import "./cabinet/texts.js";
+import { leaveEditor, redrawEditor, showDraft, showOffer } from "./cabinet/editor.js";
+import { redrawFeeds, showFeeds } from "./cabinet/feeds.js";
+import { redrawList, showList } from "./cabinet/list.js";
+
+let isSignedIn = false;
+
+function askForKey(problem) {
+  isSignedIn = false;
+  byId("cabinet").hidden = true;
+  showSignIn(byId("sign-in-place"), { title: "cabinetSignIn", lead: "cabinetLead", how: "cabinetHow", problem }, enter);
+}
+
+function fail(error) {
+  if (error.status === 401) {
+    const problem = keyProblem(error);
+    setKey("");
+    askForKey(problem);
+  } else if (error.status === 403) {
+    askForKey(t("cabinetDenied", { message: error.message }));
+  } else {
+    toast(error.message);
+  }
+}
+
+async function route() {
+  if (!isSignedIn) return;
+  await leaveEditor();
+  const place = byId("view");
+  const [part, id] = location.hash.replace(/^#\/?/, "").split("/");
+  place.replaceChildren();
+  for (const link of document.querySelectorAll("[data-part]"))
+    link.setAttribute("aria-current", String((link.dataset.part === "feeds") === (part === "feeds")));
+  byId("new-offer").hidden = part === "draft";
+  if (part === "draft") await showDraft(place, fail);
+  else if (part === "offer" && id) await showOffer(place, decodeURIComponent(id), fail);
+  else if (part === "feeds") showFeeds(place, fail);
+  else await showList(place, fail);
+}
+
+// The seller's name is in his offers; a new seller has none yet.
+async function tellSeller() {
+  const found = await call("CabinetService", "ListOffers", { pageSize: 1 });
+  const name = found.offers?.[0]?.seller;
+  byId("seller").textContent = name ? t("sellerIs", { seller: name }) : "";
+}
+
+async function enter() {
+  try {
+    await tellSeller();
+  } catch (error) {
+    fail(error);
+    return;
+  }
+  isSignedIn = true;
+  byId("sign-in-place").replaceChildren();
+  byId("cabinet").hidden = false;
+  await route();
+}
+
+header("cabinet");
+byId("cabinet-tools").append(signOutButton());
+document.title = t("cabinetTab");
+onLanguage(() => {
+  document.title = t("cabinetTab");
+  if (!isSignedIn) return;
+  tellSeller().catch(() => {});
+  redrawList();
+  redrawEditor();
+  redrawFeeds();
+});
+addEventListener("hashchange", () => { if (isSignedIn) route(); else if (key()) enter(); });
+addEventListener("pagehide", () => { leaveEditor(); });
+if (key()) enter();
+else askForKey("");

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// editor.js - writing an offer. A draft is kept by the server as one types, and answered with what
+// is missing; an offer that is published is saved when asked to.
+import { byId, call, h, icon, language, t, toast } from "../common.js";
+import { ask } from "../common/ask.js";
+import { categoryLine, categoryPicker } from "./category.js";
+import { noteToken, seeItLink, statusBadge } from "./deeds.js";
+import { offerFields } from "./form.js";
+import { showProblems } from "./problems.js";
+
+const PAUSE_MS = 600;
+
+let editor = null; /* the one that is shown */
+
+const reasonsOf = (error) => (error.details || []).map((each) => ({ field: each.field || "",
+  reason: each.reason ?? each.description ?? "" }));
+
+class Editor {
+  constructor(place, thing, isDraft, fail) {
+    Object.assign(this, { place, id: thing.id, revision: thing.revision, offer: isDraft ? null : thing, isDraft, fail,
+      content: thing.content || {}, problems: thing.problems || [], touched: new Set(), all: false, timer: 0,
+      saving: null, fields: null, category: null });
+  }
+
+  get isShown() { return editor === this && this.place.isConnected; }
+
+  read() {
+    if (this.fields) this.content = this.fields.read();
+    return this.content;
+  }
+
+  /* --- what is on the page --- */
+
+  async draw() {
+    const id = this.content.category;
+    this.category = id ? await this.readCategory(id) : null;
+    const chosen = id ? await categoryLine(id, this.isDraft ? () => this.pick() : null) : null;
+    if (!this.isShown) return;
+    this.status = h("p", { class: "form-status", id: "form-status", role: "status" });
+    this.form = h("form", { class: "offer-form stack", novalidate: true,
+      onsubmit: (event) => { event.preventDefault(); this.submit(); },
+      oninput: (event) => this.changed(event), onchange: (event) => this.changed(event) },
+    h("section", { class: "card", id: "category-card" }, h("h2", {}, t("category")), h("div", { id: "category-place" }, chosen),
+      h("p", { class: "problem", id: "problem-category", dataset: { problem: "category" } })));
+    this.fields = this.category ? offerFields(this.category, this.content, () => this.changed()) : null;
+    if (this.fields) this.form.append(this.fields.node, this.bar());
+    this.place.replaceChildren(this.head(), this.form);
+    if (!this.category) this.pick();
+    this.told();
+  }
+
+  async readCategory(id) {
+    try {
+      return await call("CatalogService", "GetCategory", { id });
+    } catch (error) {
+      if (error.code === "not_found") return null; /* the catalogue has lost it: choose another */
+      throw error;
+    }
+  }
+
+  head() {
+    const offer = this.offer;
+    return h("div", { class: "editor-head stack-small" },
+      h("p", {}, h("a", { class: "back", href: "#/" }, icon("back"), t("backToList"))),
+      h("h2", {}, t(this.isDraft ? "draftTitle" : "editTitle"), " ", offer ? statusBadge(offer.status) : null),
+      offer?.banReasons?.length || offer?.status === "BANNED" ? h("div", { class: "notice bad", role: "note" },
+        h("b", {}, t("banned")), h("ul", {}, (offer.banReasons || []).map((each) => h("li", {}, each)))) : null,
+      offer?.status === "WAITING" ? h("div", { class: "notice warn", role: "note" }, h("b", {}, t("waitsForPhoto")),
+        offer.waitReason ? h("p", {}, offer.waitReason) : null) : null);
+  }
+
+  bar() {
+    return h("div", { class: "form-bar" }, this.status,
+      this.isDraft ? h("button", { class: "button quiet", type: "button", id: "discard", onclick: () => this.discard() }, t("discard"))
+        : this.offer.status === "ACTIVE" ? seeItLink(this.id, this.content.title || "", { class: "button" }) : null,
+      h("button", { class: "button primary", id: this.isDraft ? "publish" : "save" }, t(this.isDraft ? "publish" : "save")));
+  }
+
+  pick() {
+    this.read();
+    categoryPicker(byId("category-place"), async (category) => {
+      this.content = { ...this.read(), category: category.id };
+      this.fields = null;
+      if (this.isDraft) await this.save().catch(() => {});
+      await this.draw();
+      byId("offer-title")?.focus();
+    });
+  }
+
+  told() {
+    if (!this.form?.isConnected) return;
+    const homeless = showProblems(this.form, this.problems, this.sent || this.content, this.touched, this.all);
+    if (!this.isDraft || !this.fields) return;
+    const count = this.problems.length;
+    this.status.textContent = [this.note, homeless.length ? homeless.join("; ") : count ? t("missing", { count }) : t("allGood")]
+      .filter(Boolean).join(" · ");
+    this.status.classList.toggle("good", !count);
+  }
+
+  /* --- what is typed --- */
+
+  changed(event) {
+    if (event?.target.closest("#category-place")) return;
+    const name = event?.target.closest("[data-field]")?.dataset.field;
+    if (name && event.type === "change") this.touched.add(name);
+    if (!this.isDraft) return;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.save().catch(() => {}), PAUSE_MS);
+  }
+
+  // Saves what is there now; one at a time, and again when something was typed meanwhile.
+  async save() {
+    clearTimeout(this.timer);
+    if (this.saving) {
+      await this.saving.catch(() => {});
+      return this.save();
+    }
+    this.saving = this.send();
+    try {
+      await this.saving;
+    } finally {
+      this.saving = null;
+    }
+    return null;
+  }
+
+  async send() {
+    const content = this.read();
+    try {
+      const receipt = await call("DraftService", "SaveDraft", { id: this.id, content });
+      this.sent = content;
+      this.revision = receipt.revision;
+      this.problems = receipt.problems || [];
+      this.note = t("savedAt", { time: new Date().toLocaleTimeString(language()) });
+      this.told();
+    } catch (error) {
+      this.note = t("notSaved", { message: error.message });
+      if (this.status) this.status.textContent = this.note;
+      throw error;
+    }
+  }
+
+  /* --- at the end --- */
+
+  refuse(error) {
+    this.all = true;
+    const reasons = reasonsOf(error);
+    if (error.code === "aborted") toast(t("changedMeanwhile", { message: error.message }));
+    else if (!reasons.length) toast(error.message);
+    this.problems = reasons;
+    this.sent = this.content;
+    this.told();
+    const homeless = showProblems(this.form, reasons, this.content, this.touched, true);
+    if (homeless.length) toast(homeless.join("; "));
+    this.form.querySelector("[aria-invalid=true]")?.focus();
+  }
+
+  async submit() {
+    if (!this.fields) return;
+    const button = byId(this.isDraft ? "publish" : "save");
+    button.disabled = true;
+    try {
+      if (this.isDraft) await this.publish();
+      else await this.update();
+    } catch (error) {
+      button.disabled = false;
+      this.refuse(error);
+    }
+    button.disabled = false;
+  }
+
+  async publish() {
+    await this.save();
+    const receipt = await call("DraftService", "PublishDraft", { id: this.id });
+    noteToken(receipt);
+    this.published(receipt);
+  }
+
+  async update() {
+    const content = this.read();
+    const receipt = await call("OfferService", "UpdateOffer", { id: this.id, expectedRevision: this.revision, content });
+    noteToken(receipt);
+    this.revision = receipt.revision;
+    this.problems = [];
+    this.told();
+    toast(t("updated"));
+    this.status.textContent = t("updated");
+  }
+
+  published(receipt) {
+    const title = this.content.title || "";
+    const box = h("section", { class: "card published", tabindex: "-1", dataset: { id: receipt.id } },
+      h("span", { class: "published-mark" }, icon("check")),
+      h("h2", {}, t("published")), h("p", {}, title), h("p", { class: "dim" }, receipt.id),
+      h("p", {}, t(receipt.status === "WAITING" ? "publishedWaiting" : "publishedLead")),
+      h("div", { class: "row" }, receipt.status === "ACTIVE" ? seeItLink(receipt.id, title, { class: "button primary", id: "see-it" }) : null,
+        h("button", { class: "button", type: "button", onclick: () => showDraft(this.place, this.fail) }, t("another")),
+        h("a", { class: "button", href: "#/" }, t("backToList"))));
+    this.place.replaceChildren(box);
+    box.focus();
+  }
+
+  async discard() {
+    if (!await ask({ title: t("discardAsk"), text: t("discardText"), yes: t("discard"), danger: true })) return;
+    clearTimeout(this.timer);
+    try {
+      await call("DraftService", "DiscardDraft", { id: this.id });
+      toast(t("didDiscard"));
+      location.hash = "#/";
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+}
+
+function show(place, thing, isDraft, fail) {
+  editor = new Editor(place, thing, isDraft, fail);
+  return editor.draw();
+}
+
+export async function showDraft(place, fail) {
+  try {
+    const { draft } = await call("DraftService", "OpenDraft", {});
+    await show(place, draft, true, fail);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+export async function showOffer(place, id, fail) {
+  try {
+    await show(place, await call("OfferService", "GetOffer", { id }), false, fail);
+  } catch (error) {
+    fail(error);
+  }
+}
+
+// What was typed is kept when the language changes, and saved before the page is left.
+export function redrawEditor() {
+  if (!editor?.isShown || !editor.form?.isConnected) return;
+  editor.read();
+  editor.draw().catch(editor.fail);
+}
+
+export async function leaveEditor() {
+  const left = editor;
+  if (left?.isDraft && left.timer && left.fields?.node.isConnected) await left.save().catch(() => {});
+  editor = null;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// call.js - calls of the API as JSON, and the key they are made with.
+//
+// A page opened as /console#key=... takes the key, keeps it for the tab and takes it out of the
+// address, so that it is not sent on with a copied link.
+import { language, t } from "./text.js";
+
+const KEY = "torg-key";
+let current = "";
+
+function remembered() {
+  try { return sessionStorage.getItem(KEY) || ""; } catch { return current; }
+}
+
+export function key() {
+  return remembered();
+}
+
+export function setKey(value) {
+  current = value.trim();
+  try {
+    if (current) sessionStorage.setItem(KEY, current);
+    else sessionStorage.removeItem(KEY);
+  } catch { /* private mode: kept until the page is left */ }
+}
+
+function takeKeyFromAddress() {
+  const found = /^#key=(.+)$/.exec(location.hash);
+  if (!found) return;
+  setKey(decodeURIComponent(found[1]));
+  history.replaceState(history.state, "", location.pathname + location.search);
+}
+
+takeKeyFromAddress();
+addEventListener("hashchange", takeKeyFromAddress);
+
+// What the server answered instead: code as "not_found", details as [{field, description}].
+export class CallError extends Error {
+  constructor(status, code, message, details) {
+    super(message);
+    this.name = "CallError";
+    this.status = status;
+    this.code = code;
+    this.details = details || [];
+  }
+
+  // The method is not there: an older server, or a role that runs elsewhere.
+  get isAbsent() {
+    return this.code === "unimplemented" || this.status === 404 && / at \/torg\./.test(this.message);
+  }
+}
+
+async function readError(answer) {
+  let body = {};
+  try { body = await answer.json(); } catch { /* no JSON: a proxy's page */ }
+  return new CallError(answer.status, body.code || "unknown",
+    body.message || t("callFailed", { status: answer.status }), body.details);
+}
+
+async function ask(service, method, body, { signal, withKey = true, headers = {} } = {}) {
+  const sent = { "Content-Type": "application/json", "Accept-Language": language(), ...headers };
+  if (withKey && key()) sent.Authorization = `Bearer ${key()}`;
+  let answer;
+  try {
+    answer = await fetch(`/torg.v1.${service}/${method}`,
+      { method: "POST", headers: sent, body: JSON.stringify(body || {}), signal });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new CallError(0, "unavailable", t("callUnanswered"));
+  }
+  if (!answer.ok) throw await readError(answer);
+  return answer;
+}
+
+// call("SearchService", "SearchOffers", {text}, {signal}): the answer. Options: signal (to end
+// it: the promise fails with AbortError), withKey: false (as a visitor), headers.
+export async function call(service, method, body, options) {
+  return (await ask(service, method, body, options)).json();
+}
+
+// A method that answers with a stream: for await (const item of callStream(...)).
+export async function* callStream(service, method, body, options) {
+  const answer = await ask(service, method, body, options);
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    const lines = (rest + (value || "")).split("\n");
+    rest = lines.pop();
+    for (const line of lines) if (line) yield JSON.parse(line);
+    if (done) return;
+  }
+}

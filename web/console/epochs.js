@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// epochs.js - clients of the registry: their epochs, the lanes and numbers of their shards.
+import { byId, call, date, h, number, onLanguage, svg, t, toast } from "../common.js";
+import { ask } from "../common/ask.js";
+
+const STATES = { SERVING: "good", BUILDING: "warn", KEPT: "" };
+
+let clients = null;
+let leftOut = 0;
+let drawn = "";
+
+async function move(client, epoch, method) {
+  const name = method === "SwitchEpoch" ? "epochSwitch" : "epochRollback";
+  if (!await ask({ title: t(`${name}Ask`, { epoch }), text: t(`${name}Text`), yes: t(name) })) return;
+  try {
+    const status = await call("EpochService", method, { client, epoch });
+    toast(t("epochDone", { epoch: status.servingEpoch }));
+  } catch (error) {
+    toast(error.message);
+  }
+}
+
+function epochLine(client, epoch) {
+  const state = epoch.state || "BUILDING";
+  const deed = state === "BUILDING" ? ["epochSwitch", "SwitchEpoch"]
+    : state === "KEPT" ? ["epochRollback", "RollbackEpoch"] : null;
+  return h("li", { class: "row epoch" },
+    h("b", {}, t("epochName", { epoch: epoch.epoch })),
+    h("span", { class: `badge ${STATES[state]}` }, t(`ep${state}`)),
+    h("span", { class: "dim small" }, t("epFields", { count: epoch.fieldCount || 0 }), " · ",
+      date(epoch.startTime)),
+    deed ? h("button", { class: "button small", type: "button",
+      onclick: () => move(client.client, epoch.epoch, deed[1]) }, t(deed[0])) : null);
+}
+
+// Numbers of a shard as one bar: in use, gone, held, free.
+function numbersBar(shard) {
+  const given = Number(shard.givenCount || 0);
+  const parts = ["used", "gone", "held", "free"].map((name) =>
+    [name, Number(shard[`${name}Count`] || 0)]);
+  let at = 0;
+  const boxes = given ? parts.map(([name, value]) => {
+    const box = svg("rect", { class: `numbers-${name}`, x: at / given * 100, y: 0,
+      width: value / given * 100, height: 8 });
+    at += value;
+    return box;
+  }) : [];
+  const said = parts.filter(([, value]) => value).map(([name, value]) =>
+    h("span", { class: `numbers-word ${name}` }, `${number(value)} ${t(`nu${name[0].toUpperCase()}${name.slice(1)}`)}`));
+  return h("div", { class: "numbers" },
+    svg("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "numbers-bar", "aria-hidden": "true" },
+      svg("rect", { class: "numbers-ground", x: 0, y: 0, width: 100, height: 8 }), ...boxes),
+    h("p", { class: "small dim" }, `${number(given)} ${t("shardGiven")}`, said.length ? ": " : "",
+      said.flatMap((word, place) => place ? [", ", word] : [word])));
+}
+
+function replicaText(replica) {
+  const state = replica.isReady ? t("replicaReady") : replica.reason || t("replicaNot");
+  return h("span", { class: replica.isReady ? "good" : "warn" },
+    `${replica.replica || t("replicaHere")}: ${number(replica.docCount || 0)} ${t("shardDocs")}, ${state}`);
+}
+
+function shardLine(client, shard) {
+  const lanes = (client.lanes || []).filter((lane) => (lane.shard || 0) === (shard.shard || 0));
+  const busy = lanes.map((lane) => [t(`lane${lane.lane || "MAIN"}`),
+    Number(lane.lag || 0) + Number(lane.parkedCount || 0)]).filter(([, lag]) => lag);
+  return h("li", { class: "shard" },
+    h("p", {}, h("b", {}, t("shardName", { shard: String(shard.shard || 0) })), " ",
+      h("span", { class: "small" }, (shard.replicas || []).flatMap((replica, at) =>
+        at ? [" · ", replicaText(replica)] : [replicaText(replica)]))),
+    numbersBar(shard),
+    busy.length ? h("p", { class: "small warn" }, busy.map(([name, lag]) => `${name}: ${number(lag)}`).join(", ")) : null);
+}
+
+function clientBox(client) {
+  return h("div", { class: "client" },
+    h("h3", {}, client.client, " ", h("span", { class: "dim small client-epochs" },
+      t("epochWrites", { epoch: client.writingEpoch, serving: client.servingEpoch }))),
+    h("ul", { class: "plain" }, (client.epochs || []).map((epoch) => epochLine(client, epoch))),
+    h("ul", { class: "plain" }, (client.shards || []).map((shard) => shardLine(client, shard))));
+}
+
+function draw() {
+  if (!clients) return;
+  byId("epochs-body").replaceChildren(
+    ...clients.length ? clients.map(clientBox) : [h("p", { class: "dim" }, t("epochsNone"))],
+    ...leftOut ? [h("p", { class: "dim small" }, t("leftOut", { count: leftOut }))] : []);
+}
+
+// Anew only when something has changed: buttons keep the keyboard's place.
+export function drawEpochs(pipeline) {
+  const now = JSON.stringify([pipeline.clients, pipeline.leftOutCount]);
+  if (now === drawn || byId("epochs-body").contains(document.activeElement)) return;
+  drawn = now;
+  clients = pipeline.clients || [];
+  leftOut = pipeline.leftOutCount || 0;
+  draw();
+}
+
+onLanguage(draw);

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// feeds.js - feeds that are read or wait for a decision, of all sellers.
+import { ago, byId, call, h, number, onLanguage, t, toast } from "../common.js";
+import { ask } from "../common/ask.js";
+
+let feeds = null;
+let drawn = "";
+
+async function decide(button, task, method) {
+  button.disabled = true;
+  try {
+    await call("FeedService", method, { seller: task.seller, feed: task.feed, taskId: task.taskId });
+  } catch (error) {
+    toast(error.message);
+  } finally {
+    button.disabled = false;
+    button.blur();
+  }
+}
+
+async function confirm(event, task) {
+  if (await ask({ title: t("feedConfirmAsk", { count: number(task.toDelete || 0), seller: task.seller }),
+    text: t("feedConfirmText"), yes: t("feedConfirm"), danger: true }))
+    await decide(event.target, task, "ConfirmTask");
+}
+
+function line(task) {
+  const held = task.state === "HELD";
+  return h("tr", {},
+    h("td", {}, task.seller), h("td", {}, `${task.feed} · ${task.taskId}`),
+    h("td", {}, h("span", { class: `badge ${held ? "warn" : ""}` }, t(`fs${task.state}`)),
+      held && task.hold ? h("p", { class: "small" }, t(`fh${task.hold}`,
+        { count: number(task.toDelete || 0), had: number(task.had || 0) })) : null,
+      h("p", { class: "dim small" }, ago(task.updateTime))),
+    h("td", { class: "number" }, number(task.counts?.rows || 0)),
+    h("td", {}, held ? h("div", { class: "row" },
+      h("button", { class: "button small danger", type: "button", onclick: (event) => confirm(event, task) },
+        t("feedConfirm")),
+      h("button", { class: "button small", type: "button",
+        onclick: (event) => decide(event.target, task, "CancelTask") }, t("feedCancel"))) : null));
+}
+
+function draw() {
+  if (!feeds) return;
+  byId("feeds-body").replaceChildren(feeds.length
+    ? h("div", { class: "table-box" }, h("table", { class: "table" },
+      h("thead", {}, h("tr", {}, ["feedSeller", "feedTask", "feedState"].map((name) =>
+        h("th", { scope: "col" }, t(name))), h("th", { scope: "col", class: "number" }, t("feedRows")),
+      h("td", {}))),
+      h("tbody", {}, feeds.map(line))))
+    : h("p", { class: "dim empty-line" }, t("feedsNone")));
+}
+
+export function drawFeeds(pipeline) {
+  const now = JSON.stringify(pipeline.feeds || []);
+  if (now === drawn || byId("feeds-body").contains(document.activeElement)) return;
+  drawn = now;
+  feeds = pipeline.feeds || [];
+  draw();
+}
+
+onLanguage(draw);

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// items.js - what waits for a person: offers the composer has parked, documents the queue could not
+// send. Replay tries again; giving up is asked for.
+import { ago, byId, call, h, language, number, onLanguage, t, toast } from "../common.js";
+import { ask } from "../common/ask.js";
+
+const SHOWN = 20;
+const AGAIN_MS = 5000;
+
+let items = null;    // as drawn last
+let more = 0;
+let notes = [];
+let asked = "";      // the counts it was asked for
+let askedTime = 0;
+let busy = false;
+
+const fromComposer = (offer) => ({ kind: "composer", pk: offer.offerId, reason: offer.reason,
+  tries: Number(offer.attemptCount || 0), first: offer.firstTime, next: offer.nextTime });
+
+const fromQueue = (client) => (failed) => ({ kind: "queue", client, pk: failed.pk,
+  reason: failed.reason, tries: failed.attemptCount || 0, first: failed.firstTime,
+  next: failed.isParked ? null : failed.nextTime });
+
+async function readComposer(found) {
+  try {
+    const answer = await call("ComposerService", "ListParkedOffers", { limit: SHOWN });
+    found.list.push(...(answer.offers || []).map(fromComposer));
+    found.count += Number(answer.count || 0);
+  } catch (error) {
+    if (!error.isAbsent) throw error;
+    found.notes.push("composer");
+  }
+}
+
+async function readQueue(found, client) {
+  try {
+    const answer = await call("QueueService", "ListFailed", { client: client.client, pageSize: SHOWN });
+    found.list.push(...(answer.documents || []).map(fromQueue(client.client)));
+    for (const lane of client.lanes || [])
+      if (lane.lane === "FAILED") found.count += Number(lane.lag || 0) + Number(lane.parkedCount || 0);
+  } catch (error) {
+    if (!error.isAbsent) throw error;
+    found.notes.push("indexer");
+  }
+}
+
+const waiting = (client) => (client.lanes || []).some((lane) => lane.lane === "FAILED"
+  && (Number(lane.lag || 0) || Number(lane.parkedCount || 0)));
+
+async function read(pipeline) {
+  const found = { list: [], count: 0, notes: [] };
+  const composer = (pipeline.stages || []).find((stage) => stage.name === "composer");
+  if (Number(composer?.parkedCount || 0)) await readComposer(found);
+  for (const client of pipeline.clients || []) if (waiting(client)) await readQueue(found, client);
+  const old = JSON.stringify([items, more, notes]);
+  items = found.list.slice(0, 2 * SHOWN);
+  more = Math.max(0, found.count - items.length);
+  notes = [...new Set(found.notes)];
+  if (old !== JSON.stringify([items, more, notes])) draw();
+}
+
+// With each picture of the pipeline: asks when the counts are others, or some time has passed.
+export async function refreshItems(pipeline) {
+  const counts = JSON.stringify([(pipeline.stages || []).map((stage) => stage.parkedCount || 0),
+    (pipeline.clients || []).map((client) => (client.lanes || []).map((lane) =>
+      lane.lane === "FAILED" ? [lane.lag, lane.parkedCount] : 0))]);
+  const some = /[1-9]/.test(counts);
+  if (busy || (counts === asked && !(some && Date.now() - askedTime > AGAIN_MS))) return;
+  busy = true;
+  try {
+    await read(pipeline);
+    asked = counts;
+    askedTime = Date.now();
+  } catch { /* the next picture asks again */ } finally {
+    busy = false;
+  }
+}
+
+async function act(button, deed) {
+  button.disabled = true;
+  try {
+    toast(await deed());
+    asked = ""; /* look again at once */
+  } catch (error) {
+    toast(error.message);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+async function replay(item) {
+  const answer = item.kind === "composer"
+    ? await call("ComposerService", "ReplayParkedOffers", { offerId: item.pk })
+    : await call("QueueService", "ReplayFailed", { client: item.client, pk: item.pk });
+  return t("itemsReplayed", { count: Number(answer.count || 0) });
+}
+
+async function replayAll() {
+  let count = 0;
+  if (items.some((item) => item.kind === "composer"))
+    count += Number((await call("ComposerService", "ReplayParkedOffers", {})).count || 0);
+  for (const client of new Set(items.filter((item) => item.client).map((item) => item.client)))
+    count += Number((await call("QueueService", "ReplayFailed", { client, all: true })).count || 0);
+  return t("itemsReplayed", { count });
+}
+
+async function drop(item) {
+  await call("QueueService", "DropFailed", { client: item.client, pk: item.pk });
+  return t("itemsDropped", { pk: item.pk });
+}
+
+async function askAll(event) {
+  if (await ask({ title: t("itemsAllAsk"), text: t("itemsAllText"), yes: t("itemsAll") }))
+    await act(event.target, replayAll);
+}
+
+async function askDrop(event, item) {
+  if (await ask({ title: t("itemsDropAsk", item), text: t("itemsDropText"), yes: t("itemsDropYes"),
+    danger: true }))
+    await act(event.target, () => drop(item));
+}
+
+function line(item) {
+  return h("li", { class: "item", dataset: { pk: item.pk } },
+    h("div", { class: "item-main" },
+      h("p", {}, h("button", { class: "link-button", type: "button", dataset: { trace: item.pk,
+        client: item.client || "offers" } }, item.pk), " ",
+      h("span", { class: `badge ${item.next ? "warn" : "bad"}` },
+        item.client ? `${t("itemsOfQueue")} · ${item.client}` : t("itemsOf"))),
+      h("p", { class: "item-reason" }, item.reason),
+      h("p", { class: "dim small" }, ago(item.first), " · ", t("itemsTries", { count: item.tries }), " · ",
+        item.next ? t("itemsNext", { time: new Date(item.next).toLocaleTimeString(language()) }) : t("itemsNever"))),
+    h("div", { class: "row item-buttons" },
+      h("button", { class: "button small", type: "button", dataset: { deed: "replay" },
+        onclick: (event) => act(event.target, () => replay(item)) }, t("itemsReplay")),
+      item.client ? h("button", { class: "button small danger", type: "button", dataset: { deed: "drop" },
+        onclick: (event) => askDrop(event, item) }, t("itemsDrop")) : null));
+}
+
+function draw() {
+  if (!items) return;
+  byId("items-tools").replaceChildren(...items.length > 1 ? [h("button",
+    { class: "button small", type: "button", id: "replay-all", onclick: askAll }, t("itemsAll"))] : []);
+  byId("items-body").replaceChildren(
+    ...notes.map((role) => h("p", { class: "dim" }, t("itemsAbsent", { role }))),
+    items.length ? h("ul", { class: "items" }, items.map(line))
+      : h("p", { class: "dim empty-line" }, notes.length ? "" : t("itemsNone")),
+    more ? h("p", { class: "dim small" }, t("itemsMore", { count: number(more) })) : "");
+}
+
+onLanguage(draw);

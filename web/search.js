@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+// search.js - the buyers' page: what is asked for (state.js) is in the address; a change of it is
+// one request, and the one before is ended. The answer draws everything anew.
+//
+// What was shown at an address of this visit is kept with its scroll position: going back asks
+// nothing. After a reload the first request brings as many offers as there were.
+import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguage, t }
+  from "./common.js";
+import "./search/texts.js";
+import { drawPath, drawTiles, pathOf, rememberCategories } from "./search/categories.js";
+import { drawChips, drawSide } from "./search/filters.js";
+import { drawOffer, startOffer } from "./search/offer.js";
+import { askPlace } from "./search/places.js";
+import { addOffers, drawEmpty, drawFailure, drawOffers, drawSkeleton } from "./search/results.js";
+import { addressOf, ORDERS, PAGE_COUNT, readState, requestOf } from "./search/state.js";
+import { closeSuggestions, startSuggestions } from "./search/suggest.js";
+
+const KEPT_COUNT = 30;
+const OFFER_COUNT_MAX = 100;    // of one request
+const kept = new Map();         // address without the offer -> {answer, offers, cursor, path, scroll}
+const narrow = matchMedia("(max-width: 60rem)");
+let under = null;               // AbortController of the search under way
+let moreUnder = null;
+
+const page = {
+  state: readState(),
+  answer: {}, path: [], offers: [], cursor: "",
+  addressOf,
+  go,
+  // For links: a plain click stays here, others (a new tab) go their way.
+  follow: (state) => (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey || event.button) return;
+    event.preventDefault();
+    go(state);
+  },
+  search: (text, change) => go({ ...page.state, text, keepSpelling: false, offer: "", ...change }),
+  redrawSide: () => drawSide(page),
+  reload: () => load(),
+  closeOffer: () => {
+    if (history.state?.fromList) history.back();
+    else go({ ...page.state, offer: "" });
+  },
+};
+
+const placeOf = (state) => addressOf({ ...state, offer: "" });
+
+// --- moving ---
+
+function keep() {
+  const entry = kept.get(placeOf(page.state));
+  if (entry) entry.scroll = scrollY;
+  history.replaceState({ ...history.state, shown: page.offers.length }, "");
+}
+
+function go(state) {
+  const isSameList = placeOf(state) === placeOf(page.state);
+  if (addressOf(state) === addressOf(page.state)) {
+    if (!state.offer) load();
+    return;
+  }
+  keep();
+  const isOpening = isSameList && Boolean(state.offer) && !page.state.offer;
+  const isNext = Boolean(state.offer && page.state.offer && history.state?.fromList);
+  history.pushState({ fromList: isOpening || isNext }, "", addressOf(state));
+  show(state, false);
+}
+
+function show(state, isBack) {
+  const before = page.state;
+  page.state = state;
+  if (placeOf(before) !== placeOf(state) || !page.offers.length) {
+    const entry = isBack && kept.get(placeOf(state));
+    if (entry) restore(entry);
+    else load(isBack);
+  }
+  drawControls();
+  drawOffer(page);
+  if (!state.offer) setTitle();
+}
+
+function restore(entry) {
+  under?.abort();
+  Object.assign(page, { answer: entry.answer, offers: entry.offers, cursor: entry.cursor,
+    path: entry.path });
+  drawAnswer();
+  scrollTo(0, entry.scroll || 0);
+}
+
+// --- asking ---
+
+async function load(isBack = false) {
+  under?.abort();
+  moreUnder?.abort();
+  under = new AbortController();
+  const { signal } = under;
+  const { state } = page;
+  const began = performance.now();
+  const shownBefore = isBack || !page.offers.length ? history.state?.shown || 0 : 0;
+  const limit = Math.min(OFFER_COUNT_MAX, Math.max(PAGE_COUNT, shownBefore));
+  byId("offers").setAttribute("aria-busy", "true");
+  try {
+    const [answer, path] = await Promise.all([
+      call("SearchService", "SearchOffers", requestOf(state, { limit }), { signal, withKey: false }),
+      pathOf(state.category)]);
+    if (signal.aborted) return;
+    answer.roundTrip = performance.now() - began;
+    Object.assign(page, { answer, path, offers: answer.offers || [], cursor: answer.cursor || "" });
+    remember(state);
+    drawAnswer();
+    if (!isBack && scrollY > byId("content").offsetTop) scrollTo(0, 0);
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    Object.assign(page, { answer: {}, offers: [], cursor: "" });
+    drawAnswer();
+    drawFailure(page, error);
+  }
+  byId("offers").setAttribute("aria-busy", "false");
+}
+
+function remember(state) {
+  kept.delete(placeOf(state));
+  kept.set(placeOf(state), { answer: page.answer, offers: page.offers, cursor: page.cursor,
+    path: page.path, scroll: 0 });
+  if (kept.size > KEPT_COUNT) kept.delete(kept.keys().next().value);
+}
+
+async function loadMore() {
+  if (!page.cursor || moreUnder && !moreUnder.signal.aborted) return;
+  moreUnder = new AbortController();
+  const { signal } = moreUnder;
+  const place = byId("offers").childElementCount;
+  byId("more").disabled = true;
+  try {
+    const answer = await call("SearchService", "SearchOffers",
+      requestOf(page.state, { onlyOffers: true, cursor: page.cursor }), { signal, withKey: false });
+    if (signal.aborted) return;
+    const scroll = scrollY;
+    page.offers = [...page.offers, ...(answer.offers || [])];
+    page.cursor = answer.cursor || "";
+    remember(page.state);
+    addOffers(page, answer.offers || []);
+    keep();
+    drawMore();
+    byId("offers").children[place]?.querySelector("a").focus({ preventScroll: true });
+    scrollTo(0, scroll);
+  } catch (error) {
+    if (error.name !== "AbortError") drawFailure(page, error);
+  } finally {
+    byId("more").disabled = false;
+    moreUnder = null;
+  }
+}
+
+// --- drawing ---
+
+function setTitle() {
+  const name = page.path.at(-1)?.name;
+  const parts = [page.state.text, name, "Torg"].filter(Boolean);
+  document.title = parts.join(" · ");
+}
+
+function drawHeading() {
+  const { text } = page.state;
+  const name = page.path.at(-1)?.name;
+  const total = Number(page.answer.total || 0);
+  byId("title").textContent = [text && t("results", { text: page.answer.corrected?.corrected || text }),
+    name].filter(Boolean).join(" · ") || t("allOffers");
+  byId("total").textContent = t("found", { count: total });
+  byId("sheet-show").textContent = t("showFound", { count: total });
+  byId("partial").hidden = !page.answer.isPartial;
+  byId("empty").hidden = true;
+}
+
+function drawCorrected() {
+  const box = byId("corrected");
+  const corrected = page.answer.corrected;
+  box.hidden = !corrected?.corrected;
+  if (box.hidden) return;
+  const back = { ...page.state, text: corrected.original || page.state.text, keepSpelling: true };
+  box.replaceChildren(`${t("correctedTo")} `, h("b", {}, corrected.corrected), ". ",
+    h("a", { href: addressOf(back), onclick: page.follow(back) },
+      t("insteadOf", { text: back.text })), ` (${number(corrected.originalTotal || 0)})`);
+}
+
+function drawMore() {
+  byId("more").hidden = !page.cursor || page.offers.length >= Number(page.answer.total || 0);
+}
+
+function drawTimes() {
+  const steps = (page.answer.times || []).map((each) =>
+    `${each.step} ${microseconds(Number(each.microseconds || 0))}`);
+  const sum = (page.answer.times || []).reduce((all, each) => all + Number(each.microseconds || 0), 0);
+  byId("times").textContent = steps.length ? [t("roundTrip",
+    { time: microseconds(page.answer.roundTrip * 1000) }), t("serverTime",
+    { time: microseconds(sum) }), ...steps].join(" · ") : "";
+}
+
+function drawAnswer() {
+  rememberCategories(page.answer.categories || []);
+  drawHeading();
+  drawCorrected();
+  drawPath(page);
+  drawTiles(page);
+  drawSide(page);
+  drawChips(page);
+  drawOffers(page, page.offers);
+  if (!page.offers.length && page.answer.times) drawEmpty(page);
+  drawMore();
+  drawTimes();
+  drawControls();
+  if (!page.state.offer) setTitle();
+}
+
+function drawControls() {
+  if (document.activeElement !== byId("text") || page.state.text) byId("text").value = page.state.text;
+  const name = page.path.at(-1)?.name;
+  byId("text").placeholder = name && page.state.category
+    ? t("searchIn", { name }) : t("searchHint");
+  byId("order").replaceChildren(...ORDERS.map((name) =>
+    h("option", { value: name, selected: name === page.state.order }, t(name))));
+}
+
+// --- list or cards ---
+
+function view() {
+  try { return localStorage.getItem("view") || "cards"; } catch { return "cards"; }
+}
+
+function drawView(wanted = view()) {
+  byId("offers").classList.toggle("cards", wanted === "cards");
+  byId("view").replaceChildren(...[["list", "asList"], ["cards", "asCards"]].map(([name, text]) =>
+    h("button", { type: "button", id: `view-${name}`, "aria-label": t(text), title: t(text),
+      "aria-pressed": String(name === wanted), onclick: () => {
+        try { localStorage.setItem("view", name); } catch { /* private mode: until left */ }
+        drawView(name);
+        byId(`view-${name}`).focus();
+      } }, icon(name))));
+}
+
+// --- the start ---
+
+// The panel of filters stands beside the list, on a phone in the sheet.
+function placePanel() {
+  byId(narrow.matches ? "sheet-body" : "side").append(byId("panel"));
+  if (!narrow.matches && byId("sheet").open) byId("sheet").close();
+}
+
+async function orderChosen() {
+  const order = byId("order").value;
+  let { near } = page.state;
+  if (order === "NEAREST" && !near) {
+    near = await askPlace();
+    if (!near) return drawControls();
+  }
+  return go({ ...page.state, order, near });
+}
+
+function startControls() {
+  byId("search-icon").append(icon("search"));
+  byId("filters-icon").append(icon("filter"));
+  byId("sheet-close").append(icon("close"));
+  byId("side").append(h("div", { id: "panel", class: "panel" }));
+  placePanel();
+  narrow.addEventListener("change", placePanel);
+  byId("search-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    closeSuggestions();
+    page.search(byId("text").value.trim(), {});
+  });
+  byId("order").addEventListener("change", orderChosen);
+  byId("more").addEventListener("click", loadMore);
+  byId("open-filters").addEventListener("click", () => byId("sheet").showModal());
+  for (const id of ["sheet-close", "sheet-show"])
+    byId(id).addEventListener("click", () => byId("sheet").close());
+  addEventListener("keydown", (event) => {       // a slash: to the search box
+    if (event.key !== "/" || /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName)
+      || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    byId("text").select();
+  });
+  addEventListener("popstate", () => show(readState(), true));
+  addEventListener("pagehide", keep);
+}
+
+function start() {
+  startControls();
+  header("search");
+  byId("foot-pages").append(...[...document.querySelectorAll(".top .pages a")]
+    .map((each) => each.cloneNode(true)));
+  startSuggestions(page);
+  startOffer(page);
+  onLanguage(() => {
+    kept.clear();
+    fillTexts();
+    drawView();
+    drawControls();
+    drawOffer(page);
+    load();
+  });
+  drawView();
+  drawControls();
+  drawSkeleton();
+  drawOffer(page);
+  load();
+}
+
+start();

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// results.js - the offers found, as a list or as cards; what is said when there are none.
+import { ago, byId, distance, h, icon, marked, price, t } from "../common.js";
+import { noPhotoText, picture } from "./picture.js";
+
+const SKELETON_COUNT = 8;
+
+function facts(offer) {
+  const near = offer.distanceM !== undefined;
+  return h("p", { class: "offer-facts" },
+    offer.place || near ? h("span", { class: "offer-place" }, icon("pin"),
+      near ? h("b", {}, distance(offer.distanceM)) : null,
+      offer.place ? h("span", {}, offer.place) : null) : null,
+    offer.createTime ? h("time", { datetime: offer.createTime }, ago(offer.createTime)) : null);
+}
+
+// One offer of a list; page.follow makes its link open it here.
+export function offerItem(page, offer, { isLazy = true, heading = "h2" } = {}) {
+  const state = { ...page.state, offer: offer.id };
+  const title = h("a", { href: page.addressOf(state), id: `offer-${offer.id}`,
+    onclick: page.follow(state) }, marked(offer.titleMarked || ""));
+  if (!title.textContent) title.textContent = offer.title || "";
+  return h("li", { class: "offer-item" },
+    h("div", { class: "offer-photo", "aria-hidden": "true", title: noPhotoText(offer.photo) },
+      picture(offer.photo, offer.category, "", isLazy)),
+    h("div", { class: "offer-body" },
+      h(heading, { class: "offer-title" }, title),
+      h("p", { class: "offer-price" }, price(offer.price)),
+      offer.fragmentMarked
+        ? h("p", { class: "offer-fragment" }, marked(offer.fragmentMarked)) : null,
+      facts(offer)));
+}
+
+export function drawOffers(page, offers) {
+  byId("offers").replaceChildren(...offers.map((each, place) =>
+    offerItem(page, each, { isLazy: place >= 8 })));
+}
+
+export function addOffers(page, offers) {
+  byId("offers").append(...offers.map((each) => offerItem(page, each)));
+}
+
+// Grey boxes of the size of what will come, for the first load.
+export function drawSkeleton() {
+  byId("offers").replaceChildren(...Array.from({ length: SKELETON_COUNT }, () =>
+    h("li", { class: "offer-item skeleton", "aria-hidden": "true" },
+      h("div", { class: "offer-photo" }),
+      h("div", { class: "offer-body" }, h("p", { class: "bone" }), h("p", { class: "bone short" }),
+        h("p", { class: "bone" })))));
+}
+
+export function drawEmpty(page) {
+  const { state } = page;
+  const box = byId("empty");
+  const hasFilters = Object.keys(state.filters).length > 0;
+  const go = (name, change, kind = "") => h("a", { class: `button ${kind}`,
+    href: page.addressOf({ ...state, ...change }), onclick: page.follow({ ...state, ...change }) },
+  t(name));
+  const isBare = !state.text && !state.category && !hasFilters;
+  box.replaceChildren(icon("search"), h("h2", {}, t("emptyTitle")),
+    h("p", { class: "dim" }, t(isBare ? "emptyNone" : "emptyText")),
+    h("div", { class: "row" },
+      hasFilters ? go("emptyFilters", { filters: {} }, "primary") : null,
+      state.category ? go("emptyCategory", { category: "", filters: {} }) : null,
+      isBare ? null : go("emptyAll", { text: "", category: "", filters: {}, keepSpelling: false })));
+  box.hidden = false;
+}
+
+export function drawFailure(page, error) {
+  const box = byId("empty");
+  byId("offers").replaceChildren();
+  box.replaceChildren(icon("warning"), h("h2", {}, t("failed")),
+    h("p", { class: "dim", role: "alert" }, error.message),
+    h("div", { class: "row" },
+      h("button", { class: "button primary", type: "button", onclick: page.reload }, t("again")),
+      h("a", { class: "button", href: "/" }, t("emptyAll"))));
+  box.hidden = false;
+}
