@@ -73,7 +73,7 @@ struct process {
     struct dictionaries *dictionaries; /* likewise */
     struct queue_bell registry_bell;   /* receivers ring it, the indexer wakes up */
     const struct front *front;         /* of the searcher; NULL until that role has started */
-    struct pipeline *pipeline;         /* of the role system, which starts first */
+    struct pipeline *pipeline;         /* of the role system; NULL without it */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */

@@ -120,7 +120,8 @@ int role_searcher_start(struct process *process, struct err *err)
                                .clock = process->clock,
                                .door = searcher_door(&searcher),
                                .rebuilds = rebuilds_new()};
-    pipeline_set_door(process->pipeline, &inspect.door);
+    if (process->pipeline) /* a process may have the searcher alone */
+        pipeline_set_door(process->pipeline, &inspect.door);
     inspection = inspect_service(&inspect);
     server_add_service(process->server, &inspection);
     return 0;
