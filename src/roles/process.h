@@ -80,6 +80,7 @@ struct process {
     struct inspect *inspect;           /* likewise */
     struct pipeline *pipeline;         /* of the role system, which starts first */
     struct index_door door;            /* to searchers; empty until that role has started */
+    struct pipeline *pipeline;         /* of the role system; NULL without it */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */
