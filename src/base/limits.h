@@ -86,6 +86,7 @@ enum {
     NET_REPLY_HEADER_COUNT_MAX = 16,     /* headers a handler may add to its answer */
     NET_GZIP_SIZE_MIN = 4 << 10,         /* smaller answers are sent as they are */
     NET_FILE_COUNT_MAX = 256,
+    NET_GET_COUNT_MAX = 16, /* addresses of methods that are read by GET */
     NET_FOLDER_COUNT_MAX = 8, /* a prefix each: photos, and few more to come */
     NET_SERVICE_COUNT_MAX = 128,
     NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
@@ -495,6 +496,12 @@ enum {
     VERIFY_SETTLE_MS_MAX = 20 * 1000,  /* a caller waits 30 s for an answer */
     VERIFY_REQUEST_SIZE_MAX = 4 << 10, /* to another searcher: names and numbers */
     VERIFY_PEER_MS = 25 * 1000,        /* for its answer; less than a caller waits */
+    FRESHNESS_WAIT_S_MAX = 30,         /* for a change, at most; a caller waits so long */
+    FRESHNESS_WAITER_COUNT_MAX = 16,   /* of them at once: they hold threads that others want */
+    FRESHNESS_PAUSE_MS_MIN = 4,        /* between two looks, growing: most changes take 20 ms ... */
+    FRESHNESS_PAUSE_MS_MAX = 50,       /* ... and the others cost twenty looks a second */
+    FRESHNESS_LOOK_COUNT = 10000,      /* elements of a lane that a public call looks through */
+    TRACE_RECORD_COUNT = 500,          /* newest of a topic in which a trace looks for an offer */
     REBUILD_IDLE_MS = 60 * 1000,       /* a rebuild whose caller has gone holds a shard's memory */
     PIPELINE_FRESH_MS = 500,           /* what was read is told again: many consoles cost as one */
     PIPELINE_STALE_MS = 5 * 1000,      /* the same to those who come while it is read anew */

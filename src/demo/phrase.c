@@ -417,10 +417,12 @@ char *phrase_tidy(const char *text, struct arena *arena)
     for (const char *at = text; *at; at++) {
         char before = tidy.size ? (char)tidy.data[tidy.size - 1] : 0;
 
+        if (before == ' ' && strchr(",.;:!?\n", *at)) {
+            buf_truncate(&tidy, tidy.size - 1);
+            before = tidy.size ? (char)tidy.data[tidy.size - 1] : 0;
+        }
         if (is_left_over(*at, before))
             continue;
-        if (before == ' ' && strchr(",.;:!?\n", *at))
-            buf_truncate(&tidy, tidy.size - 1);
         buf_put_byte(&tidy, (uint8_t)*at);
     }
     while (tidy.size && strchr(" \n,", tidy.data[tidy.size - 1]))

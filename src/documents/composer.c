@@ -217,6 +217,7 @@ static int decode(struct composer *self, const struct topic_message *message,
 static int encode_newest(struct composer *self, const char *offer_id, struct buf *wire,
                          bool *is_delete, struct err *err)
 {
+    const struct err first = *err;
     Torg__V1__Offer *offer;
     struct err second;
     int rc = self->options.fetch(self->options.fetch_arg, offer_id, self->arena, &offer, &second);
@@ -228,7 +229,7 @@ static int encode_newest(struct composer *self, const char *offer_id, struct buf
     else if (rc == ERR_NOT_FOUND)
         *err = second;
     else
-        err_set(err, rc, "%.200s; the newest: %.200s", err->text, second.text);
+        err_set(err, rc, "%.200s; the newest: %.200s", first.text, second.text);
     return rc;
 }
 
@@ -381,12 +382,13 @@ static int retry_one(struct composer *self, const struct parked *parked, struct 
     bool is_delete = false;
     int rc = self->options.fetch(self->options.fetch_arg, parked->offer_id, self->arena, &offer,
                                  &reason);
+    bool is_unknown = rc == ERR_NOT_FOUND; /* the offer; a topic may be missing, too */
 
     if (!rc)
         rc = encode(self, offer, &wire, &is_delete, &reason);
     if (!rc)
         rc = produce(self, parked->partition, buf_bytes(&wire), &reason);
-    if (!rc || rc == ERR_NOT_FOUND) {
+    if (!rc || is_unknown) {
         counter_add(is_delete ? self->deletes : self->upserts, rc ? 0 : 1);
         rc = parked_remove(self->options.store, parked->offer_id, parked->offset, err);
     } else {
