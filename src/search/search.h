@@ -40,6 +40,11 @@ struct search {
     int (*fetch)(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
                  struct err *err);
     void *fetch_arg;
+    /* The token that the searcher can wait for, of a token that a write gave: an offer's write is
+     * waited for until there is one. *found NULL: nothing is left to wait for. */
+    int (*settle)(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
+                  char **found, struct err *err);
+    void *settle_arg;
 };
 
 /* Everything of the answer is in the arena. ERR_INVALID names the field of the request. */
