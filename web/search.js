@@ -165,7 +165,7 @@ function drawHeading() {
   const total = Number(page.answer.total || 0);
   byId("title").textContent = [text && t("results", { text: page.answer.corrected?.corrected || text }),
     name].filter(Boolean).join(" · ") || t("allOffers");
-  byId("total").textContent = t("found", { count: total });
+  byId("total").textContent = page.answer.times ? t("found", { count: total }) : "";
   byId("sheet-show").textContent = t("showFound", { count: total });
   byId("partial").hidden = !page.answer.isPartial;
   byId("empty").hidden = true;

@@ -254,6 +254,25 @@ const struct setting setting_table[SETTING_COUNT] = {
                                        .optional = true,
                                        .help = "File with the key that other searchers are asked "
                                                "with (scope search)."},
+    [SETTING_SEARCH_SPELLING] = {.name = "search.spelling",
+                                 .default_text = "true",
+                                 .kind = SETTING_BOOL,
+                                 .help = "Buyers' texts are corrected, by dictionaries and by "
+                                         "what is on offer. It takes 150 MB of memory and more."},
+    [SETTING_SEARCH_SEARCHERS] = {.name = "search.searchers",
+                                  .default_text = "",
+                                  .kind = SETTING_LIST,
+                                  .choices = "addresses such as http://10.0.0.2:8080",
+                                  .optional = true,
+                                  .help = "Searchers in other processes that the role search asks, "
+                                          "one after another until one answers. Empty: the one of "
+                                          "its own process."},
+    [SETTING_SEARCH_SEARCHERS_KEY] = {.name = "search.searchers_key",
+                                      .default_text = "",
+                                      .kind = SETTING_PATH,
+                                      .optional = true,
+                                      .help = "File with the key that they are asked with (scope "
+                                              "search, bound to no client)."},
     [SETTING_LOG_FORMAT] = {.name = "log.format",
                             .default_text = "auto",
                             .kind = SETTING_CHOICE,

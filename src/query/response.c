@@ -10,7 +10,7 @@
 #include "query/text_highlight.h"
 #include "query/value.h"
 
-enum { VALUE_TEXT_SIZE_MAX = 64 };
+enum { VALUE_TEXT_SIZE_MAX = 64, RUN_COUNT_MAX = 4 };
 
 /* What is read for the hits of one stage after the other, inside an epoch. */
 struct responder {
@@ -26,6 +26,7 @@ struct responder {
     uint16_t *ids;     /* of the fields shown */
     bool needs_stored; /* a text or stored field is shown or marked, or hits have keys */
     const struct field *key_field; /* NULL: they have none */
+    uint32_t gone_count;           /* hits that were removed since they were found */
 
     int64_t *values;             /* of the document at hand, by field shown: as they are together */
     struct buf record;           /* its texts and stored fields; owned */
@@ -179,6 +180,7 @@ static void show_key(struct responder *responder, Torg__V1__Hit *hit)
 
     if (key)
         hit->pk = arena_text(responder->arena, key->text);
+    responder->gone_count += responder->key_field && !key;
 }
 
 static int show_hit(struct responder *responder, const struct query_hit *from, Torg__V1__Hit *hit,
@@ -357,22 +359,69 @@ static int show_result(struct responder *responder, const struct query_request *
     return rc;
 }
 
+/* Hits without a key were removed since they were found. */
+static void drop_gone(struct query_result *result, Torg__V1__QueryAnswer *answer,
+                      struct arena *arena)
+{
+    struct query_answer *answers = arena_array(arena, result->answer_count, sizeof(*answers));
+    uint32_t i;
+    uint32_t k;
+
+    for (i = 0; i < result->answer_count; i++) {
+        const struct query_answer *from = &result->answers[i];
+        Torg__V1__StageAnswer *stage = answer->stages[i];
+        struct query_hit *hits = arena_array(arena, from->hit_count + 1, sizeof(*hits));
+        struct query_rank *ranks = arena_array(arena, from->hit_count + 1, sizeof(*ranks));
+
+        stage->n_hits = 0;
+        for (k = 0; k < from->hit_count; k++) {
+            if (!*stage->hits[k]->pk)
+                continue;
+            hits[stage->n_hits] = from->hits[k];
+            if (from->ranks)
+                ranks[stage->n_hits] = from->ranks[k];
+            stage->hits[stage->n_hits++] = stage->hits[k];
+        }
+        answers[i] = *from;
+        answers[i].hits = hits;
+        answers[i].ranks = from->ranks ? ranks : NULL;
+        answers[i].hit_count = (uint32_t)stage->n_hits;
+    }
+    result->answers = answers;
+}
+
+static int run_once(struct responder *responder, const struct query_request *request,
+                    struct query_result *result, Torg__V1__QueryAnswer *answer, struct err *err)
+{
+    int rc = query_run(responder->engine, &request->plan, NULL, responder->deadline_us,
+                       responder->arena, result, err);
+
+    torg__v1__query_answer__init(answer);
+    responder->size = 0;
+    responder->gone_count = 0;
+    if (rc) /* of several stages query_run names the one */
+        return request->plan.stage_count == 1 ? tell_stage(rc, 0, err) : rc;
+    return show_result(responder, request, result, answer, err);
+}
+
 int response_run(struct query_engine *engine, const struct query_request *request,
                  int64_t deadline_us, struct arena *arena, struct query_result *result,
                  Torg__V1__QueryAnswer **out, struct err *err)
 {
     Torg__V1__QueryAnswer *answer = arena_zero(arena, sizeof(*answer));
     struct responder responder = {.engine = engine, .deadline_us = deadline_us, .arena = arena};
-    int rc = query_run(engine, &request->plan, NULL, deadline_us, arena, result, err);
+    int i;
+    int rc;
 
     *out = NULL;
-    if (rc) /* of several stages query_run names the one */
-        return request->plan.stage_count == 1 ? tell_stage(rc, 0, err) : rc;
-    torg__v1__query_answer__init(answer);
     buf_init(&responder.record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
     responder.stored = arena_array(arena, SCHEMA_FIELD_COUNT_MAX, sizeof(responder.stored[0]));
     responder.scratch = arena_new();
-    rc = show_result(&responder, request, result, answer, err);
+    rc = run_once(&responder, request, result, answer, err);
+    for (i = 1; !rc && responder.gone_count && i < RUN_COUNT_MAX; i++)
+        rc = run_once(&responder, request, result, answer, err);
+    if (!rc && responder.gone_count)
+        drop_gone(result, answer, arena);
     arena_free(responder.scratch);
     buf_release(&responder.record);
     if (!rc)

@@ -4,7 +4,9 @@
  *
  * All fields are read inside one epoch. As everywhere attributes are the newest: a document that
  * was removed since it was found has none. A hidden field RESPONSE_KEY_FIELD is told as the hit's
- * pk. Attributes of one document are as they were together.
+ * pk; in a shard that has it, hits that are gone by then are not shown: the request is run anew,
+ * and what is still gone after a few runs is left out. Attributes of one document are as they were
+ * together.
  */
 #ifndef TORG_QUERY_RESPONSE_H
 #define TORG_QUERY_RESPONSE_H

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "catalog/holder.h"
 #include "config/config.h"
+#include "inspect/door.h"
 #include "net/server.h"
 #include "registry/clients.h"
 #include "registry/queue_bell.h"
@@ -28,9 +29,8 @@
 #include "roles/command.h"
 #include "roles/data_dir.h"
 
-struct front;   /* searcher/front.h */
-struct inspect; /* inspect/inspect.h */
 struct front;    /* searcher/front.h */
+struct inspect;  /* inspect/inspect.h */
 struct pipeline; /* inspect/pipeline.h */
 struct process;
 
@@ -76,7 +76,8 @@ struct process {
     struct queue_bell registry_bell;   /* receivers ring it, the indexer wakes up */
     const struct front *front;         /* of the searcher; NULL until that role has started */
     struct inspect *inspect;           /* likewise */
-    struct pipeline *pipeline;         /* of the role system, which starts first */
+    struct index_door door;            /* to searchers; empty until that role has started */
+    struct pipeline *pipeline;         /* of the role system; NULL without it */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */

@@ -22,9 +22,10 @@ static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1_
 {
     const struct reader reader = {.seller = "", .sees_all = true};
     offerid id;
-    int rc = offer_id_parse(bytes_of(offer_id), &id, err);
 
-    return rc ? rc : offers_get(arg, &reader, id, arena, offer, err);
+    if (offer_id_parse(bytes_of(offer_id), &id, err))
+        return err->code = ERR_NOT_FOUND; /* no offer ever has such an id: nothing to wait for */
+    return offers_get(arg, &reader, id, arena, offer, err);
 }
 
 int role_composer_start(struct process *process, struct err *err)

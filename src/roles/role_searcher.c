@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_searcher.c - the role searcher: indexes that follow their topics, and searches over them. */
-#include <string.h>
-
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "inspect/pipeline.h"
 #include "inspect/rebuild.h"
 #include "inspect/searcher_door.h"
 #include "inspect/service.h"
 #include "registry/rows.h"
+#include "roles/peer_settings.h"
 #include "roles/process.h"
 #include "searcher/service.h"
-
-enum { KEY_SIZE_MAX = 4096 };
 
 /* One a process; the server borrows them for its life. */
 static struct searcher searcher;
@@ -26,20 +21,6 @@ static struct peers *peers;
 static struct workers *workers;
 
 /* ---- settings ---- */
-
-/* The next word of a list; NULL: there is none. */
-static const char *next_word(const char **list, struct arena *arena)
-{
-    size_t blank = strspn(*list, " ,");
-    size_t size = strcspn(*list + blank, " ,");
-    const char *word;
-
-    if (!size)
-        return NULL;
-    word = arena_text(arena, bytes_make(*list + blank, size));
-    *list += blank + size;
-    return word;
-}
 
 /* NULL in *shards: all. */
 static int read_shards(struct process *process, uint32_t **shards, uint32_t *count, struct err *err)
@@ -62,50 +43,6 @@ static int read_shards(struct process *process, uint32_t **shards, uint32_t *cou
         *shards = made;
     }
     return 0;
-}
-
-static int read_key(struct process *process, const char **key, struct err *err)
-{
-    const char *path = config_text(process->config, SETTING_SEARCHER_REPLICAS_KEY);
-    struct buf content = BUF_INIT(KEY_SIZE_MAX);
-    const char *text;
-    int rc = 0;
-
-    *key = NULL;
-    if (*path)
-        rc = file_read(path, &content, err);
-    if (!rc && *path) {
-        text = buf_text(&content);
-        *key = next_word(&text, process->arena);
-    }
-    if (!rc && *key)
-        ((char *)*key)[strcspn(*key, "\r\n")] = 0;
-    buf_release(&content);
-    return rc ? err_wrap(err, "searcher.replicas_key") : 0;
-}
-
-static int open_peers(struct process *process, struct err *err)
-{
-    const char *list = config_text(process->config, SETTING_SEARCHER_REPLICAS);
-    const char *certificate = config_text(process->config, SETTING_TLS_CERTIFICATE);
-    const char **urls = arena_array(process->arena, SEARCHER_PEER_COUNT_MAX + 1, sizeof(urls[0]));
-    struct peers_options options = {.urls = urls, .ca_file = *certificate ? certificate : NULL};
-    const char *word;
-    int rc = read_key(process, &options.key, err);
-
-    for (word = next_word(&list, process->arena); word && !rc;
-         word = next_word(&list, process->arena)) {
-        if (strncmp(word, "http://", 7) != 0 && strncmp(word, "https://", 8) != 0)
-            rc = err_set(err, ERR_INVALID,
-                         "searcher.replicas: \"%s\" is no address such as http://10.0.0.2:8080",
-                         word);
-        else if (options.count == SEARCHER_PEER_COUNT_MAX)
-            rc = err_set(err, ERR_INVALID, "searcher.replicas: at most %d are asked",
-                         SEARCHER_PEER_COUNT_MAX);
-        else
-            urls[options.count++] = word;
-    }
-    return rc || !options.count ? rc : peers_open(&options, &peers, err);
 }
 
 /* ---- what the registry knows ---- */
@@ -155,7 +92,9 @@ int role_searcher_start(struct process *process, struct err *err)
     int rc = process_open_registry(process, err); /* the map is announced */
 
     rc = rc ? rc : read_shards(process, &shards, &options.shard_count, err);
-    rc = rc ? rc : open_peers(process, err);
+    rc = rc ? rc
+            : peer_settings_open(process, SETTING_SEARCHER_REPLICAS, SETTING_SEARCHER_REPLICAS_KEY,
+                                 &peers, err);
     if (!rc) {
         options.shards = shards;
         options.dir = data_dir_path(process->dir.path, "index", process->arena);
@@ -185,7 +124,7 @@ int role_searcher_start(struct process *process, struct err *err)
                                .tombstone_life_us =
                                    config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
     process->inspect = &inspect;
-    pipeline_set_door(process->pipeline, &inspect.door);
+    process->door = inspect.door;
     inspection = inspect_service(&inspect);
     server_add_service(process->server, &inspection);
     freshness = freshness_service(&inspect);

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
+#include "search/found.h"
 
 #define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
 
@@ -78,8 +79,11 @@ int wanted_read(struct wanted *wanted, const struct catalog *catalog,
     struct search_filter *chosen;
     int rc = check_page(request, err);
 
-    *wanted = (struct wanted){
-        .request = request, .catalog = catalog, .language = language, .arena = arena};
+    *wanted = (struct wanted){.request = request,
+                              .text = request->text,
+                              .catalog = catalog,
+                              .language = language,
+                              .arena = arena};
     if (rc)
         return rc;
     if (*request->category) {
@@ -118,7 +122,7 @@ static Torg__V1__Filter *values_filter(const char *field, char **values, size_t 
     return filter;
 }
 
-static Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena)
+Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena)
 {
     const struct category **path = category_path(category, arena);
     Torg__V1__Filter *filter = NEW(Filter, filter);
@@ -220,7 +224,7 @@ static void put_order(const struct wanted *wanted, Torg__V1__QueryStage *stage)
         sort->from = wanted->request->near;
         break;
     case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST:
-        if (*wanted->request->text) {
+        if (*wanted->text) {
             sort->relevance = true;
             break;
         }
@@ -236,17 +240,11 @@ static void put_order(const struct wanted *wanted, Torg__V1__QueryStage *stage)
 
 static void put_shown(const struct wanted *wanted, Torg__V1__QueryStage *stage)
 {
-    static char *const shown[] = {
-        OFFER_FIELD_TITLE, OFFER_FIELD_PRICE,   OFFER_FIELD_CURRENCY,
-        OFFER_FIELD_PLACE, OFFER_FIELD_SELLER,  OFFER_FIELD_CATEGORY,
-        OFFER_FIELD_PHOTO, OFFER_FIELD_CREATED, OFFER_FIELD_POINT,
-    };
     static char *const marked[] = {OFFER_FIELD_TITLE, OFFER_FIELD_DESCRIPTION};
     struct arena *arena = wanted->arena;
 
-    stage->show = (char **)shown;
-    stage->n_show = ARRAY_COUNT(shown);
-    if (!*wanted->request->text)
+    stage_show_offers(stage);
+    if (!*wanted->text)
         return;
     stage->highlight = NEW(Highlight, highlight);
     stage->highlight->fields = (char **)marked;
@@ -262,7 +260,7 @@ int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **out, struct
     Torg__V1__QueryStage *stage = NEW(QueryStage, query_stage);
     int rc = all_filters(wanted, &stage->filter, err);
 
-    stage->text = request->text;
+    stage->text = (char *)wanted->text;
     put_order(wanted, stage);
     put_shown(wanted, stage);
     stage->offset = request->offset;

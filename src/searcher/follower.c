@@ -33,6 +33,8 @@ struct follower {
     pthread_cond_t changed;
     _Atomic bool is_stopping;
     bool has_map;
+    bool has_looked;        /* for the map, be it that there is none */
+    uint64_t version;       /* of the map in use; the watcher's, once it runs */
     struct held_view *view; /* counted; never NULL */
 };
 
@@ -100,6 +102,16 @@ bool follower_has_map(struct follower *follower)
     has_map = follower->has_map;
     pthread_mutex_unlock(&follower->lock);
     return has_map;
+}
+
+bool follower_has_looked(struct follower *follower)
+{
+    bool has_looked;
+
+    pthread_mutex_lock(&follower->lock);
+    has_looked = follower->has_looked;
+    pthread_mutex_unlock(&follower->lock);
+    return has_looked;
 }
 
 const struct index_client *view_find(const struct index_view *view, const char *client)
@@ -293,12 +305,12 @@ static void use_map(struct follower *follower, const Torg__V1__IndexMap *map)
         remove_leftovers(follower, &view->view.clients[i]);
 }
 
-static int read_map(struct follower *follower, uint64_t *version, struct err *err)
+static int read_map(struct follower *follower, struct err *err)
 {
     struct buf bytes = BUF_INIT(SEARCHER_MAP_SIZE_MAX);
     struct arena *arena = arena_new();
     ProtobufCMessage *message = NULL;
-    int rc = coord_get(follower->options.coord, SEARCHER_MAP_KEY, &bytes, version, err);
+    int rc = coord_get(follower->options.coord, SEARCHER_MAP_KEY, &bytes, &follower->version, err);
 
     if (rc == ERR_NOT_FOUND) /* no client yet */
         rc = 0;
@@ -307,6 +319,14 @@ static int read_map(struct follower *follower, uint64_t *version, struct err *er
                             err);
     if (!rc && message)
         use_map(follower, (const Torg__V1__IndexMap *)message);
+    if (!rc) {
+        pthread_mutex_lock(&follower->lock);
+        follower->has_looked = true;
+        pthread_mutex_unlock(&follower->lock);
+    } else {
+        log_warn("the index map cannot be read; what is known stays",
+                 LOG_TEXT("reason", err->text));
+    }
     arena_free(arena);
     buf_release(&bytes);
     return rc;
@@ -330,19 +350,21 @@ static bool wait_ms(struct follower *follower, int64_t ms)
 static void *watch(void *arg)
 {
     struct follower *follower = arg;
-    uint64_t version = 0;
 
     while (!atomic_load(&follower->is_stopping)) {
         struct err err = {0};
-        int rc = coord_watch(follower->options.coord, SEARCHER_MAP_KEY, version, WATCH_MS, &err);
+        int rc = follower_has_looked(follower)
+                     ? coord_watch(follower->options.coord, SEARCHER_MAP_KEY, follower->version,
+                                   WATCH_MS, &err)
+                     : 0;
 
         if (!rc)
-            rc = read_map(follower, &version, &err);
-        if (rc && rc != ERR_TIMEOUT) {
-            log_warn("the index map cannot be read; what is known stays",
+            rc = read_map(follower, &err);
+        else if (rc != ERR_TIMEOUT)
+            log_warn("the index map cannot be watched; what is known stays",
                      LOG_TEXT("reason", err.text));
+        if (rc && rc != ERR_TIMEOUT)
             (void)wait_ms(follower, RETRY_MS);
-        }
     }
     return NULL;
 }
@@ -386,6 +408,7 @@ int follower_start(const struct follower_options *options, struct follower **out
     struct follower *follower = mem_zero(sizeof(*follower));
     pthread_condattr_t attributes;
     uint32_t *shards = NULL;
+    struct err later;
 
     (void)err;
     follower->options = *options;
@@ -401,6 +424,7 @@ int follower_start(const struct follower_options *options, struct follower **out
     pthread_cond_init(&follower->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     follower->view = view_new();
+    (void)read_map(follower, &later); /* before the first search; the watcher tries again */
     if (pthread_create(&follower->watcher, NULL, watch, follower) ||
         pthread_create(&follower->keeper, NULL, keep, follower))
         abort(); /* as without memory */

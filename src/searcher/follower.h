@@ -72,7 +72,9 @@ const struct index_client *view_find(const struct index_view *view, const char *
 const struct index_epoch *client_find_epoch(const struct index_client *client, int64_t epoch);
 const struct index_epoch *client_serving(const struct index_client *client);
 
-/* Whether the map was read at least once. */
+/* Whether there is a map, and it was read at least once. */
 bool follower_has_map(struct follower *follower);
+/* Whether it was looked for: a client that is not known before that may be there. */
+bool follower_has_looked(struct follower *follower);
 
 #endif

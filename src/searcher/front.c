@@ -531,6 +531,10 @@ int front_search(const struct front *front, const char *client,
                                   .now = clock_wall_us(front->clock) / SECOND_US};
     int rc = front_find_client(view, client, &searching.client, err);
 
+    if (rc && !follower_has_looked(front->follower))
+        rc = err_set(err, ERR_UNAVAILABLE,
+                     "this searcher does not know yet which indexes there are: the map of them "
+                     "could not be read so far");
     if (!rc && (!request->query || request->query->n_stages < 1 ||
                 request->query->n_stages > QUERY_STAGE_COUNT_MAX))
         rc = err_set(err, ERR_INVALID, "query.stages: 1 to %d are taken", QUERY_STAGE_COUNT_MAX);

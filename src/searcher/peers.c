@@ -111,21 +111,32 @@ const char *peer_url(const struct peer *peer)
 static void keep_freshness(struct peer *peer, struct arena *arena,
                            const Torg__V1__Freshness *freshness)
 {
-    struct arena *old = NULL;
+    struct arena *old;
     bool is_news;
 
     pthread_mutex_lock(&peer->lock);
-    is_news = peer->answers != (freshness != NULL);
-    peer->answers = freshness != NULL;
-    if (freshness) {
-        old = peer->arena;
-        peer->arena = arena;
-        peer->last = freshness;
-    }
+    is_news = !peer->answers;
+    peer->answers = true;
+    old = peer->arena;
+    peer->arena = arena;
+    peer->last = freshness;
     pthread_mutex_unlock(&peer->lock);
     arena_free(old);
-    if (is_news && freshness)
+    if (is_news)
         log_info("another searcher answers", LOG_TEXT("searcher", peer->url));
+}
+
+static void note_silence(struct peer *peer, const char *reason)
+{
+    bool answered;
+
+    pthread_mutex_lock(&peer->lock);
+    answered = peer->answers;
+    peer->answers = false;
+    pthread_mutex_unlock(&peer->lock);
+    if (answered)
+        log_warn("another searcher does not answer", LOG_TEXT("searcher", peer->url),
+                 LOG_TEXT("reason", reason));
 }
 
 static void ask(struct peer *peer)
@@ -136,7 +147,6 @@ static void ask(struct peer *peer)
     struct arena *arena = arena_new();
     ProtobufCMessage *message = NULL;
     struct err err = {0};
-    bool answered;
     int rc;
 
     request.is_passed_on = true;
@@ -145,15 +155,12 @@ static void ask(struct peer *peer)
     if (!rc)
         rc = message_decode(buf_bytes(&answer), &torg__v1__freshness__descriptor, arena, &message,
                             &err);
-    pthread_mutex_lock(&peer->lock);
-    answered = peer->answers;
-    pthread_mutex_unlock(&peer->lock);
-    if (rc && answered)
-        log_warn("another searcher does not answer", LOG_TEXT("searcher", peer->url),
-                 LOG_TEXT("reason", err.text));
-    keep_freshness(peer, arena, rc ? NULL : (const Torg__V1__Freshness *)message);
-    if (rc)
+    if (rc) {
+        note_silence(peer, err.text);
         arena_free(arena);
+    } else {
+        keep_freshness(peer, arena, (const Torg__V1__Freshness *)message);
+    }
     buf_release(&packed);
     buf_release(&answer);
 }
@@ -209,6 +216,36 @@ uint32_t peers_with(struct peers *peers, const char *client, int64_t epoch, uint
             found[count++] = peer;
         pthread_mutex_unlock(&peer->lock);
     }
+    return count;
+}
+
+static bool is_answering(struct peer *peer)
+{
+    bool answers;
+
+    pthread_mutex_lock(&peer->lock);
+    answers = peer->answers;
+    pthread_mutex_unlock(&peer->lock);
+    return answers;
+}
+
+uint32_t peers_all(struct peers *peers, struct peer **found, uint32_t max)
+{
+    uint32_t turn = atomic_fetch_add(&peers->turn, 1);
+    uint32_t count = 0;
+    uint32_t silent = 0;
+    struct peer *others[SEARCHER_PEER_COUNT_MAX];
+
+    for (uint32_t i = 0; i < peers->count; i++) {
+        struct peer *peer = &peers->list[(turn + i) % peers->count];
+
+        if (!is_answering(peer))
+            others[silent++] = peer;
+        else if (count < max)
+            found[count++] = peer;
+    }
+    for (uint32_t i = 0; i < silent && count < max; i++)
+        found[count++] = others[i];
     return count;
 }
 

@@ -32,6 +32,10 @@ void peers_close(struct peers *peers); /* no call under way; NULL is fine */
 uint32_t peers_with(struct peers *peers, const char *client, int64_t epoch, uint32_t shard,
                     struct peer **found, uint32_t max);
 
+/* All of them, those that answered last time first, each of these two beginning with another one
+ * each time; returns how many. */
+uint32_t peers_all(struct peers *peers, struct peer **found, uint32_t max);
+
 /* The one of this address; NULL: there is none such. */
 struct peer *peers_find(struct peers *peers, const char *url);
 const char *peer_url(const struct peer *peer);

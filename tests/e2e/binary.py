@@ -35,6 +35,7 @@ class Place:
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="torg-e2e-"))
         self.data = self.dir / "torg-data"
         self.process = None
+        self.options = {}           # of Popen
         return self
 
     def __exit__(self, *_):
@@ -63,7 +64,7 @@ class Place:
                 [TORG, *words, "--operator-listen=127.0.0.1:0"]
                 + ([] if any(w.startswith("--listen") for w in words)
                    else ["--listen=127.0.0.1:0"]),
-                cwd=self.dir, env=environment(), stdout=out, stderr=log)
+                cwd=self.dir, env=environment(), stdout=out, stderr=log, **self.options)
         tap.wait_until(lambda: self.out().endswith("\n\n") or self.ended(), what="the welcome")
         if self.ended():
             raise AssertionError(f"torg ended: {self.log()}")

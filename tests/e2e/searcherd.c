@@ -3,10 +3,13 @@
  * searcherd.c - a searcher alone, on topics of its own memory, for tests of several of them.
  *
  *     searcherd --port N [--shards "0 2"] [--replicas "URL URL"] [--documents N]
+ *     searcherd --port N --fronts "URL URL"
  *
  * It has client "bazaar" (id 1) of three shards with the same documents in every process; shards 9
  * alone are none. Each line on its standard input, "SHARD IDX TITLE", sends one more document to
  * the shard, behind which the lane MAIN is at IDX. Prints its port when it listens.
+ *
+ * With --fronts it has no index: it asks those searchers, as the role search does.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -15,8 +18,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "index_messages.h"
 #include "net/server.h"
+#include "searcher/fronts.h"
 #include "searcher/service.h"
 
 enum { SHARD_COUNT = 3, LIST_MAX = 16, DRAIN_MS = 1000, LINE_SIZE = 512, FIRST_NEW = 100000 };
@@ -28,6 +33,7 @@ struct options {
     bool has_shards;
     const char *replicas[LIST_MAX];
     uint32_t replica_count;
+    bool is_relay; /* replicas are asked for whole searches */
     uint32_t document_count;
 };
 
@@ -53,7 +59,8 @@ static void read_options(int argc, char **argv, struct options *options)
             for (word = strsep(&rest, " "); word; word = strsep(&rest, " "))
                 options->shards[options->shard_count++ % LIST_MAX] =
                     (uint32_t)strtoul(word, NULL, 10);
-        } else if (strcmp(argv[i], "--replicas") == 0) {
+        } else if (strcmp(argv[i], "--replicas") == 0 || strcmp(argv[i], "--fronts") == 0) {
+            options->is_relay = strcmp(argv[i], "--fronts") == 0;
             for (word = strsep(&rest, " "); word; word = strsep(&rest, " "))
                 options->replicas[options->replica_count++ % LIST_MAX] = word;
         } else {
@@ -105,6 +112,48 @@ static void serve_lines(struct topics *topics)
     }
 }
 
+/* ---- the same by searchers of other processes ---- */
+
+static int relay(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                 struct err *err)
+{
+    const Torg__V1__SearchRequest *request = (const Torg__V1__SearchRequest *)message;
+
+    return fronts_search(call_context(call), request,
+                         clock_mono_us(clock_system()) + (int64_t)request->deadline_ms * MS_US,
+                         call_arena(call), (Torg__V1__SearchResponse *)answer, err);
+}
+
+static const struct rpc_method relayed[] = {{.name = "Search", .unary = relay}};
+
+static int run_relay(const struct options *options, const struct server_options *serving)
+{
+    const struct peers_options others = {.urls = options->replicas,
+                                         .count = options->replica_count};
+    struct rpc_service service = {.descriptor = &torg__v1__searcher_service__descriptor,
+                                  .methods = relayed,
+                                  .method_count = ARRAY_COUNT(relayed)};
+    struct peers *peers;
+    struct server *server;
+    struct err err = {0};
+    char line[LINE_SIZE];
+
+    if (peers_open(&others, &peers, &err) || server_new(serving, &server, &err))
+        bad(err.text);
+    service.context = peers;
+    server_add_service(server, &service);
+    if (server_start(server, &err))
+        bad(err.text);
+    printf("%u\n", server_port(server));
+    fflush(stdout);
+    while (fgets(line, sizeof(line), stdin))
+        ;
+    server_drain(server, DRAIN_MS);
+    server_free(server);
+    peers_close(peers);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     struct options options = {.document_count = 600};
@@ -121,6 +170,8 @@ int main(int argc, char **argv)
     log_setup(LOG_FORMAT_HUMAN, LOG_LEVEL_WARN, STDERR_FILENO);
     snprintf(listen, sizeof(listen), "127.0.0.1:%s", options.port);
     serving.listen = listen;
+    if (options.is_relay)
+        return run_relay(&options, &serving);
     others.count = options.replica_count;
     if (topics_open("memory:", NULL, &following.topics, &err) ||
         coord_open("memory:searcherd", "searcherd", NULL, &following.coord, &err))

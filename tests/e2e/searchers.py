@@ -201,6 +201,57 @@ def a_shard_without_a_replica_is_named():
             one.end()
 
 
+@contextlib.contextmanager
+def relay(*fronts):
+    """A process without an index that asks these for whole searches."""
+    running = Searcher(free_port(), fronts=" ".join(f"http://127.0.0.1:{port}" for port in fronts))
+    try:
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.kill()
+
+
+@tap.test
+def whole_searches_go_to_whoever_answers():
+    with searchers("0", ALL, ALL) as (_, first, second), relay(first.port, second.port) as front:
+        expected = page(first.search()[1])
+        for _ in range(4):
+            status, answer = front.search()
+            tap.equal((status, page(answer)), (200, expected))
+        wrong = {"stages": [{"sorts": [{"field": "prize"}]}]}
+        tap.equal(front.search(wrong), first.search(wrong))
+        first.kill()
+        for _ in range(10):
+            status, answer = front.search()
+            tap.equal((status, page(answer)), (200, expected))
+        second.freeze()
+        status, answer = front.search()
+        tap.equal((status, "127.0.0.1" in answer["message"]), (504, True), answer)
+        second.thaw()
+        tap.wait_until(lambda: front.search()[0] == 200, READY_S, "an answer of the one let go on")
+        second.kill()
+        status, answer = front.search()
+        tap.equal(status, 503)
+        tap.contains(answer["message"], "searcher http://127.0.0.1:")
+        front.end()
+
+
+@tap.test
+def one_that_hangs_leaves_time_for_the_next():
+    with searchers("0", ALL, ALL) as (_, first, second), relay(first.port, second.port) as front:
+        expected = page(first.search()[1])
+        first.freeze()
+        for _ in range(6):
+            status, answer = front.search()
+            tap.equal((status, page(answer)), (200, expected))
+        began = time.monotonic()        # by now it is known that the first does not answer
+        tap.wait_until(lambda: front.search()[0] == 200 and front.search()[0] == 200, READY_S)
+        tap.comment(f"two searches beside a frozen one: {time.monotonic() - began:.3f} s")
+        first.thaw()
+        front.end()
+
+
 @tap.test
 def a_search_waits_for_a_write_in_another_process():
     with searchers(ALL, NONE) as (store, front):

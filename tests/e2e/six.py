@@ -1,0 +1,511 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The whole way from a seller to a buyer, as one process on the embedded backends, and as six on
+PostgreSQL, Kafka and ZooKeeper: offers, composer, receiver, indexer, searcher, search.
+
+The same story is told to both, and both must answer searches alike: offers, totals, categories,
+filters with their counts, order where the request defines it. Then each of the six is killed -9 in
+turn while sellers write and buyers search; what the others must go on doing meanwhile is said at each
+(class Kills). In the end nothing acknowledged is lost, and no buyer has seen an older state of an offer
+after a newer one.
+
+usage: six.py TOPIC_PUT, with TORG_SIX_KILLS and TORG_CRASH_SEED in the environment.
+"""
+import json
+import os
+import pathlib
+import random
+import secrets
+import shutil
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+import chain  # noqa: E402
+import market  # noqa: E402
+import tap  # noqa: E402
+from binary import Database, Place  # noqa: E402
+
+PUT = sys.argv.pop(1)
+KILLS = int(os.environ.get("TORG_SIX_KILLS", "6"))
+SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
+SHARDS = 3                  # of the six; one process has one: answers do not depend on it
+ROLES = {"offers": ("system", "catalog", "offers", "offers-worker"), "composer": ("composer",),
+         "receiver": ("receiver",), "indexer": ("indexer",), "searcher": ("searcher",),
+         "search": ("search",)}
+MOSCOW = {"latitude": 55.7512, "longitude": 37.6184}
+WAIT_S = 90                 # Kafka and ZooKeeper end a dead one's session after 10 to 30 s
+
+
+# --- where it runs ---
+
+class OneProcess:
+    """torg up, on the embedded backends."""
+
+    def __init__(self):
+        self.place = Place()
+
+    def __enter__(self):
+        self.place.__enter__().start()
+        return self
+
+    def __exit__(self, *_):
+        self.place.__exit__()
+
+    def at(self, _role):
+        return self.place
+
+    def all(self):
+        return [self.place]
+
+    def torg(self, role, *words):
+        return self.at(role).torg(*words)
+
+
+class OwnKafka:
+    """A broker of this test's own: topics have fixed names, and those of a shared one are full of
+    other tests' offers."""
+
+    def __enter__(self):
+        tap.need("kafka")
+        servers = tap.load_tool("with-servers")
+        self.top = pathlib.Path(tempfile.mkdtemp(prefix="torg-e2e-"))
+        self.server = servers.Server("kafka", self.top)
+        _, failed = servers.wait_ready([self.server])
+        tap.equal(failed, {})
+        self.address = self.server.address.format(self.server.port)
+        return self
+
+    def __exit__(self, *_):
+        self.server.stop()
+        shutil.rmtree(self.top, ignore_errors=True)
+
+
+class SixProcesses:
+    """Each with a directory and a port of its own, over the same servers."""
+
+    def __init__(self, database, kafka, zookeeper):
+        self.topics = f"kafka://{kafka}"
+        self.backends = (f"--store.url={database.url}", f"--topic.url={self.topics}",
+                         f"--coord.url=zookeeper://{zookeeper}/torg-e2e-{secrets.token_hex(6)}")
+        self.places = {role: Place() for role in ROLES}
+        self.listen = {role: f"127.0.0.1:{tap.free_port()}" for role in ROLES}
+
+    def __enter__(self):
+        for place in self.places.values():
+            place.__enter__()
+        try:
+            self.begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def begin(self):
+        made = self.torg("search", "key", "create", "front", "--scope", "search")
+        tap.equal(made.returncode, 0, made.stderr)
+        self.at("search").write("searchers.key", made.stdout)
+        for role in ROLES:
+            self.start(role)
+
+    def __exit__(self, *_):
+        for place in self.places.values():
+            place.__exit__()
+
+    def start(self, role):
+        words = ["serve", *ROLES[role], f"--listen={self.listen[role]}", *self.backends]
+        if role == "receiver":
+            words.append(f"--registry.shards={SHARDS}")
+        if role == "searcher":
+            words.append("--searcher.checkpoint=500ms")
+        if role == "search":
+            words += [f"--search.searchers=http://{self.listen['searcher']}",
+                      "--search.searchers_key=searchers.key"]
+        self.places[role].start(*words)
+
+    def at(self, role):
+        return self.places[role]
+
+    def all(self):
+        return list(self.places.values())
+
+    def torg(self, role, *words):
+        return self.at(role).torg(*words, *self.backends)
+
+
+class Market:
+    """Keys, callers, and names for the ids, which are drawn by the server."""
+
+    def __init__(self, site):
+        self.site, self.names, self.ids = site, {}, {}
+        self.wanted = {}            # name: (title, price, category)
+        self.buyer = self.caller("search")
+        offers = site.at("offers")
+        offers.write("catalog.json", json.dumps(market.CATALOG))
+        applied = site.torg("offers", "catalog", "apply", "catalog.json")
+        tap.equal((applied.returncode, applied.stderr), (0, ""))
+        self.seller = self.caller("offers", self.key("s", "--seller", "s"))
+        self.feeder = self.caller("offers", self.key("f", "--seller", "f"))
+        self.moderator = self.caller("offers", self.key("m", scopes=("moderation",)))
+
+    def caller(self, role, key=None):
+        return market.Caller(lambda: self.site.at(role).url, key)
+
+    def key(self, name, *words, scopes=("offers.read", "offers.write")):
+        asked = [word for scope in scopes for word in ("--scope", scope)]
+        made = self.site.torg("offers", "key", "create", name, *asked, *words)
+        tap.equal((made.returncode, made.stderr), (0, ""))
+        return made.stdout.strip()
+
+    def publish(self, name, content):
+        answer = self.seller.ok("OfferService/CreateOffer", {"content": content})
+        self.call_it(name, answer["id"])
+        self.wanted[name] = market.shown_of(content)
+
+    def call_it(self, name, number):
+        self.names[number], self.ids[name] = name, number
+
+    def settle(self):
+        """Waits until searches find what this market thinks there is."""
+        def found():
+            status, answer = self.buyer.call("SearchService/SearchOffers", {"limit": 0})
+            return status == 200 and int(answer.get("total", 0)) == len(self.wanted)
+
+        tap.wait_until(found, WAIT_S, f"{len(self.wanted)} offers")
+        market.wait_for_index(self.buyer, {self.ids[name]: shown
+                                           for name, shown in self.wanted.items()}, WAIT_S)
+
+
+# --- the story ---
+
+def bike(number, color, title=None, price=None):
+    content = {"category": "bikes", "title": title or f"Горный велосипед номер {number}",
+               "description": f"Рама и колёса, {color}. Ехать легко.", "externalId": f"bike-{number}",
+               "price": {"amount": str(price or 100000 + 1000 * number), "currency": "RUB"},
+               "condition": "NEW" if number % 3 else "USED",
+               "attributes": [{"attributeId": "color", "options": [color]},
+                              {"attributeId": "frame-size", "integer": 14 + number % 9}]}
+    if number % 2:
+        content["address"] = {"text": "дом", "point": {
+            "latitude": MOSCOW["latitude"] + number / 50, "longitude": MOSCOW["longitude"]}}
+    return content
+
+
+def book(number):
+    return {"category": "books", "title": f"Книга про велосипед, том {number}",
+            "externalId": f"book-{number}", "price": {"amount": str(500 + number), "currency": "RUB"},
+            "attributes": [{"attributeId": "pages", "integer": 100 + number}]}
+
+
+def publish(at):
+    for number in range(14):
+        at.publish(f"bike-{number}", bike(number, ("red", "blue", "green")[number % 3]))
+    for number in range(7):
+        at.publish(f"book-{number}", book(number))
+
+
+def edit(at):
+    for number in (1, 4):
+        name = f"bike-{number}"
+        content = bike(number, "green", f"Детский велосипед номер {number}", 77000 + number)
+        at.seller.ok("OfferService/UpdateOffer", {"id": at.ids[name], "expectedRevision": 1,
+                                                  "content": content})
+        at.wanted[name] = market.shown_of(content)
+
+
+def withdraw_and_sell(at):
+    for number, move in ((2, "WithdrawOffer"), (3, "WithdrawOffer"), (5, "MarkOfferSold")):
+        message = {"id": at.ids[f"bike-{number}"]}
+        if move == "MarkOfferSold":
+            message["where"] = "ELSEWHERE"
+        at.seller.ok(f"OfferService/{move}", message)
+        del at.wanted[f"bike-{number}"]
+
+
+def ban(at):
+    for number in (6, 7):
+        at.moderator.ok("ModerationService/GiveOpinion", {
+            "offerId": at.ids[f"bike-{number}"], "revision": 1, "verdict": "BAN",
+            "reasons": ["stolen"]})
+        del at.wanted[f"bike-{number}"]
+
+
+def republish(at):
+    at.seller.ok("OfferService/RepublishOffer", {"id": at.ids["bike-2"]})
+    at.moderator.ok("ModerationService/GiveOpinion", {
+        "offerId": at.ids["bike-6"], "revision": 2, "verdict": "PASS"})
+    for number in (2, 6):
+        at.wanted[f"bike-{number}"] = market.shown_of(
+            bike(number, ("red", "blue", "green")[number % 3]))
+
+
+def delete(at):
+    for name in ("bike-8", "book-1", "bike-7"):
+        at.seller.ok("OfferService/DeleteOffer", {"id": at.ids[name]})
+        at.wanted.pop(name, None)
+
+
+def feed(at):
+    """Two tasks by the API: the second changes some and leaves some out; and a file by command."""
+    for task, numbers, raised in ((1, range(12), 0), (2, range(2, 14), 5000)):
+        events = [{"upsert": {"row": row, "externalId": f"toy-{number}", "content": {
+            "category": "toys", "title": f"Кубики для детей {number}",
+            "price": {"amount": str(2000 + number + raised), "currency": "RUB"},
+            "attributes": [{"attributeId": "color", "options": ["blue"]}]}}}
+            for row, number in enumerate(numbers, 1)]
+        events[0] = {"taskId": task, **events[0]}
+        done = at.feeder.ok("FeedService/SendEvents", {
+            "events": events + [{"end": {"rowCount": len(numbers)}}]})
+        tap.equal(done["state"], "DONE", done)
+    at.site.at("offers").write("goods.csv", "id;Категория;Название;Цена;Страниц\n" + "".join(
+        f"csv-{number};Книги;Словарь русского языка, часть {number};{300 + number};{200 + number}\n"
+        for number in range(6)))
+    done = at.site.torg("offers", "feed", "import", "--seller", "f", "--feed", "csv", "goods.csv")
+    tap.equal((done.returncode, done.stderr), (0, ""), done.stdout)
+    listed = at.feeder.ok("CabinetService/ListOffers", {"preset": "ACTIVE", "pageSize": 100})
+    for offer in listed["offers"]:
+        name = offer["content"]["externalId"]
+        at.call_it(name, offer["id"])
+        at.wanted[name] = market.shown_of(offer["content"])
+    tap.equal(len([name for name in at.wanted if name.startswith(("toy", "csv"))]), 18)
+
+
+STORY = (publish, edit, withdraw_and_sell, ban, republish, delete, feed)
+BIKES = {"category": "bikes"}
+RED_OR_BLUE = {"id": "a.color", "values": ["red", "blue"]}
+QUERIES = (
+    {}, {"text": "велосипед"}, {"text": "велосипеды", **BIKES}, {"text": "ВЕЛОСИПЕДАМИ"},
+    {"text": "\"горный велосипед\""}, {"text": "велосипед -детский"}, {"text": "детские велосипеды"},
+    {"text": "колеса"}, {"text": "bicycle", "language": "en"}, {"text": "кубики"},
+    {"text": "словарь русский"}, {"text": "зюзя"}, {**BIKES, "filters": [RED_OR_BLUE]},
+    {**BIKES, "filters": [RED_OR_BLUE, {"id": "condition", "values": ["new"]}]},
+    {**BIKES, "filters": [{"id": "a.frame-size", "min": "16", "max": "19"}], "order": "CHEAPEST"},
+    {"filters": [{"id": "price", "max": "99000"}], "order": "DEAREST", "limit": 100},
+    {"category": "books", "order": "CHEAPEST"}, {"category": "toys", "order": "DEAREST"},
+    {"category": "hobby", "order": "CHEAPEST", "limit": 7},
+    {"near": MOSCOW, "order": "NEAREST", **BIKES},
+    {"near": MOSCOW, "filters": [{"id": "distance", "max": "12000"}]},
+    {"text": "велосипед", "strictFilters": True, "explain": True},
+)
+
+
+def plain_filter(one):
+    """Dates are those of the run; values with the same count may stand in any order."""
+    values = {value["id"]: (value["name"], value.get("count"), value.get("isChosen", False))
+              for value in one.get("values", [])}
+    ends = None if one.get("isDate") else (one.get("min"), one.get("max"))
+    return one["id"], one["name"], one.get("kind"), values, ends, one.get("unit"), one.get("choice")
+
+
+def plain_offer(at, offer):
+    return (at.names[offer["id"]], offer["title"], offer.get("titleMarked"),
+            offer.get("fragmentMarked"), offer["price"], offer["category"], offer.get("place"),
+            offer.get("distanceM"), offer["seller"])
+
+
+def picture(at, request):
+    """An answer, and those of its next pages, without what may differ from run to run."""
+    pages, cursor = [], None
+    while True:
+        answer = at.buyer.ok("SearchService/SearchOffers",
+                             {**request, **({"cursor": cursor} if cursor else {})})
+        pages.append(answer)
+        cursor = answer.get("cursor")
+        if not cursor:
+            break
+    offers = [plain_offer(at, offer) for page in pages for offer in page.get("offers", [])]
+    first = pages[0]
+    return {"offers": offers if request.get("order") else sorted(offers, key=lambda one: one[0]),
+            "pages": [len(page.get("offers", [])) for page in pages],
+            "total": first.get("total"), "partial": first.get("isPartial", False),
+            "categories": {one["id"]: (one["name"], one["count"], one.get("parent"))
+                           for one in first.get("categories", [])},
+            "filters": {one[0]: one for one in map(plain_filter, first.get("filters", []))},
+            "hidden": sorted((one["id"], one["reason"]) for one in first.get("hiddenFilters", []))}
+
+
+def tell(site):
+    """{(chapter, request): what a buyer sees}."""
+    at, seen = Market(site), {}
+    for chapter in STORY:
+        chapter(at)
+        at.settle()
+        for request in QUERIES:
+            seen[chapter.__name__, json.dumps(request, ensure_ascii=False)] = picture(at, request)
+    return seen
+
+
+# --- kills ---
+
+class Kills:
+    """Sellers and a buyer on the six; and what each must go on with while one of the six is down."""
+
+    def __init__(self, site):
+        self.site, self.at = site, None
+        self.down = None            # the role that does not run
+
+    def begin(self):
+        self.at = at = Market(self.site)
+        self.sellers = []
+        for number in range(3):
+            key = at.key(f"s{number}", "--seller", f"s{number}")
+            seller = market.Seller(number, key, SEED, lambda: self.url("offers"))
+            seller.moderator = market.Caller(lambda: self.url("offers"), at.moderator.key)
+            self.sellers.append(seller)
+        self.buyer = market.Buyer(lambda: self.url("search"))
+        self.reader = market.Caller(lambda: self.url("searcher"), at.key("r", scopes=("search",)))
+        for thread in (*self.sellers, self.buyer):
+            thread.start()
+        self.goes_on(self.bought, "searches before the first kill")
+        tap.wait_until(lambda: self.checked() and self.buyer.seen, WAIT_S, "the first offers found")
+
+    def url(self, role):
+        return None if self.down == role else self.site.at(role).url
+
+    def checked(self):
+        troubles = [one.trouble for one in (*self.sellers, self.buyer) if one.trouble]
+        tap.equal(troubles, [])
+        return True
+
+    def acknowledged(self):
+        return sum(seller.acknowledged for seller in self.sellers)
+
+    def bought(self):
+        return self.buyer.answers
+
+    def refused(self):
+        return self.buyer.refusals
+
+    def goes_on(self, count, what):
+        """It counts ten more."""
+        begin = count()
+        tap.wait_until(lambda: self.checked() and count() >= begin + 10, WAIT_S, what)
+
+    def while_down(self, role):
+        """Sellers write as long as the role offers is there: their writes wait in the store, or in a
+        topic, for who is away. Buyers find as long as search and searcher are there; without the
+        searcher the search says so, with its address, and shows no empty page."""
+        if role != "offers":
+            self.goes_on(self.acknowledged, f"writes without {role}")
+        if role not in ("search", "searcher"):
+            self.goes_on(self.bought, f"searches without {role}")
+        if role == "searcher":
+            self.goes_on(self.refused, "refusals without a searcher")
+            tap.contains(self.buyer.last_refusal, self.site.listen["searcher"])
+            answers = self.buyer.answers
+            time.sleep(0.3)
+            tap.equal(self.buyer.answers, answers, "answers without a searcher")
+        if role == "search":
+            status, answer = self.reader.call("SearcherService/Search", {
+                "client": "offers", "query": {"stages": [{}]}})
+            tap.equal((status, bool(answer["answer"]["stages"][0].get("hits"))), (200, True), answer)
+
+    def kill(self, role):
+        began = time.monotonic()
+        place = self.site.at(role)
+        place.process.kill()
+        place.process.wait()
+        self.down = role
+        self.while_down(role)
+        if role == "composer":
+            self.spoil()
+        self.site.start(role)
+        self.down = None
+        self.goes_on(self.acknowledged, f"writes after {role} is back")
+        self.goes_on(self.bought, f"searches after {role} is back")
+        tap.comment(f"{role} was killed: {time.monotonic() - began:.1f} s until all went on")
+
+    def spoil(self):
+        """What the composer and the receiver cannot read: the first asks for the offer instead."""
+        offers = [offer["id"] for seller in self.sellers for offer in seller.offers.values()]
+        for topic, key in (("offer-updates", offers[0]), ("offer-updates", "nobody"),
+                           ("documents", "offers/0")):
+            done = tap.run(PUT, self.site.topics, topic, key)
+            tap.equal((done.returncode, done.stderr), (0, ""))
+
+    def fetched(self):
+        text = chain.fetch_text(f"{self.site.at('composer').operators}/metrics")
+        return chain.metric_sum(text, "torg_composer_fetched_total")
+
+    def check(self):
+        """At rest: what was acknowledged is found, and nothing else; all stages agree."""
+        market.stop([*self.sellers, self.buyer])
+        market.wait_for_index(self.at.buyer, market.active(self.sellers), WAIT_S)
+        stored = {}
+        for seller in self.sellers:
+            listed = market.Caller(lambda: self.url("offers"), seller.caller.key)
+            stored.update(list_offers(listed, "ACTIVE"))
+        tap.equal(stored, market.active(self.sellers), "the sellers' cabinets")
+        lines = chain.verify(self.site.at("searcher"), "--rebuild", "--client", "offers",
+                             *self.site.backends)
+        done = self.site.torg("offers", "offers", "counters", "--verify")
+        tap.equal((done.returncode, done.stderr), (0, ""), done.stdout)
+        parked = self.site.torg("composer", "composer", "list")
+        tap.equal((parked.returncode, parked.stdout), (0, "0 parked\n"), parked.stderr)
+        tap.comment(f"{self.acknowledged()} writes acknowledged, {len(stored)} offers at the end, "
+                    f"{self.buyer.answers} searches, {self.buyer.refusals} refused; "
+                    f"checked {sorted(lines)}")
+        if self.acknowledged() < 30 * KILLS:
+            raise AssertionError("the sellers did too little for this to mean anything")
+
+
+def list_offers(caller, preset):
+    found, token = {}, ""
+    while True:
+        page = caller.ok("CabinetService/ListOffers", {"preset": preset, "pageSize": 100,
+                                                       "pageToken": token})
+        for offer in page.get("offers", []):
+            found[offer["id"]] = market.shown_of(offer["content"])
+        token = page.get("nextPageToken")
+        if not token:
+            return found
+
+
+@tap.test
+def six_processes_answer_as_one_does():
+    zookeeper = tap.need("zookeeper")
+    began = time.monotonic()
+    with OneProcess() as site:
+        one = tell(site)
+        tap.equal(site.place.stop(), 0, site.place.log()[-4000:])
+    tap.comment(f"one process: {len(one)} answers in {time.monotonic() - began:.1f} s")
+    began = time.monotonic()
+    with Database() as database, OwnKafka() as kafka, \
+            SixProcesses(database, kafka.address, zookeeper) as site:
+        six = tell(site)
+        for place in site.all():
+            tap.equal(place.stop(), 0, place.log()[-4000:])
+    tap.comment(f"six processes: {len(six)} answers in {time.monotonic() - began:.1f} s")
+    tap.equal(six.keys(), one.keys())
+    for at in one:
+        tap.equal(six[at], one[at], f"after {at[0]}, {at[1]}")
+    hits = sum(int(answer["total"] or 0) > 0 for answer in one.values())
+    tap.equal(hits > len(one) * 2 // 3, True, f"{hits} of {len(one)} found something")
+
+
+@tap.test
+def whichever_of_the_six_is_killed_nothing_is_lost_and_the_rest_goes_on():
+    zookeeper = tap.need("zookeeper")
+    tap.comment(f"seed {SEED}, {KILLS} kills")
+    rng = random.Random(SEED)
+    order = []
+    while len(order) < KILLS:
+        order += rng.sample(list(ROLES), len(ROLES))
+    with Database() as database, OwnKafka() as kafka, \
+            SixProcesses(database, kafka.address, zookeeper) as site:
+        kills = Kills(site)
+        kills.begin()
+        fetched = 0
+        for role in order[:KILLS]:
+            time.sleep(rng.uniform(0, 0.5))
+            if role == "composer":
+                fetched += kills.fetched()
+            kills.kill(role)
+        tap.wait_until(lambda: "composer" not in order[:KILLS] or fetched + kills.fetched() > 0,
+                       WAIT_S, "an offer read anew, since its record was unreadable")
+        kills.check()
+        for place in site.all():
+            tap.equal(place.stop(), 0, place.log()[-4000:])
+
+
+tap.main()
