@@ -229,8 +229,6 @@ enum {
     FEED_REPORT_COUNT_MAX = 20,   /* tasks of a feed whose reports are kept */
     FEED_REPORT_PAGE_COUNT = 500, /* rows read at a time */
     FEED_FORGET_COUNT = 1000,     /* rows of a report removed by one transaction */
-    FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked, of ImportFile: it holds a worker's thread */
-    FEED_CALL_ROW_COUNT_MAX = 200000,    /* likewise; a minute or two */
     FEED_CALL_MS_MAX = 20000,     /* a call ends or undoes a task for so long; then the worker */
     FEED_RESUME_S = 10,           /* a task that ends or is undone and was silent so long */
     FEED_POLL_COUNT = 512,        /* events of one poll: applied within the session's time */
@@ -484,7 +482,6 @@ enum {
     NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
     NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
     NUMBER_LOAD_COUNT = 2000,       /* rows of one read when what is free is loaded */
-    NUMBER_COUNT_MAX = 100000,      /* numbers counted for people who look: some milliseconds */
     /* ---- searcher: arrivals ---- */
     SEARCHER_ARRIVAL_COUNT = 1 << 15, /* documents whose times are kept, of a shard: half a MB */
     SEARCHER_SHOWING_COUNT = 1 << 13, /* moments of showing: a minute or so under load */
@@ -503,14 +500,22 @@ enum {
     FRESHNESS_LOOK_COUNT = 10000,      /* elements of a lane that a public call looks through */
     TRACE_RECORD_COUNT = 500,          /* newest of a topic in which a trace looks for an offer */
     REBUILD_IDLE_MS = 60 * 1000,       /* a rebuild whose caller has gone holds a shard's memory */
-    PIPELINE_FRESH_MS = 500,           /* what was read is told again: many consoles cost as one */
-    PIPELINE_STALE_MS = 5 * 1000,      /* the same to those who come while it is read anew */
-    PIPELINE_STILL_MS = 10 * 1000,     /* work that waits and does not move for so long is stuck */
-    PIPELINE_NUMBERS_MS = 10 * 1000,   /* counting numbers is the dearest part: done so often */
-    PIPELINE_SHARD_COUNT_MAX = 256,    /* of all clients: some 2000 short questions a reading */
-    PIPELINE_FEED_COUNT = 50,          /* busy feeds told */
-    PIPELINE_AGE_COUNT = 4,            /* partitions of a topic whose first waiting record is read */
-    PIPELINE_SIZE_MAX = 4 << 20,       /* of an answer: 256 shards and 50 feeds are some 100 KB */
+
+    /* ---- inspect: the pipeline ---- */
+    PIPELINE_FRESH_MS = 500,         /* what was read is told again: many consoles cost as one */
+    PIPELINE_STALE_MS = 5 * 1000,    /* the same to those who come while it is read anew */
+    PIPELINE_STILL_MS = 10 * 1000,   /* work that waits and does not move for so long is stuck */
+    PIPELINE_NUMBERS_MS = 10 * 1000, /* counting numbers is the dearest part: done so often */
+    PIPELINE_SHARD_COUNT_MAX = 256,  /* of all clients: some 2000 short questions a reading */
+    PIPELINE_FEED_COUNT = 50,        /* busy feeds told */
+    PIPELINE_AGE_COUNT = 4,          /* partitions whose first waiting record is read */
+    PIPELINE_SIZE_MAX = 4 << 20,     /* of an answer: 256 shards and 50 feeds are some 100 KB */
+    NUMBER_COUNT_MAX = 100000,       /* numbers counted for those who look: some milliseconds */
+
+    /* ---- feeds: ImportFile ---- */
+    FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked: it holds a thread that works for calls */
+    FEED_CALL_ROW_COUNT_MAX = 200000,    /* likewise; a minute or two */
+
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */

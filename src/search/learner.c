@@ -135,7 +135,7 @@ static void take_message(struct learner *self, const struct topic_message *messa
 static int begin_anew(struct learner *self, uint32_t partition, struct err *err)
 {
     uint64_t first, end;
-    int rc = topic_range(self->options.topics, LEARNER_SOURCE, partition, &first, &end, err);
+    int rc = topic_range(self->options.topics, self->options.source, partition, &first, &end, err);
 
     if (!rc)
         self->next[partition] = first;
@@ -149,7 +149,7 @@ static int read_partition(struct learner *self, uint32_t partition, size_t *coun
     int rc;
 
     arena_reset(self->arena);
-    rc = topic_read(self->options.topics, LEARNER_SOURCE, partition, self->next[partition],
+    rc = topic_read(self->options.topics, self->options.source, partition, self->next[partition],
                     SPELL_READ_COUNT, 0, self->arena, &messages, &found, err);
     if (rc == ERR_RANGE)
         rc = begin_anew(self, partition, err);
@@ -227,7 +227,7 @@ static bool wait_a_little(struct learner *self, int ms)
 static int find_topic(struct learner *self, bool *has_records, struct err *err)
 {
     struct topic_config config;
-    int rc = topic_describe(self->options.topics, LEARNER_SOURCE, &config, err);
+    int rc = topic_describe(self->options.topics, self->options.source, &config, err);
 
     *has_records = false;
     if (rc)
@@ -236,7 +236,7 @@ static int find_topic(struct learner *self, bool *has_records, struct err *err)
     for (uint32_t i = 0; i < config.partition_count && !rc && !*has_records; i++) {
         uint64_t first, end = 0;
 
-        rc = topic_range(self->options.topics, LEARNER_SOURCE, i, &first, &end, err);
+        rc = topic_range(self->options.topics, self->options.source, i, &first, &end, err);
         *has_records = end > 0;
     }
     return rc;
@@ -344,6 +344,8 @@ struct learner *learner_start(const struct learner_options *options)
     int rc;
 
     self->options = *options;
+    if (!self->options.source)
+        self->options.source = LEARNER_SOURCE;
     if (!self->options.save_us)
         self->options.save_us = (int64_t)SPELL_SAVE_S * SECOND_US;
     self->arena = arena_new();

@@ -29,6 +29,7 @@
 
 struct learner_options { /* all borrowed until it has stopped */
     struct topics *topics;
+    const char *source; /* the topic; NULL: LEARNER_SOURCE */
     const struct clock *clock;
     struct catalog *(*catalog)(void *arg); /* a reference to the one in use */
     void *catalog_arg;

@@ -10,6 +10,7 @@
 #include "model/offer_fields.h"
 #include "net/message.h"
 #include "search/asking.h"
+#include "search/bookmark.h"
 #include "search/found.h"
 #include "search/offered.h"
 #include "search/spelling.h"
@@ -54,6 +55,7 @@ static void step_done(struct searching *searching, const char *name)
 static void put_offers(const struct searching *searching, const Torg__V1__StageAnswer *answer)
 {
     Torg__V1__SearchOffersResponse *response = searching->response;
+    struct bytes cursor;
 
     response->offers =
         arena_array(searching->arena, answer->n_hits + 1, sizeof(response->offers[0]));
@@ -61,7 +63,10 @@ static void put_offers(const struct searching *searching, const Torg__V1__StageA
         response->offers[response->n_offers++] =
             found_offer(answer->hits[i], searching->wanted.request->near, searching->arena);
     response->total = answer->total;
-    response->cursor = answer->cursor;
+    cursor =
+        bookmark_encode(bytes_make(answer->cursor.data, answer->cursor.len),
+                        searching->wanted.request->text, searching->wanted.text, searching->arena);
+    response->cursor = (ProtobufCBinaryData){.data = (uint8_t *)cursor.data, .len = cursor.size};
 }
 
 /* --- categories --- */
@@ -108,7 +113,8 @@ static void add_facet(Torg__V1__QueryStage *stage, const struct search_filter *f
                 filter->kind == TORG__V1__SEARCH_FILTER__KIND__RANGE
                     ? TORG__V1__FACET__KIND__MIN_MAX
                     : TORG__V1__FACET__KIND__VALUES,
-                SEARCH_FACET_VALUE_COUNT, arena);
+                SEARCH_FACET_VALUE_COUNT, arena)
+        ->count_documents = true;
 }
 
 static bool is_chosen(const Torg__V1__FilterChoice *choice, const char *value)
@@ -157,6 +163,10 @@ static Torg__V1__SearchFilter *filter_message(const struct searching *searching,
     if (filter->attribute && filter->attribute->unit_count)
         message->unit =
             arena_strdup(arena, filter->attribute->units[0].name.in[searching->wanted.language]);
+    /* of what was chosen every hit has a value; its facet looks at others, too */
+    message->coverage = message->choice ? searching->page->total
+                        : facet         ? facet->document_count
+                                        : 0;
     if (facet && filter->kind == TORG__V1__SEARCH_FILTER__KIND__RANGE) {
         message->min = facet->_min_case ? facet->min : "";
         message->max = facet->_max_case ? facet->max : "";
@@ -237,7 +247,7 @@ static int ask_attributes(struct searching *searching, const struct offered_filt
 
 static bool is_corrected(const struct searching *searching)
 {
-    return searching->wanted.text != searching->wanted.request->text;
+    return searching->response->corrected != NULL;
 }
 
 /* With it, of a corrected text, what the text that was sent would have found. */

@@ -94,12 +94,19 @@ class SixProcesses:
     def __enter__(self):
         for place in self.places.values():
             place.__enter__()
+        try:
+            self.begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def begin(self):
         made = self.torg("search", "key", "create", "front", "--scope", "search")
         tap.equal(made.returncode, 0, made.stderr)
         self.at("search").write("searchers.key", made.stdout)
         for role in ROLES:
             self.start(role)
-        return self
 
     def __exit__(self, *_):
         for place in self.places.values():
