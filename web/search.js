@@ -216,8 +216,12 @@ function drawControls() {
   const name = page.path.at(-1)?.name;
   byId("text").placeholder = name && page.state.category
     ? t("searchIn", { name }) : t("searchHint");
-  byId("order").replaceChildren(...ORDERS.map((name) =>
-    h("option", { value: name, selected: name === page.state.order }, t(name))));
+  // Without a text the best are the newest: said once.
+  const { order } = page.state;
+  const names = ORDERS.filter((name) => page.state.text || name !== "NEWEST" || name === order);
+  byId("order").replaceChildren(...names.map((name) => h("option",
+    { value: name, selected: name === order },
+    t(name === "BEST" && !page.state.text ? "NEWEST" : name))));
 }
 
 // --- list or cards ---
