@@ -59,9 +59,7 @@ static int start_learner(struct process *process, struct err *err)
     const char *dir = data_dir_path(process->dir.path, "spell", process->arena);
     const struct learner_options options = {
         .topics = process->backends.topics,
-        .clock = process->clock,
-        .catalog = catalog_in_use,
-        .catalog_arg = process->catalog,
+        .search = &search,
         .base = spell_base(),
         .path = data_dir_path(dir, "learnt", process->arena),
     };
