@@ -19,12 +19,13 @@ import shutil
 import sys
 import tempfile
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 import chain  # noqa: E402
 import market  # noqa: E402
 import tap  # noqa: E402
-from binary import Database, Place  # noqa: E402
+from binary import Database, Place, fetch  # noqa: E402
 
 PUT = sys.argv.pop(1)
 KILLS = int(os.environ.get("TORG_SIX_KILLS", "6"))
@@ -270,7 +271,25 @@ def feed(at):
     tap.equal(len([name for name in at.wanted if name.startswith(("toy", "csv"))]), 18)
 
 
-STORY = (publish, edit, withdraw_and_sell, ban, republish, delete, feed)
+def follow(at):
+    """A write's token at the process that buyers ask, its trace at the one that has the index."""
+    content = bike(50, "green", title="Велосипед, за которым смотрят")
+    receipt = at.seller.ok("OfferService/CreateOffer", {"content": content})
+    at.call_it("bike-50", receipt["id"])
+    at.wanted["bike-50"] = market.shown_of(content)
+    status, answer = fetch(urllib.request.Request(
+        f"{at.site.at('search').url}/v1/freshness/{receipt['freshnessToken']}?wait=30"))
+    tap.equal((status, answer.get("isSearchable")), (200, True), answer)
+    found = at.buyer.ok("SearchService/SearchOffers", {
+        "text": "за которым смотрят", "wait": [receipt["freshnessToken"]]})
+    tap.equal([one["id"] for one in found.get("offers", [])], [receipt["id"]])
+    traced = at.site.torg("searcher", "trace", receipt["id"], "--json")
+    tap.equal(traced.returncode, 0, traced.stderr)
+    steps = {step["stage"]: step.get("state", "DONE") for step in json.loads(traced.stdout)["steps"]}
+    tap.equal(set(steps.values()), {"DONE"}, steps)
+
+
+STORY = (publish, edit, withdraw_and_sell, ban, republish, delete, feed, follow)
 BIKES = {"category": "bikes"}
 RED_OR_BLUE = {"id": "a.color", "values": ["red", "blue"]}
 QUERIES = (
