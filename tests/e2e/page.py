@@ -381,7 +381,7 @@ def the_pictures_of_the_docs():
     with Browser() as browser, Demo() as demo:
         demo.fill(int(os.environ.get("TORG_SCREENSHOT_OFFERS", "5000")))
         for name, (path, options, acts) in PICTURES.items():
-            page = browser.page(demo.url + path, **{"width": 1180, "height": 780, **options})
+            page = browser.page(demo.url + path, **{"width": 1160, "height": 730, **options})
             settled(page)
             for act, what in acts:
                 at_rest(page)
