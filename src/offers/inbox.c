@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "base/memory.h"
 
+enum { ALONE_COUNT_MAX = 3 }; /* a batch this small is not worth waking the lanes */
+
 /* Applies those records of a batch whose keys are its own, in their order. */
 struct lane {
     struct inbox *inbox;
@@ -149,6 +151,15 @@ static bool apply_batch(struct inbox *self, const struct topic_message *messages
     return whole;
 }
 
+static bool apply_alone(struct inbox *self, const struct topic_message *messages, size_t count)
+{
+    bool whole = true;
+
+    for (size_t i = 0; i < count && whole; i++)
+        whole = settle(self, &messages[i]);
+    return whole;
+}
+
 static int take_batch(struct inbox *self, struct err *err)
 {
     const struct topic_message *messages;
@@ -157,7 +168,8 @@ static int take_batch(struct inbox *self, struct err *err)
 
     if (rc || !count)
         return rc;
-    if (!apply_batch(self, messages, count))
+    if (!(count > ALONE_COUNT_MAX ? apply_batch(self, messages, count)
+                                  : apply_alone(self, messages, count)))
         return 0; /* nothing of this batch is committed: it comes again */
     return consumer_commit_polled(self->consumer, err);
 }
