@@ -8,7 +8,7 @@ turn while sellers write and buyers search; what the others must go on doing mea
 (class Kills). In the end nothing acknowledged is lost, and no buyer has seen an older state of an offer
 after a newer one.
 
-usage: six.py TOPIC_PUT, with TORG_SIX_KILLS and TORG_CRASH_SEED in the environment.
+usage: six.py TOPIC_PUT, with TORG_CRASH_KILLS and TORG_CRASH_SEED in the environment.
 """
 import json
 import os
@@ -27,7 +27,7 @@ import tap  # noqa: E402
 from binary import Database, Place  # noqa: E402
 
 PUT = sys.argv.pop(1)
-KILLS = int(os.environ.get("TORG_SIX_KILLS", "6"))
+KILLS = int(os.environ.get("TORG_CRASH_KILLS", "6"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SHARDS = 3                  # of the six; one process has one: answers do not depend on it
 ROLES = {"offers": ("system", "catalog", "offers", "offers-worker"), "composer": ("composer",),
