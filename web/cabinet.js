@@ -17,7 +17,8 @@ let isSignedIn = false;
 function askForKey(problem) {
   isSignedIn = false;
   byId("cabinet").hidden = true;
-  showSignIn(byId("sign-in-place"), { title: "cabinetSignIn", lead: "cabinetLead", how: "cabinetHow", problem }, enter);
+  showSignIn(byId("sign-in-place"), { title: "cabinetSignIn", lead: "cabinetLead",
+    how: "cabinetHow", problem }, enter);
 }
 
 function fail(error) {
@@ -39,7 +40,8 @@ async function route() {
   const [part, id] = location.hash.replace(/^#\/?/, "").split("/");
   place.replaceChildren();
   for (const link of document.querySelectorAll("[data-part]"))
-    link.setAttribute("aria-current", String((link.dataset.part === "feeds") === (part === "feeds")));
+    link.setAttribute("aria-current",
+      String((link.dataset.part === "feeds") === (part === "feeds")));
   byId("new-offer").hidden = part === "draft";
   if (part === "draft") await showDraft(place, fail);
   else if (part === "offer" && id) await showOffer(place, decodeURIComponent(id), fail);

@@ -33,7 +33,8 @@ function drawPulse(isLost) {
 }
 
 function drawCharts() {
-  charts ??= { rates: makeChart(byId("rates"), "rates"), waiting: makeChart(byId("waiting"), "waiting"),
+  charts ??= { rates: makeChart(byId("rates"), "rates"), waiting: makeChart(byId("waiting"),
+    "waiting"),
     searches: makeChart(byId("searches"), "searches") };
   charts.rates.update(WORKERS.map((name) => ({ label: t(`n_${name}`), points: rates(name) })));
   charts.waiting.update(["export", "composer", "receiver", "indexer", "searcher"].map((name) =>
@@ -56,7 +57,8 @@ function draw() {
 function askForKey(problem) {
   clearTimeout(timer);
   byId("board").hidden = true;
-  showSignIn(byId("sign-in-place"), { title: "consoleSignIn", lead: "consoleLead", how: "consoleHow",
+  showSignIn(byId("sign-in-place"), { title: "consoleSignIn", lead: "consoleLead",
+    how: "consoleHow",
     problem }, look);
 }
 

@@ -165,7 +165,7 @@ function drawHeading() {
   const total = Number(page.answer.total || 0);
   byId("title").textContent = [text && t("results", { text: page.answer.corrected?.corrected || text }),
     name].filter(Boolean).join(" · ") || t("allOffers");
-  byId("total").textContent = t("found", { count: total });
+  byId("total").textContent = page.answer.times ? t("found", { count: total }) : "";
   byId("sheet-show").textContent = t("showFound", { count: total });
   byId("partial").hidden = !page.answer.isPartial;
   byId("empty").hidden = true;
@@ -216,8 +216,12 @@ function drawControls() {
   const name = page.path.at(-1)?.name;
   byId("text").placeholder = name && page.state.category
     ? t("searchIn", { name }) : t("searchHint");
-  byId("order").replaceChildren(...ORDERS.map((name) =>
-    h("option", { value: name, selected: name === page.state.order }, t(name))));
+  // Without a text the best are the newest: said once.
+  const { order } = page.state;
+  const names = ORDERS.filter((name) => page.state.text || name !== "NEWEST" || name === order);
+  byId("order").replaceChildren(...names.map((name) => h("option",
+    { value: name, selected: name === order },
+    t(name === "BEST" && !page.state.text ? "NEWEST" : name))));
 }
 
 // --- list or cards ---

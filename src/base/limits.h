@@ -86,6 +86,7 @@ enum {
     NET_REPLY_HEADER_COUNT_MAX = 16,     /* headers a handler may add to its answer */
     NET_GZIP_SIZE_MIN = 4 << 10,         /* smaller answers are sent as they are */
     NET_FILE_COUNT_MAX = 256,
+    NET_GET_COUNT_MAX = 16, /* addresses of methods that are read by GET */
     NET_FOLDER_COUNT_MAX = 8, /* a prefix each: photos, and few more to come */
     NET_SERVICE_COUNT_MAX = 128,
     NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
@@ -228,8 +229,6 @@ enum {
     FEED_REPORT_COUNT_MAX = 20,   /* tasks of a feed whose reports are kept */
     FEED_REPORT_PAGE_COUNT = 500, /* rows read at a time */
     FEED_FORGET_COUNT = 1000,     /* rows of a report removed by one transaction */
-    FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked, of ImportFile: it holds a worker's thread */
-    FEED_CALL_ROW_COUNT_MAX = 200000,    /* likewise; a minute or two */
     FEED_CALL_MS_MAX = 20000,     /* a call ends or undoes a task for so long; then the worker */
     FEED_RESUME_S = 10,           /* a task that ends or is undone and was silent so long */
     FEED_POLL_COUNT = 512,        /* events of one poll: applied within the session's time */
@@ -375,6 +374,19 @@ enum {
     SEARCH_CATEGORY_COUNT = 50,     /* of them told to the page */
     SEARCH_FRAGMENT_SIZE = 160,     /* of a description, with the words marked */
     SEARCH_SHARE_MIN_PERCENT = 50,  /* of the hits have the attribute: its filter is offered */
+    SUGGEST_COUNT = 8,              /* lines, unless the request says */
+    SUGGEST_COUNT_MAX = 20,
+    SUGGEST_CATEGORY_COUNT = 5,
+    SUGGEST_TITLE_COUNT = 100,          /* titles that are read: a millisecond */
+    SUGGEST_CANDIDATE_COUNT_MAX = 1024, /* beginnings, one to three words, of those titles */
+    SIMILAR_COUNT = 10,                 /* offers, unless the request says */
+    SIMILAR_COUNT_MAX = 50,
+    SIMILAR_RERANK_COUNT = 200,   /* of the most alike, whose price is looked at */
+    SPELL_LEARNT_COUNT = 1 << 20, /* texts known to be learnt: 32 MB with those before them */
+    SPELL_READ_COUNT = 500,       /* records of one read */
+    SPELL_IDLE_MS = 200,          /* how soon a new title is looked for */
+    SPELL_RETRY_MS = 2000,        /* after a fault of the topic or the disk */
+    SPELL_SAVE_S = 60,            /* what a crash may have to learn again */
     /* ---- query ---- */
     QUERY_STAGE_COUNT_MAX = 8,           /* of one request */
     QUERY_FILTER_DEPTH_MAX = 16,         /* and, or, not inside each other */
@@ -470,7 +482,6 @@ enum {
     NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
     NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
     NUMBER_LOAD_COUNT = 2000,       /* rows of one read when what is free is loaded */
-    NUMBER_COUNT_MAX = 100000,      /* numbers counted for people who look: some milliseconds */
     /* ---- searcher: arrivals ---- */
     SEARCHER_ARRIVAL_COUNT = 1 << 15, /* documents whose times are kept, of a shard: half a MB */
     SEARCHER_SHOWING_COUNT = 1 << 13, /* moments of showing: a minute or so under load */
@@ -482,15 +493,29 @@ enum {
     VERIFY_SETTLE_MS_MAX = 20 * 1000,  /* a caller waits 30 s for an answer */
     VERIFY_REQUEST_SIZE_MAX = 4 << 10, /* to another searcher: names and numbers */
     VERIFY_PEER_MS = 25 * 1000,        /* for its answer; less than a caller waits */
+    FRESHNESS_WAIT_S_MAX = 30,         /* for a change, at most; a caller waits so long */
+    FRESHNESS_WAITER_COUNT_MAX = 16,   /* of them at once: they hold threads that others want */
+    FRESHNESS_PAUSE_MS_MIN = 4,        /* between two looks, growing: most changes take 20 ms ... */
+    FRESHNESS_PAUSE_MS_MAX = 50,       /* ... and the others cost twenty looks a second */
+    FRESHNESS_LOOK_COUNT = 10000,      /* elements of a lane that a public call looks through */
+    TRACE_RECORD_COUNT = 500,          /* newest of a topic in which a trace looks for an offer */
     REBUILD_IDLE_MS = 60 * 1000,       /* a rebuild whose caller has gone holds a shard's memory */
-    PIPELINE_FRESH_MS = 500,           /* what was read is told again: many consoles cost as one */
-    PIPELINE_STALE_MS = 5 * 1000,      /* the same to those who come while it is read anew */
-    PIPELINE_STILL_MS = 10 * 1000,     /* work that waits and does not move for so long is stuck */
-    PIPELINE_NUMBERS_MS = 10 * 1000,   /* counting numbers is the dearest part: done so often */
-    PIPELINE_SHARD_COUNT_MAX = 256,    /* of all clients: some 2000 short questions a reading */
-    PIPELINE_FEED_COUNT = 50,          /* busy feeds told */
-    PIPELINE_AGE_COUNT = 4,            /* partitions of a topic whose first waiting record is read */
-    PIPELINE_SIZE_MAX = 4 << 20,       /* of an answer: 256 shards and 50 feeds are some 100 KB */
+
+    /* ---- inspect: the pipeline ---- */
+    PIPELINE_FRESH_MS = 500,         /* what was read is told again: many consoles cost as one */
+    PIPELINE_STALE_MS = 5 * 1000,    /* the same to those who come while it is read anew */
+    PIPELINE_STILL_MS = 10 * 1000,   /* work that waits and does not move for so long is stuck */
+    PIPELINE_NUMBERS_MS = 10 * 1000, /* counting numbers is the dearest part: done so often */
+    PIPELINE_SHARD_COUNT_MAX = 256,  /* of all clients: some 2000 short questions a reading */
+    PIPELINE_FEED_COUNT = 50,        /* busy feeds told */
+    PIPELINE_AGE_COUNT = 4,          /* partitions whose first waiting record is read */
+    PIPELINE_SIZE_MAX = 4 << 20,     /* of an answer: 256 shards and 50 feeds are some 100 KB */
+    NUMBER_COUNT_MAX = 100000,       /* numbers counted for those who look: some milliseconds */
+
+    /* ---- feeds: ImportFile ---- */
+    FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked: it holds a thread that works for calls */
+    FEED_CALL_ROW_COUNT_MAX = 200000,    /* likewise; a minute or two */
+
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */

@@ -254,6 +254,11 @@ const struct setting setting_table[SETTING_COUNT] = {
                                        .optional = true,
                                        .help = "File with the key that other searchers are asked "
                                                "with (scope search)."},
+    [SETTING_SEARCH_SPELLING] = {.name = "search.spelling",
+                                 .default_text = "true",
+                                 .kind = SETTING_BOOL,
+                                 .help = "Buyers' texts are corrected, by dictionaries and by "
+                                         "what is on offer. It takes 150 MB of memory and more."},
     [SETTING_SEARCH_SEARCHERS] = {.name = "search.searchers",
                                   .default_text = "",
                                   .kind = SETTING_LIST,

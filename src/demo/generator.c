@@ -18,7 +18,13 @@
 #include "demo_offers.h"
 #include "net/message.h"
 
-enum { KOPECKS = 100, TITLE_TRY_COUNT = 8, PHOTO_COUNT_MAX = 3, LENGTH_FIRST_MASK = 0xc0 };
+enum {
+    KOPECKS = 100,
+    TITLE_TRY_COUNT = 8,
+    PHOTO_COUNT_MAX = 3,
+    NO_PHOTO_EVERY = 12,
+    LENGTH_FIRST_MASK = 0xc0
+};
 
 /* Multiples of it fall as far from each other as they can: neighbours differ in kind. */
 static const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
@@ -95,6 +101,18 @@ static const struct kind *choose_kind(const struct generator *generator, uint64_
 }
 
 /* --- the kind's lines --- */
+
+/* With values as they are, not their words. */
+static int expand_raw(struct making *making, const char *template, const char **text,
+                      struct err *err)
+{
+    int rc;
+
+    making->scope.raw = true;
+    rc = phrase_text(&making->scope, template, text, err);
+    making->scope.raw = false;
+    return rc;
+}
 
 static bool find_number(void *arg, struct bytes name, double *value)
 {
@@ -184,15 +202,16 @@ static void set_decimal(struct making *making, Torg__V1__AttributeValue *value, 
         value->unit = arena_strdup(making->arena, text + size + 1);
 }
 
+/* "a,b" or "a+b". */
 static void set_options(struct making *making, Torg__V1__AttributeValue *value, const char *text)
 {
     value->options = arena_array(making->arena, strlen(text) / 2 + 1, sizeof(char *));
     while (*text) {
-        size_t size = strcspn(text, ", ");
+        size_t size = strcspn(text, ",+ ");
 
         if (size)
             value->options[value->n_options++] = arena_text(making->arena, bytes_make(text, size));
-        text += size + strspn(text + size, ", ");
+        text += size + strspn(text + size, ",+ ");
     }
 }
 
@@ -254,9 +273,7 @@ static int follow(struct making *making, const struct rule *rule, struct err *er
     default:
         break;
     }
-    making->scope.raw = true;
-    rc = phrase_text(&making->scope, rule->text, &text, err);
-    making->scope.raw = false;
+    rc = expand_raw(making, rule->text, &text, err);
     if (rc)
         return err_wrap(err, "demo/offers.grammar:%u", rule->line);
     if (rule->type == RULE_ATTRIBUTE)
@@ -271,13 +288,10 @@ static int follow(struct making *making, const struct rule *rule, struct err *er
 static int follow_all(struct making *making, struct err *err)
 {
     const struct kind *kind = making->kind;
-    const struct row *row = &kind->rows[rng_below(&making->rng, kind->row_count)];
     int rc = 0;
 
     making->content->attributes =
         arena_array(making->arena, kind->rule_count, sizeof(making->content->attributes[0]));
-    for (size_t i = 0; i < kind->column_count; i++)
-        scope_set(&making->scope, kind->columns[i], row->values[i]);
     for (size_t i = 0; i < kind->rule_count && !rc; i++)
         rc = follow(making, &kind->rules[i], err);
     return rc;
@@ -358,15 +372,20 @@ static void write_price(struct making *making)
     content->price->currency = arena_strdup(making->arena, "RUB");
 }
 
-static void write_photos(struct making *making)
+static int write_photos(struct making *making, struct err *err)
 {
     Torg__V1__OfferContent *content = making->content;
     const struct policy *policy = &making->category->policy;
     const char *color = scope_get(&making->scope, bytes_of("color"));
     size_t count = 1 + rng_below(&making->rng, PHOTO_COUNT_MAX);
     uint64_t first = rng_below(&making->rng, DEMO_PICTURE_VARIANT_COUNT);
+    const char *picture;
+    int rc;
 
-    if (!policy->photos_min && rng_below(&making->rng, 12) == 0)
+    rc = expand_raw(making, making->kind->picture, &picture, err);
+    if (rc)
+        return rc;
+    if (!policy->photos_min && rng_below(&making->rng, NO_PHOTO_EVERY) == 0)
         count = 0;
     if (count < policy->photos_min)
         count = policy->photos_min;
@@ -377,11 +396,12 @@ static void write_photos(struct making *making)
         Torg__V1__Photo *photo =
             (Torg__V1__Photo *)message_new(&torg__v1__photo__descriptor, making->arena);
 
-        photo->source_url = arena_printf(making->arena, DEMO_PHOTO_PREFIX "%s/%s/%ju",
-                                         making->kind->picture, color && *color ? color : "any",
+        photo->source_url = arena_printf(making->arena, DEMO_PHOTO_PREFIX "%s/%s/%ju", picture,
+                                         color && *color ? color : "any",
                                          (uintmax_t)((first + i) % DEMO_PICTURE_VARIANT_COUNT));
         content->photos[content->n_photos++] = photo;
     }
+    return 0;
 }
 
 static void write_place(struct making *making)
@@ -403,6 +423,26 @@ static void write_place(struct making *making)
     content->contacts->phones[content->contacts->n_phones++] = (char *)seller->phone;
 }
 
+/* Draws the row; the category may follow from it. */
+static int choose_row(struct making *making, const struct catalog *catalog, struct err *err)
+{
+    const struct kind *kind = making->kind;
+    const struct row *row = &kind->rows[rng_below(&making->rng, kind->row_count)];
+    const char *category;
+    int rc;
+
+    for (size_t i = 0; i < kind->column_count; i++)
+        scope_set(&making->scope, kind->columns[i], row->values[i]);
+    rc = expand_raw(making, kind->category, &category, err);
+    if (rc)
+        return rc;
+    making->category = category_find(catalog, category);
+    if (!making->category)
+        return err_set(err, ERR_INVALID, "the catalogue has no category %s", category);
+    making->content->category = (char *)making->category->id;
+    return 0;
+}
+
 static void begin(struct making *making, uint64_t number)
 {
     const struct kind *kind = making->kind;
@@ -420,9 +460,10 @@ static void begin(struct making *making, uint64_t number)
     scope_set(&making->scope, "seller", shop ? "shop" : "person");
     scope_set(&making->scope, "sex", making->seller.sex);
     scope_set(&making->scope, "city", making->seller.city);
+    scope_set(&making->scope, "cond", ""); /* asked for by common lists; kinds may say more */
+    scope_set(&making->scope, "heavy", "");
     making->content =
         (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor, making->arena);
-    making->content->category = (char *)kind->category;
     making->content->external_id = generator_external_id(number, making->arena);
 }
 
@@ -436,17 +477,17 @@ int generator_make(const struct generator *generator, const struct catalog *cata
         .rng = rng_seeded(hash64_seeded(bytes_make(&number, sizeof(number)), generator->seed))};
     int rc;
 
-    making.category = category_find(catalog, making.kind->category);
-    if (!making.category)
-        return err_set(err, ERR_INVALID, "the catalogue has no category %s", making.kind->category);
     begin(&making, number);
-    rc = follow_all(&making, err);
+    rc = choose_row(&making, catalog, err);
+    if (!rc)
+        rc = follow_all(&making, err);
     if (!rc)
         rc = write_texts(&making, err);
+    if (!rc)
+        rc = write_photos(&making, err);
     if (rc)
         return rc;
     write_price(&making);
-    write_photos(&making);
     write_place(&making);
     if (!category_has_filter(making.category, TORG__V1__CATEGORY__FILTER__CONDITION))
         making.content->condition = TORG__V1__OFFER_CONTENT__CONDITION__CONDITION_UNSPECIFIED;

@@ -11,8 +11,8 @@
  *     @cities              name | in English | latitude longitude | weight | places | in English
  *     @shops               id | name | in English | kinds it sells
  *     @kind NAME           one kind of thing, by these lines:
- *         category ID      of the catalogue
- *         picture NAME     how it is drawn (drawing.h)
+ *         category TEMPLATE    of the catalogue; may name columns
+ *         picture TEMPLATE how it is drawn: a name of drawing.h
  *         weight N         how many of all there are
  *         shops N          of a hundred, how many are sold by shops (default 20)
  *         english N        ... how many are written in English (default 15)

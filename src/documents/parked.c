@@ -163,6 +163,18 @@ int parked_list(struct store *store, const char *after, size_t max, struct arena
     return read_list(store, &reading, list, count, err);
 }
 
+int parked_find(struct store_tx *tx, const char *offer_id, struct arena *arena,
+                struct parked *parked, bool *found, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_TEXT(bytes_of(offer_id))};
+    struct reading reading = {.arena = arena, .list = parked, .max = 1};
+    int rc = store_query(tx, "SELECT " COLUMNS " FROM composer_parked WHERE offer_id = $1", params,
+                         ARRAY_COUNT(params), take_row, &reading, err);
+
+    *found = reading.count > 0;
+    return rc;
+}
+
 static int take_count(void *arg, const struct store_value *columns, size_t column_count,
                       struct err *err)
 {

@@ -8,6 +8,7 @@
 #ifndef TORG_DOCUMENTS_PARKED_H
 #define TORG_DOCUMENTS_PARKED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
@@ -38,6 +39,9 @@ int parked_list(struct store *store, const char *after, size_t max, struct arena
 /* Their time has come: one, or all (""); *count: how many. */
 int parked_hurry(struct store *store, const char *offer_id, int64_t now_us, int64_t *count,
                  struct err *err);
+/* Inside a transaction; false in *found: it is not parked. */
+int parked_find(struct store_tx *tx, const char *offer_id, struct arena *arena,
+                struct parked *parked, bool *found, struct err *err);
 int parked_count(struct store *store, int64_t *count, struct err *err);
 
 #endif

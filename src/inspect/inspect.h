@@ -2,10 +2,11 @@
 /*
  * inspect.h - where is a change, and do all stages agree?
  *
- *   registry rows ─┐
+ *   offers, parked ┐
+ *   registry rows ─┤
  *   queue, failed ─┼─ one read transaction a page ─┐
- *   numbers       ─┘                               ├─> steps of a trace, findings of a check
- *   searchers     ── pages by number (door.h) ─────┘
+ *   numbers       ─┘                               ├─> steps of a trace, findings of a check,
+ *   searchers     ── pages by number (door.h) ─────┘   how far a write has come (change.h)
  *
  * Everything is read while all stages go on. The store is read by pages, in short transactions, and
  * nothing is held between two calls but a shard that is being rebuilt (rebuild.h), one at a time.
@@ -16,6 +17,8 @@
 #ifndef TORG_INSPECT_INSPECT_H
 #define TORG_INSPECT_INSPECT_H
 
+#include <stdatomic.h>
+
 #include "base/clock.h"
 #include "inspect/door.h"
 #include "registry/clients.h"
@@ -23,6 +26,7 @@
 #include "store/store.h"
 
 struct rebuilds;
+struct topics;
 
 /* All borrowed. */
 struct inspect {
@@ -32,6 +36,9 @@ struct inspect {
     const struct clock *clock;
     struct index_door door;
     struct rebuilds *rebuilds;
+    struct topics *topics;     /* NULL: what is in topics is not told */
+    int64_t tombstone_life_us; /* of the registry: a deletion is not known there for longer */
+    atomic_int waiter_count;   /* callers that wait for a change now; see change.h */
 };
 
 #endif

@@ -305,11 +305,6 @@ void pipeline_free(struct pipeline *pipeline)
     free(pipeline);
 }
 
-void pipeline_set_door(struct pipeline *pipeline, const struct index_door *door)
-{
-    pipeline->door = *door;
-}
-
 /* --- the service --- */
 
 static int get_pipeline(struct call *call, const ProtobufCMessage *request,

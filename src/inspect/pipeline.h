@@ -32,14 +32,12 @@ struct pipeline_options { /* all borrowed as long as it lives */
     /* Whether the role runs in this process. */
     bool (*has_role)(void *arg, const char *role);
     void *has_role_arg;
-    int64_t number_hold_us; /* as the indexer has it */
+    int64_t number_hold_us;        /* as the indexer has it */
+    const struct index_door *door; /* to searchers; its freshness is NULL where there is none */
 };
 
 struct pipeline *pipeline_new(const struct pipeline_options *options);
 void pipeline_free(struct pipeline *pipeline); /* NULL is fine */
-
-/* Searchers are asked through it; before anyone asks. */
-void pipeline_set_door(struct pipeline *pipeline, const struct index_door *door);
 
 /* The answer is in the arena. */
 int pipeline_get(struct pipeline *pipeline, struct arena *arena, Torg__V1__Pipeline **told,

@@ -49,7 +49,6 @@ enum { TOPIC_MEMO_COUNT = 2 };
 
 struct pipeline {
     struct pipeline_options options;
-    struct index_door door; /* freshness NULL: there is none */
     struct clients *clients;
     pthread_mutex_t lock; /* of the answer; held for a copy */
     struct buf answer;

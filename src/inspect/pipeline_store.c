@@ -198,8 +198,7 @@ static void tell_number(const struct pipeline *pipeline, int64_t client_id,
         shard->gone_count = (uint64_t)memo->count.gone;
         shard->held_count = (uint64_t)memo->count.held;
         shard->free_count = (uint64_t)memo->count.free;
-        shard->used_count =
-            memo->count.given > unused ? (uint64_t)(memo->count.given - unused) : 0;
+        shard->used_count = memo->count.given > unused ? (uint64_t)(memo->count.given - unused) : 0;
         return;
     }
 }

@@ -161,7 +161,7 @@ static void look_at_shards(struct look *look, size_t at, const Torg__V1__Freshne
 
 void look_at_index(struct look *look)
 {
-    const struct index_door *door = &look->pipeline->door;
+    const struct index_door *door = look->pipeline->options.door;
     struct err err;
 
     if (!door->freshness) {

@@ -31,6 +31,21 @@ static int trace(struct call *call, const ProtobufCMessage *request, ProtobufCMe
                           call_arena(call), (Torg__V1__Trace *)response, err);
 }
 
+static int trace_one_offer(struct call *call, const ProtobufCMessage *request,
+                           ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__TraceOfferRequest *asked = (const Torg__V1__TraceOfferRequest *)request;
+    int rc = caller_unbound(call, err);
+
+    if (rc)
+        return rc;
+    rc = trace_offer(call_context(call), asked->id, call_arena(call), (Torg__V1__Trace *)response,
+                     err);
+    if (rc == ERR_INVALID)
+        err_wrap(err, "id");
+    return rc;
+}
+
 static int plan(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
                 struct err *err)
 {
@@ -54,6 +69,7 @@ static int step(struct call *call, const ProtobufCMessage *request, ProtobufCMes
 
 static const struct rpc_method methods[] = {
     {.name = "TraceDocument", .unary = trace, .scope = "stages"},
+    {.name = "TraceOffer", .unary = trace_one_offer, .scope = "stages"},
     {.name = "PlanVerify", .unary = plan, .scope = "stages"},
     {.name = "VerifyStep", .unary = step, .scope = "stages"},
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service.h - torg.v1.InspectService; the context lives as long as the server. */
+/* service.h - torg.v1.InspectService and FreshnessService; the context lives as long as the server.
+ */
 #ifndef TORG_INSPECT_SERVICE_H
 #define TORG_INSPECT_SERVICE_H
 
@@ -7,5 +8,11 @@
 #include "net/rpc.h"
 
 struct rpc_service inspect_service(struct inspect *inspect);
+struct rpc_service freshness_service(struct inspect *inspect);
+
+/* GET FRESHNESS_ADDRESS/TOKEN?wait=SECONDS calls the method. */
+#define FRESHNESS_ADDRESS "/v1/freshness/"
+#define FRESHNESS_METHOD "/torg.v1.FreshnessService/GetProgress"
+#define FRESHNESS_FIELD "token"
 
 #endif

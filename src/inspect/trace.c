@@ -3,9 +3,12 @@
  */
 #include "inspect/trace.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
+#include "inspect/indexed.h"
+#include "inspect/trace_parts.h"
 #include "inspect/way.h"
 #include "net/message.h"
 #include "numerator/numerator.h"
@@ -13,7 +16,7 @@
 
 #define STATE(name) TORG__V1__TRACE_STEP__STATE__##name
 
-enum { STEP_COUNT = 6, REPLICA_COUNT_MAX = 64 };
+enum { REPLICA_COUNT_MAX = 64 };
 
 struct tracing {
     const struct inspect *inspect;
@@ -26,6 +29,7 @@ struct tracing {
     struct row row;
     struct way way;
     struct number_ask number;
+    int64_t version; /* an offer's: the document has to be of it, or newer; 0: it is no offer's */
 };
 
 /* What searchers have of it. */
@@ -37,6 +41,33 @@ struct looked {
     int64_t sent_us;   /* 0: not known */
     int64_t shown_us;  /* on the last of them; likewise */
 };
+
+void trace_add(Torg__V1__Trace *trace, const char *stage, int state, int64_t time_us, char *text,
+               struct arena *arena)
+{
+    Torg__V1__TraceStep *step =
+        (Torg__V1__TraceStep *)message_new(&torg__v1__trace_step__descriptor, arena);
+
+    assert(trace->n_steps < TRACE_STEP_COUNT);
+    step->stage = arena_strdup(arena, stage);
+    step->state = (Torg__V1__TraceStep__State)state;
+    step->text = text;
+    if (time_us > 0) {
+        step->time = (Google__Protobuf__Timestamp *)message_new(
+            &google__protobuf__timestamp__descriptor, arena);
+        step->time->seconds = time_us / SECOND_US;
+        step->time->nanos = (int32_t)(time_us % SECOND_US) * 1000;
+    }
+    trace->steps[trace->n_steps++] = step;
+}
+
+char *trace_moment(int64_t us, struct arena *arena)
+{
+    char *text = arena_alloc(arena, CLOCK_TEXT_SIZE);
+
+    clock_format(us, text);
+    return text;
+}
 
 /* --- what the store has --- */
 
@@ -58,31 +89,17 @@ static int read_all(struct store_tx *tx, void *arg, struct err *err)
 
 /* --- steps --- */
 
-static Torg__V1__TraceStep *add_step(struct tracing *tracing, const char *stage, int state,
-                                     int64_t time_us, char *text)
+static void add_step(struct tracing *tracing, const char *stage, int state, int64_t time_us,
+                     char *text)
 {
-    Torg__V1__TraceStep *step =
-        (Torg__V1__TraceStep *)message_new(&torg__v1__trace_step__descriptor, tracing->arena);
-
-    step->stage = arena_strdup(tracing->arena, stage);
-    step->state = (Torg__V1__TraceStep__State)state;
-    step->text = text;
-    if (time_us > 0) {
-        step->time = (Google__Protobuf__Timestamp *)message_new(
-            &google__protobuf__timestamp__descriptor, tracing->arena);
-        step->time->seconds = time_us / SECOND_US;
-        step->time->nanos = (int32_t)(time_us % SECOND_US) * 1000;
-    }
-    tracing->trace->steps[tracing->trace->n_steps++] = step;
-    return step;
+    trace_add(tracing->trace, stage, state, time_us, text, tracing->arena);
 }
 
-static char *time_text(const struct tracing *tracing, int64_t us)
+/* The registry has not got what the offer is now. */
+static bool is_behind(const struct tracing *tracing)
 {
-    char *text = arena_alloc(tracing->arena, CLOCK_TEXT_SIZE);
-
-    clock_format(us, text);
-    return text;
+    return tracing->version &&
+           (!tracing->is_known || tracing->row.order.version < tracing->version);
 }
 
 static void tell_received(struct tracing *tracing)
@@ -90,6 +107,15 @@ static void tell_received(struct tracing *tracing)
     const struct row *row = &tracing->row;
     const char *end = "";
 
+    if (is_behind(tracing)) {
+        add_step(tracing, "received", STATE(WAITING), 0,
+                 tracing->is_known
+                     ? arena_printf(tracing->arena,
+                                    "version %" PRId64 " is there, %" PRId64 " is waited for",
+                                    row->order.version, tracing->version)
+                     : arena_strdup(tracing->arena, "nothing of it was received yet"));
+        return;
+    }
     if (!tracing->is_known) {
         add_step(tracing, "received", STATE(ABSENT), 0,
                  arena_printf(tracing->arena,
@@ -100,8 +126,9 @@ static void tell_received(struct tracing *tracing)
     if (row->expires_us)
         end = arena_printf(tracing->arena, "; %s %s",
                            row->status == ROW_ALIVE ? "ends" : "forgotten after",
-                           time_text(tracing, row->expires_us));
-    add_step(tracing, "received", STATE(DONE), row->order.modify_us,
+                           trace_moment(row->expires_us, tracing->arena));
+    /* an offer's document says when the offer was changed, and not when it was received */
+    add_step(tracing, "received", STATE(DONE), tracing->version ? 0 : row->order.modify_us,
              arena_printf(tracing->arena, "epoch %" PRId64 ", version %" PRId64 ", %s%s",
                           row->order.epoch, row->order.version,
                           row->status == ROW_ALIVE ? "alive" : "deleted", end));
@@ -125,7 +152,8 @@ static void tell_queued(struct tracing *tracing)
     else if (way->is_failed)
         add_step(tracing, "queued", STATE(WAITING), way->failed_us,
                  arena_printf(tracing->arena, "tried %" PRId64 " times, again at %s: %s",
-                              way->attempt_count, time_text(tracing, way->next_us), way->reason));
+                              way->attempt_count, trace_moment(way->next_us, tracing->arena),
+                              way->reason));
     else
         add_step(
             tracing, "queued", tracing->is_known ? STATE(DONE) : STATE(ABSENT), 0,
@@ -171,29 +199,6 @@ static void tell_sent(struct tracing *tracing, const struct looked *looked)
 
 /* --- what searchers have --- */
 
-static int list_one(struct tracing *tracing, const char *replica,
-                    const Torg__V1__IndexedDocument **found, struct err *err)
-{
-    const struct index_door *door = &tracing->inspect->door;
-    Torg__V1__ListIndexedRequest request = TORG__V1__LIST_INDEXED_REQUEST__INIT;
-    Torg__V1__ListIndexedResponse *response;
-    int rc;
-
-    *found = NULL;
-    if (tracing->number.doc_id == NUMBER_NONE)
-        return 0;
-    request.client = (char *)tracing->client->name;
-    request.epoch = tracing->client->serving_epoch;
-    request.shard = tracing->shard;
-    request.from_id = tracing->number.doc_id;
-    request.limit = 1;
-    rc = door->list(door->arg, replica, &request, tracing->arena, &response, err);
-    if (!rc && response->n_documents && response->documents[0]->doc_id == request.from_id &&
-        bytes_equal_text(tracing->pk, response->documents[0]->pk))
-        *found = response->documents[0];
-    return rc;
-}
-
 static void look_at_replica(struct tracing *tracing, const Torg__V1__ShardFreshness *shard,
                             struct looked *looked)
 {
@@ -201,7 +206,8 @@ static void look_at_replica(struct tracing *tracing, const Torg__V1__ShardFreshn
     const Torg__V1__IndexedDocument *found;
     bool is_alive = tracing->is_known && tracing->row.status == ROW_ALIVE;
     struct err err;
-    int rc = list_one(tracing, shard->replica, &found, &err);
+    int rc = indexed_find(&tracing->inspect->door, shard->replica, tracing->client, tracing->shard,
+                          tracing->number.doc_id, tracing->pk, tracing->arena, &found, &err);
 
     looked->replica_count++;
     looked->ready_count += shard->is_ready;
@@ -268,36 +274,60 @@ static void tell_searchable(struct tracing *tracing, const struct looked *looked
                  arena_strdup(tracing->arena, "waits for the stage above that is not done"));
 }
 
+/* Whether the searcher has the lane as far as the element that waits. */
+static bool is_past(const struct way *way, const Torg__V1__ShardFreshness *shard)
+{
+    return (size_t)way->lane < shard->n_lanes && shard->lanes[way->lane]->idx >= way->idx;
+}
+
 static int look_at_searchers(struct tracing *tracing, struct looked *looked, struct err *err)
 {
     const struct index_door *door = &tracing->inspect->door;
     Torg__V1__Freshness *freshness;
+    size_t past_count = 0;
     int rc = door->freshness(door->arg, tracing->client->name, tracing->arena, &freshness, err);
 
     for (size_t i = 0; !rc && i < freshness->n_shards; i++) {
         const Torg__V1__ShardFreshness *one = freshness->shards[i];
 
         if (one->shard == tracing->shard && one->epoch == tracing->client->serving_epoch &&
-            looked->replica_count < REPLICA_COUNT_MAX)
+            looked->replica_count < REPLICA_COUNT_MAX) {
             look_at_replica(tracing, one, looked);
+            past_count += is_past(&tracing->way, one);
+        }
     }
+    /* The indexer notes what it has sent a little later; searchers may have it before. */
+    if (!rc && past_count && past_count == looked->replica_count)
+        tracing->way.is_waiting = false;
     return rc;
 }
 
-int trace_document(const struct inspect *inspect, const char *client, const char *pk,
-                   struct arena *arena, Torg__V1__Trace *trace, struct err *err)
+/* Everything below "received" was said of the version before. */
+static void say_it_is_old(struct tracing *tracing, size_t first)
+{
+    for (size_t i = first; i < tracing->trace->n_steps; i++) {
+        Torg__V1__TraceStep *step = tracing->trace->steps[i];
+
+        if (strcmp(step->stage, "received") == 0 || strcmp(step->stage, "numbered") == 0)
+            continue;
+        if (step->state == STATE(DONE) || step->state == STATE(ABSENT))
+            step->state = STATE(WAITING);
+        step->text = arena_printf(tracing->arena, "as it was before: %s", step->text);
+    }
+}
+
+int trace_steps(const struct inspect *inspect, const char *client, const char *pk, int64_t version,
+                struct arena *arena, Torg__V1__Trace *trace, struct err *err)
 {
     struct tracing tracing = {
-        .inspect = inspect, .pk = bytes_of(pk), .arena = arena, .trace = trace};
+        .inspect = inspect, .pk = bytes_of(pk), .arena = arena, .trace = trace, .version = version};
     struct looked looked = {0};
+    size_t first = trace->n_steps;
     int rc;
 
     rc = clients_find(inspect->clients, client, true, &tracing.client, err);
     if (rc)
         return rc;
-    trace->client = arena_strdup(arena, client);
-    trace->pk = arena_strdup(arena, pk);
-    trace->steps = arena_array(arena, STEP_COUNT, sizeof(trace->steps[0]));
     tracing.shard = number_key_shard(number_key_hash(tracing.pk), tracing.client->shard_count);
     rc = store_read(inspect->store, read_all, &tracing, err);
     if (!rc)
@@ -310,6 +340,22 @@ int trace_document(const struct inspect *inspect, const char *client, const char
         tell_indexed(&tracing, &looked);
         tell_searchable(&tracing, &looked);
     }
+    if (!rc && is_behind(&tracing))
+        say_it_is_old(&tracing, first);
     client_unref(tracing.client);
     return rc;
+}
+
+void trace_begin(const char *client, const char *pk, struct arena *arena, Torg__V1__Trace *trace)
+{
+    trace->client = arena_strdup(arena, client);
+    trace->pk = arena_strdup(arena, pk);
+    trace->steps = arena_array(arena, TRACE_STEP_COUNT, sizeof(trace->steps[0]));
+}
+
+int trace_document(const struct inspect *inspect, const char *client, const char *pk,
+                   struct arena *arena, Torg__V1__Trace *trace, struct err *err)
+{
+    trace_begin(client, pk, arena, trace);
+    return trace_steps(inspect, client, pk, 0, arena, trace, err);
 }

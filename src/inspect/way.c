@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "base/limits.h"
 #include "registry/failed.h"
 
 struct reading {
@@ -66,4 +67,45 @@ int way_find(struct store_tx *tx, int64_t client_id, uint32_t shard, struct byte
     way->failed_us = failed.first_us;
     way->reason = arena_text(arena, failed.reason);
     return 0;
+}
+
+/* --- the lane main alone --- */
+
+static int take_idx(void *arg, const struct store_value *columns, size_t column_count,
+                    struct err *err)
+{
+    (void)err;
+    assert(column_count == 1);
+    if (columns[0].type != STORE_NULL)
+        *(int64_t *)arg = columns[0].integer;
+    return 0;
+}
+
+int way_find_main(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,
+                  struct main_place *place, struct err *err)
+{
+    struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(LANE_MAIN),
+                                   STORE_V_INT(shard),     STORE_V_INT(0),
+                                   STORE_V_TEXT(pk),       STORE_V_INT(FRESHNESS_LOOK_COUNT)};
+    int64_t end = 0;
+    int rc;
+
+    *place = (struct main_place){0};
+    rc = queue_offset(tx, client_id, LANE_MAIN, shard, &place->offset, err);
+    params[3].integer = place->offset;
+    if (!rc)
+        rc = store_query(tx,
+                         "SELECT MAX(idx) FROM (SELECT idx, pk FROM registry_queue "
+                         "WHERE client_id = $1 AND lane = $2 AND shard = $3 AND idx > $4 "
+                         "ORDER BY idx LIMIT $6) AS waiting WHERE pk = $5",
+                         params, 6, take_idx, &place->idx, err);
+    if (!rc && !place->idx)
+        rc = store_query(tx,
+                         "SELECT MAX(idx) FROM registry_queue WHERE client_id = $1 AND lane = $2 "
+                         "AND shard = $3 AND idx > $4",
+                         params, 4, take_idx, &end, err);
+    if (!rc && end - place->offset > FRESHNESS_LOOK_COUNT)
+        place->idx = end;
+    place->is_waiting = place->idx > 0;
+    return rc;
 }

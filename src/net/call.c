@@ -46,7 +46,8 @@ static void clear(struct call *call)
     call->stream_id = 0;
     call->format = CALL_PLAIN;
     call->head_done = call->body_done = call->running = call->replied = call->counted = false;
-    call->is_head = call->accepts_gzip = call->packed = call->refused = call->too_large = false;
+    call->is_head = call->is_get = call->accepts_gzip = call->packed = call->refused =
+        call->too_large = false;
     call->timeout_is_ms = call->message_read = call->held = false;
     call->sent = 0;
     call->progress_us = 0;
@@ -56,7 +57,7 @@ static void clear(struct call *call)
     call->result = 0;
     call->header_count = 0;
     call->head_size = 0;
-    call->verb = call->path = call->content_type = BYTES_EMPTY;
+    call->verb = call->path = call->query = call->content_type = BYTES_EMPTY;
     call->authorization = call->timeout = BYTES_EMPTY;
     call->route = NULL;
     call->folder = NULL;

@@ -65,6 +65,7 @@ struct call {
     bool replied; /* the answer is given to the protocol, or has begun */
     bool counted;
     bool is_head; /* HEAD: the answer without its body */
+    bool is_get;  /* the address is the request, and is in `body`; what is sent is ignored */
     bool accepts_gzip;
     bool packed;    /* the body, or each gRPC message so marked, is gzip */
     bool refused;   /* body bytes are ignored */
@@ -85,6 +86,7 @@ struct call {
     size_t head_size;
     struct bytes verb;
     struct bytes path;
+    struct bytes query; /* behind the path's '?' */
     struct bytes content_type;
     struct bytes authorization;
     struct bytes timeout;

@@ -187,7 +187,7 @@ static bool read_encodings(struct call *call)
 {
     const char *name = call->format == CALL_GRPC ? "grpc-encoding" : "content-encoding";
     const char *accept = call->format == CALL_GRPC ? "grpc-accept-encoding" : "accept-encoding";
-    struct bytes encoding = call_header(call, name);
+    struct bytes encoding = call->is_get ? BYTES_EMPTY : call_header(call, name);
 
     call->accepts_gzip = accepts_gzip(call_header(call, accept));
     if (bytes_equal_text(encoding, "gzip")) {
@@ -304,10 +304,41 @@ static bool check_size(struct call *call)
     return true;
 }
 
-static bool check_method(struct call *call)
+/* True: the address is that of a method, and is its request. */
+static bool find_get(struct call *call)
 {
-    const struct rpc_method *method = call->route->method;
+    struct server *server = call->lane->server;
+    const struct get_address *address = gets_find(&server->gets, call->path);
 
+    call->is_get = address != NULL;
+    if (address) {
+        call->route = router_find(&server->router, address->method);
+        call->format = CALL_JSON;
+    }
+    return call->is_get;
+}
+
+static bool check_get(struct call *call)
+{
+    const struct get_address *address = gets_find(&call->lane->server->gets, call->path);
+    struct err err;
+
+    if (!bytes_equal_text(call->verb, "GET")) {
+        reply_header(call, "allow", bytes_of("GET"));
+        call_refuse(call, 405, ERR_UNSUPPORTED, "this address is read by GET, not %.*s",
+                    BYTES_ARG(call->verb));
+        return false;
+    }
+    reply_header(call, "cache-control", bytes_of("no-store"));
+    if (gets_request(address, call->path, call->query, &call->body, &err)) {
+        call_refuse(call, 0, err.code, "%s", err.text);
+        return false;
+    }
+    return true;
+}
+
+static bool check_post(struct call *call)
+{
     if (!bytes_equal_text(call->verb, "POST")) {
         reply_header(call, "allow", bytes_of("POST"));
         call_refuse(call, 405, ERR_UNSUPPORTED, "a method is called by POST, not %.*s",
@@ -325,6 +356,15 @@ static bool check_method(struct call *call)
         call_refuse(call, 415, ERR_INVALID, "gRPC needs HTTP/2; HTTP/1.1 takes application/json");
         return false;
     }
+    return true;
+}
+
+static bool check_method(struct call *call)
+{
+    const struct rpc_method *method = call->route->method;
+
+    if (!(call->is_get ? check_get(call) : check_post(call)))
+        return false;
     if (!method) {
         call_refuse(call, 0, ERR_UNSUPPORTED, "%.*s has no handler here",
                     BYTES_ARG(call->route->path));
@@ -351,8 +391,10 @@ void call_begin(struct call *call)
     call->head_done = true;
     make_request_id(call);
     query = call->path.size ? memchr(call->path.data, '?', call->path.size) : NULL;
-    if (query)
+    if (query) {
+        call->query = bytes_skip(call->path, (size_t)(query - call->path.data) + 1);
         call->path.size = (size_t)(query - call->path.data);
+    }
     if (call->too_large) {
         find_format(call);
         call_refuse(call, 431, ERR_LIMIT, "the head has more than %d bytes or %d headers",
@@ -364,7 +406,7 @@ void call_begin(struct call *call)
         return;
     }
     call->route = router_find(&call->lane->server->router, call->path);
-    if (!call->route) {
+    if (!call->route && !find_get(call)) {
         find_file(call);
         return;
     }
@@ -398,7 +440,7 @@ void call_data(struct call *call, struct bytes bytes)
     struct connection *connection = call->connection;
 
     call->body_size += bytes.size;
-    if (call->refused)
+    if (call->refused || call->is_get)
         return;
     if (call->channel) {
         channel_push(call->channel, bytes);

@@ -141,6 +141,14 @@ void server_add_descriptors(struct server *server, struct bytes descriptor_set)
     server->descriptor_sets[server->descriptor_set_count++] = descriptor_set;
 }
 
+void server_add_get(struct server *server, const char *prefix, const char *method,
+                    const char *field)
+{
+    assert(!server->started);
+    assert(router_find(&server->router, bytes_of(method)));
+    gets_add(&server->gets, prefix, method, field);
+}
+
 void server_add_file(struct server *server, const char *path, const char *content_type,
                      struct bytes content)
 {

@@ -41,6 +41,10 @@ void server_free(struct server *server);
 void server_add_service(struct server *server, const struct rpc_service *service);
 /* FileDescriptorSets that reflection shows; the model's own set is always there. */
 void server_add_descriptors(struct server *server, struct bytes descriptor_set);
+/* GET prefix/VALUE?name=value calls the method, with VALUE as the named field of its request
+ * (gets.h). The method's service is added too; the texts are borrowed. */
+void server_add_get(struct server *server, const char *prefix, const char *method,
+                    const char *field);
 /* A file of the web page: GET path. Content is borrowed for the server's life. */
 void server_add_file(struct server *server, const char *path, const char *content_type,
                      struct bytes content);

@@ -16,6 +16,7 @@
 #include "base/buf.h"
 #include "base/metrics.h"
 #include "net/folder.h"
+#include "net/gets.h"
 #include "net/health.h"
 #include "net/reactor.h"
 #include "net/reflection.h"
@@ -80,6 +81,7 @@ struct server {
     struct tls_context *tls;
     struct router router;
     struct site site;
+    struct gets gets;
     const struct folder *folders[NET_FOLDER_COUNT_MAX]; /* borrowed */
     size_t folder_count;
     struct workers *workers;

@@ -8,7 +8,7 @@
 
 struct backlog {
     int64_t change_count; /* ever made */
-    int64_t wait_count;   /* between the oldest row and the newest of a shard: a few less are there */
+    int64_t wait_count;   /* from the oldest row to the newest of a shard: a few less are there */
     int64_t since_us;     /* when the oldest was made; 0: none waits */
 };
 

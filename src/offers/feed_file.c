@@ -148,8 +148,7 @@ static void tell(struct reading *reading, Torg__V1__ImportFeedFileResponse *resp
     const struct feed_unknown *unknown = feed_mapping_unknown(reading->mapping, &count);
 
     response->task = reading->task.message;
-    response->format =
-        arena_strdup(arena, feed_format_name(feed_reader_format(reading->reader)));
+    response->format = arena_strdup(arena, feed_format_name(feed_reader_format(reading->reader)));
     if (reading->broken.code)
         response->broken = arena_strdup(arena, reading->broken.text);
     response->noted_count = reading->noted_count;

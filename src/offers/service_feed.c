@@ -238,8 +238,8 @@ static int import_file(struct call *call, const ProtobufCMessage *request,
         call_violation(call, "content", "expected a file");
         return err_set(err, ERR_INVALID, "content: expected a file");
     }
-    rc = find_key(call, sent->seller, sent->feed, sent->task_id ? sent->task_id : 1, &file.key,
-                  err);
+    rc =
+        find_key(call, sent->seller, sent->feed, sent->task_id ? sent->task_id : 1, &file.key, err);
     if (!rc && !sent->task_id)
         rc = next_task(call, &file.key, err);
     return rc ? rc

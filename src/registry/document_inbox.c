@@ -295,7 +295,7 @@ static int take_poll(struct document_inbox *self, struct arena *arena, struct er
 
 static void measure_lag(struct document_inbox *self)
 {
-    struct topic_position ours[DOCUMENT_TOPIC_PARTITION_COUNT];
+    struct topic_position ours[TOPIC_PARTITION_COUNT_MAX]; /* others may have made the topic */
     size_t count = 0;
     int64_t lag = 0;
 

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/limits.h"
 #include "base/log.h"
@@ -55,7 +54,6 @@ struct indexer_worker {
     struct seat **seats; /* with the bell's lock, as all of a seat that is not busy */
     size_t seat_count, seat_capacity;
     bool is_stopping;
-    pthread_cond_t keeper_wake;
     struct room *rooms; /* of the keeper */
     size_t room_count, room_capacity;
     pthread_t keeper;
@@ -386,17 +384,11 @@ static int keep(struct indexer_worker *worker, struct arena *arena, struct err *
 /* False when it is time to stop. */
 static bool wait_period(struct indexer_worker *worker)
 {
-    struct timespec until;
     bool goes_on;
-    int rc = 0;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += INDEXER_KEEPING_MS * INT64_C(1000000);
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&worker->bell->lock);
-    while (!worker->is_stopping && !rc)
-        rc = pthread_cond_timedwait(&worker->keeper_wake, &worker->bell->lock, &until);
+    if (!worker->is_stopping)
+        queue_bell_wait_call(worker->bell, INDEXER_KEEPING_MS * MS_US);
     goes_on = !worker->is_stopping;
     pthread_mutex_unlock(&worker->bell->lock);
     return goes_on;
@@ -430,7 +422,6 @@ struct indexer_worker *indexer_worker_start(const struct indexer_base *base, str
                                             struct queue_bell *bell, unsigned thread_count)
 {
     struct indexer_worker *worker = mem_zero(sizeof(*worker));
-    pthread_condattr_t attributes;
     int rc;
 
     assert(thread_count >= 1 && thread_count <= INDEXER_THREAD_COUNT_MAX);
@@ -440,10 +431,6 @@ struct indexer_worker *indexer_worker_start(const struct indexer_base *base, str
     worker->bell = bell ? bell : &worker->own;
     worker->errors = metrics_counter("torg_indexer_errors_total", NULL,
                                      "Rounds that failed as a whole and are tried again.");
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&worker->keeper_wake, &attributes);
-    pthread_condattr_destroy(&attributes);
     rc = pthread_create(&worker->keeper, NULL, keeper_main, worker);
     assert(!rc);
     for (; worker->runner_count < thread_count; worker->runner_count++) {
@@ -459,9 +446,9 @@ void indexer_worker_stop(struct indexer_worker *worker)
         return;
     pthread_mutex_lock(&worker->bell->lock);
     worker->is_stopping = true;
-    pthread_cond_signal(&worker->keeper_wake);
     queue_bell_wake(worker->bell);
     pthread_mutex_unlock(&worker->bell->lock);
+    queue_bell_call(worker->bell);
     pthread_join(worker->keeper, NULL);
     for (unsigned i = 0; i < worker->runner_count; i++)
         pthread_join(worker->runners[i], NULL);
@@ -471,7 +458,6 @@ void indexer_worker_stop(struct indexer_worker *worker)
     }
     for (size_t i = 0; i < worker->room_count; i++)
         coord_leave(worker->rooms[i].shards);
-    pthread_cond_destroy(&worker->keeper_wake);
     queue_bell_release(&worker->own);
     free(worker->seats);
     free(worker->rooms);

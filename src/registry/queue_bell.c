@@ -18,11 +18,14 @@ void queue_bell_init(struct queue_bell *bell)
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&bell->rung, &attributes);
+    pthread_cond_init(&bell->called, &attributes);
+    bell->is_called = false;
     pthread_condattr_destroy(&attributes);
 }
 
 void queue_bell_release(struct queue_bell *bell)
 {
+    pthread_cond_destroy(&bell->called);
     pthread_cond_destroy(&bell->rung);
     pthread_mutex_destroy(&bell->lock);
 }
@@ -60,7 +63,7 @@ bool queue_bell_arm(struct queue_bell *bell, int64_t client_id, uint32_t shard, 
     return atomic_load(&bell->slots[slot].rings) == rings;
 }
 
-void queue_bell_wait(struct queue_bell *bell, int64_t timeout_us)
+static struct timespec time_in(int64_t timeout_us)
 {
     struct timespec until;
     int64_t until_us;
@@ -69,10 +72,37 @@ void queue_bell_wait(struct queue_bell *bell, int64_t timeout_us)
     until_us = until.tv_sec * SECOND_US + until.tv_nsec / 1000 + timeout_us;
     until.tv_sec = until_us / SECOND_US;
     until.tv_nsec = until_us % SECOND_US * 1000;
+    return until;
+}
+
+void queue_bell_wait(struct queue_bell *bell, int64_t timeout_us)
+{
+    const struct timespec until = time_in(timeout_us);
+
     pthread_cond_timedwait(&bell->rung, &bell->lock, &until);
 }
 
 void queue_bell_wake(struct queue_bell *bell)
 {
     pthread_cond_broadcast(&bell->rung);
+}
+
+void queue_bell_call(struct queue_bell *bell)
+{
+    if (!bell)
+        return;
+    pthread_mutex_lock(&bell->lock);
+    bell->is_called = true;
+    pthread_cond_broadcast(&bell->called);
+    pthread_mutex_unlock(&bell->lock);
+}
+
+void queue_bell_wait_call(struct queue_bell *bell, int64_t timeout_us)
+{
+    const struct timespec until = time_in(timeout_us);
+    int rc = 0;
+
+    while (!bell->is_called && !rc)
+        rc = pthread_cond_timedwait(&bell->called, &bell->lock, &until);
+    bell->is_called = false;
 }

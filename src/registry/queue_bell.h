@@ -8,6 +8,8 @@
  *
  * Who rings counts first and then looks whether the slot is armed; who waits arms it first and then
  * looks at the count. All four are sequentially consistent, so one of the two sees the other.
+ *
+ * Nobody owns the shards of a client that was just made: who looks for such is called by name.
  * Threads: any.
  */
 #ifndef TORG_REGISTRY_QUEUE_BELL_H
@@ -26,7 +28,9 @@ struct queue_bell {
         atomic_bool is_armed;
     } slots[QUEUE_BELL_SLOT_COUNT];
     pthread_mutex_t lock; /* of the workers' list of what they own, too */
-    pthread_cond_t rung;  /* monotonic */
+    pthread_cond_t rung;  /* monotonic, as the other */
+    pthread_cond_t called;
+    bool is_called; /* under the lock */
 };
 
 void queue_bell_init(struct queue_bell *bell);
@@ -34,6 +38,11 @@ void queue_bell_release(struct queue_bell *bell);
 
 /* After the commit that put elements in; NULL is fine. */
 void queue_bell_ring(struct queue_bell *bell, int64_t client_id, uint32_t shard);
+
+/* After a client was made; NULL is fine. */
+void queue_bell_call(struct queue_bell *bell);
+/* With the lock held: until somebody calls or wakes, or the time is over. */
+void queue_bell_wait_call(struct queue_bell *bell, int64_t timeout_us);
 
 /* How often the shard's slot was rung so far. */
 uint64_t queue_bell_rings(const struct queue_bell *bell, int64_t client_id, uint32_t shard);

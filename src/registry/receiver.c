@@ -142,6 +142,8 @@ int receiver_obtain(const struct receiver *receiver, const char *client,
     bool made;
     int rc = clients_obtain(receiver->clients, client, receiver->shard_count, view, &made, err);
 
+    if (!rc && made)
+        queue_bell_call(receiver->bell);
     if (!rc && made && receiver->coord &&
         clients_announce(receiver->clients, receiver->coord, &told))
         log_warn("a new client could not be announced yet", LOG_TEXT("client", client),

@@ -14,7 +14,7 @@
 #include "net/message.h"
 #include "registry/epoch_desk.h"
 #include "registry/queue.h"
-#include "roles/operation.h"
+#include "roles/registry_operation.h"
 #include "torg/v1/searcher.pb-c.h"
 
 enum { SCHEMA_FILE_SIZE_MAX = 4 << 20 };
@@ -22,38 +22,21 @@ enum { SCHEMA_FILE_SIZE_MAX = 4 << 20 };
 /* The registry of the server that runs, or of the store when none runs. */
 struct standing {
     const struct invocation *invocation;
-    struct operation operation;
+    struct registry_operation registry;
     struct epoch_desk desk; /* of the local way */
-    const char *client;
 };
 
 static int standing_open(const struct invocation *invocation, struct standing *standing,
                          struct err *err)
 {
-    const char *client = invocation_option(invocation, "client");
-    int rc;
+    int rc = registry_operation_open(invocation, &standing->registry, err);
 
-    *standing = (struct standing){.invocation = invocation, .client = client ? client : ""};
-    rc = operation_open(invocation, false, &standing->operation, err);
-    if (rc || standing->operation.remote)
-        return rc;
-    standing->desk =
-        (struct epoch_desk){.store = standing->operation.store, .clock = clock_system()};
-    standing->desk.clients = clients_new(standing->desk.store, standing->desk.clock);
-    standing->desk.dictionaries = dictionaries_new(standing->desk.store);
-    return 0;
-}
-
-static void standing_close(struct standing *standing)
-{
-    clients_free(standing->desk.clients);
-    dictionaries_free(standing->desk.dictionaries);
-    operation_close(&standing->operation);
-}
-
-static const char *client_of(const struct standing *standing)
-{
-    return *standing->client ? standing->client : "default";
+    standing->invocation = invocation;
+    standing->desk = (struct epoch_desk){.store = standing->registry.operation.store,
+                                         .clients = standing->registry.clients,
+                                         .dictionaries = standing->registry.dictionaries,
+                                         .clock = clock_system()};
+    return rc;
 }
 
 /* --- the schema that is asked for --- */
@@ -149,13 +132,13 @@ static int plan_part(struct standing *standing, Torg__V1__PlanEpochRequest *requ
     struct violations reasons = violations_in(arena);
     int rc;
 
-    if (standing->operation.remote)
+    if (standing->registry.operation.remote)
         rc =
-            remote_call(standing->operation.remote, "torg.v1.EpochService/PlanEpoch",
+            remote_call(standing->registry.operation.remote, "torg.v1.EpochService/PlanEpoch",
                         &request->base, &torg__v1__plan_epoch_response__descriptor, &response, err);
     else
-        rc = epoch_desk_plan(&standing->desk, client_of(standing), request, &reasons,
-                             (Torg__V1__PlanEpochResponse *)response, err);
+        rc = epoch_desk_plan(&standing->desk, registry_operation_client(&standing->registry),
+                             request, &reasons, (Torg__V1__PlanEpochResponse *)response, err);
     *part = (const Torg__V1__PlanEpochResponse *)response;
     return rc;
 }
@@ -237,7 +220,7 @@ enum exit_code cmd_epoch_plan(const struct invocation *invocation)
 
     if (read_wanted(invocation, &wanted, &err) || standing_open(invocation, &standing, &err))
         return fail(&err);
-    request.client = (char *)standing.client;
+    request.client = (char *)standing.registry.client;
     request.fields = wanted.fields;
     request.n_fields = wanted.count;
     rc = plan_all(&standing, &request, &all, &err);
@@ -245,7 +228,7 @@ enum exit_code cmd_epoch_plan(const struct invocation *invocation)
         print_json(&all.base);
     else if (!rc)
         print_plan(&all);
-    standing_close(&standing);
+    registry_operation_close(&standing.registry);
     return rc ? fail(&err) : EXIT_OK;
 }
 
@@ -258,9 +241,9 @@ static const Torg__V1__Freshness *ask_searchers(struct standing *standing)
     ProtobufCMessage *response = NULL;
     struct err err;
 
-    request.client = (char *)standing->client;
-    if (!standing->operation.remote ||
-        remote_call(standing->operation.remote, "torg.v1.SearcherService/GetFreshness",
+    request.client = (char *)standing->registry.client;
+    if (!standing->registry.operation.remote ||
+        remote_call(standing->registry.operation.remote, "torg.v1.SearcherService/GetFreshness",
                     &request.base, &torg__v1__freshness__descriptor, &response, &err))
         return NULL;
     return (const Torg__V1__Freshness *)response;
@@ -358,13 +341,13 @@ static int get_status(struct standing *standing, const Torg__V1__EpochStatus **s
     ProtobufCMessage *response = message_new(&torg__v1__epoch_status__descriptor, arena);
     int rc;
 
-    request.client = (char *)standing->client;
-    if (standing->operation.remote)
-        rc = remote_call(standing->operation.remote, "torg.v1.EpochService/GetEpochs",
+    request.client = (char *)standing->registry.client;
+    if (standing->registry.operation.remote)
+        rc = remote_call(standing->registry.operation.remote, "torg.v1.EpochService/GetEpochs",
                          &request.base, &torg__v1__epoch_status__descriptor, &response, err);
     else
-        rc = epoch_desk_status(&standing->desk, client_of(standing), arena,
-                               (Torg__V1__EpochStatus *)response, err);
+        rc = epoch_desk_status(&standing->desk, registry_operation_client(&standing->registry),
+                               arena, (Torg__V1__EpochStatus *)response, err);
     *status = (const Torg__V1__EpochStatus *)response;
     return rc;
 }
@@ -390,7 +373,7 @@ enum exit_code cmd_epoch_status(const struct invocation *invocation)
     rc = get_status(&standing, &status, &err);
     if (!rc)
         show_status(&standing, &status->base);
-    standing_close(&standing);
+    registry_operation_close(&standing.registry);
     return rc ? fail(&err) : EXIT_OK;
 }
 
@@ -409,19 +392,19 @@ enum exit_code cmd_epoch_start(const struct invocation *invocation)
 
     if (read_wanted(invocation, &wanted, &err) || standing_open(invocation, &standing, &err))
         return fail(&err);
-    request.client = (char *)standing.client;
+    request.client = (char *)standing.registry.client;
     request.fields = wanted.fields;
     request.n_fields = wanted.count;
-    if (standing.operation.remote)
-        rc = remote_call(standing.operation.remote, "torg.v1.EpochService/StartEpoch",
+    if (standing.registry.operation.remote)
+        rc = remote_call(standing.registry.operation.remote, "torg.v1.EpochService/StartEpoch",
                          &request.base, &torg__v1__epoch_status__descriptor, &response, &err);
     else
-        rc = epoch_desk_start(&standing.desk, client_of(&standing),
-                              standing.operation.asker.principal, &request, &reasons,
+        rc = epoch_desk_start(&standing.desk, registry_operation_client(&standing.registry),
+                              standing.registry.operation.asker.principal, &request, &reasons,
                               (Torg__V1__EpochStatus *)response, &err);
     if (!rc)
         show_status(&standing, response);
-    standing_close(&standing);
+    registry_operation_close(&standing.registry);
     return rc ? fail(&err) : EXIT_OK;
 }
 
@@ -461,19 +444,19 @@ enum exit_code cmd_epoch_switch(const struct invocation *invocation)
     request.force = invocation_option(invocation, "force") != NULL;
     if (standing_open(invocation, &standing, &err))
         return fail(&err);
-    request.client = (char *)standing.client;
+    request.client = (char *)standing.registry.client;
     if (!request.force)
         rc = check_searchers(&standing, &err);
-    if (!rc && standing.operation.remote)
-        rc = remote_call(standing.operation.remote, "torg.v1.EpochService/SwitchEpoch",
+    if (!rc && standing.registry.operation.remote)
+        rc = remote_call(standing.registry.operation.remote, "torg.v1.EpochService/SwitchEpoch",
                          &request.base, &torg__v1__epoch_status__descriptor, &response, &err);
     else if (!rc)
-        rc = epoch_desk_switch(&standing.desk, client_of(&standing),
-                               standing.operation.asker.principal, &request, invocation->arena,
-                               (Torg__V1__EpochStatus *)response, &err);
+        rc = epoch_desk_switch(&standing.desk, registry_operation_client(&standing.registry),
+                               standing.registry.operation.asker.principal, &request,
+                               invocation->arena, (Torg__V1__EpochStatus *)response, &err);
     if (!rc)
         show_status(&standing, response);
-    standing_close(&standing);
+    registry_operation_close(&standing.registry);
     return rc ? fail(&err) : EXIT_OK;
 }
 
@@ -490,16 +473,16 @@ enum exit_code cmd_epoch_rollback(const struct invocation *invocation)
         return EXIT_USAGE;
     if (standing_open(invocation, &standing, &err))
         return fail(&err);
-    request.client = (char *)standing.client;
-    if (standing.operation.remote)
-        rc = remote_call(standing.operation.remote, "torg.v1.EpochService/RollbackEpoch",
+    request.client = (char *)standing.registry.client;
+    if (standing.registry.operation.remote)
+        rc = remote_call(standing.registry.operation.remote, "torg.v1.EpochService/RollbackEpoch",
                          &request.base, &torg__v1__epoch_status__descriptor, &response, &err);
     else
-        rc = epoch_desk_rollback(&standing.desk, client_of(&standing),
-                                 standing.operation.asker.principal, &request, invocation->arena,
-                                 (Torg__V1__EpochStatus *)response, &err);
+        rc = epoch_desk_rollback(&standing.desk, registry_operation_client(&standing.registry),
+                                 standing.registry.operation.asker.principal, &request,
+                                 invocation->arena, (Torg__V1__EpochStatus *)response, &err);
     if (!rc)
         show_status(&standing, response);
-    standing_close(&standing);
+    registry_operation_close(&standing.registry);
     return rc ? fail(&err) : EXIT_OK;
 }

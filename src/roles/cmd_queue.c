@@ -9,49 +9,31 @@
 #include "net/json.h"
 #include "registry/queue.h"
 #include "registry/queue_desk.h"
-#include "roles/operation.h"
+#include "roles/registry_operation.h"
 
 /* The queue of the server that runs, or of the store when none runs. */
 struct standing {
-    struct operation operation;
+    struct registry_operation registry;
     struct queue_desk desk; /* of the local way */
-    const char *client;
 };
 
 static int standing_open(const struct invocation *invocation, struct standing *standing,
                          struct err *err)
 {
-    const char *client = invocation_option(invocation, "client");
-    int rc;
+    int rc = registry_operation_open(invocation, &standing->registry, err);
 
-    *standing = (struct standing){.client = client ? client : ""};
-    rc = operation_open(invocation, false, &standing->operation, err);
-    if (rc || standing->operation.remote)
-        return rc;
-    standing->desk =
-        (struct queue_desk){.store = standing->operation.store, .clock = clock_system()};
-    standing->desk.clients = clients_new(standing->desk.store, standing->desk.clock);
-    standing->desk.dictionaries = dictionaries_new(standing->desk.store);
-    return 0;
-}
-
-static void standing_close(struct standing *standing)
-{
-    clients_free(standing->desk.clients);
-    dictionaries_free(standing->desk.dictionaries);
-    operation_close(&standing->operation);
-}
-
-static const char *client_of(const struct standing *standing)
-{
-    return *standing->client ? standing->client : "default";
+    standing->desk = (struct queue_desk){.store = standing->registry.operation.store,
+                                         .clients = standing->registry.clients,
+                                         .dictionaries = standing->registry.dictionaries,
+                                         .clock = clock_system()};
+    return rc;
 }
 
 static int call(struct standing *standing, const char *method, const ProtobufCMessage *request,
                 const ProtobufCMessageDescriptor *type, ProtobufCMessage **response,
                 struct err *err)
 {
-    return remote_call(standing->operation.remote, method, request, type, response, err);
+    return remote_call(standing->registry.operation.remote, method, request, type, response, err);
 }
 
 /* --- list --- */
@@ -89,12 +71,13 @@ static int list_lanes(struct standing *standing, const struct invocation *invoca
     ProtobufCMessage *response = &local.base;
     int rc;
 
-    request.client = (char *)standing->client;
-    if (standing->operation.remote)
+    request.client = (char *)standing->registry.client;
+    if (standing->registry.operation.remote)
         rc = call(standing, "torg.v1.QueueService/ListLanes", &request.base,
                   &torg__v1__list_lanes_response__descriptor, &response, err);
     else
-        rc = queue_desk_lanes(&standing->desk, *standing->client ? standing->client : NULL,
+        rc = queue_desk_lanes(&standing->desk,
+                              *standing->registry.client ? standing->registry.client : NULL,
                               invocation->arena, &local, err);
     if (!rc && invocation->json)
         print_json(response);
@@ -114,12 +97,12 @@ static int list_failed(struct standing *standing, const struct invocation *invoc
         ProtobufCMessage *response = &local.base;
         const Torg__V1__ListFailedResponse *found;
 
-        if (standing->operation.remote)
+        if (standing->registry.operation.remote)
             rc = call(standing, "torg.v1.QueueService/ListFailed", &request->base,
                       &torg__v1__list_failed_response__descriptor, &response, err);
         else
-            rc = queue_desk_list(&standing->desk, client_of(standing), request, invocation->arena,
-                                 &local, err);
+            rc = queue_desk_list(&standing->desk, registry_operation_client(&standing->registry),
+                                 request, invocation->arena, &local, err);
         if (rc)
             return rc;
         found = (const Torg__V1__ListFailedResponse *)response;
@@ -154,12 +137,12 @@ enum exit_code cmd_queue_list(const struct invocation *invocation)
     request.page_size = (int32_t)count;
     if (standing_open(invocation, &standing, &err))
         return fail(&err);
-    request.client = (char *)standing.client;
+    request.client = (char *)standing.registry.client;
     if (failed || request.parked_only || prefix || reason || limit)
         rc = list_failed(&standing, invocation, &request, &err);
     else
         rc = list_lanes(&standing, invocation, &err);
-    standing_close(&standing);
+    registry_operation_close(&standing.registry);
     return rc ? fail(&err) : EXIT_OK;
 }
 
@@ -199,19 +182,19 @@ enum exit_code cmd_queue_show(const struct invocation *invocation)
 
     if (standing_open(invocation, &standing, &err))
         return fail(&err);
-    request.client = (char *)standing.client;
+    request.client = (char *)standing.registry.client;
     request.pk = (char *)invocation->arguments[0];
-    if (standing.operation.remote)
+    if (standing.registry.operation.remote)
         rc = call(&standing, "torg.v1.QueueService/GetFailed", &request.base,
                   &torg__v1__failed_document__descriptor, &response, &err);
     else
-        rc = queue_desk_get(&standing.desk, client_of(&standing), request.pk, invocation->arena,
-                            &local, &err);
+        rc = queue_desk_get(&standing.desk, registry_operation_client(&standing.registry),
+                            request.pk, invocation->arena, &local, &err);
     if (!rc && invocation->json)
         print_json(response);
     else if (!rc)
         print_one((const Torg__V1__FailedDocument *)response, invocation->arena);
-    standing_close(&standing);
+    registry_operation_close(&standing.registry);
     return rc ? fail(&err) : EXIT_OK;
 }
 
@@ -234,19 +217,20 @@ enum exit_code cmd_queue_replay(const struct invocation *invocation)
     request.pk = (char *)(request.all ? "" : invocation->arguments[0]);
     if (standing_open(invocation, &standing, &err))
         return fail(&err);
-    request.client = (char *)standing.client;
-    if (standing.operation.remote)
+    request.client = (char *)standing.registry.client;
+    if (standing.registry.operation.remote)
         rc = call(&standing, "torg.v1.QueueService/ReplayFailed", &request.base,
                   &torg__v1__replay_failed_response__descriptor, &response, &err);
     else
-        rc = queue_desk_replay(&standing.desk, client_of(&standing),
-                               standing.operation.asker.principal, &request, &local.count, &err);
+        rc = queue_desk_replay(&standing.desk, registry_operation_client(&standing.registry),
+                               standing.registry.operation.asker.principal, &request, &local.count,
+                               &err);
     if (!rc && invocation->json)
         print_json(response);
     else if (!rc)
         printf("%" PRId64 " to be tried again\n",
                ((const Torg__V1__ReplayFailedResponse *)response)->count);
-    standing_close(&standing);
+    registry_operation_close(&standing.registry);
     return rc ? fail(&err) : EXIT_OK;
 }
 
@@ -261,20 +245,20 @@ enum exit_code cmd_queue_drop(const struct invocation *invocation)
 
     if (standing_open(invocation, &standing, &err))
         return fail(&err);
-    request.client = (char *)standing.client;
+    request.client = (char *)standing.registry.client;
     request.pk = (char *)invocation->arguments[0];
-    if (standing.operation.remote)
+    if (standing.registry.operation.remote)
         rc = call(&standing, "torg.v1.QueueService/DropFailed", &request.base,
                   &torg__v1__failed_document__descriptor, &response, &err);
     else
-        rc = queue_desk_drop(&standing.desk, client_of(&standing),
-                             standing.operation.asker.principal, request.pk, invocation->arena,
-                             &local, &err);
+        rc = queue_desk_drop(&standing.desk, registry_operation_client(&standing.registry),
+                             standing.registry.operation.asker.principal, request.pk,
+                             invocation->arena, &local, &err);
     if (!rc && invocation->json)
         print_json(response);
     else if (!rc)
         printf("%s of client %s is dropped; it is indexed again when it is sent again\n",
-               request.pk, client_of(&standing));
-    standing_close(&standing);
+               request.pk, registry_operation_client(&standing.registry));
+    registry_operation_close(&standing.registry);
     return rc ? fail(&err) : EXIT_OK;
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cmd_trace.c - torg trace. */
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
+#include "model/offer_fields.h"
+#include "offers/offer_id.h"
 #include "roles/operation.h"
 #include "roles/remote.h"
 #include "torg/v1/inspect.pb-c.h"
@@ -44,22 +48,49 @@ static void print_trace(const Torg__V1__Trace *trace, struct arena *arena)
     }
 }
 
+/* As offers' ids are written: 4721-0985-1360-2278. Keys of documents seldom look so. */
+static bool looks_like_offer(const char *text)
+{
+    size_t i = 0;
+
+    for (; text[i]; i++) {
+        bool is_dash = i % 5 == 4;
+
+        if (is_dash ? text[i] != '-' : text[i] < '0' || text[i] > '9')
+            return false;
+    }
+    return i == OFFER_ID_TEXT_SIZE - 1;
+}
+
+static int ask(struct remote *remote, const char *client, const char *name,
+               ProtobufCMessage **response, struct err *err)
+{
+    Torg__V1__TraceDocumentRequest document = TORG__V1__TRACE_DOCUMENT_REQUEST__INIT;
+    Torg__V1__TraceOfferRequest offer = TORG__V1__TRACE_OFFER_REQUEST__INIT;
+
+    if (client ? strcmp(client, OFFER_CLIENT) == 0 : looks_like_offer(name)) {
+        offer.id = (char *)name;
+        return remote_call(remote, "torg.v1.InspectService/TraceOffer", &offer.base,
+                           &torg__v1__trace__descriptor, response, err);
+    }
+    document.client = (char *)(client ? client : "");
+    document.pk = (char *)name;
+    return remote_call(remote, "torg.v1.InspectService/TraceDocument", &document.base,
+                       &torg__v1__trace__descriptor, response, err);
+}
+
 enum exit_code cmd_trace(const struct invocation *invocation)
 {
-    Torg__V1__TraceDocumentRequest request = TORG__V1__TRACE_DOCUMENT_REQUEST__INIT;
-    const char *client = invocation_option(invocation, "client");
     const Torg__V1__Trace *trace;
     ProtobufCMessage *response;
     struct remote *remote;
     struct err err;
     int rc;
 
-    request.client = (char *)(client ? client : "");
-    request.pk = (char *)invocation->arguments[0];
     if (remote_require(invocation, &remote, &err))
         return fail(&err);
-    rc = remote_call(remote, "torg.v1.InspectService/TraceDocument", &request.base,
-                     &torg__v1__trace__descriptor, &response, &err);
+    rc = ask(remote, invocation_option(invocation, "client"), invocation->arguments[0], &response,
+             &err);
     remote_close(remote);
     if (rc == ERR_UNSUPPORTED)
         err_wrap(&err,

@@ -21,7 +21,8 @@ const char *const exit_code_help[EXIT_CODE_COUNT] = {
 };
 
 static const struct command_option trace_options[] = {
-    {"client", "NAME", "Whose document it is (default: default)."}, {NULL, NULL, NULL}};
+    {"client", "NAME", "Whose document it is (default: default, offers for an offer's id)."},
+    {NULL, NULL, NULL}};
 
 static const struct command_option verify_options[] = {
     {"client", "NAME", "Only this client's documents (default: all, and offers' counters)."},
@@ -512,15 +513,18 @@ const struct command command_table[] = {
      .flags = ASKING,
      .run = cmd_offers_counters},
     {.name = "trace",
-     .summary = "tell where a document is on its way to those who search",
-     .arguments = "PK",
+     .summary = "tell where an offer or a document is on its way to those who search",
+     .arguments = "OFFER|PK",
      .details =
-         "Goes through the stages: received (the registry has it), queued, numbered, sent to the "
-         "index topic, indexed by the searchers, searchable. Of a stage that is not done it tells "
-         "what it waits for. Works through the server that runs on the data directory. Exits with "
-         "4 when no document of this key was ever accepted.",
-     .example = "torg trace bike-1\n"
-                "torg trace 17 --client offers --json",
+         "Goes through the stages: of an offer saved, exported to its topic, composed into a "
+         "document; then, as of every document, received (the registry has it), queued, numbered, "
+         "sent to the index topic, indexed by the searchers, searchable. Of a stage that is not "
+         "done it tells what it waits for. Four groups of digits with dashes are an offer's id, "
+         "everything else the key of a document. Works through the server that runs on the data "
+         "directory. Exits with 4 when there is no such offer, or no document of this key was ever "
+         "accepted.",
+     .example = "torg trace 4721-0985-1360-2278\n"
+                "torg trace bike-1 --client shop --json",
      .options = trace_options,
      .flags = ASKING,
      .argument_min = 1,

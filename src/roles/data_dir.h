@@ -6,6 +6,7 @@
  *     VERSION       "torg-data 1": the form of what is here
  *     store.sqlite  tables          topics/  the topics' logs
  *     coord/        owners, tickets blobs/   files
+ *     index/        shards          spell/   what spelling has learnt
  *     DEMO          torg demo has made it (demo_state.h)
  *     server.url, operator.key      while a server runs: how local commands reach it
  */

@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "catalog/holder.h"
 #include "config/config.h"
+#include "inspect/door.h"
 #include "net/server.h"
 #include "registry/clients.h"
 #include "registry/queue_bell.h"
@@ -29,6 +30,7 @@
 #include "roles/data_dir.h"
 
 struct front;    /* searcher/front.h */
+struct inspect;  /* inspect/inspect.h */
 struct pipeline; /* inspect/pipeline.h */
 struct process;
 
@@ -73,6 +75,8 @@ struct process {
     struct dictionaries *dictionaries; /* likewise */
     struct queue_bell registry_bell;   /* receivers ring it, the indexer wakes up */
     const struct front *front;         /* of the searcher; NULL until that role has started */
+    struct inspect *inspect;           /* likewise */
+    struct index_door door;            /* to searchers; empty until that role has started */
     struct pipeline *pipeline;         /* of the role system; NULL without it */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */

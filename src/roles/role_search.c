@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_search.c - the role search: what buyers' pages call. */
+#include "base/file.h"
+#include "inspect/change.h"
+#include "net/message.h"
+#include "offers/offers.h"
 #include "roles/peer_settings.h"
 #include "roles/process.h"
+#include "search/learner.h"
 #include "search/service.h"
 #include "searcher/front.h"
 #include "searcher/fronts.h"
+#include "spell/embedded.h"
 
 /* One a process; the server borrows them for its life. */
 static struct search search;
+static struct offers offers;
 static struct rpc_service service;
+static struct learner *learner; /* NULL: texts are not corrected */
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
+static struct inspect inspect;  /* of a process without the role searcher */
 
 static struct catalog *catalog_in_use(void *arg)
 {
@@ -28,6 +37,88 @@ static int ask_others(void *arg, const Torg__V1__SearchRequest *request, int64_t
     return fronts_search(arg, request, deadline_us, arena, response, err);
 }
 
+/* Offers are in the same store, whether or not their role runs in this process. */
+static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
+                 struct err *err)
+{
+    const struct reader visitor = {.seller = ""};
+    offerid id;
+    int rc = offer_id_parse(bytes_of(offer_id), &id, err);
+
+    return rc ? rc : offers_get(arg, &visitor, id, arena, offer, err);
+}
+
+static struct speller *speller_in_use(void *arg)
+{
+    (void)arg;
+    return learner ? learner_speller(learner) : NULL;
+}
+
+static int start_learner(struct process *process, struct err *err)
+{
+    const char *dir = data_dir_path(process->dir.path, "spell", process->arena);
+    const struct learner_options options = {
+        .topics = process->backends.topics,
+        .clock = process->clock,
+        .catalog = catalog_in_use,
+        .catalog_arg = process->catalog,
+        .base = spell_base(),
+        .path = data_dir_path(dir, "learnt", process->arena),
+    };
+    int rc = dir_create(dir, err);
+
+    if (!rc)
+        learner = learner_start(&options);
+    return rc;
+}
+
+static int settle(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
+                  char **found, struct err *err)
+{
+    return change_settle(arg, token, deadline_us, arena, found, err);
+}
+
+/* An offer's write is looked for up to the registry; the searcher that is asked waits for the rest.
+ */
+static int no_freshness(void *arg, const char *client, struct arena *arena,
+                        Torg__V1__Freshness **freshness, struct err *err)
+{
+    (void)arg;
+    (void)client;
+    (void)err;
+    *freshness = (Torg__V1__Freshness *)message_new(&torg__v1__freshness__descriptor, arena);
+    return 0;
+}
+
+static int no_list(void *arg, const char *replica, const Torg__V1__ListIndexedRequest *request,
+                   struct arena *arena, Torg__V1__ListIndexedResponse **response, struct err *err)
+{
+    (void)arg;
+    (void)replica;
+    (void)request;
+    (void)arena;
+    (void)response;
+    return err_set(err, ERR_NOT_FOUND, "this process has no searcher");
+}
+
+static int open_inspect(struct process *process, struct err *err)
+{
+    int rc = process->inspect ? 0 : process_open_registry(process, err);
+
+    if (rc || process->inspect)
+        return rc;
+    inspect = (struct inspect){.store = process->backends.store,
+                               .clients = process->clients,
+                               .dictionaries = process->dictionaries,
+                               .clock = process->clock,
+                               .door = {.freshness = no_freshness, .list = no_list},
+                               .topics = process->backends.topics,
+                               .tombstone_life_us =
+                                   config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
+    process->inspect = &inspect;
+    return 0;
+}
+
 int role_search_start(struct process *process, struct err *err)
 {
     int rc = process_open_catalog(process, err);
@@ -35,25 +126,38 @@ int role_search_start(struct process *process, struct err *err)
     rc = rc ? rc
             : peer_settings_open(process, SETTING_SEARCH_SEARCHERS, SETTING_SEARCH_SEARCHERS_KEY,
                                  &searchers, err);
+    if (!rc && !searchers && !process->front)
+        rc = err_set(err, ERR_PRECONDITION,
+                     "the role search has no searcher to ask: name those of other processes in "
+                     "search.searchers, or the role searcher before it");
+    rc = rc ? rc : open_inspect(process, err);
     if (rc)
         return rc;
-    if (!searchers && !process->front)
-        return err_set(err, ERR_PRECONDITION,
-                       "the role search has no searcher to ask: name those of other processes in "
-                       "search.searchers, or the role searcher before it");
+    offers = (struct offers){.store = process->backends.store,
+                             .clock = process->clock,
+                             .catalog = catalog_in_use,
+                             .catalog_arg = process->catalog};
     search = (struct search){.clock = process->clock,
                              .catalog = catalog_in_use,
                              .catalog_arg = process->catalog,
                              .ask = searchers ? ask_others : ask_here,
-                             .ask_arg = searchers ? (void *)searchers : (void *)process->front};
+                             .ask_arg = searchers ? (void *)searchers : (void *)process->front,
+                             .speller = speller_in_use,
+                             .fetch = fetch,
+                             .fetch_arg = &offers,
+                             .settle = settle,
+                             .settle_arg = process->inspect};
     service = search_service(&search);
     server_add_service(process->server, &service);
-    return 0;
+    return config_number(process->config, SETTING_SEARCH_SPELLING) ? start_learner(process, err)
+                                                                   : 0;
 }
 
 void role_search_stop(struct process *process)
 {
     (void)process;
-    peers_close(searchers); /* its calls ended with the server's */
+    learner_stop(learner); /* its calls ended with the server's */
+    peers_close(searchers);
+    learner = NULL;
     searchers = NULL;
 }

@@ -2,7 +2,6 @@
 /* role_searcher.c - the role searcher: indexes that follow their topics, and searches over them. */
 #include "base/limits.h"
 #include "base/text.h"
-#include "inspect/pipeline.h"
 #include "inspect/rebuild.h"
 #include "inspect/searcher_door.h"
 #include "inspect/service.h"
@@ -16,6 +15,7 @@ static struct searcher searcher;
 static struct rpc_service service;
 static struct inspect inspect;
 static struct rpc_service inspection;
+static struct rpc_service freshness;
 static struct follower *follower;
 static struct peers *peers;
 static struct workers *workers;
@@ -119,11 +119,17 @@ int role_searcher_start(struct process *process, struct err *err)
                                .dictionaries = process->dictionaries,
                                .clock = process->clock,
                                .door = searcher_door(&searcher),
-                               .rebuilds = rebuilds_new()};
-    if (process->pipeline) /* a process may have the searcher alone */
-        pipeline_set_door(process->pipeline, &inspect.door);
+                               .rebuilds = rebuilds_new(),
+                               .topics = process->backends.topics,
+                               .tombstone_life_us =
+                                   config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
+    process->inspect = &inspect;
+    process->door = inspect.door;
     inspection = inspect_service(&inspect);
     server_add_service(process->server, &inspection);
+    freshness = freshness_service(&inspect);
+    server_add_service(process->server, &freshness);
+    server_add_get(process->server, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
     return 0;
 }
 

@@ -15,6 +15,7 @@
 
 /* One set a process; the server borrows them for its life. */
 static struct rpc_service services[5];
+static struct pipeline *pipeline;
 
 static int get_system(struct call *call, const ProtobufCMessage *request,
                       ProtobufCMessage *response, struct err *err)
@@ -83,9 +84,10 @@ static void open_pipeline(struct process *process)
         .clock = process->clock,
         .has_role = has_role,
         .has_role_arg = process,
-        .number_hold_us = config_number(process->config, SETTING_REGISTRY_NUMBER_HOLD)};
+        .number_hold_us = config_number(process->config, SETTING_REGISTRY_NUMBER_HOLD),
+        .door = &process->door};
 
-    process->pipeline = pipeline_new(&options);
+    pipeline = pipeline_new(&options);
 }
 
 int role_system_start(struct process *process, struct err *err)
@@ -95,7 +97,7 @@ int role_system_start(struct process *process, struct err *err)
     services[1] = key_service(process);
     services[2] = audit_service(process);
     services[3] = topic_service(process);
-    services[4] = pipeline_service(process->pipeline);
+    services[4] = pipeline_service(pipeline);
     for (size_t i = 0; i < ARRAY_COUNT(services); i++)
         server_add_service(process->server, &services[i]);
     for (size_t i = 0; i < web_file_count; i++)
@@ -106,6 +108,7 @@ int role_system_start(struct process *process, struct err *err)
 
 void role_system_stop(struct process *process)
 {
-    pipeline_free(process->pipeline); /* calls ended with the server's */
-    process->pipeline = NULL;
+    (void)process; /* it has no threads: its calls ended with the server's */
+    pipeline_free(pipeline);
+    pipeline = NULL;
 }

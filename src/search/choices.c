@@ -11,6 +11,8 @@
 #include "base/text.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
+#include "search/bookmark.h"
+#include "search/found.h"
 
 #define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
 
@@ -75,11 +77,20 @@ int wanted_read(struct wanted *wanted, const struct catalog *catalog,
                 const Torg__V1__SearchOffersRequest *request, enum language language,
                 struct arena *arena, struct err *err)
 {
+    struct bookmark bookmark = {.text = request->text};
     struct search_filter *chosen;
     int rc = check_page(request, err);
 
-    *wanted = (struct wanted){
-        .request = request, .catalog = catalog, .language = language, .arena = arena};
+    if (!rc)
+        rc = bookmark_decode(bytes_make(request->cursor.data, request->cursor.len), request->text,
+                             arena, &bookmark, err);
+
+    *wanted = (struct wanted){.request = request,
+                              .text = bookmark.text,
+                              .place = bookmark.place,
+                              .catalog = catalog,
+                              .language = language,
+                              .arena = arena};
     if (rc)
         return rc;
     if (*request->category) {
@@ -118,7 +129,7 @@ static Torg__V1__Filter *values_filter(const char *field, char **values, size_t 
     return filter;
 }
 
-static Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena)
+Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena)
 {
     const struct category **path = category_path(category, arena);
     Torg__V1__Filter *filter = NEW(Filter, filter);
@@ -220,7 +231,7 @@ static void put_order(const struct wanted *wanted, Torg__V1__QueryStage *stage)
         sort->from = wanted->request->near;
         break;
     case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__BEST:
-        if (*wanted->request->text) {
+        if (*wanted->text) {
             sort->relevance = true;
             break;
         }
@@ -236,17 +247,11 @@ static void put_order(const struct wanted *wanted, Torg__V1__QueryStage *stage)
 
 static void put_shown(const struct wanted *wanted, Torg__V1__QueryStage *stage)
 {
-    static char *const shown[] = {
-        OFFER_FIELD_TITLE, OFFER_FIELD_PRICE,   OFFER_FIELD_CURRENCY,
-        OFFER_FIELD_PLACE, OFFER_FIELD_SELLER,  OFFER_FIELD_CATEGORY,
-        OFFER_FIELD_PHOTO, OFFER_FIELD_CREATED, OFFER_FIELD_POINT,
-    };
     static char *const marked[] = {OFFER_FIELD_TITLE, OFFER_FIELD_DESCRIPTION};
     struct arena *arena = wanted->arena;
 
-    stage->show = (char **)shown;
-    stage->n_show = ARRAY_COUNT(shown);
-    if (!*wanted->request->text)
+    stage_show_offers(stage);
+    if (!*wanted->text)
         return;
     stage->highlight = NEW(Highlight, highlight);
     stage->highlight->fields = (char **)marked;
@@ -262,13 +267,14 @@ int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **out, struct
     Torg__V1__QueryStage *stage = NEW(QueryStage, query_stage);
     int rc = all_filters(wanted, &stage->filter, err);
 
-    stage->text = request->text;
+    stage->text = (char *)wanted->text;
     put_order(wanted, stage);
     put_shown(wanted, stage);
     stage->offset = request->offset;
     stage->_limit_case = TORG__V1__QUERY_STAGE___LIMIT_LIMIT;
     stage->limit = request->_limit_case ? request->limit : SEARCH_PAGE_COUNT;
-    stage->cursor = request->cursor;
+    stage->cursor =
+        (ProtobufCBinaryData){.data = (uint8_t *)wanted->place.data, .len = wanted->place.size};
     *out = stage;
     return rc;
 }

@@ -10,6 +10,8 @@
 /* A request, read. */
 struct wanted {
     const Torg__V1__SearchOffersRequest *request;
+    const char *text;   /* that is searched: the request's, or corrected */
+    struct bytes place; /* the searcher's cursor, of the request's; empty: from the beginning */
     const struct catalog *catalog;
     const struct category *category; /* NULL: all */
     enum language language;
@@ -24,6 +26,9 @@ int wanted_read(struct wanted *wanted, const struct catalog *catalog,
 
 /* The stage that finds the page: text, filters, order, place in the list, what is shown. */
 int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **stage, struct err *err);
+
+/* The category and all under it. */
+Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena);
 
 /* The choice of this filter; NULL: none. */
 const Torg__V1__FilterChoice *wanted_choice(const struct wanted *wanted, const char *id);

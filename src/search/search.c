@@ -2,186 +2,71 @@
 /* search.c - see search.h. */
 #include "search/search.h"
 
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
-#include "base/text.h"
+#include "base/metrics.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
-#include "query/value.h"
+#include "search/asking.h"
+#include "search/bookmark.h"
+#include "search/found.h"
 #include "search/offered.h"
+#include "search/spelling.h"
 
 #define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
 
-enum { STEP_COUNT = 4, EARTH_RADIUS_M = 6371009 };
+enum { STEP_COUNT = 4, PAGE_STAGE_COUNT = 2 };
 
 /* One request on its way. */
 struct searching {
     const struct search *search;
     struct wanted wanted;
+    struct asking asking;
     struct arena *arena;
-    int64_t deadline_us;
     int64_t step_us; /* when the step under way began */
+    int64_t page_us; /* of the time since then, what asking for the page took */
     Torg__V1__SearchOffersResponse *response;
-    int64_t epoch; /* of the first answer: the second is asked of the same */
+    const Torg__V1__StageAnswer *page; /* of wanted.text; NULL: not asked yet */
+    bool has_counted;                  /* texts were counted without the filters */
 };
 
-static void step_done(struct searching *searching, const char *name)
+static void put_time(struct searching *searching, const char *name, int64_t duration_us)
 {
     struct arena *arena = searching->arena;
     Torg__V1__StepTime *time = NEW(StepTime, step_time);
-    int64_t now_us = clock_mono_us(searching->search->clock);
 
     time->step = (char *)name;
-    time->microseconds = (uint64_t)(now_us - searching->step_us);
-    searching->step_us = now_us;
+    time->microseconds = (uint64_t)duration_us;
     searching->response->times[searching->response->n_times++] = time;
 }
 
-/* --- asking --- */
-
-static int ask(struct searching *searching, Torg__V1__QueryStage *stage,
-               const Torg__V1__StageAnswer **answer, struct err *err)
+static void step_done(struct searching *searching, const char *name)
 {
-    struct arena *arena = searching->arena;
-    const Torg__V1__SearchOffersRequest *wanted = searching->wanted.request;
-    Torg__V1__SearchRequest *request = NEW(SearchRequest, search_request);
-    Torg__V1__SearchResponse *response = NEW(SearchResponse, search_response);
-    Torg__V1__QueryStage **stages = arena_array(arena, 1, sizeof(*stages));
-    int rc;
+    int64_t now_us = clock_mono_us(searching->search->clock);
 
-    stages[0] = stage;
-    request->client = (char *)OFFER_CLIENT;
-    request->query = NEW(Query, query);
-    request->query->stages = stages;
-    request->query->n_stages = 1;
-    request->query->unknown_is_empty = true;
-    request->wait = wanted->wait;
-    request->n_wait = wanted->n_wait;
-    request->epoch = searching->epoch;
-    rc = searching->search->ask(searching->search->ask_arg, request, searching->deadline_us, arena,
-                                response, err);
-    if (rc == ERR_NOT_FOUND) { /* no offer was ever sent: there is no index yet */
-        *answer = NEW(StageAnswer, stage_answer);
-        return 0;
-    }
-    if (rc)
-        return rc;
-    searching->epoch = response->epoch;
-    searching->response->is_partial |= response->is_partial;
-    *answer = response->answer->stages[0];
-    return 0;
-}
-
-static const Torg__V1__FacetAnswer *find_facet(const Torg__V1__StageAnswer *answer,
-                                               const char *name)
-{
-    for (size_t i = 0; i < answer->n_facets; i++) {
-        if (strcmp(answer->facets[i]->name, name) == 0)
-            return answer->facets[i];
-    }
-    return NULL;
+    put_time(searching, name, now_us - searching->step_us);
+    searching->step_us = now_us;
 }
 
 /* --- offers --- */
 
-static const char *shown(const Torg__V1__Hit *hit, const char *name)
-{
-    for (size_t i = 0; i < hit->n_fields; i++) {
-        if (strcmp(hit->fields[i]->name, name) == 0 && hit->fields[i]->n_values)
-            return hit->fields[i]->values[0];
-    }
-    return "";
-}
-
-static const char *marked(const Torg__V1__Hit *hit, const char *name)
-{
-    for (size_t i = 0; i < hit->n_highlights; i++) {
-        if (strcmp(hit->highlights[i]->name, name) == 0 && hit->highlights[i]->n_values)
-            return hit->highlights[i]->values[0];
-    }
-    return "";
-}
-
-static Google__Protobuf__Timestamp *time_of(const char *text, struct arena *arena)
-{
-    static const struct field date = {.type = FIELD_DATE};
-    Google__Protobuf__Timestamp *time;
-    int64_t seconds;
-
-    if (!value_parse(&date, bytes_of(text), false, &seconds))
-        return NULL;
-    time =
-        (Google__Protobuf__Timestamp *)message_new(&google__protobuf__timestamp__descriptor, arena);
-    time->seconds = seconds;
-    return time;
-}
-
-/* Metres along the great circle. */
-static double distance(const Torg__V1__GeoPoint *from, double latitude, double longitude)
-{
-    double a = from->latitude * M_PI / 180;
-    double b = latitude * M_PI / 180;
-    double up = sin((b - a) / 2);
-    double along = sin((longitude - from->longitude) * M_PI / 360);
-    double h = up * up + cos(a) * cos(b) * along * along;
-
-    return 2 * EARTH_RADIUS_M * asin(sqrt(h < 1 ? h : 1));
-}
-
-static void put_distance(const struct searching *searching, const char *point,
-                         Torg__V1__FoundOffer *offer)
-{
-    const Torg__V1__GeoPoint *near = searching->wanted.request->near;
-    char *end;
-    double latitude = strtod(point, &end);
-
-    if (!near || *end != ',')
-        return;
-    offer->_distance_m_case = TORG__V1__FOUND_OFFER___DISTANCE_M_DISTANCE_M;
-    offer->distance_m = distance(near, latitude, strtod(end + 1, NULL));
-}
-
-static Torg__V1__FoundOffer *found_offer(const struct searching *searching,
-                                         const Torg__V1__Hit *hit)
-{
-    struct arena *arena = searching->arena;
-    Torg__V1__FoundOffer *offer = NEW(FoundOffer, found_offer);
-    const char *path = shown(hit, OFFER_FIELD_CATEGORY);
-    const char *last = strrchr(path, '/');
-
-    offer->id = hit->pk;
-    offer->title = (char *)shown(hit, OFFER_FIELD_TITLE);
-    offer->title_marked = (char *)marked(hit, OFFER_FIELD_TITLE);
-    offer->fragment_marked = (char *)marked(hit, OFFER_FIELD_DESCRIPTION);
-    offer->place = (char *)shown(hit, OFFER_FIELD_PLACE);
-    offer->category = (char *)(last ? last + 1 : path);
-    offer->photo = (char *)shown(hit, OFFER_FIELD_PHOTO);
-    offer->seller = (char *)shown(hit, OFFER_FIELD_SELLER);
-    offer->create_time = time_of(shown(hit, OFFER_FIELD_CREATED), arena);
-    offer->score = hit->score;
-    if (*shown(hit, OFFER_FIELD_CURRENCY)) {
-        offer->price = NEW(Price, price);
-        text_to_i64(bytes_of(shown(hit, OFFER_FIELD_PRICE)), &offer->price->amount);
-        offer->price->currency = (char *)shown(hit, OFFER_FIELD_CURRENCY);
-    }
-    put_distance(searching, shown(hit, OFFER_FIELD_POINT), offer);
-    return offer;
-}
-
 static void put_offers(const struct searching *searching, const Torg__V1__StageAnswer *answer)
 {
     Torg__V1__SearchOffersResponse *response = searching->response;
+    struct bytes cursor;
 
     response->offers =
         arena_array(searching->arena, answer->n_hits + 1, sizeof(response->offers[0]));
     for (size_t i = 0; i < answer->n_hits; i++)
-        response->offers[response->n_offers++] = found_offer(searching, answer->hits[i]);
+        response->offers[response->n_offers++] =
+            found_offer(answer->hits[i], searching->wanted.request->near, searching->arena);
     response->total = answer->total;
-    response->cursor = answer->cursor;
+    cursor =
+        bookmark_encode(bytes_make(answer->cursor.data, answer->cursor.len),
+                        searching->wanted.request->text, searching->wanted.text, searching->arena);
+    response->cursor = (ProtobufCBinaryData){.data = (uint8_t *)cursor.data, .len = cursor.size};
 }
 
 /* --- categories --- */
@@ -210,17 +95,9 @@ static void put_categories(const struct searching *searching, const struct found
         if (!found->with_below[i] || category == wanted->category ||
             (wanted->category && !category_is_within(category, wanted->category)))
             continue;
-        list[count] = NEW(FoundCategory, found_category);
-        list[count]->id = (char *)category->id;
-        list[count]->name = arena_strdup(arena, category->name.in[wanted->language]);
-        list[count]->parent = (char *)(category->parent ? category->parent->id : "");
-        list[count++]->count = found->with_below[i];
+        list[count++] = found_category(category, found->with_below[i], wanted->language, arena);
     }
     qsort(list, count, sizeof(*list), compare_counts);
-    for (size_t i = 0; i < count; i++) { /* what outlives the catalogue */
-        list[i]->id = arena_strdup(arena, list[i]->id);
-        list[i]->parent = arena_strdup(arena, list[i]->parent);
-    }
     response->categories = list;
     response->n_categories = count < SEARCH_CATEGORY_COUNT ? count : SEARCH_CATEGORY_COUNT;
 }
@@ -236,7 +113,8 @@ static void add_facet(Torg__V1__QueryStage *stage, const struct search_filter *f
                 filter->kind == TORG__V1__SEARCH_FILTER__KIND__RANGE
                     ? TORG__V1__FACET__KIND__MIN_MAX
                     : TORG__V1__FACET__KIND__VALUES,
-                SEARCH_FACET_VALUE_COUNT, arena);
+                SEARCH_FACET_VALUE_COUNT, arena)
+        ->count_documents = true;
 }
 
 static bool is_chosen(const Torg__V1__FilterChoice *choice, const char *value)
@@ -285,6 +163,10 @@ static Torg__V1__SearchFilter *filter_message(const struct searching *searching,
     if (filter->attribute && filter->attribute->unit_count)
         message->unit =
             arena_strdup(arena, filter->attribute->units[0].name.in[searching->wanted.language]);
+    /* of what was chosen every hit has a value; its facet looks at others, too */
+    message->coverage = message->choice ? searching->page->total
+                        : facet         ? facet->document_count
+                                        : 0;
     if (facet && filter->kind == TORG__V1__SEARCH_FILTER__KIND__RANGE) {
         message->min = facet->_min_case ? facet->min : "";
         message->max = facet->_max_case ? facet->max : "";
@@ -358,55 +240,168 @@ static int ask_attributes(struct searching *searching, const struct offered_filt
     stage->highlight = NULL;
     stage->n_sorts = 0;
     stage->cursor = (ProtobufCBinaryData){0};
-    return ask(searching, stage, answer, err);
+    return asking_run(&searching->asking, &stage, 1, answer, err);
+}
+
+/* --- the page --- */
+
+static bool is_corrected(const struct searching *searching)
+{
+    return searching->response->corrected != NULL;
+}
+
+/* With it, of a corrected text, what the text that was sent would have found. */
+static int ask_page(struct searching *searching, struct err *err)
+{
+    size_t count;
+    const struct search_filter *standard = standard_filters(&count);
+    struct arena *arena = searching->arena;
+    Torg__V1__QueryStage *stages[PAGE_STAGE_COUNT];
+    const Torg__V1__StageAnswer *answers[PAGE_STAGE_COUNT];
+    int64_t began_us = clock_mono_us(searching->search->clock);
+    int rc = wanted_stage(&searching->wanted, &stages[0], err);
+
+    if (rc)
+        return rc;
+    stages[0]->facets = arena_array(arena, count + 2, sizeof(stages[0]->facets[0]));
+    if (!searching->wanted.request->only_offers) {
+        stage_facet(stages[0], OFFER_FIELD_CATEGORY, TORG__V1__FACET__KIND__TREE, SEARCH_TREE_COUNT,
+                    arena)
+            ->sees_own_filter = true;
+        for (size_t i = 0; i < count; i++)
+            add_facet(stages[0], &standard[i], arena);
+    }
+    stages[1] = count_stage(searching->wanted.request->text, stages[0]->filter, arena);
+    rc = asking_run(&searching->asking, stages, is_corrected(searching) ? 2 : 1, answers, err);
+    searching->page_us += clock_mono_us(searching->search->clock) - began_us;
+    if (rc)
+        return rc;
+    searching->page = answers[0];
+    if (is_corrected(searching))
+        searching->response->corrected->original_total = answers[1]->total;
+    return 0;
+}
+
+/* --- spelling --- */
+
+/* What a text finds, whatever was chosen beside it: whether a word is right does not depend on the
+ * filters. The text that was sent is asked for as the page it may become: where that finds
+ * something, spelling has cost no query. */
+static int count_hits(void *arg, const char *text, uint64_t *count, struct err *err)
+{
+    struct searching *searching = arg;
+    const Torg__V1__SearchOffersRequest *request = searching->wanted.request;
+    Torg__V1__QueryStage *stage = count_stage(text, NULL, searching->arena);
+    const Torg__V1__StageAnswer *answer;
+    int rc = 0;
+
+    if (!searching->page && !searching->has_counted && strcmp(text, request->text) == 0) {
+        rc = ask_page(searching, err);
+        if (rc)
+            return rc;
+        *count = searching->page->total;
+        if (*count || (!request->n_filters && !*request->category))
+            return 0;
+    }
+    searching->has_counted = true;
+    rc = asking_run(&searching->asking, &stage, 1, &answer, err);
+    *count = rc ? 0 : answer->total;
+    return rc;
+}
+
+static bool may_correct(const struct searching *searching)
+{
+    const Torg__V1__SearchOffersRequest *request = searching->wanted.request;
+
+    return *request->text && !request->keep_spelling && !request->offset && !request->cursor.len;
+}
+
+static void take_correction(struct searching *searching, const struct correction *correction)
+{
+    struct arena *arena = searching->arena;
+    Torg__V1__CorrectedQuery *corrected = NEW(CorrectedQuery, corrected_query);
+
+    corrected->original = searching->wanted.request->text;
+    corrected->corrected = (char *)correction->text;
+    corrected->reason = (char *)correction->reason;
+    searching->response->corrected = corrected;
+    searching->wanted.text = correction->text;
+    searching->page = NULL;
+}
+
+/* A correction that finds nothing beside the filters, where the text as it was sent does, is taken
+ * back. */
+static int keep_or_undo(struct searching *searching, struct err *err)
+{
+    Torg__V1__SearchOffersResponse *response = searching->response;
+
+    if (!is_corrected(searching) || searching->page->total || !response->corrected->original_total)
+        return 0;
+    searching->wanted.text = searching->wanted.request->text;
+    response->corrected = NULL;
+    return ask_page(searching, err);
+}
+
+/* Spelling that fails leaves the text as it is. */
+static void correct(struct searching *searching)
+{
+    struct speller *speller = searching->search->speller
+                                  ? searching->search->speller(searching->search->speller_arg)
+                                  : NULL;
+    struct correction correction;
+    struct err err;
+    int64_t now_us;
+
+    if (!speller || !may_correct(searching))
+        return;
+    if (!spelling_correct(speller, searching->wanted.text, count_hits, searching, searching->arena,
+                          &correction, &err) &&
+        correction.text)
+        take_correction(searching, &correction);
+    now_us = clock_mono_us(searching->search->clock);
+    put_time(searching, "spelling", now_us - searching->step_us - searching->page_us);
+    searching->step_us = now_us - searching->page_us; /* told as the page's */
 }
 
 /* --- the way --- */
 
-static int ask_page(struct searching *searching, const Torg__V1__StageAnswer **answer,
-                    struct err *err)
+static int find_page(struct searching *searching, struct err *err)
 {
-    size_t count;
-    const struct search_filter *standard = standard_filters(&count);
-    Torg__V1__QueryStage *stage;
-    int rc = wanted_stage(&searching->wanted, &stage, err);
+    int rc = 0;
 
+    correct(searching);
+    if (!searching->page)
+        rc = ask_page(searching, err);
+    if (!rc)
+        rc = keep_or_undo(searching, err);
     if (rc)
         return rc;
-    stage->facets = arena_array(searching->arena, count + 2, sizeof(stage->facets[0]));
-    if (!searching->wanted.request->only_offers) {
-        stage_facet(stage, OFFER_FIELD_CATEGORY, TORG__V1__FACET__KIND__TREE, SEARCH_TREE_COUNT,
-                    searching->arena)
-            ->sees_own_filter = true;
-        for (size_t i = 0; i < count; i++)
-            add_facet(stage, &standard[i], searching->arena);
-    }
-    return ask(searching, stage, answer, err);
+    if (is_corrected(searching))
+        spelling_count(searching->response->corrected->reason);
+    put_offers(searching, searching->page);
+    step_done(searching, "page");
+    return 0;
 }
 
 static int run(struct searching *searching, struct err *err)
 {
-    const Torg__V1__StageAnswer *page;
     const Torg__V1__StageAnswer *more;
     struct found_categories found;
     struct offered_filter *offered;
     size_t count;
-    int rc = ask_page(searching, &page, err);
+    int rc = find_page(searching, err);
 
-    if (rc)
+    if (rc || searching->wanted.request->only_offers)
         return rc;
-    put_offers(searching, page);
-    step_done(searching, "page");
-    if (searching->wanted.request->only_offers)
-        return 0;
-    found_categories_read(&found, &searching->wanted, find_facet(page, OFFER_FIELD_CATEGORY));
+    found_categories_read(&found, &searching->wanted,
+                          find_facet(searching->page, OFFER_FIELD_CATEGORY));
     put_categories(searching, &found);
     offered_choose(&searching->wanted, &found, &offered, &count);
     step_done(searching, "choice of filters");
     rc = ask_attributes(searching, offered, count, &more, err);
     if (rc)
         return rc;
-    put_filters(searching, offered, count, page, more);
+    put_filters(searching, offered, count, searching->page, more);
     step_done(searching, "filters");
     return 0;
 }
@@ -416,8 +411,12 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
                   Torg__V1__SearchOffersResponse *response, struct err *err)
 {
     struct searching searching = {.search = search,
+                                  .asking = {.search = search,
+                                             .arena = arena,
+                                             .deadline_us = deadline_us,
+                                             .wait = request->wait,
+                                             .wait_count = request->n_wait},
                                   .arena = arena,
-                                  .deadline_us = deadline_us,
                                   .step_us = clock_mono_us(search->clock),
                                   .response = response};
     struct catalog *catalog = search->catalog(search->catalog_arg);
@@ -426,6 +425,7 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
     response->times = arena_array(arena, STEP_COUNT, sizeof(response->times[0]));
     if (!rc)
         rc = run(&searching, err);
+    response->is_partial = searching.asking.is_partial;
     catalog_unref(catalog);
     return rc;
 }

@@ -2,7 +2,8 @@
 /*
  * search.h - a buyer's request: offers, and filters that fit what was found.
  *
- *   request ──> query: the page, standard facets, the tree of categories ──> searcher
+ *   request ──> spelling (where the text finds nothing, or reads wrong)
+ *           ──> query: the page, standard facets, the tree of categories ──> searcher
  *           ──> the categories found ──> their attributes, weighed by hits ──> facets of those
  *           ──> searcher (facets alone) ──> answer
  *
@@ -21,6 +22,8 @@
 #include "torg/v1/search.pb-c.h"
 #include "torg/v1/searcher.pb-c.h"
 
+struct speller; /* spell/speller.h */
+
 /* What the stage stands on; filled by its role or test, shared by all threads. */
 struct search {
     const struct clock *clock;             /* borrowed */
@@ -30,6 +33,18 @@ struct search {
     int (*ask)(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
                struct arena *arena, Torg__V1__SearchResponse *response, struct err *err);
     void *ask_arg;
+    /* What corrects texts; NULL, or giving NULL: nothing is corrected. */
+    struct speller *(*speller)(void *arg);
+    void *speller_arg;
+    /* An offer as every visitor may see it; ERR_NOT_FOUND: there is none that he may. */
+    int (*fetch)(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
+                 struct err *err);
+    void *fetch_arg;
+    /* The token that the searcher can wait for, of a token that a write gave: an offer's write is
+     * waited for until there is one. *found NULL: nothing is left to wait for. */
+    int (*settle)(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
+                  char **found, struct err *err);
+    void *settle_arg;
 };
 
 /* Everything of the answer is in the arena. ERR_INVALID names the field of the request. */

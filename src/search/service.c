@@ -4,24 +4,86 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "search/similar.h"
+#include "search/suggest.h"
+
+static int64_t deadline_of(const struct call *call, const struct search *search)
+{
+    int64_t deadline_us = clock_mono_us(search->clock) + (int64_t)SEARCH_DEADLINE_MS * 1000;
+
+    return call_deadline_us(call) < deadline_us ? call_deadline_us(call) : deadline_us;
+}
+
+static enum language wanted_language(const struct call *call, const char *language)
+{
+    return language_of(*language ? bytes_of(language) : call_header(call, "accept-language"));
+}
+
+/* Tokens of offers' writes give way to those of their documents. */
+static int settle_waits(const struct search *search, Torg__V1__SearchOffersRequest *request,
+                        int64_t deadline_us, struct arena *arena, struct err *err)
+{
+    char **tokens = arena_array(arena, request->n_wait + 1, sizeof(*tokens));
+    size_t count = 0;
+
+    if (request->n_wait > SEARCHER_WAIT_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "wait: %zu tokens, at most %d are waited for",
+                       request->n_wait, SEARCHER_WAIT_COUNT_MAX);
+    for (size_t i = 0; i < request->n_wait; i++) {
+        int rc = search->settle(search->settle_arg, request->wait[i], deadline_us, arena,
+                                &tokens[count], err);
+
+        if (rc) {
+            err_wrap(err, "wait[%zu]", i);
+            return rc;
+        }
+        count += tokens[count] != NULL;
+    }
+    request->wait = tokens;
+    request->n_wait = count;
+    return 0;
+}
 
 static int search_offers_call(struct call *call, const ProtobufCMessage *message,
                               ProtobufCMessage *response, struct err *err)
 {
     const struct search *search = call_context(call);
-    const Torg__V1__SearchOffersRequest *request = (const Torg__V1__SearchOffersRequest *)message;
-    int64_t deadline_us = clock_mono_us(search->clock) + (int64_t)SEARCH_DEADLINE_MS * 1000;
-    enum language language = language_of(*request->language ? bytes_of(request->language)
-                                                            : call_header(call, "accept-language"));
+    Torg__V1__SearchOffersRequest *request = (Torg__V1__SearchOffersRequest *)message;
+    int64_t deadline_us = deadline_of(call, search);
+    int rc = settle_waits(search, request, deadline_us, call_arena(call), err);
 
-    if (call_deadline_us(call) < deadline_us)
-        deadline_us = call_deadline_us(call);
-    return search_offers(search, request, language, deadline_us, call_arena(call),
+    if (rc)
+        return rc;
+    return search_offers(search, request, wanted_language(call, request->language), deadline_us,
+                         call_arena(call),
                          (Torg__V1__SearchOffersResponse *)response, err);
+}
+
+static int suggest_call(struct call *call, const ProtobufCMessage *message,
+                        ProtobufCMessage *response, struct err *err)
+{
+    const struct search *search = call_context(call);
+    const Torg__V1__SuggestRequest *request = (const Torg__V1__SuggestRequest *)message;
+
+    return search_suggest(search, request, wanted_language(call, request->language),
+                          deadline_of(call, search), call_arena(call),
+                          (Torg__V1__SuggestResponse *)response, err);
+}
+
+static int similar_call(struct call *call, const ProtobufCMessage *message,
+                        ProtobufCMessage *response, struct err *err)
+{
+    const struct search *search = call_context(call);
+
+    return search_similar(search, (const Torg__V1__SimilarRequest *)message,
+                          deadline_of(call, search), call_arena(call),
+                          (Torg__V1__SimilarResponse *)response, err);
 }
 
 static const struct rpc_method methods[] = {
     {.name = "SearchOffers", .unary = search_offers_call, .flags = RPC_PUBLIC},
+    {.name = "Suggest", .unary = suggest_call, .flags = RPC_PUBLIC},
+    {.name = "Similar", .unary = similar_call, .flags = RPC_PUBLIC},
 };
 
 struct rpc_service search_service(struct search *search)

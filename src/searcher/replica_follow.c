@@ -20,6 +20,7 @@
 enum {
     SWEEP_US = SECOND_US,
     RETRY_MS = 500,
+    TOPIC_MS_MIN = 10, /* until a topic that is not there is looked for again; doubled with each */
     IDLE_MS = 200,
     TOLD_COUNT = 100, /* messages passed that are logged, then one in so many */
 };
@@ -363,6 +364,7 @@ static void throw_away(struct following *following)
 static int follow(struct following *following, struct err *err)
 {
     struct replica *replica = following->replica;
+    int topic_ms = TOPIC_MS_MIN;
     size_t count;
     int rc = 0;
 
@@ -375,9 +377,12 @@ static int follow(struct following *following, struct err *err)
         }
         following->is_failing = rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT;
         if (rc == ERR_NOT_FOUND || rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT) {
-            if (rc != ERR_NOT_FOUND) /* no topic yet */
+            bool has_topic = rc != ERR_NOT_FOUND;
+
+            if (has_topic)
                 replica_tell(replica, err->text);
-            (void)pause_ms(replica, RETRY_MS);
+            (void)pause_ms(replica, has_topic ? RETRY_MS : topic_ms);
+            topic_ms = 2 * topic_ms < RETRY_MS ? 2 * topic_ms : RETRY_MS;
             rc = 0;
         }
         if (!rc)

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/varint.h"
 
-static const char magic[] = "torg learnt 1\n";
+static const char magic[] = "torg learnt 2\n";
 enum { MAGIC_SIZE = sizeof(magic) - 1, HEAD_SIZE = MAGIC_SIZE + 4 };
 
 static uint32_t seen_of(const struct words *words, wordid id)
@@ -54,8 +54,8 @@ static void put_pairs(struct buf *out, const struct pairs *pairs, const uint32_t
     }
 }
 
-int snapshot_save(const char *path, const struct words *words, const struct pairs *pairs,
-                  struct err *err)
+int snapshot_save(const char *path, struct bytes note, const struct words *words,
+                  const struct pairs *pairs, struct err *err)
 {
     struct buf out = BUF_INIT(SPELL_SNAPSHOT_SIZE_MAX);
     uint32_t *places = mem_array((size_t)words_count(words) + 1, sizeof(*places));
@@ -64,6 +64,8 @@ int snapshot_save(const char *path, const struct words *words, const struct pair
 
     buf_put_raw(&out, magic, MAGIC_SIZE);
     buf_put_raw(&out, head, sizeof(head));
+    varint_put(&out, note.size);
+    buf_put(&out, note);
     put_words(&out, words, places);
     put_pairs(&out, pairs, places);
     if (buf_failed(&out)) {
@@ -129,18 +131,23 @@ static bool take_all(struct bytes rest, wordid *ids, uint64_t word_count, struct
     return rest.size == 0;
 }
 
-int snapshot_read(struct bytes file, struct words *words, struct pairs *pairs, struct err *err)
+int snapshot_read(struct bytes file, struct buf *note, struct words *words, struct pairs *pairs,
+                  struct err *err)
 {
     struct bytes rest;
-    uint64_t word_count;
+    uint64_t note_size, word_count;
     wordid *ids;
     bool is_whole;
 
     if (file.size < HEAD_SIZE || memcmp(file.data, magic, MAGIC_SIZE) != 0)
-        return err_set(err, ERR_CORRUPT, "it does not begin with \"torg learnt 1\"");
+        return err_set(err, ERR_CORRUPT, "it does not begin with \"torg learnt 2\"");
     rest = bytes_skip(file, HEAD_SIZE);
     if (crc32c(0, rest) != get_le32(file.data + MAGIC_SIZE))
         return err_set(err, ERR_CORRUPT, "its checksum is wrong");
+    if (!varint_get(&rest, &note_size) || note_size > rest.size)
+        return err_set(err, ERR_CORRUPT, "its note is cut short");
+    buf_put(note, bytes_make(rest.data, (size_t)note_size));
+    rest = bytes_skip(rest, (size_t)note_size);
     if (!varint_get(&rest, &word_count) || word_count > SPELL_WORD_COUNT_MAX)
         return err_set(err, ERR_CORRUPT, "its count of words is not one");
     ids = mem_array((size_t)word_count + 1, sizeof(*ids));
@@ -151,13 +158,14 @@ int snapshot_read(struct bytes file, struct words *words, struct pairs *pairs, s
     return 0;
 }
 
-int snapshot_load(const char *path, struct words *words, struct pairs *pairs, struct err *err)
+int snapshot_load(const char *path, struct buf *note, struct words *words, struct pairs *pairs,
+                  struct err *err)
 {
     struct buf file = BUF_INIT(SPELL_SNAPSHOT_SIZE_MAX);
     int rc = file_read(path, &file, err);
 
     if (!rc)
-        rc = snapshot_read(buf_bytes(&file), words, pairs, err);
+        rc = snapshot_read(buf_bytes(&file), note, words, pairs, err);
     buf_release(&file);
     return rc;
 }

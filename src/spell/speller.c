@@ -23,6 +23,7 @@ struct speller {
     struct deletes *deletes;
     struct shape *shape;
     char *snapshot_path; /* NULL: nothing is kept */
+    struct buf note;     /* of the snapshot */
     bool is_fresh;
     uint64_t learnt_count; /* texts; the writer's */
     _Atomic uint64_t refused_count;
@@ -36,12 +37,13 @@ static int load_snapshot(struct speller *speller, struct err *err)
     speller->is_fresh = true;
     if (!speller->snapshot_path)
         return 0;
-    rc = snapshot_load(speller->snapshot_path, speller->words, speller->pairs, err);
+    rc = snapshot_load(speller->snapshot_path, &speller->note, speller->words, speller->pairs, err);
     if (rc == ERR_NOT_FOUND)
         return 0;
     if (rc == ERR_CORRUPT || rc == ERR_LIMIT) {
         log_warn("what spelling had learnt is unreadable and is learnt anew",
                  LOG_TEXT("file", speller->snapshot_path), LOG_TEXT("reason", err->text));
+        buf_reset(&speller->note);
         return 0;
     }
     speller->is_fresh = rc != 0;
@@ -55,6 +57,7 @@ int speller_open(const struct speller_options *options, struct speller **speller
     int rc = 0;
 
     *speller = NULL;
+    buf_init(&new->note, SPELL_SNAPSHOT_SIZE_MAX);
     new->epoch = epoch_new();
     new->words = words_new(new->epoch);
     new->pairs = pairs_new(new->epoch);
@@ -85,6 +88,7 @@ void speller_close(struct speller *speller)
     pairs_free(speller->pairs);
     words_free(speller->words);
     epoch_free(speller->epoch);
+    buf_release(&speller->note);
     free(speller->snapshot_path);
     free(speller);
 }
@@ -119,11 +123,16 @@ int speller_learn(struct speller *speller, struct bytes text, struct err *err)
     return 0;
 }
 
-int speller_save(struct speller *speller, struct err *err)
+int speller_save(struct speller *speller, struct bytes note, struct err *err)
 {
     if (!speller->snapshot_path)
         return err_set(err, ERR_PRECONDITION, "spelling was opened without a file to save to");
-    return snapshot_save(speller->snapshot_path, speller->words, speller->pairs, err);
+    return snapshot_save(speller->snapshot_path, note, speller->words, speller->pairs, err);
+}
+
+struct bytes speller_note(const struct speller *speller)
+{
+    return buf_bytes(&speller->note);
 }
 
 struct speller_sizes speller_sizes(const struct speller *speller)

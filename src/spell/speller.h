@@ -9,8 +9,9 @@
  * likeliest reading, by frequencies and pairs (model.h). Below a threshold nothing is changed, and
  * words with digits never are. By example: docs/spelling.md.
  *
- * What was learnt rests in one file, written whole by speller_save; a damaged one is refused, told
- * by the log, and everything is learnt anew.
+ * What was learnt rests in one file, written whole by speller_save, with a note of whoever learns
+ * (how far it has read): the one is never without the other. A damaged file is refused, told by the
+ * log, and everything is learnt anew.
  *
  * Threads: one writer learns and saves. Any number check meanwhile, without a lock.
  */
@@ -74,8 +75,12 @@ void speller_close(struct speller *speller); /* nobody may be inside; NULL is fi
 /* Takes in the words and pairs of a title or value. ERR_LIMIT: longer than SPELL_LEARN_SIZE_MAX. */
 int speller_learn(struct speller *speller, struct bytes text, struct err *err);
 
-/* What was learnt is durable when this returns 0. ERR_PRECONDITION without a snapshot path. */
-int speller_save(struct speller *speller, struct err *err);
+/* What was learnt is durable when this returns 0, and the note with it. ERR_PRECONDITION without a
+ * snapshot path. */
+int speller_save(struct speller *speller, struct bytes note, struct err *err);
+
+/* The note of the snapshot it was opened with; empty when there was none. */
+struct bytes speller_note(const struct speller *speller);
 
 struct speller_sizes speller_sizes(const struct speller *speller);
 

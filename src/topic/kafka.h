@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "topic/topic_ops.h"
 
-enum { KAFKA_CALL_MS = 15000, KAFKA_ERROR_SIZE = 256, KAFKA_CURSOR_COUNT = 16 };
+enum { KAFKA_CALL_MS = 15000, KAFKA_ERROR_SIZE = 256, KAFKA_CURSOR_COUNT = 64 };
 
 /* Where a topic_read stopped, so that the next can go on without a new fetch. */
 struct kafka_cursor {

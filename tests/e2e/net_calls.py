@@ -292,6 +292,26 @@ def curl_wrong_verb(server):
         assert "POST" in got.headers.get("allow", ""), f"405 must name what is allowed: {got}"
 
 
+def curl_get(server, flags, version):
+    got = Answer(server, "/v1/echo/%D0%BC%D0%B8%D1%80%20a+b", *flags)
+    assert got.status == 200 and got.json() == {"text": "мир a+b"}, f"{got}"
+    assert got.headers["cache-control"] == "no-store", f"{got}"
+    got = Answer(server, "/v1/echo/x?replySize=3&", *flags)
+    assert got.json() == {"text": "xxx"}, f"{got}"
+    # A body is read and forgotten, whatever it is said to be.
+    got = Answer(server, "/v1/echo/x", *flags, "-X", "GET", "-H", "content-encoding: gzip",
+                 data={"text": "y"})
+    assert got.status == 200 and got.json() == {"text": "x"}, f"{got}"
+    for path, told in (("/v1/echo/x?nothing=1", "nothing"), ("/v1/echo/x?text=y", "text"),
+                       ("/v1/echo/x?replySize=many", "replySize"), ("/v1/echo/x%f", "%f"),
+                       ("/v1/echo/%ff", "%ff"), ("/v1/echo/x?%zz=1", "%zz")):
+        got = Answer(server, path, *flags, "-g")
+        assert got.status == 400 and told in got.json()["message"], f"{path} {got}"
+    got = Answer(server, "/v1/echo/x", *flags, data={})
+    assert got.status == 405 and got.headers["allow"] == "GET", f"{got}"
+    assert Answer(server, "/v1/echo/", *flags).status == 404
+
+
 def curl_wrong_type(server):
     for content_type in ("text/plain", "application/x-www-form-urlencoded", "application/jsonx",
                          "application/xml"):
@@ -377,6 +397,7 @@ def curl_tests(plain, secure):
         lines.run(f"curl, {way}: gets an error as JSON", curl_error, server, flags, version)
         lines.run(f"curl, {way}: sends gzip", curl_gzip_request, server, flags, version)
         lines.run(f"curl, {way}: gets gzip when it asks", curl_gzip_reply, server, flags, version)
+        lines.run(f"curl, {way}: a method that is read by GET", curl_get, server, flags, version)
         lines.run(f"curl, {way}: a file, its ETag, 304, HEAD, gzip", curl_file, server, flags,
                 version)
     lines.run("curl: 400 names the fields at fault", curl_names_violations, plain)

@@ -6,7 +6,8 @@ import { problemId, problemLine } from "./problems.js";
 const LIST_MAX = 12; /* more options than this are not all shown at once */
 
 const fieldName = (attribute) => `a.${attribute.id}`;
-const marks = (attribute) => ({ dataset: { field: fieldName(attribute) }, "aria-describedby": problemId(fieldName(attribute)),
+const marks = (attribute) => ({ dataset: { field: fieldName(attribute) },
+  "aria-describedby": problemId(fieldName(attribute)),
   "aria-required": attribute.required ? "true" : null });
 
 function label(attribute, target) {
@@ -16,7 +17,8 @@ function label(attribute, target) {
 
 function bounds(attribute, unit) {
   if (!attribute.min && !attribute.max) return "";
-  const text = (value) => value ? number(value, { useGrouping: attribute.type !== "YEAR", maximumFractionDigits: 6 }) : "…";
+  const text = (value) => value ? number(value, { useGrouping: attribute.type !== "YEAR",
+    maximumFractionDigits: 6 }) : "…";
   return `${text(attribute.min)} – ${text(attribute.max)}${unit ? ` ${unit}` : ""}`;
 }
 
@@ -25,8 +27,10 @@ function bounds(attribute, unit) {
 // Options of a tree in the order of the tree, those below others moved in.
 function optionLines(options) {
   const depth = new Map();
-  for (const option of options) depth.set(option.id, option.parent ? (depth.get(option.parent) ?? 0) + 1 : 0);
-  const below = Map.groupBy ? Map.groupBy(options, (option) => option.parent || "") : groupBy(options);
+  for (const option of options) depth.set(option.id, option.parent
+    ? (depth.get(option.parent) ?? 0) + 1 : 0);
+  const below = Map.groupBy ? Map.groupBy(options, (option) => option.parent || "")
+    : groupBy(options);
   const lines = [];
   const walk = (parent) => {
     for (const option of below.get(parent) || []) {
@@ -40,7 +44,8 @@ function optionLines(options) {
 
 function groupBy(options) {
   const groups = new Map();
-  for (const option of options) groups.set(option.parent || "", [...(groups.get(option.parent || "") || []), option]);
+  for (const option of options) groups.set(option.parent || "", [...(groups.get(option.parent || "")
+    || []), option]);
   return groups;
 }
 
@@ -49,14 +54,16 @@ function optionField(attribute, value, id) {
   const select = h("select", { class: "select", id, ...marks(attribute) },
     h("option", { value: "" }, t(attribute.required ? "chooseOne" : "notSaid")),
     optionLines(attribute.options || []).map(([option, depth]) => h("option",
-      { value: option.id, selected: option.id === chosen }, `${"  ".repeat(depth)}${option.name}`)));
+      { value: option.id, selected: option.id === chosen },
+        `${"  ".repeat(depth)}${option.name}`)));
   return { node: select, read: () => select.value ? { options: [select.value] } : null };
 }
 
 function optionsField(attribute, value, id) {
   const chosen = new Set(value?.options || []);
   const boxes = optionLines(attribute.options || []).map(([option, depth], at) => h("label",
-    { class: `check depth-${Math.min(depth, 3)}` }, h("input", { type: "checkbox", value: option.id, id: at ? null : id,
+    { class: `check depth-${Math.min(depth, 3)}` }, h("input", { type: "checkbox", value: option.id,
+      id: at ? null : id,
       checked: chosen.has(option.id) }), option.name));
   const group = h("div", { class: `checks${boxes.length > LIST_MAX ? " many" : ""}`, role: "group",
     "aria-label": attribute.name, ...marks(attribute) }, boxes);
@@ -71,10 +78,13 @@ function optionsField(attribute, value, id) {
 function numberField(attribute, value, id) {
   const kind = { INTEGER: "integer", DECIMAL: "decimal", YEAR: "year" }[attribute.type];
   const units = attribute.units || [];
-  const field = h("input", { class: "input", id, inputmode: kind === "decimal" ? "decimal" : "numeric",
+  const field = h("input", { class: "input", id, inputmode: kind === "decimal" ? "decimal"
+    : "numeric",
     autocomplete: "off", value: value?.[kind] ?? "", ...marks(attribute) });
-  const unit = units.length > 1 ? h("select", { class: "select unit", "aria-label": `${attribute.name}: ${t("unit")}` },
-    units.map((each) => h("option", { value: each.id, selected: each.id === (value?.unit || units[0].id) }, each.name)))
+  const unit = units.length > 1 ? h("select", { class: "select unit",
+    "aria-label": `${attribute.name}: ${t("unit")}` },
+    units.map((each) => h("option", { value: each.id, selected: each.id === (value?.unit
+      || units[0].id) }, each.name)))
     : units.length ? h("span", { class: "unit-name dim" }, units[0].name) : null;
   const node = h("div", { class: "with-unit" }, field, unit);
   return { node, hint: bounds(attribute, units[0]?.name), read: () => {
@@ -86,7 +96,8 @@ function numberField(attribute, value, id) {
 }
 
 function textField(attribute, value, id) {
-  const field = h("input", { class: "input", id, maxlength: attribute.lengthMax || 1000, value: value?.text ?? "",
+  const field = h("input", { class: "input", id, maxlength: attribute.lengthMax || 1000,
+    value: value?.text ?? "",
     ...marks(attribute) });
   return { node: field, read: () => field.value.trim() ? { text: field.value.trim() } : null };
 }
@@ -99,23 +110,27 @@ function flagField(attribute, value, id) {
   return { node: select, read: () => select.value ? { flag: select.value === "true" } : null };
 }
 
-const MAKERS = { OPTION: optionField, OPTIONS: optionsField, INTEGER: numberField, DECIMAL: numberField,
+const MAKERS = { OPTION: optionField, OPTIONS: optionsField, INTEGER: numberField,
+  DECIMAL: numberField,
   YEAR: numberField, TEXT: textField, FLAG: flagField };
 
 // Fields of all attributes: {node, read}; read() gives AttributeValues of those that say something.
 export function attributeFields(attributes, values) {
   const made = [];
-  const order = [...attributes].sort((a, b) => Number(b.required || false) - Number(a.required || false));
+  const order = [...attributes].sort((a, b) => Number(b.required || false) - Number(a.required
+    || false));
   const nodes = order.map((attribute) => {
     const id = `attribute-${attribute.id}`;
     const value = (values || []).find((each) => each.attributeId === attribute.id);
     const field = (MAKERS[attribute.type] || textField)(attribute, value, id);
     made.push([attribute.id, field]);
-    return h("div", { class: `field${attribute.type === "OPTIONS" ? " wide" : ""}` }, label(attribute, id), field.node,
+    return h("div", { class: `field${attribute.type === "OPTIONS" ? " wide" : ""}` },
+      label(attribute, id), field.node,
       h("div", { class: "field-foot" }, problemLine(fieldName(attribute)),
         field.hint ? h("p", { class: "hint" }, field.hint) : null));
   });
-  return { node: h("div", { class: "fields" }, nodes), read: () => made.map(([attributeId, field]) => {
+  return { node: h("div", { class: "fields" }, nodes), read: () => made.map(([attributeId,
+    field]) => {
     const value = field.read();
     return value && { attributeId, ...value };
   }).filter(Boolean) };

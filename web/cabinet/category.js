@@ -9,7 +9,8 @@ const PAUSE_MS = 150;
 export function categoryPicker(place, chosen) {
   let timer = 0;
   let asked = 0;
-  const field = h("input", { class: "input", type: "search", id: "category-search", autocomplete: "off",
+  const field = h("input", { class: "input", type: "search", id: "category-search",
+    autocomplete: "off",
     spellcheck: "false", placeholder: t("categoryHint"), "aria-controls": "category-results",
     oninput: () => { clearTimeout(timer); timer = setTimeout(search, PAUSE_MS); },
     onkeydown: move });
@@ -18,9 +19,11 @@ export function categoryPicker(place, chosen) {
 
   function option(category, path) {
     const leads = Number(category.childCount || 0) > 0;
-    return h("li", {}, h("button", { class: "category-line", type: "button", dataset: { category: category.id },
+    return h("li", {}, h("button", { class: "category-line", type: "button",
+      dataset: { category: category.id },
       onclick: () => leads ? open(category.id) : chosen(category) },
-    h("span", {}, category.name, path?.length ? h("span", { class: "dim small" }, ` ${path.join(" › ")}`) : null),
+    h("span", {}, category.name, path?.length ? h("span", { class: "dim small" },
+      ` ${path.join(" › ")}`) : null),
     icon(leads ? "forward" : "check")));
   }
 
@@ -46,7 +49,8 @@ export function categoryPicker(place, chosen) {
     if (mine !== asked) return null;
     const matches = found.matches || [];
     crumbs.replaceChildren();
-    results.replaceChildren(...matches.length ? matches.map((match) => option(match.category, match.path))
+    results.replaceChildren(...matches.length ? matches.map((match) => option(match.category,
+      match.path))
       : [h("li", { class: "dim" }, t("categoryNone"))]);
     return null;
   }
@@ -56,14 +60,17 @@ export function categoryPicker(place, chosen) {
     const [children, path] = await Promise.all([call("CatalogService", "ListChildren", { id }),
       id ? call("CatalogService", "GetPath", { id }) : { categories: [] }]);
     if (mine !== asked) return;
-    const crumb = (each) => h("button", { class: "link-button", type: "button", onclick: () => open(each.id) }, each.name);
+    const crumb = (each) => h("button", { class: "link-button", type: "button",
+      onclick: () => open(each.id) }, each.name);
     crumbs.replaceChildren(...id ? [crumb({ id: "", name: t("categoryTop") }),
-      ...(path.categories || []).flatMap((each, at, all) => [" › ", at + 1 < all.length ? crumb(each) : each.name])] : []);
+      ...(path.categories || []).flatMap((each, at, all) => [" › ", at + 1 < all.length
+        ? crumb(each) : each.name])] : []);
     results.replaceChildren(...(children.categories || []).map((each) => option(each)));
     if (id) results.querySelector("button")?.focus();
   }
 
-  place.replaceChildren(h("div", { class: "field" }, h("label", { for: "category-search" }, t("categorySearch")), field),
+  place.replaceChildren(h("div", { class: "field" }, h("label", { for: "category-search" },
+    t("categorySearch")), field),
     crumbs, results);
   open("").catch(() => {});
   field.focus({ preventScroll: true });
@@ -75,7 +82,8 @@ export async function categoryLine(id, change) {
   return h("p", { class: "row chosen-category", id: "chosen-category" },
     h("span", {}, path.slice(0, -1).map((each) => h("span", { class: "dim" }, `${each.name} › `)),
       h("b", {}, path.at(-1)?.name || id)),
-    change ? h("button", { class: "button small", type: "button", id: "category-change", onclick: change },
+    change ? h("button", { class: "button small", type: "button", id: "category-change",
+      onclick: change },
       t("categoryChange")) : null);
 }
 

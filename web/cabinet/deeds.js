@@ -11,7 +11,8 @@ const DEEDS = {
     ask: ["soldAsk", "soldText"] },
   soldElsewhere: { method: "MarkOfferSold", did: "didSell", body: { where: "ELSEWHERE" },
     ask: ["soldAsk", "soldText"] },
-  remove: { method: "DeleteOffer", did: "didRemove", ask: ["removeAsk", "removeText"], danger: true },
+  remove: { method: "DeleteOffer", did: "didRemove", ask: ["removeAsk", "removeText"],
+    danger: true },
 };
 
 const POSSIBLE = {
@@ -23,7 +24,8 @@ const POSSIBLE = {
   BANNED: ["remove"],
 };
 
-export const isEditable = (status) => ["ACTIVE", "WAITING", "EXPIRED", "BANNED", "WITHDRAWN"].includes(status);
+export const isEditable = (status) => ["ACTIVE", "WAITING", "EXPIRED", "BANNED",
+  "WITHDRAWN"].includes(status);
 export const deedsOf = (status) => POSSIBLE[status] || [];
 
 export const BADGES = { ACTIVE: "good", WAITING: "warn", EXPIRED: "warn", BANNED: "bad" };
@@ -50,7 +52,8 @@ export async function doDeed(name, offer) {
 
 // Tokens of changes made in this tab: the search is asked to have seen them.
 const tokens = new Map();
-export const noteToken = (receipt) => { if (receipt?.freshnessToken) tokens.set(receipt.id, receipt.freshnessToken); };
+export const noteToken = (receipt) => { if (receipt?.freshnessToken) tokens.set(receipt.id,
+  receipt.freshnessToken); };
 
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
@@ -72,7 +75,8 @@ async function waitFound(id, title) {
   return false;
 }
 
-export const searchAddress = (id, title) => `/?q=${encodeURIComponent(title)}&offer=${encodeURIComponent(id)}`;
+export const searchAddress = (id,
+  title) => `/?q=${encodeURIComponent(title)}&offer=${encodeURIComponent(id)}`;
 
 // A link to the search page that opens it when the offer is to be found there.
 export function seeItLink(id, title, properties = {}) {

@@ -17,8 +17,10 @@ const reasonsOf = (error) => (error.details || []).map((each) => ({ field: each.
 
 class Editor {
   constructor(place, thing, isDraft, fail) {
-    Object.assign(this, { place, id: thing.id, revision: thing.revision, offer: isDraft ? null : thing, isDraft, fail,
-      content: thing.content || {}, problems: thing.problems || [], touched: new Set(), all: false, timer: 0,
+    Object.assign(this, { place, id: thing.id, revision: thing.revision, offer: isDraft ? null
+      : thing, isDraft, fail,
+      content: thing.content || {}, problems: thing.problems || [], touched: new Set(), all: false,
+        timer: 0,
       saving: null, fields: null, category: null });
   }
 
@@ -40,9 +42,11 @@ class Editor {
     this.form = h("form", { class: "offer-form stack", novalidate: true,
       onsubmit: (event) => { event.preventDefault(); this.submit(); },
       oninput: (event) => this.changed(event), onchange: (event) => this.changed(event) },
-    h("section", { class: "card", id: "category-card" }, h("h2", {}, t("category")), h("div", { id: "category-place" }, chosen),
+    h("section", { class: "card", id: "category-card" }, h("h2", {}, t("category")), h("div",
+      { id: "category-place" }, chosen),
       h("p", { class: "problem", id: "problem-category", dataset: { problem: "category" } })));
-    this.fields = this.category ? offerFields(this.category, this.content, () => this.changed()) : null;
+    this.fields = this.category ? offerFields(this.category, this.content, () => this.changed())
+      : null;
     if (this.fields) this.form.append(this.fields.node, this.bar());
     this.place.replaceChildren(this.head(), this.form);
     if (!this.category) this.pick();
@@ -62,18 +66,25 @@ class Editor {
     const offer = this.offer;
     return h("div", { class: "editor-head stack-small" },
       h("p", {}, h("a", { class: "back", href: "#/" }, icon("back"), t("backToList"))),
-      h("h2", {}, t(this.isDraft ? "draftTitle" : "editTitle"), " ", offer ? statusBadge(offer.status) : null),
-      offer?.banReasons?.length || offer?.status === "BANNED" ? h("div", { class: "notice bad", role: "note" },
-        h("b", {}, t("banned")), h("ul", {}, (offer.banReasons || []).map((each) => h("li", {}, each)))) : null,
-      offer?.status === "WAITING" ? h("div", { class: "notice warn", role: "note" }, h("b", {}, t("waitsForPhoto")),
+      h("h2", {}, t(this.isDraft ? "draftTitle" : "editTitle"), " ", offer
+        ? statusBadge(offer.status) : null),
+      offer?.banReasons?.length || offer?.status === "BANNED" ? h("div", { class: "notice bad",
+        role: "note" },
+        h("b", {}, t("banned")), h("ul", {}, (offer.banReasons || []).map((each) => h("li", {},
+          each)))) : null,
+      offer?.status === "WAITING" ? h("div", { class: "notice warn", role: "note" }, h("b", {},
+        t("waitsForPhoto")),
         offer.waitReason ? h("p", {}, offer.waitReason) : null) : null);
   }
 
   bar() {
     return h("div", { class: "form-bar" }, this.status,
-      this.isDraft ? h("button", { class: "button quiet", type: "button", id: "discard", onclick: () => this.discard() }, t("discard"))
-        : this.offer.status === "ACTIVE" ? seeItLink(this.id, this.content.title || "", { class: "button" }) : null,
-      h("button", { class: "button primary", id: this.isDraft ? "publish" : "save" }, t(this.isDraft ? "publish" : "save")));
+      this.isDraft ? h("button", { class: "button quiet", type: "button", id: "discard",
+        onclick: () => this.discard() }, t("discard"))
+        : this.offer.status === "ACTIVE" ? seeItLink(this.id, this.content.title || "",
+          { class: "button" }) : null,
+      h("button", { class: "button primary", id: this.isDraft ? "publish" : "save" }, t(this.isDraft
+        ? "publish" : "save")));
   }
 
   pick() {
@@ -89,10 +100,12 @@ class Editor {
 
   told() {
     if (!this.form?.isConnected) return;
-    const homeless = showProblems(this.form, this.problems, this.sent || this.content, this.touched, this.all);
+    const homeless = showProblems(this.form, this.problems, this.sent || this.content, this.touched,
+      this.all);
     if (!this.isDraft || !this.fields) return;
     const count = this.problems.length;
-    this.status.textContent = [this.note, homeless.length ? homeless.join("; ") : count ? t("missing", { count }) : t("allGood")]
+    this.status.textContent = [this.note, homeless.length ? homeless.join("; ") : count
+      ? t("missing", { count }) : t("allGood")]
       .filter(Boolean).join(" · ");
     this.status.classList.toggle("good", !count);
   }
@@ -178,7 +191,8 @@ class Editor {
 
   async update() {
     const content = this.read();
-    const receipt = await call("OfferService", "UpdateOffer", { id: this.id, expectedRevision: this.revision, content });
+    const receipt = await call("OfferService", "UpdateOffer", { id: this.id,
+      expectedRevision: this.revision, content });
     noteToken(receipt);
     this.revision = receipt.revision;
     this.problems = [];
@@ -189,19 +203,23 @@ class Editor {
 
   published(receipt) {
     const title = this.content.title || "";
-    const box = h("section", { class: "card published", tabindex: "-1", dataset: { id: receipt.id } },
+    const box = h("section", { class: "card published", tabindex: "-1",
+      dataset: { id: receipt.id } },
       h("span", { class: "published-mark" }, icon("check")),
       h("h2", {}, t("published")), h("p", {}, title), h("p", { class: "dim" }, receipt.id),
       h("p", {}, t(receipt.status === "WAITING" ? "publishedWaiting" : "publishedLead")),
-      h("div", { class: "row" }, receipt.status === "ACTIVE" ? seeItLink(receipt.id, title, { class: "button primary", id: "see-it" }) : null,
-        h("button", { class: "button", type: "button", onclick: () => showDraft(this.place, this.fail) }, t("another")),
+      h("div", { class: "row" }, receipt.status === "ACTIVE" ? seeItLink(receipt.id, title,
+        { class: "button primary", id: "see-it" }) : null,
+        h("button", { class: "button", type: "button", onclick: () => showDraft(this.place,
+          this.fail) }, t("another")),
         h("a", { class: "button", href: "#/" }, t("backToList"))));
     this.place.replaceChildren(box);
     box.focus();
   }
 
   async discard() {
-    if (!await ask({ title: t("discardAsk"), text: t("discardText"), yes: t("discard"), danger: true })) return;
+    if (!await ask({ title: t("discardAsk"), text: t("discardText"), yes: t("discard"),
+      danger: true })) return;
     clearTimeout(this.timer);
     try {
       await call("DraftService", "DiscardDraft", { id: this.id });
@@ -244,6 +262,7 @@ export function redrawEditor() {
 
 export async function leaveEditor() {
   const left = editor;
-  if (left?.isDraft && left.timer && left.fields?.node.isConnected) await left.save().catch(() => {});
+  if (left?.isDraft && left.timer
+    && left.fields?.node.isConnected) await left.save().catch(() => {});
   editor = null;
 }

@@ -13,17 +13,20 @@ let list = null;
 let counts = {};
 let asking = 0;
 
-const countBox = (name) => h("span", { class: "preset-count" }, counts[name] === undefined ? "–" : number(counts[name]));
+const countBox = (name) => h("span", { class: "preset-count" }, counts[name] === undefined ? "–"
+  : number(counts[name]));
 
 function presetsBar() {
-  return h("div", { class: "presets", role: "group", "aria-label": t("presets") }, PRESETS.map((name) =>
+  return h("div", { class: "presets", role: "group", "aria-label": t("presets") },
+    PRESETS.map((name) =>
     h("button", { class: "chip preset", type: "button", dataset: { preset: name },
       "aria-pressed": String(name === preset), onclick: () => choose(name) },
     t(`pr${name}`), countBox(name))));
 }
 
 function thumb(offer) {
-  const photo = (offer.content?.photos || []).find((each) => each.state === "READY" && each.sizes?.length);
+  const photo = (offer.content?.photos || []).find((each) => each.state === "READY"
+    && each.sizes?.length);
   const box = h("span", { class: "thumb" }, icon("camera"));
   if (photo) {
     const image = h("img", { src: `/v1/photos/${photo.sizes[0].key}`, alt: "", loading: "lazy" });
@@ -34,7 +37,8 @@ function thumb(offer) {
 }
 
 function deedButtons(offer) {
-  return deedsOf(offer.status).map((name) => h("button", { class: `button small${name === "remove" ? " danger" : ""}`,
+  return deedsOf(offer.status).map((name) => h("button",
+    { class: `button small${name === "remove" ? " danger" : ""}`,
     type: "button", dataset: { deed: name }, onclick: async () => {
       const receipt = await doDeed(name, offer);
       noteToken(receipt);
@@ -51,14 +55,19 @@ function offerLine(offer) {
   return h("li", { class: "offer-line card", dataset: { id: offer.id } }, thumb(offer),
     h("div", { class: "offer-main" },
       h("p", { class: "offer-title" }, isEditable(offer.status)
-        ? h("a", { href: `#/offer/${offer.id}` }, title) : h("b", {}, title), " ", statusBadge(offer.status)),
+        ? h("a", { href: `#/offer/${offer.id}` }, title) : h("b", {}, title), " ",
+          statusBadge(offer.status)),
       h("p", { class: "offer-price" }, price(offer.content?.price)),
-      h("p", { class: "dim small" }, offer.id, " · ", t("changedAgo", { time: ago(offer.updateTime) }),
-        offer.status === "ACTIVE" && offer.expireTime ? ` · ${t("expiresOn", { date: date(offer.expireTime) })}` : ""),
+      h("p", { class: "dim small" }, offer.id, " · ", t("changedAgo",
+        { time: ago(offer.updateTime) }),
+        offer.status === "ACTIVE" && offer.expireTime
+          ? ` · ${t("expiresOn", { date: date(offer.expireTime) })}` : ""),
       offer.waitReason ? h("p", { class: "warn small" }, offer.waitReason) : null,
-      failedPhotos(offer) ? h("p", { class: "error small" }, `${t("fPhotos")}: ${failedPhotos(offer)} – ${t("phFAILED")}`) : null),
+      failedPhotos(offer) ? h("p", { class: "error small" },
+        `${t("fPhotos")}: ${failedPhotos(offer)} – ${t("phFAILED")}`) : null),
     h("div", { class: "offer-deeds row" },
-      isEditable(offer.status) ? h("a", { class: "button small", href: `#/offer/${offer.id}` }, t("edit")) : null,
+      isEditable(offer.status) ? h("a", { class: "button small", href: `#/offer/${offer.id}` },
+        t("edit")) : null,
       offer.status === "ACTIVE" ? seeItLink(offer.id, title, { class: "button small" }) : null,
       deedsOf(offer.status).length ? h("details", { class: "more-deeds" },
         h("summary", { class: "button small" }, t("otherDeeds"), icon("down")),
@@ -68,12 +77,14 @@ function offerLine(offer) {
 function draftLine(draft) {
   return h("li", { class: "offer-line card", dataset: { id: draft.id } }, thumb(draft),
     h("div", { class: "offer-main" },
-      h("p", { class: "offer-title" }, h("a", { href: "#/draft" }, draft.content?.title || t("untitled")), " ",
+      h("p", { class: "offer-title" }, h("a", { href: "#/draft" }, draft.content?.title
+        || t("untitled")), " ",
         h("span", { class: "badge" }, t("sDRAFT"))),
       h("p", { class: "offer-price" }, price(draft.content?.price)),
       h("p", { class: "dim small" }, t("changedAgo", { time: ago(draft.updateTime) }),
         draft.problems?.length ? ` · ${t("missing", { count: draft.problems.length })}` : "")),
-    h("div", { class: "offer-deeds row" }, h("a", { class: "button small primary", href: "#/draft" }, t("goOn"))));
+    h("div", { class: "offer-deeds row" }, h("a", { class: "button small primary",
+      href: "#/draft" }, t("goOn"))));
 }
 
 function pager() {
@@ -91,7 +102,8 @@ function pager() {
 function draw() {
   const lines = [...(list?.drafts || []).map(draftLine), ...(list?.offers || []).map(offerLine)];
   place.replaceChildren(presetsBar(),
-    list && !lines.length ? h("div", { class: "empty card" }, h("h2", {}, t("listEmpty")), h("p", { class: "dim" }, t("listEmptyLead")))
+    list && !lines.length ? h("div", { class: "empty card" }, h("h2", {}, t("listEmpty")), h("p",
+      { class: "dim" }, t("listEmptyLead")))
       : h("ul", { class: "offer-list", "aria-busy": String(!list) }, list ? lines
         : Array.from({ length: 4 }, () => h("li", { class: "offer-line card ghost" }))),
     pager() || "");
@@ -100,11 +112,13 @@ function draw() {
 async function load(toTop = false) {
   const mine = ++asking;
   const [found, told] = await Promise.all([
-    call("CabinetService", "ListOffers", { preset, pageSize: PAGE, pageToken: tokens[tokens.length - 1] }),
+    call("CabinetService", "ListOffers", { preset, pageSize: PAGE,
+      pageToken: tokens[tokens.length - 1] }),
     call("CabinetService", "GetCounts", {})]);
   if (mine !== asking || !place?.isConnected) return;
   list = found;
-  counts = Object.fromEntries((told.counts || []).map((one) => [one.preset, Number(one.count || 0)]));
+  counts = Object.fromEntries((told.counts || []).map((one) => [one.preset, Number(one.count
+    || 0)]));
   draw();
   if (toTop) scrollTo({ top: 0 });
 }

@@ -4,7 +4,8 @@ import { byId, h, language, t } from "../common.js";
 
 // The server's reasons that are common, in the page's language; others are shown as they come.
 const KNOWN = [
-  [/^is missing: (\d+) to (\d+) characters$/, (found) => t("problemMissingChars", { min: found[1], max: found[2] })],
+  [/^is missing: (\d+) to (\d+) characters$/, (found) => t("problemMissingChars", { min: found[1],
+    max: found[2] })],
   [/^has (\d+) characters; expected (\d+) to (\d+)$/, (found) =>
     t("problemChars", { count: found[1], min: found[2], max: found[3] })],
   [/^is missing$/, () => t("problemMissing")],

@@ -26,6 +26,11 @@ export function minorUnits(currency) {
   }
 }
 
+// A number with its unit: "256 GB", and without a blank where none is written: 17″, 90%.
+export function withUnit(text, unit) {
+  return /^[″"'°%]/.test(unit || "") ? text + unit : `${text} ${unit || ""}`.trim();
+}
+
 // Of {amount, currency}: "12 500 ₽". Amounts are whole numbers of the smallest unit, as text.
 export function price(value) {
   if (!value?.currency) return t("noPrice");

@@ -42,7 +42,8 @@ export function showSignIn(place, { title, lead, how, problem = "" }, done) {
 }
 
 export function signOutButton() {
-  return h("button", { class: "button small", type: "button", id: "sign-out", "data-text": "signOut",
+  return h("button", { class: "button small", type: "button", id: "sign-out",
+    "data-text": "signOut",
     onclick: () => { setKey(""); location.reload(); } }, t("signOut"));
 }
 

@@ -43,7 +43,8 @@ function grid(width, top, x, y) {
     const place = x(now - ago * 1000);
     marks.push(svg("text", { class: "chart-text", x: place, y: HEIGHT - 6,
       "text-anchor": ago === 0 ? "end" : place < EDGE.left + 20 ? "start" : "middle" },
-    ago ? ago % 60 ? t("secondsAgo", { count: ago }) : t("minutesAgo", { count: ago / 60 }) : t("now")));
+    ago ? ago % 60 ? t("secondsAgo", { count: ago }) : t("minutesAgo", { count: ago / 60 })
+      : t("now")));
   }
   return [lines, marks];
 }
@@ -96,5 +97,6 @@ export function spark(points) {
   const y = (value) => 26 - value / top * 24;
   const seen = points.filter(([time]) => x(time) >= 0);
   return svg("svg", { class: "spark", viewBox: "0 0 100 28", preserveAspectRatio: "none",
-    "aria-hidden": "true" }, svg("path", { d: pathOf(seen, x, y), "vector-effect": "non-scaling-stroke" }));
+    "aria-hidden": "true" }, svg("path", { d: pathOf(seen, x, y),
+      "vector-effect": "non-scaling-stroke" }));
 }

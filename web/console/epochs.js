@@ -11,7 +11,8 @@ let drawn = "";
 
 async function move(client, epoch, method) {
   const name = method === "SwitchEpoch" ? "epochSwitch" : "epochRollback";
-  if (!await ask({ title: t(`${name}Ask`, { epoch }), text: t(`${name}Text`), yes: t(name) })) return;
+  if (!await ask({ title: t(`${name}Ask`, { epoch }), text: t(`${name}Text`),
+    yes: t(name) })) return;
   try {
     const status = await call("EpochService", method, { client, epoch });
     toast(t("epochDone", { epoch: status.servingEpoch }));
@@ -46,9 +47,11 @@ function numbersBar(shard) {
     return box;
   }) : [];
   const said = parts.filter(([, value]) => value).map(([name, value]) =>
-    h("span", { class: `numbers-word ${name}` }, `${number(value)} ${t(`nu${name[0].toUpperCase()}${name.slice(1)}`)}`));
+    h("span", { class: `numbers-word ${name}` },
+      `${number(value)} ${t(`nu${name[0].toUpperCase()}${name.slice(1)}`)}`));
   return h("div", { class: "numbers" },
-    svg("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "numbers-bar", "aria-hidden": "true" },
+    svg("svg", { viewBox: "0 0 100 8", preserveAspectRatio: "none", class: "numbers-bar",
+      "aria-hidden": "true" },
       svg("rect", { class: "numbers-ground", x: 0, y: 0, width: 100, height: 8 }), ...boxes),
     h("p", { class: "small dim" }, `${number(given)} ${t("shardGiven")}`, said.length ? ": " : "",
       said.flatMap((word, place) => place ? [", ", word] : [word])));
@@ -69,7 +72,8 @@ function shardLine(client, shard) {
       h("span", { class: "small" }, (shard.replicas || []).flatMap((replica, at) =>
         at ? [" · ", replicaText(replica)] : [replicaText(replica)]))),
     numbersBar(shard),
-    busy.length ? h("p", { class: "small warn" }, busy.map(([name, lag]) => `${name}: ${number(lag)}`).join(", ")) : null);
+    busy.length ? h("p", { class: "small warn" }, busy.map(([name,
+      lag]) => `${name}: ${number(lag)}`).join(", ")) : null);
 }
 
 function clientBox(client) {

@@ -9,7 +9,8 @@ let drawn = "";
 async function decide(button, task, method) {
   button.disabled = true;
   try {
-    await call("FeedService", method, { seller: task.seller, feed: task.feed, taskId: task.taskId });
+    await call("FeedService", method, { seller: task.seller, feed: task.feed,
+      taskId: task.taskId });
   } catch (error) {
     toast(error.message);
   } finally {
@@ -19,7 +20,8 @@ async function decide(button, task, method) {
 }
 
 async function confirm(event, task) {
-  if (await ask({ title: t("feedConfirmAsk", { count: number(task.toDelete || 0), seller: task.seller }),
+  if (await ask({ title: t("feedConfirmAsk", { count: number(task.toDelete || 0),
+    seller: task.seller }),
     text: t("feedConfirmText"), yes: t("feedConfirm"), danger: true }))
     await decide(event.target, task, "ConfirmTask");
 }
@@ -34,7 +36,8 @@ function line(task) {
       h("p", { class: "dim small" }, ago(task.updateTime))),
     h("td", { class: "number" }, number(task.counts?.rows || 0)),
     h("td", {}, held ? h("div", { class: "row" },
-      h("button", { class: "button small danger", type: "button", onclick: (event) => confirm(event, task) },
+      h("button", { class: "button small danger", type: "button", onclick: (event) => confirm(event,
+        task) },
         t("feedConfirm")),
       h("button", { class: "button small", type: "button",
         onclick: (event) => decide(event.target, task, "CancelTask") }, t("feedCancel"))) : null));
@@ -45,7 +48,8 @@ function draw() {
   byId("feeds-body").replaceChildren(feeds.length
     ? h("div", { class: "table-box" }, h("table", { class: "table" },
       h("thead", {}, h("tr", {}, ["feedSeller", "feedTask", "feedState"].map((name) =>
-        h("th", { scope: "col" }, t(name))), h("th", { scope: "col", class: "number" }, t("feedRows")),
+        h("th", { scope: "col" }, t(name))), h("th", { scope: "col", class: "number" },
+          t("feedRows")),
       h("td", {}))),
       h("tbody", {}, feeds.map(line))))
     : h("p", { class: "dim empty-line" }, t("feedsNone")));

@@ -34,10 +34,12 @@ async function readComposer(found) {
 
 async function readQueue(found, client) {
   try {
-    const answer = await call("QueueService", "ListFailed", { client: client.client, pageSize: SHOWN });
+    const answer = await call("QueueService", "ListFailed", { client: client.client,
+      pageSize: SHOWN });
     found.list.push(...(answer.documents || []).map(fromQueue(client.client)));
     for (const lane of client.lanes || [])
-      if (lane.lane === "FAILED") found.count += Number(lane.lag || 0) + Number(lane.parkedCount || 0);
+      if (lane.lane === "FAILED") found.count += Number(lane.lag || 0) + Number(lane.parkedCount
+        || 0);
   } catch (error) {
     if (!error.isAbsent) throw error;
     found.notes.push("indexer");
@@ -128,19 +130,23 @@ function line(item) {
       h("span", { class: `badge ${item.next ? "warn" : "bad"}` },
         item.client ? `${t("itemsOfQueue")} · ${item.client}` : t("itemsOf"))),
       h("p", { class: "item-reason" }, item.reason),
-      h("p", { class: "dim small" }, ago(item.first), " · ", t("itemsTries", { count: item.tries }), " · ",
-        item.next ? t("itemsNext", { time: new Date(item.next).toLocaleTimeString(language()) }) : t("itemsNever"))),
+      h("p", { class: "dim small" }, ago(item.first), " · ", t("itemsTries", { count: item.tries }),
+        " · ",
+        item.next ? t("itemsNext", { time: new Date(item.next).toLocaleTimeString(language()) })
+          : t("itemsNever"))),
     h("div", { class: "row item-buttons" },
       h("button", { class: "button small", type: "button", dataset: { deed: "replay" },
         onclick: (event) => act(event.target, () => replay(item)) }, t("itemsReplay")),
-      item.client ? h("button", { class: "button small danger", type: "button", dataset: { deed: "drop" },
+      item.client ? h("button", { class: "button small danger", type: "button",
+        dataset: { deed: "drop" },
         onclick: (event) => askDrop(event, item) }, t("itemsDrop")) : null));
 }
 
 function draw() {
   if (!items) return;
   byId("items-tools").replaceChildren(...items.length > 1 ? [h("button",
-    { class: "button small", type: "button", id: "replay-all", onclick: askAll }, t("itemsAll"))] : []);
+    { class: "button small", type: "button", id: "replay-all", onclick: askAll }, t("itemsAll"))]
+      : []);
   byId("items-body").replaceChildren(
     ...notes.map((role) => h("p", { class: "dim" }, t("itemsAbsent", { role }))),
     items.length ? h("ul", { class: "items" }, items.map(line))

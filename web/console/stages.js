@@ -18,7 +18,8 @@ let newest = {};
 
 export function duration(ms) {
   if (ms < 1000) return number(ms, { style: "unit", unit: "millisecond" });
-  if (ms < 120000) return number(ms / 1000, { style: "unit", unit: "second", maximumFractionDigits: 1 });
+  if (ms < 120000) return number(ms / 1000, { style: "unit", unit: "second",
+    maximumFractionDigits: 1 });
   if (ms < 7200000) return number(Math.round(ms / 60000), { style: "unit", unit: "minute" });
   return number(Math.round(ms / 3600000), { style: "unit", unit: "hour" });
 }
@@ -29,7 +30,8 @@ const stateOf = (stage) => stage.state || "OK";
 const count = (stage, name) => Number(stage[name] || 0);
 
 function makeCard(name) {
-  const parts = { name: h("span", { class: "stage-name" }), state: h("span", { class: "stage-state" }),
+  const parts = { name: h("span", { class: "stage-name" }), state: h("span",
+    { class: "stage-state" }),
     rate: h("span", { class: "stage-rate" }), spark: h("span", { class: "stage-spark" }),
     lag: h("span", { class: "stage-lag" }), marks: h("span", { class: "stage-marks" }) };
   const button = h("button", { class: "stage-card", type: "button", id: `stage-${name}`,
@@ -74,7 +76,8 @@ function drawCard(stage) {
   card.rate.replaceChildren(rateText(now), h("small", {}, t(UNITS[stage.name] || "unitChanges")));
   card.spark.replaceChildren(spark(rates(stage.name)));
   card.lag.textContent = lag ? t("waits", { count: lag })
-    : stage.name === "search" && mean("search") !== null ? `⌀ ${duration(Math.round(mean("search") * 10) / 10)}`
+    : stage.name === "search" && mean("search") !== null
+      ? `⌀ ${duration(Math.round(mean("search") * 10) / 10)}`
       : stage.name === "offers" || state === "UNKNOWN" ? " " : t("nothingWaits");
   card.marks.replaceChildren(
     ...count(stage, "parkedCount") ? [h("span", { class: "badge bad" },
@@ -94,7 +97,8 @@ function drawPipe(stage, source) {
     : lag && source ? number(lag, { notation: "compact" }) : " ";
   pipe.node.classList.toggle("has-parked", parked > 0);
   pipe.node.classList.toggle("is-still", now === 0);
-  pipe.flow.style.setProperty("--flow", `${Math.max(.35, 2.4 / (1 + Math.log10(1 + now))).toFixed(2)}s`);
+  pipe.flow.style.setProperty("--flow",
+    `${Math.max(.35, 2.4 / (1 + Math.log10(1 + now))).toFixed(2)}s`);
 }
 
 function fact(name, value, bad = false) {
@@ -114,7 +118,8 @@ function drawDetail() {
   const time = mean(stage.name);
   box.replaceChildren(
     h("h2", { id: "stage-title" }, t(`n_${stage.name}`), " ",
-      h("span", { class: `badge ${{ OK: "good", WAITING: "good", FAILING: "bad" }[stateOf(stage)] || ""}` },
+      h("span",
+        { class: `badge ${{ OK: "good", WAITING: "good", FAILING: "bad" }[stateOf(stage)] || ""}` },
         t(`st${stateOf(stage)}`))),
     h("p", { class: stateOf(stage) === "FAILING" ? "error stage-reason" : "dim stage-reason" },
       stage.reason || t(stage.isHere ? "stageHere" : "stageElsewhere")),
@@ -125,7 +130,8 @@ function drawDetail() {
       stage.lagMs !== undefined ? fact("oldest", duration(Number(stage.lagMs))) : [],
       fact("parkedNow", number(parked), parked > 0),
       failed ? fact("failedNow", number(failed)) : [],
-      time !== null && stage.name === "search" ? fact("meanAnswer", duration(Math.round(time * 10) / 10)) : [],
+      time !== null && stage.name === "search" ? fact("meanAnswer",
+        duration(Math.round(time * 10) / 10)) : [],
       fact("errorsHere", number(stage.errorCount || 0), count(stage, "errorCount") > 0)));
 }
 

@@ -3,7 +3,8 @@
 import { byId, call, h, icon, language, onLanguage, t } from "../common.js";
 import { duration } from "./stages.js";
 
-const ICONS = { DONE: "check", WAITING: "clock", STUCK: "warning", ABSENT: "close", UNKNOWN: "search" };
+const ICONS = { DONE: "check", WAITING: "clock", STUCK: "warning", ABSENT: "close",
+  UNKNOWN: "search" };
 
 const OFFER_ID = /^\d{4}-\d{4}-\d{4}-\d{4}$/;
 
@@ -22,9 +23,11 @@ function times(steps) {
   let last = null;
   return steps.map((step) => {
     const time = step.time ? Date.parse(step.time) : null;
-    const passed = time !== null && last !== null && time >= last ? `+${duration(time - last)}` : "";
+    const passed = time !== null && last !== null && time >= last ? `+${duration(time - last)}`
+      : "";
     last = time ?? last;
-    return { time: time === null ? "" : new Date(time).toLocaleTimeString(language(), { hour: "2-digit",
+    return { time: time === null ? "" : new Date(time).toLocaleTimeString(language(),
+      { hour: "2-digit",
       minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 }), passed };
   });
 }
@@ -34,9 +37,11 @@ function line(step, { time, passed }) {
   return h("li", { class: "step", dataset: { state, stage: step.stage } },
     h("span", { class: "step-mark" }, icon(ICONS[state] || "search")),
     h("div", { class: "step-main" },
-      h("p", {}, h("b", {}, stageName(step.stage)), " ", h("span", { class: "step-state small" }, t(`tr${state}`))),
+      h("p", {}, h("b", {}, stageName(step.stage)), " ", h("span", { class: "step-state small" },
+        t(`tr${state}`))),
       h("p", { class: "dim small step-text" }, step.text || "")),
-    h("p", { class: "step-time small" }, time, passed ? h("span", { class: "dim" }, ` ${passed}`) : null));
+    h("p", { class: "step-time small" }, time, passed ? h("span", { class: "dim" }, ` ${passed}`)
+      : null));
 }
 
 function draw() {
@@ -68,7 +73,8 @@ export async function trace(client, pk) {
     answer = await ask(client, pk);
     problem = "";
   } catch (error) {
-    problem = error.isAbsent ? t("traceAbsent") : error.code === "not_found" ? t("traceNone") : error.message;
+    problem = error.isAbsent ? t("traceAbsent") : error.code === "not_found" ? t("traceNone")
+      : error.message;
   }
   draw();
 }

@@ -3,7 +3,7 @@
 //
 // Every control has an id made of the filter's: after drawing, the focus is where it was. Numbers
 // are shown in the units people use (a price in roubles) and sent in the API's (kopecks).
-import { byId, distance, h, icon, language, minorUnits, number, price, t } from "../common.js";
+import { byId, distance, h, icon, language, minorUnits, number, price, t, withUnit } from "../common.js";
 import { categoryOf, tree } from "./categories.js";
 import { nearText, placeChooser } from "./places.js";
 import { withFilter } from "./state.js";
@@ -218,7 +218,7 @@ function rangeText(page, filter, choice) {
   const factor = factorOf(page, filter);
   const write = (value) => filter.id === "price"
     ? price({ amount: value, currency: currencyOf(page) })
-    : `${plainNumber(filter, Number(value) / factor)} ${unitOf(page, filter)}`.trim();
+    : withUnit(plainNumber(filter, Number(value) / factor), unitOf(page, filter));
   if (filter.kind === "DISTANCE") return t("withDistance", { distance: distance(choice.max) });
   if (choice.min && choice.max) return `${write(choice.min)} – ${write(choice.max)}`;
   return choice.min ? `${t("from")} ${write(choice.min)}` : `${t("to")} ${write(choice.max)}`;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // offer.js - one offer, in a dialog over the list: ?offer=ID. Names of attributes and options come
 // from the catalogue; offers like it from SearchService.Similar, where the server has that.
-import { byId, call, date, distance, h, icon, language, number, price, t, toast }
+import { byId, call, date, distance, h, icon, language, number, price, t, toast, withUnit }
   from "../common.js";
 import { categoryLink, categoryOf, pathOf } from "./categories.js";
 import { drawing, photoAddress } from "./picture.js";
@@ -26,7 +26,7 @@ function valueText(value, attribute) {
   if (amount === undefined) return "";
   const units = attribute?.units || [];
   const unit = units.find((each) => each.id === value.unit) || units[0];
-  return `${number(amount, { maximumFractionDigits: 6 })} ${unit?.name || ""}`.trim();
+  return withUnit(number(amount, { maximumFractionDigits: 6 }), unit?.name);
 }
 
 function attributeRows(content, category) {

@@ -9,7 +9,8 @@ function facts(offer) {
   const near = offer.distanceM !== undefined;
   return h("p", { class: "offer-facts" },
     offer.place || near ? h("span", { class: "offer-place" }, icon("pin"),
-      near ? h("b", {}, distance(offer.distanceM)) : null, offer.place || null) : null,
+      near ? h("b", {}, distance(offer.distanceM)) : null,
+      offer.place ? h("span", {}, offer.place) : null) : null,
     offer.createTime ? h("time", { datetime: offer.createTime }, ago(offer.createTime)) : null);
 }
 

@@ -48,7 +48,8 @@ static void save_some(const char *path)
     assert_true(speller_sizes(speller).is_fresh);
     world_learn(speller, "сиамский кот, Smasung", 30);
     world_learn(speller, "промокодный код", 30);
-    assert_int_equal(speller_save(speller, NULL), 0);
+    assert_int_equal(speller_note(speller).size, 0);
+    assert_int_equal(speller_save(speller, bytes_of("as far as 17"), NULL), 0);
     speller_close(speller);
 }
 
@@ -62,13 +63,14 @@ static void what_was_learnt_is_there_after_a_restart(void **state)
     speller = world_speller(place->path);
     sizes = speller_sizes(speller);
     assert_false(sizes.is_fresh);
+    assert_true(bytes_equal_text(speller_note(speller), "as far as 17"));
     assert_int_equal(sizes.pair_count, 2);
     assert_int_equal(sizes.seen_count, 150);
     assert_string_equal(world_correct(speller, "smasung"), "smasung");
     assert_string_equal(world_correct(speller, "сиамский коь"), "сиамский кот");
     assert_string_equal(world_correct(speller, "промокодный коь"), "промокодный код");
     world_learn(speller, "сиамский кот", 1); /* and learning goes on */
-    assert_int_equal(speller_save(speller, NULL), 0);
+    assert_int_equal(speller_save(speller, BYTES_EMPTY, NULL), 0);
     assert_int_equal(speller_sizes(speller).seen_count, 152);
     speller_close(speller);
 }
@@ -92,6 +94,7 @@ static void a_damaged_file_is_refused_and_learnt_anew(void **state)
         speller = world_speller(place->path);
         sizes = speller_sizes(speller);
         assert_true(sizes.is_fresh);
+        assert_int_equal(speller_note(speller).size, 0);
         assert_int_equal(sizes.seen_count, 0);
         assert_int_equal(sizes.pair_count, 0);
         speller_close(speller);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * asking.h - one buyer's request asks the searcher, once or several times: the same index, the same
+ * deadline, the same tokens to be waited for.
+ */
+#ifndef TORG_SEARCH_ASKING_H
+#define TORG_SEARCH_ASKING_H
+
+#include "search/search.h"
+#include "torg/v1/query.pb-c.h"
+
+struct asking {
+    const struct search *search; /* borrowed */
+    struct arena *arena;         /* borrowed; answers are in it */
+    int64_t deadline_us;         /* monotonic */
+    char **wait;                 /* borrowed; tokens of writes that have to be seen */
+    size_t wait_count;
+    int64_t epoch;   /* of the first answer: the others are asked of the same */
+    bool is_partial; /* some shard did not answer one of them */
+};
+
+/* answers[i] is that of stages[i], all of one snapshot of each shard; at most
+ * QUERY_STAGE_COUNT_MAX. Where no offer was ever sent they are empty. */
+int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t count,
+               const Torg__V1__StageAnswer **answers, struct err *err);
+
+/* A stage that only counts what the line finds. */
+Torg__V1__QueryStage *count_stage(const char *text, Torg__V1__Filter *filter, struct arena *arena);
+
+#endif

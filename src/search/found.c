@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* found.c - see found.h. */
+#include "search/found.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "model/offer_fields.h"
+#include "net/message.h"
+#include "query/value.h"
+
+#define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
+
+enum { EARTH_RADIUS_M = 6371009 };
+
+void stage_show_offers(Torg__V1__QueryStage *stage)
+{
+    static char *const shown[] = {
+        OFFER_FIELD_TITLE, OFFER_FIELD_PRICE,   OFFER_FIELD_CURRENCY,
+        OFFER_FIELD_PLACE, OFFER_FIELD_SELLER,  OFFER_FIELD_CATEGORY,
+        OFFER_FIELD_PHOTO, OFFER_FIELD_CREATED, OFFER_FIELD_POINT,
+    };
+
+    stage->show = (char **)shown;
+    stage->n_show = ARRAY_COUNT(shown);
+}
+
+const Torg__V1__FacetAnswer *find_facet(const Torg__V1__StageAnswer *answer, const char *name)
+{
+    for (size_t i = 0; i < answer->n_facets; i++) {
+        if (strcmp(answer->facets[i]->name, name) == 0)
+            return answer->facets[i];
+    }
+    return NULL;
+}
+
+const char *hit_shown(const Torg__V1__Hit *hit, const char *name)
+{
+    for (size_t i = 0; i < hit->n_fields; i++) {
+        if (strcmp(hit->fields[i]->name, name) == 0 && hit->fields[i]->n_values)
+            return hit->fields[i]->values[0];
+    }
+    return "";
+}
+
+static const char *marked(const Torg__V1__Hit *hit, const char *name)
+{
+    for (size_t i = 0; i < hit->n_highlights; i++) {
+        if (strcmp(hit->highlights[i]->name, name) == 0 && hit->highlights[i]->n_values)
+            return hit->highlights[i]->values[0];
+    }
+    return "";
+}
+
+static Google__Protobuf__Timestamp *time_of(const char *text, struct arena *arena)
+{
+    static const struct field date = {.type = FIELD_DATE};
+    Google__Protobuf__Timestamp *time;
+    int64_t seconds;
+
+    if (!value_parse(&date, bytes_of(text), false, &seconds))
+        return NULL;
+    time =
+        (Google__Protobuf__Timestamp *)message_new(&google__protobuf__timestamp__descriptor, arena);
+    time->seconds = seconds;
+    return time;
+}
+
+/* Metres along the great circle. */
+static double distance(const Torg__V1__GeoPoint *from, double latitude, double longitude)
+{
+    double a = from->latitude * M_PI / 180;
+    double b = latitude * M_PI / 180;
+    double up = sin((b - a) / 2);
+    double along = sin((longitude - from->longitude) * M_PI / 360);
+    double h = up * up + cos(a) * cos(b) * along * along;
+
+    return 2 * EARTH_RADIUS_M * asin(sqrt(h < 1 ? h : 1));
+}
+
+static void put_distance(const Torg__V1__GeoPoint *near, const char *point,
+                         Torg__V1__FoundOffer *offer)
+{
+    char *end;
+    double latitude = strtod(point, &end);
+
+    if (!near || *end != ',')
+        return;
+    offer->_distance_m_case = TORG__V1__FOUND_OFFER___DISTANCE_M_DISTANCE_M;
+    offer->distance_m = distance(near, latitude, strtod(end + 1, NULL));
+}
+
+Torg__V1__FoundOffer *found_offer(const Torg__V1__Hit *hit, const Torg__V1__GeoPoint *near,
+                                  struct arena *arena)
+{
+    Torg__V1__FoundOffer *offer = NEW(FoundOffer, found_offer);
+    const char *path = hit_shown(hit, OFFER_FIELD_CATEGORY);
+    const char *last = strrchr(path, '/');
+
+    offer->id = hit->pk;
+    offer->title = (char *)hit_shown(hit, OFFER_FIELD_TITLE);
+    offer->title_marked = (char *)marked(hit, OFFER_FIELD_TITLE);
+    offer->fragment_marked = (char *)marked(hit, OFFER_FIELD_DESCRIPTION);
+    offer->place = (char *)hit_shown(hit, OFFER_FIELD_PLACE);
+    offer->category = (char *)(last ? last + 1 : path);
+    offer->photo = (char *)hit_shown(hit, OFFER_FIELD_PHOTO);
+    offer->seller = (char *)hit_shown(hit, OFFER_FIELD_SELLER);
+    offer->create_time = time_of(hit_shown(hit, OFFER_FIELD_CREATED), arena);
+    offer->score = hit->score;
+    if (*hit_shown(hit, OFFER_FIELD_CURRENCY)) {
+        offer->price = NEW(Price, price);
+        text_to_i64(bytes_of(hit_shown(hit, OFFER_FIELD_PRICE)), &offer->price->amount);
+        offer->price->currency = (char *)hit_shown(hit, OFFER_FIELD_CURRENCY);
+    }
+    put_distance(near, hit_shown(hit, OFFER_FIELD_POINT), offer);
+    return offer;
+}
+
+/* Copies: it outlives the catalogue. */
+Torg__V1__FoundCategory *found_category(const struct category *category, uint64_t count,
+                                        enum language language, struct arena *arena)
+{
+    Torg__V1__FoundCategory *found = NEW(FoundCategory, found_category);
+
+    found->id = arena_strdup(arena, category->id);
+    found->name = arena_strdup(arena, category->name.in[language]);
+    found->parent = arena_strdup(arena, category->parent ? category->parent->id : "");
+    found->count = count;
+    return found;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * found.h - what the index answers, as a page shows it. Everything is in the arena, or in the hit.
+ */
+#ifndef TORG_SEARCH_FOUND_H
+#define TORG_SEARCH_FOUND_H
+
+#include "base/arena.h"
+#include "catalog/catalog.h"
+#include "torg/v1/query.pb-c.h"
+#include "torg/v1/search.pb-c.h"
+
+/* Asks for the fields that found_offer reads. */
+void stage_show_offers(Torg__V1__QueryStage *stage);
+
+/* near: distances are counted from there; NULL: none are told. */
+Torg__V1__FoundOffer *found_offer(const Torg__V1__Hit *hit, const Torg__V1__GeoPoint *near,
+                                  struct arena *arena);
+
+/* The first value of a field that was shown; "" without. */
+const char *hit_shown(const Torg__V1__Hit *hit, const char *name);
+
+Torg__V1__FoundCategory *found_category(const struct category *category, uint64_t count,
+                                        enum language language, struct arena *arena);
+
+/* The facet of this name; NULL: the answer has none. */
+const Torg__V1__FacetAnswer *find_facet(const Torg__V1__StageAnswer *answer, const char *name);
+
+#endif

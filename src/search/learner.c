@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * learner.c - see learner.h.
+ *
+ * The note in the snapshot:   count of partitions | for each, the offset to go on from | learnt.h's
+ * Numbers are varints.
+ */
+#include "search/learner.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "base/varint.h"
+#include "net/message.h"
+#include "search/learnt.h"
+#include "torg/v1/offer_update.pb-c.h"
+
+struct learner {
+    struct learner_options options;
+    _Atomic(struct speller *) speller; /* owned; NULL until it is open */
+    uint32_t partition_count;
+    uint64_t next[TOPIC_PARTITION_COUNT_MAX]; /* offsets to go on from */
+    struct learnt learnt;
+    struct buf text;
+    struct arena *arena; /* of one batch */
+    bool has_news;       /* what is not saved */
+    int64_t saved_us;    /* monotonic */
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t stopped;
+    atomic_bool stopping;
+
+    struct counter *taught;
+    struct counter *known;
+    struct counter *unreadable;
+    struct counter *saves;
+    struct counter *errors;
+    struct gauge *words;
+    struct gauge *pairs;
+    struct gauge *memory;
+};
+
+/* --- what is learnt of an offer --- */
+
+static void say(struct buf *text, const struct local_text *name)
+{
+    for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
+        if (i == 0 || strcmp(name->in[i], name->in[0]) != 0)
+            buf_printf(text, "\n%s", name->in[i]);
+    }
+}
+
+static void say_value(struct buf *text, const struct attribute *attribute,
+                      const Torg__V1__AttributeValue *value)
+{
+    for (size_t i = 0; i < value->n_options; i++) {
+        const struct attribute_option *option = option_find(attribute, value->options[i]);
+
+        if (option)
+            say(text, &option->name);
+    }
+    if (value->value_case == TORG__V1__ATTRIBUTE_VALUE__VALUE_TEXT)
+        buf_printf(text, "\n%s", value->text);
+}
+
+void learner_text(const Torg__V1__Offer *offer, const struct catalog *catalog, struct buf *text)
+{
+    const Torg__V1__OfferContent *content = offer->content;
+    const struct category *category = category_find(catalog, content->category);
+
+    buf_put_text(text, content->title);
+    if (!category)
+        return;
+    say(text, &category->name);
+    for (size_t i = 0; i < content->n_attributes; i++) {
+        const struct attribute *attribute =
+            attribute_find(category, content->attributes[i]->attribute_id);
+
+        if (attribute)
+            say_value(text, attribute, content->attributes[i]);
+    }
+}
+
+/* --- records --- */
+
+static void learn(struct learner *self, const Torg__V1__Offer *offer)
+{
+    struct catalog *catalog = self->options.catalog(self->options.catalog_arg);
+    struct bytes text;
+    struct err err;
+
+    buf_reset(&self->text);
+    learner_text(offer, catalog, &self->text);
+    catalog_unref(catalog);
+    text = buf_failed(&self->text) ? bytes_of(offer->content->title) : buf_bytes(&self->text);
+    if (!learnt_add(&self->learnt, hash64_seeded(text, hash64(bytes_of(offer->id))))) {
+        counter_add(self->known, 1);
+        return;
+    }
+    if (speller_learn(atomic_load(&self->speller), text, &err))
+        log_warn("an offer is too long to learn from", LOG_TEXT("offer", offer->id),
+                 LOG_TEXT("error", err.text));
+    counter_add(self->taught, 1);
+}
+
+static void take_message(struct learner *self, const struct topic_message *message)
+{
+    struct arena_mark mark = arena_mark(self->arena);
+    const Torg__V1__Offer *offer = NULL;
+    ProtobufCMessage *decoded;
+    struct err err;
+
+    if (!message_decode(message->value, &torg__v1__offer_update__descriptor, self->arena, &decoded,
+                        &err))
+        offer = ((Torg__V1__OfferUpdate *)decoded)->offer;
+    if (!offer)
+        counter_add(self->unreadable, 1); /* the composer tells of it */
+    else if (offer->status == TORG__V1__OFFER__STATUS__ACTIVE && offer->content)
+        learn(self, offer);
+    arena_rewind(self->arena, mark);
+    self->next[message->partition] = message->offset + 1;
+    self->has_news = true;
+}
+
+/* What the topic has forgotten cannot be learnt; what it never had was another topic's. */
+static int begin_anew(struct learner *self, uint32_t partition, struct err *err)
+{
+    uint64_t first, end;
+    int rc = topic_range(self->options.topics, self->options.source, partition, &first, &end, err);
+
+    if (!rc)
+        self->next[partition] = first;
+    return rc;
+}
+
+static int read_partition(struct learner *self, uint32_t partition, size_t *count, struct err *err)
+{
+    const struct topic_message *messages;
+    size_t found = 0;
+    int rc;
+
+    arena_reset(self->arena);
+    rc = topic_read(self->options.topics, self->options.source, partition, self->next[partition],
+                    SPELL_READ_COUNT, 0, self->arena, &messages, &found, err);
+    if (rc == ERR_RANGE)
+        rc = begin_anew(self, partition, err);
+    for (size_t i = 0; i < found; i++)
+        take_message(self, &messages[i]);
+    *count += found;
+    return rc;
+}
+
+/* --- what is kept --- */
+
+static void put_note(const struct learner *self, struct buf *note)
+{
+    varint_put(note, self->partition_count);
+    for (uint32_t i = 0; i < self->partition_count; i++)
+        varint_put(note, self->next[i]);
+    learnt_put(&self->learnt, note);
+}
+
+/* Where another topic was read, this one is read from its beginning. */
+static void take_note(struct learner *self, struct bytes note)
+{
+    uint64_t count = 0, offset;
+    bool is_same = varint_get(&note, &count) && count == self->partition_count;
+
+    for (uint64_t i = 0; i < count && varint_get(&note, &offset); i++) {
+        if (is_same)
+            self->next[i] = offset;
+    }
+    learnt_take(&self->learnt, &note);
+}
+
+static int save(struct learner *self, struct err *err)
+{
+    struct buf note = BUF_INIT(SPELL_SNAPSHOT_SIZE_MAX);
+    int rc;
+
+    put_note(self, &note);
+    rc = speller_save(atomic_load(&self->speller), buf_bytes(&note), err);
+    buf_release(&note);
+    self->saved_us = clock_mono_us(self->options.clock);
+    if (rc)
+        return rc;
+    self->has_news = false;
+    counter_add(self->saves, 1);
+    return 0;
+}
+
+static bool is_due(const struct learner *self)
+{
+    return self->has_news &&
+           clock_mono_us(self->options.clock) >= self->saved_us + self->options.save_us;
+}
+
+/* --- the thread --- */
+
+/* True: it is time to stop. */
+static bool wait_a_little(struct learner *self, int ms)
+{
+    struct timespec until;
+    int rc = 0;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&self->lock);
+    while (!atomic_load(&self->stopping) && !rc)
+        rc = pthread_cond_timedwait(&self->stopped, &self->lock, &until);
+    pthread_mutex_unlock(&self->lock);
+    return atomic_load(&self->stopping);
+}
+
+/* Whether the topic has, or ever had, a record. */
+static int find_topic(struct learner *self, bool *has_records, struct err *err)
+{
+    struct topic_config config;
+    int rc = topic_describe(self->options.topics, self->options.source, &config, err);
+
+    *has_records = false;
+    if (rc)
+        return rc == ERR_NOT_FOUND ? 0 : rc; /* it is made by whoever exports offers */
+    self->partition_count = config.partition_count;
+    for (uint32_t i = 0; i < config.partition_count && !rc && !*has_records; i++) {
+        uint64_t first, end = 0;
+
+        rc = topic_range(self->options.topics, self->options.source, i, &first, &end, err);
+        *has_records = end > 0;
+    }
+    return rc;
+}
+
+static int open_speller(struct learner *self, struct err *err)
+{
+    const struct speller_options options = {.base = self->options.base,
+                                            .snapshot_path = self->options.path};
+    int64_t began_us = clock_mono_us(self->options.clock);
+    struct speller *speller;
+    int rc = speller_open(&options, &speller, err);
+
+    if (rc)
+        return rc;
+    take_note(self, speller_note(speller));
+    self->saved_us = clock_mono_us(self->options.clock);
+    atomic_store(&self->speller, speller);
+    log_info("spelling is open", LOG_INT("words", speller_sizes(speller).word_count),
+             LOG_INT("ms", (self->saved_us - began_us) / 1000));
+    return 0;
+}
+
+static void show_sizes(const struct learner *self)
+{
+    struct speller_sizes sizes = speller_sizes(atomic_load(&self->speller));
+
+    gauge_set(self->words, sizes.word_count);
+    gauge_set(self->pairs, sizes.pair_count);
+    gauge_set(self->memory, (int64_t)sizes.memory_size);
+}
+
+static int start_reading(struct learner *self, struct err *err)
+{
+    bool has_records;
+    int rc = find_topic(self, &has_records, err);
+
+    if (!rc && has_records)
+        rc = open_speller(self, err);
+    return rc;
+}
+
+/* One round over all partitions; *count: records read. */
+static int read_all(struct learner *self, size_t *count, struct err *err)
+{
+    int rc = 0;
+
+    if (!atomic_load(&self->speller))
+        return start_reading(self, err);
+    for (uint32_t i = 0; i < self->partition_count && !rc && !atomic_load(&self->stopping); i++)
+        rc = read_partition(self, i, count, err);
+    if (*count)
+        show_sizes(self);
+    if (!rc && is_due(self))
+        rc = save(self, err);
+    return rc;
+}
+
+static void tell_fault(struct learner *self, const struct err *err)
+{
+    counter_add(self->errors, 1);
+    log_warn("learning to spell failed and is tried again", LOG_TEXT("error", err->text));
+}
+
+static void *run(void *arg)
+{
+    struct learner *self = arg;
+    struct err err;
+
+    while (!atomic_load(&self->stopping)) {
+        size_t count = 0;
+        int rc = read_all(self, &count, &err);
+
+        if (rc)
+            tell_fault(self, &err);
+        if (rc || !count)
+            wait_a_little(self, rc ? SPELL_RETRY_MS : SPELL_IDLE_MS);
+    }
+    if (self->has_news && save(self, &err))
+        tell_fault(self, &err);
+    return NULL;
+}
+
+/* --- life --- */
+
+static void open_metrics(struct learner *self)
+{
+    const char *name = "torg_spell_offers_total";
+    const char *help = "Records of offers on sale: learnt from, known already, not readable.";
+
+    self->taught = metrics_counter(name, "result=\"learnt\"", help);
+    self->known = metrics_counter(name, "result=\"known\"", help);
+    self->unreadable = metrics_counter(name, "result=\"unreadable\"", help);
+    self->saves = metrics_counter("torg_spell_saves_total", NULL, "Snapshots written.");
+    self->errors = metrics_counter("torg_spell_errors_total", NULL, "Failures, tried again.");
+    self->words = metrics_gauge("torg_spell_words", NULL, "Words that spelling knows.");
+    self->pairs = metrics_gauge("torg_spell_pairs", NULL, "Pairs of words that it has learnt.");
+    self->memory = metrics_gauge("torg_spell_memory_bytes", NULL, "What it takes.");
+}
+
+struct learner *learner_start(const struct learner_options *options)
+{
+    struct learner *self = mem_zero(sizeof(*self));
+    pthread_condattr_t attributes;
+    int rc;
+
+    self->options = *options;
+    if (!self->options.source)
+        self->options.source = LEARNER_SOURCE;
+    if (!self->options.save_us)
+        self->options.save_us = (int64_t)SPELL_SAVE_S * SECOND_US;
+    self->arena = arena_new();
+    buf_init(&self->text, SPELL_LEARN_SIZE_MAX);
+    learnt_init(&self->learnt);
+    open_metrics(self);
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&self->stopped, &attributes);
+    pthread_condattr_destroy(&attributes);
+    rc = pthread_create(&self->thread, NULL, run, self);
+    assert(rc == 0);
+    return self;
+}
+
+void learner_stop(struct learner *self)
+{
+    if (!self)
+        return;
+    pthread_mutex_lock(&self->lock);
+    atomic_store(&self->stopping, true);
+    pthread_cond_broadcast(&self->stopped);
+    pthread_mutex_unlock(&self->lock);
+    pthread_join(self->thread, NULL);
+    pthread_cond_destroy(&self->stopped);
+    pthread_mutex_destroy(&self->lock);
+    speller_close(atomic_load(&self->speller));
+    learnt_release(&self->learnt);
+    buf_release(&self->text);
+    arena_free(self->arena);
+    free(self);
+}
+
+struct speller *learner_speller(const struct learner *learner)
+{
+    return atomic_load(&((struct learner *)learner)->speller);
+}

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The seller's cabinet in headless Chromium: an offer is written, published and found by buyers; a
+feed is uploaded and its report read. With TORG_SCREENSHOTS=DIR the pictures of docs/screens are
+written there.
+"""
+import json
+import os
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+from binary import Place  # noqa: E402
+from browser import Browser  # noqa: E402
+
+FEED = """id;Категория;Название;Цена;Цвет;Страна
+kettle-1;Посуда и кухня;Чайник «Заря»;1 999;Белый;Россия
+cup-2;Посуда и кухня;Кружка в горошек;290;в горошек;
+lamp-3;Люстры;Люстра;12 000;Золотой;
+"""
+
+
+class Stall(Place):
+    """A server with the demo catalogue and a seller's key."""
+
+    def __enter__(self):
+        super().__enter__().start()
+        self.seller = self.torg("key", "create", "s", "--seller", "romashka", "--scope",
+                                "offers.read", "--scope", "offers.write").stdout.strip()
+        return self
+
+
+def shoot(page, name):
+    directory = os.environ.get("TORG_SCREENSHOTS")
+    if directory:
+        page.js("document.activeElement.blur(); scrollTo(0, 0)")
+        page.screenshot(pathlib.Path(directory) / f"{name}.png")
+
+
+def fill(page, selector, text):
+    page.click(selector)
+    page.js(f"document.querySelector({json.dumps(selector)}).value = ''")
+    page.type(text)
+
+
+def fits(page):
+    tap.equal(page.js("document.documentElement.scrollWidth <= innerWidth"), True, "sideways scroll")
+
+
+def healthy(page, stall, expected=()):
+    """Nothing was written to the console but refusals that were meant; nobody else was asked."""
+    tap.equal([error for error in page.errors if not any(each in error for each in expected)], [])
+    tap.equal([url for url in page.requests if not url.startswith((stall.url, "data:", "blob:"))], [])
+
+
+def counts(page):
+    return page.js("Object.fromEntries([...document.querySelectorAll('.preset')].map((chip) => "
+                   "[chip.dataset.preset, chip.querySelector('.preset-count').innerText]))")
+
+
+def chooses_category(page):
+    page.click("#new-offer")
+    page.wait("document.querySelector('#category-search')", "the search of categories")
+    page.click("#category-search")
+    page.type("велосипед")
+    page.wait("document.querySelector('[data-category=bikes]')", "bicycles")
+    page.click("[data-category=bikes]")
+    page.wait("document.querySelector('#attribute-bike-type')", "the form of bicycles")
+
+
+def is_told_what_is_missing(page):
+    page.click("#publish")
+    page.wait("document.querySelector('[id=\"problem-title\"]').innerText", "the title is missing")
+    tap.contains(page.text("[id='problem-a.bike-type']"), "нужно заполнить")
+    tap.equal(page.js("document.activeElement.id"), "offer-title")
+
+
+def writes(page):
+    fill(page, "#offer-title", "Городской велосипед с корзиной")
+    fill(page, "#offer-description", "Ездил два лета, хранился дома. Корзина в подарок.")
+    fill(page, "#offer-price", "15 000,50")
+    page.js("document.querySelector('#attribute-bike-type').value = 'city'")
+    page.js("document.querySelector('#attribute-bike-type').dispatchEvent("
+            "new Event('change', {bubbles: true}))")
+    fill(page, "#attribute-frame-size", "50")
+    page.js("document.querySelector('#attribute-frame-size').parentNode"
+            ".querySelector('select').value = 'cm'")
+    fill(page, "#offer-address", "Казань, улица Баумана")
+    page.wait("document.querySelector('#form-status').classList.contains('good')", "nothing is missing")
+
+
+def comes_back_to_the_draft(page, stall):
+    """What was typed is kept by the server: the page can be closed."""
+    page.go(f"{stall.url}/about")
+    page.go(f"{stall.url}/cabinet#/draft")
+    page.wait("document.querySelector('#offer-title')?.value.startsWith('Городской')", "the draft")
+    tap.equal(page.js("document.querySelector('#offer-price').value"), "15000.5")
+    tap.equal(page.js("document.querySelector('#attribute-frame-size').value"), "50")
+    shoot(page, "cabinet-offer")
+
+
+def publishes_and_finds(page):
+    page.click("#publish")
+    page.wait("document.querySelector('.published')", "it is published")
+    offer = page.js("document.querySelector('.published').dataset.id")
+    page.click("#see-it")
+    page.wait("location.pathname === '/' && location.search.includes('offer=')", "the search page")
+    page.wait("document.body.innerText.includes('Городской велосипед с корзиной')", "the offer there")
+    return offer
+
+
+@tap.test
+def a_seller_publishes_and_buyers_find_it():
+    with Browser() as browser, Stall() as stall:
+        page = browser.page(f"{stall.url}/cabinet", width=1280, height=900, language="ru")
+        page.wait("document.querySelector('#key-field')", "the form")
+        fill(page, "#key-field", stall.seller)
+        page.press("Enter")
+        page.wait("document.querySelector('.empty')", "an empty list")
+        chooses_category(page)
+        is_told_what_is_missing(page)
+        writes(page)
+        comes_back_to_the_draft(page, stall)
+        offer = publishes_and_finds(page)
+        stored = stall.call("OfferService/GetOffer", {"id": offer}, stall.seller)[1]["content"]
+        tap.equal(stored["price"], {"amount": "1500050", "currency": "RUB"})
+        size = next(one for one in stored["attributes"] if one["attributeId"] == "frame-size")
+        tap.equal((size["decimal"], size["unit"]), ("19.7", "in"))
+
+        page.go(f"{stall.url}/cabinet")
+        page.wait(f"document.querySelector('[data-id=\"{offer}\"]')", "the list")
+        tap.equal(counts(page)["ACTIVE"], "1")
+        page.click(f"[data-id='{offer}'] summary")
+        page.click(f"[data-id='{offer}'] [data-deed=withdraw]")
+        page.wait("document.querySelector('[data-preset=WITHDRAWN] .preset-count').innerText === '1'",
+                  "it is withdrawn")
+        tap.wait_until(lambda: not stall.call("SearchService/SearchOffers", {"text": "корзиной"})[1]
+                       .get("offers"), what="no buyer finds it")
+        page.click(f"[data-id='{offer}'] summary")
+        page.click(f"[data-id='{offer}'] [data-deed=remove]")
+        page.click("#ask-yes")
+        page.wait("document.querySelector('[data-preset=ALL] .preset-count').innerText === '0'",
+                  "it is deleted")
+        fits(page)
+        healthy(page, stall, expected=("PublishDraft", "SearchService"))
+
+
+@tap.test
+def a_seller_uploads_a_feed_and_reads_its_report():
+    with Browser() as browser, Stall() as stall:
+        page = browser.page(f"{stall.url}/cabinet#key={stall.seller}", width=1280, height=1000,
+                            language="ru")
+        page.wait("document.querySelector('.empty')", "an empty list")
+        page.click("[data-part=feeds]")
+        page.wait("document.querySelector('#feed-file')", "the form of feeds")
+        stall.write("goods.csv", FEED)
+        field = page.call("Runtime.evaluate", expression="document.querySelector('#feed-file')")
+        page.call("DOM.setFileInputFiles", files=[str(stall.dir / "goods.csv")],
+                  objectId=field["result"]["objectId"])
+        page.wait("document.querySelector('#feed-file-name').innerText.includes('goods.csv')", "its name")
+        page.click("#feed-send")
+        page.wait("document.querySelector('#report tbody tr')", "the report")
+        tap.equal(page.js("[...document.querySelectorAll('#report tbody tr')]"
+                          ".map((row) => row.dataset.outcome)"), ["CREATED", "CREATED", "REFUSED"])
+        tap.contains(page.text("#report"), "Страна")
+        page.click("#report [data-outcome=REFUSED]")
+        page.wait("document.querySelectorAll('#report tbody tr').length === 1", "the refused one")
+        tap.contains(page.text("#report tbody"), "Люстры")
+        shoot(page, "cabinet-feed")
+        page.click(".task[data-task='1'] [data-deed=feedUndo]")
+        page.click("#ask-yes")
+        page.wait("document.querySelector('.task[data-task=\"1\"]').dataset.state === 'UNDONE'", "undone")
+        page.resize(390, 844, 2)
+        fits(page)
+        page.click("[data-part=offers]")
+        page.wait("document.querySelector('.empty')", "an empty list again")
+        fits(page)
+        healthy(page, stall)
+
+
+tap.main()

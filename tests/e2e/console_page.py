@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator's console in headless Chromium: the pipeline moves, a parked offer is replayed, one
+change is traced. With TORG_SCREENSHOTS=DIR the pictures of docs/screens are written there.
+"""
+import json
+import os
+import pathlib
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+from binary import Place  # noqa: E402
+from browser import Browser  # noqa: E402
+from shop import BIKE, BOOK, CATALOG  # noqa: E402
+
+
+class Works(Place):
+    """A server with an offer that the composer cannot make into a document: its category was taken
+    out of the catalogue before anyone had read it."""
+
+    def __enter__(self):
+        super().__enter__().start("serve", "system", "catalog", "offers", "offers-worker")
+        self.apply(CATALOG)
+        scopes = ("--scope", "offers.read", "--scope", "offers.write")
+        self.seller = self.torg("key", "create", "s", "--seller", "s", *scopes).stdout.strip()
+        self.operator = self.torg("key", "create", "op", "--scope", "stages").stdout.strip()
+        self.parked = self.publish(BIKE)
+        lists = "PipelineService/GetPipeline", {}, self.operator
+        tap.wait_until(lambda: "lagCount" in self.call(*lists)[1]["stages"][3], what="its export")
+        tap.equal(self.stop(), 0)
+        self.apply({**CATALOG, "categories": [CATALOG["categories"][1]]})
+        return self.start()
+
+    def apply(self, catalog):
+        self.write("catalog.json", json.dumps(catalog))
+        done = self.torg("catalog", "apply", "--force", "catalog.json")
+        tap.equal((done.returncode, done.stderr), (0, ""))
+
+    def publish(self, content, number=0):
+        title = f"{content['title']} {number}"
+        status, answer = self.call("OfferService/CreateOffer",
+                                   {"content": {**content, "title": title}}, self.seller)
+        tap.equal(status, 200, answer)
+        return answer["id"]
+
+    def found(self, text):
+        _, answer = self.call("SearchService/SearchOffers", {"text": text})
+        return [offer["id"] for offer in answer.get("offers", [])]
+
+
+def shoot(page, name):
+    directory = os.environ.get("TORG_SCREENSHOTS")
+    if directory:
+        page.js("document.activeElement.blur(); scrollTo(0, 0)")
+        page.screenshot(pathlib.Path(directory) / f"{name}.png")
+
+
+def fits(page):
+    tap.equal(page.js("document.documentElement.scrollWidth <= innerWidth"), True, "sideways scroll")
+
+
+def healthy(page, works):
+    """Nothing was written to the console, nobody else was asked. A trace of offers may be missing."""
+    tap.equal([error for error in page.errors if "TraceOffer" not in error], [])
+    tap.equal([url for url in page.requests if not url.startswith((works.url, "data:"))], [])
+
+
+def signs_in(browser, works):
+    page = browser.page(f"{works.url}/console", language="en")
+    page.wait("document.querySelector('#sign-in')", "the form")
+    for key, told in (("nonsense", "does not fit"), (works.seller, "needs the scope \"stages\"")):
+        page.js("document.querySelector('#key-field').value = ''")
+        page.click("#key-field")
+        page.type(key)
+        page.press("Enter")
+        page.wait(f"document.querySelector('#key-problem')?.innerText.includes({json.dumps(told)})", told)
+    page.click("#key-field")
+    page.js("document.querySelector('#key-field').value = ''")
+    page.type(works.operator)
+    page.press("Enter")
+    page.wait("document.querySelectorAll('.stage-card').length === 7", "seven stages")
+    tap.equal(page.js("document.querySelector('#sign-in')"), None)
+
+
+def moves(page, works):
+    """Changes are sent until the picture says that they pass."""
+    begun = time.monotonic()
+    seconds = 40 if os.environ.get("TORG_SCREENSHOTS") else 0     # a picture wants something to show
+    passing = "['export', 'composer', 'indexer', 'searcher'].every((name) => " \
+        "/^[^0–]/.test(document.querySelector(`#stage-${name} .stage-rate`).innerText))"
+    number = 0
+    while not page.js(passing) and time.monotonic() < begun + 20 or time.monotonic() < begun + seconds:
+        works.publish(BOOK, number)
+        works.found("book")
+        number += 1
+        time.sleep(.05 + .15 * (number % 7 > 3))
+    tap.equal(page.js(passing), True, page.texts(".stage-rate"))
+    tap.equal(page.js("document.querySelector('#pipe-queue').classList.contains('is-still')"), False)
+    page.wait("document.querySelector('#rates .chart-line').getAttribute('d').includes('L')", "a line")
+    tap.contains(page.js("document.querySelector('#rates svg').getAttribute('aria-label')"), "Composer")
+
+
+def replays(page, works):
+    item = f"[data-pk=\"{works.parked}\"]"
+    page.wait(f"document.querySelector('{item}')", "the parked offer")
+    tap.contains(page.text(f"{item} .item-reason"), "bikes")
+    tap.contains(page.text("#stage-composer"), "1 parked")
+    if os.environ.get("TORG_SCREENSHOTS"):
+        traces(page, works.found("book")[0])
+    shoot(page, "console")
+    works.apply(CATALOG)
+    page.click(f"{item} [data-deed=replay]")
+    page.wait(f"!document.querySelector('{item}')", "it is gone")
+    tap.wait_until(lambda: works.parked in works.found("bicycle"), what="it is found")
+    page.wait("document.querySelector('#stage-composer .stage-marks').innerText === ''", "no mark")
+
+
+def traces(page, offer):
+    page.js("document.querySelector('#trace-key').value = ''")
+    page.click("#trace-key")
+    page.type(offer.replace("-", " "))
+    page.press("Enter")
+    page.wait("document.querySelector('.step[data-stage=searchable]')", "the steps")
+    tap.equal(page.js("document.querySelector('.step[data-stage=searchable]').dataset.state"), "DONE")
+    tap.equal(page.js("document.querySelectorAll('.step').length") >= 6, True)
+
+
+@tap.test
+def an_operator_sees_it_move_replays_and_traces():
+    with Browser() as browser, Works() as works:
+        signs_in(browser, works)
+        page = browser.page(f"{works.url}/console#key={works.operator}", width=1280, height=1180)
+        page.wait("document.querySelectorAll('.stage-card').length === 7", "seven stages")
+        tap.equal(page.js("location.hash"), "")
+        moves(page, works)
+        replays(page, works)
+        traces(page, works.parked)
+        fits(page)
+        page.click("#stage-indexer")
+        tap.contains(page.text("#stage"), "Indexer")
+        page.click("[data-language=ru]")
+        page.wait("document.querySelector('#stage').innerText.includes('Индексатор')", "Russian")
+        page.resize(390, 844, 1.5)
+        page.js("document.documentElement.dataset.theme = 'dark'")
+        page.wait("document.querySelector('#stages').getBoundingClientRect().height > 500", "top down")
+        fits(page)
+        shoot(page, "console-phone")
+        healthy(page, works)
+
+
+tap.main()

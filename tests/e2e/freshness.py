@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A write is followed to those who search: by its token, by a search that waits, by torg trace."""
+import json
+import sys
+import time
+import urllib.request
+
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+from binary import fetch  # noqa: E402
+from shop import BIKE, BOOK, CATALOG, Shop, check_digit  # noqa: E402
+
+STAGES = ["saved", "exported", "composed", "received", "sent", "searchable"]
+WAIT = 20
+
+
+class Market(Shop):
+    def progress(self, token, wait=WAIT, key=None):
+        request = urllib.request.Request(f"{self.url}/v1/freshness/{token}?wait={wait}")
+        if key:
+            request.add_header("Authorization", f"Bearer {key}")
+        return fetch(request)
+
+    def arrived(self, receipt):
+        """The write is searchable; what its token says of it."""
+        status, answer = self.progress(receipt["freshnessToken"])
+        tap.equal((status, answer.get("isSearchable")), (200, True), answer)
+        tap.equal([one["stage"] for one in answer["stages"]], STAGES)
+        tap.equal({one["state"] for one in answer["stages"]}, {"PASSED"})
+        return answer
+
+    def titles(self, **request):
+        answer = self.ok("SearchService/SearchOffers", {"text": "bicycle", **request})
+        return [one["title"] for one in answer.get("offers", [])]
+
+    def trace(self, *words):
+        done = self.torg("trace", *words, "--json")
+        return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+    def steps(self, offer):
+        code, trace = self.trace(offer)
+        tap.equal(code, 0, trace)
+        return {one["stage"]: {"state": "DONE", **one} for one in trace["steps"]}
+
+
+def bike(title):
+    return {"content": {**BIKE, "title": title, "externalId": ""}}
+
+
+@tap.test
+def a_published_offer_is_found_and_a_banned_one_is_gone():
+    with Market() as market:
+        moderator = market.key("moderator", scopes=("moderation",))
+        # The very first offer: there is no index yet.
+        began = time.monotonic()
+        receipt = market.ok("OfferService/CreateOffer", bike("First bicycle"), market.alice)
+        answer = market.arrived(receipt)
+        tap.comment(f"the first is searchable after {time.monotonic() - began:.3f} s")
+        tap.equal(answer.get("isHidden"), None)
+        tap.equal("time" in answer["stages"][-1], True, answer)
+        tap.equal(market.titles(), ["First bicycle"])
+
+        for number in range(20):
+            title = f"Bicycle number {number}"
+            receipt = market.ok("OfferService/CreateOffer", bike(title), market.alice)
+            tap.equal(title in market.titles(wait=[receipt["freshnessToken"]], limit=50), True)
+        opinion = {"offerId": receipt["id"], "revision": "1", "verdict": "BAN", "reasons": ["odd"]}
+        banned = market.ok("ModerationService/GiveOpinion", opinion, moderator)["receipt"]
+        tap.equal(title in market.titles(wait=[banned["freshnessToken"]], limit=50), False)
+        answer = market.arrived(banned)
+        tap.equal(answer["isHidden"], True)
+        # An older write of the same offer has passed where the newer has.
+        answer = market.arrived(receipt)
+        tap.equal((answer["isHidden"], answer["isSuperseded"]), (True, True))
+        tap.equal(market.steps(receipt["id"])["searchable"]["state"], "ABSENT")
+
+        # Waits for several: of documents, too.
+        document = {"pk": "x", "version": 1, "fields": [{"name": "title", "text": "word"}]}
+        verdict = market.ok("DocumentService/PutDocuments",
+                            {"client": "offers", "documents": [document]},
+                            market.start_key)["verdicts"][0]
+        tokens = [verdict["token"], banned["freshnessToken"], receipt["freshnessToken"]]
+        tap.equal(len(market.titles(wait=tokens, limit=50)), 20)
+
+
+@tap.test
+def a_draft_is_not_followed_before_it_is_published():
+    with Market() as market:
+        draft = market.ok("DraftService/OpenDraft", {"category": "books"}, market.alice)["draft"]
+        code, trace = market.trace(draft["id"])
+        tap.equal((code, trace["steps"][0]["state"]), (4, "ABSENT"), trace)
+        saved = market.ok("DraftService/SaveDraft",
+                          {"id": draft["id"], "expectedRevision": draft["revision"],
+                           "content": {**BOOK, "title": "A book on bicycle tours"}}, market.alice)
+        tap.equal("freshnessToken" in saved, False)
+        tap.equal(market.titles(), [])
+        receipt = market.ok("DraftService/PublishDraft", {"id": draft["id"]}, market.alice)
+        tap.equal(market.titles(wait=[receipt["freshnessToken"]]), ["A book on bicycle tours"])
+        tap.equal({step["state"] for step in market.steps(draft["id"]).values()}, {"DONE"})
+
+
+@tap.test
+def a_parked_offer_says_so():
+    with Market() as market:
+        moderator = market.key("moderator", scopes=("moderation",))
+        receipt = market.ok("OfferService/CreateOffer",
+                            {"content": {**BOOK, "title": "Bicycle repair"}}, market.alice)
+        market.arrived(receipt)
+        opinion = {"offerId": receipt["id"], "revision": "1", "verdict": "BAN", "reasons": ["odd"]}
+        market.arrived(market.ok("ModerationService/GiveOpinion", opinion, moderator)["receipt"])
+        without = {**CATALOG, "categories": CATALOG["categories"][:1]}
+        market.write("without.json", json.dumps(without))
+        applied = market.torg("catalog", "apply", "without.json", "--force")
+        tap.equal(applied.returncode, 0, applied.stderr)
+        opinion = {"offerId": receipt["id"], "revision": "2", "verdict": "PASS"}
+        back = market.ok("ModerationService/GiveOpinion", opinion, moderator)["receipt"]
+
+        def is_parked():
+            status, answer = market.progress(back["freshnessToken"], wait=0)
+            states = {one["stage"]: one["state"] for one in answer["stages"]}
+            return status == 200 and states["composed"] == "STUCK"
+        tap.wait_until(is_parked, what="the offer to be parked")
+        status, answer = market.call("SearchService/SearchOffers",
+                                     {"wait": [back["freshnessToken"]]})
+        tap.equal((status, answer["code"]), (504, "deadline_exceeded"), answer)
+        tap.contains(answer["message"], "wait[0]: the change is not composed yet, and stuck")
+        # Its reason is for operators.
+        status, answer = market.progress(back["freshnessToken"], wait=0.2)
+        tap.equal((status, "category" in json.dumps(answer)), (200, False), answer)
+        steps = market.steps(receipt["id"])
+        tap.equal([steps[name]["state"] for name in ("saved", "exported", "composed", "received")],
+                  ["DONE", "DONE", "STUCK", "WAITING"], steps)
+        tap.contains(steps["composed"]["text"], 'is of category "books"')
+        tap.contains(steps["composed"]["text"], "next at 2")
+
+        market.write("catalog.json", json.dumps(CATALOG))
+        tap.equal(market.torg("catalog", "apply", "catalog.json").returncode, 0)
+        tap.equal(market.torg("composer", "replay", receipt["id"]).returncode, 0)
+        market.arrived(back)
+        tap.equal(market.titles(), ["Bicycle repair"])
+
+
+@tap.test
+def a_trace_shows_all_stages_with_times():
+    with Market() as market:
+        receipt = market.ok("OfferService/CreateOffer", bike("Bicycle"), market.alice)
+        market.arrived(receipt)
+        steps = market.steps(receipt["id"])
+        tap.equal(list(steps), ["saved", "exported", "composed", "received", "queued", "numbered",
+                                "sent", "indexed", "searchable"])
+        tap.equal({one["state"] for one in steps.values()}, {"DONE"}, steps)
+        times = [steps[name]["time"] for name in ("saved", "exported", "composed", "sent",
+                                                  "indexed", "searchable")]
+        tap.equal(times, sorted(times))
+        shown = market.torg("trace", receipt["id"])
+        tap.equal(shown.stdout.splitlines()[0], f"{receipt['id']} of offers")
+        tap.contains(shown.stdout, "revision 1, ACTIVE")
+        # Blanks instead of dashes, when it is said that an offer is meant.
+        code, trace = market.trace(receipt["id"].replace("-", " "), "--client", "offers")
+        tap.equal((code, trace["pk"]), (0, receipt["id"]))
+        typo = receipt["id"][:-1] + str((int(receipt["id"][-1]) + 1) % 10)
+        tap.contains(market.torg("trace", typo).stderr, "id: ")
+        tap.equal(market.trace(check_digit("1000-0000-0000-000"))[0], 4)
+        bound = market.key("bound", "--seller", "alice", scopes=("stages",))
+        market.refused("permission_denied", "InspectService/TraceOffer", {"id": receipt["id"]},
+                       bound)
+
+
+@tap.test
+def wrong_tokens_are_told():
+    with Market() as market:
+        receipt = market.ok("OfferService/CreateOffer", bike("Bicycle"), market.alice)
+        token = receipt["freshnessToken"]
+        for wrong, status, told in (("bicycle", 400, "token: this is no token of a write"),
+                                    (token[:-2], 400, "token: this is no token of a write"),
+                                    (token + "?wait=31", 400, "wait: 31 s; expected 0 to 30"),
+                                    (token + "?wait=-1", 400, "wait: -1 s"),
+                                    (token + "?wait=NaN", 400, "wait: "),
+                                    (token + "?until=now", 400, "until")):
+            wrong = wrong if "?" in wrong else wrong + "?wait=0"
+            got = fetch(urllib.request.Request(f"{market.url}/v1/freshness/{wrong}"))
+            tap.equal((got[0], told in got[1].get("message", "")), (status, True), got)
+        market.refused("invalid_argument", "SearchService/SearchOffers", {"wait": ["bicycle"]})
+        market.arrived(receipt)
+
+        # A token of a document is for who may ask for its client.
+        document = {"pk": "x", "version": 1, "fields": [{"name": "title", "text": "word"}]}
+        verdict = market.ok("DocumentService/PutDocuments",
+                            {"client": "shop", "documents": [document]},
+                            market.start_key)["verdicts"][0]
+        other = market.key("other", "--client", "other", scopes=("search",))
+        own = market.key("own", "--client", "shop", scopes=("search",))
+        for key, status in ((None, 401), (market.alice, 403), (other, 403), (own, 200),
+                            (market.start_key, 200)):
+            tap.equal(market.progress(verdict["token"], key=key)[0], status)
+        answer = market.progress(verdict["token"], key=own)[1]
+        tap.equal([one["stage"] for one in answer["stages"]], STAGES[3:])
+        tap.equal(answer["isSearchable"], True)
+        same = market.ok("FreshnessService/GetProgress", {"token": verdict["token"], "wait": 1},
+                         own)
+        tap.equal(same, answer)
+
+
+tap.main()

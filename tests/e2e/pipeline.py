@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What consoles read: every stage of the pipeline by one call, also of roles that run elsewhere or
+nowhere; and a feed file by one call, as the cabinet sends it."""
+import base64
+import gzip
+import json
+import sys
+
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+from binary import Place  # noqa: E402
+from shop import BIKE, CATALOG, Shop  # noqa: E402
+
+STAGES = ["offers", "export", "offer-updates", "composer", "documents", "receiver", "queue",
+          "indexer", "index", "searcher", "search"]
+
+
+def stages(place, key):
+    status, answer = place.call("PipelineService/GetPipeline", {}, key)
+    tap.equal(status, 200, answer)
+    return {one["name"]: one for one in answer["stages"]}, answer
+
+
+def number(stage, field):
+    return int(stage.get(field, 0))
+
+
+@tap.test
+def counts_grow_along_the_whole_way():
+    with Shop() as shop:
+        before, answer = stages(shop, shop.start_key)
+        tap.equal([one["name"] for one in answer["stages"]], STAGES)
+        tap.equal([one["name"] for one in answer["stages"] if one.get("isHere")],
+                  [one["name"] for one in answer["stages"] if one.get("role")])
+        for number_of in range(5):
+            shop.ok("OfferService/CreateOffer",
+                    {"content": {**BIKE, "title": f"Bicycle {number_of}",
+                                 "externalId": f"sku-{number_of}"}}, shop.alice)
+
+        def settled():
+            now, answer = stages(shop, shop.start_key)
+            grown = {name: number(now[name], "doneCount") - number(before[name], "doneCount")
+                     for name in STAGES}
+            flow = ("offers", "export", "offer-updates", "composer", "receiver", "queue", "indexer")
+            return all(grown[name] == 5 for name in flow) and grown["index"] >= 5 \
+                and grown["searcher"] == grown["index"] and answer
+        answer = tap.wait_until(settled, what="five changes everywhere")
+        tap.equal({one.get("state", "OK") for one in answer["stages"]}, {"OK"})
+        client = next(one for one in answer["clients"] if one["client"] == "offers")
+        tap.equal([one["state"] for one in client["epochs"]], ["SERVING"])
+        used = sum(number(shard, "usedCount") for shard in client["shards"])
+        docs = sum(number(shard["replicas"][0], "docCount") for shard in client["shards"])
+        tap.equal(docs, 5)
+        tap.equal(used <= 5, True)      # numbers are counted less often
+
+        status, _ = shop.call("SearchService/SearchOffers", {"text": "bicycle"})
+        tap.equal(status, 200)
+        tap.wait_until(lambda: number(stages(shop, shop.start_key)[0]["search"], "doneCount") >= 1,
+                       what="the search is counted")
+
+
+@tap.test
+def it_is_for_operators():
+    with Shop() as shop:
+        status, _ = shop.call("PipelineService/GetPipeline")
+        tap.equal(status, 401)
+        shop.refused("permission_denied", "PipelineService/GetPipeline", {}, shop.alice)
+        bound = shop.key("bound", "--seller", "x", scopes=("stages",))
+        answer = shop.refused("permission_denied", "PipelineService/GetPipeline", {}, bound)
+        tap.contains(answer["message"], "is bound to x")
+
+
+@tap.test
+def what_no_process_does_is_told_as_stuck():
+    with Place() as place:
+        place.start("serve", "system", "catalog", "offers", "offers-worker")
+        place.write("catalog.json", json.dumps(CATALOG))
+        tap.equal(place.torg("catalog", "apply", "catalog.json").returncode, 0)
+        key = place.torg("key", "create", "s", "--seller", "s", "--scope", "offers.write")
+        operator = place.torg("key", "create", "op", "--scope", "stages").stdout.strip()
+        status, answer = place.call("OfferService/CreateOffer", {"content": BIKE}, key.stdout.strip())
+        tap.equal(status, 200, answer)
+        tap.wait_until(lambda: number(stages(place, operator)[0]["composer"], "lagCount") == 1,
+                       what="one waits for the composer")
+        now, _ = stages(place, operator)
+        tap.equal((now["composer"].get("state"), now["composer"].get("isHere", False)),
+                  ("WAITING", False))
+        tap.equal(int(now["composer"]["lagMs"]) >= 0, True)
+        tap.equal(now["export"].get("isHere"), True)
+        for name in ("searcher", "search"):
+            tap.equal(now[name]["state"], "UNKNOWN")
+        tap.wait_until(lambda: stages(place, operator)[0]["composer"].get("state") == "FAILING",
+                       what="nobody takes it")
+        tap.contains(stages(place, operator)[0]["composer"]["reason"],
+                     "does a process run the role composer")
+
+
+@tap.test
+def a_feed_file_is_imported_by_one_call():
+    rows = "id;category;title;price;colour\na;bikes;First bicycle;1000;red\n" \
+           "b;bikes;Second bicycle;2000;blue\nc;boats;A boat;5;\n"
+    with Shop() as shop:
+        def send(text, **more):
+            content = base64.b64encode(text if isinstance(text, bytes) else text.encode()).decode()
+            return shop.ok("FeedService/ImportFile", {"content": content, **more}, shop.alice)
+        dry = send(rows, dryRun=True)
+        tap.equal((dry["format"], dry["task"]["state"], dry["task"]["counts"]["created"],
+                   dry["task"]["counts"]["refused"]), ("csv", "DONE", "2", "1"))
+        tap.equal(shop.counts(shop.alice), {})
+        done = send(gzip.compress(rows.encode()))
+        tap.equal((done["task"]["taskId"], done["task"]["counts"]["created"]), ("2", "2"))
+        tap.equal(shop.counts(shop.alice)["ACTIVE"], 2)
+        cut = send(gzip.compress(rows.replace("1000", "1100").encode())[:-12])
+        tap.equal((cut["task"]["state"], cut["task"]["hold"]), ("HELD", "CUT_SHORT"))
+        tap.equal(bool(cut["broken"]), True)
+        mapped = send(rows, categories=base64.b64encode(b"boats,books\n").decode())
+        tap.equal(mapped["task"]["counts"]["created"], "1")
+
+        for text, told in (("", "expected a file"), ("\0\0\0", "")):
+            content = base64.b64encode(text.encode()).decode()
+            answer = shop.refused("invalid_argument", "FeedService/ImportFile",
+                                  {"content": content}, shop.alice)
+            tap.contains(answer["message"], told)
+        shop.refused("permission_denied", "FeedService/ImportFile", {"content": "YQ=="},
+                     shop.key("reader", "--seller", "alice", scopes=("offers.read",)))
+
+
+@tap.test
+def a_seller_is_told_why_an_offer_is_banned():
+    with Shop() as shop:
+        offer = shop.ok("OfferService/CreateOffer", {"content": BIKE}, shop.alice)["id"]
+        moderator = shop.key("moderator", scopes=("moderation",))
+        shop.ok("ModerationService/GiveOpinion", {
+            "offerId": offer, "revision": 1, "verdict": "BAN", "reasons": ["a stolen photo"]}, moderator)
+        told = shop.ok("OfferService/GetOffer", {"id": offer}, shop.alice)
+        tap.equal((told["status"], told["banReasons"]), ("BANNED", ["a stolen photo"]))
+
+
+tap.main()

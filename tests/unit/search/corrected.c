@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unit tests of search/search.h: when another text is searched than the one sent, and what that
+ * costs, with a searcher that knows what each text finds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "net/message.h"
+#include "search/bookmark.h"
+#include "search/search.h"
+#include "unit/spell/spell_world.h"
+
+enum { ASKED_MAX = 16 };
+
+struct known_text {
+    const char *text;
+    uint64_t total;    /* whatever is chosen beside it */
+    uint64_t filtered; /* beside the filters */
+};
+
+static const char place[] = "a searcher's cursor";
+
+struct scene {
+    const struct known_text *texts;
+    size_t text_count;
+    int round_count; /* questions to the searcher */
+    int count_count; /* of their stages, those that only count */
+    const char *page_text;
+    struct speller *speller;
+    struct catalog *catalog;
+    struct search search;
+    struct arena *arena;
+    Torg__V1__SearchOffersRequest request;
+    Torg__V1__SearchOffersResponse response;
+};
+
+static struct catalog *catalog_of(void *arg)
+{
+    return catalog_ref(((struct scene *)arg)->catalog);
+}
+
+static struct speller *speller_of(void *arg)
+{
+    return ((struct scene *)arg)->speller;
+}
+
+static uint64_t total_of(const struct scene *scene, const Torg__V1__QueryStage *stage)
+{
+    for (size_t i = 0; i < scene->text_count; i++) {
+        if (strcmp(scene->texts[i].text, stage->text) == 0)
+            return stage->filter ? scene->texts[i].filtered : scene->texts[i].total;
+    }
+    return 0;
+}
+
+static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
+               struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
+{
+    struct scene *scene = arg;
+    Torg__V1__QueryAnswer *answer =
+        (Torg__V1__QueryAnswer *)message_new(&torg__v1__query_answer__descriptor, arena);
+
+    (void)deadline_us;
+    (void)err;
+    answer->stages = arena_array(arena, request->query->n_stages, sizeof(answer->stages[0]));
+    for (size_t i = 0; i < request->query->n_stages; i++) {
+        const Torg__V1__QueryStage *stage = request->query->stages[i];
+        Torg__V1__StageAnswer *made =
+            (Torg__V1__StageAnswer *)message_new(&torg__v1__stage_answer__descriptor, arena);
+
+        made->total = total_of(scene, stage);
+        made->cursor = (ProtobufCBinaryData){.data = (uint8_t *)place, .len = sizeof(place)};
+        if (stage->cursor.len)
+            assert_memory_equal(stage->cursor.data, place, stage->cursor.len);
+        answer->stages[answer->n_stages++] = made;
+        if (stage->limit)
+            scene->page_text = stage->text;
+        else
+            scene->count_count++;
+    }
+    scene->round_count++;
+    response->answer = answer;
+    return 0;
+}
+
+static int set_up(void **state)
+{
+    static struct scene scene;
+    struct err err;
+
+    scene = (struct scene){.arena = arena_new(), .speller = world_speller(NULL)};
+    assert_int_equal(catalog_from_json(bytes_of("{}"), NULL, &scene.catalog, &err), 0);
+    scene.search = (struct search){.clock = clock_system(),
+                                   .catalog = catalog_of,
+                                   .catalog_arg = &scene,
+                                   .ask = ask,
+                                   .ask_arg = &scene,
+                                   .speller = speller_of,
+                                   .speller_arg = &scene};
+    torg__v1__search_offers_request__init(&scene.request);
+    *state = &scene;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+
+    speller_close(scene->speller);
+    catalog_unref(scene->catalog);
+    arena_free(scene->arena);
+    return 0;
+}
+
+/* The text that was searched. */
+static const char *search(struct scene *scene, const char *text, const struct known_text *texts,
+                          size_t count)
+{
+    struct err err;
+
+    scene->texts = texts;
+    scene->text_count = count;
+    scene->round_count = scene->count_count = 0;
+    scene->request.text = (char *)text;
+    scene->request.only_offers = true;
+    torg__v1__search_offers_response__init(&scene->response);
+    assert_int_equal(search_offers(&scene->search, &scene->request, LANGUAGE_RU, INT64_MAX,
+                                   scene->arena, &scene->response, &err),
+                     0);
+    return scene->page_text;
+}
+
+/* Something is chosen, so that texts find less. */
+static void choose_a_price(struct scene *scene)
+{
+    Torg__V1__FilterChoice **choices = arena_array(scene->arena, 1, sizeof(choices[0]));
+
+    choices[0] = arena_alloc(scene->arena, sizeof(*choices[0]));
+    torg__v1__filter_choice__init(choices[0]);
+    choices[0]->id = "price";
+    choices[0]->max = "100";
+    scene->request.filters = choices;
+    scene->request.n_filters = 1;
+}
+
+static void a_misspelt_text_is_put_right_and_offered_back(void **state)
+{
+    static const struct known_text texts[] = {{"велосипед", 7, 7}, {"велосепед", 1, 1}};
+    struct scene *scene = *state;
+
+    assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосипед");
+    assert_int_equal(scene->response.total, 7);
+    assert_non_null(scene->response.corrected);
+    assert_string_equal(scene->response.corrected->original, "велосепед");
+    assert_string_equal(scene->response.corrected->corrected, "велосипед");
+    assert_string_equal(scene->response.corrected->reason, "typo");
+    assert_int_equal(scene->response.corrected->original_total, 1);
+    assert_string_equal(scene->response.times[0]->step, "spelling");
+    assert_string_equal(scene->response.times[1]->step, "page");
+}
+
+static void a_text_without_mistakes_costs_no_other_query(void **state)
+{
+    static const struct known_text texts[] = {{"велосипед", 7, 7}};
+    struct scene *scene = *state;
+
+    assert_string_equal(search(scene, "велосипед", texts, ARRAY_COUNT(texts)), "велосипед");
+    assert_null(scene->response.corrected);
+    assert_int_equal(scene->round_count, 1);
+    assert_int_equal(scene->count_count, 0);
+}
+
+static void what_finds_nothing_when_corrected_is_kept(void **state)
+{
+    static const struct known_text texts[] = {{"велосепед", 1, 1}};
+    struct scene *scene = *state;
+
+    assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосепед");
+    assert_null(scene->response.corrected);
+    assert_int_equal(scene->response.total, 1);
+}
+
+static void filters_do_not_make_a_right_word_wrong(void **state)
+{
+    /* eager spelling would make айфон of a base word that live data lacks */
+    static const struct known_text texts[] = {{"самокат", 5, 0}};
+    struct scene *scene = *state;
+
+    choose_a_price(scene);
+    world_learn(scene->speller, "велосипед", 50);
+    assert_string_equal(search(scene, "самокат", texts, ARRAY_COUNT(texts)), "самокат");
+    assert_null(scene->response.corrected);
+    assert_int_equal(scene->response.total, 0);
+    assert_int_equal(scene->round_count, 2);
+}
+
+static void a_correction_that_the_filters_leave_nothing_of_is_taken_back(void **state)
+{
+    static const struct known_text texts[] = {{"велосипед", 700, 0}, {"велосепед", 3, 2}};
+    struct scene *scene = *state;
+
+    choose_a_price(scene);
+    assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосепед");
+    assert_null(scene->response.corrected);
+    assert_int_equal(scene->response.total, 2);
+}
+
+static void a_text_that_is_to_be_kept_is_kept(void **state)
+{
+    static const struct known_text texts[] = {{"велосипед", 7, 7}};
+    struct scene *scene = *state;
+
+    scene->request.keep_spelling = true;
+    assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосепед");
+    assert_int_equal(scene->round_count, 1);
+    scene->request.keep_spelling = false;
+    scene->request.offset = 20; /* a next page is of the text it was sent with */
+    assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосепед");
+    scene->request.offset = 0;
+    scene->request.cursor = (ProtobufCBinaryData){.data = (uint8_t *)"\0a", .len = 2};
+    assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосепед");
+    scene->request.cursor = (ProtobufCBinaryData){0};
+    assert_string_equal(search(scene, "", texts, ARRAY_COUNT(texts)), "");
+    assert_int_equal(scene->round_count, 1);
+    assert_null(scene->response.corrected);
+}
+
+static void the_next_page_searches_the_same_text(void **state)
+{
+    static const struct known_text texts[] = {{"велосипед", 7, 7}};
+    struct scene *scene = *state;
+
+    assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосипед");
+    for (int i = 0; i < 3; i++) { /* as it was typed, on each page */
+        scene->request.cursor = scene->response.cursor;
+        assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосипед");
+        assert_int_equal(scene->round_count, 1);
+        assert_null(scene->response.corrected);
+    }
+    scene->request.cursor = scene->response.cursor;
+    assert_string_equal(search(scene, "велосипед", texts, ARRAY_COUNT(texts)), "велосипед");
+    scene->request.cursor = scene->response.cursor;
+    assert_string_equal(search(scene, "велосипед", texts, ARRAY_COUNT(texts)), "велосипед");
+    assert_string_equal(search(scene, "куртка", texts, ARRAY_COUNT(texts)), "куртка");
+}
+
+static void damaged_cursors_are_refused(void **state)
+{
+    struct arena *arena = arena_new();
+    struct bytes cursor = bookmark_encode(bytes_of("p"), "sent", "searched", arena);
+    struct bookmark bookmark;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(bookmark_decode(cursor, "sent", arena, &bookmark, &err), 0);
+    assert_string_equal(bookmark.text, "searched");
+    assert_true(bytes_equal_text(bookmark.place, "p"));
+    for (size_t i = 1; i < cursor.size; i++)
+        assert_int_equal(
+            bookmark_decode(bytes_make(cursor.data, i), "sent", arena, &bookmark, &err),
+            ERR_INVALID);
+    for (unsigned i = 0; i < cursor.size * 256; i++) {
+        uint8_t *copy = (uint8_t *)arena_copy(arena, cursor).data;
+
+        copy[i / 256] = (uint8_t)i;
+        if (!bookmark_decode(bytes_make(copy, cursor.size), "sent", arena, &bookmark, &err))
+            assert_true(strlen(bookmark.text) <= SEARCH_TEXT_SIZE_MAX);
+    }
+    arena_free(arena);
+}
+
+static void without_a_speller_nothing_is_corrected(void **state)
+{
+    static const struct known_text texts[] = {{"велосипед", 7, 7}};
+    struct scene *scene = *state;
+    struct speller *speller = scene->speller;
+
+    scene->speller = NULL;
+    assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосепед");
+    assert_int_equal(scene->response.n_times, 1);
+    scene->speller = speller;
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(a_misspelt_text_is_put_right_and_offered_back),
+        TEST(a_text_without_mistakes_costs_no_other_query),
+        TEST(what_finds_nothing_when_corrected_is_kept),
+        TEST(filters_do_not_make_a_right_word_wrong),
+        TEST(a_correction_that_the_filters_leave_nothing_of_is_taken_back),
+        TEST(a_text_that_is_to_be_kept_is_kept),
+        TEST(the_next_page_searches_the_same_text),
+        cmocka_unit_test(damaged_cursors_are_refused),
+        TEST(without_a_speller_nothing_is_corrected),
+    };
+
+    return cmocka_run_group_tests_name("search-corrected", tests, NULL, NULL);
+}
