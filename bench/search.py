@@ -131,15 +131,15 @@ def fill(server):
 
 
 def folders():
-    """Which folder of src/ each function is of; one name in two folders is the first's."""
+    """Which folder of src/ each function is of; those of a name in several are left out."""
     found = {}
     for archive in sorted((BUILD / "src").glob("*/*.a")):
         listing = subprocess.run(["nm", "--defined-only", archive], capture_output=True, text=True)
         for line in listing.stdout.splitlines():
             words = line.split()
             if len(words) == 3 and words[1] in "tT":
-                found.setdefault(words[2].split(".")[0], archive.parent.name)
-    return found
+                found.setdefault(words[2].split(".")[0], set()).add(archive.parent.name)
+    return {name: places.pop() for name, places in found.items() if len(places) == 1}
 
 
 def owner_of(sample, owners):
@@ -147,7 +147,7 @@ def owner_of(sample, owners):
     leaf = ""
     for line in sample:
         words = line.split()
-        if len(words) < 3:
+        if len(words) < 3 or words[1] == "[unknown]":
             continue
         symbol = words[1].split("+")[0].split(".")[0]
         leaf = leaf or symbol
