@@ -274,8 +274,8 @@ def the_pages_say_everything_in_both_languages():
     said, used = set(), set()
     for _, path in web_files():
         text = re.sub(r"^\s*//.*$", "", path.read_text(), flags=re.M)
-        for block in re.findall(r"^texts\(\{\n(.*?)^\}\);", text, re.M | re.S):
-            parts = dict(zip(*[iter(re.split(r"^  (ru|en): ", block, flags=re.M)[1:])] * 2))
+        for block in re.findall(r"^texts\(\{(.*?)\}\);$", text, re.M | re.S):
+            parts = dict(zip(*[iter(re.split(r"\s(ru|en): (?=\{)", block)[1:])] * 2))
             tap.equal(names_of(parts["ru"]), names_of(parts["en"]), path.name)
             said |= names_of(parts["ru"])
         used |= set(re.findall(r'data-(?:text|label|hint|title)="(\w+)"', text))
