@@ -86,7 +86,7 @@ enum {
     NET_REPLY_HEADER_COUNT_MAX = 16,     /* headers a handler may add to its answer */
     NET_GZIP_SIZE_MIN = 4 << 10,         /* smaller answers are sent as they are */
     NET_FILE_COUNT_MAX = 256,
-    NET_GET_COUNT_MAX = 16, /* addresses of methods that are read by GET */
+    NET_GET_COUNT_MAX = 16,   /* addresses of methods that are read by GET */
     NET_FOLDER_COUNT_MAX = 8, /* a prefix each: photos, and few more to come */
     NET_SERVICE_COUNT_MAX = 128,
     NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
@@ -233,6 +233,22 @@ enum {
     FEED_RESUME_S = 10,           /* a task that ends or is undone and was silent so long */
     FEED_POLL_COUNT = 512,        /* events of one poll: applied within the session's time */
     FEED_POLL_MS = 200,           /* how soon a stop is seen */
+    FEED_KEY_SIZE_MAX = 64,              /* a feed's name; part of keys */
+    FEED_BATCH_COUNT = 64,               /* rows of one transaction: others wait 5 ms for it */
+    FEED_BATCH_SIZE = 1 << 20,           /* and their bytes */
+    FEED_EVENT_COUNT_MAX = 1000,         /* of one SendEvents */
+    FEED_DELETE_COUNT = 1000,            /* offers a task's end finds at a time */
+    FEED_PROBLEM_COUNT_MAX = 30,         /* told of one row, of each kind: 90 KB at the most */
+    FEED_PROBLEM_SIZE_MAX = 500,         /* bytes of one */
+    FEED_REPORT_COUNT_MAX = 20,          /* tasks of a feed whose reports are kept */
+    FEED_REPORT_PAGE_COUNT = 500,        /* rows read at a time */
+    FEED_FORGET_COUNT = 1000,            /* rows of a report removed by one transaction */
+    FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked, of ImportFile: it holds a worker's thread */
+    FEED_CALL_ROW_COUNT_MAX = 200000,    /* likewise; a minute or two */
+    FEED_CALL_MS_MAX = 20000, /* a call ends or undoes a task for so long; then the worker */
+    FEED_RESUME_S = 10,       /* a task that ends or is undone and was silent so long */
+    FEED_POLL_COUNT = 512,    /* events of one poll: applied within the session's time */
+    FEED_POLL_MS = 200,       /* how soon a stop is seen */
     FEED_RETRY_MS = 1000,
     FEED_KEEP_COUNT = 20, /* tasks found by one look */
     /* ---- offers ---- */
@@ -294,6 +310,8 @@ enum {
     OPINION_REASON_SIZE_MAX = 500,
     INBOX_POLL_MS = 200, /* how soon a stop is seen */
     INBOX_RETRY_S = 1,
+    INBOX_LANE_COUNT = 4,      /* threads that apply a batch of opinions: they are few */
+    INBOX_LANE_COUNT_MAX = 32, /* and of results of photos, which are as many as offers */
 
     PHOTO_SIZE_COUNT_MAX = 8, /* forms of one photo; with a hundred photos the offer still fits */
     PHOTO_KEY_SIZE_MAX = 96,  /* of a blob: a hash and the form's name */
@@ -516,6 +534,14 @@ enum {
     FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked: it holds a thread that works for calls */
     FEED_CALL_ROW_COUNT_MAX = 200000,    /* likewise; a minute or two */
 
+    PIPELINE_FRESH_MS = 500,           /* what was read is told again: many consoles cost as one */
+    PIPELINE_STALE_MS = 5 * 1000,      /* the same to those who come while it is read anew */
+    PIPELINE_STILL_MS = 10 * 1000,     /* work that waits and does not move for so long is stuck */
+    PIPELINE_NUMBERS_MS = 10 * 1000,   /* counting numbers is the dearest part: done so often */
+    PIPELINE_SHARD_COUNT_MAX = 256,    /* of all clients: some 2000 short questions a reading */
+    PIPELINE_FEED_COUNT = 50,          /* busy feeds told */
+    PIPELINE_AGE_COUNT = 4,      /* partitions of a topic whose first waiting record is read */
+    PIPELINE_SIZE_MAX = 4 << 20, /* of an answer: 256 shards and 50 feeds are some 100 KB */
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */

@@ -284,6 +284,11 @@ static int ask_page(struct searching *searching, struct err *err)
 
 /* --- spelling --- */
 
+static int tell_partial(struct err *err)
+{
+    return err_set(err, ERR_UNAVAILABLE, "what a shard did not tell may be what was meant");
+}
+
 /* What a text finds, whatever was chosen beside it: whether a word is right does not depend on the
  * filters. The text that was sent is asked for as the page it may become: where that finds
  * something, spelling has cost no query. */
@@ -299,6 +304,8 @@ static int count_hits(void *arg, const char *text, uint64_t *count, struct err *
         rc = ask_page(searching, err);
         if (rc)
             return rc;
+        if (searching->asking.is_partial)
+            return tell_partial(err);
         *count = searching->page->total;
         if (*count || (!request->n_filters && !*request->category))
             return 0;
@@ -306,7 +313,7 @@ static int count_hits(void *arg, const char *text, uint64_t *count, struct err *
     searching->has_counted = true;
     rc = asking_run(&searching->asking, &stage, 1, &answer, err);
     *count = rc ? 0 : answer->total;
-    return rc;
+    return rc || !searching->asking.is_partial ? rc : tell_partial(err);
 }
 
 static bool may_correct(const struct searching *searching)

@@ -54,11 +54,51 @@ struct scene {
     struct learner *learner;
     struct arena *arena;
     int64_t offer_count;
+    struct search search;
+    const char *indexed[2]; /* titles that the index has, one a page; NULL: none */
+    _Atomic int asked_count;
+    _Atomic int failing_count; /* questions that are not answered, to begin with */
 };
 
 static struct catalog *catalog_of(void *arg)
 {
     return catalog_ref(((struct scene *)arg)->catalog);
+}
+
+/* The index: an offer a page. */
+static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
+               struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
+{
+    struct scene *scene = arg;
+    const Torg__V1__QueryStage *asked = request->query->stages[0];
+    size_t page = asked->cursor.len ? 1 : 0;
+    Torg__V1__ShownField *field = arena_alloc(arena, sizeof(*field));
+    Torg__V1__QueryAnswer *answer = arena_alloc(arena, sizeof(*answer));
+    Torg__V1__StageAnswer *stage = arena_alloc(arena, sizeof(*stage));
+    Torg__V1__Hit *hit = arena_alloc(arena, sizeof(*hit));
+
+    (void)deadline_us;
+    atomic_fetch_add(&scene->asked_count, 1);
+    if (atomic_fetch_sub(&scene->failing_count, 1) > 0)
+        return err_set(err, ERR_UNAVAILABLE, "the index is not ready");
+    torg__v1__shown_field__init(field);
+    torg__v1__query_answer__init(answer);
+    torg__v1__stage_answer__init(stage);
+    torg__v1__hit__init(hit);
+    field->name = "title";
+    field->values = arena_array(arena, 1, sizeof(field->values[0]));
+    field->values[field->n_values++] = (char *)scene->indexed[page];
+    hit->pk = page ? "one" : "two";
+    hit->fields = arena_array(arena, 1, sizeof(hit->fields[0]));
+    hit->fields[hit->n_fields++] = field;
+    stage->hits = arena_array(arena, 1, sizeof(stage->hits[0]));
+    stage->hits[stage->n_hits++] = hit;
+    if (!page)
+        stage->cursor = (ProtobufCBinaryData){.data = (uint8_t *)"next", .len = 4};
+    answer->stages = arena_array(arena, 1, sizeof(answer->stages[0]));
+    answer->stages[answer->n_stages++] = stage;
+    response->answer = answer;
+    return 0;
 }
 
 static bool kafka_is_there(void)
@@ -88,6 +128,11 @@ static int set_up(void **state)
         return 0; /* each test skips */
     assert_true(test_dir_make(scene->dir));
     scene->arena = arena_new();
+    scene->search = (struct search){.clock = clock_system(),
+                                    .catalog = catalog_of,
+                                    .catalog_arg = scene,
+                                    .ask = ask,
+                                    .ask_arg = scene};
     buf_init(&scene->base, FILE_SIZE_MAX);
     world_base(&scene->base);
     scene->path = arena_printf(scene->arena, "%s/learnt", scene->dir);
@@ -108,9 +153,7 @@ static void start(struct scene *scene)
 {
     const struct learner_options options = {.topics = scene->topics,
                                             .source = scene->topic,
-                                            .clock = clock_system(),
-                                            .catalog = catalog_of,
-                                            .catalog_arg = scene,
+                                            .search = &scene->search,
                                             .base = buf_bytes(&scene->base),
                                             .path = scene->path};
 
@@ -303,6 +346,39 @@ static void faults_are_waited_out(void **state)
     wait_for(scene, second);
 }
 
+static void what_the_topic_has_forgotten_is_learnt_from_the_index(void **state)
+{
+    enum { SIZE = 8 << 10, COUNT = 200 };
+    const struct topic_config config = {.partition_count = 1, .retention_size = 512 << 10};
+    struct topic_record record = {0};
+    struct scene *scene = *state;
+    const char *last;
+    struct err err;
+    int asked;
+
+    NEED(scene);
+    snprintf(scene->topic, sizeof(scene->topic), "cut");
+    OK(topic_create(scene->topics, scene->topic, &config, &err));
+    record.value = bytes_make(arena_zero(scene->arena, SIZE), SIZE); /* is no offer */
+    for (int i = 0; i < COUNT; i++)
+        OK(topic_produce(scene->topics, scene->topic, &record, 1, NULL, &err));
+    OK(topics_housekeep(scene->topics, &err));
+    last = new_word(scene);
+    scene->indexed[0] = new_word(scene);
+    scene->indexed[1] = new_word(scene);
+    scene->failing_count = 1;
+    send(scene, 0, last, ACTIVE, NULL);
+    start(scene);
+    wait_for(scene, last);
+    assert_true(knows(scene, scene->indexed[0]) && knows(scene, scene->indexed[1]));
+    stop(scene);
+    asked = scene->asked_count;
+    assert_int_equal(asked, 3);
+    start(scene);
+    wait_for(scene, scene->indexed[1]); /* of the snapshot */
+    assert_int_equal(scene->asked_count, asked);
+}
+
 static void without_offers_nothing_is_opened(void **state)
 {
     struct scene *scene = *state;
@@ -326,6 +402,8 @@ int main(void)
         EACH(what_was_learnt_is_neither_lost_nor_doubled),
         EACH(faults_are_waited_out),
         EACH(without_offers_nothing_is_opened),
+        {"what_the_topic_has_forgotten_is_learnt_from_the_index (files)",
+         what_the_topic_has_forgotten_is_learnt_from_the_index, set_up, tear_down, NULL},
     };
 
     return cmocka_run_group_tests_name("learner", tests, NULL, NULL);

@@ -249,6 +249,14 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyDown", **common, **({"text": text} if text else {}))
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 
+    def nameless(self):
+        """Roles of what a screen reader cannot name."""
+        named = {"button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "listbox",
+                 "dialog", "navigation", "group", "image", "table"}
+        return [node["role"]["value"] for node in self.call("Accessibility.getFullAXTree")["nodes"]
+                if not node.get("ignored") and node["role"]["value"] in named
+                and not node.get("name", {}).get("value", "").strip()]
+
     def screenshot(self, path):
         data = self.call("Page.captureScreenshot", format="png")["data"]
         pathlib.Path(path).write_bytes(packed_well(base64.b64decode(data)))

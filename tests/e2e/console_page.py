@@ -137,6 +137,7 @@ def an_operator_sees_it_move_replays_and_traces():
         replays(page, works)
         traces(page, works.parked)
         fits(page)
+        tap.equal(page.nameless(), [])
         page.click("#stage-indexer")
         tap.contains(page.text("#stage"), "Indexer")
         page.click("[data-language=ru]")

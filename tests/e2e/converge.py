@@ -330,7 +330,8 @@ def at_rest_the_index_is_what_the_offers_are():
         offers = shop.check_all()
         calls = sum(seller.acknowledged for seller in shop.sellers)
         rows = sum(feed.rows for feed in shop.feeds)
-        tap.comment(f"{shop.counts}; {calls} writes by call, {rows} rows in "
+        put_off = sum(one.caller.put_off for one in (*shop.sellers, *shop.feeds))
+        tap.comment(f"{shop.counts}; {calls} writes by call, {put_off} put off, {rows} rows in "
                     f"{sum(feed.tasks for feed in shop.feeds)} tasks of feeds; {len(offers)} ACTIVE, "
                     f"{buyer.answers} searches, {buyer.refusals} refused; "
                     f"{time.monotonic() - began:.0f} s")

@@ -61,6 +61,7 @@ class Caller:
     def __init__(self, where, key=None, timeout=30):
         self.where, self.key, self.timeout = where, key, timeout
         self.connection, self.url = None, None
+        self.put_off = 0            # answers that said: later
 
     def call(self, method, message, **headers):
         url = self.where()
@@ -92,6 +93,7 @@ class Caller:
                 if status not in TRANSIENT:
                     return status, answer
                 told = f"{status} {answer}"
+                self.put_off += 1
             except Broken as gone:
                 told = str(gone)
             if time.monotonic() > deadline:

@@ -8,7 +8,7 @@ turn while sellers write and buyers search; what the others must go on doing mea
 (class Kills). In the end nothing acknowledged is lost, and no buyer has seen an older state of an offer
 after a newer one.
 
-usage: six.py TOPIC_PUT, with TORG_SIX_KILLS and TORG_CRASH_SEED in the environment.
+usage: six.py TOPIC_PUT, with TORG_CRASH_KILLS and TORG_CRASH_SEED in the environment.
 """
 import json
 import os
@@ -19,15 +19,16 @@ import shutil
 import sys
 import tempfile
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 import chain  # noqa: E402
 import market  # noqa: E402
 import tap  # noqa: E402
-from binary import Database, Place  # noqa: E402
+from binary import Database, Place, fetch  # noqa: E402
 
 PUT = sys.argv.pop(1)
-KILLS = int(os.environ.get("TORG_SIX_KILLS", "6"))
+KILLS = int(os.environ.get("TORG_CRASH_KILLS", "6"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SHARDS = 3                  # of the six; one process has one: answers do not depend on it
 ROLES = {"offers": ("system", "catalog", "offers", "offers-worker"), "composer": ("composer",),
@@ -147,6 +148,7 @@ class Market:
         self.seller = self.caller("offers", self.key("s", "--seller", "s"))
         self.feeder = self.caller("offers", self.key("f", "--seller", "f"))
         self.moderator = self.caller("offers", self.key("m", scopes=("moderation",)))
+        self.reader = self.caller("searcher", self.key("r", scopes=("search",)))
 
     def caller(self, role, key=None):
         return market.Caller(lambda: self.site.at(role).url, key)
@@ -165,6 +167,13 @@ class Market:
     def call_it(self, name, number):
         self.names[number], self.ids[name] = name, number
 
+    def is_shown(self):
+        """Columns change before the text that goes with them is shown: all of it is."""
+        status, answer = self.reader.call("SearcherService/GetFreshness", {"client": "offers"})
+        shards = answer.get("shards", [])
+        return status == 200 and shards and all(one.get("isReady") and one["offset"] == one["end"]
+                                                for one in shards)
+
     def settle(self):
         """Waits until searches find what this market thinks there is."""
         def found():
@@ -174,6 +183,7 @@ class Market:
         tap.wait_until(found, WAIT_S, f"{len(self.wanted)} offers")
         market.wait_for_index(self.buyer, {self.ids[name]: shown
                                            for name, shown in self.wanted.items()}, WAIT_S)
+        tap.wait_until(self.is_shown, WAIT_S, "all shards at the end of their topics")
 
 
 # --- the story ---
@@ -270,7 +280,25 @@ def feed(at):
     tap.equal(len([name for name in at.wanted if name.startswith(("toy", "csv"))]), 18)
 
 
-STORY = (publish, edit, withdraw_and_sell, ban, republish, delete, feed)
+def follow(at):
+    """A write's token at the process that buyers ask, its trace at the one that has the index."""
+    content = bike(50, "green", title="Велосипед, за которым смотрят")
+    receipt = at.seller.ok("OfferService/CreateOffer", {"content": content})
+    at.call_it("bike-50", receipt["id"])
+    at.wanted["bike-50"] = market.shown_of(content)
+    status, answer = fetch(urllib.request.Request(
+        f"{at.site.at('search').url}/v1/freshness/{receipt['freshnessToken']}?wait=30"))
+    tap.equal((status, answer.get("isSearchable")), (200, True), answer)
+    found = at.buyer.ok("SearchService/SearchOffers", {
+        "text": "за которым смотрят", "wait": [receipt["freshnessToken"]]})
+    tap.equal([one["id"] for one in found.get("offers", [])], [receipt["id"]])
+    traced = at.site.torg("searcher", "trace", receipt["id"], "--json")
+    tap.equal(traced.returncode, 0, traced.stderr)
+    steps = {step["stage"]: step.get("state", "DONE") for step in json.loads(traced.stdout)["steps"]}
+    tap.equal(set(steps.values()), {"DONE"}, steps)
+
+
+STORY = (publish, edit, withdraw_and_sell, ban, republish, delete, feed, follow)
 BIKES = {"category": "bikes"}
 RED_OR_BLUE = {"id": "a.color", "values": ["red", "blue"]}
 QUERIES = (
@@ -283,8 +311,8 @@ QUERIES = (
     {"filters": [{"id": "price", "max": "99000"}], "order": "DEAREST", "limit": 100},
     {"category": "books", "order": "CHEAPEST"}, {"category": "toys", "order": "DEAREST"},
     {"category": "hobby", "order": "CHEAPEST", "limit": 7},
-    {"near": MOSCOW, "order": "NEAREST", **BIKES},
-    {"near": MOSCOW, "filters": [{"id": "distance", "max": "12000"}]},
+    {"near": MOSCOW, "order": "NEAREST", "filters": [{"id": "distance", "max": "25000"}]},
+    {"near": MOSCOW, **BIKES},
     {"text": "велосипед", "strictFilters": True, "explain": True},
 )
 
@@ -325,12 +353,13 @@ def picture(at, request):
 
 
 def tell(site):
-    """{(chapter, request): what a buyer sees}."""
+    """{(chapter, request): what a buyer sees}. All requests at the begin and the end, a third of them
+    in between."""
     at, seen = Market(site), {}
-    for chapter in STORY:
+    for number, chapter in enumerate(STORY):
         chapter(at)
         at.settle()
-        for request in QUERIES:
+        for request in QUERIES if number in (0, len(STORY) - 1) else QUERIES[number % 3::3]:
             seen[chapter.__name__, json.dumps(request, ensure_ascii=False)] = picture(at, request)
     return seen
 
@@ -353,7 +382,7 @@ class Kills:
             seller.moderator = market.Caller(lambda: self.url("offers"), at.moderator.key)
             self.sellers.append(seller)
         self.buyer = market.Buyer(lambda: self.url("search"))
-        self.reader = market.Caller(lambda: self.url("searcher"), at.key("r", scopes=("search",)))
+        self.reader = market.Caller(lambda: self.url("searcher"), at.reader.key)
         for thread in (*self.sellers, self.buyer):
             thread.start()
         self.goes_on(self.bought, "searches before the first kill")
