@@ -515,6 +515,12 @@ enum {
     PIPELINE_AGE_COUNT = 4,          /* partitions whose first waiting record is read */
     PIPELINE_SIZE_MAX = 4 << 20,     /* of an answer: 256 shards and 50 feeds are some 100 KB */
     NUMBER_COUNT_MAX = 100000,       /* numbers counted for those who look: some milliseconds */
+
+    /* ---- feeds: ImportFile ---- */
+    FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked: it holds a thread that works for calls */
+    FEED_CALL_ROW_COUNT_MAX = 200000,    /* likewise; a minute or two */
+    FEED_CALL_FILE_COUNT_MAX = 8,        /* at a time; most threads stay for other calls */
+
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */
