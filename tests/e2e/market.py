@@ -284,16 +284,16 @@ def difference(found, wanted):
     return "\n".join(lines)
 
 
-def wait_for_index(caller, wanted, seconds=90):
+def wait_for_index(caller, wanted, seconds=90, **request):
     """Until searches find exactly this; says what they find when they do not."""
     deadline = time.monotonic() + seconds
     while True:
-        found = search_all(caller)
+        found = search_all(caller, **request)
         if found == wanted:
             return
         if time.monotonic() > deadline:
-            raise AssertionError(f"the index is not what the offers are after {seconds} s:\n"
-                                 f"{difference(found, wanted)}")
+            raise AssertionError(f"what is found is not what the offers are after {seconds} s: "
+                                 f"{request}\n{difference(found, wanted)}")
         time.sleep(0.2)
 
 
