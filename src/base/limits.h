@@ -219,22 +219,20 @@ enum {
     FEED_UNKNOWN_COUNT_MAX = 200,          /* names told that no category has an attribute for */
     FEED_REPORT_LINE_SIZE_MAX = 1 << 20,   /* one row with all its reasons */
     /* ---- offers: feeds applied ---- */
-    FEED_KEY_SIZE_MAX = 64,              /* a feed's name; part of keys */
-    FEED_BATCH_COUNT = 64,               /* rows of one transaction: others wait 5 ms for it */
-    FEED_BATCH_SIZE = 1 << 20,           /* and their bytes */
-    FEED_EVENT_COUNT_MAX = 1000,         /* of one SendEvents */
-    FEED_DELETE_COUNT = 1000,            /* offers a task's end finds at a time */
-    FEED_PROBLEM_COUNT_MAX = 30,         /* told of one row, of each kind: 90 KB at the most */
-    FEED_PROBLEM_SIZE_MAX = 500,         /* bytes of one */
-    FEED_REPORT_COUNT_MAX = 20,          /* tasks of a feed whose reports are kept */
-    FEED_REPORT_PAGE_COUNT = 500,        /* rows read at a time */
-    FEED_FORGET_COUNT = 1000,            /* rows of a report removed by one transaction */
-    FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked, of ImportFile: it holds a worker's thread */
-    FEED_CALL_ROW_COUNT_MAX = 200000,    /* likewise; a minute or two */
-    FEED_CALL_MS_MAX = 20000, /* a call ends or undoes a task for so long; then the worker */
-    FEED_RESUME_S = 10,       /* a task that ends or is undone and was silent so long */
-    FEED_POLL_COUNT = 512,    /* events of one poll: applied within the session's time */
-    FEED_POLL_MS = 200,       /* how soon a stop is seen */
+    FEED_KEY_SIZE_MAX = 64,       /* a feed's name; part of keys */
+    FEED_BATCH_COUNT = 64,        /* rows of one transaction: others wait 5 ms for it */
+    FEED_BATCH_SIZE = 1 << 20,    /* and their bytes */
+    FEED_EVENT_COUNT_MAX = 1000,  /* of one SendEvents */
+    FEED_DELETE_COUNT = 1000,     /* offers a task's end finds at a time */
+    FEED_PROBLEM_COUNT_MAX = 30,  /* told of one row, of each kind: 90 KB at the most */
+    FEED_PROBLEM_SIZE_MAX = 500,  /* bytes of one */
+    FEED_REPORT_COUNT_MAX = 20,   /* tasks of a feed whose reports are kept */
+    FEED_REPORT_PAGE_COUNT = 500, /* rows read at a time */
+    FEED_FORGET_COUNT = 1000,     /* rows of a report removed by one transaction */
+    FEED_CALL_MS_MAX = 20000,     /* a call ends or undoes a task for so long; then the worker */
+    FEED_RESUME_S = 10,           /* a task that ends or is undone and was silent so long */
+    FEED_POLL_COUNT = 512,        /* events of one poll: applied within the session's time */
+    FEED_POLL_MS = 200,           /* how soon a stop is seen */
     FEED_RETRY_MS = 1000,
     FEED_KEEP_COUNT = 20, /* tasks found by one look */
     /* ---- offers ---- */
@@ -515,6 +513,12 @@ enum {
     PIPELINE_AGE_COUNT = 4,          /* partitions whose first waiting record is read */
     PIPELINE_SIZE_MAX = 4 << 20,     /* of an answer: 256 shards and 50 feeds are some 100 KB */
     NUMBER_COUNT_MAX = 100000,       /* numbers counted for those who look: some milliseconds */
+
+    /* ---- feeds: ImportFile ---- */
+    FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked: it holds a thread that works for calls */
+    FEED_CALL_ROW_COUNT_MAX = 200000,    /* likewise; a minute or two */
+    FEED_CALL_FILE_COUNT_MAX = 8,        /* at a time; most threads stay for other calls */
+
     /* ---- searcher ---- */
     SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
     SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */

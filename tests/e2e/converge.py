@@ -270,6 +270,13 @@ class Shop(Place):
 
         tap.wait_until(are_none_left, REST_S, "no parked offers")
 
+    def check_words(self, buyer, offers):
+        """What is found by a title's words is what has them now; a changed text is found a moment
+        after it is shown."""
+        for word in market.WORDS:
+            wanted = {one: shown for one, shown in offers.items() if shown[0].startswith(word)}
+            market.wait_for_index(buyer, wanted, REST_S, text=f'"{word}"', keepSpelling=True)
+
     def check_refused(self):
         """No document made of an offer was refused by the registry."""
         status, answer = self.call("TopicService/ListTopics", {}, self.start_key)
@@ -285,6 +292,7 @@ class Shop(Place):
         offers = self.check_offers()
         buyer = market.Caller(self.where)
         market.wait_for_index(buyer, offers, REST_S)
+        self.check_words(buyer, offers)
         tap.comment(f"at rest {time.monotonic() - began:.1f} s after the last write")
         self.check_refused()
         done = tap.run(*self.command("offers", "counters", "--verify"), timeout=300, cwd=self.dir,

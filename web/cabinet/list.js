@@ -49,7 +49,7 @@ async function act(name, offer) {
 function deedBox(offer) {
   const names = deedsOf(offer.status);
   if (!names.length) return null;
-  return h("details", { class: "more-deeds" },
+  return h("details", { class: "more-deeds", name: "deeds" },
     h("summary", { class: "button small" }, t("otherDeeds"), icon("down")),
     h("div", { class: "more-box" }, names.map((name) =>
       h("button", { class: `button small${name === "remove" ? " danger" : ""}`, type: "button",
@@ -152,6 +152,19 @@ function choose(name) {
     chip.setAttribute("aria-pressed", String(chip.dataset.preset === name));
   return load().catch(report);
 }
+
+// A box of deeds is closed by a click elsewhere, and by Escape.
+function closeBoxes(except) {
+  for (const box of document.querySelectorAll(".more-deeds[open]"))
+    if (box !== except) box.open = false;
+}
+document.addEventListener("click", (event) => closeBoxes(event.target.closest(".more-deeds")));
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const box = document.activeElement?.closest(".more-deeds[open]");
+  closeBoxes(null);
+  box?.querySelector("summary").focus();
+});
 
 let report = () => {};
 
