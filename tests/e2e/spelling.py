@@ -223,7 +223,12 @@ def what_is_typed_goes_on():
         tap.equal(market.lines("вел", category="helmets"),
                   {"велосипеда": 1, "велосипедный": 1})
         tap.equal(market.lines("yjen")["ноутбук"], 2)                   # another layout
-        tap.equal(market.lines("ноутбк")["ноутбук lenovo ideapad"], 1)  # corrected
+        tap.equal(market.lines("ноутбк"), {"ноутбук": 2, "ноутбук asus игровой": 1,
+                                           "ноутбук lenovo ideapad": 1})     # corrected
+        tap.equal(market.lines("стелс n"), {"stels navigator": 2, "stels navigator 500": 1})
+        tap.equal(market.ask("Suggest", text="в"), {"categories": [
+            {"id": "bikes", "name": "Велосипеды", "count": "4", "parent": "things"},
+            {"id": "things", "name": "Вещи", "count": str(len(OFFERS)), }]})
         tap.equal((market.lines("яхта"), market.lines(""), market.lines(" - ")), ({}, {}, {}))
 
         for request, told in (({"text": "a" * 401}, "text: 401 bytes, at most 400"),
