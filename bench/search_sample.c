@@ -307,6 +307,7 @@ Torg__V1__SearchOffersRequest *sample_request(const struct samples *samples, str
 
     if (kind < 5 || kind == 9)
         request->text = draw_text(offer->content->title, rng, arena);
+    request->keep_spelling = true; /* words that are made up were never learnt */
     if (kind >= 3 && kind < 9)
         request->category = offer->content->category;
     if (kind == 7 || kind == 8)

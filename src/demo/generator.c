@@ -360,15 +360,17 @@ int64_t generator_round_price(double price, bool is_shop)
     return (int64_t)fmax(round(price / step) * step, step);
 }
 
+/* Goods of shops cost 990; wages and rents do not. */
 static void write_price(struct making *making)
 {
     Torg__V1__OfferContent *content = making->content;
+    bool is_shop = making->seller.shop &&
+                   category_has_filter(making->category, TORG__V1__CATEGORY__FILTER__CONDITION);
 
     if (!making->has_price || making->category->policy.price == TORG__V1__POLICY__PRICE__FORBIDDEN)
         return;
     content->price = (Torg__V1__Price *)message_new(&torg__v1__price__descriptor, making->arena);
-    content->price->amount =
-        generator_round_price(making->price, making->seller.shop != NULL) * KOPECKS;
+    content->price->amount = generator_round_price(making->price, is_shop) * KOPECKS;
     content->price->currency = arena_strdup(making->arena, "RUB");
 }
 

@@ -274,12 +274,6 @@ static void tell_searchable(struct tracing *tracing, const struct looked *looked
                  arena_strdup(tracing->arena, "waits for the stage above that is not done"));
 }
 
-/* Whether the searcher has the lane as far as the element that waits. */
-static bool is_past(const struct way *way, const Torg__V1__ShardFreshness *shard)
-{
-    return (size_t)way->lane < shard->n_lanes && shard->lanes[way->lane]->idx >= way->idx;
-}
-
 static int look_at_searchers(struct tracing *tracing, struct looked *looked, struct err *err)
 {
     const struct index_door *door = &tracing->inspect->door;
@@ -293,7 +287,7 @@ static int look_at_searchers(struct tracing *tracing, struct looked *looked, str
         if (one->shard == tracing->shard && one->epoch == tracing->client->serving_epoch &&
             looked->replica_count < REPLICA_COUNT_MAX) {
             look_at_replica(tracing, one, looked);
-            past_count += is_past(&tracing->way, one);
+            past_count += indexed_is_past(one, tracing->way.lane, tracing->way.idx);
         }
     }
     /* The indexer notes what it has sent a little later; searchers may have it before. */

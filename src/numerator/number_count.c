@@ -53,13 +53,13 @@ int number_count_read(struct store_tx *tx, int64_t space, uint32_t shard, int64_
     if (!rc)
         rc = store_query(tx,
                          "SELECT COUNT(*) FROM (SELECT 1 FROM number_slot WHERE space = $1 AND "
-                         "shard = $2 AND gone_us > 0 LIMIT $3) AS some",
+                         "shard = $2 AND gone_us > 0 LIMIT $3) AS counted",
                          params, 3, take_gone, count, err);
     if (!rc)
         rc = store_query(tx,
                          "SELECT COUNT(*), CAST(COALESCE(SUM(CASE WHEN freed_us > $4 THEN 1 ELSE 0 "
                          "END), 0) AS BIGINT) FROM (SELECT freed_us FROM number_free "
-                         "WHERE space = $1 AND shard = $2 LIMIT $3) AS some",
+                         "WHERE space = $1 AND shard = $2 LIMIT $3) AS counted",
                          params, 4, take_free, count, err);
     return rc;
 }

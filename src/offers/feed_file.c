@@ -163,6 +163,17 @@ static void tell(struct reading *reading, Torg__V1__ImportFeedFileResponse *resp
     }
 }
 
+/* It was begun and something failed: what came is applied, and deleting anything has to be
+ * confirmed. Who asked is told of the failure, not of this. */
+static void cut_short(struct reading *reading)
+{
+    struct err late;
+
+    if (reading->intake.is_open && !feed_intake_flush(&reading->intake, &late))
+        (void)feed_end_cut(reading->file->offers, &reading->file->key, reading->arena,
+                           &reading->task, &late);
+}
+
 int feed_file_import(const struct feed_file *file, struct arena *arena,
                      Torg__V1__ImportFeedFileResponse *response, struct err *err)
 {
@@ -175,6 +186,8 @@ int feed_file_import(const struct feed_file *file, struct arena *arena,
         rc = send_open(&reading, err);
         rc = rc ? rc : send_rows(&reading, first, err);
         rc = rc ? rc : send_end(&reading, err);
+        if (rc)
+            cut_short(&reading);
         feed_intake_release(&reading.intake);
     }
     if (!rc)

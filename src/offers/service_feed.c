@@ -5,6 +5,7 @@
  * The seller is the credential's; only a credential bound to none says whose feed it means. What is
  * another's is answered as what does not exist.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -214,6 +215,9 @@ static int next_task(struct call *call, struct feed_key *key, struct err *err)
     return rc;
 }
 
+/* Each holds a thread that works for calls, for a minute or two. */
+static atomic_int file_count;
+
 static bool is_left(const void *call)
 {
     return call_cancelled(call);
@@ -242,9 +246,16 @@ static int import_file(struct call *call, const ProtobufCMessage *request,
         find_key(call, sent->seller, sent->feed, sent->task_id ? sent->task_id : 1, &file.key, err);
     if (!rc && !sent->task_id)
         rc = next_task(call, &file.key, err);
-    return rc ? rc
-              : feed_file_import(&file, call_arena(call),
-                                 (Torg__V1__ImportFeedFileResponse *)response, err);
+    if (rc)
+        return rc;
+    if (atomic_fetch_add(&file_count, 1) >= FEED_CALL_FILE_COUNT_MAX)
+        rc = err_set(err, ERR_LIMIT, "%d files are being read already: send it again later",
+                     FEED_CALL_FILE_COUNT_MAX);
+    else
+        rc = feed_file_import(&file, call_arena(call), (Torg__V1__ImportFeedFileResponse *)response,
+                              err);
+    atomic_fetch_sub(&file_count, 1);
+    return rc;
 }
 
 /* --- asking --- */

@@ -81,6 +81,7 @@ static int tell_freshness(void *arg, const char *client, struct arena *arena,
     for (int i = 0; i < LANE_COUNT; i++) {
         one->lanes[i] =
             (Torg__V1__LaneFreshness *)message_new(&torg__v1__lane_freshness__descriptor, arena);
+        one->lanes[i]->lane = (Torg__V1__QueueLane__Name)i;
         one->lanes[i]->idx = world->lanes[i];
         one->n_lanes++;
     }

@@ -87,6 +87,7 @@ def writes(page):
             ".querySelector('select').value = 'cm'")
     fill(page, "#offer-address", "Казань, улица Баумана")
     page.wait("document.querySelector('#form-status').classList.contains('good')", "nothing is missing")
+    tap.equal(page.nameless(), [])
 
 
 def comes_back_to_the_draft(page, stall):
@@ -105,7 +106,7 @@ def publishes_and_finds(page):
     offer = page.js("document.querySelector('.published').dataset.id")
     page.click("#see-it")
     page.wait("location.pathname === '/' && location.search.includes('offer=')", "the search page")
-    page.wait("document.body.innerText.includes('Городской велосипед с корзиной')", "the offer there")
+    page.wait("document.body?.innerText.includes('Городской велосипед с корзиной')", "the offer there")
     return offer
 
 
@@ -142,7 +143,7 @@ def a_seller_publishes_and_buyers_find_it():
         page.wait("document.querySelector('[data-preset=ALL] .preset-count').innerText === '0'",
                   "it is deleted")
         fits(page)
-        healthy(page, stall, expected=("PublishDraft", "SearchService"))
+        healthy(page, stall, expected=("PublishDraft", "Similar"))
 
 
 @tap.test
@@ -166,6 +167,7 @@ def a_seller_uploads_a_feed_and_reads_its_report():
         page.click("#report [data-outcome=REFUSED]")
         page.wait("document.querySelectorAll('#report tbody tr').length === 1", "the refused one")
         tap.contains(page.text("#report tbody"), "Люстры")
+        tap.equal(page.nameless(), [])
         shoot(page, "cabinet-feed")
         page.click(".task[data-task='1'] [data-deed=feedUndo]")
         page.click("#ask-yes")

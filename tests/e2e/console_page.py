@@ -130,13 +130,14 @@ def traces(page, offer):
 def an_operator_sees_it_move_replays_and_traces():
     with Browser() as browser, Works() as works:
         signs_in(browser, works)
-        page = browser.page(f"{works.url}/console#key={works.operator}", width=1280, height=1180)
+        page = browser.page(f"{works.url}/console#key={works.operator}", width=1280, height=960)
         page.wait("document.querySelectorAll('.stage-card').length === 7", "seven stages")
         tap.equal(page.js("location.hash"), "")
         moves(page, works)
         replays(page, works)
         traces(page, works.parked)
         fits(page)
+        tap.equal(page.nameless(), [])
         page.click("#stage-indexer")
         tap.contains(page.text("#stage"), "Indexer")
         page.click("[data-language=ru]")

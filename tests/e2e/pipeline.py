@@ -8,7 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import tap  # noqa: E402
-from binary import Place  # noqa: E402
+from binary import Database, Place  # noqa: E402
 from shop import BIKE, CATALOG, Shop  # noqa: E402
 
 STAGES = ["offers", "export", "offer-updates", "composer", "documents", "receiver", "queue",
@@ -57,6 +57,33 @@ def counts_grow_along_the_whole_way():
         tap.equal(status, 200)
         tap.wait_until(lambda: number(stages(shop, shop.start_key)[0]["search"], "doneCount") >= 1,
                        what="the search is counted")
+
+
+@tap.test
+def two_processes_on_postgres_tell_the_same():
+    with Database() as database, Place() as first, Place() as second:
+        store = f"--store.url={database.url}"
+        first.start("up", store)
+        second.start("serve", "system", store)
+        first.write("catalog.json", json.dumps(CATALOG))
+        tap.equal(first.torg("catalog", "apply", "--force", "catalog.json", store).returncode, 0)
+        made = first.torg("key", "create", "s", "--seller", "s", "--scope", "offers.write", store)
+        operator = first.torg("key", "create", "op", "--scope", "stages", store).stdout.strip()
+        status, answer = first.call("OfferService/CreateOffer", {"content": BIKE},
+                                    made.stdout.strip())
+        tap.equal(status, 200, answer)
+        tap.wait_until(lambda: number(stages(first, operator)[0]["indexer"], "doneCount") == 1,
+                       what="the change is indexed")
+        _, here = stages(first, operator)
+        tap.equal([one["name"] for one in here["stages"] if one.get("state") == "UNKNOWN"], [])
+        tap.wait_until(lambda: second.call("PipelineService/GetPipeline", {}, operator)[0] == 200,
+                       what="the key is known")
+        there, answer = stages(second, operator)
+        tap.equal([number(there[name], "doneCount") for name in ("offers", "export", "indexer")],
+                  [1, 1, 1])      # topics of the second are its own
+        tap.equal(any(one.get("isHere") for one in answer["stages"]), False)
+        shards = next(one for one in answer["clients"] if one["client"] == "offers")["shards"]
+        tap.equal(number(shards[0], "usedCount"), 1)
 
 
 @tap.test

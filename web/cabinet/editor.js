@@ -6,7 +6,7 @@ import { ask } from "../common/ask.js";
 import { categoryLine, categoryPicker } from "./category.js";
 import { noteToken, seeItLink, statusBadge } from "./deeds.js";
 import { offerFields } from "./form.js";
-import { showProblems } from "./problems.js";
+import { problemLine, showProblems } from "./problems.js";
 
 const PAUSE_MS = 600;
 
@@ -16,12 +16,24 @@ const reasonsOf = (error) => (error.details || []).map((each) => ({ field: each.
   reason: each.reason ?? each.description ?? "" }));
 
 class Editor {
+  // thing: a Draft or an Offer.
   constructor(place, thing, isDraft, fail) {
-    Object.assign(this, { place, id: thing.id, revision: thing.revision, offer: isDraft ? null
-      : thing, isDraft, fail,
-      content: thing.content || {}, problems: thing.problems || [], touched: new Set(), all: false,
-        timer: 0,
-      saving: null, fields: null, category: null });
+    this.place = place;
+    this.id = thing.id;
+    this.revision = thing.revision;
+    this.isDraft = isDraft;
+    this.offer = isDraft ? null : thing;
+    this.fail = fail;
+    this.content = thing.content || {};
+    this.sent = null; /* the content that problems are about */
+    this.problems = thing.problems || [];
+    this.touched = new Set(); /* fields that were filled in */
+    this.all = false; /* blame the others too */
+    this.note = ""; /* when it was saved */
+    this.timer = 0;
+    this.saving = null;
+    this.category = null;
+    this.fields = null;
   }
 
   get isShown() { return editor === this && this.place.isConnected; }
@@ -42,11 +54,10 @@ class Editor {
     this.form = h("form", { class: "offer-form stack", novalidate: true,
       onsubmit: (event) => { event.preventDefault(); this.submit(); },
       oninput: (event) => this.changed(event), onchange: (event) => this.changed(event) },
-    h("section", { class: "card", id: "category-card" }, h("h2", {}, t("category")), h("div",
-      { id: "category-place" }, chosen),
-      h("p", { class: "problem", id: "problem-category", dataset: { problem: "category" } })));
-    this.fields = this.category ? offerFields(this.category, this.content, () => this.changed())
-      : null;
+    h("section", { class: "card" }, h("h2", {}, t("category")),
+      h("div", { id: "category-place" }, chosen), problemLine("category")));
+    this.fields = this.category
+      ? offerFields(this.category, this.content, () => this.changed()) : null;
     if (this.fields) this.form.append(this.fields.node, this.bar());
     this.place.replaceChildren(this.head(), this.form);
     if (!this.category) this.pick();
@@ -66,25 +77,26 @@ class Editor {
     const offer = this.offer;
     return h("div", { class: "editor-head stack-small" },
       h("p", {}, h("a", { class: "back", href: "#/" }, icon("back"), t("backToList"))),
-      h("h2", {}, t(this.isDraft ? "draftTitle" : "editTitle"), " ", offer
-        ? statusBadge(offer.status) : null),
-      offer?.banReasons?.length || offer?.status === "BANNED" ? h("div", { class: "notice bad",
-        role: "note" },
-        h("b", {}, t("banned")), h("ul", {}, (offer.banReasons || []).map((each) => h("li", {},
-          each)))) : null,
-      offer?.status === "WAITING" ? h("div", { class: "notice warn", role: "note" }, h("b", {},
-        t("waitsForPhoto")),
-        offer.waitReason ? h("p", {}, offer.waitReason) : null) : null);
+      h("h2", {}, t(this.isDraft ? "draftTitle" : "editTitle"), " ",
+        offer ? statusBadge(offer.status) : null),
+      offer?.status === "BANNED" ? this.notice("bad", "banned", offer.banReasons) : null,
+      offer?.status === "WAITING"
+        ? this.notice("warn", "waitsForPhoto", [offer.waitReason].filter(Boolean)) : null);
+  }
+
+  notice(kind, title, reasons) {
+    return h("div", { class: `notice ${kind}`, role: "note" }, h("b", {}, t(title)),
+      reasons?.length ? h("ul", {}, reasons.map((each) => h("li", {}, each))) : null);
   }
 
   bar() {
-    return h("div", { class: "form-bar" }, this.status,
-      this.isDraft ? h("button", { class: "button quiet", type: "button", id: "discard",
-        onclick: () => this.discard() }, t("discard"))
-        : this.offer.status === "ACTIVE" ? seeItLink(this.id, this.content.title || "",
-          { class: "button" }) : null,
-      h("button", { class: "button primary", id: this.isDraft ? "publish" : "save" }, t(this.isDraft
-        ? "publish" : "save")));
+    const discard = () => h("button", { class: "button quiet", type: "button", id: "discard",
+      onclick: () => this.discard() }, t("discard"));
+    const see = () => this.offer.status === "ACTIVE"
+      ? seeItLink(this.id, this.content.title || "", { class: "button" }) : null;
+    const name = this.isDraft ? "publish" : "save";
+    return h("div", { class: "form-bar" }, this.status, this.isDraft ? discard() : see(),
+      h("button", { class: "button primary", id: name }, t(name)));
   }
 
   pick() {
@@ -100,13 +112,13 @@ class Editor {
 
   told() {
     if (!this.form?.isConnected) return;
-    const homeless = showProblems(this.form, this.problems, this.sent || this.content, this.touched,
-      this.all);
+    const homeless = showProblems(this.form, this.problems, this.sent || this.content,
+      this.touched, this.all);
     if (!this.isDraft || !this.fields) return;
     const count = this.problems.length;
-    this.status.textContent = [this.note, homeless.length ? homeless.join("; ") : count
-      ? t("missing", { count }) : t("allGood")]
-      .filter(Boolean).join(" · ");
+    const left = homeless.length ? homeless.join("; ")
+      : count ? t("missing", { count }) : t("allGood");
+    this.status.textContent = [this.note, left].filter(Boolean).join(" · ");
     this.status.classList.toggle("good", !count);
   }
 
@@ -203,16 +215,19 @@ class Editor {
 
   published(receipt) {
     const title = this.content.title || "";
+    const isShown = receipt.status === "ACTIVE";
     const box = h("section", { class: "card published", tabindex: "-1",
       dataset: { id: receipt.id } },
-      h("span", { class: "published-mark" }, icon("check")),
-      h("h2", {}, t("published")), h("p", {}, title), h("p", { class: "dim" }, receipt.id),
-      h("p", {}, t(receipt.status === "WAITING" ? "publishedWaiting" : "publishedLead")),
-      h("div", { class: "row" }, receipt.status === "ACTIVE" ? seeItLink(receipt.id, title,
-        { class: "button primary", id: "see-it" }) : null,
-        h("button", { class: "button", type: "button", onclick: () => showDraft(this.place,
-          this.fail) }, t("another")),
-        h("a", { class: "button", href: "#/" }, t("backToList"))));
+    h("span", { class: "published-mark" }, icon("check")),
+    h("h2", {}, t("published")),
+    h("p", {}, title),
+    h("p", { class: "dim" }, receipt.id),
+    h("p", {}, t(isShown ? "publishedLead" : "publishedWaiting")),
+    h("div", { class: "row" },
+      isShown ? seeItLink(receipt.id, title, { class: "button primary", id: "see-it" }) : null,
+      h("button", { class: "button", type: "button",
+        onclick: () => showDraft(this.place, this.fail) }, t("another")),
+      h("a", { class: "button", href: "#/" }, t("backToList"))));
     this.place.replaceChildren(box);
     box.focus();
   }

@@ -1,147 +1,160 @@
 // SPDX-License-Identifier: Apache-2.0
 // form.js - the fields of an offer, made for its category: {node, read}. What is done with the
-// content is editor.js's.
+// content is editor.js's. A part is {nodes, read}; read() gives its fields of OfferContent.
 import { h, minorUnits, t, toast } from "../common.js";
 import { attributeFields } from "./attributes.js";
+import { about, field, numberText } from "./field.js";
 import { photoFields } from "./photos.js";
-import { problemId, problemLine } from "./problems.js";
+import { problemLine } from "./problems.js";
 
-const describe = (name) => ({ dataset: { field: name }, "aria-describedby": problemId(name) });
+const NOTHING = { nodes: [], read: () => ({}) };
 
-function field(name, text, input, { required = false, hint = null, wide = false } = {}) {
-  return h("div", { class: `field${wide ? " wide" : ""}` },
-    h("label", { for: input.id }, t(text), required ? h("span", { class: "required",
-      title: t("required") }, " *") : null),
-    input, h("div", { class: "field-foot" }, problemLine(name), hint));
+function input(id, name, value, more = {}) {
+  return h("input", { class: "input", id, value: value ?? "", ...about(name), ...more });
 }
 
-function card(title, ...inside) {
-  return h("section", { class: "card" }, h("h2", {}, t(title)), inside);
+const simple = (name, label, node, more) => field(name, t(label), node.id, node, more);
+
+// The fields that say something; empty ones are left out.
+function filled(values) {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) =>
+    value !== "" && value !== null && value !== undefined && value.length !== 0));
 }
 
-/* --- parts --- */
+/* --- title, description --- */
 
 // How many characters were written, of how many.
-function counted(input, max) {
+function counted(node, max) {
   const told = h("p", { class: "hint counter", "aria-hidden": "true" });
-  const draw = () => { told.textContent = t("characters", { count: [...input.value].length,
-    max }); };
-  input.addEventListener("input", draw);
+  const draw = () => {
+    told.textContent = t("characters", { count: [...node.value].length, max });
+  };
+  node.addEventListener("input", draw);
   draw();
   return told;
 }
 
 function textPart(content, policy) {
-  const title = h("input", { class: "input", id: "offer-title", value: content.title || "",
-    maxlength: 2 * (policy.titleMax || 100), ...describe("title") });
-  const description = h("textarea", { class: "textarea", id: "offer-description", rows: 7,
-    ...describe("description") });
-  description.value = content.description || "";
-  return { nodes: [
-    field("title", "fTitle", title, { required: true, hint: counted(title, policy.titleMax || 100),
-      wide: true }),
-    field("description", "fDescription", description, { required: Number(policy.descriptionMin
-      || 0) > 0,
-      hint: counted(description, policy.descriptionMax || 10000), wide: true })],
-  read: () => ({ title: title.value.trim(), description: description.value.trim() }) };
+  const titleMax = policy.titleMax || 100;
+  const textMax = policy.descriptionMax || 10000;
+  const title = input("offer-title", "title", content.title, { maxlength: 2 * titleMax });
+  const text = h("textarea", { class: "textarea", id: "offer-description", rows: 7,
+    ...about("description") });
+  text.value = content.description || "";
+  return {
+    nodes: [
+      simple("title", "fTitle", title,
+        { required: true, wide: true, hint: counted(title, titleMax) }),
+      simple("description", "fDescription", text,
+        { required: Boolean(policy.descriptionMin), wide: true, hint: counted(text, textMax) }),
+    ],
+    read: () => ({ title: title.value.trim(), description: text.value.trim() }),
+  };
 }
 
+/* --- price, condition --- */
+
 function pricePart(content, policy, isSalary) {
-  if (policy.price === "FORBIDDEN") return { nodes: [], read: () => ({}) };
+  if (policy.price === "FORBIDDEN") return NOTHING;
   const currencies = policy.currencies?.length ? policy.currencies : ["RUB"];
   const chosen = content.price?.currency || currencies[0];
-  const units = minorUnits(chosen);
-  const amount = h("input", { class: "input", id: "offer-price", inputmode: "decimal",
-    autocomplete: "off",
-    value: content.price ? String(Number(content.price.amount || 0) / units) : "",
-      ...describe("price") });
+  const before = content.price ? Number(content.price.amount || 0) / minorUnits(chosen) : "";
+  const amount = input("offer-price", "price", before,
+    { inputmode: "decimal", autocomplete: "off" });
   const currency = h("select", { class: "select unit", "aria-label": t("fCurrency") },
-    currencies.map((each) =>
-    h("option", { value: each, selected: each === chosen }, each)));
-  const node = h("div", { class: "field" }, h("label", { for: "offer-price" }, t(isSalary
-    ? "fSalary" : "fPrice"),
-    policy.price === "REQUIRED" ? h("span", { class: "required", title: t("required") }, " *")
-      : null),
-  h("div", { class: "with-unit" }, amount, currencies.length > 1 ? currency : h("span",
-    { class: "unit-name dim" }, chosen)),
-  problemLine("price"));
-  return { nodes: [node], read: () => {
-    const text = amount.value.replace(/[\s ]/g, "").replace(",", ".");
-    if (!text) return {};
-    const value = Math.round(Number(text) * minorUnits(currency.value));
-    return { price: { amount: String(Number.isFinite(value) ? value : -1),
-      currency: currency.value } };
-  } };
+    currencies.map((each) => h("option", { value: each, selected: each === chosen }, each)));
+  const unit = currencies.length > 1 ? currency
+    : h("span", { class: "unit-name dim" }, chosen);
+  return {
+    nodes: [field("price", t(isSalary ? "fSalary" : "fPrice"), amount.id,
+      h("div", { class: "with-unit" }, amount, unit), { required: policy.price === "REQUIRED" })],
+    read: () => {
+      const text = numberText(amount.value);
+      if (!text) return {};
+      const value = Math.round(Number(text) * minorUnits(currency.value));
+      /* what is no number is refused by the server, at the field */
+      return { price: { amount: String(Number.isFinite(value) ? value : -1),
+        currency: currency.value } };
+    },
+  };
 }
 
 function conditionPart(content, filters) {
-  if (!filters.includes("CONDITION")) return { nodes: [], read: () => ({}) };
-  const select = h("select", { class: "select", id: "offer-condition", ...describe("condition") },
-    h("option", { value: "" }, t("cNone")), ["NEW", "USED", "BROKEN"].map((each) =>
+  if (!filters.includes("CONDITION")) return NOTHING;
+  const select = h("select", { class: "select", id: "offer-condition", ...about("condition") },
+    h("option", { value: "" }, t("cNone")),
+    ["NEW", "USED", "BROKEN"].map((each) =>
       h("option", { value: each, selected: each === content.condition }, t(`c${each}`))));
-  return { nodes: [field("condition", "fCondition", select)],
-    read: () => select.value ? { condition: select.value } : {} };
+  return { nodes: [simple("condition", "fCondition", select)],
+    read: () => filled({ condition: select.value }) };
 }
+
+/* --- place, contacts --- */
 
 function placePart(content, changed) {
   const address = content.address || {};
-  const input = (id, name, value, more) => h("input", { class: "input", id, value: value ?? "",
-    autocomplete: "off",
-    ...describe(name), ...more });
+  const degrees = { inputmode: "decimal", autocomplete: "off" };
   const text = input("offer-address", "address.text", address.text, { maxlength: 1000 });
-  const latitude = input("offer-latitude", "address.point.latitude", address.point?.latitude,
-    { inputmode: "decimal" });
-  const longitude = input("offer-longitude", "address.point.longitude", address.point?.longitude,
-    { inputmode: "decimal" });
+  const latitude = input("offer-latitude", "address.point.latitude",
+    address.point?.latitude, degrees);
+  const longitude = input("offer-longitude", "address.point.longitude",
+    address.point?.longitude, degrees);
+  const take = ({ coords }) => {
+    latitude.value = coords.latitude.toFixed(5);
+    longitude.value = coords.longitude.toFixed(5);
+    changed();
+  };
   const here = h("button", { class: "button small", type: "button", onclick: () =>
-    navigator.geolocation.getCurrentPosition(({ coords }) => {
-      latitude.value = coords.latitude.toFixed(5);
-      longitude.value = coords.longitude.toFixed(5);
-      changed();
-    }, () => toast(t("noPlace"))) }, t("myPlace"));
-  const degrees = (from) => Number(from.value.trim().replace(",", "."));
-  return { nodes: [h("div", { class: "fields" }, field("address.text", "fAddress", text,
-    { wide: true }),
-    field("address.point.latitude", "fLatitude", latitude), field("address.point.longitude",
-      "fLongitude", longitude)),
-  navigator.geolocation ? h("div", {}, here) : null],
-  read: () => {
-    const hasPoint = latitude.value.trim() && longitude.value.trim();
-    const said = { ...(text.value.trim() && { text: text.value.trim() }),
-      ...(hasPoint && { point: { latitude: degrees(latitude) || 0, longitude: degrees(longitude)
-        || 0 } }) };
-    return Object.keys(said).length ? { address: said } : {};
-  } };
+    navigator.geolocation.getCurrentPosition(take, () => toast(t("noPlace"))) }, t("myPlace"));
+  const number = (node) => Number(numberText(node.value)) || 0;
+  return {
+    nodes: [
+      h("div", { class: "fields" },
+        simple("address.text", "fAddress", text, { wide: true }),
+        simple("address.point.latitude", "fLatitude", latitude),
+        simple("address.point.longitude", "fLongitude", longitude)),
+      navigator.geolocation ? h("div", {}, here) : null,
+    ],
+    read: () => {
+      const hasPoint = latitude.value.trim() && longitude.value.trim();
+      const said = filled({ text: text.value.trim(),
+        point: hasPoint ? { latitude: number(latitude), longitude: number(longitude) } : null });
+      return Object.keys(said).length ? { address: said } : {};
+    },
+  };
 }
 
 function contactsPart(content) {
   const contacts = content.contacts || {};
-  const name = h("input", { class: "input", id: "offer-name", value: contacts.name || "",
-    autocomplete: "name", ...describe("contacts.name") });
-  const phones = h("input", { class: "input", id: "offer-phones", value: (contacts.phones
-    || []).join(", "), inputmode: "tel",
-    autocomplete: "tel", ...describe("contacts.phones") });
-  const email = h("input", { class: "input", id: "offer-email", value: contacts.email || "",
-    inputmode: "email", autocomplete: "email",
-    ...describe("contacts.email") });
-  const external = h("input", { class: "input", id: "offer-external", value: content.externalId
-    || "", maxlength: 128,
-    ...describe("external_id") });
-  return { nodes: [h("div", { class: "fields" }, field("contacts.name", "fName", name),
-    field("contacts.phones", "fPhones", phones),
-    field("contacts.email", "fEmail", email), field("external_id", "fExternal", external))],
-  read: () => {
-    const said = { ...(name.value.trim() && { name: name.value.trim() }), ...(email.value.trim()
-      && { email: email.value.trim() }),
-      ...(phones.value.trim()
-        && { phones: phones.value.split(",").map((each) => each.replace(/[\s()-]/g,
-        "")).filter(Boolean) }) };
-    return { ...(Object.keys(said).length && { contacts: said }), ...(external.value.trim()
-      && { externalId: external.value.trim() }) };
-  } };
+  const name = input("offer-name", "contacts.name", contacts.name, { autocomplete: "name" });
+  const phones = input("offer-phones", "contacts.phones", (contacts.phones || []).join(", "),
+    { inputmode: "tel", autocomplete: "tel" });
+  const email = input("offer-email", "contacts.email", contacts.email,
+    { inputmode: "email", autocomplete: "email" });
+  const external = input("offer-external", "external_id", content.externalId,
+    { maxlength: 128, autocomplete: "off" });
+  const phoneList = () => phones.value.split(",")
+    .map((each) => each.replace(/[\s()-]/g, "")).filter(Boolean);
+  return {
+    nodes: [h("div", { class: "fields" },
+      simple("contacts.name", "fName", name),
+      simple("contacts.phones", "fPhones", phones),
+      simple("contacts.email", "fEmail", email),
+      simple("external_id", "fExternal", external))],
+    read: () => {
+      const said = filled({ name: name.value.trim(), phones: phoneList(),
+        email: email.value.trim() });
+      return { ...(Object.keys(said).length && { contacts: said }),
+        ...filled({ externalId: external.value.trim() }) };
+    },
+  };
 }
 
 /* --- the whole --- */
+
+function card(title, ...inside) {
+  return h("section", { class: "card" }, h("h2", {}, t(title)), inside);
+}
 
 // category: CategoryView. changed() is called for what is no event of a field.
 export function offerFields(category, content, changed) {
@@ -152,16 +165,18 @@ export function offerFields(category, content, changed) {
   const condition = conditionPart(content, filters);
   const attributes = attributeFields(category.attributes || [], content.attributes);
   const photos = photoFields(content.photos, policy.photosMax || 20, changed);
-  const address = placePart(content, changed);
+  const place = placePart(content, changed);
   const contacts = contactsPart(content);
+  const main = h("div", { class: "fields" }, texts.nodes, price.nodes, condition.nodes);
   const node = h("div", { class: "stack" },
-    h("section", { class: "card" }, h("div", { class: "fields" }, texts.nodes, price.nodes,
-      condition.nodes)),
-    category.attributes?.length ? card("fAttributes", problemLine("attributes"), attributes.node)
-      : null,
-    card("fPhotos", photos.node), card("fPlace", address.nodes), card("fContacts", contacts.nodes));
-  return { node, read: () => ({ category: category.id, ...texts.read(), ...price.read(),
-    ...condition.read(),
-    attributes: attributes.read(), photos: photos.read(), ...address.read(),
-      ...contacts.read() }) };
+    h("section", { class: "card" }, main),
+    category.attributes?.length
+      ? card("fAttributes", problemLine("attributes"), attributes.node) : null,
+    card("fPhotos", photos.node),
+    card("fPlace", place.nodes),
+    card("fContacts", contacts.nodes));
+  const read = () => ({ category: category.id, ...texts.read(), ...price.read(),
+    ...condition.read(), attributes: attributes.read(), photos: photos.read(), ...place.read(),
+    ...contacts.read() });
+  return { node, read };
 }

@@ -13,20 +13,24 @@ let list = null;
 let counts = {};
 let asking = 0;
 
-const countBox = (name) => h("span", { class: "preset-count" }, counts[name] === undefined ? "–"
-  : number(counts[name]));
+const countText = (name) => counts[name] === undefined ? "–" : number(counts[name]);
+
+function presetChip(name) {
+  return h("button", { class: "chip preset", type: "button", dataset: { preset: name },
+    "aria-pressed": String(name === preset), onclick: () => choose(name) },
+  t(`pr${name}`), h("span", { class: "preset-count" }, countText(name)));
+}
 
 function presetsBar() {
   return h("div", { class: "presets", role: "group", "aria-label": t("presets") },
-    PRESETS.map((name) =>
-    h("button", { class: "chip preset", type: "button", dataset: { preset: name },
-      "aria-pressed": String(name === preset), onclick: () => choose(name) },
-    t(`pr${name}`), countBox(name))));
+    PRESETS.map(presetChip));
 }
 
-function thumb(offer) {
-  const photo = (offer.content?.photos || []).find((each) => each.state === "READY"
-    && each.sizes?.length);
+/* --- lines --- */
+
+function thumb(content) {
+  const photo = (content?.photos || []).find((each) =>
+    each.state === "READY" && each.sizes?.length);
   const box = h("span", { class: "thumb" }, icon("camera"));
   if (photo) {
     const image = h("img", { src: `/v1/photos/${photo.sizes[0].key}`, alt: "", loading: "lazy" });
@@ -36,62 +40,75 @@ function thumb(offer) {
   return box;
 }
 
-function deedButtons(offer) {
-  return deedsOf(offer.status).map((name) => h("button",
-    { class: `button small${name === "remove" ? " danger" : ""}`,
-    type: "button", dataset: { deed: name }, onclick: async () => {
-      const receipt = await doDeed(name, offer);
-      noteToken(receipt);
-      if (receipt) await load();
-    } }, t(name)));
+async function act(name, offer) {
+  const receipt = await doDeed(name, offer);
+  noteToken(receipt);
+  if (receipt) await load().catch(report);
 }
 
-function failedPhotos(offer) {
-  return (offer.content?.photos || []).filter((photo) => photo.state === "FAILED").length;
+function deedBox(offer) {
+  const names = deedsOf(offer.status);
+  if (!names.length) return null;
+  return h("details", { class: "more-deeds", name: "deeds" },
+    h("summary", { class: "button small" }, t("otherDeeds"), icon("down")),
+    h("div", { class: "more-box" }, names.map((name) =>
+      h("button", { class: `button small${name === "remove" ? " danger" : ""}`, type: "button",
+        dataset: { deed: name }, onclick: () => act(name, offer) }, t(name)))));
+}
+
+// What its seller should know: why it waits, photos that could not be had.
+function warnings(offer) {
+  const failed = (offer.content?.photos || []).filter((photo) => photo.state === "FAILED").length;
+  return [offer.waitReason ? h("p", { class: "warn small" }, offer.waitReason) : null,
+    failed ? h("p", { class: "error small" }, `${t("fPhotos")}: ${t("phFAILED")} – ${failed}`)
+      : null];
+}
+
+function facts(offer) {
+  const parts = [offer.id, t("changedAgo", { time: ago(offer.updateTime) })];
+  if (offer.status === "ACTIVE" && offer.expireTime)
+    parts.push(t("expiresOn", { date: date(offer.expireTime) }));
+  return h("p", { class: "dim small" }, parts.join(" · "));
 }
 
 function offerLine(offer) {
   const title = offer.content?.title || t("untitled");
-  return h("li", { class: "offer-line card", dataset: { id: offer.id } }, thumb(offer),
+  const address = isEditable(offer.status) ? `#/offer/${offer.id}` : null;
+  return h("li", { class: "offer-line card", dataset: { id: offer.id } },
+    thumb(offer.content),
     h("div", { class: "offer-main" },
-      h("p", { class: "offer-title" }, isEditable(offer.status)
-        ? h("a", { href: `#/offer/${offer.id}` }, title) : h("b", {}, title), " ",
-          statusBadge(offer.status)),
+      h("p", { class: "offer-title" }, address ? h("a", { href: address }, title) : title, " ",
+        statusBadge(offer.status)),
       h("p", { class: "offer-price" }, price(offer.content?.price)),
-      h("p", { class: "dim small" }, offer.id, " · ", t("changedAgo",
-        { time: ago(offer.updateTime) }),
-        offer.status === "ACTIVE" && offer.expireTime
-          ? ` · ${t("expiresOn", { date: date(offer.expireTime) })}` : ""),
-      offer.waitReason ? h("p", { class: "warn small" }, offer.waitReason) : null,
-      failedPhotos(offer) ? h("p", { class: "error small" },
-        `${t("fPhotos")}: ${failedPhotos(offer)} – ${t("phFAILED")}`) : null),
+      facts(offer), warnings(offer)),
     h("div", { class: "offer-deeds row" },
-      isEditable(offer.status) ? h("a", { class: "button small", href: `#/offer/${offer.id}` },
-        t("edit")) : null,
+      address ? h("a", { class: "button small", href: address }, t("edit")) : null,
       offer.status === "ACTIVE" ? seeItLink(offer.id, title, { class: "button small" }) : null,
-      deedsOf(offer.status).length ? h("details", { class: "more-deeds" },
-        h("summary", { class: "button small" }, t("otherDeeds"), icon("down")),
-        h("div", { class: "more-box" }, deedButtons(offer))) : null));
+      deedBox(offer)));
 }
 
 function draftLine(draft) {
-  return h("li", { class: "offer-line card", dataset: { id: draft.id } }, thumb(draft),
+  const title = draft.content?.title || t("untitled");
+  const parts = [t("changedAgo", { time: ago(draft.updateTime) })];
+  if (draft.problems?.length) parts.push(t("missing", { count: draft.problems.length }));
+  return h("li", { class: "offer-line card", dataset: { id: draft.id } },
+    thumb(draft.content),
     h("div", { class: "offer-main" },
-      h("p", { class: "offer-title" }, h("a", { href: "#/draft" }, draft.content?.title
-        || t("untitled")), " ",
+      h("p", { class: "offer-title" }, h("a", { href: "#/draft" }, title), " ",
         h("span", { class: "badge" }, t("sDRAFT"))),
       h("p", { class: "offer-price" }, price(draft.content?.price)),
-      h("p", { class: "dim small" }, t("changedAgo", { time: ago(draft.updateTime) }),
-        draft.problems?.length ? ` · ${t("missing", { count: draft.problems.length })}` : "")),
-    h("div", { class: "offer-deeds row" }, h("a", { class: "button small primary",
-      href: "#/draft" }, t("goOn"))));
+      h("p", { class: "dim small" }, parts.join(" · "))),
+    h("div", { class: "offer-deeds row" },
+      h("a", { class: "button small primary", href: "#/draft" }, t("goOn"))));
 }
+
+/* --- pages --- */
 
 function pager() {
   const before = tokens.length > 1;
   const next = list?.nextPageToken;
   if (!before && !next) return null;
-  return h("nav", { class: "pager row" },
+  return h("nav", { class: "pager row", "aria-label": t("pageList") },
     h("button", { class: "button", type: "button", id: "page-before", disabled: !before,
       onclick: () => { tokens.pop(); load(true); } }, icon("back"), t("pageBefore")),
     h("span", { class: "dim", role: "status" }, t("pageNumber", { number: tokens.length })),
@@ -99,14 +116,19 @@ function pager() {
       onclick: () => { tokens.push(next); load(true); } }, t("pageNext"), icon("forward")));
 }
 
-function draw() {
+const ghosts = () => Array.from({ length: 4 }, () =>
+  h("li", { class: "offer-line card ghost" }));
+
+function body() {
   const lines = [...(list?.drafts || []).map(draftLine), ...(list?.offers || []).map(offerLine)];
-  place.replaceChildren(presetsBar(),
-    list && !lines.length ? h("div", { class: "empty card" }, h("h2", {}, t("listEmpty")), h("p",
-      { class: "dim" }, t("listEmptyLead")))
-      : h("ul", { class: "offer-list", "aria-busy": String(!list) }, list ? lines
-        : Array.from({ length: 4 }, () => h("li", { class: "offer-line card ghost" }))),
-    pager() || "");
+  if (list && !lines.length)
+    return h("div", { class: "empty card" }, h("h2", {}, t("listEmpty")),
+      h("p", { class: "dim" }, t("listEmptyLead")));
+  return h("ul", { class: "offer-list", "aria-busy": String(!list) }, list ? lines : ghosts());
+}
+
+function draw() {
+  place.replaceChildren(presetsBar(), body(), pager() || "");
 }
 
 async function load(toTop = false) {
@@ -130,6 +152,19 @@ function choose(name) {
     chip.setAttribute("aria-pressed", String(chip.dataset.preset === name));
   return load().catch(report);
 }
+
+// A box of deeds is closed by a click elsewhere, and by Escape.
+function closeBoxes(except) {
+  for (const box of document.querySelectorAll(".more-deeds[open]"))
+    if (box !== except) box.open = false;
+}
+document.addEventListener("click", (event) => closeBoxes(event.target.closest(".more-deeds")));
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const box = document.activeElement?.closest(".more-deeds[open]");
+  closeBoxes(null);
+  box?.querySelector("summary").focus();
+});
 
 let report = () => {};
 

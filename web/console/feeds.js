@@ -46,7 +46,7 @@ function line(task) {
 function draw() {
   if (!feeds) return;
   byId("feeds-body").replaceChildren(feeds.length
-    ? h("div", { class: "table-box" }, h("table", { class: "table" },
+    ? h("div", { class: "table-box" }, h("table", { class: "table", "aria-label": t("feeds") },
       h("thead", {}, h("tr", {}, ["feedSeller", "feedTask", "feedState"].map((name) =>
         h("th", { scope: "col" }, t(name))), h("th", { scope: "col", class: "number" },
           t("feedRows")),

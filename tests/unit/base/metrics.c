@@ -45,6 +45,19 @@ static void the_text_is_what_prometheus_reads(void **state)
     buf_release(&out);
 }
 
+static void counters_of_a_name_are_summed(void **state)
+{
+    (void)state;
+    counter_add(metrics_counter("s_total", "method=\"Get\",code=\"OK\"", "Calls."), 5);
+    counter_add(metrics_counter("s_total", "method=\"Get\",code=\"NO\"", "Calls."), 2);
+    counter_add(metrics_counter("s_total", "method=\"Put\",code=\"OK\"", "Calls."), 30);
+    counter_add(metrics_counter("s_total_more", NULL, "Others."), 1000);
+    assert_int_equal(metrics_sum("s_total", ""), 37);
+    assert_int_equal(metrics_sum("s_total", "method=\"Get\""), 7);
+    assert_int_equal(metrics_sum("s_total", "code=\"OK\""), 35);
+    assert_int_equal(metrics_sum("s_tot", ""), 0);
+}
+
 static void quantiles_are_upper_estimates(void **state)
 {
     struct histogram *histogram = metrics_histogram("q_seconds", NULL, "Times.");
@@ -143,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_text_is_what_prometheus_reads), /* the first: it reads it all */
+        cmocka_unit_test(counters_of_a_name_are_summed),
         cmocka_unit_test(quantiles_are_upper_estimates),
         cmocka_unit_test(a_series_is_made_once),
         cmocka_unit_test(threads_count_together),
