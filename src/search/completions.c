@@ -250,7 +250,8 @@ static void take_tail(struct completions *self, struct bytes title, size_t first
         struct candidate *candidate;
         uint64_t shorter = stems;
 
-        if (is_typed(self, word) || ((i || !self->is_open) && !word->is_after))
+        if (is_typed(self, word) || ((i || !self->is_open) && !word->is_after) ||
+            (!i && self->is_open && word->is_filler))
             break;
         if (i)
             buf_put_byte(&text, ' ');
@@ -350,7 +351,8 @@ static bool is_part_of_longer(const struct completions *self, const struct candi
     return false;
 }
 
-size_t completions_list(struct completions *self, struct completion *list, size_t max)
+size_t completions_list(struct completions *self, bool with_line, struct completion *list,
+                        size_t max)
 {
     size_t count = 0;
 
@@ -360,7 +362,8 @@ size_t completions_list(struct completions *self, struct completion *list, size_
         const struct candidate *candidate = &self->candidates[i];
         char *text = arena_printf(self->arena, "%.*s%s", BYTES_ARG(self->head), candidate->text);
 
-        if (bytes_equal_text(self->line, text) || is_part_of_longer(self, candidate))
+        if ((!with_line && bytes_equal_text(self->line, text)) ||
+            is_part_of_longer(self, candidate))
             continue;
         list[count++] = (struct completion){.text = text, .title_count = candidate->count};
     }

@@ -42,8 +42,9 @@ bool completions_is_open(const struct completions *completions);
 
 void completions_add(struct completions *completions, struct bytes title);
 
-/* The best first, at most max; what was typed itself is not among them. */
-size_t completions_list(struct completions *completions, struct completion *list, size_t max);
+/* The best first, at most max; the line itself only with_line: it was not typed so. */
+size_t completions_list(struct completions *completions, bool with_line, struct completion *list,
+                        size_t max);
 
 /* Appends text as HTML, with what does not begin as typed in <b> and </b>. */
 void completion_mark(struct bytes text, struct bytes typed, struct buf *html);

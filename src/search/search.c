@@ -336,13 +336,14 @@ static void take_correction(struct searching *searching, const struct correction
     searching->page = NULL;
 }
 
-/* A correction that finds nothing beside the filters, where the text as it was sent does, is taken
- * back. */
+/* A correction that finds no more than the text as it was sent, beside the filters, is taken back:
+ * words that stem alike, or nothing at all. */
 static int keep_or_undo(struct searching *searching, struct err *err)
 {
     Torg__V1__SearchOffersResponse *response = searching->response;
 
-    if (!is_corrected(searching) || searching->page->total || !response->corrected->original_total)
+    if (!is_corrected(searching) || !response->corrected->original_total ||
+        response->corrected->original_total < searching->page->total)
         return 0;
     searching->wanted.text = searching->wanted.request->text;
     response->corrected = NULL;

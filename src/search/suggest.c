@@ -15,6 +15,7 @@
 #include "search/offered.h"
 #include "search/spelling.h"
 #include "spell/keyboard.h"
+#include "spell/transliteration.h"
 
 #define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
 
@@ -29,16 +30,18 @@ struct suggesting {
     struct asking asking;
     struct arena *arena;
     size_t limit;
+    bool is_typed; /* what is tried is what was typed */
     Torg__V1__SuggestResponse *response;
 };
 
 /* --- what goes on as it was typed --- */
 
-/* All words, the last one as a beginning if it is not whole. */
+/* All words, the last one as a beginning if it is not whole. Descriptions have no say: they speak
+ * of much that is not on offer. */
 static Torg__V1__QueryStage *typed_stage(const struct suggesting *suggesting, const char *text,
-                                         bool is_open, bool in_titles)
+                                         bool is_open, bool is_named)
 {
-    static char *titles[] = {OFFER_FIELD_TITLE};
+    static char *fields[] = {OFFER_FIELD_TITLE, OFFER_FIELD_WORDS};
     struct arena *arena = suggesting->arena;
     Torg__V1__QueryStage *stage = count_stage("", NULL, arena);
     Torg__V1__TextClause *clause = NEW(TextClause, text_clause);
@@ -46,10 +49,8 @@ static Torg__V1__QueryStage *typed_stage(const struct suggesting *suggesting, co
     clause->kind =
         is_open ? TORG__V1__TEXT_CLAUSE__KIND__PREFIX : TORG__V1__TEXT_CLAUSE__KIND__WORD;
     clause->text = (char *)text;
-    if (in_titles) {
-        clause->fields = titles;
-        clause->n_fields = ARRAY_COUNT(titles);
-    }
+    clause->fields = fields;
+    clause->n_fields = is_named ? 2 : 1; /* names of categories and values, too */
     stage->clauses = arena_array(arena, 1, sizeof(stage->clauses[0]));
     stage->clauses[0] = clause;
     stage->n_clauses = 1;
@@ -65,7 +66,7 @@ static Torg__V1__QueryStage *titles_stage(const struct suggesting *suggesting, c
 {
     static char *shown[] = {OFFER_FIELD_TITLE};
     struct arena *arena = suggesting->arena;
-    Torg__V1__QueryStage *stage = typed_stage(suggesting, text, is_open, true);
+    Torg__V1__QueryStage *stage = typed_stage(suggesting, text, is_open, false);
     Torg__V1__Sort *sort = NEW(Sort, sort);
 
     sort->field = (char *)OFFER_FIELD_CREATED;
@@ -84,8 +85,10 @@ static Torg__V1__QueryStage *tree_stage(const struct suggesting *suggesting, con
                                         bool is_open)
 {
     struct arena *arena = suggesting->arena;
-    Torg__V1__QueryStage *stage = typed_stage(suggesting, text, is_open, false);
+    Torg__V1__QueryStage *stage = typed_stage(suggesting, text, is_open, true);
 
+    if (!*text)
+        stage->n_clauses = 0;
     stage->facets = arena_array(arena, 1, sizeof(stage->facets[0]));
     stage_facet(stage, OFFER_FIELD_CATEGORY, TORG__V1__FACET__KIND__TREE, SEARCH_TREE_COUNT, arena)
         ->sees_own_filter = true;
@@ -119,12 +122,38 @@ static Torg__V1__SuggestedQuery *suggested(const struct suggesting *suggesting, 
     return query;
 }
 
+/* A line that goes on from another and finds the same says nothing new. */
+static bool is_more_of_the_same(const Torg__V1__SuggestResponse *response,
+                                const Torg__V1__SuggestedQuery *query)
+{
+    for (size_t i = 0; i < response->n_queries; i++) {
+        const Torg__V1__SuggestedQuery *other = response->queries[i];
+        size_t size = strlen(other->text);
+
+        if (other->count == query->count && strncmp(query->text, other->text, size) == 0 &&
+            query->text[size] == ' ')
+            return true;
+    }
+    return false;
+}
+
+static void keep_different(Torg__V1__SuggestResponse *response)
+{
+    size_t count = response->n_queries;
+
+    response->n_queries = 0;
+    for (size_t i = 0; i < count; i++) { /* in order: a shorter line of the same count is before */
+        if (!is_more_of_the_same(response, response->queries[i]))
+            response->queries[response->n_queries++] = response->queries[i];
+    }
+}
+
 /* Each with what it finds as a search; those that find nothing are left out. */
 static int put_queries(struct suggesting *suggesting, struct completions *completions,
                        struct err *err)
 {
     struct completion list[SUGGEST_COUNT_MAX];
-    size_t count = completions_list(completions, list, suggesting->limit);
+    size_t count = completions_list(completions, !suggesting->is_typed, list, suggesting->limit);
     Torg__V1__SuggestResponse *response = suggesting->response;
     Torg__V1__QueryStage *stages[QUERY_STAGE_COUNT_MAX];
     const Torg__V1__StageAnswer *answers[QUERY_STAGE_COUNT_MAX];
@@ -149,6 +178,7 @@ static int put_queries(struct suggesting *suggesting, struct completions *comple
         }
     }
     qsort(response->queries, response->n_queries, sizeof(response->queries[0]), compare_queries);
+    keep_different(response);
     return rc;
 }
 
@@ -179,9 +209,9 @@ static const struct category *next_category(const struct found_categories *found
     return best;
 }
 
-/* Those whose names were typed, then those with the most hits. */
+/* Those whose names were typed, then (unless only names count) those with the most hits. */
 static void put_categories(struct suggesting *suggesting, const char *text,
-                           const Torg__V1__StageAnswer *answer)
+                           const Torg__V1__StageAnswer *answer, bool only_named)
 {
     const struct wanted wanted = {.catalog = suggesting->catalog, .arena = suggesting->arena};
     Torg__V1__SuggestResponse *response = suggesting->response;
@@ -197,8 +227,8 @@ static void put_categories(struct suggesting *suggesting, const char *text,
                            SUGGEST_CATEGORY_COUNT, suggesting->arena, &count);
     for (size_t i = 0; i < count; i++)
         add_category(suggesting, &found, named[i]);
-    for (next = next_category(&found); next && response->n_categories < SUGGEST_CATEGORY_COUNT;
-         next = next_category(&found)) {
+    for (next = only_named ? NULL : next_category(&found);
+         next && response->n_categories < SUGGEST_CATEGORY_COUNT; next = next_category(&found)) {
         add_category(suggesting, &found, next);
         found.own[next->number] = 0;
     }
@@ -206,7 +236,26 @@ static void put_categories(struct suggesting *suggesting, const char *text,
 
 /* --- ways to read what was typed --- */
 
-char *other_layout(const char *line, struct arena *arena)
+static bool swap_layout(struct bytes word, const struct letters *letters, struct letters *other)
+{
+    return keyboard_read(word, other) || (letters->size && keyboard_swap(letters, other));
+}
+
+static bool swap_script(struct bytes word, const struct letters *letters, struct letters *other)
+{
+    struct letters readings[TRANSLITERATION_COUNT_MAX];
+
+    (void)word;
+    if (!letters->size || !transliteration_read(letters, readings))
+        return false;
+    *other = readings[0];
+    return true;
+}
+
+/* The line with every word swapped; NULL: one of them cannot be. */
+static char *swap_words(const char *line, struct arena *arena,
+                        bool (*swap)(struct bytes word, const struct letters *letters,
+                                     struct letters *other))
 {
     struct buf out = BUF_INIT((size_t)SEARCH_TEXT_SIZE_MAX * 2);
     char *text = NULL;
@@ -215,11 +264,11 @@ char *other_layout(const char *line, struct arena *arena)
     while (*line && is_other) {
         size_t blank = strspn(line, " \t");
         size_t size = strcspn(line + blank, " \t");
-        struct letters letters, other = {.size = 0};
+        struct bytes word = bytes_make(line + blank, size);
+        struct letters letters = letters_of(arena_text(arena, word));
+        struct letters other = {.size = 0};
 
-        letters = letters_of(arena_text(arena, bytes_make(line + blank, size)));
-        is_other = !size || keyboard_read(bytes_make(line + blank, size), &other) ||
-                   (letters.size && keyboard_swap(&letters, &other));
+        is_other = !size || swap(word, &letters, &other);
         buf_put_raw(&out, line, blank);
         letters_print(&other, false, false, &out);
         line += blank + size;
@@ -228,6 +277,35 @@ char *other_layout(const char *line, struct arena *arena)
         text = arena_text(arena, buf_bytes(&out));
     buf_release(&out);
     return text;
+}
+
+char *other_layout(const char *line, struct arena *arena)
+{
+    return swap_words(line, arena, swap_layout);
+}
+
+char *other_script(const char *line, struct arena *arena)
+{
+    return swap_words(line, arena, swap_script);
+}
+
+/* A lone letter begins a thousand words: of categories alone, by their names. */
+static int try_letter(struct suggesting *suggesting, const char *letter, struct err *err)
+{
+    Torg__V1__QueryStage *stage = tree_stage(suggesting, "", false);
+    const Torg__V1__StageAnswer *answer;
+    int rc = asking_run(&suggesting->asking, &stage, 1, &answer, err);
+
+    if (!rc)
+        put_categories(suggesting, letter, answer, true);
+    return rc;
+}
+
+static bool is_letter(const char *line)
+{
+    size_t size = strlen(line);
+
+    return size <= 1 || (size == 2 && (uint8_t)line[0] >= 0x80);
 }
 
 /* *is_found: there is something to suggest. */
@@ -244,7 +322,10 @@ static int try_text(struct suggesting *suggesting, const char *text, bool *is_fo
     int rc = 0;
 
     *is_found = false;
-    if (*line) {
+    if (*line && is_open && is_letter(line)) {
+        *is_found = true;
+        rc = try_letter(suggesting, line, err);
+    } else if (*line) {
         rc = asking_run(&suggesting->asking, stages, STAGE_COUNT, answers, err);
         for (size_t i = 0; !rc && i < answers[STAGE_TITLES]->n_hits; i++)
             completions_add(completions,
@@ -252,7 +333,7 @@ static int try_text(struct suggesting *suggesting, const char *text, bool *is_fo
         if (!rc)
             rc = put_queries(suggesting, completions, err);
         if (!rc) {
-            put_categories(suggesting, line, answers[STAGE_TREE]);
+            put_categories(suggesting, line, answers[STAGE_TREE], false);
             *is_found = answers[STAGE_TREE]->total > 0;
         }
     }
@@ -271,6 +352,7 @@ static int count_hits(void *arg, const char *text, uint64_t *count, struct err *
     return rc;
 }
 
+/* What only leaves letters out is not what was about to be typed. */
 static const char *corrected(struct suggesting *suggesting)
 {
     const struct search *search = suggesting->asking.search;
@@ -281,25 +363,31 @@ static const char *corrected(struct suggesting *suggesting)
     if (!speller || spelling_correct(speller, suggesting->request->text, count_hits, suggesting,
                                      suggesting->arena, &correction, &err))
         return NULL;
-    return correction.text;
+    return correction.text &&
+                   strncmp(suggesting->request->text, correction.text, strlen(correction.text)) != 0
+               ? correction.text
+               : NULL;
 }
 
+/* As it is, in the other layout, in the other script, corrected: the first that goes on. */
 static int run(struct suggesting *suggesting, struct err *err)
 {
+    enum { AS_TYPED, LAYOUT, SCRIPT, CORRECTED, WAY_COUNT };
     const char *text = suggesting->request->text;
-    const char *other;
-    bool is_found;
-    int rc = try_text(suggesting, text, &is_found, err);
+    bool is_found = false;
+    int rc = 0;
 
-    if (rc || is_found)
-        return rc;
-    other = other_layout(text, suggesting->arena);
-    if (other)
-        rc = try_text(suggesting, other, &is_found, err);
-    if (rc || is_found)
-        return rc;
-    other = corrected(suggesting);
-    return other ? try_text(suggesting, other, &is_found, err) : 0;
+    for (int way = AS_TYPED; way < WAY_COUNT && !rc && !is_found; way++) {
+        const char *read = way == AS_TYPED ? text
+                           : way == LAYOUT ? other_layout(text, suggesting->arena)
+                           : way == SCRIPT ? other_script(text, suggesting->arena)
+                                           : corrected(suggesting);
+
+        suggesting->is_typed = way == AS_TYPED;
+        if (read)
+            rc = try_text(suggesting, read, &is_found, err);
+    }
+    return rc;
 }
 
 static int read_request(struct suggesting *suggesting, struct err *err)

@@ -37,7 +37,7 @@ enum { WAIT_MS = 60000, WORD_SIZE = 16, FILE_SIZE_MAX = 64 << 20 };
 
 static const char catalog_json[] =
     "{\"attributes\": [{\"id\": \"color\", \"name\": {\"en\": \"Colour\"}, \"type\": \"OPTION\","
-    "  \"options\": [{\"id\": \"x\", \"name\": {\"en\": \"vermillionic\", \"ru\": \"алозорный\"}}]},"
+    " \"options\": [{\"id\": \"x\", \"name\": {\"en\": \"vermillionic\", \"ru\": \"алозорный\"}}]},"
     " {\"id\": \"maker\", \"name\": {\"en\": \"Brand\"}, \"type\": \"TEXT\"}],"
     " \"categories\": [{\"id\": \"bikes\", \"name\": {\"en\": \"Velocipedia\"},"
     "  \"attributes\": [\"color\", \"maker\"]}]}";

@@ -31,6 +31,8 @@ def torg(*words, cwd=None, **variables):
 class Place:
     """A working directory that is gone afterwards, and the server that runs in it."""
 
+    spelling = True     # False: what buyers type is no matter of the test; opening it takes seconds
+
     def __enter__(self):
         self.dir = pathlib.Path(tempfile.mkdtemp(prefix="torg-e2e-"))
         self.data = self.dir / "torg-data"
@@ -63,7 +65,8 @@ class Place:
             self.process = subprocess.Popen(
                 [TORG, *words, "--operator-listen=127.0.0.1:0"]
                 + ([] if any(w.startswith("--listen") for w in words)
-                   else ["--listen=127.0.0.1:0"]),
+                   else ["--listen=127.0.0.1:0"])
+                + ([] if self.spelling or words[0] != "up" else ["--search.spelling=false"]),
                 cwd=self.dir, env=environment(), stdout=out, stderr=log, **self.options)
         tap.wait_until(lambda: self.out().endswith("\n\n") or self.ended(), what="the welcome")
         if self.ended():

@@ -60,6 +60,7 @@ FILES = {
 
 class Market(Place):
     """A server with the demo catalogue, or its data directory alone, and feeds in files."""
+    spelling = False
 
     def import_feed(self, *words, seller="s-1", code=0):
         done = self.torg("feed", "import", "--seller", seller, *words)

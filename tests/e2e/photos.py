@@ -49,6 +49,7 @@ RECOUNTS = (
 
 class Shop(Place):
     """A server with the catalogue above and one seller."""
+    spelling = False
 
     def __enter__(self):
         super().__enter__()

@@ -25,6 +25,7 @@ NOBODY = "1000-0000-0000-0007"
 
 class Shop(Place):
     """A server with the catalogue above and keys of two sellers, of the site and of a moderator."""
+    spelling = False
 
     def __enter__(self):
         super().__enter__().start()

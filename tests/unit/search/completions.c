@@ -38,7 +38,7 @@ static const char *suggest(const char *typed, const char *const *list, size_t co
 
     for (size_t i = 0; i < count; i++)
         completions_add(completions, bytes_of(list[i]));
-    count = completions_list(completions, found, max);
+    count = completions_list(completions, false, found, max);
     text[0] = 0;
     for (size_t i = 0; i < count; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %u", i ? "|" : "",
@@ -134,7 +134,7 @@ static void any_bytes_are_borne(void **state)
         completions = completions_new(bytes_of(text[0]), arena);
         completions_add(completions, bytes_of(text[1]));
         completions_add(completions, bytes_of(text[0]));
-        count = completions_list(completions, found, LIST_MAX);
+        count = completions_list(completions, true, found, LIST_MAX);
         for (size_t i = 0; i < count; i++)
             assert_true(found[i].title_count >= 1 && found[i].title_count <= 2);
         completions_free(completions);
@@ -175,6 +175,9 @@ static void a_line_of_the_other_layout_is_read(void **state)
     assert_string_equal(other_layout("шзрщ", arena), "ipho");
     assert_null(other_layout("iphone 15", arena));
     assert_null(other_layout("", arena));
+    assert_string_equal(other_script("самс", arena), "sams");
+    assert_string_equal(other_script("velosiped", arena), "велосипед");
+    assert_null(other_script("xbox 360", arena));
     arena_free(arena);
 }
 

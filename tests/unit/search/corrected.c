@@ -211,6 +211,15 @@ static void a_correction_that_the_filters_leave_nothing_of_is_taken_back(void **
     assert_int_equal(scene->response.total, 2);
 }
 
+static void a_correction_that_finds_no_more_is_not_made(void **state)
+{
+    static const struct known_text texts[] = {{"велосипед", 7, 7}, {"велосепед", 7, 7}};
+    struct scene *scene = *state;
+
+    assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосепед");
+    assert_null(scene->response.corrected);
+}
+
 static void a_text_that_is_to_be_kept_is_kept(void **state)
 {
     static const struct known_text texts[] = {{"велосипед", 7, 7}};
@@ -296,6 +305,7 @@ int main(void)
         TEST(what_finds_nothing_when_corrected_is_kept),
         TEST(filters_do_not_make_a_right_word_wrong),
         TEST(a_correction_that_the_filters_leave_nothing_of_is_taken_back),
+        TEST(a_correction_that_finds_no_more_is_not_made),
         TEST(a_text_that_is_to_be_kept_is_kept),
         TEST(the_next_page_searches_the_same_text),
         cmocka_unit_test(damaged_cursors_are_refused),
