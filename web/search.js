@@ -4,7 +4,7 @@
 //
 // What was shown at an address of this visit is kept with its scroll position: going back asks
 // nothing. After a reload the first request brings as many offers as there were.
-import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguage, t }
+import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguage, t, toast }
   from "./common.js";
 import "./search/texts.js";
 import { drawPath, drawTiles, pathOf, rememberCategories } from "./search/categories.js";
@@ -37,7 +37,7 @@ const page = {
   redrawSide: () => drawSide(page),
   reload: () => load(),
   closeOffer: () => {
-    if (history.state?.fromList) history.back();
+    if (history.state?.depth) history.go(-history.state.depth);
     else go({ ...page.state, offer: "" });
   },
 };
@@ -52,6 +52,13 @@ function keep() {
   history.replaceState({ ...history.state, shown: page.offers.length }, "");
 }
 
+// How many steps back the list lies under the offer that is opened; 0: it was not here before.
+function depthOf(state, isSameList) {
+  if (!state.offer || !isSameList) return 0;
+  if (!page.state.offer) return 1;
+  return history.state?.depth ? history.state.depth + 1 : 0;
+}
+
 function go(state) {
   const isSameList = placeOf(state) === placeOf(page.state);
   if (addressOf(state) === addressOf(page.state)) {
@@ -59,9 +66,7 @@ function go(state) {
     return;
   }
   keep();
-  const isOpening = isSameList && Boolean(state.offer) && !page.state.offer;
-  const isNext = Boolean(state.offer && page.state.offer && history.state?.fromList);
-  history.pushState({ fromList: isOpening || isNext }, "", addressOf(state));
+  history.pushState({ depth: depthOf(state, isSameList) }, "", addressOf(state));
   show(state, false);
 }
 
@@ -144,7 +149,7 @@ async function loadMore() {
     byId("offers").children[place]?.querySelector("a").focus({ preventScroll: true });
     scrollTo(0, scroll);
   } catch (error) {
-    if (error.name !== "AbortError") drawFailure(page, error);
+    if (error.name !== "AbortError") toast(error.message);
   } finally {
     byId("more").disabled = false;
     moreUnder = null;
@@ -165,7 +170,7 @@ function drawHeading() {
   const total = Number(page.answer.total || 0);
   byId("title").textContent = [text && t("results", { text: page.answer.corrected?.corrected || text }),
     name].filter(Boolean).join(" · ") || t("allOffers");
-  byId("total").textContent = t("found", { count: total });
+  byId("total").textContent = page.answer.times ? t("found", { count: total }) : "";
   byId("sheet-show").textContent = t("showFound", { count: total });
   byId("partial").hidden = !page.answer.isPartial;
   byId("empty").hidden = true;
@@ -216,8 +221,12 @@ function drawControls() {
   const name = page.path.at(-1)?.name;
   byId("text").placeholder = name && page.state.category
     ? t("searchIn", { name }) : t("searchHint");
-  byId("order").replaceChildren(...ORDERS.map((name) =>
-    h("option", { value: name, selected: name === page.state.order }, t(name))));
+  // Without a text the best are the newest: said once.
+  const { order } = page.state;
+  const names = ORDERS.filter((name) => page.state.text || name !== "NEWEST" || name === order);
+  byId("order").replaceChildren(...names.map((name) => h("option",
+    { value: name, selected: name === order },
+    t(name === "BEST" && !page.state.text ? "NEWEST" : name))));
 }
 
 // --- list or cards ---
@@ -290,12 +299,13 @@ function start() {
   startSuggestions(page);
   startOffer(page);
   onLanguage(() => {
+    keep();
     kept.clear();
     fillTexts();
     drawView();
     drawControls();
     drawOffer(page);
-    load();
+    load(true);
   });
   drawView();
   drawControls();

@@ -86,7 +86,7 @@ enum {
     NET_REPLY_HEADER_COUNT_MAX = 16,     /* headers a handler may add to its answer */
     NET_GZIP_SIZE_MIN = 4 << 10,         /* smaller answers are sent as they are */
     NET_FILE_COUNT_MAX = 256,
-    NET_GET_COUNT_MAX = 16, /* addresses of methods that are read by GET */
+    NET_GET_COUNT_MAX = 16,   /* addresses of methods that are read by GET */
     NET_FOLDER_COUNT_MAX = 8, /* a prefix each: photos, and few more to come */
     NET_SERVICE_COUNT_MAX = 128,
     NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
@@ -294,6 +294,8 @@ enum {
     OPINION_REASON_SIZE_MAX = 500,
     INBOX_POLL_MS = 200, /* how soon a stop is seen */
     INBOX_RETRY_S = 1,
+    INBOX_LANE_COUNT = 4,      /* threads that apply a batch of opinions: they are few */
+    INBOX_LANE_COUNT_MAX = 32, /* and of results of photos, which are as many as offers */
 
     PHOTO_SIZE_COUNT_MAX = 8, /* forms of one photo; with a hundred photos the offer still fits */
     PHOTO_KEY_SIZE_MAX = 96,  /* of a blob: a hash and the form's name */

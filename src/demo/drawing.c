@@ -130,7 +130,7 @@ void drawing_put(struct bytes name, struct bytes color, uint64_t number, struct 
                "viewBox='0 0 400 300'>",
                DRAWING_WIDTH, DRAWING_HEIGHT);
     put_background(out, &rng, body);
-    turn = (int)rng_below(&rng, 9) - 4;
+    turn = (int)rng_below(&rng, 5) - 2;
     size = 88 + (unsigned)rng_below(&rng, 19);
     buf_printf(out,
                "<g transform='translate(200 150) rotate(%d) scale(%s%u.%02u %u.%02u) "

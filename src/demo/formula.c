@@ -10,7 +10,6 @@
 #include "base/limits.h"
 
 struct formula {
-    const char *text; /* whole, for errors */
     const char *at;
     const struct formula_scope *scope;
     unsigned depth;
@@ -136,7 +135,7 @@ static double sum(struct formula *formula)
 int formula_eval(const char *text, const struct formula_scope *scope, double *value,
                  struct err *err)
 {
-    struct formula formula = {.text = text, .at = text, .scope = scope};
+    struct formula formula = {.at = text, .scope = scope};
 
     *value = sum(&formula);
     skip_blanks(&formula);

@@ -18,7 +18,13 @@
 #include "demo_offers.h"
 #include "net/message.h"
 
-enum { KOPECKS = 100, TITLE_TRY_COUNT = 8, PHOTO_COUNT_MAX = 3, NO_PHOTO_EVERY = 12, LENGTH_FIRST_MASK = 0xc0 };
+enum {
+    KOPECKS = 100,
+    TITLE_TRY_COUNT = 8,
+    PHOTO_COUNT_MAX = 3,
+    NO_PHOTO_EVERY = 12,
+    LENGTH_FIRST_MASK = 0xc0
+};
 
 /* Multiples of it fall as far from each other as they can: neighbours differ in kind. */
 static const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
@@ -354,15 +360,17 @@ int64_t generator_round_price(double price, bool is_shop)
     return (int64_t)fmax(round(price / step) * step, step);
 }
 
+/* Goods of shops cost 990; wages and rents do not. */
 static void write_price(struct making *making)
 {
     Torg__V1__OfferContent *content = making->content;
+    bool is_shop = making->seller.shop &&
+                   category_has_filter(making->category, TORG__V1__CATEGORY__FILTER__CONDITION);
 
     if (!making->has_price || making->category->policy.price == TORG__V1__POLICY__PRICE__FORBIDDEN)
         return;
     content->price = (Torg__V1__Price *)message_new(&torg__v1__price__descriptor, making->arena);
-    content->price->amount =
-        generator_round_price(making->price, making->seller.shop != NULL) * KOPECKS;
+    content->price->amount = generator_round_price(making->price, is_shop) * KOPECKS;
     content->price->currency = arena_strdup(making->arena, "RUB");
 }
 
@@ -390,9 +398,9 @@ static int write_photos(struct making *making, struct err *err)
         Torg__V1__Photo *photo =
             (Torg__V1__Photo *)message_new(&torg__v1__photo__descriptor, making->arena);
 
-        photo->source_url = arena_printf(
-            making->arena, DEMO_PHOTO_PREFIX "%s/%s/%ju", picture, color && *color ? color : "any",
-            (uintmax_t)((first + i) % DEMO_PICTURE_VARIANT_COUNT));
+        photo->source_url = arena_printf(making->arena, DEMO_PHOTO_PREFIX "%s/%s/%ju", picture,
+                                         color && *color ? color : "any",
+                                         (uintmax_t)((first + i) % DEMO_PICTURE_VARIANT_COUNT));
         content->photos[content->n_photos++] = photo;
     }
     return 0;
@@ -454,6 +462,8 @@ static void begin(struct making *making, uint64_t number)
     scope_set(&making->scope, "seller", shop ? "shop" : "person");
     scope_set(&making->scope, "sex", making->seller.sex);
     scope_set(&making->scope, "city", making->seller.city);
+    scope_set(&making->scope, "cond", ""); /* asked for by common lists; kinds may say more */
+    scope_set(&making->scope, "heavy", "");
     making->content =
         (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor, making->arena);
     making->content->external_id = generator_external_id(number, making->arena);

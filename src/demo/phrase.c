@@ -216,8 +216,6 @@ static struct bytes word_of(const struct scope *scope, struct bytes name, const 
 
     if (word && scope->language == LANGUAGE_EN)
         return bytes_of(word->english);
-    if (scope->raw)
-        return bytes_of(value);
     return piece(bytes_of(word ? word->forms : value), '/', form);
 }
 
@@ -255,7 +253,9 @@ static int put_variable(struct expansion *expansion, struct bytes inside)
         if (!find_form(bytes_of(gender), &form))
             return fault(expansion, "no gender", inside);
     }
-    if (sign == '#')
+    if (scope->raw && sign != '.') /* whole, forms and all */
+        word = bytes_of(value);
+    else if (sign == '#')
         word = piece(rest, '/', plural_form(scope->language, strtol(value, NULL, 10)));
     else
         word = word_of(scope, name, value, form);

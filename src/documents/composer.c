@@ -34,6 +34,8 @@ struct lane {
     bool is_blocked;      /* strict: from this record on, until the time has come */
     uint64_t blocked_offset;
     int64_t blocked_until_us;
+    bool is_away;       /* the way back to it has failed */
+    uint64_t sought_no; /* poll that it was last tried in */
 };
 
 struct composer {
@@ -43,6 +45,7 @@ struct composer {
     uint64_t *parked; /* hashes of ids, as the store had them last */
     size_t parked_count;
     int64_t looked_us; /* at parked ones; monotonic */
+    uint64_t poll_no;
     struct arena *arena;
     pthread_t thread;
     pthread_mutex_t lock;
@@ -278,12 +281,39 @@ static bool is_parked(const struct composer *self, const char *offer_id)
     return bsearch(&hash, self->parked, self->parked_count, sizeof(hash), compare_hashes) != NULL;
 }
 
+/* Back to the record that the partition waits for, once a poll. When that fails, what was read
+ * behind it is not taken either, and it is tried again with the next poll. */
+static void go_back(struct composer *self, uint32_t partition, struct lane *lane)
+{
+    uint64_t first, end;
+    struct err err;
+    int rc;
+
+    if (lane->sought_no == self->poll_no)
+        return;
+    lane->sought_no = self->poll_no;
+    rc = consumer_seek(self->consumer, COMPOSER_SOURCE, partition, lane->blocked_offset, &err);
+    lane->is_away = rc != 0;
+    if (rc)
+        tell_fault(self, "going back to a record failed and is tried again", &err);
+    if (rc == ERR_STALE) /* not ours any more */
+        lane->is_blocked = false;
+    if (rc == ERR_RANGE && /* it waited for longer than the topic keeps it */
+        !topic_range(self->options.topics, COMPOSER_SOURCE, partition, &first, &end, &err))
+        lane->blocked_offset = first;
+}
+
+static void go_back_all(struct composer *self)
+{
+    for (uint32_t i = 0; i < TOPIC_PARTITION_COUNT_MAX; i++)
+        if (self->lanes[i] && self->lanes[i]->is_blocked && self->lanes[i]->is_away)
+            go_back(self, i, self->lanes[i]);
+}
+
 /* Strict: the partition is read from this record on again, later. */
 static void block(struct composer *self, struct lane *lane, const struct topic_message *message,
                   const struct err *reason)
 {
-    struct err err;
-
     if (!lane->is_blocked || lane->blocked_offset != message->offset) {
         lane->blocked_offset = message->offset;
         log_warn("a partition waits for an offer", LOG_INT("partition", message->partition),
@@ -292,8 +322,7 @@ static void block(struct composer *self, struct lane *lane, const struct topic_m
     lane->is_blocked = true;
     lane->blocked_until_us = now_us(self) + (int64_t)COMPOSER_RETRY_MS * 1000;
     counter_add(self->errors, 1);
-    if (consumer_seek(self->consumer, message->topic, message->partition, message->offset, &err))
-        lane->is_blocked = false; /* not ours any more */
+    go_back(self, message->partition, lane);
 }
 
 /* 0: it is in the lane, or parked. ERR_PRECONDITION: the partition waits. */
@@ -339,12 +368,12 @@ static bool settle(struct composer *self, const struct topic_message *message)
     int rc;
 
     if (lane->is_blocked) {
-        if (message->offset != lane->blocked_offset || now_us(self) < lane->blocked_until_us) {
-            consumer_seek(self->consumer, message->topic, message->partition, lane->blocked_offset,
-                          &err);
+        if (message->offset != lane->blocked_offset || now_us(self) < lane->blocked_until_us)
+            go_back(self, message->partition, lane);
+        else
+            lane->is_blocked = false;
+        if (lane->is_blocked)
             return false;
-        }
-        lane->is_blocked = false;
     }
     for (;;) {
         arena_reset(self->arena);
@@ -449,10 +478,14 @@ static int take_batch(struct composer *self, struct err *err)
     const struct topic_message *messages;
     size_t settled = 0;
     size_t count;
-    int rc = consumer_poll(self->consumer, wait_ms(self), &messages, &count, err);
+    int rc;
 
+    self->poll_no++;
+    go_back_all(self);
+    rc = consumer_poll(self->consumer, wait_ms(self), &messages, &count, err);
     if (rc)
         return rc;
+    self->poll_no++;
     for (size_t i = 0; i < count && !atomic_load(&self->stopping); i++)
         settled += settle(self, &messages[i]);
     send_due(self, false);

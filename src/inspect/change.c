@@ -157,7 +157,7 @@ static int are_positions_past(const struct inspect *inspect, const struct client
         if (one->shard != token->shard || one->epoch != client->serving_epoch || !one->is_ready)
             continue;
         ready_count++;
-        past_count += token->lane < one->n_lanes && one->lanes[token->lane]->idx >= token->idx;
+        past_count += indexed_is_past(one, token->lane, token->idx);
     }
     *are_past = !rc && ready_count > 0 && past_count == ready_count;
     return rc;

@@ -26,3 +26,12 @@ int indexed_find(const struct index_door *door, const char *replica,
         *found = response->documents[0];
     return rc;
 }
+
+bool indexed_is_past(const Torg__V1__ShardFreshness *shard, uint32_t lane, int64_t idx)
+{
+    for (size_t i = 0; i < shard->n_lanes; i++) {
+        if ((uint32_t)shard->lanes[i]->lane == lane)
+            return shard->lanes[i]->idx >= idx;
+    }
+    return false;
+}

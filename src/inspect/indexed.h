@@ -3,6 +3,8 @@
 #ifndef TORG_INSPECT_INDEXED_H
 #define TORG_INSPECT_INDEXED_H
 
+#include <stdbool.h>
+
 #include "base/bytes.h"
 #include "inspect/door.h"
 #include "registry/clients.h"
@@ -11,5 +13,8 @@
 int indexed_find(const struct index_door *door, const char *replica,
                  const struct client_view *client, uint32_t shard, uint32_t doc_id, struct bytes pk,
                  struct arena *arena, const Torg__V1__IndexedDocument **found, struct err *err);
+
+/* Whether the searcher has every element of the lane up to this one. */
+bool indexed_is_past(const Torg__V1__ShardFreshness *shard, uint32_t lane, int64_t idx);
 
 #endif

@@ -69,3 +69,44 @@ struct index_door searcher_door(struct searcher *searcher)
     return (struct index_door){
         .freshness = freshness, .list = list, .check = check, .arg = searcher};
 }
+
+/* --- a process without a searcher --- */
+
+static int peers_tell(void *arg, const char *client, struct arena *arena,
+                      Torg__V1__Freshness **response, struct err *err)
+{
+    (void)err;
+    *response = (Torg__V1__Freshness *)message_new(&torg__v1__freshness__descriptor, arena);
+    peers_freshness(arg, client, arena, &(*response)->shards, &(*response)->n_shards);
+    return 0;
+}
+
+static int list_nothing(void *arg, const char *replica, const Torg__V1__ListIndexedRequest *request,
+                        struct arena *arena, Torg__V1__ListIndexedResponse **response,
+                        struct err *err)
+{
+    (void)arg;
+    (void)replica;
+    (void)request;
+    (void)arena;
+    (void)response;
+    return err_set(err, ERR_NOT_FOUND, "this process has no searcher");
+}
+
+static int check_nothing(void *arg, const char *replica, const Torg__V1__CheckShardRequest *request,
+                         struct arena *arena, Torg__V1__CheckShardResponse **response,
+                         struct err *err)
+{
+    (void)arg;
+    (void)replica;
+    (void)request;
+    (void)arena;
+    (void)response;
+    return err_set(err, ERR_NOT_FOUND, "this process has no searcher");
+}
+
+struct index_door peers_door(struct peers *peers)
+{
+    return (struct index_door){
+        .freshness = peers_tell, .list = list_nothing, .check = check_nothing, .arg = peers};
+}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* searcher_door.h - the door to the searcher of this process, and to the others that it knows. */
+/* searcher_door.h - doors to the searcher of this process, and to those of others. */
 #ifndef TORG_INSPECT_SEARCHER_DOOR_H
 #define TORG_INSPECT_SEARCHER_DOOR_H
 
@@ -8,5 +8,9 @@
 
 /* The searcher is borrowed. Others are asked with its key, which needs the scope stages. */
 struct index_door searcher_door(struct searcher *searcher);
+
+/* To searchers of other processes alone, borrowed: how far they are, as they said it last. This
+ * process has no documents to list, and checks nothing. */
+struct index_door peers_door(struct peers *peers);
 
 #endif

@@ -278,15 +278,21 @@ static int look_at_searchers(struct tracing *tracing, struct looked *looked, str
 {
     const struct index_door *door = &tracing->inspect->door;
     Torg__V1__Freshness *freshness;
+    size_t past_count = 0;
     int rc = door->freshness(door->arg, tracing->client->name, tracing->arena, &freshness, err);
 
     for (size_t i = 0; !rc && i < freshness->n_shards; i++) {
         const Torg__V1__ShardFreshness *one = freshness->shards[i];
 
         if (one->shard == tracing->shard && one->epoch == tracing->client->serving_epoch &&
-            looked->replica_count < REPLICA_COUNT_MAX)
+            looked->replica_count < REPLICA_COUNT_MAX) {
             look_at_replica(tracing, one, looked);
+            past_count += indexed_is_past(one, tracing->way.lane, tracing->way.idx);
+        }
     }
+    /* The indexer notes what it has sent a little later; searchers may have it before. */
+    if (!rc && past_count && past_count == looked->replica_count)
+        tracing->way.is_waiting = false;
     return rc;
 }
 

@@ -8,16 +8,35 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+
+enum { ALONE_COUNT_MAX = 3 }; /* a batch this small is not worth waking the lanes */
+
+/* Applies those records of a batch whose keys are its own, in their order. */
+struct lane {
+    struct inbox *inbox;
+    size_t number;
+    pthread_t thread;
+};
 
 struct inbox {
     struct inbox_options options;
     struct consumer *consumer;
     pthread_t thread;
+    struct lane lanes[INBOX_LANE_COUNT_MAX];
     pthread_mutex_t lock;
     pthread_cond_t stopped;
+    pthread_cond_t given;                 /* to the lanes: a batch, or the end */
+    pthread_cond_t taken;                 /* by the last lane */
+    const struct topic_message *messages; /* guarded by lock, as all below: the batch */
+    size_t count;
+    uint64_t batch_number;
+    size_t working_count; /* lanes that are not through with it */
+    bool is_cut_short;    /* some of it was not applied: it is time to stop */
+    bool is_ending;       /* no batch will come any more */
     atomic_bool stopping;
 };
 
@@ -71,6 +90,76 @@ static bool settle(struct inbox *self, const struct topic_message *message)
     return false;
 }
 
+/* Waits for the batch after `number`; false: there will be none. */
+static bool lane_wait(struct inbox *self, uint64_t *number)
+{
+    bool is_ending;
+
+    pthread_mutex_lock(&self->lock);
+    while (self->batch_number == *number && !self->is_ending)
+        pthread_cond_wait(&self->given, &self->lock);
+    *number = self->batch_number;
+    is_ending = self->is_ending;
+    pthread_mutex_unlock(&self->lock);
+    return !is_ending;
+}
+
+static void lane_done(struct inbox *self, bool whole)
+{
+    pthread_mutex_lock(&self->lock);
+    self->is_cut_short = self->is_cut_short || !whole;
+    self->working_count--;
+    if (!self->working_count)
+        pthread_cond_signal(&self->taken);
+    pthread_mutex_unlock(&self->lock);
+}
+
+static void *run_lane(void *arg)
+{
+    struct lane *lane = arg;
+    struct inbox *self = lane->inbox;
+    uint64_t number = 0;
+
+    while (lane_wait(self, &number)) {
+        bool whole = true;
+
+        for (size_t i = 0; i < self->count && whole; i++) {
+            if (hash64(self->messages[i].key) % self->options.lane_count == lane->number)
+                whole = settle(self, &self->messages[i]);
+        }
+        lane_done(self, whole);
+    }
+    return NULL;
+}
+
+/* Gives the batch to the lanes and waits for them; true: all of it was applied, or passed. */
+static bool apply_batch(struct inbox *self, const struct topic_message *messages, size_t count)
+{
+    bool whole;
+
+    pthread_mutex_lock(&self->lock);
+    self->messages = messages;
+    self->count = count;
+    self->working_count = self->options.lane_count;
+    self->is_cut_short = false;
+    self->batch_number++;
+    pthread_cond_broadcast(&self->given);
+    while (self->working_count)
+        pthread_cond_wait(&self->taken, &self->lock);
+    whole = !self->is_cut_short;
+    pthread_mutex_unlock(&self->lock);
+    return whole;
+}
+
+static bool apply_alone(struct inbox *self, const struct topic_message *messages, size_t count)
+{
+    bool whole = true;
+
+    for (size_t i = 0; i < count && whole; i++)
+        whole = settle(self, &messages[i]);
+    return whole;
+}
+
 static int take_batch(struct inbox *self, struct err *err)
 {
     const struct topic_message *messages;
@@ -79,10 +168,9 @@ static int take_batch(struct inbox *self, struct err *err)
 
     if (rc || !count)
         return rc;
-    for (size_t i = 0; i < count; i++) {
-        if (!settle(self, &messages[i]))
-            return 0; /* nothing of this batch is committed: it comes again */
-    }
+    if (!(count > ALONE_COUNT_MAX ? apply_batch(self, messages, count)
+                                  : apply_alone(self, messages, count)))
+        return 0; /* nothing of this batch is committed: it comes again */
     return consumer_commit_polled(self->consumer, err);
 }
 
@@ -128,6 +216,7 @@ int inbox_start(const struct inbox_options *options, struct topics *topics, stru
     pthread_condattr_t attributes;
     int rc;
 
+    assert(options->lane_count && options->lane_count <= INBOX_LANE_COUNT_MAX);
     *inbox = NULL;
     self->options = *options;
     rc = open_consumer(self, topics, err);
@@ -140,6 +229,13 @@ int inbox_start(const struct inbox_options *options, struct topics *topics, stru
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&self->stopped, &attributes);
     pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&self->given, NULL);
+    pthread_cond_init(&self->taken, NULL);
+    for (size_t i = 0; i < self->options.lane_count; i++) {
+        self->lanes[i] = (struct lane){.inbox = self, .number = i};
+        rc = pthread_create(&self->lanes[i].thread, NULL, run_lane, &self->lanes[i]);
+        assert(!rc);
+    }
     rc = pthread_create(&self->thread, NULL, run, self);
     assert(!rc);
     *inbox = self;
@@ -152,10 +248,18 @@ void inbox_stop(struct inbox *inbox)
         return;
     pthread_mutex_lock(&inbox->lock);
     atomic_store(&inbox->stopping, true);
-    pthread_cond_signal(&inbox->stopped);
+    pthread_cond_broadcast(&inbox->stopped);
     pthread_mutex_unlock(&inbox->lock);
     pthread_join(inbox->thread, NULL);
+    pthread_mutex_lock(&inbox->lock);
+    inbox->is_ending = true;
+    pthread_cond_broadcast(&inbox->given);
+    pthread_mutex_unlock(&inbox->lock);
+    for (size_t i = 0; i < inbox->options.lane_count; i++)
+        pthread_join(inbox->lanes[i].thread, NULL);
     consumer_close(inbox->consumer);
+    pthread_cond_destroy(&inbox->taken);
+    pthread_cond_destroy(&inbox->given);
     pthread_cond_destroy(&inbox->stopped);
     pthread_mutex_destroy(&inbox->lock);
     free(inbox);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * inbox.h - a topic whose records others write for offers, applied one after the other.
+ * inbox.h - a topic whose records others write for offers, applied in the order of each key.
  *
- * A thread reads as a member of a group. An offset is committed after everything up to it was
+ * A thread reads as a member of a group, and gives each batch to lanes by the records' keys: a
+ * group of commits has as many as there are callers, so one that applies alone waits for the disk
+ * at each. An offset is committed after everything up to it was
  * applied, so a record may come again: whoever applies it must recognise that. A record that will
  * never be applied is told in the log and passed; while the store fails, it is tried again.
  */
@@ -25,6 +27,7 @@ struct inbox_options { /* texts are borrowed until it stops, as arg is */
     int (*apply)(void *arg, struct bytes value, struct arena *arena, bool *changed,
                  struct err *err);
     void *arg;
+    size_t lane_count;       /* 1 to INBOX_LANE_COUNT_MAX */
     struct counter *applied; /* borrowed, as all */
     struct counter *stale;
     struct counter *refused;

@@ -2,6 +2,7 @@
 /* opinions.c - see opinions.h. */
 #include "offers/opinions.h"
 
+#include "base/limits.h"
 #include "net/message.h"
 #include "offers/moderation.h"
 
@@ -37,6 +38,7 @@ int opinions_start(const struct offers *offers, struct topics *topics, struct in
         .what = "an opinion",
         .apply = apply,
         .arg = (void *)offers,
+        .lane_count = INBOX_LANE_COUNT,
         .applied = count("result=\"applied\""),
         .stale = count("result=\"stale\""),
         .refused = count("result=\"refused\""),

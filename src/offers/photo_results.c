@@ -2,6 +2,7 @@
 /* photo_results.c - see photo_results.h. */
 #include "offers/photo_results.h"
 
+#include "base/limits.h"
 #include "net/message.h"
 #include "offers/photos.h"
 
@@ -33,6 +34,7 @@ int photo_results_start(const struct offers *offers, struct topics *topics, stru
         .what = "a result of photos",
         .apply = apply,
         .arg = (void *)offers,
+        .lane_count = INBOX_LANE_COUNT_MAX,
         .applied = count("result=\"applied\""),
         .stale = count("result=\"stale\""),
         .refused = count("result=\"refused\""),

@@ -260,6 +260,21 @@ static void add_listed(struct facet_count *facet, uint32_t window, const struct 
     }
 }
 
+static uint32_t count_docs(const struct column_view *view, const struct facet_hits *hits)
+{
+    struct window_bits bits;
+    uint32_t count = 0;
+
+    if (hits->offsets) {
+        for (uint32_t i = 0; i < hits->count; i++)
+            count += view_get(view, hits->offsets[i]) != COLUMN_NULL;
+        return count;
+    }
+    bits = *hits->bits;
+    filter_exists(view, &bits);
+    return window_count(&bits);
+}
+
 void facet_count_add(struct facet_count *facet, uint32_t window, const struct facet_hits *hits)
 {
     struct column_view view;
@@ -269,6 +284,8 @@ void facet_count_add(struct facet_count *facet, uint32_t window, const struct fa
     column_view(facet->column, window, &view);
     if (view.kind == PAGE_ABSENT)
         return;
+    if (facet->source->counts_docs)
+        facet->doc_count += count_docs(&view, hits);
     if (!hits->bits && (facet->source->kind == FACET_RANGES ||
                         facet->source->kind == FACET_MIN_MAX || facet->tree))
         add_listed(facet, window, &view, hits);
@@ -394,7 +411,7 @@ void facet_count_finish(const struct facet_count *facet, struct arena *arena,
 {
     struct bytes name = facet->source->name.size ? facet->source->name : facet->source->field;
 
-    *answer = (struct facet_answer){.name = arena_copy(arena, name)};
+    *answer = (struct facet_answer){.name = arena_copy(arena, name), .doc_count = facet->doc_count};
     if (facet->source->kind == FACET_RANGES) {
         finish_ranges(facet, arena, answer);
     } else if (facet->source->kind == FACET_MIN_MAX) {

@@ -130,6 +130,7 @@ struct query_facet {
     /* Else it does not see the filters of its own field: those among the ANDs at the top of the
      * stage's filter whose leaves are all of this field. The base is seen always. */
     bool sees_own_filter;
+    bool counts_docs; /* how many hits have a value is asked for */
     struct bytes field;
     uint32_t limit;
     const int64_t *bounds;
@@ -231,6 +232,7 @@ struct facet_answer {
     uint64_t other_count; /* VALUES: different values beyond the limit */
     int64_t min, max;     /* MIN_MAX; has_values tells if there are any */
     bool has_values;
+    uint64_t doc_count; /* with counts_docs: hits that have a value */
 };
 
 struct query_answer {

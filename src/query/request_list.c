@@ -183,6 +183,7 @@ static int read_facet(const struct request_reader *reader, const struct request_
     *facet = (struct query_facet){.name = bytes_of(message->name),
                                   .kind = (uint8_t)message->kind,
                                   .sees_own_filter = message->sees_own_filter,
+                                  .counts_docs = message->count_documents,
                                   .field = bytes_of(field->name),
                                   .limit = message->limit};
     if (message->kind == TORG__V1__FACET__KIND__RANGES)

@@ -275,6 +275,7 @@ static void show_facet(const struct responder *responder, const struct query_fac
     torg__v1__facet_answer__init(answer);
     answer->name = arena_text(arena, source->name.size ? source->name : source->field);
     answer->other_count = from->other_count;
+    answer->document_count = from->doc_count;
     if (source->kind == FACET_MIN_MAX && from->has_values) {
         answer->_min_case = TORG__V1__FACET_ANSWER___MIN_MIN;
         answer->_max_case = TORG__V1__FACET_ANSWER___MAX_MAX;

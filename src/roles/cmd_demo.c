@@ -161,21 +161,35 @@ static void print_links(void)
 
 /* --- filling --- */
 
-/* How many offers a buyer can find now; 0 also while there is no index yet. */
-static uint64_t searchable_count(void)
+/* How many offers a buyer can find now; false: the index does not answer yet. */
+static bool count_searchable(uint64_t *count)
 {
     Torg__V1__SearchOffersRequest request = TORG__V1__SEARCH_OFFERS_REQUEST__INIT;
     Torg__V1__SearchOffersResponse response = TORG__V1__SEARCH_OFFERS_RESPONSE__INIT;
     struct arena *arena = arena_new();
-    uint64_t count = 0;
     struct err err;
+    int rc;
 
     request.only_offers = true;
-    if (!search_offers(&demo.search, &request, LANGUAGE_RU,
-                       clock_mono_us(demo.process->clock) + ASK_US, arena, &response, &err))
-        count = response.total;
+    rc = search_offers(&demo.search, &request, LANGUAGE_RU,
+                       clock_mono_us(demo.process->clock) + ASK_US, arena, &response, &err);
+    *count = rc ? 0 : response.total;
     arena_free(arena);
-    return count;
+    return rc == 0;
+}
+
+/* Until the index answers: what it has then was there before. */
+static bool wait_for_index(uint64_t *count)
+{
+    int64_t until_us = clock_mono_us(demo.process->clock) + (int64_t)DEMO_STALL_S * SECOND_US;
+
+    while (!count_searchable(count)) {
+        if (clock_mono_us(demo.process->clock) > until_us)
+            return true;
+        if (halt_wait(&demo.halt, LOOK_US / 2))
+            return false;
+    }
+    return true;
 }
 
 /* What has become searchable, until all is or nothing moves any more. */
@@ -190,8 +204,9 @@ struct watching {
 static void look(struct watching *watching)
 {
     int64_t now_us = clock_mono_us(demo.process->clock);
-    uint64_t count = searchable_count();
+    uint64_t count;
 
+    count_searchable(&count);
     if (count > watching->searchable || !watching->moved_us)
         watching->moved_us = now_us;
     if (count > watching->searchable)
@@ -245,7 +260,7 @@ static bool finish_filling(struct watching *watching, struct err *err)
 
 static bool fill(struct err *err)
 {
-    struct watching watching = {.before = searchable_count(), .done = demo.state.filled};
+    struct watching watching = {.done = demo.state.filled};
     const struct filler_options options = {.offers = &demo.offers,
                                            .generator = demo.generator,
                                            .first = demo.state.filled,
@@ -253,6 +268,8 @@ static bool fill(struct err *err)
                                            .is_resumed = true};
     char number[DEMO_NUMBER_SIZE];
 
+    if (!wait_for_index(&watching.before))
+        return false;
     watching.searchable = watching.before;
     if (options.first >= options.end)
         return true;

@@ -29,11 +29,9 @@
 #include "roles/command.h"
 #include "roles/data_dir.h"
 
-struct front;   /* searcher/front.h */
-struct inspect; /* inspect/inspect.h */
 struct front;    /* searcher/front.h */
+struct inspect;  /* inspect/inspect.h */
 struct pipeline; /* inspect/pipeline.h */
-struct front; /* searcher/front.h */
 struct process;
 
 /* A part of the product that can run in this process. */
@@ -78,8 +76,8 @@ struct process {
     struct queue_bell registry_bell;   /* receivers ring it, the indexer wakes up */
     const struct front *front;         /* of the searcher; NULL until that role has started */
     struct inspect *inspect;           /* likewise */
-    struct pipeline *pipeline;         /* of the role system, which starts first */
     struct index_door door;            /* to searchers; empty until that role has started */
+    struct pipeline *pipeline;         /* of the role system; NULL without it */
     const struct role *roles[ROLE_COUNT_MAX];
     size_t role_count;                   /* named */
     size_t started_count;                /* of them running */

@@ -2,7 +2,8 @@
 /* role_search.c - the role search: what buyers' pages call. */
 #include "base/file.h"
 #include "inspect/change.h"
-#include "net/message.h"
+#include "inspect/searcher_door.h"
+#include "inspect/service.h"
 #include "offers/offers.h"
 #include "roles/peer_settings.h"
 #include "roles/process.h"
@@ -18,7 +19,8 @@ static struct offers offers;
 static struct rpc_service service;
 static struct learner *learner; /* NULL: texts are not corrected */
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
-static struct inspect inspect;  /* of a process without the role searcher */
+static struct inspect inspect;  /* of a process without the role searcher, as the next */
+static struct rpc_service freshness;
 
 static struct catalog *catalog_in_use(void *arg)
 {
@@ -59,9 +61,7 @@ static int start_learner(struct process *process, struct err *err)
     const char *dir = data_dir_path(process->dir.path, "spell", process->arena);
     const struct learner_options options = {
         .topics = process->backends.topics,
-        .clock = process->clock,
-        .catalog = catalog_in_use,
-        .catalog_arg = process->catalog,
+        .search = &search,
         .base = spell_base(),
         .path = data_dir_path(dir, "learnt", process->arena),
     };
@@ -78,29 +78,7 @@ static int settle(void *arg, const char *token, int64_t deadline_us, struct aren
     return change_settle(arg, token, deadline_us, arena, found, err);
 }
 
-/* An offer's write is looked for up to the registry; the searcher that is asked waits for the rest.
- */
-static int no_freshness(void *arg, const char *client, struct arena *arena,
-                        Torg__V1__Freshness **freshness, struct err *err)
-{
-    (void)arg;
-    (void)client;
-    (void)err;
-    *freshness = (Torg__V1__Freshness *)message_new(&torg__v1__freshness__descriptor, arena);
-    return 0;
-}
-
-static int no_list(void *arg, const char *replica, const Torg__V1__ListIndexedRequest *request,
-                   struct arena *arena, Torg__V1__ListIndexedResponse **response, struct err *err)
-{
-    (void)arg;
-    (void)replica;
-    (void)request;
-    (void)arena;
-    (void)response;
-    return err_set(err, ERR_NOT_FOUND, "this process has no searcher");
-}
-
+/* Of a process without the role searcher, which would have it: sellers' pages reach this one. */
 static int open_inspect(struct process *process, struct err *err)
 {
     int rc = process->inspect ? 0 : process_open_registry(process, err);
@@ -111,11 +89,14 @@ static int open_inspect(struct process *process, struct err *err)
                                .clients = process->clients,
                                .dictionaries = process->dictionaries,
                                .clock = process->clock,
-                               .door = {.freshness = no_freshness, .list = no_list},
+                               .door = peers_door(searchers),
                                .topics = process->backends.topics,
                                .tombstone_life_us =
                                    config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
     process->inspect = &inspect;
+    freshness = freshness_service(&inspect);
+    server_add_service(process->server, &freshness);
+    server_add_get(process->server, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
     return 0;
 }
 

@@ -20,7 +20,10 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "base/varint.h"
+#include "model/offer_fields.h"
 #include "net/message.h"
+#include "search/asking.h"
+#include "search/found.h"
 #include "search/learnt.h"
 #include "torg/v1/offer_update.pb-c.h"
 
@@ -32,6 +35,7 @@ struct learner {
     struct learnt learnt;
     struct buf text;
     struct arena *arena; /* of one batch */
+    bool must_scan;      /* the index is to be learnt before the topic */
     bool has_news;       /* what is not saved */
     int64_t saved_us;    /* monotonic */
     pthread_t thread;
@@ -55,7 +59,7 @@ static void say(struct buf *text, const struct local_text *name)
 {
     for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
         if (i == 0 || strcmp(name->in[i], name->in[0]) != 0)
-            buf_printf(text, "\n%s", name->in[i]);
+            buf_printf(text, "%s\n", name->in[i]);
     }
 }
 
@@ -69,15 +73,15 @@ static void say_value(struct buf *text, const struct attribute *attribute,
             say(text, &option->name);
     }
     if (value->value_case == TORG__V1__ATTRIBUTE_VALUE__VALUE_TEXT)
-        buf_printf(text, "\n%s", value->text);
+        buf_printf(text, "%s\n", value->text);
 }
 
-void learner_text(const Torg__V1__Offer *offer, const struct catalog *catalog, struct buf *text)
+/* A line each, in all languages: the names of its category and of its attributes' values. */
+static void say_names(struct buf *text, const Torg__V1__OfferContent *content,
+                      const struct catalog *catalog)
 {
-    const Torg__V1__OfferContent *content = offer->content;
     const struct category *category = category_find(catalog, content->category);
 
-    buf_put_text(text, content->title);
     if (!category)
         return;
     say(text, &category->name);
@@ -90,27 +94,34 @@ void learner_text(const Torg__V1__Offer *offer, const struct catalog *catalog, s
     }
 }
 
-/* --- records --- */
-
-static void learn(struct learner *self, const Torg__V1__Offer *offer)
+/* Unless the offer has said this before. */
+static void learn_text(struct learner *self, const char *offer_id, struct bytes text)
 {
-    struct catalog *catalog = self->options.catalog(self->options.catalog_arg);
-    struct bytes text;
     struct err err;
 
-    buf_reset(&self->text);
-    learner_text(offer, catalog, &self->text);
-    catalog_unref(catalog);
-    text = buf_failed(&self->text) ? bytes_of(offer->content->title) : buf_bytes(&self->text);
-    if (!learnt_add(&self->learnt, hash64_seeded(text, hash64(bytes_of(offer->id))))) {
+    if (!learnt_add(&self->learnt, hash64_seeded(text, hash64(bytes_of(offer_id))))) {
         counter_add(self->known, 1);
         return;
     }
     if (speller_learn(atomic_load(&self->speller), text, &err))
-        log_warn("an offer is too long to learn from", LOG_TEXT("offer", offer->id),
+        log_warn("a text is too long to learn from", LOG_TEXT("offer", offer_id),
                  LOG_TEXT("error", err.text));
     counter_add(self->taught, 1);
 }
+
+static void learn_offer(struct learner *self, const Torg__V1__Offer *offer)
+{
+    struct catalog *catalog = self->options.search->catalog(self->options.search->catalog_arg);
+
+    buf_reset(&self->text);
+    say_names(&self->text, offer->content, catalog);
+    catalog_unref(catalog);
+    learn_text(self, offer->id, bytes_of(offer->content->title));
+    if (self->text.size && !buf_failed(&self->text))
+        learn_text(self, offer->id, buf_bytes(&self->text));
+}
+
+/* --- records --- */
 
 static void take_message(struct learner *self, const struct topic_message *message)
 {
@@ -125,7 +136,7 @@ static void take_message(struct learner *self, const struct topic_message *messa
     if (!offer)
         counter_add(self->unreadable, 1); /* the composer tells of it */
     else if (offer->status == TORG__V1__OFFER__STATUS__ACTIVE && offer->content)
-        learn(self, offer);
+        learn_offer(self, offer);
     arena_rewind(self->arena, mark);
     self->next[message->partition] = message->offset + 1;
     self->has_news = true;
@@ -135,7 +146,7 @@ static void take_message(struct learner *self, const struct topic_message *messa
 static int begin_anew(struct learner *self, uint32_t partition, struct err *err)
 {
     uint64_t first, end;
-    int rc = topic_range(self->options.topics, LEARNER_SOURCE, partition, &first, &end, err);
+    int rc = topic_range(self->options.topics, self->options.source, partition, &first, &end, err);
 
     if (!rc)
         self->next[partition] = first;
@@ -149,13 +160,71 @@ static int read_partition(struct learner *self, uint32_t partition, size_t *coun
     int rc;
 
     arena_reset(self->arena);
-    rc = topic_read(self->options.topics, LEARNER_SOURCE, partition, self->next[partition],
+    rc = topic_read(self->options.topics, self->options.source, partition, self->next[partition],
                     SPELL_READ_COUNT, 0, self->arena, &messages, &found, err);
     if (rc == ERR_RANGE)
         rc = begin_anew(self, partition, err);
     for (size_t i = 0; i < found; i++)
         take_message(self, &messages[i]);
     *count += found;
+    return rc;
+}
+
+/* --- the index --- */
+
+/* All offers by number, some at a time; names of values are as the composer has written them. */
+static Torg__V1__QueryStage *scan_stage(struct arena *arena, struct bytes cursor)
+{
+    static char *shown[] = {OFFER_FIELD_TITLE, OFFER_FIELD_WORDS};
+    Torg__V1__QueryStage *stage = count_stage("", NULL, arena);
+
+    stage->limit = SPELL_READ_COUNT;
+    stage->no_total = true;
+    stage->show = shown;
+    stage->n_show = ARRAY_COUNT(shown);
+    stage->cursor = (ProtobufCBinaryData){.data = (uint8_t *)cursor.data, .len = cursor.size};
+    return stage;
+}
+
+/* One page; *cursor is where the next begins, empty at the end. */
+static int scan_page(struct learner *self, struct buf *cursor, struct err *err)
+{
+    struct asking asking = {.search = self->options.search,
+                            .arena = self->arena,
+                            .deadline_us = clock_mono_us(self->options.search->clock) +
+                                           (int64_t)SEARCH_DEADLINE_MS * MS_US};
+    const Torg__V1__StageAnswer *answer;
+    Torg__V1__QueryStage *stage;
+    int rc;
+
+    arena_reset(self->arena);
+    stage = scan_stage(self->arena, buf_bytes(cursor));
+    rc = asking_run(&asking, &stage, 1, &answer, err);
+    if (!rc && asking.is_partial)
+        rc = err_set(err, ERR_UNAVAILABLE, "some shards of the index did not answer");
+    for (size_t i = 0; !rc && i < answer->n_hits; i++) {
+        const Torg__V1__Hit *hit = answer->hits[i];
+
+        learn_text(self, hit->pk, bytes_of(hit_shown(hit, OFFER_FIELD_TITLE)));
+        learn_text(self, hit->pk, bytes_of(hit_shown(hit, OFFER_FIELD_WORDS)));
+    }
+    buf_reset(cursor);
+    if (!rc)
+        buf_put(cursor, bytes_make(answer->cursor.data, answer->cursor.len));
+    return rc;
+}
+
+static int scan_index(struct learner *self, struct err *err)
+{
+    struct buf cursor = BUF_INIT(QUERY_CURSOR_SIZE_MAX);
+    int rc;
+
+    do {
+        rc = scan_page(self, &cursor, err);
+    } while (!rc && cursor.size && !atomic_load(&self->stopping));
+    self->must_scan = rc || cursor.size;
+    self->has_news = !self->must_scan; /* half of it is not worth keeping */
+    buf_release(&cursor);
     return rc;
 }
 
@@ -190,7 +259,7 @@ static int save(struct learner *self, struct err *err)
     put_note(self, &note);
     rc = speller_save(atomic_load(&self->speller), buf_bytes(&note), err);
     buf_release(&note);
-    self->saved_us = clock_mono_us(self->options.clock);
+    self->saved_us = clock_mono_us(self->options.search->clock);
     if (rc)
         return rc;
     self->has_news = false;
@@ -201,7 +270,7 @@ static int save(struct learner *self, struct err *err)
 static bool is_due(const struct learner *self)
 {
     return self->has_news &&
-           clock_mono_us(self->options.clock) >= self->saved_us + self->options.save_us;
+           clock_mono_us(self->options.search->clock) >= self->saved_us + self->options.save_us;
 }
 
 /* --- the thread --- */
@@ -223,21 +292,23 @@ static bool wait_a_little(struct learner *self, int ms)
     return atomic_load(&self->stopping);
 }
 
-/* Whether the topic has, or ever had, a record. */
-static int find_topic(struct learner *self, bool *has_records, struct err *err)
+/* Whether the topic has, or ever had, a record; and whether it has them all. */
+static int find_topic(struct learner *self, bool *has_records, bool *is_whole, struct err *err)
 {
     struct topic_config config;
-    int rc = topic_describe(self->options.topics, LEARNER_SOURCE, &config, err);
+    int rc = topic_describe(self->options.topics, self->options.source, &config, err);
 
     *has_records = false;
+    *is_whole = true;
     if (rc)
         return rc == ERR_NOT_FOUND ? 0 : rc; /* it is made by whoever exports offers */
     self->partition_count = config.partition_count;
-    for (uint32_t i = 0; i < config.partition_count && !rc && !*has_records; i++) {
-        uint64_t first, end = 0;
+    for (uint32_t i = 0; i < config.partition_count && !rc; i++) {
+        uint64_t first = 0, end = 0;
 
-        rc = topic_range(self->options.topics, LEARNER_SOURCE, i, &first, &end, err);
-        *has_records = end > 0;
+        rc = topic_range(self->options.topics, self->options.source, i, &first, &end, err);
+        *has_records |= end > 0;
+        *is_whole &= first == 0;
     }
     return rc;
 }
@@ -246,14 +317,14 @@ static int open_speller(struct learner *self, struct err *err)
 {
     const struct speller_options options = {.base = self->options.base,
                                             .snapshot_path = self->options.path};
-    int64_t began_us = clock_mono_us(self->options.clock);
+    int64_t began_us = clock_mono_us(self->options.search->clock);
     struct speller *speller;
     int rc = speller_open(&options, &speller, err);
 
     if (rc)
         return rc;
     take_note(self, speller_note(speller));
-    self->saved_us = clock_mono_us(self->options.clock);
+    self->saved_us = clock_mono_us(self->options.search->clock);
     atomic_store(&self->speller, speller);
     log_info("spelling is open", LOG_INT("words", speller_sizes(speller).word_count),
              LOG_INT("ms", (self->saved_us - began_us) / 1000));
@@ -271,11 +342,14 @@ static void show_sizes(const struct learner *self)
 
 static int start_reading(struct learner *self, struct err *err)
 {
-    bool has_records;
-    int rc = find_topic(self, &has_records, err);
+    bool has_records, is_whole;
+    int rc = find_topic(self, &has_records, &is_whole, err);
 
-    if (!rc && has_records)
-        rc = open_speller(self, err);
+    if (rc || !has_records)
+        return rc;
+    rc = open_speller(self, err);
+    if (!rc)
+        self->must_scan = !is_whole && speller_sizes(atomic_load(&self->speller)).is_fresh;
     return rc;
 }
 
@@ -286,6 +360,8 @@ static int read_all(struct learner *self, size_t *count, struct err *err)
 
     if (!atomic_load(&self->speller))
         return start_reading(self, err);
+    if (self->must_scan)
+        rc = scan_index(self, err);
     for (uint32_t i = 0; i < self->partition_count && !rc && !atomic_load(&self->stopping); i++)
         rc = read_partition(self, i, count, err);
     if (*count)
@@ -324,8 +400,8 @@ static void *run(void *arg)
 
 static void open_metrics(struct learner *self)
 {
-    const char *name = "torg_spell_offers_total";
-    const char *help = "Records of offers on sale: learnt from, known already, not readable.";
+    const char *name = "torg_spell_texts_total";
+    const char *help = "Titles, names of values: learnt, known already; records not readable.";
 
     self->taught = metrics_counter(name, "result=\"learnt\"", help);
     self->known = metrics_counter(name, "result=\"known\"", help);
@@ -344,6 +420,8 @@ struct learner *learner_start(const struct learner_options *options)
     int rc;
 
     self->options = *options;
+    if (!self->options.source)
+        self->options.source = LEARNER_SOURCE;
     if (!self->options.save_us)
         self->options.save_us = (int64_t)SPELL_SAVE_S * SECOND_US;
     self->arena = arena_new();

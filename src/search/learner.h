@@ -10,6 +10,9 @@
  * nothing is lost, nothing is counted twice. A change that leaves an offer's words as they were is
  * not learnt again (learnt.h); offers that are not ACTIVE are not learnt.
  *
+ * Without a snapshot, and where the topic has forgotten its beginning, what is in the index is
+ * learnt first.
+ *
  * The speller is opened with the first record: before there is an offer nothing is found, and so
  * nothing corrected. Opening takes a second; until then texts go uncorrected.
  *
@@ -18,23 +21,20 @@
 #ifndef TORG_SEARCH_LEARNER_H
 #define TORG_SEARCH_LEARNER_H
 
-#include "base/buf.h"
-#include "base/clock.h"
 #include "catalog/catalog.h"
+#include "search/search.h"
 #include "spell/speller.h"
 #include "topic/topic.h"
-#include "torg/v1/offer.pb-c.h"
 
 #define LEARNER_SOURCE "offer-updates"
 
 struct learner_options { /* all borrowed until it has stopped */
     struct topics *topics;
-    const struct clock *clock;
-    struct catalog *(*catalog)(void *arg); /* a reference to the one in use */
-    void *catalog_arg;
-    struct bytes base; /* spell_base() or none */
-    const char *path;  /* of the snapshot */
-    int64_t save_us;   /* between two snapshots; 0: SPELL_SAVE_S */
+    const char *source;          /* the topic; NULL: LEARNER_SOURCE */
+    const struct search *search; /* its clock, catalogue and index */
+    struct bytes base;           /* spell_base() or none */
+    const char *path;            /* of the snapshot */
+    int64_t save_us;             /* between two snapshots; 0: SPELL_SAVE_S */
 };
 
 struct learner;
@@ -45,9 +45,5 @@ void learner_stop(struct learner *learner);
 
 /* NULL: it is not open yet. */
 struct speller *learner_speller(const struct learner *learner);
-
-/* What there is to learn from an offer, a line each: its title, and the names of its category and
- * of its attributes' values, in all languages. The buffer keeps a failure. */
-void learner_text(const Torg__V1__Offer *offer, const struct catalog *catalog, struct buf *text);
 
 #endif

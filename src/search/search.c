@@ -10,6 +10,7 @@
 #include "model/offer_fields.h"
 #include "net/message.h"
 #include "search/asking.h"
+#include "search/bookmark.h"
 #include "search/found.h"
 #include "search/offered.h"
 #include "search/spelling.h"
@@ -54,6 +55,7 @@ static void step_done(struct searching *searching, const char *name)
 static void put_offers(const struct searching *searching, const Torg__V1__StageAnswer *answer)
 {
     Torg__V1__SearchOffersResponse *response = searching->response;
+    struct bytes cursor;
 
     response->offers =
         arena_array(searching->arena, answer->n_hits + 1, sizeof(response->offers[0]));
@@ -61,7 +63,10 @@ static void put_offers(const struct searching *searching, const Torg__V1__StageA
         response->offers[response->n_offers++] =
             found_offer(answer->hits[i], searching->wanted.request->near, searching->arena);
     response->total = answer->total;
-    response->cursor = answer->cursor;
+    cursor =
+        bookmark_encode(bytes_make(answer->cursor.data, answer->cursor.len),
+                        searching->wanted.request->text, searching->wanted.text, searching->arena);
+    response->cursor = (ProtobufCBinaryData){.data = (uint8_t *)cursor.data, .len = cursor.size};
 }
 
 /* --- categories --- */
@@ -108,7 +113,8 @@ static void add_facet(Torg__V1__QueryStage *stage, const struct search_filter *f
                 filter->kind == TORG__V1__SEARCH_FILTER__KIND__RANGE
                     ? TORG__V1__FACET__KIND__MIN_MAX
                     : TORG__V1__FACET__KIND__VALUES,
-                SEARCH_FACET_VALUE_COUNT, arena);
+                SEARCH_FACET_VALUE_COUNT, arena)
+        ->count_documents = true;
 }
 
 static bool is_chosen(const Torg__V1__FilterChoice *choice, const char *value)
@@ -157,6 +163,10 @@ static Torg__V1__SearchFilter *filter_message(const struct searching *searching,
     if (filter->attribute && filter->attribute->unit_count)
         message->unit =
             arena_strdup(arena, filter->attribute->units[0].name.in[searching->wanted.language]);
+    /* of what was chosen every hit has a value; its facet looks at others, too */
+    message->coverage = message->choice ? searching->page->total
+                        : facet         ? facet->document_count
+                                        : 0;
     if (facet && filter->kind == TORG__V1__SEARCH_FILTER__KIND__RANGE) {
         message->min = facet->_min_case ? facet->min : "";
         message->max = facet->_max_case ? facet->max : "";
@@ -237,7 +247,7 @@ static int ask_attributes(struct searching *searching, const struct offered_filt
 
 static bool is_corrected(const struct searching *searching)
 {
-    return searching->wanted.text != searching->wanted.request->text;
+    return searching->response->corrected != NULL;
 }
 
 /* With it, of a corrected text, what the text that was sent would have found. */
@@ -274,6 +284,11 @@ static int ask_page(struct searching *searching, struct err *err)
 
 /* --- spelling --- */
 
+static int tell_partial(struct err *err)
+{
+    return err_set(err, ERR_UNAVAILABLE, "what a shard did not tell may be what was meant");
+}
+
 /* What a text finds, whatever was chosen beside it: whether a word is right does not depend on the
  * filters. The text that was sent is asked for as the page it may become: where that finds
  * something, spelling has cost no query. */
@@ -289,6 +304,8 @@ static int count_hits(void *arg, const char *text, uint64_t *count, struct err *
         rc = ask_page(searching, err);
         if (rc)
             return rc;
+        if (searching->asking.is_partial)
+            return tell_partial(err);
         *count = searching->page->total;
         if (*count || (!request->n_filters && !*request->category))
             return 0;
@@ -296,7 +313,7 @@ static int count_hits(void *arg, const char *text, uint64_t *count, struct err *
     searching->has_counted = true;
     rc = asking_run(&searching->asking, &stage, 1, &answer, err);
     *count = rc ? 0 : answer->total;
-    return rc;
+    return rc || !searching->asking.is_partial ? rc : tell_partial(err);
 }
 
 static bool may_correct(const struct searching *searching)

@@ -55,8 +55,7 @@ static int search_offers_call(struct call *call, const ProtobufCMessage *message
     if (rc)
         return rc;
     return search_offers(search, request, wanted_language(call, request->language), deadline_us,
-                         call_arena(call),
-                         (Torg__V1__SearchOffersResponse *)response, err);
+                         call_arena(call), (Torg__V1__SearchOffersResponse *)response, err);
 }
 
 static int suggest_call(struct call *call, const ProtobufCMessage *message,

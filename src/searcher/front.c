@@ -277,10 +277,12 @@ static int none_answered(const struct searching *searching, struct err *err)
     return err_set(err, ERR_UNAVAILABLE, "no shard has answered");
 }
 
+/* What shows no hit has no scores to be compared. */
 static bool needs_words(const struct searching *searching)
 {
     for (size_t i = 0; i < searching->query->n_stages; i++)
-        if (has_text(searching->query->stages[i]) && !searching->stages[i].words)
+        if (has_text(searching->query->stages[i]) && searching->stages[i].asked &&
+            !searching->stages[i].words)
             return true;
     return false;
 }

@@ -136,6 +136,8 @@ void merge_facets(const Torg__V1__QueryStage *query, uint32_t stage, const struc
         torg__v1__facet_answer__init(&facets[i]);
         answer->facets[i] = &facets[i];
         facets[i].name = facet_of(&parts[0], stage, i)->name;
+        for (uint32_t k = 0; k < count; k++)
+            facets[i].document_count += facet_of(&parts[k], stage, i)->document_count;
         if (query->facets[i]->kind == TORG__V1__FACET__KIND__MIN_MAX)
             merge_bounds(stage, i, parts, count, &facets[i]);
         else if (query->facets[i]->kind == TORG__V1__FACET__KIND__RANGES)

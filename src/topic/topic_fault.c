@@ -256,7 +256,11 @@ static int fault_consumer_commit(struct consumer *base, const struct topic_posit
 static int fault_consumer_seek(struct consumer *consumer, const char *topic, uint32_t partition,
                                uint64_t offset, struct err *err)
 {
-    return consumer_seek(consumer_of(consumer)->inner, topic, partition, offset, err);
+    struct fault_consumer *faulty = consumer_of(consumer);
+
+    if (strikes(&faulty->owner->faults.fail_seek))
+        return err_set(err, ERR_UNAVAILABLE, "seek failed (injected)");
+    return consumer_seek(faulty->inner, topic, partition, offset, err);
 }
 
 static int fault_consumer_assignment(struct consumer *consumer, struct topic_position *positions,

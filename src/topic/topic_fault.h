@@ -23,6 +23,7 @@ struct topic_faults {
     _Atomic int fail_read;   /* polls and reads: ERR_UNAVAILABLE */
     _Atomic int fail_commit; /* ERR_UNAVAILABLE, nothing committed */
     _Atomic int lose_commit; /* committed, yet ERR_TIMEOUT */
+    _Atomic int fail_seek;   /* ERR_UNAVAILABLE, the position stays */
 };
 
 /* Of topics opened by a fault: URL. */

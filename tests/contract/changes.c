@@ -81,6 +81,7 @@ static int tell_freshness(void *arg, const char *client, struct arena *arena,
     for (int i = 0; i < LANE_COUNT; i++) {
         one->lanes[i] =
             (Torg__V1__LaneFreshness *)message_new(&torg__v1__lane_freshness__descriptor, arena);
+        one->lanes[i]->lane = (Torg__V1__QueueLane__Name)i;
         one->lanes[i]->idx = world->lanes[i];
         one->n_lanes++;
     }
@@ -450,6 +451,25 @@ static void a_write_goes_through_all_stages(void **state)
     assert_int_equal(look(world, receipt->freshness_token).shown_us, 2000);
 }
 
+static void what_searchers_have_was_sent(void **state)
+{
+    struct world *world = start(state);
+    Torg__V1__OfferReceipt *receipt = create(world, 1);
+    struct indexer_round round;
+    struct err err;
+
+    export_all(world);
+    compose_all(world);
+    receive_all(world);
+    world->indexer = indexer_new(&world->base, OFFER_CLIENT, 0, 1, NULL);
+    OK(indexer_round(world->indexer, &round, &err));
+    assert_int_equal(round.sent_count, 1);
+    assert_false(round.is_settled); /* it is not noted yet that it was sent */
+    expect(world, receipt, CHANGE_SENT);
+    follow_all(world);
+    expect(world, receipt, CHANGE_STAGE_COUNT);
+}
+
 static void a_newer_write_takes_the_place_of_an_older(void **state)
 {
     struct world *world = start(state);
@@ -723,6 +743,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(a_write_goes_through_all_stages),
+        CASE(what_searchers_have_was_sent),
         CASE(a_newer_write_takes_the_place_of_an_older),
         CASE(what_is_hidden_has_passed_when_it_is_gone),
         CASE(a_parked_offer_is_stuck_and_its_trace_tells_why),

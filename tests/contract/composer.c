@@ -521,6 +521,30 @@ static void strict_holds_the_partition_up_and_keeps_its_order(void **state)
     wait_for(scene, ids, 8);
 }
 
+/* A way back that fails is no leave to go on: what comes behind it waits, too. */
+static void strict_goes_back_however_often_that_fails(void **state)
+{
+    struct scene *scene = start(state);
+    offerid ids[16];
+
+    scene->is_blind = true;
+    scene->options.is_strict = true;
+    atomic_store(&scene->faults->fail_seek, -1);
+    for (int i = 0; i < 8; i++)
+        ids[i] = create(scene, "books", 0);
+    export_all(scene);
+    compose(scene);
+    pause_ms(300);
+    for (int i = 8; i < 16; i++)
+        ids[i] = create(scene, "books", 0);
+    export_all(scene);
+    scene->is_blind = false;
+    pause_ms(300);
+    look(scene);
+    atomic_store(&scene->faults->fail_seek, 0);
+    wait_for(scene, ids, 16);
+}
+
 static void faults_of_the_topics_lose_nothing(void **state)
 {
     struct scene *scene = start(state);
@@ -568,6 +592,7 @@ int main(void)
         CASES(what_fails_is_parked_and_passed_by_the_others),
         CASES(a_newer_change_that_can_be_used_ends_the_parking),
         CASES(strict_holds_the_partition_up_and_keeps_its_order),
+        CASES(strict_goes_back_however_often_that_fails),
         CASES(faults_of_the_topics_lose_nothing),
     };
 

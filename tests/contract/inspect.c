@@ -250,11 +250,12 @@ static Torg__V1__IndexedDocument *indexed(struct world *world, const char *pk)
 
 static struct world *open_world(void **state)
 {
+    struct fixture *fixture = start(state); /* which may skip the case */
     struct world *world = mem_zero(sizeof(*world));
     const struct shard_options options = {.epoch = 1};
     struct err err = {0};
 
-    world->fixture = start(state);
+    world->fixture = fixture;
     world->arena = arena_new();
     if (store_migrate(world->fixture->store, NULL, &err) ||
         topics_open("memory:", NULL, &world->topics, &err))

@@ -270,6 +270,13 @@ class Shop(Place):
 
         tap.wait_until(are_none_left, REST_S, "no parked offers")
 
+    def check_words(self, buyer, offers):
+        """What is found by a title's words is what has them now; a changed text is found a moment
+        after it is shown."""
+        for word in market.WORDS:
+            wanted = {one: shown for one, shown in offers.items() if shown[0].startswith(word)}
+            market.wait_for_index(buyer, wanted, REST_S, text=f'"{word}"', keepSpelling=True)
+
     def check_refused(self):
         """No document made of an offer was refused by the registry."""
         status, answer = self.call("TopicService/ListTopics", {}, self.start_key)
@@ -285,6 +292,7 @@ class Shop(Place):
         offers = self.check_offers()
         buyer = market.Caller(self.where)
         market.wait_for_index(buyer, offers, REST_S)
+        self.check_words(buyer, offers)
         tap.comment(f"at rest {time.monotonic() - began:.1f} s after the last write")
         self.check_refused()
         done = tap.run(*self.command("offers", "counters", "--verify"), timeout=300, cwd=self.dir,
@@ -330,7 +338,8 @@ def at_rest_the_index_is_what_the_offers_are():
         offers = shop.check_all()
         calls = sum(seller.acknowledged for seller in shop.sellers)
         rows = sum(feed.rows for feed in shop.feeds)
-        tap.comment(f"{shop.counts}; {calls} writes by call, {rows} rows in "
+        put_off = sum(one.caller.put_off for one in (*shop.sellers, *shop.feeds))
+        tap.comment(f"{shop.counts}; {calls} writes by call, {put_off} put off, {rows} rows in "
                     f"{sum(feed.tasks for feed in shop.feeds)} tasks of feeds; {len(offers)} ACTIVE, "
                     f"{buyer.answers} searches, {buyer.refusals} refused; "
                     f"{time.monotonic() - began:.0f} s")

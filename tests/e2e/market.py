@@ -54,6 +54,10 @@ class Refused(Exception):
     """A write was refused, as it may be: nothing has changed."""
 
 
+class Twice(AssertionError):
+    """An offer is on two pages: it may be while it is changed between them, and not at rest."""
+
+
 class Caller:
     """JSON calls over one connection that is opened again when it breaks. where() gives the server's
     address, None while there is none."""
@@ -61,6 +65,7 @@ class Caller:
     def __init__(self, where, key=None, timeout=30):
         self.where, self.key, self.timeout = where, key, timeout
         self.connection, self.url = None, None
+        self.put_off = 0            # answers that said: later
 
     def call(self, method, message, **headers):
         url = self.where()
@@ -92,6 +97,7 @@ class Caller:
                 if status not in TRANSIENT:
                     return status, answer
                 told = f"{status} {answer}"
+                self.put_off += 1
             except Broken as gone:
                 told = str(gone)
             if time.monotonic() > deadline:
@@ -263,7 +269,8 @@ def search_all(caller, **request):
         answer = caller.ok("SearchService/SearchOffers", page)
         tap.equal(answer.get("isPartial", False), False)
         for offer in answer.get("offers", []):
-            tap.equal(offer["id"] in found, False, f"{offer['id']} was found twice")
+            if offer["id"] in found:
+                raise Twice(f"{offer['id']} was found twice")
             found[offer["id"]] = (offer["title"], int(offer["price"]["amount"]), offer["category"])
         cursor = answer.get("cursor")
         if not cursor:
@@ -282,16 +289,20 @@ def difference(found, wanted):
     return "\n".join(lines)
 
 
-def wait_for_index(caller, wanted, seconds=90):
+def wait_for_index(caller, wanted, seconds=90, **request):
     """Until searches find exactly this; says what they find when they do not."""
     deadline = time.monotonic() + seconds
     while True:
-        found = search_all(caller)
-        if found == wanted:
-            return
+        try:
+            found = search_all(caller, **request)
+            if found == wanted:
+                return
+            told = difference(found, wanted)
+        except Twice as twice:
+            told = str(twice)
         if time.monotonic() > deadline:
-            raise AssertionError(f"the index is not what the offers are after {seconds} s:\n"
-                                 f"{difference(found, wanted)}")
+            raise AssertionError(f"what is found is not what the offers are after {seconds} s: "
+                                 f"{request}\n{told}")
         time.sleep(0.2)
 
 

@@ -349,6 +349,8 @@ def curl_file(server, flags, version):
     got = Answer(server, "/", *flags)
     assert got.status == 200 and got.version == version, f"{got}"
     assert got.headers["content-type"].startswith("text/html"), f"{got}"
+    assert "default-src 'none'" in got.headers["content-security-policy"], f"{got.headers}"
+    assert got.headers["x-content-type-options"] == "nosniff", f"{got.headers}"
     tag = got.headers["etag"]
     again = Answer(server, "/", *flags, "-H", f"If-None-Match: {tag}")
     assert again.status == 304 and not again.body, f"{again}"

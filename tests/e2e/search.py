@@ -112,6 +112,9 @@ def a_buyer_finds_narrows_and_pages():
         frame = filter_of(answer, "a.frame-size")
         tap.equal((frame["min"], frame["max"]), ("15", "20"))
         tap.equal(filter_of(answer, "a.pages"), None)
+        tap.equal([filter_of(answer, name)["coverage"]
+                   for name in ("price", "condition", "a.color", "a.frame-size")],
+                  ["9", "6", "6", "6"])
         strict = market.found(text="велосипед", strictFilters=True, explain=True)
         tap.equal(filter_of(strict, "a.color"), None)
         tap.equal(filter_of(strict, "condition"), None)
@@ -127,6 +130,7 @@ def a_buyer_finds_narrows_and_pages():
                   if one.get("isChosen")]
         tap.equal(chosen, ["red"])
         tap.equal(counts(filter_of(answer, "condition")), {"new": 3})
+        tap.equal(filter_of(answer, "a.color")["coverage"], "3")
         tap.equal(filter_of(answer, "price")["max"], "300000")
 
         tap.equal(market.names(category="books", order="CHEAPEST"),

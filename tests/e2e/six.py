@@ -8,7 +8,7 @@ turn while sellers write and buyers search; what the others must go on doing mea
 (class Kills). In the end nothing acknowledged is lost, and no buyer has seen an older state of an offer
 after a newer one.
 
-usage: six.py TOPIC_PUT, with TORG_SIX_KILLS and TORG_CRASH_SEED in the environment.
+usage: six.py TOPIC_PUT, with TORG_CRASH_KILLS and TORG_CRASH_SEED in the environment.
 """
 import json
 import os
@@ -19,15 +19,16 @@ import shutil
 import sys
 import tempfile
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 import chain  # noqa: E402
 import market  # noqa: E402
 import tap  # noqa: E402
-from binary import Database, Place  # noqa: E402
+from binary import Database, Place, fetch  # noqa: E402
 
 PUT = sys.argv.pop(1)
-KILLS = int(os.environ.get("TORG_SIX_KILLS", "6"))
+KILLS = int(os.environ.get("TORG_CRASH_KILLS", "6"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SHARDS = 3                  # of the six; one process has one: answers do not depend on it
 ROLES = {"offers": ("system", "catalog", "offers", "offers-worker"), "composer": ("composer",),
@@ -94,12 +95,19 @@ class SixProcesses:
     def __enter__(self):
         for place in self.places.values():
             place.__enter__()
+        try:
+            self.begin()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def begin(self):
         made = self.torg("search", "key", "create", "front", "--scope", "search")
         tap.equal(made.returncode, 0, made.stderr)
         self.at("search").write("searchers.key", made.stdout)
         for role in ROLES:
             self.start(role)
-        return self
 
     def __exit__(self, *_):
         for place in self.places.values():
@@ -132,6 +140,7 @@ class Market:
     def __init__(self, site):
         self.site, self.names, self.ids = site, {}, {}
         self.wanted = {}            # name: (title, price, category)
+        self.tokens = []            # of writes since the last chapter
         self.buyer = self.caller("search")
         offers = site.at("offers")
         offers.write("catalog.json", json.dumps(market.CATALOG))
@@ -140,6 +149,7 @@ class Market:
         self.seller = self.caller("offers", self.key("s", "--seller", "s"))
         self.feeder = self.caller("offers", self.key("f", "--seller", "f"))
         self.moderator = self.caller("offers", self.key("m", scopes=("moderation",)))
+        self.reader = self.caller("searcher", self.key("r", scopes=("search",)))
 
     def caller(self, role, key=None):
         return market.Caller(lambda: self.site.at(role).url, key)
@@ -151,15 +161,21 @@ class Market:
         return made.stdout.strip()
 
     def publish(self, name, content):
-        answer = self.seller.ok("OfferService/CreateOffer", {"content": content})
+        answer = self.sell("CreateOffer", {"content": content})
         self.call_it(name, answer["id"])
         self.wanted[name] = market.shown_of(content)
 
     def call_it(self, name, number):
         self.names[number], self.ids[name] = name, number
 
+    def sell(self, move, message):
+        answer = self.seller.ok(f"OfferService/{move}", message)
+        self.tokens.append(answer["freshnessToken"])
+        return answer
+
     def settle(self):
-        """Waits until searches find what this market thinks there is."""
+        """Waits until searches find what this market thinks there is. A changed text is found a moment
+        after it is shown: that is what the tokens are waited for."""
         def found():
             status, answer = self.buyer.call("SearchService/SearchOffers", {"limit": 0})
             return status == 200 and int(answer.get("total", 0)) == len(self.wanted)
@@ -167,6 +183,8 @@ class Market:
         tap.wait_until(found, WAIT_S, f"{len(self.wanted)} offers")
         market.wait_for_index(self.buyer, {self.ids[name]: shown
                                            for name, shown in self.wanted.items()}, WAIT_S)
+        self.buyer.ok("SearchService/SearchOffers", {"limit": 0, "wait": self.tokens})
+        self.tokens = []
 
 
 # --- the story ---
@@ -201,8 +219,7 @@ def edit(at):
     for number in (1, 4):
         name = f"bike-{number}"
         content = bike(number, "green", f"Детский велосипед номер {number}", 77000 + number)
-        at.seller.ok("OfferService/UpdateOffer", {"id": at.ids[name], "expectedRevision": 1,
-                                                  "content": content})
+        at.sell("UpdateOffer", {"id": at.ids[name], "expectedRevision": 1, "content": content})
         at.wanted[name] = market.shown_of(content)
 
 
@@ -211,7 +228,7 @@ def withdraw_and_sell(at):
         message = {"id": at.ids[f"bike-{number}"]}
         if move == "MarkOfferSold":
             message["where"] = "ELSEWHERE"
-        at.seller.ok(f"OfferService/{move}", message)
+        at.sell(move, message)
         del at.wanted[f"bike-{number}"]
 
 
@@ -224,7 +241,7 @@ def ban(at):
 
 
 def republish(at):
-    at.seller.ok("OfferService/RepublishOffer", {"id": at.ids["bike-2"]})
+    at.sell("RepublishOffer", {"id": at.ids["bike-2"]})
     at.moderator.ok("ModerationService/GiveOpinion", {
         "offerId": at.ids["bike-6"], "revision": 2, "verdict": "PASS"})
     for number in (2, 6):
@@ -234,7 +251,7 @@ def republish(at):
 
 def delete(at):
     for name in ("bike-8", "book-1", "bike-7"):
-        at.seller.ok("OfferService/DeleteOffer", {"id": at.ids[name]})
+        at.sell("DeleteOffer", {"id": at.ids[name]})
         at.wanted.pop(name, None)
 
 
@@ -263,8 +280,41 @@ def feed(at):
     tap.equal(len([name for name in at.wanted if name.startswith(("toy", "csv"))]), 18)
 
 
-STORY = (publish, edit, withdraw_and_sell, ban, republish, delete, feed)
+def follow(at):
+    """A write's token at the process that buyers ask, its trace at the one that has the index."""
+    content = bike(50, "green", title="Велосипед, за которым смотрят")
+    receipt = at.seller.ok("OfferService/CreateOffer", {"content": content})
+    at.call_it("bike-50", receipt["id"])
+    at.wanted["bike-50"] = market.shown_of(content)
+    status, answer = fetch(urllib.request.Request(
+        f"{at.site.at('search').url}/v1/freshness/{receipt['freshnessToken']}?wait=30"))
+    tap.equal((status, answer.get("isSearchable")), (200, True), answer)
+    found = at.buyer.ok("SearchService/SearchOffers", {
+        "text": "за которым смотрят", "wait": [receipt["freshnessToken"]]})
+    tap.equal([one["id"] for one in found.get("offers", [])], [receipt["id"]])
+    traced = at.site.torg("searcher", "trace", receipt["id"], "--json")
+    tap.equal(traced.returncode, 0, traced.stderr)
+    steps = {step["stage"]: step.get("state", "DONE") for step in json.loads(traced.stdout)["steps"]}
+    tap.equal(set(steps.values()), {"DONE"}, steps)
+
+
+def wait_for_tokens(at):
+    """Who brings the token of a write finds it, or does not find what it took away, at once."""
+    for name, move, is_found in (("bike-20", "CreateOffer", True), ("bike-20", "WithdrawOffer", False),
+                                 ("bike-20", "RepublishOffer", True)):
+        message = {"content": bike(20, "red")} if move == "CreateOffer" else {"id": at.ids[name]}
+        answer = at.sell(move, message)
+        at.call_it(name, answer["id"])
+        found = at.buyer.ok("SearchService/SearchOffers", {
+            **BIKES, "limit": 100, "onlyOffers": True, "wait": [answer["freshnessToken"]]})
+        names = [at.names[offer["id"]] for offer in found["offers"]]
+        tap.equal(name in names, is_found, f"after {move}: {names}")
+    at.wanted["bike-20"] = market.shown_of(bike(20, "red"))
+
+
 BIKES = {"category": "bikes"}
+STORY = (publish, edit, withdraw_and_sell, ban, republish, delete, wait_for_tokens, feed,
+         follow)
 RED_OR_BLUE = {"id": "a.color", "values": ["red", "blue"]}
 QUERIES = (
     {}, {"text": "велосипед"}, {"text": "велосипеды", **BIKES}, {"text": "ВЕЛОСИПЕДАМИ"},
@@ -276,8 +326,8 @@ QUERIES = (
     {"filters": [{"id": "price", "max": "99000"}], "order": "DEAREST", "limit": 100},
     {"category": "books", "order": "CHEAPEST"}, {"category": "toys", "order": "DEAREST"},
     {"category": "hobby", "order": "CHEAPEST", "limit": 7},
-    {"near": MOSCOW, "order": "NEAREST", **BIKES},
-    {"near": MOSCOW, "filters": [{"id": "distance", "max": "12000"}]},
+    {"near": MOSCOW, "order": "NEAREST", "filters": [{"id": "distance", "max": "25000"}]},
+    {"near": MOSCOW, **BIKES},
     {"text": "велосипед", "strictFilters": True, "explain": True},
 )
 
@@ -300,8 +350,8 @@ def picture(at, request):
     """An answer, and those of its next pages, without what may differ from run to run."""
     pages, cursor = [], None
     while True:
-        answer = at.buyer.ok("SearchService/SearchOffers",
-                             {**request, **({"cursor": cursor} if cursor else {})})
+        answer = at.buyer.ok("SearchService/SearchOffers", {
+            "keepSpelling": True, **request, **({"cursor": cursor} if cursor else {})})
         pages.append(answer)
         cursor = answer.get("cursor")
         if not cursor:
@@ -311,6 +361,7 @@ def picture(at, request):
     return {"offers": offers if request.get("order") else sorted(offers, key=lambda one: one[0]),
             "pages": [len(page.get("offers", [])) for page in pages],
             "total": first.get("total"), "partial": first.get("isPartial", False),
+            "corrected": first.get("corrected"),
             "categories": {one["id"]: (one["name"], one["count"], one.get("parent"))
                            for one in first.get("categories", [])},
             "filters": {one[0]: one for one in map(plain_filter, first.get("filters", []))},
@@ -318,14 +369,27 @@ def picture(at, request):
 
 
 def tell(site):
-    """{(chapter, request): what a buyer sees}."""
+    """{(chapter, request): what a buyer sees}. All requests at the begin and the end, a third of them
+    in between."""
     at, seen = Market(site), {}
-    for chapter in STORY:
+    for number, chapter in enumerate(STORY):
         chapter(at)
         at.settle()
-        for request in QUERIES:
+        for request in QUERIES if number in (0, len(STORY) - 1) else QUERIES[number % 3::3]:
             seen[chapter.__name__, json.dumps(request, ensure_ascii=False)] = picture(at, request)
+    for name in ("bike-0", "book-2", "toy-5"):
+        answer = at.buyer.ok("SearchService/Similar", {"id": at.ids[name], "limit": 50})
+        seen["similar", name] = {"total": len(answer["offers"]), "offers": sorted(
+            at.names[offer["id"]] for offer in answer["offers"])}
+    seen["spelling", "велосепед"] = tap.wait_until(lambda: corrected(at, "велосепед"), WAIT_S,
+                                                   "a text corrected by the words of titles")
     return seen
+
+
+def corrected(at, text):
+    """Words are learnt beside the index, and may come a little later."""
+    seen = picture(at, {"text": text, "keepSpelling": False})
+    return seen["corrected"] and seen
 
 
 # --- kills ---
@@ -346,7 +410,7 @@ class Kills:
             seller.moderator = market.Caller(lambda: self.url("offers"), at.moderator.key)
             self.sellers.append(seller)
         self.buyer = market.Buyer(lambda: self.url("search"))
-        self.reader = market.Caller(lambda: self.url("searcher"), at.key("r", scopes=("search",)))
+        self.reader = market.Caller(lambda: self.url("searcher"), at.reader.key)
         for thread in (*self.sellers, self.buyer):
             thread.start()
         self.goes_on(self.bought, "searches before the first kill")
@@ -389,7 +453,7 @@ class Kills:
             time.sleep(0.3)
             tap.equal(self.buyer.answers, answers, "answers without a searcher")
         if role == "search":
-            status, answer = self.reader.call("SearcherService/Search", {
+            status, answer = self.reader.sure("SearcherService/Search", {
                 "client": "offers", "query": {"stages": [{}]}})
             tap.equal((status, bool(answer["answer"]["stages"][0].get("hits"))), (200, True), answer)
 

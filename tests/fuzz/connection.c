@@ -84,6 +84,7 @@ static void start_server(void)
     require(server_new(&options, &server, &err) == 0, "server_new");
     server_add_service(server, &service);
     server_add_descriptors(server, bytes_make(echo_descriptors, echo_descriptors_size));
+    server_add_get(server, "/v1/echo/", "/torg.test.v1.EchoService/Echo", "text");
     server_add_file(server, "/", "text/html", bytes_of("<p>a page</p>"));
     require(server_start(server, &err) == 0, "server_start");
     atexit(stop_server);

@@ -32,11 +32,12 @@ function unitOf(page, filter) {
     currencyDisplay: "narrowSymbol" }).formatToParts(1).find((part) => part.type === "currency").value;
 }
 
-// What was typed as the API wants it: "" when it is no number.
-function typedNumber(text, factor) {
-  const value = Number(text.replace(/\s/g, "").replace(",", "."));
-  if (!text.trim() || !Number.isFinite(value)) return "";
-  return String(factor === 1 ? value : Math.round(value * factor));
+// What was typed as the API wants it, with no more digits than it has: "" when it is no number.
+function typedNumber(text, filter, factor) {
+  const plain = text.replace(/\s/g, "").replaceAll(",", language() === "ru" ? "." : "");
+  const digits = (filter.min || filter.max || "").split(".")[1]?.length || 0;
+  const value = Number(plain) * factor;
+  return plain && Number.isFinite(value) ? String(Number(value.toFixed(digits))) : "";
 }
 
 function shownNumber(text, factor, isEnd) {
@@ -81,9 +82,9 @@ function valuesFilter(page, filter) {
   const known = new Set(all.map((each) => each.id));
   const missing = chosen.filter((id) => !known.has(id)).map((id) =>
     ({ id, name: names.get(nameKey(filter.id, id)) || id, count: 0 }));
-  const typed = (sought.get(filter.id) || "").toLowerCase();
+  const typed = sought.get(filter.id) || "";
   const isWhole = whole.has(filter.id);
-  const found = [...missing, ...all].filter((each) => each.name.toLowerCase().includes(typed));
+  const found = [...missing, ...all].filter((each) => each.name.toLowerCase().includes(typed.toLowerCase()));
   const shown = isWhole ? found
     : found.filter((each, place) => place < SHOWN_COUNT || chosen.includes(each.id));
   const choose = (id, isOn) => page.go(withFilter(page.state, filter.id,
@@ -121,8 +122,8 @@ function rangeFilter(page, filter) {
     onchange: () => choose(),
     onkeydown: (event) => { if (event.key === "Enter") choose(); } }));
   const choose = () => {
-    const choice = { min: typedNumber(inputs[0].value, factor),
-      max: typedNumber(inputs[1].value, factor) };
+    const choice = { min: typedNumber(inputs[0].value, filter, factor),
+      max: typedNumber(inputs[1].value, filter, factor) };
     if (choice.min && choice.max && Number(choice.min) > Number(choice.max))
       [choice.min, choice.max] = [choice.max, choice.min];
     if (choice.min !== (chosen.min || "") || choice.max !== (chosen.max || ""))
@@ -199,7 +200,7 @@ function ordered(page) {
 export function drawSide(page) {
   const panel = byId("panel");
   const focused = document.activeElement?.id;
-  const caret = document.activeElement?.selectionStart;
+  const { selectionStart: caret, value: typed } = document.activeElement || {};
   const isInside = panel.contains(document.activeElement);
   const scrolled = byId("sheet-body").scrollTop;
   panel.replaceChildren(tree(page), ...ordered(page).map((each) => filterNode(page, each)));
@@ -207,8 +208,10 @@ export function drawSide(page) {
   const again = isInside && focused && byId(focused);
   if (again) {
     again.focus({ preventScroll: true });
-    if (typeof caret === "number" && again.type !== "radio" && again.type !== "checkbox")
-      again.setSelectionRange?.(caret, caret);
+    if (typeof caret === "number") {                // what is being typed goes on
+      again.value = typed;
+      again.setSelectionRange(caret, caret);
+    }
   }
 }
 

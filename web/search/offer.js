@@ -10,6 +10,7 @@ import { offerItem } from "./results.js";
 const SIMILAR_COUNT = 8;
 const EARTH_M = 6371009;
 let shown = null;               // {id, language} of what the dialog has
+let first = "";                 // the offer it was opened with: the focus goes back there
 let asked = null;
 
 // --- attributes ---
@@ -186,7 +187,7 @@ export function drawOffer(page) {
   const id = page.state.offer;
   if (!id) {
     asked?.abort();
-    const back = shown && byId(`offer-${shown.id}`);
+    const back = shown && (byId(`offer-${shown.id}`) || byId(`offer-${first}`));
     shown = null;
     if (dialog.open) dialog.close();
     back?.focus({ preventScroll: true });
@@ -195,6 +196,7 @@ export function drawOffer(page) {
   if (shown?.id === id && shown.language === language()) return;
   shown = { id, language: language() };
   if (!dialog.open) {
+    first = id;
     dialog.replaceChildren(closeButton(page), h("h2", { id: "offer-title", class: "dim", tabindex: "-1" },
       t("loading")));
     dialog.showModal();

@@ -17,8 +17,8 @@ function facts(offer) {
 // One offer of a list; page.follow makes its link open it here.
 export function offerItem(page, offer, { isLazy = true, heading = "h2" } = {}) {
   const state = { ...page.state, offer: offer.id };
-  const title = h("a", { href: page.addressOf(state), id: `offer-${offer.id}`,
-    onclick: page.follow(state) }, marked(offer.titleMarked || ""));
+  const title = h("a", { href: page.addressOf(state),
+    id: heading === "h2" ? `offer-${offer.id}` : null, onclick: page.follow(state) }, marked(offer.titleMarked || ""));
   if (!title.textContent) title.textContent = offer.title || "";
   return h("li", { class: "offer-item" },
     h("div", { class: "offer-photo", "aria-hidden": "true", title: noPhotoText(offer.photo) },

@@ -6,7 +6,8 @@
 import { byId, call, h, icon, language, marked, number, t } from "../common.js";
 
 const DELAY_MS = 90;
-const COUNT = 8;
+const COUNT = 7;
+const CATEGORY_COUNT = 3;
 let options = [];           // [{node, take}]
 let active = -1;
 let asked = null;           // AbortController of the call under way
@@ -46,7 +47,7 @@ function draw(page, answer) {
   const queries = (answer.queries || []).map((each) => [() => page.search(each.text, {}),
     icon("search"), h("span", { class: "suggestion-text" }, each.marked
       ? marked(each.marked) : each.text), h("span", { class: "count" }, number(each.count || 0))]);
-  const categories = (answer.categories || []).map((each) => [
+  const categories = (answer.categories || []).slice(0, CATEGORY_COUNT).map((each) => [
     () => page.search("", { category: each.id, filters: {} }), icon("folder"),
     h("span", { class: "suggestion-text" }, each.name),
     h("span", { class: "count" }, `${t("inCategory")} · ${number(each.count || 0)}`)]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Drawn photos: repeatable, well formed, nothing of the request in them; what a photo is served as. */
+/* Drawn photos: repeatable, well formed, nothing of the request in them; what a photo is served as.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -89,7 +89,7 @@ static void every_offer_may_be_published(void **state)
 /* What a template that went wrong leaves in a text. */
 static void check_text(const struct made_offer *offer, const char *text)
 {
-    static const char *const traces[] = {"  ", "{",  "}",  "[", "]",  "<",  ">",   "|", " ,",
+    static const char *const traces[] = {"  ", "{",  "}",  "[", "]",  "<",  ">",  "|",  " ,",
                                          " .", "..", ",,", "@", "()", ",.", "?:", ". ,"};
 
     for (size_t i = 0; i < ARRAY_COUNT(traces); i++) {
@@ -257,15 +257,16 @@ static void prices_are_round(void **state)
         double price;
         bool is_shop;
         int64_t rounded;
-    } cases[] = {{0, false, 0},           {-5, false, 0},           {3, false, 10},
-                 {457, false, 450},       {1234, false, 1200},      {12345, false, 12500},
-                 {123456, false, 125000}, {1234567, false, 1250000}, {12345, true, 12490},
-                 {999, true, 1000},       {1010, true, 990},        {12345678, false, 12300000}};
+    } cases[] = {{0, false, 0},           {-5, false, 0},
+                 {3, false, 10},          {457, false, 450},
+                 {1234, false, 1200},     {12345, false, 12500},
+                 {123456, false, 125000}, {1234567, false, 1250000},
+                 {12345, true, 12490},    {999, true, 1000},
+                 {1010, true, 990},       {12345678, false, 12300000}};
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
-        assert_int_equal(generator_round_price(cases[i].price, cases[i].is_shop),
-                         cases[i].rounded);
+        assert_int_equal(generator_round_price(cases[i].price, cases[i].is_shop), cases[i].rounded);
 }
 
 static void print_offer(uint64_t number)
@@ -290,11 +291,10 @@ static void print_offer(uint64_t number)
         else if (value->value_case == TORG__V1__ATTRIBUTE_VALUE__VALUE_TEXT)
             printf("%s", value->text);
         else if (value->value_case)
-            printf("%" PRId64, value->value_case == TORG__V1__ATTRIBUTE_VALUE__VALUE_INTEGER
-                                   ? value->integer
-                               : value->value_case == TORG__V1__ATTRIBUTE_VALUE__VALUE_YEAR
-                                   ? value->year
-                                   : value->flag);
+            printf("%" PRId64,
+                   value->value_case == TORG__V1__ATTRIBUTE_VALUE__VALUE_INTEGER ? value->integer
+                   : value->value_case == TORG__V1__ATTRIBUTE_VALUE__VALUE_YEAR  ? value->year
+                                                                                 : value->flag);
     }
     printf("\n");
     arena_free(arena);

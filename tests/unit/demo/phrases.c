@@ -120,9 +120,9 @@ static void plurals_are_russian(void **state)
     static const struct {
         const char *number;
         const char *word;
-    } cases[] = {{"0", "лет"},   {"1", "год"},   {"2", "года"},  {"4", "года"},  {"5", "лет"},
-                 {"11", "лет"},  {"12", "лет"},  {"14", "лет"},  {"21", "год"},  {"22", "года"},
-                 {"25", "лет"},  {"101", "год"}, {"111", "лет"}, {"112", "лет"}, {"1003", "года"}};
+    } cases[] = {{"0", "лет"},  {"1", "год"},   {"2", "года"},  {"4", "года"},  {"5", "лет"},
+                 {"11", "лет"}, {"12", "лет"},  {"14", "лет"},  {"21", "год"},  {"22", "года"},
+                 {"25", "лет"}, {"101", "год"}, {"111", "лет"}, {"112", "лет"}, {"1003", "года"}};
     struct fixture *fixture = *state;
 
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -137,9 +137,9 @@ static void plurals_are_russian(void **state)
 
 static void wrong_templates_are_refused(void **state)
 {
-    static const char *const cases[] = {"{nobody}",  "{color.x}", "{color@color}", "{?color}",
+    static const char *const cases[] = {"{nobody}",      "{color.x}", "{color@color}", "{?color}",
                                         "{?nobody=1:x}", "<nobody>",  "{color",        "[a|b",
-                                        "<loop>",    "{@g}",      "{@nobody a/b}"};
+                                        "<loop>",        "{@g}",      "{@nobody a/b}"};
     struct fixture *fixture = *state;
 
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
@@ -182,11 +182,19 @@ static void formulas_are_worked_out(void **state)
     static const struct {
         const char *text;
         double value;
-    } good[] = {{"1 + 2 * 3", 7},       {"(1 + 2) * 3", 9},    {"seven / 2", 3.5},
-                {"round(13, 5)", 15},   {"pow(2, 10)", 1024},  {"min(3, seven) - max(1, 2)", 1},
-                {"rnd(4, 4)", 4},       {"10 - 2 - 3", 5},     {"8 / 2 / 2", 2}};
-    static const char *const bad[] = {"",        "1 +",        "nobody", "(1",      "1)",
-                                      "rnd(1)",  "sin(1, 2)",  "1 / 0",  "1 2",     "round(1, 0)",
+    } good[] = {{"1 + 2 * 3", 7},     {"(1 + 2) * 3", 9},   {"seven / 2", 3.5},
+                {"round(13, 5)", 15}, {"pow(2, 10)", 1024}, {"min(3, seven) - max(1, 2)", 1},
+                {"rnd(4, 4)", 4},     {"10 - 2 - 3", 5},    {"8 / 2 / 2", 2}};
+    static const char *const bad[] = {"",
+                                      "1 +",
+                                      "nobody",
+                                      "(1",
+                                      "1)",
+                                      "rnd(1)",
+                                      "sin(1, 2)",
+                                      "1 / 0",
+                                      "1 2",
+                                      "round(1, 0)",
                                       "((((((((((((((((((1))))))))))))))))))"};
     struct fixture *fixture = *state;
     const struct formula_scope scope = {.rng = &fixture->rng, .find = find};

@@ -120,6 +120,9 @@ static void compare_facets(const struct facet_answer *a, const struct facet_answ
         a->has_values != b->has_values || a->min != b->min || a->max != b->max)
         fail_msg("%s: a facet has %u and %ju more values, not %u and %ju", what, a->count,
                  (uintmax_t)a->other_count, b->count, (uintmax_t)b->other_count);
+    if (a->doc_count != b->doc_count)
+        fail_msg("%s: %ju documents have a value, not %ju", what, (uintmax_t)a->doc_count,
+                 (uintmax_t)b->doc_count);
     for (i = 0; i < a->count; i++)
         if (a->values[i].count != b->values[i].count ||
             !bytes_equal(a->values[i].name, b->values[i].name))

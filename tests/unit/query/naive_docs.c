@@ -491,6 +491,11 @@ static void count_doc(const struct world_doc *doc, const struct query_facet *fac
     uint64_t rest;
     uint32_t i;
 
+    bool is_named =
+        facet->kind == FACET_TREE || (facet->kind == FACET_VALUES && field != WORLD_SOLD);
+
+    if (facet->counts_docs)
+        answer->doc_count += is_named ? doc->names[field] != 0 : value != COLUMN_NULL;
     if (facet->kind == FACET_TREE) {
         count_tree(counter, names, doc->names[field]);
     } else if (facet->kind == FACET_VALUES && field == WORLD_SOLD) {

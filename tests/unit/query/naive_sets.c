@@ -449,6 +449,16 @@ void naive_by_sets(const struct world *world, const struct query_plan *plan,
         if (stage->filter)
             restrict_by(&algebra, stage->filter,
                         facet->sees_own_filter ? BYTES_EMPTY : facet->field, own);
+        if (facet->counts_docs) {
+            struct set *having = new_set(&algebra, true);
+
+            combine(having, own, INTERSECT);
+            combine(having,
+                    set_of_filter(&algebra, &(struct query_filter){.kind = FILTER_EXISTS,
+                                                                   .field = facet->field}),
+                    INTERSECT);
+            answer->facets[i].doc_count = size_of(having);
+        }
         if (facet->kind == FACET_VALUES || facet->kind == FACET_TREE)
             count_values(&algebra, facet, field, own, &answer->facets[i]);
         else

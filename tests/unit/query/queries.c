@@ -326,6 +326,7 @@ static void random_choices(const struct maker *maker, struct query_stage *stage,
         if (below(maker, 3))
             facets[stage->facet_count++] =
                 (struct query_facet){.kind = is_number ? FACET_MIN_MAX : FACET_VALUES,
+                                     .counts_docs = true,
                                      .field = field_name(fields[i]),
                                      .sees_own_filter = below(maker, 8) == 0,
                                      .limit = 5};
@@ -335,6 +336,7 @@ static void random_choices(const struct maker *maker, struct query_stage *stage,
 static struct query_facet random_facet(const struct maker *maker)
 {
     struct query_facet facet = {.kind = (uint8_t)below(maker, 4),
+                                .counts_docs = below(maker, 2),
                                 .sees_own_filter = below(maker, 3) == 0,
                                 .limit = below(maker, 4)};
     static const uint32_t valued[] = {WORLD_BRAND, WORLD_TAGS,    WORLD_LABELS,

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "net/message.h"
+#include "search/bookmark.h"
 #include "search/search.h"
 #include "unit/spell/spell_world.h"
 
@@ -22,6 +23,8 @@ struct known_text {
     uint64_t total;    /* whatever is chosen beside it */
     uint64_t filtered; /* beside the filters */
 };
+
+static const char place[] = "a searcher's cursor";
 
 struct scene {
     const struct known_text *texts;
@@ -72,6 +75,9 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
             (Torg__V1__StageAnswer *)message_new(&torg__v1__stage_answer__descriptor, arena);
 
         made->total = total_of(scene, stage);
+        made->cursor = (ProtobufCBinaryData){.data = (uint8_t *)place, .len = sizeof(place)};
+        if (stage->cursor.len)
+            assert_memory_equal(stage->cursor.data, place, stage->cursor.len);
         answer->stages[answer->n_stages++] = made;
         if (stage->limit)
             scene->page_text = stage->text;
@@ -217,12 +223,56 @@ static void a_text_that_is_to_be_kept_is_kept(void **state)
     scene->request.offset = 20; /* a next page is of the text it was sent with */
     assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосепед");
     scene->request.offset = 0;
-    scene->request.cursor = (ProtobufCBinaryData){.data = (uint8_t *)"x", .len = 1};
+    scene->request.cursor = (ProtobufCBinaryData){.data = (uint8_t *)"\0a", .len = 2};
     assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосепед");
     scene->request.cursor = (ProtobufCBinaryData){0};
     assert_string_equal(search(scene, "", texts, ARRAY_COUNT(texts)), "");
     assert_int_equal(scene->round_count, 1);
     assert_null(scene->response.corrected);
+}
+
+static void the_next_page_searches_the_same_text(void **state)
+{
+    static const struct known_text texts[] = {{"велосипед", 7, 7}};
+    struct scene *scene = *state;
+
+    assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосипед");
+    for (int i = 0; i < 3; i++) { /* as it was typed, on each page */
+        scene->request.cursor = scene->response.cursor;
+        assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосипед");
+        assert_int_equal(scene->round_count, 1);
+        assert_null(scene->response.corrected);
+    }
+    scene->request.cursor = scene->response.cursor;
+    assert_string_equal(search(scene, "велосипед", texts, ARRAY_COUNT(texts)), "велосипед");
+    scene->request.cursor = scene->response.cursor;
+    assert_string_equal(search(scene, "велосипед", texts, ARRAY_COUNT(texts)), "велосипед");
+    assert_string_equal(search(scene, "куртка", texts, ARRAY_COUNT(texts)), "куртка");
+}
+
+static void damaged_cursors_are_refused(void **state)
+{
+    struct arena *arena = arena_new();
+    struct bytes cursor = bookmark_encode(bytes_of("p"), "sent", "searched", arena);
+    struct bookmark bookmark;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(bookmark_decode(cursor, "sent", arena, &bookmark, &err), 0);
+    assert_string_equal(bookmark.text, "searched");
+    assert_true(bytes_equal_text(bookmark.place, "p"));
+    for (size_t i = 1; i < cursor.size; i++)
+        assert_int_equal(
+            bookmark_decode(bytes_make(cursor.data, i), "sent", arena, &bookmark, &err),
+            ERR_INVALID);
+    for (unsigned i = 0; i < cursor.size * 256; i++) {
+        uint8_t *copy = (uint8_t *)arena_copy(arena, cursor).data;
+
+        copy[i / 256] = (uint8_t)i;
+        if (!bookmark_decode(bytes_make(copy, cursor.size), "sent", arena, &bookmark, &err))
+            assert_true(strlen(bookmark.text) <= SEARCH_TEXT_SIZE_MAX);
+    }
+    arena_free(arena);
 }
 
 static void without_a_speller_nothing_is_corrected(void **state)
@@ -247,6 +297,8 @@ int main(void)
         TEST(filters_do_not_make_a_right_word_wrong),
         TEST(a_correction_that_the_filters_leave_nothing_of_is_taken_back),
         TEST(a_text_that_is_to_be_kept_is_kept),
+        TEST(the_next_page_searches_the_same_text),
+        cmocka_unit_test(damaged_cursors_are_refused),
         TEST(without_a_speller_nothing_is_corrected),
     };
 

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * learner.c - spelling that follows changed offers: topics in files, and on Kafka, where each case
+ * has a topic of its own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "net/message.h"
+#include "search/learner.h"
+#include "test_dir.h"
+#include "topic/topic_fault.h"
+#include "torg/v1/offer_update.pb-c.h"
+#include "unit/spell/spell_world.h"
+
+#define ACTIVE TORG__V1__OFFER__STATUS__ACTIVE
+
+enum { WAIT_MS = 60000, WORD_SIZE = 16, FILE_SIZE_MAX = 64 << 20 };
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != 0)                                                                           \
+            fail_msg("%s: %s", #call, err.text);                                                   \
+    } while (0)
+
+static const char catalog_json[] =
+    "{\"attributes\": [{\"id\": \"color\", \"name\": {\"en\": \"Colour\"}, \"type\": \"OPTION\","
+    "  \"options\": [{\"id\": \"x\", \"name\": {\"en\": \"vermillionic\", \"ru\": \"алозорный\"}}]},"
+    " {\"id\": \"maker\", \"name\": {\"en\": \"Brand\"}, \"type\": \"TEXT\"}],"
+    " \"categories\": [{\"id\": \"bikes\", \"name\": {\"en\": \"Velocipedia\"},"
+    "  \"attributes\": [\"color\", \"maker\"]}]}";
+
+struct scene {
+    bool is_there;
+    char topic[40];
+    char dir[TEST_DIR_SIZE];
+    const char *path;
+    struct buf base; /* of words that everyone knows */
+    struct topics *topics;
+    struct topic_faults *faults;
+    struct catalog *catalog;
+    struct learner *learner;
+    struct arena *arena;
+    int64_t offer_count;
+    struct search search;
+    const char *indexed[2]; /* titles that the index has, one a page; NULL: none */
+    _Atomic int asked_count;
+    _Atomic int failing_count; /* questions that are not answered, to begin with */
+};
+
+static struct catalog *catalog_of(void *arg)
+{
+    return catalog_ref(((struct scene *)arg)->catalog);
+}
+
+/* The index: an offer a page. */
+static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
+               struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
+{
+    struct scene *scene = arg;
+    const Torg__V1__QueryStage *asked = request->query->stages[0];
+    size_t page = asked->cursor.len ? 1 : 0;
+    Torg__V1__ShownField *field = arena_alloc(arena, sizeof(*field));
+    Torg__V1__QueryAnswer *answer = arena_alloc(arena, sizeof(*answer));
+    Torg__V1__StageAnswer *stage = arena_alloc(arena, sizeof(*stage));
+    Torg__V1__Hit *hit = arena_alloc(arena, sizeof(*hit));
+
+    (void)deadline_us;
+    atomic_fetch_add(&scene->asked_count, 1);
+    if (atomic_fetch_sub(&scene->failing_count, 1) > 0)
+        return err_set(err, ERR_UNAVAILABLE, "the index is not ready");
+    torg__v1__shown_field__init(field);
+    torg__v1__query_answer__init(answer);
+    torg__v1__stage_answer__init(stage);
+    torg__v1__hit__init(hit);
+    field->name = "title";
+    field->values = arena_array(arena, 1, sizeof(field->values[0]));
+    field->values[field->n_values++] = (char *)scene->indexed[page];
+    hit->pk = page ? "one" : "two";
+    hit->fields = arena_array(arena, 1, sizeof(hit->fields[0]));
+    hit->fields[hit->n_fields++] = field;
+    stage->hits = arena_array(arena, 1, sizeof(stage->hits[0]));
+    stage->hits[stage->n_hits++] = hit;
+    if (!page)
+        stage->cursor = (ProtobufCBinaryData){.data = (uint8_t *)"next", .len = 4};
+    answer->stages = arena_array(arena, 1, sizeof(answer->stages[0]));
+    answer->stages[answer->n_stages++] = stage;
+    response->answer = answer;
+    return 0;
+}
+
+static bool kafka_is_there(void)
+{
+    const char *address = getenv("TORG_TEST_KAFKA");
+    const char *required = getenv("TORG_REQUIRE");
+
+    if (address && *address)
+        return true;
+    if (required && strstr(required, "kafka"))
+        fail_msg("TORG_REQUIRE names kafka, and TORG_TEST_KAFKA is not set");
+    return false;
+}
+
+static int set_up(void **state)
+{
+    static struct scene scenes[2];
+    bool servers = *state != NULL;
+    struct scene *scene = &scenes[servers];
+    const struct topic_config config = {.partition_count = EXPORT_PARTITION_COUNT};
+    char url[512];
+    struct err err;
+
+    *scene = (struct scene){.is_there = !servers || kafka_is_there()};
+    *state = scene;
+    if (!scene->is_there)
+        return 0; /* each test skips */
+    assert_true(test_dir_make(scene->dir));
+    scene->arena = arena_new();
+    scene->search = (struct search){.clock = clock_system(),
+                                    .catalog = catalog_of,
+                                    .catalog_arg = scene,
+                                    .ask = ask,
+                                    .ask_arg = scene};
+    buf_init(&scene->base, FILE_SIZE_MAX);
+    world_base(&scene->base);
+    scene->path = arena_printf(scene->arena, "%s/learnt", scene->dir);
+    if (servers)
+        snprintf(url, sizeof(url), "fault:kafka://%s", getenv("TORG_TEST_KAFKA"));
+    else
+        snprintf(url, sizeof(url), "fault:file:%s/topics", scene->dir);
+    OK(topics_open(url, NULL, &scene->topics, &err));
+    scene->faults = topics_faults(scene->topics);
+    snprintf(scene->topic, sizeof(scene->topic), "learner-%016llx",
+             (unsigned long long)random_u64());
+    OK(topic_create(scene->topics, scene->topic, &config, &err));
+    OK(catalog_from_json(bytes_of(catalog_json), NULL, &scene->catalog, &err));
+    return 0;
+}
+
+static void start(struct scene *scene)
+{
+    const struct learner_options options = {.topics = scene->topics,
+                                            .source = scene->topic,
+                                            .search = &scene->search,
+                                            .base = buf_bytes(&scene->base),
+                                            .path = scene->path};
+
+    scene->learner = learner_start(&options);
+}
+
+static void stop(struct scene *scene)
+{
+    learner_stop(scene->learner);
+    scene->learner = NULL;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+
+    if (!scene->is_there)
+        return 0;
+    stop(scene);
+    catalog_unref(scene->catalog);
+    topics_close(scene->topics);
+    arena_free(scene->arena);
+    buf_release(&scene->base);
+    dir_remove(scene->dir, NULL);
+    return 0;
+}
+
+/* A word that nobody else has. */
+static const char *new_word(struct scene *scene)
+{
+    char *word = arena_zero(scene->arena, WORD_SIZE + 1);
+    struct rng rng = rng_seeded(random_u64());
+
+    for (size_t i = 0; i < WORD_SIZE; i++)
+        word[i] = (char)('a' + rng_below(&rng, 26));
+    return word;
+}
+
+/* An offer of this number (0: the next) as it is now; its number. */
+static int64_t send(struct scene *scene, int64_t number, const char *title,
+                    Torg__V1__Offer__Status status, const char *maker)
+{
+    Torg__V1__AttributeValue color = TORG__V1__ATTRIBUTE_VALUE__INIT;
+    Torg__V1__AttributeValue brand = TORG__V1__ATTRIBUTE_VALUE__INIT;
+    Torg__V1__AttributeValue *values[] = {&color, &brand};
+    Torg__V1__OfferContent content = TORG__V1__OFFER_CONTENT__INIT;
+    Torg__V1__Offer offer = TORG__V1__OFFER__INIT;
+    Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
+    struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    struct topic_record record;
+    char *option = "x";
+    struct err err;
+
+    number = number ? number : ++scene->offer_count;
+    color.attribute_id = "color";
+    color.options = &option;
+    color.n_options = 1;
+    brand.attribute_id = "maker";
+    brand.value_case = TORG__V1__ATTRIBUTE_VALUE__VALUE_TEXT;
+    brand.text = (char *)(maker ? maker : "");
+    content.category = "bikes";
+    content.title = (char *)title;
+    content.attributes = values;
+    content.n_attributes = maker ? 2 : 0;
+    offer.id = arena_printf(scene->arena, "%p-%lld", (void *)scene->arena, (long long)number);
+    offer.status = status;
+    offer.content = &content;
+    update.offer = &offer;
+    message_encode(&update.base, &wire);
+    record = (struct topic_record){.key = bytes_of(offer.id), .value = buf_bytes(&wire)};
+    OK(topic_produce(scene->topics, scene->topic, &record, 1, NULL, &err));
+    buf_release(&wire);
+    return number;
+}
+
+/* It is known when it is what its misprint was meant to be. */
+static bool knows(struct scene *scene, const char *word)
+{
+    struct speller *speller = learner_speller(scene->learner);
+    char *typed = arena_strdup(scene->arena, word);
+    struct spell_result result;
+    struct err err;
+    size_t size;
+
+    if (!speller)
+        return false;
+    size = (uint8_t)*typed < 0x80 ? 1 : 2; /* of a letter */
+    memmove(typed + 4, typed + 4 + size, strlen(typed + 4 + size) + 1);
+    OK(spell_check(speller, bytes_of(typed), NULL, NULL, scene->arena, &result, &err));
+    return bytes_equal_text(result.text, word);
+}
+
+static void wait_for(struct scene *scene, const char *word)
+{
+    for (int i = 0; i < WAIT_MS / 5 && !knows(scene, word); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    assert_true(knows(scene, word));
+}
+
+static uint64_t seen(struct scene *scene)
+{
+    return speller_sizes(learner_speller(scene->learner)).seen_count;
+}
+
+#define NEED(scene)                                                                                \
+    do {                                                                                           \
+        if (!(scene)->is_there)                                                                    \
+            skip();                                                                                \
+    } while (0)
+
+static void titles_and_values_of_offers_on_sale_are_learnt_once(void **state)
+{
+    struct scene *scene = *state;
+    const char *title, *maker, *banned, *last;
+    uint64_t before;
+    int64_t number;
+
+    NEED(scene);
+    title = new_word(scene);
+    maker = new_word(scene);
+    banned = new_word(scene);
+    last = new_word(scene);
+    start(scene);
+    send(scene, 0, banned, TORG__V1__OFFER__STATUS__BANNED, NULL);
+    number = send(scene, 0, title, ACTIVE, maker);
+    wait_for(scene, title);
+    wait_for(scene, maker);
+    assert_true(knows(scene, "vermillionic") && knows(scene, "алозорный") &&
+                knows(scene, "velocipedia"));
+    before = seen(scene);
+    for (int i = 0; i < 5; i++)
+        send(scene, number, title, ACTIVE, maker); /* another price, say */
+    send(scene, number, last, ACTIVE, NULL);
+    wait_for(scene, last);
+    assert_false(knows(scene, banned));
+    /* the words of the last one: its title, and the category's name */
+    assert_int_equal(seen(scene), before + 2);
+}
+
+static void what_was_learnt_is_neither_lost_nor_doubled(void **state)
+{
+    struct buf snapshot = BUF_INIT(FILE_SIZE_MAX);
+    struct scene *scene = *state;
+    const char *words[4];
+    uint64_t before;
+    struct err err;
+
+    NEED(scene);
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++)
+        words[i] = new_word(scene);
+    start(scene);
+    send(scene, 0, words[0], ACTIVE, NULL);
+    wait_for(scene, words[0]);
+    stop(scene); /* saves */
+    OK(file_read(scene->path, &snapshot, &err));
+    start(scene);
+    send(scene, 0, words[1], ACTIVE, NULL);
+    wait_for(scene, words[1]);
+    assert_true(knows(scene, words[0]));
+    before = seen(scene);
+    stop(scene);
+    OK(file_write(scene->path, buf_bytes(&snapshot), &err)); /* as a crash would have left it */
+    start(scene);
+    wait_for(scene, words[1]);
+    assert_true(knows(scene, words[0]));
+    assert_int_equal(seen(scene), before);
+    stop(scene);
+    OK(file_write(scene->path, bytes_of("torg learnt 2\ndamaged"), &err));
+    start(scene);
+    wait_for(scene, words[0]);
+    wait_for(scene, words[1]);
+    assert_int_equal(seen(scene), before);
+    buf_release(&snapshot);
+}
+
+static void faults_are_waited_out(void **state)
+{
+    struct scene *scene = *state;
+    const char *first, *second;
+
+    NEED(scene);
+    first = new_word(scene);
+    second = new_word(scene);
+    send(scene, 0, first, ACTIVE, NULL);
+    atomic_store(&scene->faults->fail_read, 1);
+    start(scene);
+    wait_for(scene, first);
+    atomic_store(&scene->faults->fail_read, 1);
+    send(scene, 0, second, ACTIVE, NULL);
+    wait_for(scene, second);
+}
+
+static void what_the_topic_has_forgotten_is_learnt_from_the_index(void **state)
+{
+    enum { SIZE = 8 << 10, COUNT = 200 };
+    const struct topic_config config = {.partition_count = 1, .retention_size = 512 << 10};
+    struct topic_record record = {0};
+    struct scene *scene = *state;
+    const char *last;
+    struct err err;
+    int asked;
+
+    NEED(scene);
+    snprintf(scene->topic, sizeof(scene->topic), "cut");
+    OK(topic_create(scene->topics, scene->topic, &config, &err));
+    record.value = bytes_make(arena_zero(scene->arena, SIZE), SIZE); /* is no offer */
+    for (int i = 0; i < COUNT; i++)
+        OK(topic_produce(scene->topics, scene->topic, &record, 1, NULL, &err));
+    OK(topics_housekeep(scene->topics, &err));
+    last = new_word(scene);
+    scene->indexed[0] = new_word(scene);
+    scene->indexed[1] = new_word(scene);
+    scene->failing_count = 1;
+    send(scene, 0, last, ACTIVE, NULL);
+    start(scene);
+    wait_for(scene, last);
+    assert_true(knows(scene, scene->indexed[0]) && knows(scene, scene->indexed[1]));
+    stop(scene);
+    asked = scene->asked_count;
+    assert_int_equal(asked, 3);
+    start(scene);
+    wait_for(scene, scene->indexed[1]); /* of the snapshot */
+    assert_int_equal(scene->asked_count, asked);
+}
+
+static void without_offers_nothing_is_opened(void **state)
+{
+    struct scene *scene = *state;
+
+    NEED(scene);
+    start(scene);
+    stop(scene); /* at once, before there is a speller */
+    start(scene);
+    assert_null(learner_speller(scene->learner));
+}
+
+int main(void)
+{
+#define EACH(test)                                                                                 \
+    {#test " (files)", test, set_up, tear_down, NULL},                                             \
+    {                                                                                              \
+#test " (Kafka)", test, set_up, tear_down, (void *)"servers"                               \
+    }
+    const struct CMUnitTest tests[] = {
+        EACH(titles_and_values_of_offers_on_sale_are_learnt_once),
+        EACH(what_was_learnt_is_neither_lost_nor_doubled),
+        EACH(faults_are_waited_out),
+        EACH(without_offers_nothing_is_opened),
+        {"what_the_topic_has_forgotten_is_learnt_from_the_index (files)",
+         what_the_topic_has_forgotten_is_learnt_from_the_index, set_up, tear_down, NULL},
+    };
+
+    return cmocka_run_group_tests_name("learner", tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`torg demo`: a shop that fills itself, is searchable, has photos, and lives."""
+import json
+import re
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+
+import tap
+from binary import TORG, Place, environment
+
+OFFERS = 300
+
+
+class Demo(Place):
+    """A demo in a directory of its own."""
+
+    def __enter__(self):
+        super().__enter__()
+        self.data = self.dir / "torg-demo"
+        return self
+
+    def begin(self, *words):
+        with open(self.dir / "out", "w") as out, open(self.dir / "log", "a") as log:
+            self.process = subprocess.Popen(
+                [TORG, "demo", "--operator-listen=127.0.0.1:0", "--listen=127.0.0.1:0", *words],
+                cwd=self.dir, env=environment(), stdout=out, stderr=log)
+        tap.wait_until(lambda: re.search(r"page +http\S+", self.out()) or self.ended(),
+                       what="the address")
+        tap.equal(self.ended(), False, self.log())
+        self.url = re.search(r"page +(http\S+?)/ ", self.out())[1]
+        return self
+
+    def filled(self, *words, seconds=120):
+        self.begin(*words)
+        tap.wait_until(lambda: "operator " in self.out() or self.ended(), seconds, "a full shop")
+        tap.equal(self.ended(), False, self.log())
+        self.seller = self.key("cabinet")
+        self.operator = self.key("console")
+        return self
+
+    def key(self, page):
+        return re.search(rf"{re.escape(self.url)}/{page}#key=(torg_\S+)", self.out())[1]
+
+    def search(self, **request):
+        status, answer = self.call("SearchService/SearchOffers", request)
+        tap.equal((status, answer if status != 200 else ""), (200, ""))
+        return answer
+
+    def total(self):
+        """How many are found; -1 while the index is being opened."""
+        status, answer = self.call("SearchService/SearchOffers", {"onlyOffers": True})
+        tap.equal(status in (200, 503), True, answer)
+        return int(answer.get("total", 0)) if status == 200 else -1
+
+    def get(self, path, **headers):
+        request = urllib.request.Request(self.url + path, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=30) as answer:
+                return answer.status, dict(answer.headers), answer.read()
+        except urllib.error.HTTPError as error:
+            return error.code, dict(error.headers), error.read()
+
+    def offers_by_external_id(self):
+        """Ids of the demo's offers, by the topic that tells of all changes."""
+        seen = {}
+        for partition in range(8):
+            done = self.torg("topic", "read", "offer-updates", "--from", f"{partition}:0",
+                             "--limit", "1000", "--json", f"--data={self.data}")
+            tap.equal((done.returncode, done.stderr), (0, ""))
+            for record in json.loads(done.stdout).get("records", []):
+                offer = json.loads(record["json"])["offer"]
+                seen.setdefault(offer["content"]["externalId"], set()).add(offer["id"])
+        return seen
+
+
+@tap.test
+def it_fills_itself_and_lives():
+    with Demo() as demo:
+        demo.filled("--offers", str(OFFERS), "--changes", "20")
+        tap.contains(demo.out(), f"saved {OFFERS}, searchable {OFFERS} of {OFFERS}")
+        tap.contains(demo.out(), f"{OFFERS} offers were published and are searchable")
+        tap.equal(demo.total() > OFFERS * 9 // 10, True, "found")
+        found = demo.search(category="electronics", limit=50)
+        tap.equal(len(found["offers"]) > 5 and len(found["filters"]) > 3, True, "filters")
+        photos_are_served(demo, found)
+        keys_open_what_they_should(demo)
+        changes_become_visible(demo)
+        tap.equal(demo.stop(signal.SIGINT), 0)
+        tap.equal(demo.log(), "")
+
+
+def photos_are_served(demo, found):
+    keys = [offer["photo"] for offer in found["offers"] if "photo" in offer]
+    tap.equal(len(keys) > 5, True, "photos")
+    status, headers, body = demo.get("/v1/photos/" + keys[0])
+    tap.equal((status, headers["content-type"]), (200, "image/svg+xml"))
+    tap.equal(body.startswith(b"<svg ") and body.endswith(b"</svg>"), True)
+    tap.contains(headers["cache-control"], "immutable")
+    tap.equal(headers["x-content-type-options"], "nosniff")
+    tap.contains(headers["content-security-policy"], "default-src 'none'")
+    tap.contains(headers["content-security-policy"], "sandbox")
+    again = demo.get("/v1/photos/" + keys[0], **{"If-None-Match": headers["etag"]})
+    tap.equal((again[0], again[2]), (304, b""))
+    for path, wanted in [("/v1/photos/nothing.svg", 404), ("/v1/photos/", 404),
+                         ("/v1/photos/..%2f..%2fDEMO", 400), ("/v1/photos/../DEMO", 400),
+                         ("/v1/photos/" + "x" * 200, 400), ("/v1/photos/%00", 404)]:
+        tap.equal((path, demo.get(path)[0]), (path, wanted))
+    request = urllib.request.Request(f"{demo.url}/v1/photos/{keys[0]}", method="HEAD")
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        tap.equal((answer.status, answer.read(), int(answer.headers["content-length"])),
+                  (200, b"", len(body)))
+    request = urllib.request.Request(f"{demo.url}/v1/photos/{keys[0]}", data=b"x")
+    try:
+        urllib.request.urlopen(request, timeout=30)
+        raise AssertionError("a photo was posted")
+    except urllib.error.HTTPError as error:
+        tap.equal(error.code, 405)
+
+
+def keys_open_what_they_should(demo):
+    status, counts = demo.call("CabinetService/GetCounts", key=demo.seller)
+    tap.equal(status, 200)
+    tap.equal(int(counts["counts"][0]["count"]) > 0, True, "the seller of the link has offers")
+    tap.equal(demo.call("KeyService/ListKeys", key=demo.seller)[0], 403)
+    tap.equal(demo.call("KeyService/ListKeys", key=demo.operator)[0], 200)
+
+
+def changes_become_visible(demo):
+    """Others' prices, sales and bans: what is found differs after a while."""
+    def picture():
+        pages = [demo.search(onlyOffers=True, limit=100, offset=start, order="NEWEST")
+                 for start in (0, 100, 200)]
+        return {offer["id"]: offer.get("price", {}).get("amount")
+                for page in pages for offer in page.get("offers", [])}
+
+    before = picture()
+
+    def moved():
+        now = picture()
+        return ([one for one in before if one in now and now[one] != before[one]],
+                [one for one in before if one not in now],
+                [one for one in now if one not in before])
+
+    tap.wait_until(lambda: all(moved()), 60, "prices, ends and new offers")
+
+
+@tap.test
+def a_second_start_goes_on_with_what_is_there():
+    with Demo() as demo:
+        demo.filled("--offers", "120", "--changes", "0")
+        first, keys = demo.total(), (demo.seller, demo.operator)
+        tap.equal(first, 120)
+        tap.equal(demo.stop(), 0)
+        demo.filled("--changes", "0")
+        tap.equal("filling" in demo.out(), False, "it is full")
+        tap.equal((demo.seller, demo.operator), keys)
+        tap.wait_until(lambda: demo.total() == 120, what="the same offers")
+        tap.equal(demo.stop(), 0)
+        demo.filled("--offers", "150", "--changes", "0")
+        tap.contains(demo.out(), "30 offers were published")
+        tap.wait_until(lambda: demo.total() == 150, what="thirty more")
+        tap.equal(demo.stop(), 0)
+        demo.filled("--offers", "10", "--changes", "0")
+        tap.wait_until(lambda: demo.total() == 150, what="nothing less")
+
+
+@tap.test
+def killed_while_filling_it_completes_without_doubles():
+    with Demo() as demo:
+        for _ in range(3):
+            demo.begin("--offers", "800", "--changes", "0")
+            seen = tap.wait_until(lambda: demo.total() + 1, what="the index") - 1
+            tap.wait_until(lambda: demo.total() > min(seen + 60, 700) or
+                           "operator " in demo.out(), 60, "some offers")
+            demo.process.kill()
+            demo.process.wait()
+        demo.filled("--offers", "800", "--changes", "0")
+        tap.wait_until(lambda: demo.total() == 800, 60, "every offer once")
+        ids = demo.offers_by_external_id()
+        doubled = {name: found for name, found in ids.items() if len(found) > 1}
+        tap.equal((len(ids), doubled), (800, {}))
+        tap.equal(demo.stop(), 0)
+
+
+@tap.test
+def it_keeps_to_itself():
+    with Demo() as demo:
+        for words, reason in [(["--offers", "0"], "from 1 to 1000000"),
+                              (["--offers", "many"], "--offers=many"),
+                              (["--offers", "1000001"], "from 1 to 1000000"),
+                              (["--changes", "-1"], "from 0 to 1000"),
+                              (["--changes", "1001"], "from 0 to 1000"),
+                              (["--listen", "0.0.0.0:0"], "loopback"),
+                              (["--store.url=sqlite:x"], "store.url is set"),
+                              (["here"], "")]:
+            done = demo.torg("demo", *words)
+            tap.equal((words, done.returncode), (words, 2))
+            tap.contains(done.stderr, reason)
+            tap.equal(demo.data.exists(), False, "nothing was made")
+        demo.data = demo.dir / "real"
+        demo.start("up", "--data=real")
+        tap.equal(demo.stop(), 0)
+        done = demo.torg("demo", "--data=real", "--listen=127.0.0.1:0")
+        tap.equal(done.returncode, 3)
+        tap.contains(done.stderr, "another server")
+        tap.equal((demo.data / "DEMO").exists(), False)
+
+
+@tap.test
+def a_quiet_log_keeps_it_running():
+    with Place() as place:
+        place.start("up", "--log.level=error")
+        tap.equal(place.call("SystemService/GetSystem")[0], 200)
+        tap.equal(place.stop(), 0)
+
+
+tap.main()
