@@ -16,6 +16,7 @@ async function move(client, epoch, method) {
   try {
     const status = await call("EpochService", method, { client, epoch });
     toast(t("epochDone", { epoch: status.servingEpoch }));
+    document.activeElement?.blur(); /* so that it is drawn anew */
   } catch (error) {
     toast(error.message);
   }
@@ -59,21 +60,26 @@ function numbersBar(shard) {
 
 function replicaText(replica) {
   const state = replica.isReady ? t("replicaReady") : replica.reason || t("replicaNot");
-  return h("span", { class: replica.isReady ? "good" : "warn" },
-    `${replica.replica || t("replicaHere")}: ${number(replica.docCount || 0)} ${t("shardDocs")}, ${state}`);
+  const docs = `${number(replica.docCount || 0)} ${t("shardDocs")}`;
+  return h("span", { class: `replica ${replica.isReady ? "good" : "warn"}` },
+    `${replica.replica || t("replicaHere")}: ${docs}, ${state}`);
+}
+
+// Lanes in which something waits.
+function busyLanes(client, shard) {
+  const waits = (lane) => Number(lane.lag || 0) + Number(lane.parkedCount || 0);
+  return (client.lanes || [])
+    .filter((lane) => (lane.shard || 0) === (shard.shard || 0) && waits(lane))
+    .map((lane) => `${t(`lane${lane.lane || "MAIN"}`)}: ${number(waits(lane))}`).join(", ");
 }
 
 function shardLine(client, shard) {
-  const lanes = (client.lanes || []).filter((lane) => (lane.shard || 0) === (shard.shard || 0));
-  const busy = lanes.map((lane) => [t(`lane${lane.lane || "MAIN"}`),
-    Number(lane.lag || 0) + Number(lane.parkedCount || 0)]).filter(([, lag]) => lag);
+  const busy = busyLanes(client, shard);
   return h("li", { class: "shard" },
-    h("p", {}, h("b", {}, t("shardName", { shard: String(shard.shard || 0) })), " ",
-      h("span", { class: "small" }, (shard.replicas || []).flatMap((replica, at) =>
-        at ? [" · ", replicaText(replica)] : [replicaText(replica)]))),
+    h("p", { class: "row" }, h("b", {}, t("shardName", { shard: String(shard.shard || 0) })),
+      (shard.replicas || []).map(replicaText)),
     numbersBar(shard),
-    busy.length ? h("p", { class: "small warn" }, busy.map(([name,
-      lag]) => `${name}: ${number(lag)}`).join(", ")) : null);
+    busy ? h("p", { class: "small warn" }, busy) : null);
 }
 
 function clientBox(client) {

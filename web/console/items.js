@@ -111,42 +111,49 @@ async function drop(item) {
   return t("itemsDropped", { pk: item.pk });
 }
 
-async function askAll(event) {
+async function askAll(asking) {
   if (await ask({ title: t("itemsAllAsk"), text: t("itemsAllText"), yes: t("itemsAll") }))
-    await act(event.target, replayAll);
+    await act(asking, replayAll);
 }
 
-async function askDrop(event, item) {
-  if (await ask({ title: t("itemsDropAsk", item), text: t("itemsDropText"), yes: t("itemsDropYes"),
-    danger: true }))
-    await act(event.target, () => drop(item));
+async function askDrop(asking, item) {
+  const question = { title: t("itemsDropAsk", item), text: t("itemsDropText"),
+    yes: t("itemsDropYes"), danger: true };
+  if (await ask(question)) await act(asking, () => drop(item));
+}
+
+function whenText(item) {
+  const next = item.next
+    ? t("itemsNext", { time: new Date(item.next).toLocaleTimeString(language()) })
+    : t("itemsNever");
+  return [ago(item.first), t("itemsTries", { count: item.tries }), next].join(" · ");
+}
+
+function button(name, deed, onclick, more = "") {
+  return h("button", { class: `button small${more}`, type: "button", dataset: { deed }, onclick },
+    t(name));
 }
 
 function line(item) {
+  const origin = item.client ? `${t("itemsOfQueue")} · ${item.client}` : t("itemsOf");
   return h("li", { class: "item", dataset: { pk: item.pk } },
     h("div", { class: "item-main" },
-      h("p", {}, h("button", { class: "link-button", type: "button", dataset: { trace: item.pk,
-        client: item.client || "offers" } }, item.pk), " ",
-      h("span", { class: `badge ${item.next ? "warn" : "bad"}` },
-        item.client ? `${t("itemsOfQueue")} · ${item.client}` : t("itemsOf"))),
+      h("p", {}, h("button", { class: "link-button", type: "button",
+        dataset: { trace: item.pk, client: item.client || "offers" } }, item.pk), " ",
+      h("span", { class: `badge ${item.next ? "warn" : "bad"}` }, origin)),
       h("p", { class: "item-reason" }, item.reason),
-      h("p", { class: "dim small" }, ago(item.first), " · ", t("itemsTries", { count: item.tries }),
-        " · ",
-        item.next ? t("itemsNext", { time: new Date(item.next).toLocaleTimeString(language()) })
-          : t("itemsNever"))),
+      h("p", { class: "dim small" }, whenText(item))),
     h("div", { class: "row item-buttons" },
-      h("button", { class: "button small", type: "button", dataset: { deed: "replay" },
-        onclick: (event) => act(event.target, () => replay(item)) }, t("itemsReplay")),
-      item.client ? h("button", { class: "button small danger", type: "button",
-        dataset: { deed: "drop" },
-        onclick: (event) => askDrop(event, item) }, t("itemsDrop")) : null));
+      button("itemsReplay", "replay", (event) => act(event.currentTarget, () => replay(item))),
+      item.client ? button("itemsDrop", "drop", (event) => askDrop(event.currentTarget, item),
+        " danger") : null));
 }
 
 function draw() {
   if (!items) return;
-  byId("items-tools").replaceChildren(...items.length > 1 ? [h("button",
-    { class: "button small", type: "button", id: "replay-all", onclick: askAll }, t("itemsAll"))]
-      : []);
+  const all = h("button", { class: "button small", type: "button", id: "replay-all",
+    onclick: (event) => askAll(event.currentTarget) }, t("itemsAll"));
+  byId("items-tools").replaceChildren(...items.length > 1 ? [all] : []);
   byId("items-body").replaceChildren(
     ...notes.map((role) => h("p", { class: "dim" }, t("itemsAbsent", { role }))),
     items.length ? h("ul", { class: "items" }, items.map(line))

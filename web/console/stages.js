@@ -10,6 +10,8 @@ import { mean, rate, rates } from "./samples.js";
 const PIPES = { composer: "offer-updates", receiver: "documents", indexer: "queue",
   searcher: "index" };
 const UNITS = { searcher: "unitMessages", search: "unitSearches" };
+const NO_TEXT = "\u00a0"; /* keeps the line's height */
+const BADGES = { OK: "good", WAITING: "good", FAILING: "bad", UNKNOWN: "" };
 const STATE_ICONS = { OK: "check", WAITING: "clock", FAILING: "warning", UNKNOWN: "search" };
 
 const drawn = new Map();
@@ -30,13 +32,12 @@ const stateOf = (stage) => stage.state || "OK";
 const count = (stage, name) => Number(stage[name] || 0);
 
 function makeCard(name) {
-  const parts = { name: h("span", { class: "stage-name" }), state: h("span",
-    { class: "stage-state" }),
-    rate: h("span", { class: "stage-rate" }), spark: h("span", { class: "stage-spark" }),
-    lag: h("span", { class: "stage-lag" }), marks: h("span", { class: "stage-marks" }) };
+  const parts = {};
+  for (const part of ["name", "state", "rate", "spark", "lag", "marks"])
+    parts[part] = h("span", { class: `stage-${part}` });
   const button = h("button", { class: "stage-card", type: "button", id: `stage-${name}`,
-    "aria-pressed": String(name === shown), "aria-controls": "stage", onclick: () => choose(name) },
-  parts.name, parts.state, parts.rate, parts.spark, parts.lag, parts.marks);
+    "aria-pressed": String(name === shown), "aria-controls": "stage",
+    onclick: () => choose(name) }, Object.values(parts));
   return { button, ...parts };
 }
 
@@ -64,26 +65,34 @@ function make(stages) {
   }
 }
 
+const meanText = () => duration(Math.round(mean("search") * 10) / 10);
+
+// What waits for it; of the search, which nothing waits for, how long an answer takes.
+function lagText(stage) {
+  const lag = count(stage, "lagCount");
+  if (lag) return t("waits", { count: lag });
+  if (stage.name === "search" && mean("search") !== null) return `⌀ ${meanText()}`;
+  return stage.name === "offers" || stateOf(stage) === "UNKNOWN" ? NO_TEXT : t("nothingWaits");
+}
+
+function mark(stage, name, colour) {
+  const value = count(stage, name);
+  return value ? [h("span", { class: `badge ${colour}` }, t(name, { count: value }))] : [];
+}
+
 function drawCard(stage) {
   const card = drawn.get(stage.name);
   const state = stateOf(stage);
-  const now = rate(stage.name);
-  const lag = count(stage, "lagCount");
   card.button.dataset.state = state;
   card.button.classList.toggle("elsewhere", !stage.isHere);
   card.name.textContent = t(`n_${stage.name}`);
   card.state.replaceChildren(icon(STATE_ICONS[state]), t(`st${state}`));
-  card.rate.replaceChildren(rateText(now), h("small", {}, t(UNITS[stage.name] || "unitChanges")));
+  card.rate.replaceChildren(rateText(rate(stage.name)),
+    h("small", {}, t(UNITS[stage.name] || "unitChanges")));
   card.spark.replaceChildren(spark(rates(stage.name)));
-  card.lag.textContent = lag ? t("waits", { count: lag })
-    : stage.name === "search" && mean("search") !== null
-      ? `⌀ ${duration(Math.round(mean("search") * 10) / 10)}`
-      : stage.name === "offers" || state === "UNKNOWN" ? " " : t("nothingWaits");
-  card.marks.replaceChildren(
-    ...count(stage, "parkedCount") ? [h("span", { class: "badge bad" },
-      t("parkedCount", { count: count(stage, "parkedCount") }))] : [],
-    ...count(stage, "failedCount") ? [h("span", { class: "badge warn" },
-      t("failedCount", { count: count(stage, "failedCount") }))] : []);
+  card.lag.textContent = lagText(stage);
+  card.marks.replaceChildren(...mark(stage, "parkedCount", "bad"),
+    ...mark(stage, "failedCount", "warn"));
 }
 
 // Dots run through a pipe the faster, the more goes through it; none run through a still one.
@@ -92,9 +101,9 @@ function drawPipe(stage, source) {
   const now = rate(source ? source.name : stage.name) ?? 0;
   const parked = source ? count(source, "parkedCount") : 0;
   const lag = count(stage, "lagCount");
-  pipe.label.textContent = source ? t(`n_${source.name}`) : " ";
+  pipe.label.textContent = source ? t(`n_${source.name}`) : NO_TEXT;
   pipe.lag.textContent = parked ? t("parkedCount", { count: parked })
-    : lag && source ? number(lag, { notation: "compact" }) : " ";
+    : lag && source ? number(lag, { notation: "compact" }) : NO_TEXT;
   pipe.node.classList.toggle("has-parked", parked > 0);
   pipe.node.classList.toggle("is-still", now === 0);
   pipe.flow.style.setProperty("--flow",
@@ -112,27 +121,26 @@ function drawDetail() {
     box.replaceChildren(h("p", { class: "dim" }, t("chooseStage")));
     return;
   }
-  const source = newest[PIPES[stage.name]];
-  const parked = count(stage, "parkedCount") + (source ? count(source, "parkedCount") : 0);
-  const failed = count(stage, "failedCount") + (source ? count(source, "failedCount") : 0);
-  const time = mean(stage.name);
+  const state = stateOf(stage);
+  const source = newest[PIPES[stage.name]] || {}; /* what lies before it is told with it */
+  const parked = count(stage, "parkedCount") + count(source, "parkedCount");
+  const failed = count(stage, "failedCount") + count(source, "failedCount");
+  const facts = [
+    fact("rateNow", rateText(rate(stage.name))),
+    fact("doneTotal", number(stage.doneCount || 0)),
+    fact("lagNow", number(stage.lagCount || 0)),
+    fact("parkedNow", number(parked), parked > 0),
+    fact("errorsHere", number(stage.errorCount || 0), count(stage, "errorCount") > 0),
+  ];
+  if (stage.lagMs !== undefined) facts.push(fact("oldest", duration(Number(stage.lagMs))));
+  if (failed) facts.push(fact("failedNow", number(failed)));
+  if (stage.name === "search" && mean("search") !== null) facts.push(fact("meanAnswer", meanText()));
   box.replaceChildren(
-    h("h2", { id: "stage-title" }, t(`n_${stage.name}`), " ",
-      h("span",
-        { class: `badge ${{ OK: "good", WAITING: "good", FAILING: "bad" }[stateOf(stage)] || ""}` },
-        t(`st${stateOf(stage)}`))),
-    h("p", { class: stateOf(stage) === "FAILING" ? "error stage-reason" : "dim stage-reason" },
+    h("h2", { id: "stage-title" }, `${t(`n_${stage.name}`)} `,
+      h("span", { class: `badge ${BADGES[state]}` }, t(`st${state}`))),
+    h("p", { class: `${state === "FAILING" ? "error" : "dim"} stage-reason` },
       stage.reason || t(stage.isHere ? "stageHere" : "stageElsewhere")),
-    h("dl", { class: "facts stage-facts" },
-      fact("rateNow", rateText(rate(stage.name))),
-      fact("doneTotal", number(stage.doneCount || 0)),
-      fact("lagNow", number(stage.lagCount || 0)),
-      stage.lagMs !== undefined ? fact("oldest", duration(Number(stage.lagMs))) : [],
-      fact("parkedNow", number(parked), parked > 0),
-      failed ? fact("failedNow", number(failed)) : [],
-      time !== null && stage.name === "search" ? fact("meanAnswer",
-        duration(Math.round(time * 10) / 10)) : [],
-      fact("errorsHere", number(stage.errorCount || 0), count(stage, "errorCount") > 0)));
+    h("dl", { class: "facts stage-facts" }, facts));
 }
 
 function choose(name) {
