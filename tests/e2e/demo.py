@@ -169,18 +169,18 @@ def a_second_start_goes_on_with_what_is_there():
 @tap.test
 def killed_while_filling_it_completes_without_doubles():
     with Demo() as demo:
-        for _ in range(3):
-            demo.begin("--offers", "800", "--changes", "0")
+        for _ in range(2):
+            demo.begin("--offers", "500", "--changes", "0")
             seen = tap.wait_until(lambda: demo.total() + 1, what="the index") - 1
-            tap.wait_until(lambda: demo.total() > min(seen + 60, 700) or
+            tap.wait_until(lambda: demo.total() > min(seen + 60, 450) or
                            "operator " in demo.out(), 60, "some offers")
             demo.process.kill()
             demo.process.wait()
-        demo.filled("--offers", "800", "--changes", "0")
-        tap.wait_until(lambda: demo.total() == 800, 60, "every offer once")
+        demo.filled("--offers", "500", "--changes", "0")
+        tap.wait_until(lambda: demo.total() == 500, 60, "every offer once")
         ids = demo.offers_by_external_id()
         doubled = {name: found for name, found in ids.items() if len(found) > 1}
-        tap.equal((len(ids), doubled), (800, {}))
+        tap.equal((len(ids), doubled), (500, {}))
         tap.equal(demo.stop(), 0)
 
 
