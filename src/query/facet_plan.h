@@ -20,7 +20,7 @@ struct facet_count {
     uint32_t *counts;            /* by ordinal, range or node of the tree */
     uint32_t count;
     int64_t min, max;
-    uint64_t doc_count; /* with a value; counted if the source asks for it */
+    uint64_t doc_count;      /* with a value; counted if the source asks for it */
     struct tree_nodes *tree; /* of paths, where a document may have several values */
     uint32_t group;          /* which set of hits it counts on; the page's to use */
 };
