@@ -28,6 +28,7 @@ struct arena_chunk {
 struct arena {
     struct arena_chunk *newest;
     size_t size;
+    size_t kept_max; /* that a reset does not give back */
 };
 
 static struct arena_chunk *chunk_new(struct arena *arena, size_t capacity)
@@ -70,9 +71,20 @@ void arena_free(struct arena *arena)
 
 void arena_reset(struct arena *arena)
 {
+    size_t wanted = arena->size < arena->kept_max ? arena->size : arena->kept_max;
+
     while (arena->newest->previous)
         drop_newest(arena);
     arena->newest->used = 0;
+    if (wanted > arena->size) {
+        drop_newest(arena);
+        chunk_new(arena, wanted - sizeof(struct arena_chunk));
+    }
+}
+
+void arena_keep(struct arena *arena, size_t max)
+{
+    arena->kept_max = max;
 }
 
 void *arena_alloc(struct arena *arena, size_t size)

@@ -24,6 +24,9 @@ struct arena_mark {
 struct arena *arena_new(void);
 void arena_free(struct arena *arena);  /* NULL is fine */
 void arena_reset(struct arena *arena); /* empties it, keeps one chunk */
+/* From now on that chunk is as large as all that was used, up to max: for whoever does the same
+ * again and again. */
+void arena_keep(struct arena *arena, size_t max);
 
 void *arena_alloc(struct arena *arena, size_t size); /* aligned for any type */
 void *arena_zero(struct arena *arena, size_t size);

@@ -407,6 +407,7 @@ enum {
     QUERY_CURSOR_SIZE_MAX = 64 << 10,
     QUERY_SHOWN_SIZE_MAX = 32 << 20,  /* fields of all hits of an answer; a reply has 64 MB */
     QUERY_HASHED_SIZE_MAX = 16 << 20, /* of a query, laid out for its hash */
+    QUERY_MEMORY_KEPT_MAX = 1 << 20,  /* from one query of a thread to its next */
     /* ---- query: text ---- */
     QUERY_TEXT_SIZE_MAX = 8 << 10,    /* of one clause or line: nobody types more */
     QUERY_TEXT_CLAUSE_COUNT_MAX = 64, /* words and phrases; each is looked at for each document */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void *checked(void *memory, size_t size)
 {
@@ -48,6 +49,20 @@ char *mem_strndup(const char *text, size_t size)
     memcpy(copy, text, size);
     copy[size] = 0;
     return copy;
+}
+
+void *mem_map(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return checked(memory == MAP_FAILED ? NULL : memory, size);
+}
+
+void mem_unmap(void *memory, size_t size)
+{
+    if (memory)
+        munmap(memory, size);
 }
 
 void mem_trim(void)

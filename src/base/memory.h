@@ -21,6 +21,10 @@ char *mem_strndup(const char *text, size_t size); /* adds the terminator */
  * large. Other threads that allocate wait some milliseconds. */
 void mem_trim(void);
 
+/* Zeroed memory of its own pages, each of them resident once it was written to. */
+void *mem_map(size_t size);
+void mem_unmap(void *memory, size_t size); /* NULL is fine */
+
 /* The struct that embeds `member`, found from a pointer to it. */
 #define container_of(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 

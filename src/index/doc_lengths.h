@@ -3,8 +3,8 @@
  * doc_lengths.h - how long the text fields of each document are: a byte a field, by id.
  *
  * A length is exact up to 39, then rounded down to 4 significant bits, as Lucene and Tantivy do,
- * so that scores can be compared. Pages are of one window, in them fields lie apart: who scores one
- * field reads a byte a document, and a cache line has 64 of them.
+ * so that scores can be compared. Fields lie apart: who scores one field reads a byte a document,
+ * and a cache line has 64 of them.
  *
  * Threads: one writer; readers without locks, inside an epoch. A length is the newest one, of each
  * field for itself.
@@ -30,6 +30,10 @@ uint32_t doc_lengths_get(const struct doc_lengths *lengths, unsigned mask, docid
 /* One field of many documents, ascending. */
 void doc_lengths_gather(const struct doc_lengths *lengths, unsigned field, const docid *ids,
                         uint32_t count, uint8_t *out);
+
+/* No document from first to last has less of the field, unless none of it. */
+uint8_t doc_lengths_least(const struct doc_lengths *lengths, unsigned field, docid first,
+                          docid last);
 
 uint64_t doc_lengths_size(const struct doc_lengths *lengths); /* bytes of memory */
 

@@ -63,6 +63,11 @@ struct kernels {
     void (*find_ids)(const uint32_t *block, uint32_t size, const uint32_t *ids, uint32_t count,
                      int16_t *indexes);
 
+    /* Returns how many of the numbers, of which the low 8 bits count, have their bit set; if no
+     * more than max, indexes are theirs. */
+    uint32_t (*sift)(const uint32_t numbers[BLOCK_SIZE], const uint32_t bits[8], uint32_t max,
+                     uint16_t indexes[BLOCK_SIZE]);
+
     void (*window_and)(struct window_bits *to, const struct window_bits *from);
     void (*window_or)(struct window_bits *to, const struct window_bits *from);
     void (*window_andnot)(struct window_bits *to, const struct window_bits *from);

@@ -335,6 +335,35 @@ static void find_ids(const uint32_t *block, uint32_t size, const uint32_t *list,
     }
 }
 
+static uint32_t sift(const uint32_t numbers[BLOCK_SIZE], const uint32_t bits[8], uint32_t max,
+                     uint16_t indexes[BLOCK_SIZE])
+{
+    enum { STEPS = 4, GROUPS = BLOCK_SIZE / WIDE_LANES / STEPS };
+    const __m256i table = load((const uint8_t *)bits, 0), low = _mm256_set1_epi32(31);
+    uint32_t found[GROUPS], count = 0, at = 0;
+    unsigned group, step;
+
+    for (group = 0; group < GROUPS; group++) {
+        found[group] = 0;
+        for (step = 0; step < STEPS; step++) {
+            __m256i values = load((const uint8_t *)numbers, group * STEPS + step);
+            __m256i words = _mm256_permutevar8x32_epi32(table, _mm256_srli_epi32(values, 5));
+            /* The bit asked for becomes the sign. */
+            __m256i signs = _mm256_sllv_epi32(words, _mm256_andnot_si256(values, low));
+
+            found[group] |= (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(signs)) << step * 8;
+        }
+        count += (uint32_t)_mm_popcnt_u32(found[group]);
+    }
+    for (group = 0; group < GROUPS && count <= max; group++) {
+        uint32_t left = found[group];
+
+        for (; left; left = _blsr_u32(left))
+            indexes[at++] = (uint16_t)(group * STEPS * WIDE_LANES + _tzcnt_u32(left));
+    }
+    return count;
+}
+
 static void window_and(struct window_bits *to, const struct window_bits *from)
 {
     unsigned i;
@@ -439,6 +468,7 @@ const struct kernels kernels_avx2 = {
     .find_bits = find_bits,
     .find_ids16 = find_ids16,
     .find_ids = find_ids,
+    .sift = sift,
     .window_and = window_and,
     .window_or = window_or,
     .window_andnot = window_andnot,

@@ -197,6 +197,21 @@ static void find_ids(const uint32_t *block, uint32_t size, const uint32_t *ids, 
     }
 }
 
+static uint32_t sift(const uint32_t numbers[BLOCK_SIZE], const uint32_t bits[8], uint32_t max,
+                     uint16_t indexes[BLOCK_SIZE])
+{
+    uint32_t count = 0, i;
+
+    for (i = 0; i < BLOCK_SIZE; i++) {
+        bool passes = bits[numbers[i] >> 5 & 7] >> (numbers[i] & 31) & 1;
+
+        if (passes && count < max)
+            indexes[count] = (uint16_t)i;
+        count += passes;
+    }
+    return count;
+}
+
 static void window_and(struct window_bits *to, const struct window_bits *from)
 {
     unsigned i;
@@ -269,6 +284,7 @@ const struct kernels kernels_portable = {
     .find_bits = find_bits,
     .find_ids16 = find_ids16,
     .find_ids = find_ids,
+    .sift = sift,
     .window_and = window_and,
     .window_or = window_or,
     .window_andnot = window_andnot,

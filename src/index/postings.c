@@ -106,23 +106,13 @@ int postings_seek_block(struct postings *postings, docid id, struct err *err)
     return load(postings, err);
 }
 
-int postings_go(struct postings *postings, uint32_t block, struct err *err)
+uint32_t postings_block_of(const struct postings *postings, docid id)
 {
-    postings->before =
-        block > 0 ? get_le32(dir_entry(postings, block - 1)) : postings->segment->info.first_id - 1;
-    postings->block = block;
-    return load(postings, err);
-}
+    uint32_t low = 0, high = postings->block_count;
 
-int postings_return_block(struct postings *postings, docid id, struct err *err)
-{
-    uint32_t low = 0, high = postings->block;
-
-    if (postings->block == 0 || (docid)(postings->before + 1) <= id)
-        return postings_seek_block(postings, id, err);
-    /* The block before the one at hand ends at or above id. A list of one block has no directory.
-     */
-    while (low < high && postings->block_count > 1) {
+    if (high < 2) /* it has no directory */
+        return 0;
+    while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
         if (get_le32(dir_entry(postings, middle)) >= id)
@@ -130,7 +120,27 @@ int postings_return_block(struct postings *postings, docid id, struct err *err)
         else
             low = middle + 1;
     }
-    return postings_go(postings, low, err);
+    return low;
+}
+
+docid postings_block_first(const struct postings *postings, uint32_t block)
+{
+    return block > 0 ? get_le32(dir_entry(postings, block - 1)) + 1
+                     : postings->segment->info.first_id;
+}
+
+int postings_go(struct postings *postings, uint32_t block, struct err *err)
+{
+    postings->before = postings_block_first(postings, block) - 1;
+    postings->block = block;
+    return load(postings, err);
+}
+
+int postings_return_block(struct postings *postings, docid id, struct err *err)
+{
+    if (postings->block == 0 || (docid)(postings->before + 1) <= id)
+        return postings_seek_block(postings, id, err);
+    return postings_go(postings, postings_block_of(postings, id), err);
 }
 
 const uint8_t *postings_block_bounds(const struct postings *postings, uint32_t block)

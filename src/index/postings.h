@@ -102,6 +102,10 @@ int postings_return_block(struct postings *postings, docid id, struct err *err);
 int postings_go(struct postings *postings, uint32_t block, struct err *err);
 /* The bounds of any block, unseen by the cursor. */
 const uint8_t *postings_block_bounds(const struct postings *postings, uint32_t block);
+/* The first block with an id at or above id; block_count: none. */
+uint32_t postings_block_of(const struct postings *postings, docid id);
+/* No id of that block is below. */
+docid postings_block_first(const struct postings *postings, uint32_t block);
 /* The greatest bounds of all blocks. */
 void postings_bounds(const struct postings *postings, uint8_t bounds[SEGMENT_FIELD_COUNT]);
 /* *found is the first id at or above id, DOCID_END if there is none. Goes to its block. */

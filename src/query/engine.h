@@ -10,6 +10,7 @@ struct query_engine {
     struct shard_reader *reader; /* borrowed */
     struct analysis *analysis;
     struct window_hits *hits;
+    struct arena *memory; /* of one query: what its answer does not need */
 };
 
 #endif

@@ -209,8 +209,11 @@ int query_explain(struct query_engine *engine, const struct query_plan *plan, ui
                   docid id, struct arena *arena, struct explanation *explanation, struct err *err)
 {
     static const struct query_tuning none = {0};
-    struct query_context context = {
-        .analysis = engine->analysis, .tuning = &none, .hits = engine->hits, .arena = arena};
+    struct query_context context = {.analysis = engine->analysis,
+                                    .tuning = &none,
+                                    .hits = engine->hits,
+                                    .arena = arena,
+                                    .memory = arena};
     const struct explainer explainer = {.context = &context, .id = id, .arena = arena};
     int rc;
 

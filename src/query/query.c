@@ -29,6 +29,8 @@ struct query_engine *query_engine_new(struct shard *shard, struct shard_reader *
     engine->reader = reader;
     engine->analysis = analysis_new();
     engine->hits = mem_alloc(sizeof(*engine->hits));
+    engine->memory = arena_new();
+    arena_keep(engine->memory, QUERY_MEMORY_KEPT_MAX);
     return engine;
 }
 
@@ -37,6 +39,7 @@ void query_engine_free(struct query_engine *engine)
     if (!engine)
         return;
     analysis_free(engine->analysis);
+    arena_free(engine->memory);
     free(engine->hits);
     free(engine);
 }
@@ -153,6 +156,7 @@ static int run(struct query_engine *engine, const struct snapshot *snapshot,
                                     .tuning = tuning,
                                     .hits = engine->hits,
                                     .arena = arena,
+                                    .memory = engine->memory,
                                     .shares_base = plan->stage_count > 1,
                                     .base_window = WINDOW_END};
     struct list *lists = arena_array(arena, plan->stage_count, sizeof(*lists));
@@ -203,6 +207,7 @@ int query_run(struct query_engine *engine, const struct query_plan *plan,
         rc = shard_enter(engine->reader, &snapshot, err);
         if (rc)
             return rc;
+        arena_reset(engine->memory);
         rc = run(engine, snapshot, plan, tuning ? tuning : &none, deadline_us, arena, result, err);
         changed = !rc && has_changed(engine, snapshot, result);
         shard_exit(engine->reader);

@@ -257,6 +257,9 @@ struct query_tuning {
     int8_t use_sets;    /* 1, -1: drive by attribute sets always, never */
     int8_t use_windows; /* 1, -1: window bitmaps for text always, lists always where it can */
     int8_t use_bounds;  /* 1, -1: skip by score bounds, or score everything */
+    int8_t best_first; /* 1, -1: of a list the blocks with the highest bounds first always, never */
+    int8_t use_meeting; /* 1, -1: of all words, who has them comes before what they are worth */
+    int8_t use_codes;   /* 1, -1: drop who has too few of a word before lengths are read, or not */
     int8_t facet_lists; /* 1, -1 */
     int8_t page_lists;  /* 1, -1: filter, sort and count what text finds as a list, or by windows */
 };

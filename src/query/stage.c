@@ -212,7 +212,7 @@ int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err
     stage->counts = counts;
     stage->total = 0;
     rc = text_plan_new(context->snapshot, context->analysis, &stage->source->text, context->tuning,
-                       context->arena, &stage->text, err);
+                       context->memory, &stage->text, err);
     if (!rc)
         choose_walk(stage);
     return rc;

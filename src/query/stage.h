@@ -39,6 +39,7 @@ struct query_context {
     const struct query_tuning *tuning;
     struct window_hits *hits;
     struct arena *arena;
+    struct arena *memory; /* of text plans, which nothing of the answer points into */
     struct filter_plan base;
     bool shares_base; /* several stages: the base is computed once a window */
     uint32_t base_window;

@@ -77,7 +77,7 @@ float sum_of_code(const struct text_plan *plan, const struct text_list *list, ui
     return t;
 }
 
-static bool has_fields(const struct text_list *list, uint32_t code)
+bool list_has_code(const struct text_list *list, uint32_t code)
 {
     uint32_t tfs, i;
 
@@ -309,7 +309,7 @@ static int fill_masked(struct text_list *list, uint32_t window, struct window_bi
         if (rc)
             break;
         for (i = 0; i < postings->size; i++) {
-            if (ids[i] >= first && ids[i] <= last && has_fields(list, codes[i]))
+            if (ids[i] >= first && ids[i] <= last && list_has_code(list, codes[i]))
                 window_set(bits, ids[i] - first);
         }
         if (postings->last > last)
@@ -391,7 +391,7 @@ int list_take(struct text_list *list, docid ids[BLOCK_SIZE], uint32_t *count, st
 
 /* ---- single documents ---- */
 
-static int open_scorer(struct text_list *list, struct err *err)
+int list_open_scorer(struct text_list *list, struct err *err)
 {
     int rc = 0;
 
@@ -419,7 +419,7 @@ int list_find(struct text_list *list, docid id, bool *found, struct err *err)
         *found = list->index < list->count && list->ids[list->index] == id;
         return 0;
     }
-    rc = open_scorer(list, err);
+    rc = list_open_scorer(list, err);
     if (!rc && (postings_ended(postings) || id > postings->last || id < block_first(postings)))
         rc = postings_return_block(postings, id, err);
     if (!rc)
@@ -430,7 +430,7 @@ int list_find(struct text_list *list, docid id, bool *found, struct err *err)
     *found = true;
     if (list->masked) {
         rc = postings_code_at(postings, list->index, &code, err);
-        *found = !rc && has_fields(list, code);
+        *found = !rc && list_has_code(list, code);
     }
     return rc;
 }
@@ -473,13 +473,42 @@ static void values_in_block(const struct text_plan *plan, struct text_list *list
             continue;
         list->index = (uint32_t)indexes[i];
         values[i] = list_value(plan, list, lengths_of(plan, list->fields, ids[i]));
-        if (list->masked && !has_fields(list, code_at(list)))
+        if (list->masked && !list_has_code(list, code_at(list)))
             values[i] = -1;
     }
 }
 
+/* Of ids in the block at hand: those that it may lift to min. */
+static int values_in_reach(const struct text_plan *plan, struct text_list *list, const docid *ids,
+                           uint32_t count, const float *has, float min, float *values,
+                           struct err *err)
+{
+    float max = list_block_max(list, list->scorer->block);
+    uint16_t places[BLOCK_SIZE];
+    int16_t indexes[BLOCK_SIZE];
+    float found[BLOCK_SIZE];
+    docid few[BLOCK_SIZE];
+    uint32_t kept = 0, i;
+    int rc = 0;
+
+    for (i = 0; i < count; i++) {
+        values[i] = -1;
+        few[kept] = ids[i];
+        places[kept] = (uint16_t)i;
+        kept += (has[i] + max) * BOUND_SLACK >= min;
+    }
+    if (kept)
+        rc = postings_indexes(list->scorer, few, kept, indexes, err);
+    if (rc)
+        return rc;
+    values_in_block(plan, list, indexes, few, kept, found);
+    for (i = 0; i < kept; i++)
+        values[places[i]] = found[i];
+    return 0;
+}
+
 int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
-                uint32_t count, float *values, struct err *err)
+                uint32_t count, const float *has, float min, float *values, struct err *err)
 {
     struct postings *postings = list->scorer;
     int16_t indexes[BLOCK_SIZE];
@@ -496,7 +525,7 @@ int list_values(const struct text_plan *plan, struct text_list *list, const doci
         }
         return 0;
     }
-    rc = open_scorer(list, err);
+    rc = list_open_scorer(list, err);
     while (i < count && !rc) {
         if (postings_ended(postings) || ids[i] > postings->last || ids[i] < block_first(postings))
             rc = postings_return_block(postings, ids[i], err);
@@ -508,9 +537,13 @@ int list_values(const struct text_plan *plan, struct text_list *list, const doci
             continue;
         if (rc || end == i)
             continue;
-        rc = postings_indexes(postings, ids + i, end - i, indexes, err);
-        if (!rc)
-            values_in_block(plan, list, indexes, ids + i, end - i, values + i);
+        if (list->reaches) {
+            rc = values_in_reach(plan, list, ids + i, end - i, has + i, min, values + i, err);
+        } else {
+            rc = postings_indexes(postings, ids + i, end - i, indexes, err);
+            if (!rc)
+                values_in_block(plan, list, indexes, ids + i, end - i, values + i);
+        }
         i = end;
     }
     return rc;
@@ -520,7 +553,7 @@ int list_reach(struct text_list *list, const docid *ids, uint32_t *count, struct
 {
     struct postings *postings = list->scorer;
     uint32_t low = 1, high = *count;
-    int rc = open_scorer(list, err);
+    int rc = list_open_scorer(list, err);
 
     if (rc || list->is_array)
         return rc;
@@ -568,7 +601,7 @@ int list_find_run(struct text_list *list, const docid *ids, uint32_t count, int3
         if (!list->masked || indexes[i] < 0)
             continue;
         rc = postings_code_at(postings, (uint32_t)indexes[i], &code, err);
-        indexes[i] = !rc && has_fields(list, code) ? indexes[i] : -1;
+        indexes[i] = !rc && list_has_code(list, code) ? indexes[i] : -1;
     }
     return rc;
 }
@@ -592,7 +625,7 @@ float list_value_at(const struct text_plan *plan, const struct text_list *list, 
 
 int list_score_from(struct text_list *list, docid id, struct err *err)
 {
-    int rc = open_scorer(list, err);
+    int rc = list_open_scorer(list, err);
 
     if (list->is_array)
         list->run = array_seek(list, 0, id);

@@ -66,6 +66,12 @@ struct code_table {
     uint8_t has[CODE_TABLE_SIZE];                        /* any frequency under the mask */
 };
 
+/* The codes of a list that may reach a sum in a document of these norms. */
+struct code_sieve {
+    float need, norms[2];
+    uint32_t passes[CODE_TABLE_SIZE / 32];
+};
+
 /* What a buffer has of a slot, by id. */
 struct buffer_hit {
     docid id;
@@ -93,6 +99,9 @@ struct text_list {
     termid term;
     bool is_open; /* scorer */
     const struct code_table *table;
+    struct code_sieve sieve;
+    float *reaches; /* by block: no Σ is higher; NULL: not read yet */
+    float *tops;    /* by code: no value is higher; NULL: not computed yet */
 
     /* An array, by id. */
     const docid *ids;
@@ -133,6 +142,7 @@ struct text_part {
     float max;
     uint32_t span; /* of ids, about */
     const struct code_table *tables[ALL_FIELDS + 1];
+    uint32_t asked, met; /* documents of the first step's list, and of these in all that must */
     bool has_matches;
     struct window_bits matched; /* of the window at hand */
 };
@@ -273,9 +283,12 @@ int list_find(struct text_list *list, docid id, bool *found, struct err *err);
 /* Of the posting that was found. */
 uint32_t list_tfs(const struct text_list *list);
 float list_value(const struct text_plan *plan, const struct text_list *list, uint32_t lengths);
-/* Values of many documents, ascending; -1 where the list does not have it. */
+/* Values of many documents, ascending; -1 where the list does not have it, or its value cannot lift
+ * what the document has to min. */
 int list_values(const struct text_plan *plan, struct text_list *list, const docid *ids,
-                uint32_t count, float *values, struct err *err);
+                uint32_t count, const float *has, float min, float *values, struct err *err);
+/* For the blocks that are asked about. */
+int list_open_scorer(struct text_list *list, struct err *err);
 /* Of the posting that was found: what its value is known by, without finding it again. */
 uint32_t list_handle(const struct text_list *list);
 float list_value_at(const struct text_plan *plan, const struct text_list *list, uint32_t handle,
@@ -304,11 +317,21 @@ int list_score_block(const struct text_plan *plan, struct text_list *list, docid
 /* All of the block's postings, without their values; some may have nothing in the fields. */
 int list_score_ids(const struct text_list *list, struct scored_run *run, struct err *err);
 
+/* Whether the code has anything in the list's fields. */
+bool list_has_code(const struct text_list *list, uint32_t code);
 /* Σ weight · tf · norm of a posting, by its code. */
 float sum_of_code(const struct text_plan *plan, const struct text_list *list, uint32_t code,
                   uint32_t lengths);
 
-/* ---- text_sum.c: list_score_block of packed postings ---- */
+/* ---- text_sum.c: values of packed postings ---- */
+/* The least Σ that gives a value of at least min; a little less, and what passes is looked at. */
+float list_sum_needed(const struct text_list *list, float min);
+/* Opens the scorer, and reads the bounds of all its blocks into list->reaches. */
+int list_read_bounds(const struct text_plan *plan, struct text_list *list, struct err *err);
+/* No value of the block, or of a posting from first to last, is higher. */
+float list_block_max(const struct text_list *list, uint32_t block);
+float list_max_between(const struct text_list *list, docid first, docid last);
+/* list_score_block of packed postings */
 int list_score_packed(const struct text_plan *plan, struct text_list *list, docid first, docid last,
                       float min, struct scored_run *run, struct err *err);
 
@@ -377,10 +400,19 @@ struct candidates {
     float (*values)[BLOCK_SIZE]; /* by row of leaves */
 };
 
-/* Takes ids (and, if the first step is known, its values), leaves those whose score is at least
+/* Takes ids (and the values of so many known first steps), leaves those whose score is at least
  * min, with it. matched: they are known to match; else that is looked at too. */
 int candidates_score(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
-                     bool known, bool matched, float min, struct err *err);
+                     uint32_t known, bool matched, float min, struct err *err);
+/* ---- text_meet.c ---- */
+enum { MEET_LIST_MAX = 8 };
+/* The first steps, those that must hold, if they can be looked at together; 0: they cannot. */
+uint32_t part_meets(const struct text_plan *plan, const struct text_part *part);
+/* Of the first step's block at hand, from an id on: candidates are those that live, that the lists
+ * of all these steps have, and that may reach min; with their values. */
+int part_meet(struct text_plan *plan, struct text_part *part, uint32_t steps, docid from, float min,
+              struct err *err);
+
 /* Of one part: what reaches min, to offsets and scores from *count on. matched: as above. */
 int part_select(struct text_plan *plan, struct text_part *part, uint32_t window,
                 const struct window_bits *bits, bool matched, float min, uint16_t *offsets,

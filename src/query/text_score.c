@@ -29,7 +29,8 @@ static int add_step(struct text_plan *plan, struct text_part *part, struct candi
     int rc = 0;
 
     if (step->list)
-        rc = list_values(plan, step->list, candidates->ids, candidates->count, found, err);
+        rc = list_values(plan, step->list, candidates->ids, candidates->count, candidates->partial,
+                         min - left, found, err);
     for (i = 0; i < candidates->count && !rc; i++) {
         float value;
         bool holds;
@@ -120,20 +121,26 @@ static int finish(struct text_plan *plan, struct text_part *part, struct candida
 }
 
 int candidates_score(struct text_plan *plan, struct text_part *part, struct candidates *candidates,
-                     bool known, bool matched, float min, struct err *err)
+                     uint32_t known, bool matched, float min, struct err *err)
 {
-    const struct text_step *first = &part->steps[0];
     float left = part->max;
-    uint32_t i;
+    uint32_t i, k;
     int rc = 0;
 
     for (i = 0; i < candidates->count; i++) {
         candidates->rows[i] = (uint16_t)i;
-        candidates->partial[i] = known ? candidates->values[first->row][i] : 0;
-        candidates->should[i] = known && !first->must;
+        candidates->partial[i] = 0;
+        candidates->should[i] = 0;
     }
-    if (known)
-        left -= first->max;
+    for (k = 0; k < known; k++) {
+        const struct text_step *step = &part->steps[k];
+
+        left -= step->max;
+        for (i = 0; i < candidates->count; i++) {
+            candidates->partial[i] += candidates->values[step->row][i];
+            candidates->should[i] = (uint8_t)(candidates->should[i] + !step->must);
+        }
+    }
     for (i = known; i < part->step_count && !rc && candidates->count; i++) {
         const struct text_step *step = &part->steps[i];
 
@@ -172,7 +179,7 @@ struct selection {
     uint32_t *count;
 };
 
-static int flush(struct text_plan *plan, struct text_part *part, bool known,
+static int flush(struct text_plan *plan, struct text_part *part, uint32_t known,
                  const struct selection *selection, struct err *err)
 {
     struct candidates *candidates = plan->scratch->candidates;
@@ -213,7 +220,7 @@ static int select_by_list(struct text_plan *plan, struct text_part *part,
             candidates->count += window_test(selection->bits, run.ids[i] - selection->first);
         }
         if (!rc && candidates->count)
-            rc = flush(plan, part, true, selection, err);
+            rc = flush(plan, part, 1, selection, err);
         if (rc || list_score_last(step->list) > last)
             break;
         rc = list_score_next(step->list, err);
@@ -232,7 +239,7 @@ static int select_listed(struct text_plan *plan, struct text_part *part, const u
     while (i < count && !rc) {
         candidates->ids[candidates->count++] = selection->first + offsets[i++];
         if (candidates->count == BLOCK_SIZE || i == count)
-            rc = flush(plan, part, false, selection, err);
+            rc = flush(plan, part, 0, selection, err);
     }
     return rc;
 }
@@ -364,7 +371,7 @@ static int score_some(struct text_plan *plan, struct text_part *part, uint32_t w
         candidates->ids[candidates->count] = window_first(window) + offsets[*i];
         candidates->count += window_test(&part->matched, offsets[*i]);
     }
-    rc = candidates_score(plan, part, candidates, false, true, threshold, err);
+    rc = candidates_score(plan, part, candidates, 0, true, threshold, err);
     for (k = 0; k < candidates->count && !rc; k++)
         scores[places[candidates->rows[k]]] = candidates->scores[k];
     return rc;
@@ -416,8 +423,7 @@ int text_plan_score_ids(struct text_plan *plan, const docid *ids, uint32_t count
         for (i = 0; i < count && !rc;) {
             pick_candidates(plan->parts[part], ids, count, &i, candidates, places);
             if (candidates->count)
-                rc = candidates_score(plan, plan->parts[part], candidates, false, true, -INFINITY,
-                                      err);
+                rc = candidates_score(plan, plan->parts[part], candidates, 0, true, -INFINITY, err);
             for (k = 0; k < candidates->count && !rc; k++) {
                 float *score = &scores[places[candidates->rows[k]]];
 

@@ -17,6 +17,8 @@
 
 #include "query/text_parts.h"
 
+enum { AHEAD_COUNT_MAX = 128 };
+
 /* The k best, as a heap: the worst is on top. */
 struct collector {
     struct scored_doc *docs;
@@ -165,10 +167,148 @@ static int take_run(struct text_plan *plan, struct text_part *part, const struct
         return rc;
     if (phrase)
         return take_phrases(plan, part, candidates->ids, candidates->count, collector, err);
-    rc = candidates_score(plan, part, candidates, true, false, min, err);
+    rc = candidates_score(plan, part, candidates, 1, false, min, err);
     for (i = 0; i < candidates->count && !rc; i++)
         collect(collector, (struct scored_doc){candidates->ids[i], candidates->scores[i]});
     return rc;
+}
+
+/* Those of the first step's block at hand that the other lists have too. */
+static int take_meeting(struct text_plan *plan, struct text_part *part, uint32_t steps, docid from,
+                        float min, struct collector *collector, struct err *err)
+{
+    struct candidates *candidates = plan->scratch->candidates;
+    uint32_t i;
+    int rc = part_meet(plan, part, steps, from, min, err);
+
+    if (rc || candidates->count == 0)
+        return rc;
+    rc = candidates_score(plan, part, candidates, steps, false, min, err);
+    for (i = 0; i < candidates->count && !rc; i++) {
+        bool pass;
+
+        rc = passes(collector, candidates->ids[i], &pass, err);
+        if (!rc && pass)
+            collect(collector, (struct scored_doc){candidates->ids[i], candidates->scores[i]});
+    }
+    return rc;
+}
+
+/* Whoever of the first step's block at hand reaches min; own: what its list has to give then. */
+static int take_block(struct text_plan *plan, struct text_part *part, docid from, float own,
+                      float min, struct collector *collector, struct err *err)
+{
+    enum { MOST = 2 };
+    uint32_t steps = part_meets(plan, part);
+    struct scored_run run;
+    int rc;
+
+    /* Unless most of the block is in the others too. */
+    if (steps && (plan->tuning.use_meeting > 0 || part->met <= part->asked / MOST))
+        return take_meeting(plan, part, steps, from, min, collector, err);
+    rc = list_score_block(plan, part->steps[0].list, from, DOCID_END - 1, own, &run, err);
+    if (!rc && run.count)
+        rc = take_run(plan, part, &run, collector, min, err);
+    return rc;
+}
+
+/* The k-th greatest; -INFINITY when there are not so many. */
+static float greatest(const float *values, uint32_t count, uint32_t k)
+{
+    float best[AHEAD_COUNT_MAX];
+    uint32_t held = 0, i, at;
+
+    for (i = 0; i < count; i++) {
+        if (held == k && values[i] <= best[held - 1])
+            continue;
+        for (at = held < k ? held++ : held - 1; at > 0 && best[at - 1] < values[i]; at--)
+            best[at] = best[at - 1];
+        best[at] = values[i];
+    }
+    return held == k ? best[k - 1] : -INFINITY;
+}
+
+/* What the first step's list has to give to a document of at least min. */
+static float own_min(const struct text_part *part, float min)
+{
+    return min_without(min, part->step_count > 1 ? part->max - part->steps[0].list->max : 0);
+}
+
+/* The same for a document from first to last. */
+static float own_min_between(const struct text_part *part, float min, docid first, docid last)
+{
+    float own = own_min(part, min), rest = 0, here;
+    uint32_t i;
+
+    for (i = 1; i < part->step_count; i++) {
+        const struct text_step *step = &part->steps[i];
+
+        rest += step->list ? list_max_between(step->list, first, last) : step->max;
+    }
+    here = min_without(min, rest);
+    return here > own ? here : own;
+}
+
+/* As drive, the blocks that may have the best come first: with them the threshold is about what it
+ * will be, and most of the others are passed by. */
+static int drive_best(struct text_plan *plan, struct text_part *part, docid from,
+                      struct collector *collector, struct err *err)
+{
+    struct text_list *list = part->steps[0].list;
+    uint32_t first = list->scorer->block, count = list->scorer->block_count, block, pass, i;
+    float ahead, need;
+    int rc = 0;
+
+    for (i = 0; i < part->step_count && !rc; i++) {
+        if (part->steps[i].list)
+            rc = list_read_bounds(plan, part->steps[i].list, err);
+    }
+    if (rc)
+        return rc;
+    ahead = greatest(list->reaches + first, count - first, collector->k);
+    need = list_sum_needed(list, own_min(part, score_needed(collector, 0)));
+    for (pass = 0; pass < 2; pass++) {
+        for (block = first; block < count && !rc; block++) {
+            docid low, last;
+            float min, own;
+
+            if (list->reaches[block] < need || (list->reaches[block] >= ahead) == pass)
+                continue;
+            low = postings_block_first(list->scorer, block);
+            last = block + 1 < count ? postings_block_first(list->scorer, block + 1) - 1
+                                     : DOCID_END - 1;
+            low = low > from ? low : from;
+            min = score_needed(collector, low);
+            if (part->max < min)
+                continue;
+            own = own_min_between(part, min, low, last);
+            if (list->reaches[block] < list_sum_needed(list, own))
+                continue;
+            rc = postings_go(list->scorer, block, err);
+            if (!rc)
+                rc = take_block(plan, part, from, own, min, collector, err);
+            need = list_sum_needed(list, own_min(part, score_needed(collector, 0)));
+        }
+    }
+    return rc;
+}
+
+/* Whether there are enough blocks for an order to matter, and few enough hits to be had from a part
+ * of them. */
+static bool is_ordered(const struct text_plan *plan, const struct text_part *part, uint32_t k)
+{
+    enum { BLOCK_COUNT_MIN = 4 };
+    const struct text_list *list = part->steps[0].list;
+    uint32_t wanted = plan->tuning.best_first > 0 ? 1 : BLOCK_COUNT_MIN;
+
+    /* Lists that are gone through together are so side by side. */
+    if (plan->tuning.best_first == 0 && part_meets(plan, part))
+        return false;
+
+    if (list->is_array || plan->tuning.use_bounds < 0 || plan->tuning.best_first < 0 ||
+        k > AHEAD_COUNT_MAX)
+        return false;
+    return list->scorer->block_count - list->scorer->block >= wanted;
 }
 
 /* Goes through the list of the first step from an id on. */
@@ -177,26 +317,31 @@ static int drive(struct text_plan *plan, struct text_part *part, docid from,
 {
     bool bounded = plan->tuning.use_bounds >= 0, phrase = is_phrase(plan);
     struct text_list *list = part->steps[0].list;
-    float rest = part->step_count > 1 ? part->max - list->max : 0; /* alone: no rounding */
     struct scored_run run;
     int rc = list_score_from(list, from, err);
 
+    if (!rc && !phrase && is_ordered(plan, part, collector->k))
+        return drive_best(plan, part, from, collector, err);
     while (!rc && !list_score_ended(list)) {
         docid low = list_score_low(list) > from ? list_score_low(list) : from;
         float min = bounded ? score_needed(collector, low) : -INFINITY;
+        float own = own_min(part, min);
 
         if (part->max < min)
             break;
-        rc = list_score_skip(plan, list, min_without(min, rest), err);
+        rc = list_score_skip(plan, list, own, err);
         if (rc || list_score_ended(list))
             break;
-        if (phrase && !(min_without(min, rest) > 0)) /* nobody would drop out by this value */
-            rc = list_score_ids(list, &run, err);
-        else
-            rc = list_score_block(plan, list, from, DOCID_END - 1, min_without(min, rest), &run,
-                                  err);
-        if (!rc && run.count)
-            rc = take_run(plan, part, &run, collector, min, err);
+        if (!phrase) {
+            rc = take_block(plan, part, from, own, min, collector, err);
+        } else {
+            if (own > 0)
+                rc = list_score_block(plan, list, from, DOCID_END - 1, own, &run, err);
+            else /* nobody would drop out by this value */
+                rc = list_score_ids(list, &run, err);
+            if (!rc && run.count)
+                rc = take_run(plan, part, &run, collector, min, err);
+        }
         if (!rc)
             rc = list_score_next(list, err);
     }

@@ -62,6 +62,36 @@ static void a_rewind_gives_the_memory_back(void **state)
     arena_free(NULL);
 }
 
+static void a_reset_keeps_what_it_is_told_to(void **state)
+{
+    enum { KEPT = 100000 };
+    struct arena *arena = arena_new();
+    size_t before = arena_size(arena), kept;
+    uint8_t *first;
+    int i;
+
+    (void)state;
+    arena_keep(arena, KEPT);
+    arena_reset(arena);
+    assert_int_equal(arena_size(arena), before);
+    for (i = 0; i < 10; i++)
+        arena_alloc(arena, 5000);
+    kept = arena_size(arena);
+    arena_reset(arena);
+    assert_int_equal(arena_size(arena), kept);
+    first = arena_alloc(arena, 5000);
+    for (i = 1; i < 10; i++)
+        assert_ptr_equal((uint8_t *)arena_alloc(arena, 5000), first + i * 5008L); /* one chunk */
+    assert_int_equal(arena_size(arena), kept);
+    for (i = 0; i < 100; i++)
+        arena_alloc(arena, 5000);
+    arena_reset(arena);
+    assert_int_equal(arena_size(arena), KEPT); /* no more than that */
+    arena_reset(arena);
+    assert_int_equal(arena_size(arena), KEPT);
+    arena_free(arena);
+}
+
 static void copies_have_their_content(void **state)
 {
     struct arena *arena = arena_new();
@@ -88,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(allocations_are_aligned_and_apart),
         cmocka_unit_test(a_rewind_gives_the_memory_back),
+        cmocka_unit_test(a_reset_keeps_what_it_is_told_to),
         cmocka_unit_test(copies_have_their_content),
     };
 

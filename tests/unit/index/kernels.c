@@ -285,6 +285,31 @@ static void finds_in_lists(const struct kernels *tested, struct rng *rng)
         assert_int_equal(indexes[i], wanted[i]);
 }
 
+static void sifts_by_bits(const struct kernels *tested, struct rng *rng)
+{
+    uint32_t numbers[BLOCK_SIZE], bits[8], count = 0, found, i;
+    uint32_t range = 1 + (uint32_t)rng_below(rng, 256);
+    uint32_t max = (uint32_t)rng_below(rng, BLOCK_SIZE + 1);
+    uint16_t indexes[BLOCK_SIZE];
+
+    for (i = 0; i < 8; i++)
+        bits[i] = (uint32_t)(rng_next(rng) & (rng_below(rng, 2) ? UINT32_MAX : rng_next(rng)));
+    for (i = 0; i < BLOCK_SIZE; i++)
+        numbers[i] = (uint32_t)rng_below(rng, range) |
+                     (rng_below(rng, 9) ? 0 : (uint32_t)rng_next(rng) << 8);
+    found = tested->sift(numbers, bits, max, indexes);
+    for (i = 0; i < BLOCK_SIZE; i++) {
+        uint8_t low = (uint8_t)numbers[i];
+
+        if (!(bits[low / 32] >> low % 32 & 1))
+            continue;
+        if (found <= max)
+            assert_int_equal(indexes[count], i);
+        count++;
+    }
+    assert_int_equal(found, count);
+}
+
 static void portable_windows(void **state)
 {
     struct rng rng = seeded();
@@ -297,6 +322,7 @@ static void portable_windows(void **state)
         finds_follow_the_bits(&kernels_portable, &rng);
         finds_in_blocks(&kernels_portable, &rng);
         finds_in_lists(&kernels_portable, &rng);
+        sifts_by_bits(&kernels_portable, &rng);
     }
 }
 
@@ -313,6 +339,7 @@ static void vector_windows(void **state)
         finds_follow_the_bits(vector, &rng);
         finds_in_blocks(vector, &rng);
         finds_in_lists(vector, &rng);
+        sifts_by_bits(vector, &rng);
     }
 }
 

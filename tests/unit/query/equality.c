@@ -437,6 +437,9 @@ static struct query_tuning random_tuning(struct rng *rng)
     return (struct query_tuning){.use_sets = (int8_t)((int)rng_below(rng, 3) - 1),
                                  .use_windows = (int8_t)((int)rng_below(rng, 3) - 1),
                                  .use_bounds = (int8_t)((int)rng_below(rng, 3) - 1),
+                                 .best_first = (int8_t)((int)rng_below(rng, 3) - 1),
+                                 .use_meeting = (int8_t)((int)rng_below(rng, 3) - 1),
+                                 .use_codes = (int8_t)((int)rng_below(rng, 3) - 1),
                                  .facet_lists = (int8_t)((int)rng_below(rng, 3) - 1),
                                  .page_lists = (int8_t)((int)rng_below(rng, 3) - 1)};
 }

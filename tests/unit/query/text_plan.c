@@ -250,7 +250,10 @@ static void check_query(const struct world *world, struct rng *rng)
     for (windows = -1; windows <= 1; windows++) {
         for (bounds = -1; bounds <= 1; bounds++) {
             struct query_tuning tuning = {.use_windows = (int8_t)windows,
-                                          .use_bounds = (int8_t)bounds};
+                                          .use_bounds = (int8_t)bounds,
+                                          .best_first = (int8_t)((int)rng_below(rng, 3) - 1),
+                                          .use_meeting = (int8_t)((int)rng_below(rng, 3) - 1),
+                                          .use_codes = (int8_t)((int)rng_below(rng, 3) - 1)};
             struct text_plan *plan = plan_with(world, &tuning, arena);
 
             CHECK(text_plan_estimate(plan) >= expected.count);
