@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/halt.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "demo/halt.h"
 #include "offers/cabinet.h"
 #include "offers/moderation.h"
 #include "offers/offer_record.h"

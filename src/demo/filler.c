@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/halt.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "demo/halt.h"
 #include "offers/feed_item.h"
 
 struct filler {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/endian.h"
+#include "base/halt.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -15,7 +16,6 @@
 #include "base/text.h"
 #include "demo/drawing.h"
 #include "demo/generator.h"
-#include "demo/halt.h"
 #include "net/message.h"
 #include "offers/export.h"
 #include "offers/photo_results.h"

@@ -26,7 +26,7 @@ static const struct city *choose_city(const struct grammar *grammar, struct rng 
 
 static double jitter(struct rng *rng)
 {
-    return jitter_degrees * ((double)rng_below(rng, JITTER_STEPS) / (JITTER_STEPS / 2) - 1);
+    return jitter_degrees * (2.0 * (double)rng_below(rng, JITTER_STEPS) / JITTER_STEPS - 1);
 }
 
 static double to_five_digits(double value)

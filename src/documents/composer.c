@@ -5,12 +5,11 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/halt.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -48,9 +47,7 @@ struct composer {
     uint64_t poll_no;
     struct arena *arena;
     pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t stopped;
-    atomic_bool stopping;
+    struct halt halt;
 
     struct counter *upserts;
     struct counter *deletes;
@@ -65,18 +62,7 @@ struct composer {
 /* True: it is time to stop. */
 static bool wait_a_little(struct composer *self, int ms)
 {
-    struct timespec until;
-    int rc = 0;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&self->lock);
-    while (!atomic_load(&self->stopping) && !rc)
-        rc = pthread_cond_timedwait(&self->stopped, &self->lock, &until);
-    pthread_mutex_unlock(&self->lock);
-    return atomic_load(&self->stopping);
+    return halt_wait(&self->halt, (int64_t)ms * 1000);
 }
 
 static void tell_fault(struct composer *self, const char *what, const struct err *err)
@@ -440,7 +426,7 @@ static int look_at_parked(struct composer *self, struct err *err)
     arena_reset(self->arena);
     rc = parked_due(self->options.store, clock_wall_us(self->options.clock), COMPOSER_RETRY_COUNT,
                     self->arena, &list, &count, err);
-    for (size_t i = 0; i < count && !rc && !atomic_load(&self->stopping); i++)
+    for (size_t i = 0; i < count && !rc && !halt_is_asked(&self->halt); i++)
         rc = retry_one(self, &list[i], err);
     if (!rc)
         rc = parked_count(self->options.store, &all, err);
@@ -486,7 +472,7 @@ static int take_batch(struct composer *self, struct err *err)
     if (rc)
         return rc;
     self->poll_no++;
-    for (size_t i = 0; i < count && !atomic_load(&self->stopping); i++)
+    for (size_t i = 0; i < count && !halt_is_asked(&self->halt); i++)
         settled += settle(self, &messages[i]);
     send_due(self, false);
     if (count && !settled)
@@ -499,7 +485,7 @@ static void *run(void *arg)
     struct composer *self = arg;
     struct err err;
 
-    while (!atomic_load(&self->stopping)) {
+    while (!halt_is_asked(&self->halt)) {
         int rc = take_batch(self, &err);
 
         if (!rc && now_us(self) >= self->looked_us + (int64_t)COMPOSER_RETRY_MS * 1000) {
@@ -569,7 +555,6 @@ int composer_start(const struct composer_options *options, struct composer **com
                    struct err *err)
 {
     struct composer *self = mem_zero(sizeof(*self));
-    pthread_condattr_t attributes;
     int rc;
 
     *composer = NULL;
@@ -586,11 +571,7 @@ int composer_start(const struct composer_options *options, struct composer **com
         free_composer(self);
         return rc;
     }
-    pthread_mutex_init(&self->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->stopped, &attributes);
-    pthread_condattr_destroy(&attributes);
+    halt_init(&self->halt);
     rc = pthread_create(&self->thread, NULL, run, self);
     assert(rc == 0);
     *composer = self;
@@ -601,13 +582,9 @@ void composer_stop(struct composer *self)
 {
     if (!self)
         return;
-    pthread_mutex_lock(&self->lock);
-    atomic_store(&self->stopping, true);
-    pthread_cond_broadcast(&self->stopped);
-    pthread_mutex_unlock(&self->lock);
+    halt_ask(&self->halt);
     pthread_join(self->thread, NULL);
     consumer_close(self->consumer);
-    pthread_cond_destroy(&self->stopped);
-    pthread_mutex_destroy(&self->lock);
+    halt_release(&self->halt);
     free_composer(self);
 }

@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 #include "access/keys.h"
+#include "base/halt.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "config/address.h"
 #include "demo/changes.h"
 #include "demo/filler.h"
-#include "demo/halt.h"
 #include "demo/photographer.h"
 #include "roles/command.h"
 #include "roles/demo_bar.h"

@@ -12,8 +12,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/halt.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -39,9 +39,7 @@ struct learner {
     bool has_news;       /* what is not saved */
     int64_t saved_us;    /* monotonic */
     pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t stopped;
-    atomic_bool stopping;
+    struct halt halt;
 
     struct counter *taught;
     struct counter *known;
@@ -221,7 +219,7 @@ static int scan_index(struct learner *self, struct err *err)
 
     do {
         rc = scan_page(self, &cursor, err);
-    } while (!rc && cursor.size && !atomic_load(&self->stopping));
+    } while (!rc && cursor.size && !halt_is_asked(&self->halt));
     self->must_scan = rc || cursor.size;
     self->has_news = !self->must_scan; /* half of it is not worth keeping */
     buf_release(&cursor);
@@ -278,18 +276,7 @@ static bool is_due(const struct learner *self)
 /* True: it is time to stop. */
 static bool wait_a_little(struct learner *self, int ms)
 {
-    struct timespec until;
-    int rc = 0;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    until.tv_sec += ms / 1000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_mutex_lock(&self->lock);
-    while (!atomic_load(&self->stopping) && !rc)
-        rc = pthread_cond_timedwait(&self->stopped, &self->lock, &until);
-    pthread_mutex_unlock(&self->lock);
-    return atomic_load(&self->stopping);
+    return halt_wait(&self->halt, (int64_t)ms * 1000);
 }
 
 /* Whether the topic has, or ever had, a record; and whether it has them all. */
@@ -362,7 +349,7 @@ static int read_all(struct learner *self, size_t *count, struct err *err)
         return start_reading(self, err);
     if (self->must_scan)
         rc = scan_index(self, err);
-    for (uint32_t i = 0; i < self->partition_count && !rc && !atomic_load(&self->stopping); i++)
+    for (uint32_t i = 0; i < self->partition_count && !rc && !halt_is_asked(&self->halt); i++)
         rc = read_partition(self, i, count, err);
     if (*count)
         show_sizes(self);
@@ -382,7 +369,7 @@ static void *run(void *arg)
     struct learner *self = arg;
     struct err err;
 
-    while (!atomic_load(&self->stopping)) {
+    while (!halt_is_asked(&self->halt)) {
         size_t count = 0;
         int rc = read_all(self, &count, &err);
 
@@ -416,7 +403,6 @@ static void open_metrics(struct learner *self)
 struct learner *learner_start(const struct learner_options *options)
 {
     struct learner *self = mem_zero(sizeof(*self));
-    pthread_condattr_t attributes;
     int rc;
 
     self->options = *options;
@@ -428,11 +414,7 @@ struct learner *learner_start(const struct learner_options *options)
     buf_init(&self->text, SPELL_LEARN_SIZE_MAX);
     learnt_init(&self->learnt);
     open_metrics(self);
-    pthread_mutex_init(&self->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->stopped, &attributes);
-    pthread_condattr_destroy(&attributes);
+    halt_init(&self->halt);
     rc = pthread_create(&self->thread, NULL, run, self);
     assert(rc == 0);
     return self;
@@ -442,13 +424,9 @@ void learner_stop(struct learner *self)
 {
     if (!self)
         return;
-    pthread_mutex_lock(&self->lock);
-    atomic_store(&self->stopping, true);
-    pthread_cond_broadcast(&self->stopped);
-    pthread_mutex_unlock(&self->lock);
+    halt_ask(&self->halt);
     pthread_join(self->thread, NULL);
-    pthread_cond_destroy(&self->stopped);
-    pthread_mutex_destroy(&self->lock);
+    halt_release(&self->halt);
     speller_close(atomic_load(&self->speller));
     learnt_release(&self->learnt);
     buf_release(&self->text);

@@ -7,35 +7,14 @@ import time
 sys.dont_write_bytecode = True
 import tap  # noqa: E402
 from binary import Place  # noqa: E402
+from market import CATALOG  # noqa: E402
 
-COLORS = [{"id": name, "name": {"ru": russian, "en": name}}
-          for name, russian in (("red", "красный"), ("blue", "синий"), ("green", "зелёный"))]
-CATALOG = {
-    "attributes": [
-        {"id": "color", "name": {"ru": "Цвет", "en": "Colour"}, "type": "OPTION", "filter": "LIST",
-         "options": COLORS},
-        {"id": "frame-size", "name": {"ru": "Рама", "en": "Frame"}, "type": "INTEGER",
-         "filter": "RANGE", "min": "1", "max": "100"},
-        {"id": "pages", "name": {"ru": "Страниц", "en": "Pages"}, "type": "INTEGER",
-         "filter": "RANGE", "min": "1", "max": "10000"},
-    ],
-    "defaults": {"filters": ["PRICE", "CONDITION", "DISTANCE", "DATE", "PHOTO"],
-                 "policy": {"titleMin": 3, "titleMax": 80, "descriptionMax": 1000,
-                            "currencies": ["RUB"], "price": "REQUIRED"}},
-    "categories": [
-        {"id": "hobby", "name": {"ru": "Хобби", "en": "Hobbies"}},
-        {"id": "bikes", "parent": "hobby", "name": {"ru": "Велосипеды", "en": "Bicycles"},
-         "attributes": ["color", "frame-size"]},
-        {"id": "books", "parent": "hobby", "name": {"ru": "Книги", "en": "Books"},
-         "attributes": ["pages"], "hiddenFilters": ["CONDITION"]},
-    ],
-}
 MOSCOW = {"latitude": 55.7512, "longitude": 37.6184}
 PETERSBURG = {"latitude": 59.9386, "longitude": 30.3141}
 
 
 class Market(Place):
-    """A server with the catalogue above, a seller, and offers that were found by a search."""
+    """A server with the market's catalogue, a seller, and offers that were found by a search."""
 
     def __enter__(self):
         super().__enter__().start()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* halt.c - see halt.h. */
-#include "demo/halt.h"
+#include "base/halt.h"
 
 #include <time.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* halt.h - what threads of the demo wait on: a time, or that they are asked to stop. */
-#ifndef TORG_DEMO_HALT_H
-#define TORG_DEMO_HALT_H
+/* halt.h - what a thread waits on that is not told of its work: a time, or that it has to stop. */
+#ifndef TORG_BASE_HALT_H
+#define TORG_BASE_HALT_H
 
 #include <pthread.h>
 #include <stdatomic.h>
