@@ -50,7 +50,7 @@ struct scene {
     struct composer *composer;
     struct composer_options options;
     struct catalog *empty; /* a catalogue without categories */
-    bool is_blind;         /* the composer is given that */
+    atomic_bool is_blind;  /* the composer is given that */
     uint32_t partition_count;
     uint64_t next[TOPIC_PARTITION_COUNT_MAX];
     struct seen seen[DOCUMENT_COUNT_MAX];
