@@ -46,7 +46,7 @@ void dictionaries_free(struct dictionaries *dictionaries);
 /* Packs with the client's newest dictionary; the document's body alone (see sql/0007), and sets
  * content by it and by row->expires_us. The first documents of a client train it, in the
  * background of whoever calls. Client 0, which is none, has no
- * dictionary. ERR_LIMIT: it is larger than DOCUMENT_SIZE_MAX. */
+ * dictionary. ERR_LIMIT: it is larger than DOCUMENT_SIZE_MAX; the text is of its fields. */
 int row_pack(struct dictionaries *dictionaries, int64_t client_id,
              const Torg__V1__RawDocument *document, struct arena *arena, struct row *row,
              struct err *err);
