@@ -73,7 +73,7 @@ def filter_of(answer, name):
 
 
 def counts(one):
-    return {value["id"]: int(value["count"]) for value in one["values"]}
+    return {value["id"]: int(value.get("count", 0)) for value in one["values"]}
 
 
 @tap.test
@@ -111,6 +111,19 @@ def a_buyer_finds_narrows_and_pages():
         tap.equal(counts(filter_of(answer, "condition")), {"new": 3})
         tap.equal(filter_of(answer, "a.color")["coverage"], "3")
         tap.equal(filter_of(answer, "price")["max"], "300000")
+
+        # What was chosen can be taken back, though nothing is left, and whatever else is found.
+        answer = market.found(text="велосипед", filters=[
+            {"id": "a.color", "values": ["green"]}, {"id": "price", "max": "100000"}])
+        tap.equal(answer["total"], "0")
+        color = filter_of(answer, "a.color")
+        tap.equal((counts(color), color["values"][-1]["name"], color["values"][-1]["isChosen"]),
+                  ({"red": 1, "green": 0}, "зелёный", True))
+        answer = market.found(text="книга", filters=[{"id": "a.frame-size", "min": "1"}])
+        tap.equal((answer["total"], filter_of(answer, "a.frame-size")["choice"]["min"]),
+                  ("0", "1"))
+        answer = market.found(filters=[{"id": "photo", "values": ["true"]}])
+        tap.equal((answer["total"], counts(filter_of(answer, "photo"))), ("0", {"true": 0}))
 
         tap.equal(market.names(category="books", order="CHEAPEST"),
                   ["book-0", "book-1", "book-2"])
