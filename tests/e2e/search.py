@@ -180,7 +180,17 @@ def a_wrong_request_is_told_what_is_wrong():
                 ({"filters": [{"id": "price", "min": "1"}, {"id": "price", "max": "2"}]},
                  'filters[1].id: "price" is there twice'),
                 ({"filters": [{"id": "distance", "max": "5"}]}, "near: a distance needs"),
-                ({"order": "NEAREST"}, "near: the nearest of what?")):
+                ({"order": "NEAREST"}, "near: the nearest of what?"),
+                ({"near": {"latitude": 95, "longitude": 0}}, "near: 95, 0 is no place on earth"),
+                ({"filters": [{"id": "photo", "values": ["yes"]}]},
+                 'filters[0].values: "yes" is not true or false'),
+                ({"filters": [{"id": "photo", "values": ["true"]}, {"id": "price", "max": "1,5"}]},
+                 'filters[1].max: "1,5" is not an integer'),
+                ({"filters": [{"id": "date", "min": "yesterday"}]},
+                 'filters[0].min: "yesterday" is not a date, as 2026-11-15'),
+                ({"filters": [{"id": "a.frame-size", "min": "15 in"}]},
+                 'filters[0].min: "15 in" is not an integer'),
+                ({"offset": 20, "cursor": "AAAA"}, "offset: none with a cursor")):
             status, answer = market.call("SearchService/SearchOffers", request)
             tap.equal((status, told in answer.get("message", "")), (400, True), answer)
 
