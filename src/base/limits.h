@@ -415,6 +415,7 @@ enum {
     TEXT_SPARSE_SPAN = 512,           /* a list of fewer than one in so many ids goes by ids */
     HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
     HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
+    HIGHLIGHT_TRIED_COUNT_MAX = 200, /* fragments weighed for one: a text may be marked all over */
     /* ---- spell ---- */
     SPELL_TEXT_SIZE_MAX = 8 << 10,       /* of a query, as QUERY_TEXT_SIZE_MAX */
     SPELL_LEARN_SIZE_MAX = 256 << 10,    /* of one title or value */

@@ -27,6 +27,9 @@ struct row {
 /* False in *found: there is none. with_document: else packed stays empty. */
 int row_find(struct store_tx *tx, int64_t client_id, struct bytes pk, bool with_document,
              struct arena *arena, struct row *row, bool *found, struct err *err);
+/* The same, in a transaction of its own. */
+int row_read(struct store *store, int64_t client_id, struct bytes pk, bool with_document,
+             struct arena *arena, struct row *row, bool *found, struct err *err);
 /* Rows of pks, in order of the asks; row.status 0: there is none. */
 int rows_find(struct store_tx *tx, int64_t client_id, const struct bytes *pks, size_t count,
               bool with_document, struct arena *arena, struct row *rows, struct err *err);

@@ -635,6 +635,57 @@ static void faults_of_the_topics_lose_nothing(void **state)
         assert_null(last_of(scene, ids[i]));
 }
 
+/* A change of the offer with so long a text that two of them are more than a record takes. */
+static void produce_long(struct scene *scene, offerid id, int64_t later_us)
+{
+    enum { TEXT_SIZE = 500 << 10 };
+    struct arena *arena = arena_new();
+    struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
+    struct topic_record record;
+    struct err err;
+
+    update.offer = get(scene, id, arena);
+    update.offer->update_time->nanos += (int32_t)later_us * 1000;
+    update.offer->content->description = arena_alloc(arena, TEXT_SIZE + 1);
+    memset(update.offer->content->description, 'a', TEXT_SIZE);
+    update.offer->content->description[TEXT_SIZE] = 0;
+    message_encode(&update.base, &wire);
+    record = (struct topic_record){.key = bytes_of(update.offer->id), .value = buf_bytes(&wire)};
+    OK(topic_produce(scene->topics, COMPOSER_SOURCE, &record, 1, NULL, &err));
+    buf_release(&wire);
+    arena_free(arena);
+}
+
+static void a_stop_while_nothing_can_be_sent_loses_nothing(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", 1);
+    struct arena *arena = arena_new();
+    int64_t version = version_of(get(scene, id, arena)) + 2;
+    const struct seen *seen = NULL;
+
+    produce_long(scene, id, 1);
+    produce_long(scene, id, 2);
+    atomic_store(&scene->faults->fail_produce, 1000);
+    compose(scene);
+    for (int waited = 0; atomic_load(&scene->faults->fail_produce) == 1000; waited++) {
+        assert_true(waited < WAIT_MS);
+        pause_ms(1);
+    }
+    atomic_store(&scene->faults->fail_produce, 0);
+    stop(scene); /* the first goes with the last try; the second had no room beside it */
+    compose(scene);
+    for (int waited = 0; waited < WAIT_MS && !(seen && seen->version == version); waited += 5) {
+        look(scene);
+        seen = last_of(scene, id);
+        pause_ms(5);
+    }
+    assert_non_null(seen);
+    assert_int_equal(seen->version, version);
+    arena_free(arena);
+}
+
 /* librdkafka's threads are C11's, which the thread sanitizer does not see. */
 #ifdef __SANITIZE_THREAD__
 #define CASES(name)                                                                                \
@@ -661,6 +712,7 @@ int main(void)
         CASES(strict_holds_the_partition_up_and_keeps_its_order),
         CASES(strict_goes_back_however_often_that_fails),
         CASES(faults_of_the_topics_lose_nothing),
+        CASES(a_stop_while_nothing_can_be_sent_loses_nothing),
     };
 
     return cmocka_run_group_tests_name("composer", tests, NULL, NULL);
