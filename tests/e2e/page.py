@@ -204,6 +204,20 @@ def an_address_means_what_was_chosen():
 
 
 @tap.test
+def a_stream_that_breaks_off_is_an_error():
+    page = opened()
+    told = page.js("""import("/common/call.js").then(async ({callStream}) => {
+        window.fetch = async () => new Response('{"row": 1}\\n{"error": {"code": "data_loss", '
+            + '"message": "the report is damaged"}}\\n');
+        const rows = [];
+        try { for await (const row of callStream("FeedService", "GetReport", {})) rows.push(row); }
+        catch (error) { return [rows.length, error.code, error.message]; }
+        return rows;
+    })""")
+    tap.equal(told, [1, "data_loss", "the report is damaged"])
+
+
+@tap.test
 def a_double_click_turns_one_page_of_the_cabinet():
     page = tab(f"/cabinet#key={shelf().seller}", language="en")
     page.wait("document.querySelector('#page-next')", "the list")
@@ -214,6 +228,10 @@ def a_double_click_turns_one_page_of_the_cabinet():
     page.click("#page-next")
     page.wait("document.querySelectorAll('.offer-line').length === 4", "the last offers")
     tap.equal(page.js("document.querySelector('#page-next').disabled"), True)
+    page.click("[data-language=ru]")
+    page.resize(390, 844)
+    page.wait("document.querySelector('#new-offer').getBoundingClientRect().right <= innerWidth",
+              "the button is on the phone")
     healthy(page)
 
 

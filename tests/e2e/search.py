@@ -196,6 +196,18 @@ def a_wrong_request_is_told_what_is_wrong():
 
 
 @tap.test
+def parked_offers_are_for_operators():
+    with Place() as place:
+        place.start()
+        for name, bound, status in (("other", ("--client", "shop"), 403), ("one", ("--seller", "s"), 403),
+                                    ("own", ("--client", "offers"), 200), ("all", (), 200)):
+            key = place.torg("key", "create", name, *bound, "--scope", "stages").stdout.strip()
+            for method in ("ListParkedOffers", "ReplayParkedOffers"):
+                told, answer = place.call(f"ComposerService/{method}", {}, key)
+                tap.equal(told, status, f"{name}: {answer}")
+
+
+@tap.test
 def before_the_first_offer_nothing_is_found():
     with Place() as place:
         place.start()
