@@ -470,14 +470,18 @@ enum {
     SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
     SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
     SHARD_NOTE_SIZE_MAX = 256,                  /* of the caller: a ticket, places in some lanes */
-    SHARD_LIVE_SIZE_MAX = 1 << 30,      /* of one checkpoint: a bit a document and segment */
-    STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
-    STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
-    STORED_FILE_COUNT_MAX = 4096,       /* 256 GB */
-    STORED_RECORD_SIZE_MAX = 768 << 10, /* texts and stored fields of one document */
-    STORED_DICTIONARY_SIZE = 16 << 10,  /* stays in cache; four times more packs no better */
-    STORED_SAMPLE_SIZE = 2 << 20,       /* of records a dictionary is trained with */
-    STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
+    SHARD_LIVE_SIZE_MAX = 1 << 30,         /* of one checkpoint: a bit a document and segment */
+    SHARD_PENDING_COUNT_MAX = 1 << 16,     /* documents replaced by one publication: 8 MB or so */
+    SHARD_PENDING_SIZE_KEPT_MAX = 1 << 20, /* of their values, from one batch to the next */
+    SHARD_HOLD_MS_MAX = 20,                /* a publication waits for queries that run once more */
+    SHARD_HOLD_WAIT_MS_MAX = 60,           /* such a query waits for a publication that is due */
+    STORED_CHUNK_SIZE = 1 << 20,           /* written at once; no record lies across two */
+    STORED_FILE_SIZE = 64 << 20,           /* half of one dead: it is written anew */
+    STORED_FILE_COUNT_MAX = 4096,          /* 256 GB */
+    STORED_RECORD_SIZE_MAX = 768 << 10,    /* texts and stored fields of one document */
+    STORED_DICTIONARY_SIZE = 16 << 10,     /* stays in cache; four times more packs no better */
+    STORED_SAMPLE_SIZE = 2 << 20,          /* of records a dictionary is trained with */
+    STORED_PACK_SIZE_MIN = 256,            /* smaller records are kept as they are */
     /* ---- numerator ---- */
     NUMBER_EXTENT_SIZE = 4096,      /* numbers of a placement class that lie together: a window */
     NUMBER_CLASS_COUNT_MAX = 256,   /* of a shard: each may leave most of an extent empty */
