@@ -473,8 +473,8 @@ enum {
     SHARD_LIVE_SIZE_MAX = 1 << 30,         /* of one checkpoint: a bit a document and segment */
     SHARD_PENDING_COUNT_MAX = 1 << 16,     /* documents replaced by one publication: 8 MB or so */
     SHARD_PENDING_SIZE_KEPT_MAX = 1 << 20, /* of their values, from one batch to the next */
-    SHARD_HOLD_MS_MAX = 20,                /* a publication waits for queries that run once more */
-    SHARD_HOLD_WAIT_MS_MAX = 60,           /* such a query waits for a publication that is due */
+    SHARD_HOLD_MS_MAX = 200,               /* a publication waits for queries that run once more */
+    SHARD_HOLD_WAIT_MS_MAX = 500,          /* such a query waits for a publication that is due */
     STORED_CHUNK_SIZE = 1 << 20,           /* written at once; no record lies across two */
     STORED_FILE_SIZE = 64 << 20,           /* half of one dead: it is written anew */
     STORED_FILE_COUNT_MAX = 4096,          /* 256 GB */

@@ -17,6 +17,7 @@ struct pending {
     uint32_t *slots; /* owned; index + 1, 0: free */
     unsigned bits;
     struct arena *arena; /* of changes */
+    uint32_t taken;
 };
 
 static void make_table(struct pending *pending, unsigned bits)
@@ -50,6 +51,11 @@ void pending_free(struct pending *pending)
 uint32_t pending_count(const struct pending *pending)
 {
     return pending->count;
+}
+
+uint32_t pending_taken(const struct pending *pending)
+{
+    return pending->taken;
 }
 
 struct pending_doc *pending_at(struct pending *pending, uint32_t i)
@@ -107,6 +113,7 @@ struct pending_doc *pending_add(struct pending *pending, docid id)
 
 struct column_change *pending_room(struct pending *pending, uint32_t count)
 {
+    pending->taken++;
     return arena_alloc(pending->arena, (count + 1) * sizeof(struct column_change));
 }
 
@@ -117,5 +124,6 @@ void pending_clear(struct pending *pending)
     for (i = 0; i < pending->count; i++)
         pending->slots[pending->docs[i].slot] = 0;
     pending->count = 0;
+    pending->taken = 0;
     arena_reset(pending->arena);
 }

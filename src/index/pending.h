@@ -32,6 +32,8 @@ struct pending *pending_new(void);
 void pending_free(struct pending *pending); /* NULL is fine */
 
 uint32_t pending_count(const struct pending *pending);
+/* How often room was taken: with the versions that no document will have. */
+uint32_t pending_taken(const struct pending *pending);
 struct pending_doc *pending_at(struct pending *pending, uint32_t i); /* in order of coming */
 
 /* NULL: it is not there. What is found is valid until pending_add. */

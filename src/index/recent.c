@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 
-enum { WAY_COUNT = 4, SET_BITS = 14 };
+enum { WAY_COUNT = 4, SET_BITS = 13 };
 
 struct recent_set {
     _Atomic uint32_t ids[WAY_COUNT];

@@ -241,10 +241,10 @@ static void put_later(struct shard *shard, docid id, const struct column_change 
     doc->lengths = lengths;
 }
 
+/* Removals need no room: there are no more of them than documents. */
 static int check_pending(const struct shard *shard, docid id, struct err *err)
 {
-    if (pending_count(shard->pending) < SHARD_PENDING_COUNT_MAX || !is_shown(shard, id) ||
-        pending_find(shard->pending, id))
+    if (pending_taken(shard->pending) < SHARD_PENDING_COUNT_MAX || !is_shown(shard, id))
         return 0;
     return err_set(err, ERR_LIMIT,
                    "document %u would be one more than SHARD_PENDING_COUNT_MAX = %d that are "
@@ -351,8 +351,10 @@ static int change_locked(struct shard *shard, docid id, const struct shard_value
 
     if (!live_draft_has(shard->alive, id))
         return err_set(err, ERR_NOT_FOUND, "there is no document %u", id);
+    if (pending_find(shard->pending, id))
+        rc = check_pending(shard, id, err);
     draft_gather_texts(shard, values, count, draft);
-    if (draft->text_count)
+    if (!rc && draft->text_count)
         rc = draft_change_texts(shard, id, draft, &place, err);
     if (!rc)
         rc = draft_make_changes(shard, values, count, draft, err);

@@ -224,6 +224,7 @@ static void drop_replaced(const struct query_engine *engine, const struct snapsh
         answers[i].hits = hits;
         answers[i].ranks = from->ranks ? ranks : NULL;
         answers[i].hit_count = count;
+        answers[i].left_out_count = from->hit_count - count;
         if (viewer)
             viewer->keep(viewer->context, i, kept, count);
     }

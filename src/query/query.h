@@ -241,6 +241,7 @@ struct query_answer {
     const struct query_hit *hits;
     const struct query_rank *ranks; /* one a hit; of a part, else NULL */
     uint32_t hit_count;
+    uint32_t left_out_count; /* hits that were replaced in each of the runs: they are not there */
     const struct facet_answer *facets;
     uint32_t facet_count;
     struct bytes cursor; /* of the next page; empty: this was the last */

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random edits of 10 000 offers, by calls and by feeds, while faults are put between the stages.
+"""Random edits of 10 000 offers, by calls and by feeds, while faults are put between the stages: of one
+process on the embedded backends, then of six on PostgreSQL, Kafka and ZooKeeper.
 
-Faults: kill -9; a process that stands still for seconds; records that cannot be read, in every topic;
-a catalogue that lacks the category of many offers, which park; a disk that takes nothing; offers that
-expire. A buyer searches all the time: nothing older is shown after something newer.
+Faults: kill -9, of six also several at once; a process (of six also the broker) that stands still for
+seconds; records that cannot be read, in every topic; a catalogue that lacks the category of many
+offers, which park; a disk that takes nothing; offers that expire. A buyer searches all the time:
+nothing older is shown after something newer, and nothing that lacks the word it was found by.
 
 At rest the index has every ACTIVE offer with its title, price and category, and nothing else: as the
 sellers think (a naive model), as their cabinets say, and as searches find, page by page. Counters equal
 a recount, and `torg verify --rebuild` passes.
 
-usage: converge.py TOPIC_PUT, with TORG_CONVERGE_SECONDS (of faults), TORG_CONVERGE_OFFERS and
-TORG_CRASH_SEED in the environment. With the release binary: it is about what happens, not about memory.
+usage: converge.py TOPIC_PUT, with TORG_CONVERGE_SECONDS (of faults), TORG_CONVERGE_OFFERS, the same as
+TORG_CONVERGE_SIX_… for the six, and TORG_CRASH_SEED in the environment. With the release binary: it is
+about what happens, not about memory.
 """
 import json
 import os
@@ -28,17 +31,22 @@ os.environ["TORG_BIN"] = os.environ.get("TORG_RELEASE_BIN") or os.environ.get("T
 import chain  # noqa: E402
 import market  # noqa: E402
 import tap  # noqa: E402
-from binary import Place  # noqa: E402
+from binary import Database  # noqa: E402
+from sites import ROLES, OneProcess, OwnKafka, SixProcesses  # noqa: E402
 
 SECONDS = float(os.environ.get("TORG_CONVERGE_SECONDS", "25"))
 OFFERS = int(os.environ.get("TORG_CONVERGE_OFFERS", "10000"))
+SIX_SECONDS = float(os.environ.get("TORG_CONVERGE_SIX_SECONDS", "15"))
+SIX_OFFERS = int(os.environ.get("TORG_CONVERGE_SIX_OFFERS", "1000"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SELLERS, FEEDS = 6, 4
 BY_CALLS = 0.25             # of the offers; the others come by feeds
 PIECE = 500                 # events of a call
 FULL_DISK_SIZE = 4096       # of a file: hardly anything can be written
 REST_S = 120
-WORDS = ("up", "--searcher.checkpoint=700ms", "--registry.shards=2")
+WORDS = ("--searcher.checkpoint=700ms", "--registry.shards=2")
+# Ignored signals stay so in the new program: a write beyond the limit fails, and no more.
+OPTIONS = {"restore_signals": False}
 TOPICS = ("offer-updates", "documents", "index.offers.1", "moderation-opinions", "feed-events",
           "photo-results")
 
@@ -128,100 +136,103 @@ class Feed(threading.Thread):
         self.tasks += 1
 
 
-class Shop(Place):
-    """The server, and the faults that happen to it."""
+class Shop:
+    """A site with sellers and feeds, and the faults that happen to it."""
 
-    def __enter__(self):
-        super().__enter__()
-        self.up = False
+    def __init__(self, site, offers, seconds):
+        self.site, self.goal, self.seconds = site, offers, seconds
+        self.down = set()           # roles whose process does not run
         self.rng = random.Random(f"{SEED}/faults")
         self.counts = {}
         self.sellers, self.feeds = [], []
-        # Ignored signals stay so in the new program: a write beyond the limit fails, and no more.
-        self.options = {"restore_signals": False}
-        return self
 
     def begin(self):
-        self.start(*WORDS)
-        self.up = True
-        self.write("catalog.json", json.dumps(market.CATALOG))
+        offers = self.site.at("offers")
+        offers.write("catalog.json", json.dumps(market.CATALOG))
         less = [one for one in market.CATALOG["categories"] if one["id"] != "toys"]
-        self.write("less.json", json.dumps({**market.CATALOG, "categories": less}))
+        offers.write("less.json", json.dumps({**market.CATALOG, "categories": less}))
         self.apply("catalog.json")
         self.moderator = self.key("m", "moderation")
         for number in range(SELLERS):
-            seller = Seller(number, self.key(f"s{number}", seller=True), SEED, self.where,
-                            goal=int(OFFERS * BY_CALLS / SELLERS), pace=0)
-            seller.moderator = market.Caller(self.where, self.moderator)
+            seller = Seller(number, self.key(f"s{number}", seller=True), SEED, self.offers_url,
+                            goal=int(self.goal * BY_CALLS / SELLERS), pace=0)
+            seller.moderator = market.Caller(self.offers_url, self.moderator)
             self.sellers.append(seller)
         for number in range(FEEDS):
-            self.feeds.append(Feed(number, self.key(f"f{number}", seller=True), self.where,
-                                   int(OFFERS * (1 - BY_CALLS) / FEEDS)))
+            self.feeds.append(Feed(number, self.key(f"f{number}", seller=True), self.offers_url,
+                                   int(self.goal * (1 - BY_CALLS) / FEEDS)))
 
     def key(self, name, *scopes, seller=False):
         words = ["--seller", name] if seller else []
         for scope in scopes or ("offers.read", "offers.write"):
             words += ["--scope", scope]
-        made = self.torg("key", "create", name, *words)
+        made = self.site.torg("offers", "key", "create", name, *words)
         tap.equal((made.returncode, made.stderr), (0, ""))
         return made.stdout.strip()
 
     def apply(self, name):
-        done = self.torg("catalog", "apply", name, "--force")
+        done = self.site.torg("offers", "catalog", "apply", name, "--force")
         tap.equal((done.returncode, done.stderr), (0, ""))
 
-    def where(self):
-        return self.url if self.up else None
+    def url(self, role):
+        return None if role in self.down else self.site.at(role).url
+
+    def offers_url(self):
+        return self.url("offers")
+
+    def search_url(self):
+        return self.url("search")
+
+    def count(self, what, more=1):
+        self.counts[what] = self.counts.get(what, 0) + more
+
+    def check_running(self, when):
+        for place in self.site.all():
+            tap.equal(place.ended(), False, f"a process ended by itself {when}: {place.log()[-4000:]}")
 
     # --- faults ---
 
     def fault(self):
-        kind = self.rng.choices((self.kill, self.freeze, self.forget, self.fill), (5, 2, 2, 2))[0]
-        tap.equal(self.ended(), False, f"it ended by itself: {self.log()[-4000:]}")
-        self.counts[kind.__name__] = self.counts.get(kind.__name__, 0) + 1
+        kinds, weights = self.kinds()
+        kind = self.rng.choices(kinds, weights)[0]
+        self.check_running("before")
+        self.count(kind.__name__)
         kind()
-        tap.equal(self.ended(), False, f"it ended by itself after {kind.__name__}: "
-                                       f"{self.log()[-4000:]}")
-
-    def kill(self):
-        self.up = False
-        self.process.kill()
-        self.process.wait()
-        self.spoil()
-        self.expire()
-        self.start(*WORDS)
-        self.up = True
+        self.check_running(f"after {kind.__name__}")
 
     def spoil(self):
         """Records that nobody can read, some with the id of a real offer."""
         for topic in self.rng.sample(TOPICS, 2):
-            if not (self.data / "topics" / "topics" / topic).exists():
+            if not self.has_topic(topic):
                 continue
             offers = [offer["id"] for offer in list(self.sellers[0].offers.values())]
             key = self.rng.choice(["nobody", ""] + offers[:50])
-            done = tap.run(PUT, self.data / "topics", topic, key)
+            done = tap.run(PUT, self.topics(), topic, key)
             tap.equal((done.returncode, done.stderr), (0, ""))
-            self.counts["unreadable"] = self.counts.get("unreadable", 0) + 1
+            self.count("unreadable")
 
     def expire(self):
         """The time of some offers that nobody touches any more has come."""
         chosen = [offer for seller in self.sellers for offer in seller.idle[:10]
                   if offer["status"] == "ACTIVE"]
-        with sqlite3.connect(self.data / "store.sqlite") as base:
-            for offer in chosen:
-                base.execute("UPDATE offer SET expires_us = 1 WHERE id = ? AND kind = 'offer'",
-                             (int(offer["id"].replace("-", "")),))
-        base.close()
+        ids = ", ".join(offer["id"].replace("-", "") for offer in chosen)
+        if chosen:
+            self.run_sql(f"UPDATE offer SET expires_us = 1 WHERE kind = 'offer' AND id IN ({ids})")
         for offer in chosen:
             offer["status"] = "EXPIRED"
         for seller in self.sellers:
             del seller.idle[:10]
-        self.counts["expired"] = self.counts.get("expired", 0) + len(chosen)
+        self.count("expired", len(chosen))
 
     def freeze(self):
-        self.process.send_signal(signal.SIGSTOP)
-        time.sleep(self.rng.choice((0.3, 1, 2.5, 6)) if SECONDS > 60 else self.rng.uniform(0.3, 2))
-        self.process.send_signal(signal.SIGCONT)
+        self.pause(self.site.at(self.choose()).process.send_signal)
+
+    def pause(self, send):
+        """Short in CI; by hand also longer than leases last."""
+        send(signal.SIGSTOP)
+        time.sleep(self.rng.choice((0.3, 1, 2.5, 6, 20)) if self.seconds > 60
+                   else self.rng.uniform(0.3, 2))
+        send(signal.SIGCONT)
 
     def forget(self):
         """The catalogue lacks a category for a while: changes of its offers park, and are replayed."""
@@ -230,19 +241,20 @@ class Shop(Place):
         if self.rng.random() < 0.4:
             self.kill()
         self.apply("catalog.json")
-        done = self.torg("composer", "replay", "--all")
+        done = self.site.torg("composer", "composer", "replay", "--all")
         tap.equal((done.returncode, done.stderr), (0, ""))
-        self.counts["parked"] = self.counts.get("parked", 0) + int(done.stdout.split()[0])
+        self.count("parked", int(done.stdout.split()[0]))
 
     def fill(self):
         """The disk is full: files do not grow."""
         none = resource.RLIM_INFINITY
-        resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (FULL_DISK_SIZE, none))
+        place = self.site.at("searcher")
+        resource.prlimit(place.process.pid, resource.RLIMIT_FSIZE, (FULL_DISK_SIZE, none))
         time.sleep(self.rng.uniform(0.1, 1.5))
         if self.rng.random() < 0.3:
-            self.kill()                 # in the middle of that; its successor has room
+            self.kill("searcher")       # in the middle of that; its successor has room
             return
-        resource.prlimit(self.process.pid, resource.RLIMIT_FSIZE, (none, none))
+        resource.prlimit(place.process.pid, resource.RLIMIT_FSIZE, (none, none))
 
     # --- what must hold ---
 
@@ -263,24 +275,25 @@ class Shop(Place):
 
     def check_parked(self):
         def are_none_left():
-            done = self.torg("composer", "list")
+            done = self.site.torg("composer", "composer", "list")
             tap.equal(done.returncode, 0, done.stderr)
-            self.torg("composer", "replay", "--all")
+            self.site.torg("composer", "composer", "replay", "--all")
             return done.stdout == "0 parked\n"
 
         tap.wait_until(are_none_left, REST_S, "no parked offers")
 
     def check_words(self, buyer, offers):
-        """What is found by a title's words is what has them now; a changed text is found a moment
-        after it is shown."""
+        """What is found by a title's words is what has them now: the title was shown, so it is
+        found."""
         for word in market.WORDS:
             wanted = {one: shown for one, shown in offers.items() if shown[0].startswith(word)}
-            market.wait_for_index(buyer, wanted, REST_S, text=f'"{word}"', keepSpelling=True)
+            found = market.search_all(buyer, text=f'"{word}"', keepSpelling=True)
+            tap.equal(found == wanted, True, f"{word}: {market.difference(found, wanted)}")
 
     def check_refused(self):
         """No document made of an offer was refused by the registry."""
-        status, answer = self.call("TopicService/ListTopics", {}, self.start_key)
-        tap.equal(status, 200, answer)
+        reader = market.Caller(self.offers_url, self.key("looker", "admin"))
+        answer = reader.ok("TopicService/ListTopics", {})
         dead = [one for one in answer["topics"]
                 if one["name"] == "dead-documents.offers" and int(one.get("recordCount", 0))]
         tap.equal(dead, [])
@@ -290,16 +303,17 @@ class Shop(Place):
         began = time.monotonic()
         self.check_parked()
         offers = self.check_offers()
-        buyer = market.Caller(self.where)
+        buyer = market.Caller(self.search_url)
         market.wait_for_index(buyer, offers, REST_S)
         self.check_words(buyer, offers)
         tap.comment(f"at rest {time.monotonic() - began:.1f} s after the last write")
         self.check_refused()
-        done = tap.run(*self.command("offers", "counters", "--verify"), timeout=300, cwd=self.dir,
-                       env=self.environment())
+        place = self.site.at("offers")
+        done = tap.run(*place.command("offers", "counters", "--verify", *self.site.backends),
+                       timeout=300, cwd=place.dir, env=place.environment())
         tap.equal((done.returncode, done.stderr), (0, ""), done.stdout[-2000:])
         tap.comment(done.stdout.splitlines()[-1])
-        lines = chain.verify(self, "--rebuild")
+        lines = chain.verify(self.site.at("searcher"), "--rebuild", *self.verify_words())
         tap.comment(f"verified {sorted(check for check, client in lines if client == 'offers')} in "
                     f"{time.monotonic() - began:.1f} s")
         return offers
@@ -317,34 +331,132 @@ def list_active(caller):
             return found
 
 
+class OneShop(Shop):
+    """All of it is killed at once; what cannot be done beside a server is done then."""
+
+    def kinds(self):
+        return (self.kill, self.freeze, self.forget, self.fill), (5, 2, 2, 2)
+
+    def choose(self):
+        return "offers"
+
+    def kill(self, _role=None):
+        self.down = set(ROLES)
+        self.site.place.process.kill()
+        self.site.place.process.wait()
+        self.spoil()
+        self.expire()
+        self.site.start()
+        self.down = set()
+
+    def topics(self):
+        return self.site.place.data / "topics"
+
+    def has_topic(self, topic):
+        return (self.topics() / "topics" / topic).exists()
+
+    def run_sql(self, sql):
+        with sqlite3.connect(self.site.place.data / "store.sqlite") as base:
+            base.execute(sql)
+        base.close()
+
+    def verify_words(self):
+        return ()
+
+
+class SixShop(Shop):
+    """One process or several are killed; the others go on."""
+
+    def __init__(self, site, database, kafka, offers, seconds):
+        super().__init__(site, offers, seconds)
+        self.database, self.kafka = database, kafka
+
+    def kinds(self):
+        return ((self.kill, self.kill_some, self.freeze, self.forget, self.fill, self.spoil, self.stall),
+                (8, 2, 4, 2, 2, 2, 2))
+
+    def choose(self):
+        return self.rng.choice(list(ROLES))
+
+    def kill(self, role=None):
+        self.kill_these([role or self.choose()])
+
+    def kill_some(self):
+        self.kill_these(self.rng.sample(list(ROLES), self.rng.randrange(2, len(ROLES) + 1)))
+
+    def kill_these(self, roles):
+        for role in roles:
+            self.count(f"kill {role}")
+            self.site.at(role).process.kill()
+            self.site.at(role).process.wait()
+            self.down.add(role)
+        time.sleep(self.rng.choice((0, 0, self.rng.uniform(0, 2))))
+        if "offers" in roles:
+            self.expire()
+        for role in roles:
+            self.site.start(role)
+            self.down.discard(role)
+
+    def stall(self):
+        """The broker stands still."""
+        self.pause(self.kafka.signal)
+
+    def topics(self):
+        return self.site.topics
+
+    def has_topic(self, _topic):
+        return True
+
+    def run_sql(self, sql):
+        done = tap.run(tap.tool("psql"), self.database.url, "-qc", sql)
+        tap.equal(done.returncode, 0, done.stderr)
+
+    def verify_words(self):
+        return ("--client", "offers", *self.site.backends)
+
+
+def put_to_the_test(shop):
+    shop.begin()
+    began = time.monotonic()
+    buyer = market.Buyer(shop.search_url)
+    threads = [*shop.sellers, *shop.feeds, buyer]
+    for thread in threads:
+        thread.start()
+    while time.monotonic() < began + shop.seconds:
+        time.sleep(shop.rng.uniform(0.2, 2))
+        shop.fault()
+        tap.equal([thread.trouble for thread in threads if thread.trouble], [])
+    # All were published, however long that takes.
+    tap.wait_until(lambda: all(seller.published >= seller.goal or seller.trouble
+                               for seller in shop.sellers), REST_S, "all offers published")
+    market.stop([buyer])
+    offers = shop.check_all()
+    calls = sum(seller.acknowledged for seller in shop.sellers)
+    rows = sum(feed.rows for feed in shop.feeds)
+    put_off = sum(one.caller.put_off for one in (*shop.sellers, *shop.feeds))
+    tap.comment(f"{shop.counts}; {calls} writes by call, {put_off} put off, {rows} rows in "
+                f"{sum(feed.tasks for feed in shop.feeds)} tasks of feeds; {len(offers)} ACTIVE, "
+                f"{buyer.answers} searches, {buyer.refusals} refused; "
+                f"{time.monotonic() - began:.0f} s")
+    for place in shop.site.all():
+        tap.equal(place.stop(), 0, place.log()[-4000:])
+    tap.equal(len(offers) > shop.goal * 0.8, True, f"{len(offers)} of {shop.goal} are ACTIVE")
+
+
 @tap.test
 def at_rest_the_index_is_what_the_offers_are():
     tap.comment(f"seed {SEED}, {OFFERS} offers, {SECONDS:.0f} s of faults")
-    with Shop() as shop:
-        shop.begin()
-        began = time.monotonic()
-        buyer = market.Buyer(shop.where)
-        threads = [*shop.sellers, *shop.feeds, buyer]
-        for thread in threads:
-            thread.start()
-        while time.monotonic() < began + SECONDS:
-            time.sleep(shop.rng.uniform(0.2, 2))
-            shop.fault()
-            tap.equal([thread.trouble for thread in threads if thread.trouble], [])
-        # All were published, however long that takes.
-        tap.wait_until(lambda: all(seller.published >= seller.goal or seller.trouble
-                                   for seller in shop.sellers), REST_S, "all offers published")
-        market.stop([buyer])
-        offers = shop.check_all()
-        calls = sum(seller.acknowledged for seller in shop.sellers)
-        rows = sum(feed.rows for feed in shop.feeds)
-        put_off = sum(one.caller.put_off for one in (*shop.sellers, *shop.feeds))
-        tap.comment(f"{shop.counts}; {calls} writes by call, {put_off} put off, {rows} rows in "
-                    f"{sum(feed.tasks for feed in shop.feeds)} tasks of feeds; {len(offers)} ACTIVE, "
-                    f"{buyer.answers} searches, {buyer.refusals} refused; "
-                    f"{time.monotonic() - began:.0f} s")
-        tap.equal(shop.stop(), 0, shop.log()[-4000:])
-        tap.equal(len(offers) > OFFERS * 0.8, True, f"{len(offers)} of {OFFERS} are ACTIVE")
+    with OneProcess(*WORDS, **OPTIONS) as site:
+        put_to_the_test(OneShop(site, OFFERS, SECONDS))
+
+
+@tap.test
+def so_it_is_of_six_processes():
+    zookeeper = tap.need("zookeeper")
+    tap.comment(f"seed {SEED}, {SIX_OFFERS} offers, {SIX_SECONDS:.0f} s of faults")
+    with Database() as database, OwnKafka() as kafka, \
+            SixProcesses(database, kafka.address, zookeeper, shards=2, **OPTIONS) as site:
+        put_to_the_test(SixShop(site, database, kafka, SIX_OFFERS, SIX_SECONDS))
 
 
 tap.main()

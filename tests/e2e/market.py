@@ -46,6 +46,11 @@ PATIENCE_S = 120            # with a server that comes back
 TRANSIENT = (429, 500, 503, 504)
 
 
+def is_put_off(status, answer):
+    """Nothing was done, and it may be sent again; also a transaction that lost against others too often."""
+    return status in TRANSIENT or (status == 409 and "given up after" in answer.get("message", ""))
+
+
 class Broken(Exception):
     """No answer: whether the call took place is unknown."""
 
@@ -55,7 +60,7 @@ class Refused(Exception):
 
 
 class Twice(AssertionError):
-    """An offer is on two pages: it may be while it is changed between them, and not at rest."""
+    """An offer is on two pages: it may be when it changes between them, and not at rest."""
 
 
 class Caller:
@@ -94,7 +99,7 @@ class Caller:
         while True:
             try:
                 status, answer = self.call(method, message, **headers)
-                if status not in TRANSIENT:
+                if not is_put_off(status, answer):
                     return status, answer
                 told = f"{status} {answer}"
                 self.put_off += 1
@@ -322,7 +327,8 @@ class Buyer(threading.Thread):
     def run(self):
         turn = 0
         requests = ({"category": "hobby", "order": "DEAREST"}, {"text": "велосипед"},
-                    {"text": "книга", "order": "NEWEST"}, {"category": "toys", "order": "DEAREST"})
+                    {"text": "книга", "order": "NEWEST"}, {"category": "toys", "order": "DEAREST"},
+                    *({"text": f'"{word}"', "keepSpelling": True} for word in WORDS[:4]))
         try:
             while not self.ended:
                 turn += 1
@@ -345,9 +351,14 @@ class Buyer(threading.Thread):
         tap.equal(status, 200, answer)
         if not answer.get("offers") and self.seen and request.get("category") == "hobby":
             raise AssertionError(f"nothing is found any more: {request}")
+        ids = [offer["id"] for offer in answer.get("offers", [])]
+        tap.equal(len(ids), len(set(ids)), f"an offer is twice on a page: {request}")
         for offer in answer.get("offers", []):
             if not offer.get("title") or "price" not in offer or "category" not in offer:
                 raise AssertionError(f"an offer is not shown whole: {offer}, by {request}")
+            word = request.get("text", "").strip('"')
+            if word in WORDS and not offer["title"].startswith(word):
+                raise AssertionError(f"{offer['title']} is found by {word}")
             version = int(offer["price"]["amount"])
             before = self.seen.get(offer["id"], version)
             if version < before:

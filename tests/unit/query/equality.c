@@ -75,16 +75,25 @@ static void bench_close(struct bench *bench)
     shard_reader_free(bench->stats_reader);
 }
 
+/* Hits are left out when the writer does not wait any longer for a query: only on a machine so busy
+ * that one takes SHARD_HOLD_MS_MAX, and hardly twice. */
 static struct query_answer ask(struct bench *bench, const struct query_plan *plan, uint32_t stage,
                                const struct query_tuning *tuning)
 {
     struct query_result result;
     struct err err = {0};
+    int i;
 
     bench->run_count++;
-    if (query_run(bench->engine, plan, tuning, 0, bench->arena, &result, &err))
-        fail_msg("query_run: %s", err.text);
-    assert_int_equal(result.answer_count, plan->stage_count);
+    for (i = 0; i < 20; i++) {
+        if (query_run(bench->engine, plan, tuning, 0, bench->arena, &result, &err))
+            fail_msg("query_run: %s", err.text);
+        assert_int_equal(result.answer_count, plan->stage_count);
+        if (!result.answers[stage].left_out_count)
+            return result.answers[stage];
+        assert_false(bench->settled);
+    }
+    fail_msg("hits are left out again and again");
     return result.answers[stage];
 }
 

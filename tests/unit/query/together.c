@@ -419,6 +419,7 @@ static void a_hit_that_is_replaced_again_and_again_is_left_out(void **state)
     assert_int_equal(always.kept_count, 1);
     assert_int_equal(result.answers[0].hit_count, 1);
     assert_int_equal(result.answers[0].hits[0].id, 9);
+    assert_int_equal(result.answers[0].left_out_count, 1);
     assert_int_equal(result.answers[0].total, 2);
     asker_close(&asker);
     shard_close(world.shard);
