@@ -75,16 +75,13 @@ static int meet_run(struct text_list *list, const docid *ids, uint32_t count, ui
         from++;
     run = *done - from;
     if (run)
-        rc = postings_indexes(postings, ids + from, run, indexes, err);
-    for (i = 0; i < run && !rc; i++) {
-        places[kept] = (uint16_t)(from + i);
-        codes[kept] = (uint32_t)indexes[i];
-        kept += indexes[i] >= 0;
-    }
+        rc = postings_meet(postings, ids + from, run, places, indexes, &kept, err);
     if (kept >= UNPACK_COUNT && !rc)
         rc = postings_codes(postings, &all, err);
-    for (i = 0; i < kept && !rc; i++)
-        rc = postings_code_at(postings, codes[i], &codes[i], err);
+    for (i = 0; i < kept && !rc; i++) {
+        places[i] = (uint16_t)(places[i] + from);
+        rc = postings_code_at(postings, (uint32_t)indexes[i], &codes[i], err);
+    }
     *met = kept;
     return rc;
 }
