@@ -9,23 +9,19 @@
  * usage: bench-registry-load PORT KEY CALLERS BATCH SECONDS FIRST COUNT
  *        COUNT 0: new documents, numbered from FIRST on; else new versions of those COUNT
  */
-#include <arpa/inet.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/varint.h"
+#include "load_client.h"
 #include "net/message.h"
 #include "torg/v1/document.pb-c.h"
 
@@ -33,18 +29,15 @@ enum {
     BODY_COUNT = 512, /* made before, taken in turn */
     CALLER_MAX = 256,
     REQUEST_SIZE_MAX = 4 << 20,
-    ANSWER_SIZE_MAX = 1 << 20,
     SAMPLE_MAX = 1 << 20, /* of one caller */
     WARM_US = SECOND_US,
 };
 
 struct caller {
     pthread_t thread;
-    int fd;
+    struct load_client client;
     struct rng rng;
     struct buf message;
-    struct buf request;
-    uint8_t *answer;
     uint64_t accepted;
     uint64_t stale;
     uint64_t refused;
@@ -53,20 +46,12 @@ struct caller {
 };
 
 static struct bytes bodies[BODY_COUNT]; /* fields of RawDocument behind pk and version */
-static const char *key;
-static uint16_t port;
 static size_t batch_count;
 static int64_t first;
 static int64_t update_count;
 static atomic_int_fast64_t next_number;
 static int64_t begin_us;
 static int64_t end_us;
-
-static void die(const char *what)
-{
-    fprintf(stderr, "bench-registry-load: %s: %s\n", what, errno ? strerror(errno) : "failed");
-    exit(1);
-}
 
 static int64_t now_us(void)
 {
@@ -172,76 +157,17 @@ static void make_request(struct caller *caller)
     int64_t version = update_count ? clock_wall_us(clock_system()) : 1;
 
     buf_reset(&caller->message);
-    buf_reset(&caller->request);
     for (size_t i = 0; i < batch_count; i++) {
         if (update_count)
             number = first + (int64_t)rng_below(&caller->rng, (uint64_t)update_count);
         put_document(caller, number, version);
         number += !update_count;
     }
-    buf_printf(&caller->request,
-               "POST /torg.v1.DocumentService/PutDocuments HTTP/1.1\r\nHost: localhost\r\n"
-               "Authorization: Bearer %s\r\nContent-Type: application/proto\r\n"
-               "Content-Length: %zu\r\n\r\n",
-               key, caller->message.size);
-    buf_put(&caller->request, buf_bytes(&caller->message));
-    if (buf_failed(&caller->request) || buf_failed(&caller->message))
-        die("a batch is too large");
+    if (buf_failed(&caller->message))
+        load_die("a batch is too large");
 }
 
 /* --- calls --- */
-
-static int connect_to_server(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int one = 1;
-
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
-        die("connect");
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-    return fd;
-}
-
-static void send_all(int fd, struct bytes bytes)
-{
-    while (bytes.size) {
-        ssize_t size = write(fd, bytes.data, bytes.size);
-
-        if (size < 0)
-            die("write");
-        bytes = bytes_skip(bytes, (size_t)size);
-    }
-}
-
-/* The body of the answer; the head must say 200 and a length. */
-static struct bytes read_answer(struct caller *caller)
-{
-    size_t size = 0;
-    size_t head_size = 0;
-    size_t body_size = 0;
-
-    while (!head_size || size < head_size + body_size) {
-        ssize_t got = read(caller->fd, caller->answer + size, ANSWER_SIZE_MAX - 1 - size);
-        const char *end;
-
-        if (got <= 0)
-            die("read");
-        size += (size_t)got;
-        caller->answer[size] = 0;
-        end = head_size ? NULL : strstr((char *)caller->answer, "\r\n\r\n");
-        if (end) {
-            const char *length = strcasestr((char *)caller->answer, "content-length:");
-
-            head_size = (size_t)(end - (char *)caller->answer) + 4;
-            if (!length || strncmp((char *)caller->answer, "HTTP/1.1 200", 12) != 0)
-                die((char *)caller->answer);
-            body_size = strtoul(length + 15, NULL, 10);
-        }
-    }
-    return bytes_make(caller->answer + head_size, body_size);
-}
 
 static void count_answer(struct caller *caller, struct bytes body, bool is_counted)
 {
@@ -251,10 +177,10 @@ static void count_answer(struct caller *caller, struct bytes body, bool is_count
     struct err err;
 
     if (message_decode(body, &torg__v1__put_documents_response__descriptor, arena, &message, &err))
-        die(err.text);
+        load_die(err.text);
     response = (const Torg__V1__PutDocumentsResponse *)message;
     if (response->n_verdicts != batch_count)
-        die("verdicts are missing");
+        load_die("verdicts are missing");
     for (size_t i = 0; i < response->n_verdicts; i++) {
         const Torg__V1__Verdict *verdict = response->verdicts[i];
 
@@ -280,8 +206,8 @@ static void *run(void *arg)
         int64_t done_us;
 
         make_request(caller);
-        send_all(caller->fd, buf_bytes(&caller->request));
-        body = read_answer(caller);
+        body = load_client_call(&caller->client, "DocumentService/PutDocuments",
+                                buf_bytes(&caller->message));
         done_us = now_us();
         count_answer(caller, body, done_us >= begin_us && done_us < end_us);
         if (done_us >= begin_us && caller->sample_count < SAMPLE_MAX)
@@ -290,18 +216,10 @@ static void *run(void *arg)
     return NULL;
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a;
-    uint32_t right = *(const uint32_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 static void tell(struct caller *callers, size_t count, double seconds)
 {
     uint32_t *all = mem_array(count, SAMPLE_MAX * sizeof(uint32_t));
-    struct rusage usage;
+    struct load_times times;
     uint64_t accepted = 0;
     uint64_t stale = 0;
     uint64_t refused = 0;
@@ -314,15 +232,11 @@ static void tell(struct caller *callers, size_t count, double seconds)
         memcpy(all + total, callers[i].samples, callers[i].sample_count * sizeof(uint32_t));
         total += callers[i].sample_count;
     }
-    qsort(all, total, sizeof(uint32_t), compare_samples);
-    getrusage(RUSAGE_SELF, &usage);
+    times = load_times_of(all, total);
     printf("documents_per_s=%.0f p50_ms=%.2f p99_ms=%.2f stale=%" PRIu64 " refused=%" PRIu64
            " next=%" PRId64 " load_cpu_s=%.2f\n",
-           (double)accepted / seconds, total ? all[total / 2] / 1000.0 : 0,
-           total ? all[total - 1 - total / 100] / 1000.0 : 0, stale, refused,
-           update_count ? first + update_count : atomic_load(&next_number),
-           (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-               (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+           (double)accepted / seconds, times.p50_ms, times.p99_ms, stale, refused,
+           update_count ? first + update_count : atomic_load(&next_number), load_cpu_s());
     free(all);
 }
 
@@ -332,6 +246,7 @@ int main(int argc, char **argv)
     struct arena *arena = arena_new();
     struct rng rng = rng_seeded(1);
     size_t caller_count;
+    uint16_t port;
     long seconds;
 
     if (argc != 8) {
@@ -339,27 +254,25 @@ int main(int argc, char **argv)
         return 2;
     }
     port = (uint16_t)strtoul(argv[1], NULL, 10);
-    key = argv[2];
     caller_count = strtoul(argv[3], NULL, 10);
     batch_count = strtoul(argv[4], NULL, 10);
     seconds = strtol(argv[5], NULL, 10);
     first = strtoll(argv[6], NULL, 10);
     update_count = strtoll(argv[7], NULL, 10);
     if (!caller_count || caller_count > CALLER_MAX || !batch_count)
-        die("bad arguments");
+        load_die("bad arguments");
     atomic_init(&next_number, first);
     for (size_t i = 0; i < BODY_COUNT; i++)
         bodies[i] = make_body(&rng, arena);
     begin_us = now_us() + WARM_US;
     end_us = begin_us + seconds * SECOND_US;
     for (size_t i = 0; i < caller_count; i++) {
-        callers[i] = (struct caller){.fd = connect_to_server(), .rng = rng_seeded(random_u64())};
+        callers[i] = (struct caller){.rng = rng_seeded(random_u64())};
+        load_client_open(&callers[i].client, port, argv[2], REQUEST_SIZE_MAX);
         buf_init(&callers[i].message, REQUEST_SIZE_MAX);
-        buf_init(&callers[i].request, REQUEST_SIZE_MAX + 1024);
-        callers[i].answer = mem_alloc(ANSWER_SIZE_MAX);
         callers[i].samples = mem_array(SAMPLE_MAX, sizeof(uint32_t));
         if (pthread_create(&callers[i].thread, NULL, run, &callers[i]))
-            die("pthread_create");
+            load_die("pthread_create");
     }
     for (size_t i = 0; i < caller_count; i++)
         pthread_join(callers[i].thread, NULL);

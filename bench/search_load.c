@@ -13,24 +13,20 @@
  * usage: bench-search-load fill PORT KEY CATALOG COUNT
  *        bench-search-load ask PORT KEY CATALOG COUNT CALLERS SECONDS CHANGES_PER_SECOND
  */
-#include <arpa/inet.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
 #include "documents/offer_document.h"
+#include "load_client.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
 #include "search_sample.h"
@@ -57,11 +53,9 @@ struct step {
 
 struct caller {
     pthread_t thread;
-    int fd;
+    struct load_client client;
     struct rng rng;
     struct arena *arena;
-    struct buf request;
-    uint8_t *answer;
     uint32_t *samples; /* µs of a call */
     size_t sample_count;
     uint64_t call_count;
@@ -81,12 +75,6 @@ static double changes_per_s;
 static atomic_uint_fast64_t changed_count, late_count;
 static int64_t begin_us, end_us;
 
-static void die(const char *what)
-{
-    fprintf(stderr, "bench-search-load: %s: %s\n", what, errno ? strerror(errno) : "failed");
-    exit(1);
-}
-
 static int64_t now_us(void)
 {
     return clock_mono_us(clock_system());
@@ -94,84 +82,17 @@ static int64_t now_us(void)
 
 /* --- calls --- */
 
-static int connect_to_server(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int one = 1;
-
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof(address)))
-        die("connect");
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-    return fd;
-}
-
 static void caller_open(struct caller *caller, uint64_t seed)
 {
-    *caller =
-        (struct caller){.fd = connect_to_server(), .rng = rng_seeded(seed), .arena = arena_new()};
-    buf_init(&caller->request, MESSAGE_SIZE_MAX + 1024);
-    caller->answer = mem_alloc(MESSAGE_SIZE_MAX);
+    *caller = (struct caller){.rng = rng_seeded(seed), .arena = arena_new()};
+    load_client_open(&caller->client, port, key, MESSAGE_SIZE_MAX);
 }
 
 static void caller_close(struct caller *caller)
 {
-    close(caller->fd);
+    load_client_close(&caller->client);
     arena_free(caller->arena);
-    buf_release(&caller->request);
-    free(caller->answer);
     free(caller->samples);
-}
-
-/* The body of the answer; the head must say 200 and a length. */
-static struct bytes read_answer(struct caller *caller)
-{
-    size_t size = 0;
-    size_t head_size = 0;
-    size_t body_size = 0;
-
-    while (!head_size || size < head_size + body_size) {
-        ssize_t got = read(caller->fd, caller->answer + size, MESSAGE_SIZE_MAX - 1 - size);
-        const char *end;
-
-        if (got <= 0)
-            die("read");
-        size += (size_t)got;
-        caller->answer[size] = 0;
-        end = head_size ? NULL : strstr((char *)caller->answer, "\r\n\r\n");
-        if (end) {
-            const char *length = strcasestr((char *)caller->answer, "content-length:");
-
-            head_size = (size_t)(end - (char *)caller->answer) + 4;
-            if (!length || strncmp((char *)caller->answer, "HTTP/1.1 200", 12) != 0)
-                die((char *)caller->answer);
-            body_size = strtoul(length + 15, NULL, 10);
-        }
-    }
-    return bytes_make(caller->answer + head_size, body_size);
-}
-
-static struct bytes call(struct caller *caller, const char *method, struct bytes message)
-{
-    struct bytes left;
-
-    buf_reset(&caller->request);
-    buf_printf(&caller->request,
-               "POST /torg.v1.%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"
-               "Content-Type: application/proto\r\nContent-Length: %zu\r\n\r\n",
-               method, key, message.size);
-    buf_put(&caller->request, message);
-    if (buf_failed(&caller->request))
-        die("a message is too large");
-    for (left = buf_bytes(&caller->request); left.size;) {
-        ssize_t size = write(caller->fd, left.data, left.size);
-
-        if (size < 0)
-            die("write");
-        left = bytes_skip(left, (size_t)size);
-    }
-    return read_answer(caller);
 }
 
 /* --- documents --- */
@@ -193,14 +114,14 @@ static void put_documents(struct caller *caller, const uint64_t *numbers, size_t
         const Torg__V1__Offer *offer = sample_offer(samples, numbers[i], version, caller->arena);
 
         if (offer_document(offer, catalog, caller->arena, &batch.documents[i], &err))
-            die(err.text);
+            load_die(err.text);
         batch.n_documents++;
     }
     message_encode(&batch.base, &wire);
-    if (message_decode(call(caller, "DocumentService/PutDocuments", buf_bytes(&wire)),
-                       &torg__v1__put_documents_response__descriptor, caller->arena, &message,
-                       &err))
-        die(err.text);
+    if (message_decode(
+            load_client_call(&caller->client, "DocumentService/PutDocuments", buf_bytes(&wire)),
+            &torg__v1__put_documents_response__descriptor, caller->arena, &message, &err))
+        load_die(err.text);
     response = (const Torg__V1__PutDocumentsResponse *)message;
     for (size_t i = 0; i < response->n_verdicts; i++) {
         const Torg__V1__Verdict *verdict = response->verdicts[i];
@@ -208,7 +129,7 @@ static void put_documents(struct caller *caller, const uint64_t *numbers, size_t
         if (verdict->kind != TORG__V1__VERDICT__KIND__ACCEPTED &&
             verdict->kind != TORG__V1__VERDICT__KIND__DUPLICATE && /* drawn twice */
             verdict->kind != TORG__V1__VERDICT__KIND__STALE)
-            die(verdict->n_reasons ? verdict->reasons[0]->text : "a document was refused");
+            load_die(verdict->n_reasons ? verdict->reasons[0]->text : "a document was refused");
     }
     buf_release(&wire);
 }
@@ -240,7 +161,7 @@ static int fill_all(void)
     for (size_t i = 0; i < FILLER_COUNT; i++) {
         caller_open(&fillers[i], i);
         if (pthread_create(&fillers[i].thread, NULL, fill, &fillers[i]))
-            die("pthread_create");
+            load_die("pthread_create");
     }
     for (size_t i = 0; i < FILLER_COUNT; i++) {
         pthread_join(fillers[i].thread, NULL);
@@ -303,10 +224,10 @@ static void open_answer(struct caller *caller, struct bytes body)
     arena_reset(caller->arena);
     if (message_decode(body, &torg__v1__search_offers_response__descriptor, caller->arena, &message,
                        &err))
-        die(err.text);
+        load_die(err.text);
     response = (const Torg__V1__SearchOffersResponse *)message;
     if (response->is_partial)
-        die("an answer is without some shards");
+        load_die("an answer is without some shards");
     caller->opened_count++;
     caller->offer_count += response->n_offers;
     caller->filter_count += response->n_filters;
@@ -322,8 +243,8 @@ static void *ask(void *arg)
 
     while (now_us() < end_us) {
         int64_t start_us = now_us();
-        struct bytes body =
-            call(caller, "SearchService/SearchOffers", requests[at++ % REQUEST_COUNT]);
+        struct bytes body = load_client_call(&caller->client, "SearchService/SearchOffers",
+                                             requests[at++ % REQUEST_COUNT]);
         int64_t done_us = now_us();
 
         if (done_us < begin_us || done_us >= end_us)
@@ -336,14 +257,6 @@ static void *ask(void *arg)
             open_answer(caller, body);
     }
     return NULL;
-}
-
-static int compare_samples(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a;
-    uint32_t right = *(const uint32_t *)b;
-
-    return (left > right) - (left < right);
 }
 
 /* All callers' figures in the first's. */
@@ -372,9 +285,8 @@ static void tell(struct caller *callers, size_t count, double seconds)
 {
     uint32_t *all = mem_array(count, SAMPLE_MAX * sizeof(uint32_t));
     const struct caller *sum = &callers[0];
+    struct load_times times;
     double opened;
-    double mean_us = 0;
-    struct rusage usage;
     size_t total = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -382,21 +294,15 @@ static void tell(struct caller *callers, size_t count, double seconds)
         total += callers[i].sample_count;
     }
     sum_up(callers, count);
-    qsort(all, total, sizeof(uint32_t), compare_samples);
-    for (size_t i = 0; i < total; i++)
-        mean_us += all[i];
-    getrusage(RUSAGE_SELF, &usage);
+    times = load_times_of(all, total);
     opened = sum->opened_count ? (double)sum->opened_count : 1;
     printf("pages_per_s=%.1f p50_ms=%.3f p99_ms=%.3f mean_us=%.0f bytes=%.0f hits=%.0f "
            "offers=%.1f filters=%.1f changes_per_s=%.0f late=%" PRIuFAST64 " load_cpu_s=%.2f",
-           (double)sum->call_count / seconds, total ? all[total / 2] / 1000.0 : 0,
-           total ? all[total - 1 - total / 100] / 1000.0 : 0, total ? mean_us / (double)total : 0,
+           (double)sum->call_count / seconds, times.p50_ms, times.p99_ms, times.mean_us,
            sum->call_count ? (double)sum->byte_count / (double)sum->call_count : 0,
            (double)sum->total_sum / opened, (double)sum->offer_count / opened,
            (double)sum->filter_count / opened, (double)atomic_load(&changed_count) / seconds,
-           atomic_load(&late_count),
-           (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-               (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+           atomic_load(&late_count), load_cpu_s());
     for (size_t i = 0; i < STEP_MAX && sum->steps[i].name[0]; i++) {
         printf(" step_");
         for (const char *at = sum->steps[i].name; *at; at++)
@@ -438,13 +344,13 @@ static int ask_all(size_t caller_count, long seconds)
     for (size_t i = 0; i < changer_count; i++) {
         caller_open(&changers[i], random_u64());
         if (pthread_create(&changers[i].thread, NULL, change, &changers[i]))
-            die("pthread_create");
+            load_die("pthread_create");
     }
     for (size_t i = 0; i < caller_count; i++) {
         caller_open(&callers[i], i);
         callers[i].samples = mem_array(SAMPLE_MAX, sizeof(uint32_t));
         if (pthread_create(&callers[i].thread, NULL, ask, &callers[i]))
-            die("pthread_create");
+            load_die("pthread_create");
     }
     for (size_t i = 0; i < caller_count; i++)
         pthread_join(callers[i].thread, NULL);
@@ -465,7 +371,7 @@ static void load_catalog(const char *path)
     struct err err;
 
     if (file_read(path, &json, &err) || catalog_from_json(buf_bytes(&json), NULL, &catalog, &err))
-        die(err.text);
+        load_die(err.text);
     buf_release(&json);
     samples = samples_new(catalog);
 }
@@ -492,7 +398,7 @@ int main(int argc, char **argv)
         caller_count = strtoul(argv[6], NULL, 10);
         changes_per_s = strtod(argv[8], NULL);
         if (!caller_count || caller_count > CALLER_MAX || !offer_count)
-            die("bad arguments");
+            load_die("bad arguments");
         rc = ask_all(caller_count, strtol(argv[7], NULL, 10));
     }
     samples_free(samples);

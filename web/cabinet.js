@@ -6,7 +6,7 @@
 //   #/offer/ID   an offer that is there    cabinet/editor.js
 //   #/feeds      feeds and their reports   cabinet/feeds.js
 import { byId, call, header, key, onLanguage, setKey, t, toast } from "./common.js";
-import { keyProblem, showSignIn, signOutButton } from "./common/signin.js";
+import { keyProblem, showSignIn, showTrouble, signOutButton } from "./common/signin.js";
 import "./cabinet/texts.js";
 import { leaveEditor, redrawEditor, showDraft, showOffer } from "./cabinet/editor.js";
 import { redrawFeeds, showFeeds } from "./cabinet/feeds.js";
@@ -60,7 +60,8 @@ async function enter() {
   try {
     await tellSeller();
   } catch (error) {
-    fail(error);
+    if ([401, 403].includes(error.status)) fail(error);
+    else showTrouble(byId("sign-in-place"), error, enter);
     return;
   }
   isSignedIn = true;

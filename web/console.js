@@ -2,7 +2,7 @@
 // console.js - the page /console: asks for the pipeline each second while somebody looks, and gives
 // each answer to the parts that draw it.
 import { byId, call, header, key, language, onLanguage, setKey, t } from "./common.js";
-import { keyProblem, showSignIn, signOutButton } from "./common/signin.js";
+import { keyProblem, showSignIn, showTrouble, signOutButton } from "./common/signin.js";
 import "./console/texts.js";
 import { makeChart } from "./console/chart.js";
 import { drawEpochs } from "./console/epochs.js";
@@ -19,6 +19,7 @@ let pipeline = null;
 let charts = null;
 let heard = null; /* when the last answer came */
 let timer = 0;
+let isAsking = false;
 
 const clock = (time) => new Date(time).toLocaleTimeString(language());
 
@@ -71,6 +72,7 @@ function refused(error) {
     askForKey(t("consoleDenied", { message: error.message }));
   } else {
     drawPulse(true);
+    if (byId("board").hidden) showTrouble(byId("sign-in-place"), error, look);
     return false;
   }
   return true;
@@ -78,7 +80,8 @@ function refused(error) {
 
 async function look() {
   clearTimeout(timer);
-  if (document.hidden) return; /* visibilitychange goes on */
+  if (document.hidden || isAsking) return; /* visibilitychange goes on; one asks at a time */
+  isAsking = true;
   const begun = Date.now();
   try {
     pipeline = await call("PipelineService", "GetPipeline");
@@ -92,6 +95,8 @@ async function look() {
     refreshItems(pipeline);
   } catch (error) {
     if (refused(error)) return;
+  } finally {
+    isAsking = false;
   }
   timer = setTimeout(look, Math.max(200, PERIOD_MS - (Date.now() - begun)));
 }

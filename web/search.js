@@ -17,14 +17,14 @@ import { closeSuggestions, startSuggestions } from "./search/suggest.js";
 
 const KEPT_COUNT = 30;
 const OFFER_COUNT_MAX = 100;    // of one request
-const kept = new Map();         // address without the offer -> {answer, offers, cursor, path, scroll}
+const kept = new Map();         // address without the offer -> what is shown there, and scroll
 const narrow = matchMedia("(max-width: 60rem)");
 let under = null;               // AbortController of the search under way
 let moreUnder = null;
 
 const page = {
   state: readState(),
-  answer: {}, path: [], offers: [], cursor: "",
+  request: {}, answer: {}, path: [], offers: [], cursor: "",
   addressOf,
   go,
   // For links: a plain click stays here, others (a new tab) go their way.
@@ -85,10 +85,12 @@ function show(state, isBack) {
 
 function restore(entry) {
   under?.abort();
-  Object.assign(page, { answer: entry.answer, offers: entry.offers, cursor: entry.cursor,
-    path: entry.path });
+  moreUnder?.abort();
+  const { scroll, ...shown } = entry;
+  Object.assign(page, shown);
   drawAnswer();
-  scrollTo(0, entry.scroll || 0);
+  byId("offers").setAttribute("aria-busy", "false");    // what was aborted does not say so
+  scrollTo(0, scroll);
 }
 
 // --- asking ---
@@ -101,15 +103,18 @@ async function load(isBack = false) {
   const { state } = page;
   const began = performance.now();
   const shownBefore = isBack || !page.offers.length ? history.state?.shown || 0 : 0;
-  const limit = Math.min(OFFER_COUNT_MAX, Math.max(PAGE_COUNT, shownBefore));
+  const request = requestOf(state,
+    { limit: Math.min(OFFER_COUNT_MAX, Math.max(PAGE_COUNT, shownBefore)) });
+  page.cursor = "";             // of the list that goes: nothing more is loaded of it
   byId("offers").setAttribute("aria-busy", "true");
   try {
     const [answer, path] = await Promise.all([
-      call("SearchService", "SearchOffers", requestOf(state, { limit }), { signal, withKey: false }),
+      call("SearchService", "SearchOffers", request, { signal, withKey: false }),
       pathOf(state.category)]);
     if (signal.aborted) return;
     answer.roundTrip = performance.now() - began;
-    Object.assign(page, { answer, path, offers: answer.offers || [], cursor: answer.cursor || "" });
+    Object.assign(page, { request, answer, path, offers: answer.offers || [],
+      cursor: answer.cursor || "" });
     remember(state);
     drawAnswer();
     if (!isBack && scrollY > byId("content").offsetTop) scrollTo(0, 0);
@@ -124,8 +129,8 @@ async function load(isBack = false) {
 
 function remember(state) {
   kept.delete(placeOf(state));
-  kept.set(placeOf(state), { answer: page.answer, offers: page.offers, cursor: page.cursor,
-    path: page.path, scroll: 0 });
+  kept.set(placeOf(state), { request: page.request, answer: page.answer, offers: page.offers,
+    cursor: page.cursor, path: page.path, scroll: 0 });
   if (kept.size > KEPT_COUNT) kept.delete(kept.keys().next().value);
 }
 
@@ -137,7 +142,8 @@ async function loadMore() {
   byId("more").disabled = true;
   try {
     const answer = await call("SearchService", "SearchOffers",
-      requestOf(page.state, { onlyOffers: true, cursor: page.cursor }), { signal, withKey: false });
+      { ...page.request, limit: PAGE_COUNT, onlyOffers: true, cursor: page.cursor },
+      { signal, withKey: false });
     if (signal.aborted) return;
     const scroll = scrollY;
     page.offers = [...page.offers, ...(answer.offers || [])];
@@ -151,8 +157,10 @@ async function loadMore() {
   } catch (error) {
     if (error.name !== "AbortError") toast(error.message);
   } finally {
-    byId("more").disabled = false;
-    moreUnder = null;
+    if (moreUnder?.signal === signal) {     // not one that was begun since
+      byId("more").disabled = false;
+      moreUnder = null;
+    }
   }
 }
 

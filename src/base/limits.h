@@ -261,7 +261,7 @@ enum {
     /* ---- registry: documents ---- */
     DOCUMENT_BATCH_COUNT_MAX = 1000,    /* one transaction */
     DOCUMENT_PK_SIZE_MAX = 200,         /* part of keys and of hits */
-    DOCUMENT_SIZE_MAX = 256 << 10,      /* encoded; an offer has 100 KB */
+    DOCUMENT_SIZE_MAX = 256 << 10,      /* encoded; refused above it, and all below is indexed */
     DOCUMENT_FIELD_COUNT_MAX = 250,     /* of one document; an offer has up to 200 attributes */
     DOCUMENT_FIELD_NAME_SIZE_MAX = 80,  /* told in errors, queries and facets */
     DOCUMENT_CLASS_SIZE_MAX = 64,       /* of placement: a category's id */
@@ -351,7 +351,7 @@ enum {
     COMPOSER_BATCH_COUNT_MAX = 1000,     /* as the receiver takes at once */
     COMPOSER_BATCH_MS = 20,              /* ... or so long since the last; default, a setting */
     COMPOSER_BATCH_SIZE = 512 << 10,     /* bytes of one record; a topic takes 960 KB */
-    COMPOSER_WORDS_SIZE_MAX = 256 << 10, /* names of an offer's attribute values */
+    COMPOSER_WORDS_SIZE_MAX = 128 << 10, /* names of an offer's attribute values: a text field */
     COMPOSER_VALUE_SIZE_MAX = 200,       /* free text as a value to choose by */
     COMPOSER_VALUE_COUNT_MAX = 1 << 20,  /* different ones of an attribute */
     COMPOSER_SELLER_COUNT_MAX = 1 << 22,
@@ -415,6 +415,7 @@ enum {
     TEXT_SPARSE_SPAN = 512,           /* a list of fewer than one in so many ids goes by ids */
     HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
     HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
+    HIGHLIGHT_TRIED_COUNT_MAX = 200, /* fragments weighed for one: a text may be marked all over */
     /* ---- spell ---- */
     SPELL_TEXT_SIZE_MAX = 8 << 10,       /* of a query, as QUERY_TEXT_SIZE_MAX */
     SPELL_LEARN_SIZE_MAX = 256 << 10,    /* of one title or value */
@@ -435,6 +436,8 @@ enum {
     INDEXER_BACKFILL_MS = 50,        /* a backfill's part of a round, while main has little */
     INDEXER_BACKFILL_COUNT_MIN = 20, /* and at the least so many, or it never ends */
     INDEXER_LATE_MS = 500,           /* main is later than this: backfill waits */
+    INDEXER_MARK_MS = 50,            /* how often it is noted how far main is filled ... */
+    INDEXER_MARK_COUNT = 16,         /* ... and how many such notes are kept */
     INDEXER_ITEM_US = 200,           /* an element, before any was measured */
     INDEXER_PENDING_COUNT = 4000,    /* sent elements whose offsets are not moved yet ... */
     INDEXER_PENDING_MS = 200,        /* ... and for how long: what a crash sends again */
@@ -467,14 +470,18 @@ enum {
     SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
     SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
     SHARD_NOTE_SIZE_MAX = 256,                  /* of the caller: a ticket, places in some lanes */
-    SHARD_LIVE_SIZE_MAX = 1 << 30,      /* of one checkpoint: a bit a document and segment */
-    STORED_CHUNK_SIZE = 1 << 20,        /* written at once; no record lies across two */
-    STORED_FILE_SIZE = 64 << 20,        /* half of one dead: it is written anew */
-    STORED_FILE_COUNT_MAX = 4096,       /* 256 GB */
-    STORED_RECORD_SIZE_MAX = 768 << 10, /* texts and stored fields of one document */
-    STORED_DICTIONARY_SIZE = 16 << 10,  /* stays in cache; four times more packs no better */
-    STORED_SAMPLE_SIZE = 2 << 20,       /* of records a dictionary is trained with */
-    STORED_PACK_SIZE_MIN = 256,         /* smaller records are kept as they are */
+    SHARD_LIVE_SIZE_MAX = 1 << 30,         /* of one checkpoint: a bit a document and segment */
+    SHARD_PENDING_COUNT_MAX = 1 << 16,     /* documents replaced by one publication: 8 MB or so */
+    SHARD_PENDING_SIZE_KEPT_MAX = 1 << 20, /* of their values, from one batch to the next */
+    SHARD_HOLD_MS_MAX = 20,                /* a publication waits for queries that run once more */
+    SHARD_HOLD_WAIT_MS_MAX = 60,           /* such a query waits for a publication that is due */
+    STORED_CHUNK_SIZE = 1 << 20,           /* written at once; no record lies across two */
+    STORED_FILE_SIZE = 64 << 20,           /* half of one dead: it is written anew */
+    STORED_FILE_COUNT_MAX = 4096,          /* 256 GB */
+    STORED_RECORD_SIZE_MAX = 768 << 10,    /* texts and stored fields of one document */
+    STORED_DICTIONARY_SIZE = 16 << 10,     /* stays in cache; four times more packs no better */
+    STORED_SAMPLE_SIZE = 2 << 20,          /* of records a dictionary is trained with */
+    STORED_PACK_SIZE_MIN = 256,            /* smaller records are kept as they are */
     /* ---- numerator ---- */
     NUMBER_EXTENT_SIZE = 4096,      /* numbers of a placement class that lie together: a window */
     NUMBER_CLASS_COUNT_MAX = 256,   /* of a shard: each may leave most of an extent empty */
@@ -532,6 +539,7 @@ enum {
     SEARCHER_DEADLINE_MS = 1000,          /* of a search, unless it says */
     SEARCHER_DEADLINE_MS_MAX = 60 * 1000, /* of a search that does */
     SEARCHER_WAIT_COUNT_MAX = 100,        /* tokens of writes that one search waits for */
+    SEARCHER_WAITER_COUNT_MAX = 16,       /* callers who wait at once: a quarter of the threads */
     SEARCHER_LIST_COUNT = 1000,           /* documents listed, unless the call says */
     SEARCHER_LIST_COUNT_MAX = 10000,      /* when it does */
     SEARCHER_PEER_COUNT_MAX = 32,         /* other searchers that a front knows */

@@ -222,14 +222,16 @@ static int encode_newest(struct composer *self, const char *offer_id, struct buf
     return rc;
 }
 
-static void append(struct composer *self, uint32_t partition, struct lane *lane, struct buf *wire,
-                   bool is_delete)
+/* ERR_CANCELLED: it is time to stop, and what is there was not sent: there is no room. */
+static int append(struct composer *self, uint32_t partition, struct lane *lane, struct buf *wire,
+                  bool is_delete)
 {
-    if (lane->wire.size + wire->size > TOPIC_VALUE_SIZE_MAX)
-        send_lane(self, partition, lane);
+    if (lane->wire.size + wire->size > TOPIC_VALUE_SIZE_MAX && !send_lane(self, partition, lane))
+        return ERR_CANCELLED;
     buf_put(&lane->wire, buf_bytes(wire));
     lane->count++;
     counter_add(is_delete ? self->deletes : self->upserts, 1);
+    return 0;
 }
 
 static int park(struct composer *self, const struct topic_message *message, const char *offer_id,
@@ -311,7 +313,8 @@ static void block(struct composer *self, struct lane *lane, const struct topic_m
     go_back(self, message->partition, lane);
 }
 
-/* 0: it is in the lane, or parked. ERR_PRECONDITION: the partition waits. */
+/* 0: it is in the lane, or parked. ERR_PRECONDITION: the partition waits. ERR_CANCELLED: as in
+ * append. */
 static int take(struct composer *self, struct lane *lane, const struct topic_message *message,
                 struct err *err)
 {
@@ -326,9 +329,9 @@ static int take(struct composer *self, struct lane *lane, const struct topic_mes
     if (rc)
         rc = encode_newest(self, offer_id, &wire, &is_delete, err);
     if (!rc) {
-        append(self, message->partition, lane, &wire, is_delete);
+        rc = append(self, message->partition, lane, &wire, is_delete);
         histogram_add(self->latency, clock_wall_us(self->options.clock) - message->timestamp_us);
-        if (is_parked(self, offer_id))
+        if (!rc && is_parked(self, offer_id))
             rc = parked_remove(self->options.store, offer_id, message->offset, err);
     } else if (rc == ERR_NOT_FOUND) {
         rc = 0; /* an offer is never forgotten: the record is of another store */
@@ -364,7 +367,7 @@ static bool settle(struct composer *self, const struct topic_message *message)
     for (;;) {
         arena_reset(self->arena);
         rc = take(self, lane, message, &err);
-        if (rc == ERR_PRECONDITION)
+        if (rc == ERR_PRECONDITION || (rc == ERR_CANCELLED && halt_is_asked(&self->halt)))
             return false;
         if (!rc)
             break;

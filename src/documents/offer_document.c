@@ -9,10 +9,24 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "catalog/decimal.h"
+#include "model/document_size.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
 
-enum { STANDARD_FIELD_COUNT = 16 };
+enum { STANDARD_FIELD_COUNT = 16, UTF8_SIZE_MAX = 4 };
+
+/* What offers may have is what documents may: the receiver would refuse it, and nobody would look
+ * for an offer among the dead letters. */
+_Static_assert((int)COMPOSER_WORDS_SIZE_MAX <= (int)DOCUMENT_TEXT_SIZE_MAX, "words");
+_Static_assert((int)CATALOG_DESCRIPTION_MAX *UTF8_SIZE_MAX <= (int)DOCUMENT_TEXT_SIZE_MAX,
+               "descriptions");
+_Static_assert((int)STANDARD_FIELD_COUNT + (int)CATALOG_VALUE_COUNT_MAX <=
+                   (int)DOCUMENT_FIELD_COUNT_MAX,
+               "attributes");
+_Static_assert((int)COMPOSER_VALUE_SIZE_MAX <= (int)KEYWORD_SIZE_MAX, "values");
+_Static_assert((int)CATALOG_DEPTH_MAX <= (int)DOCUMENT_PATH_DEPTH_MAX &&
+                   (int)CATALOG_DEPTH_MAX * ((int)CATALOG_ID_SIZE_MAX + 1) <= (int)KEYWORD_SIZE_MAX,
+               "categories");
 
 /* How much a word counts, by the field it stands in. */
 static const float weight_title = 3;
@@ -22,7 +36,9 @@ static const float weight_words = 1.5F;
 struct making {
     struct arena *arena;
     Torg__V1__RawDocument *document;
-    struct buf words; /* of names and values, in all languages */
+    struct buf words;       /* of names and values, in all languages */
+    const char *long_field; /* NULL: every text fits a field */
+    size_t long_size;
 };
 
 static Torg__V1__RawField *add(struct making *making, const char *name)
@@ -48,6 +64,10 @@ static void add_text(struct making *making, const char *name, const char *text, 
 
     if (!*text)
         return;
+    if (strlen(text) > DOCUMENT_TEXT_SIZE_MAX && !making->long_field) {
+        making->long_field = name;
+        making->long_size = strlen(text);
+    }
     field = add(making, name);
     field->_text_case = TORG__V1__RAW_FIELD___TEXT_TEXT;
     field->text = (char *)text;
@@ -335,6 +355,25 @@ static void add_standard(struct making *making, const Torg__V1__Offer *offer)
         add_stored(making, OFFER_FIELD_PHOTO, photo);
 }
 
+/* As the receiver does. */
+static int check_size(const struct making *making, const char *id, struct err *err)
+{
+    size_t size = document_size(making->document);
+
+    if (making->long_field)
+        return err_set(err, ERR_LIMIT,
+                       "offer %.40s: its %s has %zu bytes; the limit is %d: shorten "
+                       "it",
+                       id, making->long_field, making->long_size, DOCUMENT_TEXT_SIZE_MAX);
+    if (size > DOCUMENT_SIZE_MAX)
+        return err_set(
+            err, ERR_LIMIT,
+            "offer %.40s: its document has %zu bytes; the limit is %d: shorten its texts, "
+            "or leave attributes out",
+            id, size, DOCUMENT_SIZE_MAX);
+    return 0;
+}
+
 static int fill(struct making *making, const Torg__V1__Offer *offer, const struct catalog *catalog,
                 struct err *err)
 {
@@ -361,9 +400,12 @@ static int fill(struct making *making, const Torg__V1__Offer *offer, const struc
              weight_words);
     making->document->expire_time = offer->expire_time;
     if (buf_failed(&making->words))
-        return err_set(err, ERR_LIMIT, "offer %.40s: its attributes' words are more than %d bytes",
-                       offer->id, COMPOSER_WORDS_SIZE_MAX);
-    return 0;
+        return err_set(
+            err, ERR_LIMIT,
+            "offer %.40s: the words of its attributes are more than %d bytes: leave some "
+            "of their values out",
+            offer->id, COMPOSER_WORDS_SIZE_MAX);
+    return check_size(making, offer->id, err);
 }
 
 int offer_document(const Torg__V1__Offer *offer, const struct catalog *catalog, struct arena *arena,

@@ -2,9 +2,12 @@
 /* service.c - see service.h. */
 #include "documents/service.h"
 
+#include <string.h>
+
 #include "base/limits.h"
 #include "base/memory.h"
 #include "documents/parked.h"
+#include "model/offer_fields.h"
 #include "net/message.h"
 
 static Google__Protobuf__Timestamp *time_of(int64_t us, struct arena *arena)
@@ -69,20 +72,39 @@ int composer_replay_parked(const struct composer_context *context,
     return rc;
 }
 
+/* Offers of all sellers: a key of one of them, or of another client of the registry, is not enough.
+ */
+static int check_caller(const struct call *call, struct err *err)
+{
+    const struct identity *identity = call_identity(call);
+    bool is_foreign = *identity->client && strcmp(identity->client, OFFER_CLIENT) != 0;
+
+    if (*identity->seller || is_foreign)
+        return err_set(err, ERR_DENIED, "the key is bound to %s: this call is for operators",
+                       is_foreign ? identity->client : identity->seller);
+    return 0;
+}
+
 static int list_parked(struct call *call, const ProtobufCMessage *request,
                        ProtobufCMessage *response, struct err *err)
 {
-    return composer_list_parked(call_context(call), call_arena(call),
-                                (const Torg__V1__ListParkedOffersRequest *)request,
-                                (Torg__V1__ListParkedOffersResponse *)response, err);
+    int rc = check_caller(call, err);
+
+    return rc ? rc
+              : composer_list_parked(call_context(call), call_arena(call),
+                                     (const Torg__V1__ListParkedOffersRequest *)request,
+                                     (Torg__V1__ListParkedOffersResponse *)response, err);
 }
 
 static int replay_parked(struct call *call, const ProtobufCMessage *request,
                          ProtobufCMessage *response, struct err *err)
 {
-    return composer_replay_parked(call_context(call),
-                                  (const Torg__V1__ReplayParkedOffersRequest *)request,
-                                  (Torg__V1__ReplayParkedOffersResponse *)response, err);
+    int rc = check_caller(call, err);
+
+    return rc ? rc
+              : composer_replay_parked(call_context(call),
+                                       (const Torg__V1__ReplayParkedOffersRequest *)request,
+                                       (Torg__V1__ReplayParkedOffersResponse *)response, err);
 }
 
 static const struct rpc_method methods[] = {

@@ -267,8 +267,9 @@ void unpack_bits(struct bytes bits, uint64_t from_bit, unsigned width, size_t co
     uint64_t bit = from_bit;
     size_t i = 0;
 
-    if (width == 0) {
-        memset(out, 0, count * sizeof(out[0]));
+    if (width == 0 || count == 0) {
+        if (count > 0) /* without any, out may be NULL */
+            memset(out, 0, count * sizeof(out[0]));
         return;
     }
     for (; i < count && bit / 8 + 8 <= bits.size; i++, bit += width)

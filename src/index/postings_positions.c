@@ -123,6 +123,8 @@ static int open_places(struct postings *postings, struct err *err)
     all = postings->starts[postings->size];
     places->position_form = (struct stream_form){bits.data[4], get_le32(bits.data + 4) >> 8};
     places->form_form = (struct stream_form){bits.data[8], get_le32(bits.data + 8) >> 8};
+    if (places->position_form.width > 32 || places->form_form.width > 32)
+        return postings_damaged(postings, "a wrong width of positions", err);
     rc = text_segment_check(postings->segment, SECTION_POS, offset, get_le32(bits.data), err);
     if (rc)
         return rc;
@@ -185,6 +187,9 @@ static int block_occurrences(struct postings *postings, uint32_t index, struct o
     struct bytes patches;
     int rc = postings->has_places ? 0 : open_places(postings, err);
 
+    /* An exception listed twice reads otherwise alone than among all codes. */
+    if (!rc && postings->starts[index + 1] - postings->starts[index] != count)
+        rc = postings_damaged(postings, "a code that is patched twice", err);
     if (!rc)
         rc = block_distances(postings, postings->starts[index], count, values, err);
     if (rc)

@@ -1,18 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* recent.c - see recent.h. An entry is one word, id | 32 low bits of the number, so it cannot tear;
- * numbers are compared by their distance, as they wrap around. */
+/*
+ * recent.c - see recent.h.
+ *
+ * Numbers of an entry only grow, whoever has it, and what a set has forgotten is told before the
+ * entry gets its new id: so a reader that meets a note half made finds numbers that are too high
+ * or, of a change that it cannot have seen yet, too low.
+ */
 #include "index/recent.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 
 enum { WAY_COUNT = 4, SET_BITS = 14 };
 
+struct recent_set {
+    _Atomic uint32_t ids[WAY_COUNT];
+    _Atomic uint64_t changed[WAY_COUNT];
+    _Atomic uint64_t replaced[WAY_COUNT];
+    _Atomic uint64_t forgotten; /* no change that the set had and has no more is newer */
+};
+
 struct recent {
-    _Atomic uint64_t entries[1 << SET_BITS][WAY_COUNT];
+    struct recent_set sets[1 << SET_BITS];
 };
 
 struct recent *recent_new(void)
@@ -30,62 +41,60 @@ static uint32_t set_of(docid id)
     return (id * UINT32_C(0x9e3779b1)) >> (32 - SET_BITS);
 }
 
-/* Positive when the entry is newer. */
-static int32_t age(uint64_t entry, uint32_t sequence)
+static void put(_Atomic uint64_t *place, uint64_t number)
 {
-    return (int32_t)((uint32_t)entry - sequence);
+    atomic_store_explicit(place, number, memory_order_release);
 }
 
-void recent_note(struct recent *recent, docid id, uint64_t sequence)
+/* The entry of the id, or the oldest one, which is given to it. */
+static int find_way(struct recent_set *set, docid id)
 {
-    _Atomic uint64_t *ways = recent->entries[set_of(id)];
-    uint32_t low = (uint32_t)sequence;
+    uint64_t least = UINT64_MAX;
     int oldest = 0;
     int i;
 
     for (i = 0; i < WAY_COUNT; i++) {
-        uint64_t entry = atomic_load_explicit(&ways[i], memory_order_relaxed);
+        uint64_t changed = atomic_load_explicit(&set->changed[i], memory_order_relaxed);
 
-        if (entry >> 32 == id) {
+        if (changed && atomic_load_explicit(&set->ids[i], memory_order_relaxed) == id)
+            return i;
+        if (changed < least) {
+            least = changed;
             oldest = i;
-            break;
         }
-        if (age(entry, low) < age(atomic_load_explicit(&ways[oldest], memory_order_relaxed), low))
-            oldest = i;
     }
-    atomic_store_explicit(&ways[oldest], (uint64_t)id << 32 | low, memory_order_release);
+    put(&set->forgotten, least);
+    atomic_store_explicit(&set->ids[oldest], id, memory_order_release);
+    put(&set->replaced[oldest], least); /* the id may be among the forgotten */
+    return oldest;
 }
 
-static void read_set(const _Atomic uint64_t *ways, uint64_t entries[WAY_COUNT])
+void recent_note(struct recent *recent, docid id, uint64_t number, bool is_replaced)
 {
-    int i;
+    struct recent_set *set = &recent->sets[set_of(id)];
+    int way = find_way(set, id);
 
-    for (i = 0; i < WAY_COUNT; i++)
-        entries[i] = atomic_load_explicit(&ways[i], memory_order_acquire);
+    if (is_replaced)
+        put(&set->replaced[way], number);
+    put(&set->changed[way], number);
 }
 
-bool recent_changed(const struct recent *recent, docid id, uint64_t sequence)
+struct recent_change recent_find(const struct recent *recent, docid id)
 {
-    const _Atomic uint64_t *ways = recent->entries[set_of(id)];
-    uint64_t entries[WAY_COUNT];
-    uint64_t again[WAY_COUNT];
-    bool all_newer = true;
+    const struct recent_set *set = &recent->sets[set_of(id)];
+    uint64_t forgotten;
     int i;
 
-    /* Twice the same: a set that is changed meanwhile could hide an entry behind another. */
-    read_set(ways, entries);
-    for (;;) {
-        read_set(ways, again);
-        if (memcmp(entries, again, sizeof(entries)) == 0)
-            break;
-        memcpy(entries, again, sizeof(entries));
-    }
     for (i = 0; i < WAY_COUNT; i++) {
-        bool newer = age(entries[i], (uint32_t)sequence) > 0;
+        struct recent_change found;
 
-        if (entries[i] >> 32 == id && newer)
-            return true;
-        all_newer = all_newer && newer;
+        if (atomic_load_explicit(&set->ids[i], memory_order_acquire) != id)
+            continue;
+        found.changed = atomic_load_explicit(&set->changed[i], memory_order_acquire);
+        found.replaced = atomic_load_explicit(&set->replaced[i], memory_order_acquire);
+        if (found.changed) /* else nobody has the entry yet */
+            return found;
     }
-    return all_newer;
+    forgotten = atomic_load_explicit(&set->forgotten, memory_order_acquire);
+    return (struct recent_change){forgotten, forgotten};
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * recent.h - the documents that changed last, and in which publication.
+ * recent.h - the documents that changed last, and when: by numbers of changes, which ascend.
  *
  * Columns are newer than a reader's snapshot. Before it answers, a reader asks of each hit whether
- * it has changed since; "perhaps" is allowed, a missed change is not. A table of sets of four:
- * a set forgets its oldest entry, so it can tell of everything newer than that.
+ * it has changed since; "perhaps" is allowed, a missed change is not. A table of sets of four: a
+ * set that forgets its oldest entry remembers how new that was.
+ *
+ * A change is of one of two kinds. Attributes change in place, under the same text. A document that
+ * is replaced or removed gets another text as well, with the next snapshot.
  *
  * Threads: one writer notes, before the change can be seen; anybody asks, without locks.
  */
@@ -21,10 +24,13 @@ struct recent;
 struct recent *recent_new(void);
 void recent_free(struct recent *recent); /* NULL is fine */
 
-/* The document changes in the publication that will have this number. */
-void recent_note(struct recent *recent, docid id, uint64_t sequence);
+/* The document changes now, by the change that has this number. */
+void recent_note(struct recent *recent, docid id, uint64_t number, bool is_replaced);
 
-/* false: nothing of it was noted with a number above sequence. */
-bool recent_changed(const struct recent *recent, docid id, uint64_t sequence);
+/* Upper bounds of the numbers of its last change, and of its last replacement. */
+struct recent_change {
+    uint64_t changed, replaced;
+};
+struct recent_change recent_find(const struct recent *recent, docid id);
 
 #endif

@@ -18,6 +18,8 @@
 struct shard_reader {
     struct shard *shard;     /* borrowed */
     struct epoch_slot *slot; /* owned */
+    uint64_t entered_at;     /* number of the last change of columns before it came in */
+    uint64_t pass;           /* of shard_hold */
 };
 
 /* Words of a title, a description and what else offers have. */
@@ -85,6 +87,7 @@ static struct shard *shard_new(const struct shard_options *options)
     shard->lengths = doc_lengths_new();
     shard->stored = stored_new(options->dir, shard->epoch);
     shard->recent = recent_new();
+    shard->pending = pending_new();
     shard->owners = owners_new();
     shard->alive = live_writer_new(shard->epoch, false);
     shard->words = doc_words_new();
@@ -94,6 +97,7 @@ static struct shard *shard_new(const struct shard_options *options)
                                             ? options->average_lengths[field]
                                             : usual_lengths[field];
     init_locks(shard);
+    gate_init(&shard->gate);
     return shard;
 }
 
@@ -147,6 +151,8 @@ void shard_close(struct shard *shard)
     lexicon_close(shard->lexicon);
     doc_lengths_free(shard->lengths);
     recent_free(shard->recent);
+    pending_free(shard->pending);
+    gate_release(&shard->gate);
     owners_free(shard->owners);
     doc_words_free(shard->words);
     buf_release(&shard->record);
@@ -212,6 +218,9 @@ int shard_enter(struct shard_reader *reader, const struct snapshot **snapshot, s
                        "the shard is not served before offset %ju of its topic is applied",
                        (uintmax_t)shard->serve_from);
     epoch_enter(reader->slot);
+    /* In this order: a change in place that follows a publication which the snapshot does not have
+     * is then newer than entered_at, and cannot hide it. */
+    reader->entered_at = atomic_load_explicit(&shard->change_number, memory_order_acquire);
     *snapshot = atomic_load_explicit(&shard->snapshot, memory_order_acquire);
     return 0;
 }
@@ -223,7 +232,33 @@ void shard_exit(struct shard_reader *reader)
 
 bool shard_changed_since(const struct shard *shard, const struct snapshot *snapshot, docid id)
 {
-    return recent_changed(shard->recent, id, snapshot->sequence);
+    return recent_find(shard->recent, id).changed > snapshot->change;
+}
+
+enum shard_move shard_moved(const struct shard_reader *reader, const struct snapshot *snapshot,
+                            docid id)
+{
+    struct recent_change last;
+
+    lane_fence(); /* what was read of the document was read before */
+    last = recent_find(reader->shard->recent, id);
+    if (last.replaced > snapshot->change)
+        return MOVE_REPLACED;
+    return last.changed > reader->entered_at ? MOVE_CHANGED : MOVE_NONE;
+}
+
+bool shard_hold(struct shard_reader *reader, int64_t deadline_us)
+{
+    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)SHARD_HOLD_WAIT_MS_MAX * MS_US;
+
+    if (deadline_us && deadline_us < until_us)
+        until_us = deadline_us;
+    return gate_enter(&reader->shard->gate, until_us, &reader->pass);
+}
+
+void shard_let_go(struct shard_reader *reader)
+{
+    gate_leave(&reader->shard->gate, reader->pass);
 }
 
 int shard_wait(struct shard *shard, uint64_t offset, int64_t deadline_us, struct err *err)
@@ -261,19 +296,14 @@ static bool take_stored(struct bytes *in, struct stored_value *value)
     return true;
 }
 
-int shard_stored(const struct snapshot *snapshot, const struct shard *shard, docid id,
-                 struct buf *buf, struct stored_value *values, uint32_t max, uint32_t *count,
-                 struct err *err)
+static int read_record(const struct shard *shard, docid id, int64_t place, struct buf *buf,
+                       struct stored_value *values, uint32_t max, uint32_t *count, struct err *err)
 {
-    const uint16_t field = STATE_STORED;
     struct bytes in;
-    int64_t place;
     int rc;
 
-    (void)snapshot; /* stored fields are the newest, as attributes are */
     *count = 0;
     buf_reset(buf);
-    columns_get(shard->state, id, &field, 1, &place);
     if (place == COLUMN_NULL)
         return 0;
     rc = stored_read(shard->stored, (uint64_t)place, id, buf, err);
@@ -287,4 +317,25 @@ int shard_stored(const struct snapshot *snapshot, const struct shard *shard, doc
             return err_set(err, ERR_CORRUPT, "the stored fields of document %u are damaged", id);
     }
     return 0;
+}
+
+int shard_stored(const struct snapshot *snapshot, const struct shard *shard, docid id,
+                 struct buf *buf, struct stored_value *values, uint32_t max, uint32_t *count,
+                 struct err *err)
+{
+    const uint16_t field = STATE_STORED;
+    int64_t place;
+
+    (void)snapshot; /* stored fields are the newest, as attributes are */
+    columns_get(shard->state, id, &field, 1, &place);
+    return read_record(shard, id, place, buf, values, max, count, err);
+}
+
+int shard_last_stored(const struct shard *shard, docid id, struct buf *buf,
+                      struct stored_value *values, uint32_t max, uint32_t *count, struct err *err)
+{
+    const struct pending_doc *doc = pending_find(shard->pending, id);
+
+    return doc ? read_record(shard, id, doc->stored, buf, values, max, count, err)
+               : shard_stored(NULL, shard, id, buf, values, max, count, err);
 }

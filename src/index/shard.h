@@ -84,11 +84,13 @@ struct shard_document {
 /* Grows the schema; a field that is there stays as it is. */
 int shard_add_field(struct shard *shard, const struct field *field, uint16_t *id, struct err *err);
 
-/* The document is this and nothing else: new, or in the place of the one with this id. Changes
- * nothing when it fails. */
+/* The document is this and nothing else: new, or in the place of the one with this id. All of it,
+ * attributes too, is seen with the next publication, which replaces SHARD_PENDING_COUNT_MAX
+ * documents at most (ERR_LIMIT). Changes nothing when it fails. */
 int shard_put(struct shard *shard, const struct shard_document *document, struct err *err);
-/* Attributes and stored fields only, others stay; no text is touched. ERR_NOT_FOUND: no such
- * document; ERR_INVALID for a text field. */
+/* Attributes and stored fields only, others stay; no text is touched. Seen at once, unless the
+ * document itself waits for its publication. ERR_NOT_FOUND: no such document; ERR_INVALID for a
+ * text field. */
 int shard_change(struct shard *shard, docid id, const struct shard_value *values, uint32_t count,
                  struct err *err);
 /* The time of its end alone. */
@@ -100,6 +102,12 @@ uint32_t shard_expire(struct shard *shard, int64_t now);
 /* Shows everything since the last call, as one. offset: of the next message. Waits when the
  * background is behind (SHARD_SEGMENT_COUNT_MAX). */
 int shard_publish(struct shard *shard, uint64_t offset, struct err *err);
+
+/* The document's text and stored fields as they were put last, published or not: see shard_stored.
+ * Inside an epoch. */
+struct stored_value;
+int shard_last_stored(const struct shard *shard, docid id, struct buf *buf,
+                      struct stored_value *values, uint32_t max, uint32_t *count, struct err *err);
 
 /* A note of the caller, at most SHARD_NOTE_SIZE_MAX bytes: it becomes the shard's with the next
  * shard_publish, and a checkpoint keeps the one that was published with the offset that a replay
@@ -124,9 +132,25 @@ void shard_reader_free(struct shard_reader *reader);
 int shard_enter(struct shard_reader *reader, const struct snapshot **snapshot, struct err *err);
 void shard_exit(struct shard_reader *reader);
 
-/* Whether a change of the document was applied after the snapshot was published (or the ring of
+/* Whether a change of the document can be seen that the snapshot does not have (or the table of
  * recent changes no longer tells). */
 bool shard_changed_since(const struct shard *shard, const struct snapshot *snapshot, docid id);
+
+/* Whether what the reader has read of the document since shard_enter belongs together. */
+enum shard_move {
+    MOVE_NONE,
+    MOVE_CHANGED,  /* attributes or stored fields may be from before and after a change in place */
+    MOVE_REPLACED, /* they may be those of another document than the one of the snapshot's text */
+};
+enum shard_move shard_moved(const struct shard_reader *reader, const struct snapshot *snapshot,
+                            docid id);
+
+/* For a reader that was overtaken: from now on nothing is published until shard_let_go, or for
+ * SHARD_HOLD_MS_MAX from when a publication is due. Before shard_enter; waits for a publication
+ * that is under way, for SHARD_HOLD_WAIT_MS_MAX and until the deadline (0: none) at most. False: it
+ * still is, and there is nothing to let go. */
+bool shard_hold(struct shard_reader *reader, int64_t deadline_us);
+void shard_let_go(struct shard_reader *reader);
 
 /* Waits until a snapshot has the offset, at most until the deadline. Any thread. */
 int shard_wait(struct shard *shard, uint64_t offset, int64_t deadline_us, struct err *err);

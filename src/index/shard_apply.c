@@ -3,279 +3,43 @@
  * shard_apply.c - see shard.h: how a document comes, changes and goes.
  *
  * A document is checked, its words looked up, its keywords numbered, its texts stored: until then
- * nothing of it can be seen, and whatever fails leaves only unused words behind. Then its id is
- * noted as changed, the columns change, together, and its text goes to the buffer, where the next
- * publication shows it.
+ * nothing of it can be seen, and whatever fails leaves only unused words behind. Its text goes to
+ * the buffer, where the next publication shows it.
+ *
+ * What else it has is put into the columns at once if no reader can see the document yet. If one
+ * can, it waits (pending.h) for that publication, which settles it: notes the id as changed,
+ * changes the columns, together, and stores the new snapshot right after. So columns are ahead of
+ * the text for the microseconds of settling, and readers that meet that are told (recent.h).
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/varint.h"
-#include "index/shard_parts.h"
-
-/* What a document or a change becomes before it is applied. */
-struct draft {
-    struct column_change *changes; /* of the columns */
-    uint32_t change_count;
-    const struct shard_value **texts; /* to be stored, by field */
-    uint32_t text_count;
-};
-
-/* ---- checking ---- */
-
-static int check_number(const struct field *field, int64_t number, struct err *err)
-{
-    if (number == COLUMN_NULL)
-        return err_set(err, ERR_INVALID, "field \"%s\" cannot have the greatest number of 64 bits",
-                       field->name);
-    if (field->type == FIELD_BOOLEAN && number != 0 && number != 1)
-        return err_set(err, ERR_INVALID, "field \"%s\" is boolean, 0 or 1, not %jd", field->name,
-                       (intmax_t)number);
-    return 0;
-}
-
-static int check_geo(const struct field *field, const struct shard_value *value, struct err *err)
-{
-    if (value->geo.lat < -900000000 || value->geo.lat > 900000000 || value->geo.lon < -1800000000 ||
-        value->geo.lon > 1800000000)
-        return err_set(err, ERR_INVALID,
-                       "field \"%s\" has the point %d, %d: in 1e-7 degrees, latitude is within "
-                       "900000000 and longitude within 1800000000",
-                       field->name, value->geo.lat, value->geo.lon);
-    return 0;
-}
-
-static bool kind_fits(const struct field *field, enum shard_value_kind kind)
-{
-    switch (kind) {
-    case VALUE_NONE:
-        return true;
-    case VALUE_TEXT:
-        return field->type == FIELD_TEXT || field->type == FIELD_STORED;
-    case VALUE_KEYWORDS:
-        return field_has_dictionary(field);
-    case VALUE_NUMBER:
-        return field->type == FIELD_INTEGER || field->type == FIELD_DATE ||
-               field->type == FIELD_BOOLEAN || field->type == FIELD_DECIMAL;
-    case VALUE_GEO:
-        return field->type == FIELD_GEO;
-    }
-    return false;
-}
-
-static int check_value(const struct field *field, const struct shard_value *value, struct err *err)
-{
-    if (!kind_fits(field, (enum shard_value_kind)value->kind))
-        return err_set(err, ERR_INVALID, "field \"%s\" is of type %s: it cannot have such a value",
-                       field->name, field_type_name(field->type));
-    if (value->kind == VALUE_NUMBER)
-        return check_number(field, value->number, err);
-    if (value->kind == VALUE_GEO)
-        return check_geo(field, value, err);
-    if (value->kind == VALUE_KEYWORDS && !field->multiple && value->keywords.count > 1)
-        return err_set(err, ERR_INVALID, "field \"%s\" has one value, not %u", field->name,
-                       value->keywords.count);
-    return 0;
-}
-
-static int check_values(const struct shard *shard, const struct shard_value *values, uint32_t count,
-                        bool with_text, struct err *err)
-{
-    uint64_t seen[SCHEMA_FIELD_COUNT_MAX / 64] = {0};
-    uint32_t i;
-    int rc = 0;
-
-    if (shard->options.is_read_only)
-        return err_set(err, ERR_PRECONDITION, "%s was opened to look at", shard->options.dir);
-    for (i = 0; i < count && !rc; i++) {
-        const struct field *field = schema_field(shard->schema, values[i].field);
-
-        if (!field)
-            return err_set(err, ERR_INVALID, "field number %u is not in the schema",
-                           values[i].field);
-        if (seen[field->id / 64] >> field->id % 64 & 1)
-            return err_set(err, ERR_INVALID, "field \"%s\" is there twice", field->name);
-        seen[field->id / 64] |= UINT64_C(1) << field->id % 64;
-        if (!with_text && field->type == FIELD_TEXT)
-            return err_set(err, ERR_INVALID,
-                           "field \"%s\" is text: put the whole document to change it",
-                           field->name);
-        rc = check_value(field, &values[i], err);
-    }
-    return rc;
-}
-
-/* ---- from values to a draft ---- */
-
-static int column_value(struct shard *shard, const struct shard_value *value, int64_t *number,
-                        struct err *err)
-{
-    const struct field *field = schema_field(shard->schema, value->field);
-
-    *number = COLUMN_NULL;
-    if (value->kind == VALUE_NUMBER)
-        *number = value->number;
-    if (value->kind == VALUE_GEO)
-        *number = geo_pack(value->geo.lat, value->geo.lon);
-    if (value->kind != VALUE_KEYWORDS || !value->keywords.count)
-        return 0;
-    if (field->multiple)
-        return columns_keywords(shard->columns, value->field, value->keywords.names,
-                                value->keywords.count, number, err);
-    return columns_keyword(shard->columns, value->field, value->keywords.names[0], number, err);
-}
-
-/* Gives back lists of values that no document will have. */
-static void drop_changes(struct shard *shard, struct draft *draft)
-{
-    uint32_t i;
-
-    for (i = 0; i < draft->change_count; i++) {
-        const struct column *column = columns_column(shard->columns, draft->changes[i].field);
-        struct value_lists *lists = column ? (struct value_lists *)column_lists(column) : NULL;
-
-        if (lists && draft->changes[i].value != COLUMN_NULL)
-            value_lists_release(lists, (uint64_t)draft->changes[i].value);
-    }
-    draft->change_count = 0;
-}
-
-static int make_changes(struct shard *shard, const struct shard_value *values, uint32_t count,
-                        struct draft *draft, struct err *err)
-{
-    uint32_t i;
-    int rc = 0;
-
-    for (i = 0; i < count && !rc; i++) {
-        int64_t number;
-
-        if (!field_has_column(schema_field(shard->schema, values[i].field)))
-            continue;
-        rc = column_value(shard, &values[i], &number, err);
-        if (!rc)
-            draft->changes[draft->change_count++] = (struct column_change){values[i].field, number};
-    }
-    if (rc)
-        drop_changes(shard, draft);
-    return rc;
-}
-
-static void gather_texts(const struct shard *shard, const struct shard_value *values,
-                         uint32_t count, struct draft *draft)
-{
-    uint32_t i;
-
-    for (i = 0; i < count; i++) {
-        const struct field *field = schema_field(shard->schema, values[i].field);
-        uint32_t at = draft->text_count;
-
-        if (field->type != FIELD_TEXT && field->type != FIELD_STORED)
-            continue;
-        for (; at > 0 && draft->texts[at - 1]->field > values[i].field; at--)
-            draft->texts[at] = draft->texts[at - 1];
-        draft->texts[at] = &values[i];
-        draft->text_count++;
-    }
-}
-
-static void put_stored(struct buf *record, uint16_t field, struct bytes text)
-{
-    varint_put(record, field);
-    varint_put(record, text.size);
-    buf_put(record, text);
-}
-
-/* *place: COLUMN_NULL when there is nothing to store. */
-static int store_record(struct shard *shard, docid id, int64_t *place, struct err *err)
-{
-    uint64_t stored_at;
-    int rc;
-
-    *place = COLUMN_NULL;
-    if (buf_failed(&shard->record))
-        return err_set(err, ERR_LIMIT,
-                       "document %u has more than STORED_RECORD_SIZE_MAX = %d bytes of texts and "
-                       "stored fields",
-                       id, STORED_RECORD_SIZE_MAX);
-    if (!shard->record.size)
-        return 0;
-    rc = stored_append(shard->stored, id, buf_bytes(&shard->record), &stored_at, err);
-    if (!rc)
-        *place = (int64_t)stored_at;
-    return rc;
-}
-
-static int store_texts(struct shard *shard, docid id, const struct draft *draft, int64_t *place,
-                       struct err *err)
-{
-    uint32_t i;
-
-    buf_reset(&shard->record);
-    for (i = 0; i < draft->text_count; i++) {
-        if (draft->texts[i]->kind == VALUE_TEXT)
-            put_stored(&shard->record, draft->texts[i]->field, draft->texts[i]->text);
-    }
-    return store_record(shard, id, place, err);
-}
-
-static int find_words(struct shard *shard, const struct draft *draft, struct doc_postings *postings,
-                      struct err *err)
-{
-    unsigned slot;
-    uint32_t i;
-    int rc = 0;
-
-    doc_words_begin(shard->words);
-    for (slot = 0; slot < shard->text_field_count && !rc; slot++) {
-        for (i = 0; i < draft->text_count; i++) {
-            if (draft->texts[i]->field != shard->text_fields[slot] ||
-                draft->texts[i]->kind != VALUE_TEXT)
-                continue;
-            rc = doc_words_add(shard->words, shard->lexicon, slot, draft->texts[i]->text, err);
-            break;
-        }
-    }
-    if (!rc)
-        doc_words_finish(shard->words, postings);
-    return rc;
-}
-
-/* The fields that the document had and no longer has. An id that is free has no values, except
- * while a checkpoint is replayed. */
-static void add_nulls(struct shard *shard, docid id, struct draft *draft)
-{
-    uint64_t has[SCHEMA_FIELD_COUNT_MAX / 64] = {0};
-    uint32_t fields = schema_count(shard->schema);
-    uint32_t field;
-    uint32_t i;
-
-    if (!live_draft_has(shard->alive, id) && shard->offset >= shard->serve_from)
-        return;
-    for (i = 0; i < draft->change_count; i++)
-        has[draft->changes[i].field / 64] |= UINT64_C(1) << draft->changes[i].field % 64;
-    for (field = 0; field < fields; field++) {
-        const struct column *column = columns_column(shard->columns, field);
-        struct column_view view;
-
-        if (!column || has[field / 64] >> field % 64 & 1)
-            continue;
-        column_view(column, window_of(id), &view);
-        if (view_get(&view, id & (WINDOW_SIZE - 1)) != COLUMN_NULL)
-            draft->changes[draft->change_count++] =
-                (struct column_change){(uint16_t)field, COLUMN_NULL};
-    }
-}
+#include "index/shard_draft.h"
 
 /* ---- applying ---- */
 
-static void note_change(struct shard *shard, docid id)
+static void note_batch(struct shard *shard)
 {
-    recent_note(shard->recent, id, shard->sequence + 1);
     shard->applier = pthread_self();
     shard->has_batch = true;
     shard->change_count++;
+}
+
+/* Columns change between the two: who reads in the meantime finds the note, and who has seen the
+ * number finds the columns. */
+static void begin_change(struct shard *shard, docid id, bool is_replaced)
+{
+    recent_note(shard->recent, id,
+                atomic_load_explicit(&shard->change_number, memory_order_relaxed) + 1, is_replaced);
+}
+
+static void end_change(struct shard *shard)
+{
+    atomic_store_explicit(&shard->change_number,
+                          atomic_load_explicit(&shard->change_number, memory_order_relaxed) + 1,
+                          memory_order_release);
 }
 
 static void set_state(struct shard *shard, docid id, const struct column_change *changes,
@@ -316,22 +80,176 @@ void shard_note_expiry(struct shard *shard, docid id, int64_t expires_at)
         shard->next_expiry[window] = expires_at;
 }
 
+/* ---- what waits for the publication ---- */
+
+/* Readers that come now, or hold the gate, see the document, or the one that had its id. */
+static bool is_shown(const struct shard *shard, docid id)
+{
+    const struct snapshot *snapshot = atomic_load_explicit(&shard->snapshot, memory_order_relaxed);
+
+    return live_has(snapshot->alive, id) || pending_find(shard->pending, id);
+}
+
+/* The entry of a document, which is to be something else than it was to be before. */
+static struct pending_doc *pending_anew(struct shard *shard, docid id)
+{
+    struct pending_doc *doc = pending_find(shard->pending, id);
+    struct pending_doc empty;
+    uint32_t i;
+
+    if (!doc)
+        return pending_add(shard->pending, id);
+    for (i = 0; i < doc->change_count; i++)
+        draft_drop_change(shard, &doc->changes[i]);
+    if (doc->stored != COLUMN_NULL)
+        stored_drop(shard->stored, (uint64_t)doc->stored);
+    empty = (struct pending_doc){
+        .id = id, .expires_at = COLUMN_NULL, .stored = COLUMN_NULL, .slot = doc->slot};
+    *doc = empty;
+    return doc;
+}
+
+static void keep_changes(struct shard *shard, struct pending_doc *doc, const struct draft *draft)
+{
+    struct column_change *changes = pending_room(shard->pending, draft->change_count);
+
+    if (draft->change_count)
+        memcpy(changes, draft->changes, draft->change_count * sizeof(*changes));
+    doc->changes = changes;
+    doc->change_count = draft->change_count;
+}
+
+/* Those of the draft in the place of those it was to have. */
+static void join_changes(struct shard *shard, struct pending_doc *doc, const struct draft *draft)
+{
+    struct column_change *changes =
+        pending_room(shard->pending, doc->change_count + draft->change_count);
+    uint32_t count = doc->change_count;
+    uint32_t i, k;
+
+    if (count)
+        memcpy(changes, doc->changes, count * sizeof(*changes));
+    for (i = 0; i < draft->change_count; i++) {
+        for (k = 0; k < doc->change_count && changes[k].field != draft->changes[i].field; k++)
+            ;
+        if (k < doc->change_count)
+            draft_drop_change(shard, &changes[k]);
+        else
+            k = count++;
+        changes[k] = draft->changes[i];
+    }
+    doc->changes = changes;
+    doc->change_count = count;
+}
+
+static void settle_put(struct shard *shard, const struct pending_doc *doc)
+{
+    const struct column_change state[STATE_FIELD_COUNT] = {
+        {STATE_EXPIRES, doc->expires_at},
+        {STATE_STORED, doc->stored},
+    };
+    struct column_change changes[SCHEMA_FIELD_COUNT_MAX];
+    struct draft draft = {.changes = changes, .change_count = doc->change_count};
+    int rc;
+
+    if (doc->change_count)
+        memcpy(changes, doc->changes, doc->change_count * sizeof(changes[0]));
+    draft_add_nulls(shard, doc->id, &draft);
+    rc = columns_set(shard->columns, doc->id, changes, draft.change_count, NULL);
+    assert(!rc); /* values were checked when the document came */
+    (void)rc;
+    drop_record(shard, doc->id);
+    set_state(shard, doc->id, state, STATE_FIELD_COUNT);
+    doc_lengths_set(shard->lengths, doc->id, doc->lengths);
+}
+
+static void remove_values(struct shard *shard, docid id)
+{
+    columns_reset(shard->columns, id);
+    drop_record(shard, id);
+    columns_reset(shard->state, id);
+}
+
+void shard_settle(struct shard *shard)
+{
+    uint32_t i;
+
+    for (i = 0; i < pending_count(shard->pending); i++) {
+        const struct pending_doc *doc = pending_at(shard->pending, i);
+
+        begin_change(shard, doc->id, true);
+        if (doc->is_removed)
+            remove_values(shard, doc->id);
+        else
+            settle_put(shard, doc);
+        end_change(shard);
+    }
+    pending_clear(shard->pending);
+}
+
+/* ---- putting ---- */
+
+static uint32_t pack_lengths(const uint8_t lengths[SEGMENT_FIELD_COUNT])
+{
+    return (uint32_t)lengths[0] | (uint32_t)lengths[1] << 8 | (uint32_t)lengths[2] << 16 |
+           (uint32_t)lengths[3] << 24;
+}
+
 static void put_text(struct shard *shard, docid id, const struct doc_postings *postings)
 {
     struct part *buffer = shard_buffer(shard);
-    const uint8_t *lengths = postings->lengths;
 
     if (shard->slots[owners_get(shard->owners, id)] != buffer)
         shard_mask(shard, id);
-    text_buffer_add(buffer->buffer, id, lengths, postings->postings, postings->count);
+    text_buffer_add(buffer->buffer, id, postings->lengths, postings->postings, postings->count);
     buffer->mark++;
     owners_set(shard->owners, id, buffer->slot);
     live_put(shard->alive, id, true);
-    doc_lengths_set(shard->lengths, id,
-                    (uint32_t)lengths[0] | (uint32_t)lengths[1] << 8 | (uint32_t)lengths[2] << 16 |
-                        (uint32_t)lengths[3] << 24);
     if (window_of(id) >= shard->window_count)
         shard->window_count = window_of(id) + 1;
+}
+
+/* An id that is free has no values, except while a checkpoint is replayed. */
+static int put_now(struct shard *shard, docid id, const struct column_change *state,
+                   struct draft *draft, uint32_t lengths, struct err *err)
+{
+    int rc;
+
+    if (live_draft_has(shard->alive, id) || shard->offset < shard->serve_from)
+        draft_add_nulls(shard, id, draft);
+    begin_change(shard, id, true);
+    rc = columns_set(shard->columns, id, draft->changes, draft->change_count, err);
+    if (!rc) {
+        drop_record(shard, id);
+        set_state(shard, id, state, STATE_FIELD_COUNT);
+        doc_lengths_set(shard->lengths, id, lengths);
+    }
+    end_change(shard);
+    if (rc)
+        draft_drop_changes(shard, draft);
+    return rc;
+}
+
+static void put_later(struct shard *shard, docid id, const struct column_change *state,
+                      const struct draft *draft, uint32_t lengths)
+{
+    struct pending_doc *doc = pending_anew(shard, id);
+
+    keep_changes(shard, doc, draft);
+    doc->expires_at = state[STATE_EXPIRES].value;
+    doc->stored = state[STATE_STORED].value;
+    doc->lengths = lengths;
+}
+
+static int check_pending(const struct shard *shard, docid id, struct err *err)
+{
+    if (pending_count(shard->pending) < SHARD_PENDING_COUNT_MAX || !is_shown(shard, id) ||
+        pending_find(shard->pending, id))
+        return 0;
+    return err_set(err, ERR_LIMIT,
+                   "document %u would be one more than SHARD_PENDING_COUNT_MAX = %d that are "
+                   "replaced at once: publish",
+                   id, SHARD_PENDING_COUNT_MAX);
 }
 
 static int put_locked(struct shard *shard, const struct shard_document *document,
@@ -342,25 +260,25 @@ static int put_locked(struct shard *shard, const struct shard_document *document
         {STATE_STORED, COLUMN_NULL},
     };
     struct doc_postings postings;
-    int rc;
+    int rc = check_pending(shard, document->id, err);
 
-    gather_texts(shard, document->values, document->count, draft);
-    rc = find_words(shard, draft, &postings, err);
-    if (!rc)
-        rc = store_texts(shard, document->id, draft, &state[STATE_STORED].value, err);
-    if (!rc)
-        rc = make_changes(shard, document->values, document->count, draft, err);
     if (rc)
         return rc;
-    add_nulls(shard, document->id, draft);
-    note_change(shard, document->id);
-    rc = columns_set(shard->columns, document->id, draft->changes, draft->change_count, err);
-    if (rc) {
-        drop_changes(shard, draft);
+    draft_gather_texts(shard, document->values, document->count, draft);
+    rc = draft_find_words(shard, draft, &postings, err);
+    if (!rc)
+        rc = draft_store_texts(shard, document->id, draft, &state[STATE_STORED].value, err);
+    if (!rc)
+        rc = draft_make_changes(shard, document->values, document->count, draft, err);
+    if (rc)
         return rc;
-    }
-    drop_record(shard, document->id);
-    set_state(shard, document->id, state, STATE_FIELD_COUNT);
+    note_batch(shard);
+    if (is_shown(shard, document->id))
+        put_later(shard, document->id, state, draft, pack_lengths(postings.lengths));
+    else
+        rc = put_now(shard, document->id, state, draft, pack_lengths(postings.lengths), err);
+    if (rc)
+        return rc;
     shard_note_expiry(shard, document->id, document->expires_at);
     put_text(shard, document->id, &postings);
     return 0;
@@ -384,7 +302,7 @@ int shard_put(struct shard *shard, const struct shard_document *document, struct
     int rc = check_id(document->id, document->expires_at, err);
 
     if (!rc)
-        rc = check_values(shard, document->values, document->count, true, err);
+        rc = draft_check(shard, document->values, document->count, true, err);
     if (!rc)
         rc = shard_make_room(shard, err);
     if (rc)
@@ -395,60 +313,57 @@ int shard_put(struct shard *shard, const struct shard_document *document, struct
     return rc;
 }
 
-/* The record with the texts of the draft in the place of those it had. */
-static int change_texts(struct shard *shard, docid id, const struct draft *draft, int64_t *place,
-                        struct err *err)
+static int change_now(struct shard *shard, docid id, struct draft *draft, int64_t place,
+                      struct err *err)
 {
-    struct stored_value had[SCHEMA_FIELD_COUNT_MAX];
-    struct buf old = BUF_INIT(STORED_RECORD_SIZE_MAX);
-    uint32_t count, i = 0, j = 0;
-    int rc = shard_stored(NULL, shard, id, &old, had, SCHEMA_FIELD_COUNT_MAX, &count, err);
+    const struct column_change stored = {STATE_STORED, place};
+    int rc;
 
-    buf_reset(&shard->record);
-    while (!rc && (i < count || j < draft->text_count)) {
-        const struct shard_value *text = j < draft->text_count ? draft->texts[j] : NULL;
-
-        if (i < count && (!text || had[i].field < text->field)) {
-            put_stored(&shard->record, had[i].field, had[i].text);
-            i++;
-            continue;
-        }
-        if (i < count && had[i].field == text->field)
-            i++;
-        if (text->kind == VALUE_TEXT)
-            put_stored(&shard->record, text->field, text->text);
-        j++;
+    begin_change(shard, id, false);
+    rc = columns_set(shard->columns, id, draft->changes, draft->change_count, err);
+    if (!rc && draft->text_count) {
+        drop_record(shard, id);
+        set_state(shard, id, &stored, 1);
     }
-    if (!rc)
-        rc = store_record(shard, id, place, err);
-    buf_release(&old);
+    end_change(shard);
+    if (rc)
+        draft_drop_changes(shard, draft);
     return rc;
+}
+
+static void change_later(struct shard *shard, struct pending_doc *doc, const struct draft *draft,
+                         int64_t place)
+{
+    join_changes(shard, doc, draft);
+    if (!draft->text_count)
+        return;
+    if (doc->stored != COLUMN_NULL)
+        stored_drop(shard->stored, (uint64_t)doc->stored);
+    doc->stored = place;
 }
 
 static int change_locked(struct shard *shard, docid id, const struct shard_value *values,
                          uint32_t count, struct draft *draft, struct err *err)
 {
-    struct column_change stored = {STATE_STORED, COLUMN_NULL};
+    struct pending_doc *doc;
+    int64_t place = COLUMN_NULL;
     int rc = 0;
 
     if (!live_draft_has(shard->alive, id))
         return err_set(err, ERR_NOT_FOUND, "there is no document %u", id);
-    gather_texts(shard, values, count, draft);
+    draft_gather_texts(shard, values, count, draft);
     if (draft->text_count)
-        rc = change_texts(shard, id, draft, &stored.value, err);
+        rc = draft_change_texts(shard, id, draft, &place, err);
     if (!rc)
-        rc = make_changes(shard, values, count, draft, err);
+        rc = draft_make_changes(shard, values, count, draft, err);
     if (rc)
         return rc;
-    note_change(shard, id);
-    rc = columns_set(shard->columns, id, draft->changes, draft->change_count, err);
-    if (rc) {
-        drop_changes(shard, draft);
-    } else if (draft->text_count) {
-        drop_record(shard, id);
-        set_state(shard, id, &stored, 1);
-    }
-    return rc;
+    note_batch(shard);
+    doc = pending_find(shard->pending, id);
+    if (!doc)
+        return change_now(shard, id, draft, place, err);
+    change_later(shard, doc, draft, place);
+    return 0;
 }
 
 int shard_change(struct shard *shard, docid id, const struct shard_value *values, uint32_t count,
@@ -457,7 +372,7 @@ int shard_change(struct shard *shard, docid id, const struct shard_value *values
     struct column_change changes[SCHEMA_FIELD_COUNT_MAX];
     const struct shard_value *texts[SCHEMA_FIELD_COUNT_MAX];
     struct draft draft = {.changes = changes, .texts = texts};
-    int rc = check_values(shard, values, count, false, err);
+    int rc = draft_check(shard, values, count, false, err);
 
     if (rc)
         return rc;
@@ -470,15 +385,20 @@ int shard_change(struct shard *shard, docid id, const struct shard_value *values
 int shard_set_expiry(struct shard *shard, docid id, int64_t expires_at, struct err *err)
 {
     struct column_change change = {STATE_EXPIRES, expires_at ? expires_at : COLUMN_NULL};
+    struct pending_doc *doc;
     int rc = check_id(id, expires_at, err);
 
     if (rc)
         return rc;
     shard_lock(shard);
     if (live_draft_has(shard->alive, id)) {
-        set_state(shard, id, &change, 1);
+        doc = pending_find(shard->pending, id);
+        if (doc)
+            doc->expires_at = change.value;
+        else
+            set_state(shard, id, &change, 1);
         shard_note_expiry(shard, id, expires_at);
-        note_change(shard, id);
+        note_batch(shard);
     } else {
         rc = err_set(err, ERR_NOT_FOUND, "there is no document %u", id);
     }
@@ -493,15 +413,19 @@ static bool remove_locked(struct shard *shard, docid id)
 
     if (!was_there && shard->offset >= shard->serve_from)
         return false;
-    note_change(shard, id);
+    note_batch(shard);
     if (shard->slots[owners_get(shard->owners, id)] == shard_buffer(shard) &&
         text_buffer_full(shard_buffer(shard)->buffer))
         shard_rotate(shard);
     shard_mask(shard, id);
     live_put(shard->alive, id, false);
-    columns_reset(shard->columns, id);
-    drop_record(shard, id);
-    columns_reset(shard->state, id);
+    if (is_shown(shard, id)) {
+        pending_anew(shard, id)->is_removed = true;
+    } else {
+        begin_change(shard, id, true);
+        remove_values(shard, id);
+        end_change(shard);
+    }
     return was_there;
 }
 
@@ -526,6 +450,12 @@ static uint32_t expire_window(struct shard *shard, uint32_t window, int64_t now)
 
     column_view(columns_column(shard->state, STATE_EXPIRES), window, &view);
     view_values(&view, values);
+    for (i = 0; pending_count(shard->pending) && i < WINDOW_SIZE; i++) {
+        const struct pending_doc *doc = pending_find(shard->pending, window_first(window) + i);
+
+        if (doc)
+            values[i] = doc->expires_at;
+    }
     for (i = 0; i < WINDOW_SIZE; i++) {
         if (values[i] == COLUMN_NULL)
             continue;
@@ -637,7 +567,10 @@ int shard_publish(struct shard *shard, uint64_t offset, struct err *err)
         if (shard->has_note)
             shard->note = shard->next_note;
         shard->has_note = false;
+        gate_close(&shard->gate, SHARD_HOLD_MS_MAX);
+        shard_settle(shard);
         shard_show(shard);
+        gate_open(&shard->gate);
     }
     shard_unlock(shard);
     return rc ? rc : shard_make_room(shard, err);

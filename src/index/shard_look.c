@@ -187,11 +187,12 @@ int shard_hash(struct shard *shard, uint64_t *hash, struct err *err)
 
     pthread_mutex_lock(&shard->work); /* parts stay as they are */
     shard_lock(shard);
+    if (pending_count(shard->pending))
+        rc = err_set(err, ERR_PRECONDITION, "a hash is of what is published: publish first");
     hasher.sum = columns_hash(shard->columns);
     for (i = 0; i < shard->part_count && !rc; i++)
         rc = hash_part(&hasher, shard->parts[i], err);
-    if (!rc)
-        rc = hash_documents(&hasher, err);
+    rc = rc ? rc : hash_documents(&hasher, err);
     shard_unlock(shard);
     pthread_mutex_unlock(&shard->work);
     free(hasher.forms);

@@ -153,6 +153,7 @@ void shard_show(struct shard *shard)
     text_buffer_publish(shard_buffer(shard)->buffer);
     snapshot->sequence = ++shard->sequence;
     snapshot->offset = shard->offset;
+    snapshot->change = atomic_load_explicit(&shard->change_number, memory_order_relaxed);
     snapshot->window_count = shard->window_count;
     snapshot->alive = live_commit(shard->alive);
     snapshot->doc_count = (uint32_t)snapshot->alive->count_delta;

@@ -20,7 +20,9 @@
 
 #include "base/limits.h"
 #include "index/doc_words.h"
+#include "index/gate.h"
 #include "index/owners.h"
+#include "index/pending.h"
 #include "index/recent.h"
 #include "index/shard.h"
 #include "index/shard_manifest.h"
@@ -58,6 +60,8 @@ struct shard {
     struct doc_lengths *lengths;
     struct stored *stored;
     struct recent *recent;
+    _Atomic uint64_t change_number; /* of the last change of columns that is done */
+    struct gate gate;               /* queries that run once more keep publications out */
     struct text_norms norms;
     float average_lengths[SEGMENT_FIELD_COUNT];
     _Atomic(void *) snapshot; /* struct snapshot; readers find it without a lock */
@@ -82,7 +86,8 @@ struct shard {
     struct part *slots[OWNER_COUNT]; /* by slot */
     struct owners *owners;
     struct live_writer *alive;
-    int64_t *next_expiry; /* by window: no document ends before; 0: none has an end */
+    struct pending *pending; /* documents that are replaced or removed by the next publication */
+    int64_t *next_expiry;    /* by window: no document ends before; 0: none has an end */
     uint32_t next_expiry_count;
     struct leaving *leaving;
     size_t leaving_count, leaving_capacity;
@@ -141,6 +146,9 @@ void shard_show(struct shard *shard);
 void shard_show_work(struct shard *shard);
 
 /* ---- shard_apply.c ---- */
+
+/* Columns, lengths and places of what is pending become those of their documents. */
+void shard_settle(struct shard *shard);
 
 /* The slot of text or the set that a field of the schema has. Under the lock. */
 int shard_know_field(struct shard *shard, uint16_t id, struct err *err);

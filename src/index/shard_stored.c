@@ -33,6 +33,21 @@ static int move_record(void *context, docid id, uint64_t place, struct err *err)
     return rc ? rc : shard_pause(shard) ? err_set(err, ERR_CANCELLED, "the shard is closed") : 0;
 }
 
+/* Whether a document that waits for its publication has its record in the file: nobody would find
+ * that it is needed. */
+static bool is_awaited(const struct shard *shard, uint32_t number)
+{
+    uint32_t i;
+
+    for (i = 0; i < pending_count(shard->pending); i++) {
+        const struct pending_doc *doc = pending_at(shard->pending, i);
+
+        if (doc->stored != COLUMN_NULL && (uint64_t)doc->stored / STORED_FILE_SIZE == number)
+            return true;
+    }
+    return false;
+}
+
 static int compact(struct shard *shard, bool *did, struct err *err)
 {
     struct stored_file worn;
@@ -40,7 +55,7 @@ static int compact(struct shard *shard, bool *did, struct err *err)
     int rc;
 
     shard_lock(shard);
-    found = stored_worn_file(shard->stored, &worn);
+    found = stored_worn_file(shard->stored, &worn) && !is_awaited(shard, worn.number);
     shard_unlock(shard);
     if (!found)
         return 0;

@@ -9,7 +9,8 @@
  * part was born with and has lost since is masked by the part's live bits.
  *
  * Attributes are not part of the moment: columns change in place, a document's together
- * (columns.h). A change that landed after the snapshot is told by shard_changed_since.
+ * (columns.h). Those of a document that is replaced or removed change when the snapshot with its
+ * new text is about to be published; a reader that is inside meanwhile is told by shard_moved.
  */
 #ifndef TORG_INDEX_SNAPSHOT_H
 #define TORG_INDEX_SNAPSHOT_H
@@ -39,6 +40,7 @@ struct snapshot_buffer {
 struct snapshot {
     uint64_t sequence; /* of publication, from 1 */
     uint64_t offset;   /* every message below it is in */
+    uint64_t change;   /* so is every change of columns up to this number */
 
     uint32_t window_count;   /* no living document is in a window from here on */
     uint32_t doc_count;      /* living */

@@ -61,6 +61,11 @@ static bool read_sections(struct text_segment *segment)
         sections[i] = bytes_make(segment->data + offset, (size_t)size);
     }
     end = (uint64_t)(sections[SECTION_SUMS].data - segment->data);
+    for (i = 0; i < SECTION_COUNT; i++) { /* what lies behind the sums has none */
+        if (i != SECTION_SUMS &&
+            (uint64_t)(sections[i].data - segment->data) + sections[i].size > end)
+            return false;
+    }
     segment->chunk_count = (size_t)((end + SEGMENT_CHUNK_SIZE - 1) / SEGMENT_CHUNK_SIZE);
     return sections[SECTION_CODES].size == (uint64_t)info->code_count * 4 &&
            sections[SECTION_TERMS].size == term_words * (SEGMENT_RANK_BITS / 8) &&

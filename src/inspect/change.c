@@ -267,7 +267,7 @@ int change_client(const struct inspect *inspect, const struct change *change, st
 {
     const struct client_view **list;
     size_t count = 0;
-    int rc = clients_list(inspect->clients, false, arena, &list, &count, err);
+    int rc = clients_list(inspect->clients, false, arena, &list, &count, NULL, err);
 
     *client = NULL;
     for (size_t i = 0; i < count; i++) {

@@ -166,7 +166,8 @@ static void look_at_clients(struct look *look, size_t *count)
     struct err err;
 
     *count = 0;
-    if (clients_list(look->pipeline->clients, false, look->arena, &look->clients, count, &err)) {
+    if (clients_list(look->pipeline->clients, false, look->arena, &look->clients, count, NULL,
+                     &err)) {
         look_unknown(look, STAGE_RECEIVER, STAGE_SEARCHER, &err);
         return;
     }

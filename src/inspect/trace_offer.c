@@ -96,37 +96,20 @@ static int read_offer(struct store_tx *tx, void *arg, struct err *err)
     return rc;
 }
 
-struct row_look {
-    int64_t client_id;
-    const char *pk;
-    int64_t version;
-};
-
-static int read_row(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct row_look *look = arg;
-    struct arena *arena = arena_new();
-    struct row row;
-    bool has_row;
-    int rc = row_find(tx, look->client_id, bytes_of(look->pk), false, arena, &row, &has_row, err);
-
-    look->version = !rc && has_row ? row.order.version : -1;
-    arena_free(arena);
-    return rc;
-}
-
 static int find_row(struct tracing *tracing, struct err *err)
 {
-    struct row_look look = {.pk = tracing->id_text, .version = -1};
     const struct client_view *client;
+    struct row row;
+    bool found;
     int rc = clients_find(tracing->inspect->clients, OFFER_CLIENT, true, &client, err);
 
     tracing->row_version = -1;
     if (rc)
         return rc == ERR_NOT_FOUND ? 0 : rc;
-    look.client_id = client->id;
-    rc = store_read(tracing->inspect->store, read_row, &look, err);
-    tracing->row_version = look.version;
+    rc = row_read(tracing->inspect->store, client->id, bytes_of(tracing->id_text), false,
+                  tracing->arena, &row, &found, err);
+    if (!rc && found)
+        tracing->row_version = row.order.version;
     client_unref(client);
     return rc;
 }

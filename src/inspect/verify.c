@@ -252,7 +252,8 @@ static int pass_if_behind(struct verifying *verifying, const struct lane_ends *e
     bool is_reached = true;
     int rc = 0;
 
-    if (verifying->check->kind == KIND(INDEX) && verifying->count)
+    if (verifying->check->kind == KIND(INDEX) && verifying->count &&
+        !verifying->suspects[0].is_stable)
         rc = lanes_reached(verifying, ends, &is_reached, err);
     if (!rc && !is_reached) {
         response->waiting_count += verifying->count;
@@ -281,6 +282,17 @@ static int run_step(struct verifying *verifying, const struct verify_kind *kind,
     return rc;
 }
 
+/* A client whose rows cannot be read has no page: that is the finding. */
+static int tell_unreadable(const struct verifying *verifying, const struct err *why,
+                           Torg__V1__VerifyStepResponse *response)
+{
+    struct suspect suspect = {.doc_id = NUMBER_NONE};
+
+    suspect_tell(&suspect, "%.200s", why->text);
+    add_finding(verifying, &suspect, false, response);
+    return 0;
+}
+
 int verify_step(const struct inspect *inspect, const Torg__V1__VerifyStepRequest *request,
                 const char *principal, struct arena *arena, Torg__V1__VerifyStepResponse *response,
                 struct err *err)
@@ -299,6 +311,8 @@ int verify_step(const struct inspect *inspect, const Torg__V1__VerifyStepRequest
 
     if (!rc)
         rc = clients_find(inspect->clients, request->check->client, true, &verifying.client, err);
+    if (rc == ERR_CORRUPT && request->check->kind == KIND(REGISTRY))
+        return tell_unreadable(&verifying, err, response);
     if (rc)
         return rc;
     if (request->check->shard >= verifying.client->shard_count) {

@@ -16,19 +16,61 @@ static const int64_t id_end = (int64_t)UINT32_MAX + 1;
 
 /* --- what the index has --- */
 
+/* An answer of another process is not taken at its word: no more than was asked for, in order, and
+ * its next page lies ahead. */
+static int check_list(const Torg__V1__ListIndexedRequest *request, const char *replica,
+                      const Torg__V1__ListIndexedResponse *response, struct err *err)
+{
+    const char *name = *replica ? replica : "this process";
+    int64_t before = (int64_t)request->from_id - 1;
+
+    if (response->n_documents > request->limit)
+        return err_set(err, ERR_CORRUPT,
+                       "the searcher %.100s told of %zu documents, asked for %" PRIu32
+                       ": not compared",
+                       name, response->n_documents, request->limit);
+    for (size_t i = 0; i < response->n_documents; i++) {
+        if (response->documents[i]->doc_id <= before)
+            return err_set(err, ERR_CORRUPT,
+                           "the searcher %.100s told of number %" PRIu32 " behind %" PRId64
+                           ": not compared",
+                           name, response->documents[i]->doc_id, before);
+        before = response->documents[i]->doc_id;
+    }
+    if (response->next_id && response->next_id <= before)
+        return err_set(err, ERR_CORRUPT,
+                       "the searcher %.100s goes on at number %" PRIu32 ", and was at %" PRId64
+                       ": not compared",
+                       name, response->next_id, before);
+    return 0;
+}
+
 static int list_index(const struct verifying *verifying, uint32_t from, uint32_t limit,
                       Torg__V1__ListIndexedResponse **response, struct err *err)
 {
     const struct index_door *door = &verifying->inspect->door;
     Torg__V1__ListIndexedRequest request = TORG__V1__LIST_INDEXED_REQUEST__INIT;
+    int rc;
 
     request.client = verifying->check->client;
     request.epoch = verifying->check->epoch;
     request.shard = verifying->check->shard;
     request.from_id = from;
     request.limit = limit;
-    return door->list(door->arg, verifying->check->replica, &request, verifying->arena, response,
-                      err);
+    rc =
+        door->list(door->arg, verifying->check->replica, &request, verifying->arena, response, err);
+    return rc ? rc : check_list(&request, verifying->check->replica, *response, err);
+}
+
+/* What is wrong with the searcher itself is the finding. */
+static void tell_searcher(struct verifying *verifying, const struct err *err)
+{
+    struct suspect *suspect;
+
+    verifying->count = 0;
+    suspect = suspect_add(verifying, BYTES_EMPTY, NUMBER_NONE);
+    suspect->is_stable = true;
+    suspect_tell(suspect, "%.200s", err->text);
 }
 
 /* --- a page --- */
@@ -44,6 +86,10 @@ static int index_page(struct verifying *verifying, struct err *err)
     read.from = (uint32_t)cursor.a;
     if (!rc)
         rc = list_index(verifying, read.from, VERIFY_ROW_COUNT, &listed, err);
+    if (rc == ERR_CORRUPT) {
+        tell_searcher(verifying, err);
+        return 0;
+    }
     if (!rc)
         rc = slots_read(&read, err);
     if (rc)
@@ -189,11 +235,17 @@ static int index_look(struct verifying *verifying, struct err *err)
     looking.read = (struct slots_read){.verifying = verifying,
                                        .from = verifying->suspects[0].doc_id,
                                        .max = 2 * SUSPECT_PAGE_COUNT};
+    if (verifying->suspects[0].is_stable) /* of the searcher itself */
+        return 0;
     looking.documents =
         arena_array(verifying->arena, looking.capacity, sizeof(looking.documents[0]));
     rc = slots_read(&looking.read, err);
     if (!rc)
         rc = list_range(&looking, err);
+    if (rc == ERR_CORRUPT) {
+        tell_searcher(verifying, err);
+        return 0;
+    }
     for (size_t i = 0; i < verifying->count && !rc; i++)
         rc = look_at(&looking, &verifying->suspects[i], err);
     return rc;

@@ -15,8 +15,8 @@ struct planning {
     size_t capacity;
 };
 
-static Torg__V1__VerifyCheck *add_check(struct planning *planning, int kind,
-                                        const struct client_view *client, uint32_t shard)
+static Torg__V1__VerifyCheck *add_check(struct planning *planning, int kind, const char *client,
+                                        uint32_t shard)
 {
     Torg__V1__VerifyPlan *plan = planning->plan;
     Torg__V1__VerifyCheck *check =
@@ -31,7 +31,7 @@ static Torg__V1__VerifyCheck *add_check(struct planning *planning, int kind,
             plan->checks[i] = before[i];
     }
     check->kind = (Torg__V1__VerifyCheck__Kind)kind;
-    check->client = arena_strdup(planning->arena, client->name);
+    check->client = arena_strdup(planning->arena, client);
     check->shard = shard;
     plan->checks[plan->n_checks++] = check;
     return check;
@@ -43,7 +43,7 @@ static void add_index_checks(struct planning *planning, const struct client_view
     static const int kinds[] = {KIND(INDEX), KIND(FILES), KIND(CONTENT)};
 
     for (size_t i = 0; i < (planning->rebuild ? 3 : 2); i++) {
-        Torg__V1__VerifyCheck *check = add_check(planning, kinds[i], client, shard);
+        Torg__V1__VerifyCheck *check = add_check(planning, kinds[i], client->name, shard);
 
         check->epoch = client->serving_epoch;
         check->replica = arena_strdup(planning->arena, replica);
@@ -62,9 +62,9 @@ static int plan_client(struct planning *planning, const struct client_view *clie
     for (uint32_t shard = 0; shard < client->shard_count; shard++) {
         bool is_served = false;
 
-        add_check(planning, KIND(REGISTRY), client, shard);
-        add_check(planning, KIND(NUMBERS), client, shard);
-        add_check(planning, KIND(QUEUE), client, shard);
+        add_check(planning, KIND(REGISTRY), client->name, shard);
+        add_check(planning, KIND(NUMBERS), client->name, shard);
+        add_check(planning, KIND(QUEUE), client->name, shard);
         for (size_t i = 0; i < freshness->n_shards; i++) {
             const Torg__V1__ShardFreshness *one = freshness->shards[i];
 
@@ -84,6 +84,9 @@ int verify_plan(const struct inspect *inspect, const Torg__V1__PlanVerifyRequest
 {
     struct planning planning = {
         .inspect = inspect, .arena = arena, .rebuild = request->rebuild, .plan = plan};
+    const char *const only[] = {request->client, NULL};
+    const char *const none[] = {NULL};
+    const char *const *unreadable = none;
     const struct client_view **list = NULL;
     const struct client_view *one = NULL;
     size_t count = 0;
@@ -93,9 +96,13 @@ int verify_plan(const struct inspect *inspect, const Torg__V1__PlanVerifyRequest
         rc = clients_find(inspect->clients, request->client, true, &one, err);
         list = &one;
         count = rc ? 0 : 1;
+        unreadable = rc == ERR_CORRUPT ? only : none;
+        rc = rc == ERR_CORRUPT ? 0 : rc;
     } else {
-        rc = clients_list(inspect->clients, true, arena, &list, &count, err);
+        rc = clients_list(inspect->clients, true, arena, &list, &count, &unreadable, err);
     }
+    for (; !rc && *unreadable; unreadable++) /* one check, which tells why */
+        add_check(&planning, KIND(REGISTRY), *unreadable, 0);
     for (size_t i = 0; i < count; i++) {
         if (!rc)
             rc = plan_client(&planning, list[i], err);

@@ -287,7 +287,9 @@ static void find_file(struct call *call)
     else if (find_format(call) && call->format == CALL_GRPC)
         call_refuse(call, 0, ERR_UNSUPPORTED, "there is no method %.*s", BYTES_ARG(call->path));
     else
-        call_refuse(call, 404, ERR_NOT_FOUND, "there is nothing at %.*s", BYTES_ARG(call->path));
+        call_refuse(call, 404, ERR_NOT_FOUND,
+                    "there is nothing at %.*s; /openapi.json lists all methods",
+                    BYTES_ARG(call->path));
 }
 
 static bool check_size(struct call *call)
@@ -348,7 +350,7 @@ static bool check_post(struct call *call)
     if (!find_format(call)) {
         call_refuse(call, 415, ERR_INVALID,
                     "content-type '%.*s' is not application/json, application/proto or "
-                    "application/grpc",
+                    "application/grpc: say which the body is, as 'Content-Type: application/json'",
                     BYTES_ARG(call->content_type));
         return false;
     }

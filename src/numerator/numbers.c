@@ -204,6 +204,7 @@ static int batch_init(struct batch *batch, struct number_ask *asks, uint32_t cou
         asks[i].birth = 0;
         asks[i].is_new = false;
         asks[i].is_gone = false;
+        asks[i].lack = NULL;
         entry = place_of(batch, asks[i].key);
         if (*entry == 0) {
             *entry = i + 1;
@@ -237,6 +238,7 @@ static void answer_repeats(const struct batch *batch, uint32_t count)
         batch->asks[i].birth = first->birth;
         batch->asks[i].is_new = first->is_new;
         batch->asks[i].is_gone = first->is_gone;
+        batch->asks[i].lack = first->lack;
     }
 }
 
@@ -290,6 +292,27 @@ static int save_steps(struct numbers *numbers, struct store_tx *tx, size_t from,
     return rc;
 }
 
+/* Picks for one key; without any left it is told so, and the others go on. */
+static bool pick_new(struct numbers *numbers, struct number_ask *ask, uint32_t generation,
+                     int64_t now_us, uint32_t *class_no)
+{
+    struct err why = {0};
+    int rc;
+
+    *class_no = slots_class(&numbers->slots, ask->place);
+    if (generation == 0)
+        rc = err_set(&why, ERR_LIMIT, "all generations are used up: number the shard anew");
+    else
+        rc = slots_pick(&numbers->slots, class_no, now_us, &ask->doc_id, &why);
+    if (rc) {
+        ask->lack = arena_strdup(numbers->arena, why.text);
+        return false;
+    }
+    ask->birth = generation;
+    ask->is_new = true;
+    return true;
+}
+
 /* Numbers for those that were not found. */
 static int give_new(struct numbers *numbers, struct store_tx *tx, const struct batch *batch,
                     uint32_t count, int64_t now_us, struct err *err)
@@ -300,20 +323,14 @@ static int give_new(struct numbers *numbers, struct store_tx *tx, const struct b
     size_t step_count = slots->step_count;
     int rc;
 
-    if (generation == 0)
-        return err_set(err, ERR_LIMIT, "all generations are used up: number the shard anew");
     for (uint32_t i = 0; i < count; i++) {
         struct number_ask *ask = &batch->asks[i];
         uint32_t class_no;
 
         if (batch->firsts[i] != i || ask->doc_id != NUMBER_NONE)
             continue;
-        class_no = slots_class(slots, ask->place);
-        rc = slots_pick(slots, class_no, now_us, &ask->doc_id, err);
-        if (rc)
-            return rc;
-        ask->birth = generation;
-        ask->is_new = true;
+        if (!pick_new(numbers, ask, generation, now_us, &class_no))
+            continue;
         rows[row_count++] = (struct slot_row){
             .doc_id = ask->doc_id,
             .key = ask->key,

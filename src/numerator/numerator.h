@@ -78,11 +78,14 @@ struct number_ask {
     uint32_t birth;     /* answered */
     bool is_new;        /* answered: it had none before the call */
     bool is_gone;       /* answered by numbers_find: its time to live runs; give it again */
+    const char *lack;   /* answered by numbers_give: why there is none for it; else NULL */
 };
 
 /* Inside the caller's transaction, which checks the fence: gives each key its number, new ones
  * where it has none; a gone key comes back to its own. Keys may repeat. All new ones are of one new
- * generation. When the transaction has ended, numbers_settle. ERR_PRECONDITION: numbers_reload. */
+ * generation. With fewer numbers than keys the first get theirs; the others have NUMBER_NONE and a
+ * lack, whose text lives until the next call. When the transaction has ended, numbers_settle.
+ * ERR_PRECONDITION: numbers_reload. */
 int numbers_give(struct numbers *numbers, struct store_tx *tx, struct number_ask *asks,
                  uint32_t count, int64_t now_us, struct err *err);
 /* Looks only; doc_id NUMBER_NONE: it has none. A gone key still has its own. */

@@ -157,30 +157,46 @@ static void let_free(struct slots *slots, int64_t now_us)
     }
 }
 
-int slots_pick(struct slots *slots, uint32_t class_no, int64_t now_us, uint32_t *doc_id,
-               struct err *err)
+/* A number that the class has; false: it has none. */
+static bool pick_in(struct slots *slots, uint32_t class_no, uint32_t *doc_id)
 {
     struct slot_class *class = &slots->classes[class_no];
 
-    assert(class_no < slots->class_count);
-    let_free(slots, now_us);
     if (class->free_count > 0) {
         *doc_id = pop_free(class);
         add_step(slots, SLOT_HOLE, class_no, *doc_id);
-        return 0;
+        return true;
     }
-    if (class->next == class->end) {
-        if (slots->next_extent > NUMBER_ID_END - NUMBER_EXTENT_SIZE)
-            return err_set(err, ERR_LIMIT,
-                           "the shard has given all its %u numbers: number it anew, or spread the "
-                           "keys over more shards",
-                           NUMBER_ID_END);
-        add_extent(slots, class_no);
-        add_step(slots, SLOT_EXTENT, class_no, class->next);
-    }
+    if (class->next == class->end)
+        return false;
     *doc_id = class->next++;
     add_step(slots, SLOT_NEXT, class_no, *doc_id);
-    return 0;
+    return true;
+}
+
+int slots_pick(struct slots *slots, uint32_t *class_no, int64_t now_us, uint32_t *doc_id,
+               struct err *err)
+{
+    assert(*class_no < slots->class_count);
+    let_free(slots, now_us);
+    if (pick_in(slots, *class_no, doc_id))
+        return 0;
+    if (slots->next_extent <= NUMBER_ID_END - NUMBER_EXTENT_SIZE) {
+        add_extent(slots, *class_no);
+        add_step(slots, SLOT_EXTENT, *class_no, slots->classes[*class_no].next);
+        pick_in(slots, *class_no, doc_id);
+        return 0;
+    }
+    for (uint32_t i = 0; i < slots->class_count; i++)
+        if (pick_in(slots, i, doc_id)) {
+            *class_no = i;
+            return 0;
+        }
+    return err_set(
+        err, ERR_LIMIT,
+        "the shard has given all its %u numbers: number it anew, or spread the keys over "
+        "more shards",
+        NUMBER_ID_END);
 }
 
 static void add_held(struct slots *slots, struct slot_held held)

@@ -9,7 +9,8 @@
  *
  *     1. the lowest number that is free,          free:  given back, and held long enough
  *     2. the next of the class's last extent,     held:  given back, in order of that
- *     3. the first of a new extent, after all others of the shard.
+ *     3. the first of a new extent, after all others of the shard,
+ *     4. with all extents given, 1 and 2 of any other class: a place is a wish.
  *
  * So without classes the numbers are 0, 1, 2, ... as they come. What was picked or given back is
  * kept until slots_commit or slots_rollback, which leaves everything as it was before. Numbers
@@ -75,9 +76,10 @@ void slots_release(struct slots *slots);
 uint32_t slots_class(struct slots *slots, struct bytes place);
 struct bytes slots_class_name(const struct slots *slots, uint32_t class_no);
 
-/* Picks for a key that is born in the generation after the last committed one, or later.
+/* Picks for a key that is born in the generation after the last committed one, or later. A class
+ * for which there is no extent any more takes of the others: *class_no is whose number it is.
  * ERR_LIMIT: the shard has no numbers left. */
-int slots_pick(struct slots *slots, uint32_t class_no, int64_t now_us, uint32_t *doc_id,
+int slots_pick(struct slots *slots, uint32_t *class_no, int64_t now_us, uint32_t *doc_id,
                struct err *err);
 /* The number's key is gone for good, the last generation it was there in is told. */
 void slots_give_back(struct slots *slots, uint32_t doc_id, uint32_t class_no, uint32_t generation,

@@ -107,7 +107,7 @@ static int add_new(struct running *running, struct err *err)
         if (state_key_find(state, present->key))
             continue;
         key.class_no = slots_class(slots, present->place);
-        rc = slots_pick(slots, key.class_no, 0, &key.doc_id, err);
+        rc = slots_pick(slots, &key.class_no, 0, &key.doc_id, err);
         if (rc)
             return err_wrap(err, "shard %" PRIu32, present->shard);
         running->run->reused_count += slots->steps[slots->step_count - 1].kind == SLOT_HOLE;
@@ -196,7 +196,7 @@ static int rebuild(struct running *running, struct err *err)
 
         key.class_no = slots_class(&made->shards[key.shard], place);
         key.birth = running->generation;
-        rc = slots_pick(&made->shards[key.shard], key.class_no, 0, &key.doc_id, err);
+        rc = slots_pick(&made->shards[key.shard], &key.class_no, 0, &key.doc_id, err);
         state_add(made, state_key_bytes(state, &ranked[i].key), &key);
     }
     running->run->expired_count += state->key_count - count;

@@ -250,6 +250,20 @@ static void set_column(struct csv_feed *csv, size_t index, bool taken[FEED_FIELD
     }
 }
 
+/* All of the cells at once; then none may begin inside a character that another has begun. */
+static bool cells_are_utf8(const struct csv_feed *csv)
+{
+    size_t i;
+
+    for (i = 0; i < csv->cell_count; i++) {
+        struct bytes cell = cell_at(csv, i);
+
+        if (cell.size && (cell.data[0] & 0xc0) == 0x80)
+            return false;
+    }
+    return text_is_utf8(buf_bytes(&csv->cells));
+}
+
 static int read_header(struct csv_feed *csv, struct err *err)
 {
     bool taken[FEED_FIELD_SINGLE_COUNT] = {false};
@@ -262,7 +276,7 @@ static int read_header(struct csv_feed *csv, struct err *err)
         if (rc)
             return rc;
     } while (found && is_blank_record(csv));
-    if (!text_is_utf8(buf_bytes(&csv->cells)))
+    if (!cells_are_utf8(csv))
         return err_set(err, ERR_INVALID, "line %" PRIu64 ": not UTF-8; name the file's encoding",
                        csv->record_line);
     for (i = 0; i < csv->cell_count; i++) {
@@ -320,7 +334,7 @@ static void put_cells(struct csv_feed *csv)
     struct violations *problems = feed_builder_problems(builder);
     size_t i;
 
-    if (!text_is_utf8(buf_bytes(&csv->cells))) {
+    if (!cells_are_utf8(csv)) {
         violations_add(problems, "row", "is not valid UTF-8");
         mask_high_bytes(csv);
     }

@@ -2,8 +2,10 @@
 /*
  * query.c - runs a query on one snapshot: every stage walks the windows side by side.
  *
- * Text and existence are of the snapshot, attributes are the newest. A hit that was changed
- * after the snapshot could show an old text with a new price; then the query is run once more.
+ * Text and existence are of the snapshot, attributes are the newest. A hit that was replaced after
+ * the snapshot could show an old text with a new price. So all hits are looked up, when they were
+ * found and shown, among the documents that changed last: if one was replaced, the query is run
+ * once more while publications wait.
  */
 #include "query/query.h"
 
@@ -175,46 +177,116 @@ static int run(struct query_engine *engine, const struct snapshot *snapshot,
     return rc;
 }
 
-static bool has_changed(const struct query_engine *engine, const struct snapshot *snapshot,
-                        const struct query_result *result)
+/* The worst that has happened to a hit. */
+static enum shard_move find_move(const struct query_engine *engine, const struct snapshot *snapshot,
+                                 const struct query_result *result)
 {
+    enum shard_move worst = MOVE_NONE;
     uint32_t i;
     uint32_t k;
 
-    for (i = 0; i < result->answer_count; i++)
-        for (k = 0; k < result->answers[i].hit_count; k++)
-            if (shard_changed_since(engine->shard, snapshot, result->answers[i].hits[k].id))
-                return true;
-    return false;
+    for (i = 0; i < result->answer_count; i++) {
+        for (k = 0; k < result->answers[i].hit_count; k++) {
+            enum shard_move move =
+                shard_moved(engine->reader, snapshot, result->answers[i].hits[k].id);
+
+            worst = move > worst ? move : worst;
+        }
+    }
+    return worst;
 }
 
-int query_run(struct query_engine *engine, const struct query_plan *plan,
-              const struct query_tuning *tuning, int64_t deadline_us, struct arena *arena,
-              struct query_result *result, struct err *err)
+/* Leaves out the hits that were replaced. */
+static void drop_replaced(const struct query_engine *engine, const struct snapshot *snapshot,
+                          const struct query_viewer *viewer, struct arena *arena,
+                          struct query_result *result)
+{
+    struct query_answer *answers = arena_array(arena, result->answer_count, sizeof(*answers));
+    uint32_t i;
+    uint32_t k;
+
+    for (i = 0; i < result->answer_count; i++) {
+        const struct query_answer *from = &result->answers[i];
+        struct query_hit *hits = arena_array(arena, from->hit_count + 1, sizeof(*hits));
+        struct query_rank *ranks = arena_array(arena, from->hit_count + 1, sizeof(*ranks));
+        uint32_t *kept = arena_array(arena, from->hit_count + 1, sizeof(*kept));
+        uint32_t count = 0;
+
+        for (k = 0; k < from->hit_count; k++) {
+            if (shard_moved(engine->reader, snapshot, from->hits[k].id) == MOVE_REPLACED)
+                continue;
+            hits[count] = from->hits[k];
+            if (from->ranks)
+                ranks[count] = from->ranks[k];
+            kept[count++] = k;
+        }
+        answers[i] = *from;
+        answers[i].hits = hits;
+        answers[i].ranks = from->ranks ? ranks : NULL;
+        answers[i].hit_count = count;
+        if (viewer)
+            viewer->keep(viewer->context, i, kept, count);
+    }
+    result->answers = answers;
+}
+
+/* One run, inside an epoch: *move tells what happened to its hits meanwhile. */
+static int run_inside(struct query_engine *engine, const struct snapshot *snapshot,
+                      const struct query_plan *plan, const struct query_tuning *tuning,
+                      int64_t deadline_us, const struct query_viewer *viewer, bool is_last,
+                      struct arena *arena, struct query_result *result, enum shard_move *move,
+                      struct err *err)
+{
+    int rc;
+
+    arena_reset(engine->memory);
+    rc = run(engine, snapshot, plan, tuning, deadline_us, arena, result, err);
+    if (!rc && viewer)
+        rc = viewer->show(viewer->context, snapshot, result, err);
+    *move = rc ? MOVE_NONE : find_move(engine, snapshot, result);
+    if (*move == MOVE_REPLACED && is_last)
+        drop_replaced(engine, snapshot, viewer, arena, result);
+    return rc;
+}
+
+int query_run_shown(struct query_engine *engine, const struct query_plan *plan,
+                    const struct query_tuning *tuning, int64_t deadline_us,
+                    const struct query_viewer *viewer, struct arena *arena,
+                    struct query_result *result, struct err *err)
 {
     static const struct query_tuning none = {0};
-    bool changed = true;
+    enum shard_move move = MOVE_NONE;
     int i;
     int rc = 0;
 
     if (plan->stage_count == 0 || plan->stage_count > QUERY_STAGE_COUNT_MAX)
         return err_set(err, ERR_INVALID, "stages: %u of them, 1 to %d are taken", plan->stage_count,
                        QUERY_STAGE_COUNT_MAX);
-    for (i = 0; i < RUN_COUNT_MAX && changed && !rc; i++) {
+    for (i = 0; !rc && (i == 0 || (move != MOVE_NONE && i < RUN_COUNT_MAX)); i++) {
+        bool is_last = i + 1 == RUN_COUNT_MAX;
+        bool is_held = move == MOVE_REPLACED && shard_hold(engine->reader, deadline_us);
         struct arena_mark mark = arena_mark(arena);
         const struct snapshot *snapshot = NULL;
 
         rc = shard_enter(engine->reader, &snapshot, err);
-        if (rc)
-            return rc;
-        arena_reset(engine->memory);
-        rc = run(engine, snapshot, plan, tuning ? tuning : &none, deadline_us, arena, result, err);
-        changed = !rc && has_changed(engine, snapshot, result);
-        shard_exit(engine->reader);
-        if (rc || (changed && i + 1 < RUN_COUNT_MAX))
+        if (!rc) {
+            rc = run_inside(engine, snapshot, plan, tuning ? tuning : &none, deadline_us, viewer,
+                            is_last, arena, result, &move, err);
+            shard_exit(engine->reader);
+        }
+        if (is_held)
+            shard_let_go(engine->reader);
+        if (rc || (move != MOVE_NONE && !is_last))
             arena_rewind(arena, mark);
     }
     return rc;
+}
+
+int query_run(struct query_engine *engine, const struct query_plan *plan,
+              const struct query_tuning *tuning, int64_t deadline_us, struct arena *arena,
+              struct query_result *result, struct err *err)
+{
+    return query_run_shown(engine, plan, tuning, deadline_us, NULL, arena, result, err);
 }
 
 static int compare_words(const void *a, const void *b)

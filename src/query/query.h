@@ -275,6 +275,29 @@ int query_run(struct query_engine *engine, const struct query_plan *plan,
               const struct query_tuning *tuning, int64_t deadline_us, struct arena *arena,
               struct query_result *result, struct err *err);
 
+/* Whoever shows hits does it while the query runs, so that what is shown is what was found. */
+struct query_viewer {
+    /* Reads what is wanted of the hits, inside the query's epoch. Called for each run of the query;
+     * nothing of an earlier one is kept, and its memory in the arena is gone. */
+    int (*show)(void *context, const struct snapshot *snapshot, const struct query_result *result,
+                struct err *err);
+    /* Only those hits of the stage stay that `kept` has the indexes of, in their order. */
+    void (*keep)(void *context, uint32_t stage, const uint32_t *kept, uint32_t count);
+    void *context;
+};
+
+/* As query_run, with a viewer. A hit's text, attributes and stored fields are of one version of the
+ * document: when one was replaced while the query ran, it runs again, and nothing is published
+ * meanwhile, unless that takes longer than SHARD_HOLD_MS_MAX; hits that are replaced even then are
+ * left out. Attributes that change in place are the newest, and were together; a hit may have
+ * been found by those of a moment before, when they change three times in three runs. Totals and
+ * facets may count documents that changed while the query ran by what they were, by what they
+ * are, or (replaced) not at all. */
+int query_run_shown(struct query_engine *engine, const struct query_plan *plan,
+                    const struct query_tuning *tuning, int64_t deadline_us,
+                    const struct query_viewer *viewer, struct arena *arena,
+                    struct query_result *result, struct err *err);
+
 /* The words that the stage's text means in this shard, and how many documents have them: what
  * query_part.words is summed up from. */
 int query_count_words(struct query_engine *engine, const struct query_stage *stage,

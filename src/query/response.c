@@ -10,11 +10,14 @@
 #include "query/text_highlight.h"
 #include "query/value.h"
 
-enum { VALUE_TEXT_SIZE_MAX = 64, RUN_COUNT_MAX = 4 };
+enum { VALUE_TEXT_SIZE_MAX = 64 };
 
-/* What is read for the hits of one stage after the other, inside an epoch. */
+/* What is read for the hits of one stage after the other, inside the query's epoch. */
 struct responder {
     struct query_engine *engine;
+    const struct query_request *request;
+    Torg__V1__QueryAnswer *answer;
+    bool is_shown; /* the query itself did not fail */
     const struct snapshot *snapshot;
     int64_t deadline_us;
     struct arena *arena;
@@ -26,7 +29,6 @@ struct responder {
     uint16_t *ids;     /* of the fields shown */
     bool needs_stored; /* a text or stored field is shown or marked, or hits have keys */
     const struct field *key_field; /* NULL: they have none */
-    uint32_t gone_count;           /* hits that were removed since they were found */
 
     int64_t *values;             /* of the document at hand, by field shown: as they are together */
     struct buf record;           /* its texts and stored fields; owned */
@@ -180,7 +182,6 @@ static void show_key(struct responder *responder, Torg__V1__Hit *hit)
 
     if (key)
         hit->pk = arena_text(responder->arena, key->text);
-    responder->gone_count += responder->key_field && !key;
 }
 
 static int show_hit(struct responder *responder, const struct query_hit *from, Torg__V1__Hit *hit,
@@ -337,17 +338,21 @@ static int tell_stage(int rc, uint32_t stage, struct err *err)
     return rc;
 }
 
-static int show_result(struct responder *responder, const struct query_request *request,
-                       const struct query_result *result, Torg__V1__QueryAnswer *answer,
-                       struct err *err)
+static int show_result(void *context, const struct snapshot *snapshot,
+                       const struct query_result *result, struct err *err)
 {
+    struct responder *responder = context;
+    const struct query_request *request = responder->request;
+    Torg__V1__QueryAnswer *answer = responder->answer;
     struct arena *arena = responder->arena;
     Torg__V1__StageAnswer *stages = arena_array(arena, result->answer_count, sizeof(*stages));
     uint32_t i;
-    int rc = shard_enter(responder->engine->reader, &responder->snapshot, err);
+    int rc = 0;
 
-    if (rc)
-        return rc;
+    torg__v1__query_answer__init(answer);
+    responder->snapshot = snapshot;
+    responder->size = 0;
+    responder->is_shown = true;
     answer->stages = arena_array(arena, result->answer_count, sizeof(answer->stages[0]));
     answer->n_stages = result->answer_count;
     answer->offset = result->offset;
@@ -356,53 +361,18 @@ static int show_result(struct responder *responder, const struct query_request *
         answer->stages[i] = &stages[i];
         rc = tell_stage(show_stage(responder, &result->answers[i], &stages[i], err), i, err);
     }
-    shard_exit(responder->engine->reader);
     return rc;
 }
 
-/* Hits without a key were removed since they were found. */
-static void drop_gone(struct query_result *result, Torg__V1__QueryAnswer *answer,
-                      struct arena *arena)
+static void keep_hits(void *context, uint32_t stage, const uint32_t *kept, uint32_t count)
 {
-    struct query_answer *answers = arena_array(arena, result->answer_count, sizeof(*answers));
+    const struct responder *responder = context;
+    Torg__V1__StageAnswer *shown = responder->answer->stages[stage];
     uint32_t i;
-    uint32_t k;
 
-    for (i = 0; i < result->answer_count; i++) {
-        const struct query_answer *from = &result->answers[i];
-        Torg__V1__StageAnswer *stage = answer->stages[i];
-        struct query_hit *hits = arena_array(arena, from->hit_count + 1, sizeof(*hits));
-        struct query_rank *ranks = arena_array(arena, from->hit_count + 1, sizeof(*ranks));
-
-        stage->n_hits = 0;
-        for (k = 0; k < from->hit_count; k++) {
-            if (!*stage->hits[k]->pk)
-                continue;
-            hits[stage->n_hits] = from->hits[k];
-            if (from->ranks)
-                ranks[stage->n_hits] = from->ranks[k];
-            stage->hits[stage->n_hits++] = stage->hits[k];
-        }
-        answers[i] = *from;
-        answers[i].hits = hits;
-        answers[i].ranks = from->ranks ? ranks : NULL;
-        answers[i].hit_count = (uint32_t)stage->n_hits;
-    }
-    result->answers = answers;
-}
-
-static int run_once(struct responder *responder, const struct query_request *request,
-                    struct query_result *result, Torg__V1__QueryAnswer *answer, struct err *err)
-{
-    int rc = query_run(responder->engine, &request->plan, NULL, responder->deadline_us,
-                       responder->arena, result, err);
-
-    torg__v1__query_answer__init(answer);
-    responder->size = 0;
-    responder->gone_count = 0;
-    if (rc) /* of several stages query_run names the one */
-        return request->plan.stage_count == 1 ? tell_stage(rc, 0, err) : rc;
-    return show_result(responder, request, result, answer, err);
+    for (i = 0; i < count; i++)
+        shown->hits[i] = shown->hits[kept[i]];
+    shown->n_hits = count;
 }
 
 int response_run(struct query_engine *engine, const struct query_request *request,
@@ -410,19 +380,21 @@ int response_run(struct query_engine *engine, const struct query_request *reques
                  Torg__V1__QueryAnswer **out, struct err *err)
 {
     Torg__V1__QueryAnswer *answer = arena_zero(arena, sizeof(*answer));
-    struct responder responder = {.engine = engine, .deadline_us = deadline_us, .arena = arena};
-    int i;
+    struct responder responder = {.engine = engine,
+                                  .request = request,
+                                  .answer = answer,
+                                  .deadline_us = deadline_us,
+                                  .arena = arena};
+    const struct query_viewer viewer = {show_result, keep_hits, &responder};
     int rc;
 
     *out = NULL;
     buf_init(&responder.record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
     responder.stored = arena_array(arena, SCHEMA_FIELD_COUNT_MAX, sizeof(responder.stored[0]));
     responder.scratch = arena_new();
-    rc = run_once(&responder, request, result, answer, err);
-    for (i = 1; !rc && responder.gone_count && i < RUN_COUNT_MAX; i++)
-        rc = run_once(&responder, request, result, answer, err);
-    if (!rc && responder.gone_count)
-        drop_gone(result, answer, arena);
+    rc = query_run_shown(engine, &request->plan, NULL, deadline_us, &viewer, arena, result, err);
+    if (rc && !responder.is_shown && request->plan.stage_count == 1)
+        tell_stage(rc, 0, err); /* of several stages query_run names the one */
     arena_free(responder.scratch);
     buf_release(&responder.record);
     if (!rc)

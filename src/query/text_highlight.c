@@ -185,17 +185,31 @@ static struct fragment fragment_at(const struct highlighter *highlighter, uint32
     return fragment;
 }
 
+/* Whether the mark begins behind the last one tried far enough to be worth another try: of marks
+ * all over a long text, some spread over it are tried. */
+static bool is_far_enough(const struct highlighter *highlighter, uint32_t start, int64_t last)
+{
+    return last < 0 || start >= last + highlighter->source.size / HIGHLIGHT_TRIED_COUNT_MAX;
+}
+
 /* The best of those that do not touch the ones chosen; false: none is left. */
 static bool choose(const struct highlighter *highlighter, const struct fragment *chosen,
                    uint32_t count, struct fragment *best)
 {
+    bool are_many = highlighter->mark_count > HIGHLIGHT_TRIED_COUNT_MAX;
+    int64_t last = -1;
     uint32_t i, k;
 
     *best = (struct fragment){0};
     for (i = 0; i < highlighter->mark_count; i++) {
-        struct fragment fragment = fragment_at(highlighter, highlighter->marks[i].start);
+        uint32_t start = highlighter->marks[i].start;
+        struct fragment fragment;
         bool free = true;
 
+        if (are_many && !is_far_enough(highlighter, start, last))
+            continue;
+        last = start;
+        fragment = fragment_at(highlighter, start);
         for (k = 0; k < count; k++)
             free = free && (fragment.end <= chosen[k].start || fragment.start >= chosen[k].end);
         if (free && fragment.leaves > best->leaves)

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "net/message.h"
 #include "registry/clients_load.h"
+#include "registry/unreadable.h"
 #include "store/sequence.h"
 
 struct known_client {
@@ -26,6 +27,7 @@ struct clients {
     pthread_mutex_t lock;
     struct known_client known[CLIENT_COUNT_MAX];
     uint32_t known_count;
+    struct unreadable unreadable;
 };
 
 /* --- views --- */
@@ -91,6 +93,7 @@ struct clients *clients_new(struct store *store, const struct clock *clock)
     clients->store = store;
     clients->clock = clock;
     pthread_mutex_init(&clients->lock, NULL);
+    unreadable_init(&clients->unreadable);
     return clients;
 }
 
@@ -137,6 +140,7 @@ static const struct client_view *keep(struct clients *clients, struct held_view 
     struct known_client *known;
 
     pthread_mutex_lock(&clients->lock);
+    unreadable_forget(&clients->unreadable, view->view.name);
     known = find_known(clients, view->view.name);
     if (!known && clients->known_count < CLIENT_COUNT_MAX) {
         known = &clients->known[clients->known_count++];
@@ -151,6 +155,13 @@ static const struct client_view *keep(struct clients *clients, struct held_view 
     pthread_mutex_unlock(&clients->lock);
     client_unref(&view->view);
     return newest;
+}
+
+static void tell_unreadable(struct clients *clients, const char *name, const struct err *err)
+{
+    pthread_mutex_lock(&clients->lock);
+    unreadable_note(&clients->unreadable, name, err ? err->text : "");
+    pthread_mutex_unlock(&clients->lock);
 }
 
 int clients_find(struct clients *clients, const char *name, bool fresh,
@@ -171,6 +182,8 @@ int clients_find(struct clients *clients, const char *name, bool fresh,
     else if (!rc && !loading.view)
         rc =
             err_set(err, ERR_NOT_FOUND, "there is no client %s: its first document makes it", name);
+    if (rc == ERR_CORRUPT)
+        tell_unreadable(clients, name, err);
     if (rc) {
         held_view_free(loading.view);
         if (*client && !fresh && rc == ERR_UNAVAILABLE)
@@ -303,19 +316,27 @@ static int read_names(struct store_tx *tx, void *arg, struct err *err)
 }
 
 int clients_list(struct clients *clients, bool fresh, struct arena *arena,
-                 const struct client_view ***list, size_t *count, struct err *err)
+                 const struct client_view ***list, size_t *count, const char *const **unreadable,
+                 struct err *err)
 {
     struct listing listing = {.arena = arena};
     const struct client_view **views;
+    const char **passed;
+    size_t passed_count = 0;
     size_t done = 0;
     int rc;
 
     listing.names = arena_array(arena, CLIENT_COUNT_MAX, sizeof(*listing.names));
     rc = store_read(clients->store, read_names, &listing, err);
     views = arena_array(arena, listing.count + 1, sizeof(const struct client_view *));
-    while (!rc && done < listing.count) {
-        rc = clients_find(clients, listing.names[done], fresh, &views[done], err);
+    passed = arena_array(arena, listing.count + 1, sizeof(*passed));
+    for (size_t i = 0; i < listing.count && !rc; i++) {
+        rc = clients_find(clients, listing.names[i], fresh, &views[done], err);
         done += !rc;
+        if (rc == ERR_CORRUPT) { /* told, and no reason to keep the others waiting */
+            passed[passed_count++] = listing.names[i];
+            rc = 0;
+        }
     }
     if (rc) {
         while (done > 0)
@@ -323,6 +344,8 @@ int clients_list(struct clients *clients, bool fresh, struct arena *arena,
     }
     *list = views;
     *count = done;
+    if (unreadable)
+        *unreadable = passed;
     return rc;
 }
 

@@ -76,16 +76,19 @@ struct clients *clients_new(struct store *store, const struct clock *clock);
 void clients_free(struct clients *clients);
 
 /* The newest that is known; refreshed from the store when older than CLIENT_REFRESH_MS or `fresh`.
- * ERR_NOT_FOUND: there is none of this name. Give it back with client_unref. */
+ * ERR_NOT_FOUND: there is none of this name. ERR_CORRUPT: its rows cannot be read; that is logged
+ * once. Give it back with client_unref. */
 int clients_find(struct clients *clients, const char *name, bool fresh,
                  const struct client_view **client, struct err *err);
 /* Makes it, with epoch 1, when it is not there; shard_count is for ever. *made (may be NULL): it
  * was not, and clients_announce is due. */
 int clients_obtain(struct clients *clients, const char *name, uint32_t shard_count,
                    const struct client_view **client, bool *made, struct err *err);
-/* All of them, in order of ids; views are the caller's to unref. */
+/* All of them, in order of ids; views are the caller's to unref. Those that cannot be read are left
+ * out, and named in *unreadable (may be NULL), which ends with NULL. */
 int clients_list(struct clients *clients, bool fresh, struct arena *arena,
-                 const struct client_view ***list, size_t *count, struct err *err);
+                 const struct client_view ***list, size_t *count, const char *const **unreadable,
+                 struct err *err);
 void client_unref(const struct client_view *client); /* NULL is fine */
 
 /* Inside a transaction: ERR_CONFLICT when the client's state is not this one any more. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* clients_announce.c - the map of all indexes, from the store to a register of coord: clients.h. */
-#include <assert.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "net/message.h"
@@ -28,22 +28,42 @@ static Torg__V1__IndexMap__Client *client_message(const struct client_view *view
     return client;
 }
 
-static int make_map(struct clients *clients, struct arena *arena, struct buf *out, struct err *err)
+/* One that cannot be read now stays as it was told before: searchers throw away what the map has
+ * not. */
+static void keep_told(Torg__V1__IndexMap *map, struct bytes told, const char *const *names,
+                      struct arena *arena)
+{
+    const Torg__V1__IndexMap *before;
+    ProtobufCMessage *message;
+
+    if (!*names || message_decode(told, &torg__v1__index_map__descriptor, arena, &message, NULL))
+        return;
+    before = (const Torg__V1__IndexMap *)message;
+    for (; *names; names++)
+        for (size_t i = 0; i < before->n_clients; i++)
+            if (strcmp(before->clients[i]->name, *names) == 0 && map->n_clients < CLIENT_COUNT_MAX)
+                map->clients[map->n_clients++] = before->clients[i];
+}
+
+static int make_map(struct clients *clients, struct bytes told, struct arena *arena,
+                    struct buf *out, struct err *err)
 {
     Torg__V1__IndexMap *map =
         (Torg__V1__IndexMap *)message_new(&torg__v1__index_map__descriptor, arena);
     const struct client_view **views;
+    const char *const *unreadable;
     size_t count;
-    int rc = clients_list(clients, true, arena, &views, &count, err);
+    int rc = clients_list(clients, true, arena, &views, &count, &unreadable, err);
 
     if (rc)
         return rc;
-    map->clients = arena_array(arena, count + 1, sizeof(Torg__V1__IndexMap__Client *));
+    map->clients = arena_array(arena, CLIENT_COUNT_MAX, sizeof(Torg__V1__IndexMap__Client *));
     map->n_clients = count;
     for (size_t i = 0; i < count; i++) {
         map->clients[i] = client_message(views[i], arena);
         client_unref(views[i]);
     }
+    keep_told(map, told, unreadable, arena);
     message_encode(&map->base, out);
     if (buf_failed(out))
         return err_set(err, ERR_LIMIT, "the map of %zu clients is larger than a register", count);
@@ -63,7 +83,7 @@ static int announce_once(struct clients *clients, struct coord *coord, struct er
     if (rc == ERR_NOT_FOUND)
         rc = 0;
     if (!rc)
-        rc = make_map(clients, arena, &map, err);
+        rc = make_map(clients, buf_bytes(&there), arena, &map, err);
     if (!rc && (version == 0 || !bytes_equal(buf_bytes(&there), buf_bytes(&map))))
         rc = coord_set(coord, INDEX_MAP_KEY, buf_bytes(&map), version, NULL, err);
     buf_release(&map);

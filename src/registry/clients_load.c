@@ -75,6 +75,11 @@ static int take_client(void *arg, const struct store_value *columns, size_t colu
         loading->is_same = true;
         return 0;
     }
+    if (columns[0].integer <= 0 || columns[1].integer < 1 ||
+        columns[1].integer > CLIENT_SHARD_COUNT_MAX)
+        return err_set(err, ERR_CORRUPT,
+                       "its row has id %" PRId64 " and %" PRId64 " shards; expected 1 to %d",
+                       columns[0].integer, columns[1].integer, CLIENT_SHARD_COUNT_MAX);
     loading->view = mem_zero(sizeof(*loading->view));
     loading->view->arena = arena_new();
     atomic_init(&loading->view->ref_count, 1);
@@ -95,8 +100,7 @@ static int take_epoch(void *arg, const struct store_value *columns, size_t colum
 
     assert(column_count == 3);
     if (view->epoch_count == EPOCHS_MAX)
-        return err_set(err, ERR_CORRUPT, "client %s has more than %d epochs", view->name,
-                       EPOCHS_MAX);
+        return err_set(err, ERR_CORRUPT, "it has more than %d epochs", EPOCHS_MAX);
     view->epochs[view->epoch_count++] =
         (struct epoch_view){.epoch = columns[0].integer,
                             .state = (Torg__V1__IndexMap__Epoch__State)columns[1].integer,
@@ -125,9 +129,15 @@ static int take_field(void *arg, const struct store_value *columns, size_t colum
     rc = message_decode(columns[1].bytes, &torg__v1__schema_field__descriptor, loading->arena,
                         &message, err);
     if (rc)
-        return err_set(err, ERR_CORRUPT, "a field of epoch %" PRId64 " cannot be read",
-                       loading->epoch->epoch);
+        return err_set(err, ERR_CORRUPT, "field %" PRId64 " of epoch %" PRId64 " cannot be read",
+                       columns[0].integer, loading->epoch->epoch);
     field = (const Torg__V1__SchemaField *)message;
+    if (columns[0].integer < 1 || columns[0].integer > DOCUMENT_SCHEMA_COUNT_MAX || !*field->name ||
+        field->type <= TORG__V1__SCHEMA_FIELD__TYPE__TYPE_UNSPECIFIED ||
+        field->type > TORG__V1__SCHEMA_FIELD__TYPE__KEYWORDS)
+        return err_set(err, ERR_CORRUPT,
+                       "field %" PRId64 " (%.80s) of epoch %" PRId64 " has the unknown type %d",
+                       columns[0].integer, field->name, loading->epoch->epoch, (int)field->type);
     loading->fields[loading->epoch->field_count++] = (struct epoch_field){
         .number = (uint32_t)columns[0].integer,
         .type = field->type,
@@ -172,6 +182,12 @@ static int load_epochs(struct store_tx *tx, struct held_view *view, struct err *
 
     for (uint32_t i = 0; i < view->view.epoch_count && !rc; i++)
         rc = load_fields(tx, view, &view->view.epochs[i], err);
+    if (!rc && (!client_epoch(&view->view, view->view.serving_epoch) ||
+                !client_epoch(&view->view, view->view.writing_epoch)))
+        rc = err_set(err, ERR_CORRUPT,
+                     "it has no row of epoch %" PRId64 ", which serves, or of %" PRId64
+                     ", which is written",
+                     view->view.serving_epoch, view->view.writing_epoch);
     return rc;
 }
 
@@ -188,5 +204,9 @@ int client_load(struct store_tx *tx, void *arg, struct err *err)
                      "SELECT id, shard_count, writing_epoch, serving_epoch, state_no "
                      "FROM registry_client WHERE name = $1",
                      params, 1, take_client, loading, err);
-    return rc || !loading->view ? rc : load_epochs(tx, loading->view, err);
+    if (!rc && loading->view)
+        rc = load_epochs(tx, loading->view, err);
+    if (rc == ERR_CORRUPT)
+        err_wrap(err, "client %s", loading->name);
+    return rc;
 }

@@ -12,6 +12,17 @@
 #include "registry/convert_as.h"
 #include "registry/document.h"
 
+/* What the receiver has accepted fits the index and the record on its way there. A value may be
+ * written out (a number as a text), and has a number, lengths and tags: no more than so much. */
+enum {
+    VALUE_GROWTH_MAX = 64,
+    INDEXED_SIZE_MAX =
+        DOCUMENT_SIZE_MAX + DOCUMENT_PK_SIZE_MAX + (DOCUMENT_FIELD_COUNT_MAX + 1) * VALUE_GROWTH_MAX
+};
+_Static_assert((int)INDEXED_SIZE_MAX <= (int)TOPIC_VALUE_SIZE_MAX, "a record has room for it");
+_Static_assert((int)INDEXED_SIZE_MAX <= (int)STORED_RECORD_SIZE_MAX, "as has the index");
+_Static_assert((int)DOCUMENT_TEXT_SIZE_MAX <= (int)ANALYSIS_TEXT_SIZE_MAX, "a text is read whole");
+
 #define TYPE(name) TORG__V1__SCHEMA_FIELD__TYPE__##name
 
 enum { POINT_UNITS = 10000000, LATITUDE_MAX = 90, LONGITUDE_MAX = 180, NANOS_US = 1000 };

@@ -196,7 +196,8 @@ static int settle_verdicts(struct document_inbox *self, struct run *run,
     return rc;
 }
 
-/* The whole run is refused: its client cannot be made. It must not stand in the way of others. */
+/* The whole run is refused: its client cannot be made, or read. It must not stand in the way of
+ * others. */
 static int bury_run(struct document_inbox *self, struct run *run, const char *why,
                     struct arena *arena)
 {

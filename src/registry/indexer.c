@@ -197,7 +197,6 @@ struct commit {
     int64_t now_us;
     struct number_ask *asks; /* keys to be numbered */
     uint32_t ask_count;
-    bool is_full; /* there are no numbers left */
 };
 
 static int commit_tx(struct store_tx *tx, void *arg, struct err *err)
@@ -206,13 +205,11 @@ static int commit_tx(struct store_tx *tx, void *arg, struct err *err)
     struct indexer *indexer = commit->indexer;
     int rc = store_check_fence(tx, indexer->fence, (int64_t)indexer->ticket, err);
 
-    commit->is_full = false;
     if (!rc)
         rc = commit_pending(tx, indexer, commit->now_us, err);
-    if (rc || !commit->ask_count)
-        return rc;
-    rc = numbers_give(indexer->numbers, tx, commit->asks, commit->ask_count, commit->now_us, err);
-    commit->is_full = rc == ERR_LIMIT;
+    if (!rc && commit->ask_count)
+        rc = numbers_give(indexer->numbers, tx, commit->asks, commit->ask_count, commit->now_us,
+                          err);
     return rc;
 }
 
@@ -292,7 +289,8 @@ static int claim(struct indexer *indexer, struct err *err)
 
 /* --- a round --- */
 
-/* New keys of the batch get their numbers. Without any left the documents fail, not the batch. */
+/* New keys of the batch get their numbers. Where there is none left the document fails and is tried
+ * again later, as numbers come free; the others of the batch go on. */
 static int number_batch(struct batch *batch, struct err *err)
 {
     struct indexer *indexer = batch->indexer;
@@ -310,13 +308,12 @@ static int number_batch(struct batch *batch, struct err *err)
         commit.asks[commit.ask_count++] = *item->ask;
     }
     rc = run_commit(&commit, err);
-    for (uint32_t i = 0; i < commit.ask_count; i++) {
-        if (!rc)
-            *items[i]->ask = commit.asks[i];
-        else if (commit.is_full)
-            item_fail(batch, items[i], err->text);
+    for (uint32_t i = 0; i < commit.ask_count && !rc; i++) {
+        *items[i]->ask = commit.asks[i];
+        if (commit.asks[i].lack)
+            item_fail(batch, items[i], commit.asks[i].lack);
     }
-    return commit.is_full ? 0 : rc;
+    return rc;
 }
 
 static int gather(struct batch *batch, struct err *err)

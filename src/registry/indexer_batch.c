@@ -6,7 +6,7 @@
  * schema at hand has every field of the documents, and no epoch that began before is left out.
  * Lanes: emergency, main, failed, backfill. Emergency takes all it wants; backfill gets its share
  * of a full batch, or what can be done in a short time when main has little, and nothing while main
- * is late.
+ * is late (lateness.h).
  */
 #include <assert.h>
 #include <string.h>
@@ -97,13 +97,35 @@ static size_t backfill_max(const struct batch *batch, size_t first, size_t main_
 
     if (main_max == 0) /* emergencies have it all */
         return 0;
-    if (main_count && batch->now_us - batch->items[first].element.put_us > INDEXER_LATE_MS * MS_US)
+    if (lateness_us(&batch->indexer->lateness, clock_mono_us(batch->indexer->base->clock)) >
+        INDEXER_LATE_MS * MS_US)
         return 0;
     if (main_count < main_max) {
         max = (size_t)(INDEXER_BACKFILL_MS * MS_US / batch->indexer->item_us);
         max = max < INDEXER_BACKFILL_COUNT_MIN ? INDEXER_BACKFILL_COUNT_MIN : max;
     }
     return max < left ? max : left;
+}
+
+/* How far main is filled, after it was read from `first` on. */
+static int mark_main(struct store_tx *tx, struct batch *batch, size_t first, size_t main_max,
+                     struct err *err)
+{
+    struct indexer *indexer = batch->indexer;
+    int64_t position = indexer->position[LANE_MAIN];
+    int64_t now_us = clock_mono_us(indexer->base->clock);
+    size_t count = batch->count - first;
+    int64_t newest = count ? batch->items[batch->count - 1].element.idx : position;
+    int rc = 0;
+
+    lateness_pass(&indexer->lateness, position);
+    if (!lateness_wants(&indexer->lateness, now_us))
+        return 0;
+    if (count == main_max) /* there may be more */
+        rc = queue_newest(tx, indexer->client->id, LANE_MAIN, indexer->shard, &newest, err);
+    if (!rc)
+        lateness_mark(&indexer->lateness, position, newest, now_us);
+    return rc;
 }
 
 static int read_lanes(struct store_tx *tx, struct batch *batch, struct err *err)
@@ -117,6 +139,8 @@ static int read_lanes(struct store_tx *tx, struct batch *batch, struct err *err)
     main_max = INDEXER_BATCH_COUNT - reserved - first;
     if (!rc)
         rc = read_lane(tx, batch, LANE_MAIN, main_max, err);
+    if (!rc)
+        rc = mark_main(tx, batch, first, main_max, err);
     if (!rc)
         main_max = backfill_max(batch, first, main_max);
     if (!rc)

@@ -12,6 +12,7 @@
 #include "base/metrics.h"
 #include "registry/failed.h"
 #include "registry/indexer.h"
+#include "registry/lateness.h"
 #include "registry/queue.h"
 
 struct pending_failure {
@@ -69,8 +70,9 @@ struct indexer {
     int64_t position[LANE_COUNT];  /* up to where all is sent */
     struct pending pending;
     struct told_epoch told[EPOCHS_MAX];
-    int64_t item_us;      /* what an element takes, about: bounds batches of backfill */
-    int64_t poured_epoch; /* all stored documents are in its backfill */
+    struct lateness lateness; /* of the lane main */
+    int64_t item_us;          /* what an element takes, about: bounds batches of backfill */
+    int64_t poured_epoch;     /* all stored documents are in its backfill */
     struct indexer_metrics metrics;
 };
 

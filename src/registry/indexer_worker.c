@@ -42,6 +42,7 @@ struct seat {
 /* A client whose shards are shared out. */
 struct room {
     char client[64];
+    int64_t client_id;
     uint32_t shard_count;
     struct coord_shards *shards; /* owned */
 };
@@ -275,7 +276,7 @@ static struct room *find_room(struct indexer_worker *worker, const char *client)
 static int join(struct indexer_worker *worker, const struct client_view *client, struct err *err)
 {
     char set[COORD_NAME_SIZE_MAX + 1];
-    struct room room = {.shard_count = client->shard_count};
+    struct room room = {.client_id = client->id, .shard_count = client->shard_count};
     int rc;
 
     snprintf(room.client, sizeof(room.client), "%s", client->name);
@@ -302,14 +303,14 @@ static struct seat *find_seat(const struct indexer_worker *worker, const struct 
 }
 
 static void add_seat(struct indexer_worker *worker, const struct room *room,
-                     const struct client_view *client, const struct coord_shard *owned)
+                     const struct coord_shard *owned)
 {
     struct seat *seat = mem_zero(sizeof(*seat));
 
     seat->indexer =
-        indexer_new(worker->base, client->name, owned->shard, owned->ticket, room->shards);
+        indexer_new(worker->base, room->client, owned->shard, owned->ticket, room->shards);
     seat->shards = room->shards;
-    seat->client_id = client->id;
+    seat->client_id = room->client_id;
     seat->shard = owned->shard;
     seat->ticket = owned->ticket;
     seat->swept_us = now_mono_us();
@@ -321,8 +322,7 @@ static void add_seat(struct indexer_worker *worker, const struct room *room,
 }
 
 /* What is owned gets a seat; a seat whose ownership ends, or has another ticket now, goes first. */
-static void reconcile(struct indexer_worker *worker, const struct room *room,
-                      const struct client_view *client)
+static void reconcile(struct indexer_worker *worker, const struct room *room)
 {
     struct coord_shard owned[CLIENT_SHARD_COUNT_MAX];
     size_t count = coord_owned(room->shards, owned, CLIENT_SHARD_COUNT_MAX);
@@ -343,7 +343,7 @@ static void reconcile(struct indexer_worker *worker, const struct room *room,
     }
     for (size_t k = 0; k < count; k++)
         if (!owned[k].leaving && !find_seat(worker, room, owned[k].shard)) {
-            add_seat(worker, room, client, &owned[k]);
+            add_seat(worker, room, &owned[k]);
             changed = true;
         }
     if (changed)
@@ -361,23 +361,19 @@ static int keep(struct indexer_worker *worker, struct arena *arena, struct err *
 {
     const struct client_view **clients;
     size_t count;
-    int rc = clients_list(worker->base->clients, false, arena, &clients, &count, err);
+    int rc = clients_list(worker->base->clients, false, arena, &clients, &count, NULL, err);
 
-    if (rc)
-        return rc;
     for (size_t i = 0; i < count; i++) {
-        struct room *room = find_room(worker, clients[i]->name);
-
-        if (!room && is_worth_joining(rc)) {
+        if (!find_room(worker, clients[i]->name) && is_worth_joining(rc)) {
             int joined = join(worker, clients[i], err);
 
             rc = joined ? joined : rc;
-            room = find_room(worker, clients[i]->name);
         }
-        if (room)
-            reconcile(worker, room, clients[i]);
         client_unref(clients[i]);
     }
+    /* Those too that cannot be read now: others wait for the shards that are to leave. */
+    for (size_t i = 0; i < worker->room_count; i++)
+        reconcile(worker, &worker->rooms[i]);
     return rc;
 }
 

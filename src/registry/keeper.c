@@ -23,6 +23,8 @@ struct keeper {
     struct counter *ended;
     struct counter *forgotten;
     struct counter *errors;
+    int64_t failing[CLIENT_COUNT_MAX]; /* ids of clients whose last sweep failed, and was told */
+    size_t failing_count;
 };
 
 /* Everything of one client whose time is over now, unless it is time to stop. */
@@ -44,12 +46,39 @@ static int sweep_all(struct keeper *self, const struct client_view *client, stru
     return rc;
 }
 
+/* A failure is told when it begins; the client is tried again with each round. */
+static void note(struct keeper *self, const struct client_view *client, int rc,
+                 const struct err *err)
+{
+    size_t at = 0;
+
+    while (at < self->failing_count && self->failing[at] != client->id)
+        at++;
+    if (!rc && at < self->failing_count)
+        self->failing[at] = self->failing[--self->failing_count];
+    if (!rc)
+        return;
+    counter_add(self->errors, 1);
+    if (at < self->failing_count || self->failing_count == CLIENT_COUNT_MAX)
+        return;
+    self->failing[self->failing_count++] = client->id;
+    log_warn("a sweep of a client's documents failed and is tried again",
+             LOG_TEXT("client", client->name), LOG_TEXT("error", err->text));
+}
+
+/* A store that does not answer is not asked for each of the others. */
+static bool is_worth_going_on(int rc)
+{
+    return rc != ERR_UNAVAILABLE && rc != ERR_TIMEOUT;
+}
+
 static void look_round(struct keeper *self)
 {
     struct arena *arena = arena_new();
     const struct client_view **clients = NULL;
     struct coord_shard owned;
     struct err err = {0};
+    bool goes_on = true;
     size_t count = 0;
     int rc = 0;
 
@@ -57,16 +86,20 @@ static void look_round(struct keeper *self)
         if (owned.leaving)
             coord_release(self->shards, owned.shard, owned.ticket);
         else
-            rc = clients_list(self->receiver->clients, false, arena, &clients, &count, &err);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!rc)
-            rc = sweep_all(self, clients[i], &err);
-        client_unref(clients[i]);
+            rc = clients_list(self->receiver->clients, false, arena, &clients, &count, NULL, &err);
     }
     if (rc) {
         counter_add(self->errors, 1);
-        log_warn("a sweep of documents failed and is tried again", LOG_TEXT("error", err.text));
+        log_warn("clients cannot be listed to sweep their documents: tried again",
+                 LOG_TEXT("error", err.text));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (goes_on) {
+            rc = sweep_all(self, clients[i], &err);
+            note(self, clients[i], rc, &err);
+            goes_on = is_worth_going_on(rc);
+        }
+        client_unref(clients[i]);
     }
     arena_free(arena);
 }

@@ -44,6 +44,10 @@ int queue_read(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t 
                int64_t after, size_t max, struct arena *arena, struct queue_element **elements,
                size_t *count, struct err *err);
 
+/* The newest element's idx; left as it is when the lane is empty. */
+int queue_newest(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
+                 int64_t *idx, struct err *err);
+
 /* Where the group is; 0: at the beginning. */
 int queue_offset(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
                  int64_t *idx, struct err *err);

@@ -105,7 +105,8 @@ int queue_desk_lanes(const struct queue_desk *desk, const char *client, struct a
         lanes.clients[0] = one;
         lanes.client_count = rc ? 0 : 1;
     } else {
-        rc = clients_list(desk->clients, true, arena, &lanes.clients, &lanes.client_count, err);
+        rc = clients_list(desk->clients, true, arena, &lanes.clients, &lanes.client_count, NULL,
+                          err);
     }
     for (size_t i = 0; i < lanes.client_count && !rc; i++)
         shard_count += lanes.clients[i]->shard_count;

@@ -57,6 +57,18 @@ static int take_integer(void *arg, const struct store_value *columns, size_t col
     return 0;
 }
 
+int queue_newest(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
+                 int64_t *idx, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(lane),
+                                         STORE_V_INT(shard)};
+
+    return store_query(tx,
+                       "SELECT MAX(idx) FROM registry_queue WHERE client_id = $1 AND lane = $2 AND "
+                       "shard = $3",
+                       params, 3, take_integer, idx, err);
+}
+
 int queue_offset(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
                  int64_t *idx, struct err *err)
 {

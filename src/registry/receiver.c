@@ -25,7 +25,7 @@ struct batch {
     int64_t client_id;
     bool has_accepted;
     bool has_refused; /* the last check did */
-    bool is_refused;  /* the client cannot be made */
+    bool is_refused;  /* the client cannot be made, or read */
     struct arena *arena;
 };
 
@@ -97,7 +97,7 @@ static bool check(struct batch *batch, const struct client_view *client,
     if (!candidate->reasons.count && !check.is_too_old && check.waits)
         return false;
     if (!candidate->reasons.count && !check.is_too_old && pack(batch, client, candidate, &err))
-        violations_add(&candidate->reasons, "", "%s", err.text);
+        violations_add(&candidate->reasons, "fields", "%s", err.text);
     if (candidate->reasons.count) {
         decide(candidate, TORG__V1__VERDICT__KIND__INVALID);
     } else if (check.is_too_old) {
@@ -185,6 +185,7 @@ static int begin_round(struct batch *batch, bool fresh, const struct client_view
         check_round(batch, *client);
         return batch->has_refused && !fresh ? check_refused(batch, client, err) : 0;
     }
+    batch->is_refused = rc == ERR_CORRUPT; /* to wait for it would keep others' documents waiting */
     if (rc != ERR_NOT_FOUND)
         return rc;
     virtual_client.epochs[0] = first_epoch;

@@ -37,7 +37,8 @@ struct receiver {
 /*
  * Decides on 1 to DOCUMENT_BATCH_COUNT_MAX documents; a verdict each, in order, in the arena. What
  * is ACCEPTED is durable. Fails only for what concerns them all: ERR_INVALID for the client's name
- * or the count; the store's failures are verdicts (UNAVAILABLE).
+ * or the count, ERR_LIMIT for a client too many, ERR_CORRUPT for one whose rows cannot be read; the
+ * store's failures are verdicts (UNAVAILABLE).
  */
 int receiver_put(const struct receiver *receiver, const char *client, enum lane lane,
                  Torg__V1__RawDocument *const *documents, size_t count, struct arena *arena,

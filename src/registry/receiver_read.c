@@ -10,41 +10,24 @@
 
 /* --- a document --- */
 
-struct finding {
-    int64_t client_id;
-    struct bytes pk;
-    struct arena *arena;
-    struct row row;
-    bool found;
-};
-
-static int find_row(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct finding *finding = arg;
-
-    return row_find(tx, finding->client_id, finding->pk, true, finding->arena, &finding->row,
-                    &finding->found, err);
-}
-
 int receiver_get(const struct receiver *receiver, const char *client, const char *pk,
                  struct arena *arena, Torg__V1__StoredDocument *stored, struct err *err)
 {
-    struct finding finding = {.pk = bytes_of(pk), .arena = arena};
     const struct client_view *view = NULL;
+    struct row row = {0};
+    bool found;
     int rc = client_check_name(client, err);
 
     if (!rc)
         rc = clients_find(receiver->clients, client, false, &view, err);
     if (rc)
         return rc;
-    finding.client_id = view->id;
-    rc = store_read(receiver->store, find_row, &finding, err);
-    if (!rc && !finding.found)
+    rc = row_read(receiver->store, view->id, bytes_of(pk), true, arena, &row, &found, err);
+    if (!rc && !found)
         rc = err_set(err, ERR_NOT_FOUND, "client %s has no document %s", client, pk);
     if (!rc)
-        rc = row_unpack(receiver->dictionaries, view->id, &finding.row, arena, &stored->document,
-                        err);
-    stored->is_deleted = finding.row.status == ROW_TOMBSTONE;
+        rc = row_unpack(receiver->dictionaries, view->id, &row, arena, &stored->document, err);
+    stored->is_deleted = row.status == ROW_TOMBSTONE;
     client_unref(view);
     return rc;
 }

@@ -103,6 +103,32 @@ int row_find(struct store_tx *tx, int64_t client_id, struct bytes pk, bool with_
     return rc;
 }
 
+struct row_reading {
+    int64_t client_id;
+    struct bytes pk;
+    bool with_document;
+    struct arena *arena;
+    struct row *row;
+    bool *found;
+};
+
+static int read_row(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct row_reading *reading = arg;
+
+    return row_find(tx, reading->client_id, reading->pk, reading->with_document, reading->arena,
+                    reading->row, reading->found, err);
+}
+
+int row_read(struct store *store, int64_t client_id, struct bytes pk, bool with_document,
+             struct arena *arena, struct row *row, bool *found, struct err *err)
+{
+    struct row_reading reading = {client_id, pk, with_document, arena, row, found};
+
+    *found = false;
+    return store_read(store, read_row, &reading, err);
+}
+
 /* --- by hashes --- */
 
 struct scan {

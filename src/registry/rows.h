@@ -27,6 +27,9 @@ struct row {
 /* False in *found: there is none. with_document: else packed stays empty. */
 int row_find(struct store_tx *tx, int64_t client_id, struct bytes pk, bool with_document,
              struct arena *arena, struct row *row, bool *found, struct err *err);
+/* The same, in a transaction of its own. */
+int row_read(struct store *store, int64_t client_id, struct bytes pk, bool with_document,
+             struct arena *arena, struct row *row, bool *found, struct err *err);
 /* Rows of pks, in order of the asks; row.status 0: there is none. */
 int rows_find(struct store_tx *tx, int64_t client_id, const struct bytes *pks, size_t count,
               bool with_document, struct arena *arena, struct row *rows, struct err *err);
@@ -46,7 +49,7 @@ void dictionaries_free(struct dictionaries *dictionaries);
 /* Packs with the client's newest dictionary; the document's body alone (see sql/0007), and sets
  * content by it and by row->expires_us. The first documents of a client train it, in the
  * background of whoever calls. Client 0, which is none, has no
- * dictionary. ERR_LIMIT: it is larger than DOCUMENT_SIZE_MAX. */
+ * dictionary. ERR_LIMIT: it is larger than DOCUMENT_SIZE_MAX; the text is of its fields. */
 int row_pack(struct dictionaries *dictionaries, int64_t client_id,
              const Torg__V1__RawDocument *document, struct arena *arena, struct row *row,
              struct err *err);

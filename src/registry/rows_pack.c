@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "model/document_size.h"
 #include "net/message.h"
 #include "registry/dictionaries.h"
 #include "registry/moment.h"
@@ -13,19 +14,17 @@ int row_pack(struct dictionaries *dictionaries, int64_t client_id,
              const Torg__V1__RawDocument *document, struct arena *arena, struct row *row,
              struct err *err)
 {
-    Torg__V1__RawDocument body = TORG__V1__RAW_DOCUMENT__INIT;
+    const Torg__V1__RawDocument body = document_body(document);
     struct dictionary_choice choice = {0};
     struct buf wire = BUF_INIT(DOCUMENT_SIZE_MAX);
     struct buf packed = BUF_INIT(2 * DOCUMENT_SIZE_MAX);
     int rc = 0;
 
-    body.event = document->event;
-    body.n_fields = document->n_fields;
-    body.fields = document->fields;
-    body.placement_class = document->placement_class;
     message_encode(&body.base, &wire);
     if (buf_failed(&wire)) {
-        rc = err_set(err, ERR_LIMIT, "the document is larger than %d KB", DOCUMENT_SIZE_MAX >> 10);
+        rc = err_set(err, ERR_LIMIT,
+                     "have %zu bytes encoded; the limit is %d: shorten texts, or leave some out",
+                     document_size(document), DOCUMENT_SIZE_MAX);
         goto out;
     }
     if (client_id)

@@ -47,35 +47,17 @@ static int read_shards(struct process *process, uint32_t **shards, uint32_t *cou
 
 /* ---- what the registry knows ---- */
 
-struct key_look {
-    int64_t client_id;
-    const char *pk;
-    enum key_state state;
-    int64_t version;
-};
-
-static int look_at_row(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct key_look *look = arg;
-    struct arena *arena = arena_new();
-    struct row row = {0};
-    bool found = false;
-    int rc = row_find(tx, look->client_id, bytes_of(look->pk), false, arena, &row, &found, err);
-
-    look->state = !found ? KEY_UNKNOWN : row.status == ROW_ALIVE ? KEY_ALIVE : KEY_DELETED;
-    look->version = row.order.version;
-    arena_free(arena);
-    return rc;
-}
-
 static int key_state(void *arg, int64_t client_id, const char *pk, enum key_state *state,
                      int64_t *version, struct err *err)
 {
-    struct key_look look = {.client_id = client_id, .pk = pk};
-    int rc = store_read(arg, look_at_row, &look, err);
+    struct arena *arena = arena_new();
+    struct row row = {0};
+    bool found;
+    int rc = row_read(arg, client_id, bytes_of(pk), false, arena, &row, &found, err);
 
-    *state = look.state;
-    *version = look.version;
+    *state = !found ? KEY_UNKNOWN : row.status == ROW_ALIVE ? KEY_ALIVE : KEY_DELETED;
+    *version = row.order.version;
+    arena_free(arena);
     return rc;
 }
 

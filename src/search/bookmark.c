@@ -16,7 +16,7 @@ enum { AS_SENT, CORRECTED, HASH_SIZE = 8 };
 struct bytes bookmark_encode(struct bytes place, const char *sent, const char *searched,
                              struct arena *arena)
 {
-    struct buf out = BUF_INIT((size_t)2 * QUERY_CURSOR_SIZE_MAX);
+    struct buf out = BUF_INIT((size_t)SEARCHER_CURSOR_SIZE_MAX + 2 * SEARCH_TEXT_SIZE_MAX);
     uint8_t hash[HASH_SIZE];
     struct bytes cursor;
 

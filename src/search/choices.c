@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
+#include "query/value.h"
 #include "search/bookmark.h"
 #include "search/found.h"
 
@@ -19,6 +20,44 @@
 enum { PAGE_FILTER_MAX = SEARCH_FILTER_COUNT_MAX + 1 }; /* with that of the category */
 
 /* --- reading --- */
+
+/* The index would refuse it too, by names that the buyer's page never sent. */
+static int check_value(const struct field *field, size_t place, const char *name, const char *text,
+                       struct err *err)
+{
+    int64_t value;
+
+    if (!*text || value_parse(field, bytes_of(text), false, &value))
+        return 0;
+    return err_set(err, ERR_INVALID, "filters[%zu].%s: \"%.40s\" is not %s", place, name, text,
+                   value_form(field));
+}
+
+static struct field range_field(const struct search_filter *filter)
+{
+    if (filter->is_date)
+        return (struct field){.type = FIELD_DATE};
+    if (filter->attribute && filter->attribute->type == TORG__V1__ATTRIBUTE__TYPE__DECIMAL)
+        return (struct field){.type = FIELD_DECIMAL, .scale = (uint8_t)filter->attribute->digits};
+    return (struct field){.type = FIELD_INTEGER};
+}
+
+static int check_values(const struct search_filter *filter, const Torg__V1__FilterChoice *choice,
+                        size_t place, struct err *err)
+{
+    const struct field flag = {.type = FIELD_BOOLEAN};
+    const struct field range = range_field(filter);
+    int rc = 0;
+
+    if (filter->kind == TORG__V1__SEARCH_FILTER__KIND__TOGGLE) {
+        for (size_t i = 0; i < choice->n_values && !rc; i++)
+            rc = check_value(&flag, place, "values", choice->values[i], err);
+    } else if (filter->kind == TORG__V1__SEARCH_FILTER__KIND__RANGE) {
+        rc = check_value(&range, place, "min", choice->min, err);
+        rc = rc ? rc : check_value(&range, place, "max", choice->max, err);
+    }
+    return rc;
+}
 
 static int read_choice(struct wanted *wanted, size_t place, struct search_filter *filter,
                        struct err *err)
@@ -46,6 +85,16 @@ static int read_choice(struct wanted *wanted, size_t place, struct search_filter
                        choice->n_values, SEARCH_VALUE_COUNT_MAX);
     if (filter->kind == TORG__V1__SEARCH_FILTER__KIND__DISTANCE && !wanted->request->near)
         return err_set(err, ERR_INVALID, "near: a distance needs the point it is counted from");
+    return check_values(filter, choice, place, err);
+}
+
+static int check_near(const Torg__V1__GeoPoint *near, struct err *err)
+{
+    if (near && (!(fabs(near->latitude) <= 90) || !(fabs(near->longitude) <= 180)))
+        return err_set(err, ERR_INVALID,
+                       "near: %g, %g is no place on earth: latitudes go from -90 to 90, longitudes "
+                       "from -180 to 180",
+                       near->latitude, near->longitude);
     return 0;
 }
 
@@ -63,6 +112,8 @@ static int check_page(const Torg__V1__SearchOffersRequest *request, struct err *
         return err_set(err, ERR_INVALID,
                        "offset: %u, with the limit at most %d; go on by the cursor",
                        request->offset, QUERY_HIT_COUNT_MAX);
+    if (request->offset && request->cursor.len)
+        return err_set(err, ERR_INVALID, "offset: none with a cursor, which knows its place");
     if (request->n_filters > SEARCH_FILTER_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "filters: %zu, at most %d are taken", request->n_filters,
                        SEARCH_FILTER_COUNT_MAX);
@@ -70,7 +121,7 @@ static int check_page(const Torg__V1__SearchOffersRequest *request, struct err *
         return err_set(err, ERR_INVALID, "near: the nearest of what? it is not set");
     if (request->order > TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__NEAREST)
         return err_set(err, ERR_INVALID, "order: %d is not one that is known", request->order);
-    return 0;
+    return check_near(request->near, err);
 }
 
 int wanted_read(struct wanted *wanted, const struct catalog *catalog,

@@ -214,7 +214,7 @@ static int scan_page(struct learner *self, struct buf *cursor, struct err *err)
 
 static int scan_index(struct learner *self, struct err *err)
 {
-    struct buf cursor = BUF_INIT(QUERY_CURSOR_SIZE_MAX);
+    struct buf cursor = BUF_INIT(SEARCHER_CURSOR_SIZE_MAX);
     int rc;
 
     do {

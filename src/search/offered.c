@@ -91,6 +91,17 @@ static void gather_category(struct gathering *gathering, const struct category *
     }
 }
 
+/* Though nothing that was found may have them: they could not be taken back otherwise. */
+static void gather_chosen(struct gathering *gathering)
+{
+    const struct wanted *wanted = gathering->wanted;
+
+    for (size_t i = 0; i < wanted->request->n_filters; i++) {
+        if (wanted->chosen[i].attribute)
+            find_slot(gathering, wanted->chosen[i].attribute);
+    }
+}
+
 static int compare_use(const void *a, const void *b)
 {
     const struct offered_filter *x = a;
@@ -162,11 +173,12 @@ void offered_choose(const struct wanted *wanted, const struct found_categories *
         if (found->own[i])
             gather_category(&gathering, found->list[i], found->own[i]);
     }
+    gather_chosen(&gathering);
     for (size_t i = 0; i < gathering.count; i++)
         gathering.list[i].hidden = reason_to_hide(wanted, found, &gathering.list[i]);
     qsort(gathering.list, gathering.count, sizeof(*gathering.list), compare_use);
     for (size_t i = SEARCH_OFFERED_COUNT_MAX; i < gathering.count; i++) {
-        if (!gathering.list[i].hidden)
+        if (!gathering.list[i].hidden && !wanted_choice(wanted, gathering.list[i].filter.id))
             gathering.list[i].hidden = "others are of more use, and there are enough of them";
     }
     *list = all;

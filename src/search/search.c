@@ -104,8 +104,9 @@ static void put_categories(const struct searching *searching, const struct found
 
 /* --- filters --- */
 
-static void add_facet(Torg__V1__QueryStage *stage, const struct search_filter *filter,
-                      struct arena *arena)
+/* Of what was chosen all values are asked for: the chosen ones may be among the rare. */
+static void add_facet(const struct searching *searching, Torg__V1__QueryStage *stage,
+                      const struct search_filter *filter)
 {
     if (filter->kind == TORG__V1__SEARCH_FILTER__KIND__DISTANCE)
         return;
@@ -113,7 +114,9 @@ static void add_facet(Torg__V1__QueryStage *stage, const struct search_filter *f
                 filter->kind == TORG__V1__SEARCH_FILTER__KIND__RANGE
                     ? TORG__V1__FACET__KIND__MIN_MAX
                     : TORG__V1__FACET__KIND__VALUES,
-                SEARCH_FACET_VALUE_COUNT, arena)
+                wanted_choice(&searching->wanted, filter->id) ? QUERY_FACET_VALUE_COUNT_MAX
+                                                              : SEARCH_FACET_VALUE_COUNT,
+                searching->arena)
         ->count_documents = true;
 }
 
@@ -126,24 +129,49 @@ static bool is_chosen(const Torg__V1__FilterChoice *choice, const char *value)
     return false;
 }
 
+static void put_value(const struct searching *searching, const struct search_filter *filter,
+                      const char *id, uint64_t count, Torg__V1__SearchFilter *message)
+{
+    struct arena *arena = searching->arena;
+    Torg__V1__FilterValue *value = NEW(FilterValue, filter_value);
+
+    value->id = (char *)id;
+    value->name = arena_strdup(arena, filter_value_name(filter, id, searching->wanted.language));
+    value->count = count;
+    value->is_chosen = is_chosen(message->choice, id);
+    message->values[message->n_values++] = value;
+}
+
+static bool has_value(const Torg__V1__SearchFilter *message, const char *id)
+{
+    for (size_t i = 0; i < message->n_values; i++) {
+        if (strcmp(message->values[i]->id, id) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The most frequent ones, and those that were chosen however rare: they can be taken back. */
 static void put_values(const struct searching *searching, const struct search_filter *filter,
                        const Torg__V1__FacetAnswer *facet, Torg__V1__SearchFilter *message)
 {
-    struct arena *arena = searching->arena;
+    const Torg__V1__FilterChoice *choice = message->choice;
+    size_t facet_count = facet ? facet->n_values : 0;
+    size_t choice_count = choice ? choice->n_values : 0;
 
-    message->values = arena_array(arena, facet->n_values + 1, sizeof(message->values[0]));
-    for (size_t i = 0; i < facet->n_values; i++) {
-        Torg__V1__FilterValue *value = NEW(FilterValue, filter_value);
+    message->values = arena_array(searching->arena, SEARCH_FACET_VALUE_COUNT + choice_count + 1,
+                                  sizeof(message->values[0]));
+    for (size_t i = 0; i < facet_count; i++) {
+        const char *id = facet->values[i]->value;
 
-        if (filter->kind == TORG__V1__SEARCH_FILTER__KIND__TOGGLE &&
-            strcmp(facet->values[i]->value, "true") != 0)
+        if (filter->kind == TORG__V1__SEARCH_FILTER__KIND__TOGGLE && strcmp(id, "true") != 0)
             continue; /* it is on, or does not matter */
-        value->id = facet->values[i]->value;
-        value->name =
-            arena_strdup(arena, filter_value_name(filter, value->id, searching->wanted.language));
-        value->count = facet->values[i]->count;
-        value->is_chosen = is_chosen(message->choice, value->id);
-        message->values[message->n_values++] = value;
+        if (i < SEARCH_FACET_VALUE_COUNT || is_chosen(choice, id))
+            put_value(searching, filter, id, facet->values[i]->count, message);
+    }
+    for (size_t i = 0; i < choice_count; i++) {
+        if (!has_value(message, choice->values[i]))
+            put_value(searching, filter, choice->values[i], 0, message);
     }
 }
 
@@ -170,7 +198,8 @@ static Torg__V1__SearchFilter *filter_message(const struct searching *searching,
     if (facet && filter->kind == TORG__V1__SEARCH_FILTER__KIND__RANGE) {
         message->min = facet->_min_case ? facet->min : "";
         message->max = facet->_max_case ? facet->max : "";
-    } else if (facet) {
+    } else if (filter->kind != TORG__V1__SEARCH_FILTER__KIND__RANGE &&
+               filter->kind != TORG__V1__SEARCH_FILTER__KIND__DISTANCE) {
         put_values(searching, filter, facet, message);
     }
     if (!message->choice && filter->kind != TORG__V1__SEARCH_FILTER__KIND__DISTANCE &&
@@ -230,7 +259,7 @@ static int ask_attributes(struct searching *searching, const struct offered_filt
     stage->facets = arena_array(searching->arena, count + 1, sizeof(stage->facets[0]));
     for (size_t i = 0; i < count && stage->n_facets < QUERY_FACET_COUNT_MAX; i++) {
         if (list[i].filter.attribute && !list[i].hidden)
-            add_facet(stage, &list[i].filter, searching->arena);
+            add_facet(searching, stage, &list[i].filter);
     }
     if (!stage->n_facets)
         return 0;
@@ -269,7 +298,7 @@ static int ask_page(struct searching *searching, struct err *err)
                     arena)
             ->sees_own_filter = true;
         for (size_t i = 0; i < count; i++)
-            add_facet(stages[0], &standard[i], arena);
+            add_facet(searching, stages[0], &standard[i]);
     }
     stages[1] = count_stage(searching->wanted.request->text, stages[0]->filter, arena);
     rc = asking_run(&searching->asking, stages, is_corrected(searching) ? 2 : 1, answers, err);

@@ -257,8 +257,8 @@ static bool look_up(struct applier *applier, docid id)
     applier->stored_count = 0;
     if (shard_enter(applier->reader, &snapshot, NULL))
         return false;
-    rc = shard_stored(snapshot, applier->shard, id, &applier->record, applier->stored,
-                      SCHEMA_FIELD_COUNT_MAX, &applier->stored_count, NULL);
+    rc = shard_last_stored(applier->shard, id, &applier->record, applier->stored,
+                           SCHEMA_FIELD_COUNT_MAX, &applier->stored_count, NULL);
     shard_exit(applier->reader);
     return !rc && applier->stored_count > 0;
 }

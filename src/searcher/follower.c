@@ -28,6 +28,7 @@ struct held_view {
 
 struct follower {
     struct follower_options options; /* dir and shards are owned */
+    struct waiters waiters;
     pthread_t watcher, keeper;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -77,21 +78,28 @@ const struct index_view *follower_view(struct follower *follower)
     return &view->view;
 }
 
-const struct index_view *follower_view_with(struct follower *follower, const char *client,
-                                            int64_t deadline_us)
+int follower_view_with(struct follower *follower, const char *client, int64_t deadline_us,
+                       const struct index_view **view, struct err *err)
 {
     const struct timespec until = {deadline_us / SECOND_US, deadline_us % SECOND_US * 1000};
-    struct held_view *view;
+    bool is_waiting = false;
     int waited = 0;
+    int rc = 0;
 
     pthread_mutex_lock(&follower->lock);
-    while (!view_find(&follower->view->view, client) && waited != ETIMEDOUT &&
+    if (!view_find(&follower->view->view, client) && clock_mono_us(clock_system()) < deadline_us) {
+        rc = waiters_enter(&follower->waiters, err);
+        is_waiting = !rc;
+    }
+    while (is_waiting && !view_find(&follower->view->view, client) && waited != ETIMEDOUT &&
            !atomic_load(&follower->is_stopping))
         waited = pthread_cond_timedwait(&follower->changed, &follower->lock, &until);
-    view = follower->view;
-    atomic_fetch_add(&view->refs, 1);
+    *view = &follower->view->view;
+    atomic_fetch_add(&follower->view->refs, 1);
     pthread_mutex_unlock(&follower->lock);
-    return &view->view;
+    if (is_waiting)
+        waiters_leave(&follower->waiters);
+    return rc;
 }
 
 bool follower_has_map(struct follower *follower)
@@ -161,8 +169,8 @@ static struct replica *find_replica(const struct index_view *view, const char *n
     return there->shards[shard];
 }
 
-static struct replica *start_replica(const struct follower *follower, const char *client,
-                                     int64_t epoch, uint32_t shard, uint32_t shard_count)
+static struct replica *start_replica(struct follower *follower, const char *client, int64_t epoch,
+                                     uint32_t shard, uint32_t shard_count)
 {
     char dir[PATH_SIZE];
     const struct replica_options options = {.topics = follower->options.topics,
@@ -171,7 +179,8 @@ static struct replica *start_replica(const struct follower *follower, const char
                                             .client = client,
                                             .epoch = epoch,
                                             .shard = shard,
-                                            .shard_count = shard_count};
+                                            .shard_count = shard_count,
+                                            .waiters = &follower->waiters};
 
     snprintf(dir, sizeof(dir), "%s/%s/%jd/%u", follower->options.dir, client, (intmax_t)epoch,
              shard);
@@ -186,7 +195,7 @@ static bool is_client_name(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == size;
 }
 
-static void make_epoch(const struct follower *follower, struct held_view *view,
+static void make_epoch(struct follower *follower, struct held_view *view,
                        const Torg__V1__IndexMap__Client *client,
                        const Torg__V1__IndexMap__Epoch *message, struct index_epoch *epoch,
                        uint32_t *room)
@@ -213,7 +222,7 @@ static void make_epoch(const struct follower *follower, struct held_view *view,
     }
 }
 
-static struct held_view *make_view(const struct follower *follower, const Torg__V1__IndexMap *map)
+static struct held_view *make_view(struct follower *follower, const Torg__V1__IndexMap *map)
 {
     struct held_view *view = view_new();
     struct index_client *clients = arena_array(view->arena, map->n_clients + 1, sizeof(*clients));
@@ -424,6 +433,7 @@ int follower_start(const struct follower_options *options, struct follower **out
     pthread_cond_init(&follower->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     follower->view = view_new();
+    waiters_init(&follower->waiters);
     (void)read_map(follower, &later); /* before the first search; the watcher tries again */
     if (pthread_create(&follower->watcher, NULL, watch, follower) ||
         pthread_create(&follower->keeper, NULL, keep, follower))

@@ -62,9 +62,10 @@ void follower_stop(
 /* Until view_release; whatever happens to the map meanwhile. */
 const struct index_view *follower_view(struct follower *follower);
 /* The same, once it has the client or the deadline (monotonic) has passed: the map is told to this
- * process some moments after the client's first write was acknowledged. */
-const struct index_view *follower_view_with(struct follower *follower, const char *client,
-                                            int64_t deadline_us);
+ * process some moments after the client's first write was acknowledged. ERR_LIMIT: too many wait,
+ * and *view is as it is now. */
+int follower_view_with(struct follower *follower, const char *client, int64_t deadline_us,
+                       const struct index_view **view, struct err *err);
 void view_release(const struct index_view *view);
 
 /* NULL: there is none. */

@@ -186,6 +186,28 @@ static int read_tokens(struct searching *searching, char *const *tokens, size_t 
     return 0;
 }
 
+/* Waits for shards of this process one after the other, in the caller's thread: the pool that asks
+ * shards is for those that can answer. With others to ask it is not waited for longer than a slow
+ * one is; who has not come by then is asked nevertheless, and tells it. */
+static int wait_here(const struct searching *searching, struct err *err)
+{
+    int64_t until_us = searching->deadline_us;
+    int64_t now_us = clock_mono_us(clock_system());
+
+    if (searching->front->gatherer.peers)
+        until_us = now_us + (until_us - now_us) / GATHER_HEDGE_SHARE;
+    for (uint32_t i = 0; i < searching->client->shard_count; i++)
+        for (size_t k = 0; searching->epoch->shards[i] && k < searching->wait_counts[i]; k++) {
+            const Torg__V1__LaneFreshness *lane = searching->waits[i][k];
+            int rc = replica_wait(searching->epoch->shards[i], (unsigned)lane->lane, lane->idx,
+                                  until_us, err);
+
+            if (rc == ERR_LIMIT)
+                return rc;
+        }
+    return 0;
+}
+
 /* ---- asking ---- */
 
 static const Torg__V1__HitPlace *place_in(const Torg__V1__SearchCursor *mark, uint32_t shard)
@@ -227,7 +249,8 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
 }
 
 /* A request that is at fault is so for all shards: one that alone does not know a field has not
- * been told of it yet. A token that does not come in time is the search's end. */
+ * been told of it yet. A token that does not come in time, or that too many wait for, is the
+ * search's end. */
 static int find_fault(const struct searching *searching, struct err *err)
 {
     const struct gather_ask *fault = NULL;
@@ -241,7 +264,8 @@ static int find_fault(const struct searching *searching, struct err *err)
         has_answer = has_answer || !ask->err.code;
         if (ask->err.code == ERR_INVALID || ask->err.code == ERR_PRECONDITION)
             fault = ask;
-        if (ask->err.code == ERR_TIMEOUT && searching->wait_counts[i]) {
+        if ((ask->err.code == ERR_TIMEOUT || ask->err.code == ERR_LIMIT) &&
+            searching->wait_counts[i]) {
             *err = ask->err;
             return err->code;
         }
@@ -523,17 +547,20 @@ int front_search(const struct front *front, const char *client,
                  const Torg__V1__SearchRequest *request, int64_t deadline_us, struct arena *arena,
                  Torg__V1__SearchResponse *response, struct err *err)
 {
-    const struct index_view *view = request->n_wait
-                                        ? follower_view_with(front->follower, client, deadline_us)
-                                        : follower_view(front->follower);
+    const struct index_view *view;
     struct searching searching = {.front = front,
                                   .query = request->query,
                                   .deadline_us = deadline_us,
                                   .arena = arena,
                                   .now = clock_wall_us(front->clock) / SECOND_US};
-    int rc = front_find_client(view, client, &searching.client, err);
+    int rc = 0;
 
-    if (rc && !follower_has_looked(front->follower))
+    if (request->n_wait)
+        rc = follower_view_with(front->follower, client, deadline_us, &view, err);
+    else
+        view = follower_view(front->follower);
+    rc = rc ? rc : front_find_client(view, client, &searching.client, err);
+    if (rc == ERR_NOT_FOUND && !follower_has_looked(front->follower))
         rc = err_set(err, ERR_UNAVAILABLE,
                      "this searcher does not know yet which indexes there are: the map of them "
                      "could not be read so far");
@@ -546,6 +573,7 @@ int front_search(const struct front *front, const char *client,
         rc = read_stage(&searching, i, err);
     rc = rc ? rc : choose_epoch(&searching, request->epoch, err);
     rc = rc ? rc : read_tokens(&searching, request->wait, request->n_wait, err);
+    rc = rc ? rc : wait_here(&searching, err);
     rc = rc ? rc : search(&searching, response, err);
     view_release(view);
     return rc;

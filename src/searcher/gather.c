@@ -14,7 +14,7 @@
 #include "net/message.h"
 #include "searcher/local.h"
 
-enum { REQUEST_SIZE_MAX = 4 << 20, HEDGE_SHARE = 4 };
+enum { REQUEST_SIZE_MAX = 4 << 20 };
 
 struct round;
 
@@ -249,7 +249,7 @@ static bool has_local(const struct round *round)
 static void wait_round(const struct gatherer *gatherer, struct round *round)
 {
     int64_t now_us = clock_mono_us(clock_system());
-    int64_t hedge_us = now_us + (round->deadline_us - now_us) / HEDGE_SHARE;
+    int64_t hedge_us = now_us + (round->deadline_us - now_us) / GATHER_HEDGE_SHARE;
     bool is_waiting = true;
 
     if (hedge_us < now_us + SEARCHER_HEDGE_MS_MIN * MS_US)

@@ -19,6 +19,9 @@
 
 enum gather_kind { GATHER_WORDS, GATHER_SEARCH };
 
+/* After this share of the time that is left a replica is slow, and another is asked. */
+enum { GATHER_HEDGE_SHARE = 4 };
+
 /* Of one shard. */
 struct gather_ask {
     Torg__V1__ShardRequest *request; /* NULL: it is not asked */

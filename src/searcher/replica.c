@@ -267,18 +267,26 @@ int replica_wait(struct replica *replica, unsigned lane, int64_t idx, int64_t de
                  struct err *err)
 {
     const struct timespec until = {deadline_us / SECOND_US, deadline_us % SECOND_US * 1000};
+    bool is_waiting = false;
     int64_t reached;
     int waited = 0;
+    int rc = 0;
 
     assert(lane < PROGRESS_LANE_COUNT);
     pthread_mutex_lock(&replica->lock);
-    while (replica->state.progress.lanes[lane] < idx && waited != ETIMEDOUT &&
+    if (replica->state.progress.lanes[lane] < idx && clock_mono_us(clock_system()) < deadline_us) {
+        rc = waiters_enter(replica->options.waiters, err);
+        is_waiting = !rc;
+    }
+    while (is_waiting && replica->state.progress.lanes[lane] < idx && waited != ETIMEDOUT &&
            !atomic_load(&replica->is_stopping))
         waited = pthread_cond_timedwait(&replica->changed, &replica->lock, &until);
     reached = replica->state.progress.lanes[lane];
     pthread_mutex_unlock(&replica->lock);
-    if (reached >= idx)
-        return 0;
+    if (is_waiting)
+        waiters_leave(replica->options.waiters);
+    if (rc || reached >= idx)
+        return rc;
     return err_set(err, ERR_TIMEOUT,
                    "shard %u is at change %jd of the lane, and %jd was waited for: it is not "
                    "searchable yet",

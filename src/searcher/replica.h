@@ -24,6 +24,7 @@
 #include "index/shard.h"
 #include "query/query.h"
 #include "searcher/apply.h"
+#include "searcher/waiters.h"
 #include "topic/topic.h"
 
 struct replica;
@@ -35,6 +36,7 @@ struct replica_options {
     const char *client;
     int64_t epoch;
     uint32_t shard, shard_count;
+    struct waiters *waiters; /* of all replicas */
 };
 
 /* Starts its thread. Give it back with replica_stop, then replica_unref. */
@@ -63,7 +65,8 @@ struct visit {
 int replica_visit(struct replica *replica, struct visit **visit, struct err *err);
 void visit_end(struct visit *visit); /* NULL is fine */
 
-/* Until every element of the lane up to idx is searchable; ERR_TIMEOUT tells how far it is. */
+/* Until every element of the lane up to idx is searchable; ERR_TIMEOUT tells how far it is,
+ * ERR_LIMIT that too many wait. */
 int replica_wait(struct replica *replica, unsigned lane, int64_t idx, int64_t deadline_us,
                  struct err *err);
 

@@ -267,12 +267,14 @@ static int find_write(const struct searcher *searcher, const struct index_client
     rc = rc ? rc : front_find_epoch(client, 0, &epoch, err);
     if (rc)
         return rc;
-    if (epoch->shards[token.shard])
-        *is_searchable =
-            replica_wait(epoch->shards[token.shard], token.lane, token.idx, deadline_us, NULL) == 0;
-    else if (!request->is_passed_on)
+    if (epoch->shards[token.shard]) {
+        rc = replica_wait(epoch->shards[token.shard], token.lane, token.idx, deadline_us, err);
+        *is_searchable = rc == 0;
+        rc = rc == ERR_TIMEOUT ? 0 : rc;
+    } else if (!request->is_passed_on) {
         rc = ask_another(searcher, client->name, epoch->epoch, request, token.shard, arena,
                          is_searchable, err);
+    }
     return rc;
 }
 
@@ -295,8 +297,10 @@ int searcher_freshness(struct call *call, const ProtobufCMessage *message, Proto
                      SEARCHER_DEADLINE_MS_MAX);
     if (rc)
         return rc;
-    view = *request->token ? follower_view_with(searcher->front.follower, name, deadline_us)
-                           : follower_view(searcher->front.follower);
+    if (*request->token)
+        rc = follower_view_with(searcher->front.follower, name, deadline_us, &view, err);
+    else
+        view = follower_view(searcher->front.follower);
     if (!rc && (*request->token || !request->is_passed_on))
         rc = front_find_client(view, name, &client, err);
     if (!rc && *request->token)

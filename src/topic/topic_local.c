@@ -164,8 +164,9 @@ static int change_topic(struct local *local, struct local_topic *topic,
     if (topic->config.retention_ms != config->retention_ms ||
         topic->config.retention_size != config->retention_size) {
         rc = write_meta(local, topic->name, config, err);
-        if (!rc) {
-            topic->config = *config;
+        if (!rc) { /* the number of partitions is read without the lock */
+            topic->config.retention_ms = config->retention_ms;
+            topic->config.retention_size = config->retention_size;
             apply_retention(topic);
         }
     }

@@ -23,7 +23,12 @@
 #include "torg/v1/document.pb-c.h"
 #include "torg/v1/offer_update.pb-c.h"
 
-enum { WAIT_MS = 30000, DOCUMENT_COUNT_MAX = 4096, OFFER_COUNT = 40 };
+enum {
+    WAIT_MS = 30000,
+    DOCUMENT_COUNT_MAX = 4096,
+    OFFER_COUNT = 40,
+    WORDY_SIZE = DOCUMENT_SIZE_MAX + (40 << 10)
+};
 
 #define OK(call)                                                                                   \
     do {                                                                                           \
@@ -51,6 +56,7 @@ struct scene {
     struct composer_options options;
     struct catalog *empty; /* a catalogue without categories */
     atomic_bool is_blind;  /* the composer is given that */
+    atomic_bool is_wordy;  /* the newest offer has a text that no document takes */
     uint32_t partition_count;
     uint64_t next[TOPIC_PARTITION_COUNT_MAX];
     struct seen seen[DOCUMENT_COUNT_MAX];
@@ -67,6 +73,15 @@ static struct catalog *catalog_of(void *arg)
     return catalog_ref(scene->is_blind ? scene->empty : scene->place.catalog);
 }
 
+static char *wordy(struct arena *arena, size_t size)
+{
+    char *text = arena_alloc(arena, size + 1);
+
+    memset(text, 'w', size);
+    text[size] = 0;
+    return text;
+}
+
 static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
                  struct err *err)
 {
@@ -75,7 +90,11 @@ static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1_
     offerid id;
     int rc = offer_id_parse(bytes_of(offer_id), &id, err);
 
-    return rc ? rc : offers_get(&scene->place.offers, &reader, id, arena, offer, err);
+    if (!rc)
+        rc = offers_get(&scene->place.offers, &reader, id, arena, offer, err);
+    if (!rc && scene->is_wordy)
+        (*offer)->content->description = wordy(arena, WORDY_SIZE);
+    return rc;
 }
 
 static bool servers_are_there(void)
@@ -479,6 +498,50 @@ static void what_fails_is_parked_and_passed_by_the_others(void **state)
     arena_free(arena);
 }
 
+/* Larger than a document, and not than a record: the receiver would refuse it. */
+static void what_no_receiver_would_take_is_parked(void **state)
+{
+    static const size_t sizes[] = {WORDY_SIZE, DOCUMENT_TEXT_SIZE_MAX + 1};
+    struct scene *scene = start(state);
+    struct arena *arena = arena_new();
+    struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    offerid ids[ARRAY_COUNT(sizes)];
+    char key[OFFER_ID_TEXT_SIZE];
+    struct parked *list;
+    struct err err;
+    size_t count;
+
+    scene->is_wordy = true;
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
+        struct topic_record record = {0};
+
+        ids[i] = create(scene, "books", 1);
+        offer_id_format(ids[i], key);
+        record.key = bytes_of(key);
+        update.offer = get(scene, ids[i], arena);
+        update.offer->content->description = wordy(arena, sizes[i]);
+        buf_reset(&wire);
+        message_encode(&update.base, &wire);
+        record.value = buf_bytes(&wire);
+        OK(topic_produce(scene->topics, COMPOSER_SOURCE, &record, 1, NULL, &err));
+    }
+    compose(scene);
+    for (int waited = 0; waited < WAIT_MS && parked_now(scene) < 2; waited += 5)
+        pause_ms(5);
+    OK(parked_list(scene->place.store, "", 10, arena, &list, &count, &err));
+    assert_int_equal(count, ARRAY_COUNT(sizes));
+    look(scene);
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        assert_non_null(strstr(list[i].reason, "the limit is"));
+        assert_null(last_of(scene, ids[i]));
+    }
+    scene->is_wordy = false; /* the seller has shortened them */
+    wait_for(scene, ids, ARRAY_COUNT(sizes));
+    buf_release(&wire);
+    arena_free(arena);
+}
+
 static void a_newer_change_that_can_be_used_ends_the_parking(void **state)
 {
     struct scene *scene = start(state);
@@ -572,6 +635,57 @@ static void faults_of_the_topics_lose_nothing(void **state)
         assert_null(last_of(scene, ids[i]));
 }
 
+/* A change of the offer with so long a text that two of them are more than a record takes. */
+static void produce_long(struct scene *scene, offerid id, int64_t later_us)
+{
+    enum { TEXT_SIZE = 500 << 10 };
+    struct arena *arena = arena_new();
+    struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
+    struct topic_record record;
+    struct err err;
+
+    update.offer = get(scene, id, arena);
+    update.offer->update_time->nanos += (int32_t)later_us * 1000;
+    update.offer->content->description = arena_alloc(arena, TEXT_SIZE + 1);
+    memset(update.offer->content->description, 'a', TEXT_SIZE);
+    update.offer->content->description[TEXT_SIZE] = 0;
+    message_encode(&update.base, &wire);
+    record = (struct topic_record){.key = bytes_of(update.offer->id), .value = buf_bytes(&wire)};
+    OK(topic_produce(scene->topics, COMPOSER_SOURCE, &record, 1, NULL, &err));
+    buf_release(&wire);
+    arena_free(arena);
+}
+
+static void a_stop_while_nothing_can_be_sent_loses_nothing(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", 1);
+    struct arena *arena = arena_new();
+    int64_t version = version_of(get(scene, id, arena)) + 2;
+    const struct seen *seen = NULL;
+
+    produce_long(scene, id, 1);
+    produce_long(scene, id, 2);
+    atomic_store(&scene->faults->fail_produce, 1000);
+    compose(scene);
+    for (int waited = 0; atomic_load(&scene->faults->fail_produce) == 1000; waited++) {
+        assert_true(waited < WAIT_MS);
+        pause_ms(1);
+    }
+    atomic_store(&scene->faults->fail_produce, 0);
+    stop(scene); /* the first goes with the last try; the second had no room beside it */
+    compose(scene);
+    for (int waited = 0; waited < WAIT_MS && !(seen && seen->version == version); waited += 5) {
+        look(scene);
+        seen = last_of(scene, id);
+        pause_ms(5);
+    }
+    assert_non_null(seen);
+    assert_int_equal(seen->version, version);
+    arena_free(arena);
+}
+
 /* librdkafka's threads are C11's, which the thread sanitizer does not see. */
 #ifdef __SANITIZE_THREAD__
 #define CASES(name)                                                                                \
@@ -593,10 +707,12 @@ int main(void)
         CASES(a_batch_has_so_many_documents),
         CASES(a_record_that_cannot_be_read_is_replaced_by_the_newest_offer),
         CASES(what_fails_is_parked_and_passed_by_the_others),
+        CASES(what_no_receiver_would_take_is_parked),
         CASES(a_newer_change_that_can_be_used_ends_the_parking),
         CASES(strict_holds_the_partition_up_and_keeps_its_order),
         CASES(strict_goes_back_however_often_that_fails),
         CASES(faults_of_the_topics_lose_nothing),
+        CASES(a_stop_while_nothing_can_be_sent_loses_nothing),
     };
 
     return cmocka_run_group_tests_name("composer", tests, NULL, NULL);

@@ -328,6 +328,40 @@ static void all_of_a_client_are_replayed(void **state)
     end();
 }
 
+/* Two numbers are left of a shard, and five new keys come at once. */
+static void without_numbers_left_some_are_sent_and_the_others_wait(void **state)
+{
+    char sql[600];
+    char pk[8];
+
+    begin(state);
+    place_put(&place, LANE_MAIN, "k0", 1, 1);
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO number_space (space, shard, kind, scheme, rebuild, generation, "
+             "change_no) VALUES (%" PRId64 ", 0, %" PRId64 ", 1, 0, 5, 1)",
+             place_client_id(&place), place_client_id(&place));
+    place_sql(&place, sql);
+    snprintf(sql, sizeof(sql),
+             "WITH RECURSIVE extent (first) AS (SELECT 0 UNION ALL SELECT first + %d FROM extent "
+             "WHERE first < %d) INSERT INTO number_extent (space, shard, first_id, class, next_id) "
+             "SELECT %" PRId64 ", 0, first, '', first + %d - CASE WHEN first = %d THEN 2 ELSE 0 "
+             "END FROM extent",
+             NUMBER_EXTENT_SIZE, NUMBER_ID_END - NUMBER_EXTENT_SIZE, place_client_id(&place),
+             NUMBER_EXTENT_SIZE, NUMBER_ID_END - NUMBER_EXTENT_SIZE);
+    place_sql(&place, sql);
+    for (int i = 1; i < 5; i++) {
+        snprintf(pk, sizeof(pk), "k%d", i);
+        place_put(&place, LANE_MAIN, pk, 1, 1);
+    }
+    place_run(indexer);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot"), 2);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 0);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed WHERE next_us > 0 AND "
+                                       "reason LIKE '%given all its%'"),
+                     3);
+    end();
+}
+
 static void lanes_tell_what_waits(void **state)
 {
     Torg__V1__ListLanesResponse lanes = TORG__V1__LIST_LANES_RESPONSE__INIT;
@@ -369,6 +403,7 @@ static const struct {
     CASE(failed_documents_are_listed_by_pages_and_filters),
     CASE(one_is_shown_replayed_and_dropped),
     CASE(all_of_a_client_are_replayed),
+    CASE(without_numbers_left_some_are_sent_and_the_others_wait),
     CASE(lanes_tell_what_waits),
 };
 

@@ -237,6 +237,33 @@ static void a_client_that_cannot_be_joined_stops_no_other(void **state)
     index_place_close(&place);
 }
 
+/* Made before the others, and not to be read by who starts. */
+static void a_client_that_cannot_be_read_stops_no_other(void **state)
+{
+    static struct member member;
+    int waited_ms = 0;
+
+    if (!open_place(*(const bool *)*state))
+        skip();
+    place_put(&place, LANE_MAIN, "stuck", 1, 1);
+    place_sql(&place, "UPDATE registry_field SET number = 100000");
+    clients_free(place.receiver.clients);
+    place.receiver.clients = clients_new(place.store, clock_system());
+    place.base.clients = place.receiver.clients;
+    snprintf(place.client, sizeof(place.client), "z%016" PRIx64, random_u64());
+    put_round(1);
+    member_start(&member, "only");
+    while (count_waiting(place.client) > 0) {
+        assert_true(waited_ms < WAIT_MS);
+        pause_ms(STEP_MS);
+        waited_ms += STEP_MS;
+    }
+    compare();
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 1);
+    member_stop(&member);
+    index_place_close(&place);
+}
+
 #define CASE(function)                                                                             \
     {                                                                                              \
 #function, function                                                                        \
@@ -251,6 +278,7 @@ static const struct {
     CASE(a_store_that_fails_for_a_while_only_delays),
     CASE(a_shard_whose_ticket_is_refused_is_taken_anew),
     CASE(a_client_that_cannot_be_joined_stops_no_other),
+    CASE(a_client_that_cannot_be_read_stops_no_other),
 };
 
 /* librdkafka's threads are C11's, which the thread sanitizer does not see. */

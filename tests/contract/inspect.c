@@ -14,10 +14,12 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "inspect/rebuild.h"
 #include "inspect/trace.h"
 #include "inspect/verify.h"
+#include "model/document_size.h"
 #include "net/message.h"
 #include "registry/indexer.h"
 #include "registry/receiver.h"
@@ -52,6 +54,7 @@ struct world {
     struct inspect inspect;
     uint64_t damaged; /* the content that is told instead; 0: the real one */
     const char *damage;
+    enum { TRUTH, TOO_MANY, BACKWARDS, IN_CIRCLES, LIE_COUNT } lie; /* of the list of documents */
 };
 
 /* --- the index --- */
@@ -73,6 +76,33 @@ static int tell_freshness(void *arg, const char *client, struct arena *arena,
     return 0;
 }
 
+/* What a searcher of another version, or somebody else at its address, may answer. */
+static void tell_lies(int lie, const Torg__V1__ListIndexedRequest *request, struct arena *arena,
+                      Torg__V1__ListIndexedResponse *made)
+{
+    enum { MANY = 5000 };
+    Torg__V1__IndexedDocument **first = made->documents;
+
+    if (lie == TOO_MANY) {
+        made->documents = arena_array(arena, MANY, sizeof(first[0]));
+        for (made->n_documents = 0; made->n_documents < MANY; made->n_documents++) {
+            Torg__V1__IndexedDocument *one = arena_alloc(arena, sizeof(*one));
+
+            torg__v1__indexed_document__init(one);
+            one->doc_id = request->from_id + (uint32_t)made->n_documents;
+            made->documents[made->n_documents] = one;
+        }
+    }
+    if (lie == BACKWARDS && made->n_documents > 1) {
+        Torg__V1__IndexedDocument *swapped = first[0];
+
+        first[0] = first[1];
+        first[1] = swapped;
+    }
+    if (lie == IN_CIRCLES)
+        made->next_id = 1;
+}
+
 static int list_documents(void *arg, const char *replica,
                           const Torg__V1__ListIndexedRequest *request, struct arena *arena,
                           Torg__V1__ListIndexedResponse **response, struct err *err)
@@ -91,6 +121,7 @@ static int list_documents(void *arg, const char *replica,
         }
         made->documents[made->n_documents++] = &listed->documents[id];
     }
+    tell_lies(((struct world *)arg)->lie, request, arena, made);
     *response = made;
     return 0;
 }
@@ -206,6 +237,31 @@ static Torg__V1__RawDocument *document_of(struct arena *arena, const char *pk, i
     document->fields = arena_array(arena, 1, sizeof(title));
     document->fields[document->n_fields++] = title;
     return document;
+}
+
+/* Fills the document up with words to DOCUMENT_SIZE_MAX bytes, and some more. */
+static void fill_up(struct arena *arena, Torg__V1__RawDocument *document, size_t more)
+{
+    static const size_t size = DOCUMENT_TEXT_SIZE_MAX;
+    Torg__V1__RawField **fields = arena_array(arena, 3, sizeof(*fields));
+    static const char *const names[] = {"", "first", "second"};
+
+    fields[0] = document->fields[0];
+    for (int i = 1; i < 3; i++) {
+        Torg__V1__RawField *field =
+            (Torg__V1__RawField *)message_new(&torg__v1__raw_field__descriptor, arena);
+
+        field->name = (char *)names[i];
+        field->_text_case = TORG__V1__RAW_FIELD___TEXT_TEXT;
+        field->text = arena_alloc(arena, size + 1);
+        for (size_t k = 0; k < size; k++)
+            field->text[k] = k % 8 == 7 ? ' ' : (char)('a' + (k * 7 + k / 8) % 26);
+        field->text[size] = 0;
+        fields[i] = field;
+    }
+    document->fields = fields;
+    document->n_fields = 3;
+    fields[2]->text[size - (document_size(document) - DOCUMENT_SIZE_MAX) + more] = 0;
 }
 
 static void put(struct world *world, const char *pk, int64_t version, bool is_alive)
@@ -499,6 +555,27 @@ static void faults_of_the_index_are_found(void **state)
     close_world(world);
 }
 
+/* Its answer is looked at before it is believed: no crash, no endless check, and no PASS. */
+static void a_searcher_that_lies_is_a_fault(void **state)
+{
+    struct world *world = filled_world(state);
+    Torg__V1__VerifyCheck check = TORG__V1__VERIFY_CHECK__INIT;
+
+    check.kind = KIND(INDEX);
+    check.client = CLIENT;
+    check.epoch = 1;
+    for (int lie = TRUTH; lie < LIE_COUNT; lie++) {
+        struct told told = {.pk = "", .text = ""};
+
+        world->lie = lie;
+        run_check(world, &check, true, &told);
+        assert_int_equal(told.findings, lie == TRUTH ? 0 : 1);
+        assert_true(lie == TRUTH || strstr(told.text, "not compared"));
+        assert_int_equal(told.fixed, 0);
+    }
+    close_world(world);
+}
+
 static void faults_of_the_store_are_found(void **state)
 {
     struct world *world = filled_world(state);
@@ -521,6 +598,57 @@ static void faults_of_the_store_are_found(void **state)
     assert_string_equal(told.pk, "doc-004");
     assert_non_null(strstr(told.text, "cannot be read"));
     assert_int_equal(verify(world, false).kind, KIND(CONTENT)); /* the index has it as it was */
+    close_world(world);
+}
+
+/* The receiver's limit is the only one: what it lets in comes through, to the last byte. */
+static void the_largest_document_reaches_the_index(void **state)
+{
+    struct world *world = filled_world(state);
+    Torg__V1__RawDocument *document;
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    for (int i = 0; i < 2; i++) { /* then it has a byte too many */
+        document = document_of(world->arena, "doc-big", 1 + i);
+        fill_up(world->arena, document, (size_t)i);
+        if (receiver_put(&world->receiver, CLIENT, LANE_MAIN, &document, 1, world->arena, &verdicts,
+                         &err))
+            fail_msg("%s", err.text);
+        assert_int_equal(verdicts[0]->kind,
+                         i ? TORG__V1__VERDICT__KIND__INVALID : TORG__V1__VERDICT__KIND__ACCEPTED);
+    }
+    assert_string_equal(verdicts[0]->reasons[0]->field, "fields");
+    assert_non_null(strstr(verdicts[0]->reasons[0]->text, "262145"));
+    assert_non_null(strstr(verdicts[0]->reasons[0]->text, "the limit is 262144"));
+    index_all(world);
+    expect_none(world);
+    assert_non_null(indexed(world, "doc-big"));
+    close_world(world);
+}
+
+/* Its checks cannot be planned: one is left, and tells it. */
+static void a_client_that_cannot_be_read_is_a_fault(void **state)
+{
+    static const char *const asked[] = {"", CLIENT};
+    struct world *world = filled_world(state);
+
+    run_sql(world, "UPDATE registry_field SET number = %s", "100000");
+    run_sql(world, "UPDATE registry_client SET state_no = state_no + 1 WHERE name = '%s'", CLIENT);
+    for (size_t i = 0; i < ARRAY_COUNT(asked); i++) {
+        Torg__V1__PlanVerifyRequest request = TORG__V1__PLAN_VERIFY_REQUEST__INIT;
+        Torg__V1__VerifyPlan plan = TORG__V1__VERIFY_PLAN__INIT;
+        struct told told = {.pk = "", .text = ""};
+        struct err err = {0};
+
+        request.client = (char *)asked[i];
+        if (verify_plan(&world->inspect, &request, world->arena, &plan, &err))
+            fail_msg("%s", err.text);
+        assert_int_equal(plan.n_checks, 1);
+        run_check(world, plan.checks[0], false, &told);
+        assert_int_equal(told.findings, 1);
+        assert_non_null(strstr(told.text, CLIENT));
+    }
     close_world(world);
 }
 
@@ -638,6 +766,9 @@ static const struct test_case cases[] = {
     CASE(a_searcher_that_is_behind_is_no_fault, ON_ALL),
     CASE(faults_of_the_index_are_found, ON_ALL),
     CASE(faults_of_the_store_are_found, ON_ALL),
+    CASE(a_client_that_cannot_be_read_is_a_fault, ON_ALL),
+    CASE(a_searcher_that_lies_is_a_fault, ON_ALL),
+    CASE(the_largest_document_reaches_the_index, ON_ALL),
     CASE(faults_of_the_queue_are_found, ON_ALL),
     CASE(what_differs_is_put_right_by_the_queue, ON_ALL),
     CASE(a_parked_document_is_a_fault, ON_ALL),

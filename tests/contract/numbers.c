@@ -641,6 +641,65 @@ static void classes_keep_to_their_extents(void **state)
     arena_free(arena);
 }
 
+/* All extents of the shard but the last are given; of that, `left` numbers are not. */
+static void nearly_all_are_given(struct fixture *fixture, const char *class, uint32_t left)
+{
+    char sql[600];
+
+    snprintf(sql, sizeof(sql),
+             "INSERT INTO number_space (space, shard, kind, scheme, rebuild, generation, "
+             "change_no) VALUES (%d, %d, %d, %d, 0, 5, 1)",
+             SPACE, SHARD, SPACE, SCHEME);
+    exec(fixture->store, sql);
+    snprintf(sql, sizeof(sql),
+             "WITH RECURSIVE extent (first) AS (SELECT 0 UNION ALL SELECT first + %d FROM extent "
+             "WHERE first < %d) INSERT INTO number_extent (space, shard, first_id, class, next_id) "
+             "SELECT %d, %d, first, '%s', first + %d - CASE WHEN first = %d THEN %u ELSE 0 END "
+             "FROM extent",
+             NUMBER_EXTENT_SIZE, NUMBER_ID_END - NUMBER_EXTENT_SIZE, SPACE, SHARD, class,
+             NUMBER_EXTENT_SIZE, NUMBER_ID_END - NUMBER_EXTENT_SIZE, left);
+    exec(fixture->store, sql);
+}
+
+/* Fewer are left than are asked for: some get theirs, the others are told why not, and get them
+ * when there are some again. */
+static void what_is_left_is_given(void **state)
+{
+    struct fixture *fixture = start_migrated(state);
+    const struct number_rules rules = {0};
+    static const char *const keys[] = {"a", "b", "a", "c", "d"};
+    struct number_ask asks[ARRAY_COUNT(keys)] = {{.key = BYTES_EMPTY}};
+    struct many many = {.asks = asks, .count = ARRAY_COUNT(keys)};
+    struct err err = {0};
+
+    nearly_all_are_given(fixture, "cars", 2);
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++) /* another class has no extent of its own */
+        asks[i] = (struct number_ask){.key = bytes_of(keys[i]), .place = bytes_of("flats")};
+    many.numbers = opened(fixture, &rules);
+    assert_int_equal(store_write(fixture->store, give_many, &many, &err), 0);
+    assert_int_equal(asks[0].doc_id, NUMBER_ID_END - 2);
+    assert_int_equal(asks[1].doc_id, NUMBER_ID_END - 1);
+    assert_int_equal(asks[2].doc_id, NUMBER_ID_END - 2);
+    assert_null(asks[2].lack);
+    for (int i = 3; i < 5; i++) {
+        assert_int_equal(asks[i].doc_id, NUMBER_NONE);
+        assert_non_null(strstr(asks[i].lack, "given all its"));
+    }
+    numbers_settle(many.numbers, true);
+    assert_int_equal(read_integer(fixture->store, "SELECT count(*) FROM number_slot"), 2);
+    assert_int_equal(
+        read_integer(fixture->store, "SELECT count(*) FROM number_slot WHERE class = 'cars'"), 2);
+    numbers_close(many.numbers);
+    exec(fixture->store, "INSERT INTO number_free (space, shard, doc_id, class, generation, "
+                         "freed_us) VALUES (7, 2, 12, 'cars', 1, 1)");
+    many = (struct many){opened(fixture, &rules), asks + 3, 2};
+    assert_int_equal(store_write(fixture->store, give_many, &many, &err), 0);
+    assert_int_equal(asks[3].doc_id, 12);
+    assert_non_null(asks[4].lack);
+    numbers_settle(many.numbers, true);
+    numbers_close(many.numbers);
+}
+
 static void bad_keys_change_nothing(void **state)
 {
     struct fixture *fixture = start_migrated(state);
@@ -674,6 +733,7 @@ static const struct test_case cases[] = {
     CASE(a_key_that_comes_back_in_time_has_its_number_and_birth, ON_ALL),
     CASE(a_stale_ticket_gives_nothing, ON_ALL),
     CASE(classes_keep_to_their_extents, ON_ALL),
+    CASE(what_is_left_is_given, ON_ALL),
     CASE(bad_keys_change_nothing, ON_ALL),
 };
 

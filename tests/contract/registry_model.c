@@ -346,7 +346,9 @@ static void move_epoch(struct group *group)
                     "VALUES ($1, $2, 0, 0)",
                     group->top_epoch);
         else
-            run_for(group, client, "UPDATE registry_client SET writing_epoch = $2 WHERE id = $1",
+            run_for(group, client,
+                    "UPDATE registry_client SET writing_epoch = $2, serving_epoch = $2 "
+                    "WHERE id = $1",
                     group->epoch);
         if (!is_start && group->epoch > 2)
             run_for(group, client, "DELETE FROM registry_epoch WHERE client_id = $1 AND epoch < $2",

@@ -183,6 +183,26 @@ static void a_client_too_many_stops_nobody(void **state)
     close_place(&place);
 }
 
+/* A client whose rows cannot be read: likewise. */
+static void an_unreadable_client_stops_nobody(void **state)
+{
+    struct topic_place place;
+
+    open_place(&place);
+    expect_kind(put_one(&place.registry, "broken", document_of(place.arena, "a", 1, "bicycle", 1),
+                        place.arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    registry_run(&place.registry, "UPDATE registry_field SET field = X'ff'");
+    registry_place_forget(&place.registry);
+    send_with_key(&place, "broken", LANE_MAIN, "one", document_of(place.arena, "b", 1, "bed", 1));
+    send_with_key(&place, "whole", LANE_MAIN, "one", document_of(place.arena, "c", 1, "cap", 1));
+    start_inbox(&place);
+    wait_for_all(&place);
+    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 2);
+    assert_string_equal(read_dead(&place, DOCUMENT_DEAD_TOPIC, 0)->document->pk, "b");
+    close_place(&place);
+}
+
 /* A key may be longer than keys of records, or than records: it is kept apart all the same. */
 static void a_key_that_fits_nowhere_stops_nobody(void **state)
 {
@@ -305,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_are_taken_and_bad_ones_kept_apart),
         cmocka_unit_test(a_client_too_many_stops_nobody),
+        cmocka_unit_test(an_unreadable_client_stops_nobody),
         cmocka_unit_test(a_key_that_fits_nowhere_stops_nobody),
         cmocka_unit_test(a_restart_takes_what_is_left),
         cmocka_unit_test(what_fails_is_unavailable_and_sent_again),

@@ -756,6 +756,34 @@ static void retention_takes_the_oldest_and_leaves_the_newest(void **state)
     free(value);
 }
 
+static void *housekeep_often(void *arg)
+{
+    struct place *place = arg;
+    struct err err;
+    int i;
+
+    for (i = 0; i < 200; i++)
+        OK(topics_housekeep(place->topics, &err));
+    return NULL;
+}
+
+/* For the thread sanitizer above all. */
+static void retention_changes_while_housekeeping_runs(void **state)
+{
+    struct place *place = place_of(state);
+    struct topic_config config = {PARTITIONS, 0, 0};
+    pthread_t thread;
+    struct err err;
+    int i;
+
+    pthread_create(&thread, NULL, housekeep_often, place);
+    for (i = 0; i < 20; i++) {
+        config.retention_ms = 60000 + i;
+        OK(topic_create(place->topics, place->topic, &config, &err));
+    }
+    pthread_join(thread, NULL);
+}
+
 /* --- faults --- */
 
 static void faults_never_acknowledge(void **state)
@@ -833,6 +861,7 @@ static const struct {
     TEST(groups_start_where_they_are_told_and_can_seek, ALL),
     TEST(lag_is_what_is_not_committed, ALL),
     TEST(retention_takes_the_oldest_and_leaves_the_newest, LOCAL),
+    TEST(retention_changes_while_housekeeping_runs, LOCAL),
     TEST(faults_never_acknowledge, 1 << FAULT),
 };
 

@@ -58,6 +58,17 @@ def counts(page):
                    "[chip.dataset.preset, chip.querySelector('.preset-count').innerText]))")
 
 
+def tells_that_nobody_answers(browser, stall):
+    page = browser.page(f"{stall.url}/about", language="en")
+    page.call("Network.setBlockedURLs", urls=["*/torg.v1.*"])
+    page.go(f"{stall.url}/cabinet#key={stall.seller}")
+    page.wait("document.querySelector('#trouble [role=alert]')?.innerText.includes('does not answer')",
+              "it is told")
+    page.call("Network.setBlockedURLs", urls=[])
+    page.click("#trouble button")
+    page.wait("document.querySelector('.empty')", "an empty list")
+
+
 def chooses_category(page):
     page.click("#new-offer")
     page.wait("document.querySelector('#category-search')", "the search of categories")
@@ -86,6 +97,12 @@ def writes(page):
     page.js("document.querySelector('#attribute-frame-size').parentNode"
             ".querySelector('select').value = 'cm'")
     fill(page, "#offer-address", "Казань, улица Баумана")
+    fill(page, "#offer-latitude", "сорок")
+    page.js("document.activeElement.blur()")
+    page.wait("['latitude', 'longitude'].some((name) => document.getElementById("
+              "`problem-address.point.${name}`).innerText)", "no place on earth")
+    fill(page, "#offer-latitude", "55,79")
+    fill(page, "#offer-longitude", "49,11")
     page.wait("document.querySelector('#form-status').classList.contains('good')", "nothing is missing")
     tap.equal(page.nameless(), [])
 
@@ -113,6 +130,7 @@ def publishes_and_finds(page):
 @tap.test
 def a_seller_publishes_and_buyers_find_it():
     with Browser() as browser, Stall() as stall:
+        tells_that_nobody_answers(browser, stall)
         page = browser.page(f"{stall.url}/cabinet", width=1280, height=900, language="ru")
         page.wait("document.querySelector('#key-field')", "the form")
         fill(page, "#key-field", stall.seller)

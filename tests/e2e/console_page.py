@@ -83,6 +83,24 @@ def signs_in(browser, works):
     tap.equal(page.js("document.querySelector('#sign-in')"), None)
 
 
+def tells_that_nobody_answers(browser, works):
+    """And goes on by itself; however often one comes back to the page, it asks once a second."""
+    page = browser.page(f"{works.url}/about", language="en")
+    page.call("Network.setBlockedURLs", urls=["*/torg.v1.*"])
+    page.go(f"{works.url}/console#key={works.operator}")
+    page.wait("document.querySelector('#trouble [role=alert]')?.innerText.includes('does not answer')",
+              "it is told")
+    page.call("Network.setBlockedURLs", urls=[])
+    page.wait("document.querySelectorAll('.stage-card').length === 7", "seven stages")
+    tap.equal(page.js("document.querySelector('#trouble')"), None)
+    asked = len(page.requests)
+    page.js("""new Promise((done) => {
+        for (let i = 0; i < 8; i++) document.dispatchEvent(new Event("visibilitychange"));
+        setTimeout(done, 3000);
+    })""")
+    tap.equal(sum("GetPipeline" in url for url in page.requests[asked:]) < 8, True, "requests in 3 s")
+
+
 def moves(page, works):
     """Changes are sent until the picture says that they pass."""
     begun = time.monotonic()
@@ -130,6 +148,7 @@ def traces(page, offer):
 def an_operator_sees_it_move_replays_and_traces():
     with Browser() as browser, Works() as works:
         signs_in(browser, works)
+        tells_that_nobody_answers(browser, works)
         page = browser.page(f"{works.url}/console#key={works.operator}", width=1280, height=960)
         page.wait("document.querySelectorAll('.stage-card').length === 7", "seven stages")
         tap.equal(page.js("location.hash"), "")

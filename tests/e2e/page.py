@@ -152,6 +152,90 @@ def the_back_button_gives_back_what_was_asked_for():
 
 
 @tap.test
+def an_answer_that_comes_late_is_not_of_this_list():
+    page = opened("/?c=bikes", language="en")
+    search_for(page, "велосипед")
+    page.wait("location.search.includes('q=')")
+    settled(page)
+    page.js("""(() => {
+        const real = fetch;
+        window.held = [];
+        window.fetch = (address, options) => options?.body?.includes('"onlyOffers":true')
+            ? new Promise((done) => held.push(() => real(address, {...options, signal: null}).then(done)))
+            : address.includes("SearchOffers") && window.isSlow ? new Promise((_, fail) =>
+                options.signal.addEventListener("abort", () => fail(new DOMException("", "AbortError"))))
+            : real(address, options);
+    })()""")
+    page.click("#more")
+    page.wait("held.length === 1", "the next page was asked for")
+    page.js("history.back()")
+    page.wait("!location.search.includes('q=')")
+    page.js("held[0]().then(() => new Promise((done) => setTimeout(done, 100)))")
+    tap.equal(page.js("document.querySelectorAll('.offer-item').length"), 24)
+    tap.equal(page.js("document.querySelector('#more').disabled"), False)
+
+    # Back, while another search is under way: the list is not grey any more.
+    page.js("window.isSlow = true")
+    search_for(page, "книга")
+    page.wait("document.querySelector('#offers').getAttribute('aria-busy') === 'true'")
+    page.js("history.back()")
+    settled(page)
+    total(page, 40)
+    healthy(page)
+
+
+@tap.test
+def an_address_means_what_was_chosen():
+    page = opened("/?f.date=1d")
+    total(page, 64)
+    filters = {"a.x": {"values": ["Сталь, хром", "50%", "1..2"]}, "a.y": {"values": ["7d"]},
+               "a.z": {"values": ["red", "blue"]}, "date": {"days": 7},
+               "price": {"min": "5", "max": ""}}
+    address, read = page.js(f"""import('/search/state.js').then(({{addressOf, readState}}) => {{
+        const address = addressOf({{...readState({{search: ""}}), filters: {json.dumps(filters)}}});
+        return [address, readState(new URL(address, location)).filters];
+    }})""")
+    tap.equal(read, filters)
+    tap.contains(address, "f.a.z=red,blue")
+    since = page.js("""import('/search/state.js').then(({readState, requestOf}) =>
+        Date.now() - Date.parse(requestOf(readState({search: "?f.date=1d"})).filters[0].min))""")
+    tap.equal(abs(since - 24 * 3600 * 1000) < 60 * 1000, True, f"{since} ms are no day")
+    healthy(page)
+
+
+@tap.test
+def a_stream_that_breaks_off_is_an_error():
+    page = opened()
+    told = page.js("""import("/common/call.js").then(async ({callStream}) => {
+        window.fetch = async () => new Response('{"row": 1}\\n{"error": {"code": "data_loss", '
+            + '"message": "the report is damaged"}}\\n');
+        const rows = [];
+        try { for await (const row of callStream("FeedService", "GetReport", {})) rows.push(row); }
+        catch (error) { return [rows.length, error.code, error.message]; }
+        return rows;
+    })""")
+    tap.equal(told, [1, "data_loss", "the report is damaged"])
+
+
+@tap.test
+def a_double_click_turns_one_page_of_the_cabinet():
+    page = tab(f"/cabinet#key={shelf().seller}", language="en")
+    page.wait("document.querySelector('#page-next')", "the list")
+    page.js("(() => { const next = document.querySelector('#page-next'); next.click(); next.click(); })()")
+    page.wait("document.querySelector('.pager [role=status]').innerText.includes('2')", "the second page")
+    page.click("#page-next")
+    page.wait("document.querySelector('.pager [role=status]').innerText.includes('3')", "the third page")
+    page.click("#page-next")
+    page.wait("document.querySelectorAll('.offer-line').length === 4", "the last offers")
+    tap.equal(page.js("document.querySelector('#page-next').disabled"), True)
+    page.click("[data-language=ru]")
+    page.resize(390, 844)
+    page.wait("document.querySelector('#new-offer').getBoundingClientRect().right <= innerWidth",
+              "the button is on the phone")
+    healthy(page)
+
+
+@tap.test
 def an_offer_has_an_address_of_its_own():
     page = opened("/?q=велосипед", language="ru")
     title = page.text(".offer-title a")
@@ -241,6 +325,7 @@ def a_phone_has_its_filters_in_a_sheet():
 
 @tap.test
 def what_was_meant_is_searched_and_what_was_typed_is_offered_back():
+    tap.wait_until(lambda: shelf().total({"text": "dtkjcbgtl"}) == 44, what="spelling is open")
     page = opened("/?q=dtkjcbgtl")
     total(page, 44)
     tap.equal(page.text("#title"), "“велосипед”")

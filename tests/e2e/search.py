@@ -73,7 +73,7 @@ def filter_of(answer, name):
 
 
 def counts(one):
-    return {value["id"]: int(value["count"]) for value in one["values"]}
+    return {value["id"]: int(value.get("count", 0)) for value in one["values"]}
 
 
 @tap.test
@@ -111,6 +111,19 @@ def a_buyer_finds_narrows_and_pages():
         tap.equal(counts(filter_of(answer, "condition")), {"new": 3})
         tap.equal(filter_of(answer, "a.color")["coverage"], "3")
         tap.equal(filter_of(answer, "price")["max"], "300000")
+
+        # What was chosen can be taken back, though nothing is left, and whatever else is found.
+        answer = market.found(text="велосипед", filters=[
+            {"id": "a.color", "values": ["green"]}, {"id": "price", "max": "100000"}])
+        tap.equal(answer["total"], "0")
+        color = filter_of(answer, "a.color")
+        tap.equal((counts(color), color["values"][-1]["name"], color["values"][-1]["isChosen"]),
+                  ({"red": 1, "green": 0}, "зелёный", True))
+        answer = market.found(text="книга", filters=[{"id": "a.frame-size", "min": "1"}])
+        tap.equal((answer["total"], filter_of(answer, "a.frame-size")["choice"]["min"]),
+                  ("0", "1"))
+        answer = market.found(filters=[{"id": "photo", "values": ["true"]}])
+        tap.equal((answer["total"], counts(filter_of(answer, "photo"))), ("0", {"true": 0}))
 
         tap.equal(market.names(category="books", order="CHEAPEST"),
                   ["book-0", "book-1", "book-2"])
@@ -167,9 +180,31 @@ def a_wrong_request_is_told_what_is_wrong():
                 ({"filters": [{"id": "price", "min": "1"}, {"id": "price", "max": "2"}]},
                  'filters[1].id: "price" is there twice'),
                 ({"filters": [{"id": "distance", "max": "5"}]}, "near: a distance needs"),
-                ({"order": "NEAREST"}, "near: the nearest of what?")):
+                ({"order": "NEAREST"}, "near: the nearest of what?"),
+                ({"near": {"latitude": 95, "longitude": 0}}, "near: 95, 0 is no place on earth"),
+                ({"filters": [{"id": "photo", "values": ["yes"]}]},
+                 'filters[0].values: "yes" is not true or false'),
+                ({"filters": [{"id": "photo", "values": ["true"]}, {"id": "price", "max": "1,5"}]},
+                 'filters[1].max: "1,5" is not an integer'),
+                ({"filters": [{"id": "date", "min": "yesterday"}]},
+                 'filters[0].min: "yesterday" is not a date, as 2026-11-15'),
+                ({"filters": [{"id": "a.frame-size", "min": "15 in"}]},
+                 'filters[0].min: "15 in" is not an integer'),
+                ({"offset": 20, "cursor": "AAAA"}, "offset: none with a cursor")):
             status, answer = market.call("SearchService/SearchOffers", request)
             tap.equal((status, told in answer.get("message", "")), (400, True), answer)
+
+
+@tap.test
+def parked_offers_are_for_operators():
+    with Place() as place:
+        place.start()
+        for name, bound, status in (("other", ("--client", "shop"), 403), ("one", ("--seller", "s"), 403),
+                                    ("own", ("--client", "offers"), 200), ("all", (), 200)):
+            key = place.torg("key", "create", name, *bound, "--scope", "stages").stdout.strip()
+            for method in ("ListParkedOffers", "ReplayParkedOffers"):
+                told, answer = place.call(f"ComposerService/{method}", {}, key)
+                tap.equal(told, status, f"{name}: {answer}")
 
 
 @tap.test

@@ -79,21 +79,26 @@ static void run_mutated(const struct input *seed, uint64_t *random)
     free(data);
 }
 
+static int is_input(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
 int main(int argc, char **argv)
 {
     const char *given = getenv("TORG_SEED");
     uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
-    uint64_t random = seed | 1;
-    DIR *folder = argc > 1 ? opendir(argv[1]) : NULL;
+    uint64_t random = seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
+    struct dirent **entries = NULL;
+    /* By name, so that a seed finds the same input on every file system. */
+    int count = argc > 1 ? scandir(argv[1], &entries, is_input, alphasort) : 0;
 
     puts("1..2");
-    if (folder) {
-        for (struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
-            if (entry->d_name[0] != '.')
-                load(argv[1], entry->d_name);
-        }
-        closedir(folder);
+    for (int i = 0; i < count; i++) {
+        load(argv[1], entries[i]->d_name);
+        free(entries[i]);
     }
+    free(entries);
     printf("%s 1 - %zu saved inputs\n", input_count ? "ok" : "not ok", input_count);
     printf("# TORG_SEED=%ju\n", (uintmax_t)seed);
     fflush(stdout);

@@ -106,7 +106,11 @@ function placePart(content, changed) {
   };
   const here = h("button", { class: "button small", type: "button", onclick: () =>
     navigator.geolocation.getCurrentPosition(take, () => toast(t("noPlace"))) }, t("myPlace"));
-  const number = (node) => Number(numberText(node.value)) || 0;
+  /* what is no number, or is missing beside the other, is refused by the server, at the field */
+  const number = (node) => {
+    const value = Number(numberText(node.value) || NaN);
+    return Number.isFinite(value) ? value : 1000;
+  };
   return {
     nodes: [
       h("div", { class: "fields" },
@@ -116,7 +120,7 @@ function placePart(content, changed) {
       navigator.geolocation ? h("div", {}, here) : null,
     ],
     read: () => {
-      const hasPoint = latitude.value.trim() && longitude.value.trim();
+      const hasPoint = latitude.value.trim() || longitude.value.trim();
       const said = filled({ text: text.value.trim(),
         point: hasPoint ? { latitude: number(latitude), longitude: number(longitude) } : null });
       return Object.keys(said).length ? { address: said } : {};

@@ -40,8 +40,10 @@ function thumb(content) {
   return box;
 }
 
-async function act(name, offer) {
+async function act(button, name, offer) {
+  button.disabled = true; /* a second click is no second deed */
   const receipt = await doDeed(name, offer);
+  button.disabled = false;
   noteToken(receipt);
   if (receipt) await load().catch(report);
 }
@@ -53,7 +55,8 @@ function deedBox(offer) {
     h("summary", { class: "button small" }, t("otherDeeds"), icon("down")),
     h("div", { class: "more-box" }, names.map((name) =>
       h("button", { class: `button small${name === "remove" ? " danger" : ""}`, type: "button",
-        dataset: { deed: name }, onclick: () => act(name, offer) }, t(name)))));
+        dataset: { deed: name }, onclick: (event) => act(event.currentTarget, name, offer) },
+      t(name)))));
 }
 
 // What its seller should know: why it waits, photos that could not be had.
@@ -104,16 +107,33 @@ function draftLine(draft) {
 
 /* --- pages --- */
 
+// The pages up to the one to be shown; a second click, or a fault, leaves the list where it is.
+let isTurning = false;
+async function turnTo(wanted) {
+  if (isTurning) return;
+  const before = tokens;
+  isTurning = true;
+  tokens = wanted;
+  try {
+    await load(true);
+  } catch (error) {
+    tokens = before;
+    report(error);
+  } finally {
+    isTurning = false;
+  }
+}
+
 function pager() {
   const before = tokens.length > 1;
   const next = list?.nextPageToken;
   if (!before && !next) return null;
   return h("nav", { class: "pager row", "aria-label": t("pageList") },
     h("button", { class: "button", type: "button", id: "page-before", disabled: !before,
-      onclick: () => { tokens.pop(); load(true); } }, icon("back"), t("pageBefore")),
+      onclick: () => turnTo(tokens.slice(0, -1)) }, icon("back"), t("pageBefore")),
     h("span", { class: "dim", role: "status" }, t("pageNumber", { number: tokens.length })),
     h("button", { class: "button", type: "button", id: "page-next", disabled: !next,
-      onclick: () => { tokens.push(next); load(true); } }, t("pageNext"), icon("forward")));
+      onclick: () => turnTo([...tokens, next]) }, t("pageNext"), icon("forward")));
 }
 
 const ghosts = () => Array.from({ length: 4 }, () =>

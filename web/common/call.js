@@ -78,6 +78,14 @@ export async function call(service, method, body, options) {
   return (await ask(service, method, body, options)).json();
 }
 
+// An item of a stream; one that broke off ends with what went wrong, since its status was sent before.
+function readItem(line) {
+  const item = JSON.parse(line);
+  if (item.error?.code)
+    throw new CallError(200, item.error.code, item.error.message || "", item.error.details);
+  return item;
+}
+
 // A method that answers with a stream: for await (const item of callStream(...)).
 export async function* callStream(service, method, body, options) {
   const answer = await ask(service, method, body, options);
@@ -87,7 +95,7 @@ export async function* callStream(service, method, body, options) {
     const { value, done } = await reader.read();
     const lines = (rest + (value || "")).split("\n");
     rest = lines.pop();
-    for (const line of lines) if (line) yield JSON.parse(line);
+    for (const line of lines) if (line) yield readItem(line);
     if (done) return;
   }
 }

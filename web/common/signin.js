@@ -6,10 +6,11 @@ import { onLanguage, t, texts } from "./text.js";
 
 texts({
   ru: { signInKey: "Ключ", signIn: "Войти", signOut: "Выйти", signInRefused:
-    "Ключ не подошёл: сервер его не знает, он отозван или истёк.", signInEmpty: "Введите ключ." },
+    "Ключ не подошёл: сервер его не знает, он отозван или истёк.", signInEmpty: "Введите ключ.",
+    signInAgain: "Повторить" },
   en: { signInKey: "Key", signIn: "Sign in", signOut: "Sign out", signInRefused:
     "The key does not fit: the server does not know it, or it was revoked or has expired.",
-  signInEmpty: "Enter a key." },
+  signInEmpty: "Enter a key.", signInAgain: "Try again" },
 });
 
 // Shows the form in `place`. title, lead and how are names of texts; problem is said at the field.
@@ -39,6 +40,14 @@ export function showSignIn(place, { title, lead, how, problem = "" }, done) {
   place.replaceChildren(form());
   onLanguage(draw);
   field.focus({ preventScroll: true });
+}
+
+// Instead of the form, when it is not the key: the server does not answer, or not yet.
+export function showTrouble(place, error, again) {
+  place.replaceChildren(h("div", { id: "trouble", class: "card sign-in stack" },
+    h("p", { role: "alert" }, error.message),
+    h("div", { class: "row" }, h("button", { class: "button primary", type: "button",
+      onclick: again }, t("signInAgain")))));
 }
 
 export function signOutButton() {

@@ -64,12 +64,14 @@ function gallery(content) {
   }
   const image = h("img", { width: 800, height: 600 });
   image.addEventListener("error", () => image.replaceWith(drawing(content.category)));
+  const back = () => stage.querySelector(".drawing")?.replaceWith(image);     // of one that failed
   const thumbs = photos.map(({ small }, place) => h("button", { class: "thumb", type: "button",
     "aria-label": t("photoOf", { number: place + 1, count: photos.length }),
     onclick: () => show(place) }, h("img", { src: photoAddress(small), alt: "", width: 96, height: 72 })));
   let at = 0;
   const show = (place) => {
     at = (place + photos.length) % photos.length;
+    back();
     image.src = photoAddress(photos[at].large);
     image.alt = `${content.title}. ${t("photoOf", { number: at + 1, count: photos.length })}`;
     thumbs.forEach((each, number) => each.setAttribute("aria-current", String(number === at)));

@@ -3,26 +3,40 @@
 //
 // ?q=text&c=category&sort=CHEAPEST&near=55.75,37.62&f.price=1000..&f.a.color=red,blue&f.date=7d
 // &keep=1&offer=ID. A choice of a filter is {values}, {min, max} in the API's units, or {days}:
-// a link sent today means the last week tomorrow, too.
+// a link sent today means the last week tomorrow, too. Values may be what sellers typed: a comma in
+// one is %2C, and none reads as a range or as days.
 import { language } from "../common.js";
 
 export const PAGE_COUNT = 24;
 export const ORDERS = ["BEST", "NEWEST", "CHEAPEST", "DEAREST", "NEAREST"];
 const DAY_MS = 24 * 3600 * 1000;
 
+function plain(value) {
+  try { return decodeURIComponent(value); } catch { return value; }
+}
+
+function escaped(value) {
+  return value.replace(/[%,]|\.(?=\.)/g, (sign) =>
+    `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+const DAYS = /^(\d{1,4})d$/;
+
 function readChoice(text) {
-  const days = /^(\d{1,4})d$/.exec(text);
+  const days = DAYS.exec(text);
   if (days) return { days: Number(days[1]) };
   if (text.includes("..")) {
     const [min, max] = text.split("..");
     return { min, max };
   }
-  return { values: text.split(",").filter(Boolean) };
+  return { values: text.split(",").filter(Boolean).map(plain) };
 }
 
 function writeChoice(choice) {
   if (choice.days) return `${choice.days}d`;
-  return choice.values ? choice.values.join(",") : `${choice.min || ""}..${choice.max || ""}`;
+  if (!choice.values) return `${choice.min || ""}..${choice.max || ""}`;
+  const values = choice.values.map(escaped).join(",");
+  return DAYS.test(values) ? `${values},` : values;
 }
 
 function readNear(text) {
@@ -63,7 +77,7 @@ export function addressOf(state) {
 function sentChoice(id, choice) {
   if (choice.values) return { id, values: choice.values };
   if (choice.days)
-    return { id, min: new Date(Date.now() - choice.days * DAY_MS).toISOString().slice(0, 10) };
+    return { id, min: `${new Date(Date.now() - choice.days * DAY_MS).toISOString().slice(0, 19)}Z` };
   return { id, ...(choice.min && { min: choice.min }), ...(choice.max && { max: choice.max }) };
 }
 

@@ -60,7 +60,7 @@ function draw(page, answer) {
 }
 
 async function ask(page) {
-  const text = byId("text").value.trim();
+  const text = byId("text").value.trimStart(); // a blank at the end: the word is whole
   asked?.abort();
   if (!text || isAbsent) return closeSuggestions();
   asked = new AbortController();

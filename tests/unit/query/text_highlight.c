@@ -104,6 +104,21 @@ static void cuts_fragments(void **state)
     check(fixture, "дом", "слово слово слово слово слово дом слово слово", two, "…[дом] слово…");
 }
 
+/* Weighing every mark against all others would take minutes. */
+static void a_text_that_is_marked_all_over_is_cut_soon(void **state)
+{
+    enum { WORD_COUNT = 200000 };
+    static const struct highlight_options cut = {.fragment_size = 30};
+    struct fixture *fixture = *state;
+    char *source = arena_alloc(fixture->arena, WORD_COUNT * 5 + 1);
+
+    for (size_t i = 0; i < WORD_COUNT; i++)
+        memcpy(source + i * 5, i % 1000 == 500 ? "stol " : "dom. ", 5);
+    source[WORD_COUNT * 5] = 0;
+    check(fixture, "dom", source, cut, "[dom]. [dom]. [dom]. [dom]. [dom]. [dom]…");
+    check(fixture, "stol slon dom", source, cut, "[dom]. [dom]. [dom]. [dom]. [dom]. [dom]…");
+}
+
 static void escapes_the_source_only(void **state)
 {
     static const struct highlight_options escaped = {.escape_html = true};
@@ -120,6 +135,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(marks_what_is_meant, setup, teardown),
         cmocka_unit_test_setup_teardown(cuts_fragments, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_text_that_is_marked_all_over_is_cut_soon, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(escapes_the_source_only, setup, teardown),
     };
 

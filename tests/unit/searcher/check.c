@@ -77,7 +77,8 @@ static struct replica *replica_at(struct world *world, const struct index_view *
     struct replica *replica;
     struct err err = {0};
 
-    *view = follower_view_with(world->follower, "shop", deadline_us(WAIT_MS));
+    assert_int_equal(follower_view_with(world->follower, "shop", deadline_us(WAIT_MS), view, &err),
+                     0);
     assert_int_equal((*view)->client_count, 1);
     replica = (*view)->clients[0].epochs[0].shards[0];
     if (replica_wait(replica, 0, idx, deadline_us(WAIT_MS), &err))
@@ -214,16 +215,18 @@ static void *announce_late(void *arg)
 static void a_view_is_waited_for_until_it_has_the_client(void **state)
 {
     const struct index_view *view;
+    struct err err = {0};
     struct world world;
     pthread_t thread;
 
     (void)state;
     open_world(&world);
-    view = follower_view_with(world.follower, "shop", deadline_us(20));
+    assert_int_equal(follower_view_with(world.follower, "shop", deadline_us(20), &view, &err), 0);
     assert_int_equal(view->client_count, 0);
     view_release(view);
     assert_int_equal(pthread_create(&thread, NULL, announce_late, &world), 0);
-    view = follower_view_with(world.follower, "shop", deadline_us(WAIT_MS));
+    assert_int_equal(follower_view_with(world.follower, "shop", deadline_us(WAIT_MS), &view, &err),
+                     0);
     pthread_join(thread, NULL);
     assert_int_equal(view->client_count, 1);
     view_release(view);
