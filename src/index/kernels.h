@@ -59,7 +59,11 @@ struct kernels {
     /* Where each of the ids, minus base, stands in a block of ascending numbers; -1: nowhere. */
     void (*find_ids16)(const uint16_t block[BLOCK_SIZE], const uint32_t *ids, uint32_t count,
                        uint32_t base, int16_t *indexes);
-    /* The same in up to BLOCK_SIZE numbers, with room for whole rows of 8. The ids ascend. */
+    /* Of up to BLOCK_SIZE ids, those that are there: which of the ids, and where they stand.
+     * Returns how many; both arrays have room for all. */
+    uint32_t (*meet_ids16)(const uint16_t block[BLOCK_SIZE], const uint32_t *ids, uint32_t count,
+                           uint32_t base, uint16_t *places, int16_t *indexes);
+    /* find_ids16 in up to BLOCK_SIZE numbers, with room for whole rows of 8. The ids ascend. */
     void (*find_ids)(const uint32_t *block, uint32_t size, const uint32_t *ids, uint32_t count,
                      int16_t *indexes);
 

@@ -178,6 +178,19 @@ static void find_ids16(const uint16_t block[BLOCK_SIZE], const uint32_t *ids, ui
     }
 }
 
+static uint32_t meet_ids16(const uint16_t block[BLOCK_SIZE], const uint32_t *ids, uint32_t count,
+                           uint32_t base, uint16_t *places, int16_t *indexes)
+{
+    uint32_t kept = 0, i;
+
+    for (i = 0; i < count; i++) {
+        find_ids16(block, ids + i, 1, base, &indexes[kept]);
+        places[kept] = (uint16_t)i;
+        kept += indexes[kept] >= 0;
+    }
+    return kept;
+}
+
 static void find_ids(const uint32_t *block, uint32_t size, const uint32_t *ids, uint32_t count,
                      int16_t *indexes)
 {
@@ -283,6 +296,7 @@ const struct kernels kernels_portable = {
     .list_words = list_words,
     .find_bits = find_bits,
     .find_ids16 = find_ids16,
+    .meet_ids16 = meet_ids16,
     .find_ids = find_ids,
     .sift = sift,
     .window_and = window_and,

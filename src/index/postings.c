@@ -284,6 +284,30 @@ int postings_indexes(struct postings *postings, const docid *ids, uint32_t count
     return rc;
 }
 
+int postings_meet(struct postings *postings, const docid *ids, uint32_t count, uint16_t *places,
+                  int16_t *indexes, uint32_t *met, struct err *err)
+{
+    const uint16_t *ids16;
+    uint32_t kept = 0, i;
+    int rc;
+
+    *met = 0;
+    if (postings->kind == BLOCK_NARROW) {
+        rc = postings_ids16(postings, &ids16, err);
+        if (!rc)
+            *met = kernels()->meet_ids16(ids16, ids, count, block_low(postings), places, indexes);
+        return rc;
+    }
+    rc = postings_indexes(postings, ids, count, indexes, err);
+    for (i = 0; i < count && !rc; i++) {
+        places[kept] = (uint16_t)i;
+        indexes[kept] = indexes[i];
+        kept += indexes[i] >= 0;
+    }
+    *met = kept;
+    return rc;
+}
+
 int postings_index(struct postings *postings, docid id, int *index, struct err *err)
 {
     int16_t found;

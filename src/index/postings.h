@@ -125,6 +125,9 @@ int postings_index(struct postings *postings, docid id, int *index, struct err *
 /* The same for many that lie in the block at hand, ascending. */
 int postings_indexes(struct postings *postings, const docid *ids, uint32_t count, int16_t *indexes,
                      struct err *err);
+/* The same, only those that are there: which of up to BLOCK_SIZE ids, and their indexes. */
+int postings_meet(struct postings *postings, const docid *ids, uint32_t count, uint16_t *places,
+                  int16_t *indexes, uint32_t *met, struct err *err);
 /* The code of the index-th posting, without unpacking the others. */
 int postings_code_at(struct postings *postings, uint32_t index, uint32_t *code, struct err *err);
 /* Where the word stands in the index-th document: by field, ascending. *count is the sum of the

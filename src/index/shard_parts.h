@@ -35,8 +35,9 @@ struct part {
     struct part *successor;       /* the part that a merge is making of it; borrowed */
     uint32_t mark;                /* of a buffer: what the next publication shows */
     uint8_t slot;
-    bool is_busy;  /* a piece of work is about it */
-    bool has_file; /* of the segment */
+    bool is_busy;       /* a piece of work is about it */
+    bool has_file;      /* of the segment */
+    size_t read_chunks; /* of the file, by shard_read_on; under work */
 };
 
 /* What is freed once the next snapshot is out and its readers have left. */

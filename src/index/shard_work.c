@@ -379,6 +379,8 @@ static int merge(struct shard *shard, bool *did, struct err *err)
     *did = true;
     result = work.result;
     rc = run_merge(shard, &work, &info, err);
+    if (!rc)
+        rc = shard_read_part(shard, result, err);
     shard_lock(shard);
     if (rc) {
         for (i = 0; i < work.count; i++) {
@@ -508,6 +510,8 @@ int shard_work(struct shard *shard, bool *did, struct err *err)
         sort_words(shard, did);
     if (!rc && !*did)
         tighten(shard, did);
+    if (!rc && !*did)
+        rc = shard_read_on(shard, did, err);
     pthread_mutex_unlock(&shard->work);
     return rc;
 }

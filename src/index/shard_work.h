@@ -21,6 +21,12 @@ int shard_relieve(struct shard *shard, bool *did, struct err *err);
 /* One step for stored fields: a dictionary, or a worn file. Under work. */
 int shard_tend_stored(struct shard *shard, bool *did, struct err *err);
 
+/* One step of reading the files of segments before a query has to: it would wait for the disk and
+ * for the sums. Only for a shard with a background. Under work. */
+int shard_read_on(struct shard *shard, bool *did, struct err *err);
+/* The same for the whole file of a part that nobody sees yet. */
+int shard_read_part(struct shard *shard, struct part *part, struct err *err);
+
 /* The background thread, if the options want one. */
 int shard_background_start(struct shard *shard, struct err *err);
 void shard_background_stop(struct shard *shard);

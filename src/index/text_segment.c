@@ -213,25 +213,116 @@ int text_segment_save(const struct text_segment *segment, const char *path, stru
     return file_write(path, bytes_make(segment->data, segment->size), err);
 }
 
-/* The sum of one chunk; several threads may find it right at the same time. */
-static int check_chunk(const struct text_segment *segment, size_t chunk, struct err *err)
-{
-    _Atomic uint64_t *word = &segment->checked[chunk / 64];
-    uint64_t bit = UINT64_C(1) << chunk % 64;
-    size_t from = chunk * SEGMENT_CHUNK_SIZE;
-    size_t end = (size_t)(segment->sections[SECTION_SUMS].data - segment->data);
-    size_t size = end - from < SEGMENT_CHUNK_SIZE ? end - from : SEGMENT_CHUNK_SIZE;
+/* ---- sums ---- */
 
-    if (atomic_load_explicit(word, memory_order_relaxed) & bit)
-        return 0;
-    if (hash64(bytes_make(segment->data + from, size)) !=
+static bool is_checked(const struct text_segment *segment, size_t chunk)
+{
+    return atomic_load_explicit(&segment->checked[chunk / 64], memory_order_relaxed) >> chunk % 64 &
+           1;
+}
+
+static size_t chunk_size(const struct text_segment *segment, size_t chunk)
+{
+    size_t left =
+        (size_t)(segment->sections[SECTION_SUMS].data - segment->data) - chunk * SEGMENT_CHUNK_SIZE;
+
+    return left < SEGMENT_CHUNK_SIZE ? left : SEGMENT_CHUNK_SIZE;
+}
+
+/* Whether these are the bytes of the chunk; several threads may find so at the same time. */
+static int check_bytes(const struct text_segment *segment, size_t chunk, const uint8_t *data,
+                       struct err *err)
+{
+    size_t from = chunk * SEGMENT_CHUNK_SIZE, size = chunk_size(segment, chunk);
+
+    if (hash64(bytes_make(data, size)) !=
         get_le64(segment->sections[SECTION_SUMS].data + chunk * 8))
         return err_set(err, ERR_CORRUPT,
                        "segment %s is damaged between bytes %zu and %zu; restore it or rebuild "
                        "the shard",
                        segment->name, from, from + size);
-    atomic_fetch_or_explicit(word, bit, memory_order_relaxed);
+    atomic_fetch_or_explicit(&segment->checked[chunk / 64], UINT64_C(1) << chunk % 64,
+                             memory_order_relaxed);
     return 0;
+}
+
+static int check_chunk(const struct text_segment *segment, size_t chunk, struct err *err)
+{
+    const uint8_t *data = segment->data + chunk * SEGMENT_CHUNK_SIZE;
+
+    if (is_checked(segment, chunk))
+        return 0;
+    /* All of it is going to be read: one request to the disk, not one a page. */
+    if (segment->mapped)
+        (void)madvise((void *)data, chunk_size(segment, chunk), MADV_WILLNEED);
+    return check_bytes(segment, chunk, data, err);
+}
+
+/* Into the buffer, by the file. */
+static int read_chunks(const struct text_segment *segment, int fd, size_t chunk, size_t count,
+                       uint8_t *to, struct err *err)
+{
+    uint64_t offset = (uint64_t)chunk * SEGMENT_CHUNK_SIZE;
+    size_t size = (count - 1) * SEGMENT_CHUNK_SIZE + chunk_size(segment, chunk + count - 1);
+
+    while (size > 0) {
+        ssize_t got = pread(fd, to, size, (off_t)offset);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return err_errno(err, "read %s", segment->name);
+        if (got == 0)
+            return damaged(segment, "it is cut short", err);
+        to += got;
+        offset += (uint64_t)got;
+        size -= (size_t)got;
+    }
+    return 0;
+}
+
+/* Up to CHECK_RUN chunks at once, unless all of them are known to be right. */
+static int check_run(const struct text_segment *segment, int fd, size_t chunk, size_t count,
+                     uint8_t *bytes, struct err *err)
+{
+    size_t known = 0, i;
+    int rc;
+
+    while (known < count && is_checked(segment, chunk + known))
+        known++;
+    if (known == count)
+        return 0;
+    rc = read_chunks(segment, fd, chunk, count, bytes, err);
+    for (i = known; i < count && !rc; i++)
+        rc = check_bytes(segment, chunk + i, bytes + i * SEGMENT_CHUNK_SIZE, err);
+    return rc;
+}
+
+int text_segment_check_on(const struct text_segment *segment, size_t *chunk, size_t count,
+                          struct err *err)
+{
+    enum { CHECK_RUN = 16 };
+    size_t end = segment->chunk_count - *chunk < count ? segment->chunk_count : *chunk + count;
+    int fd = open(segment->name, O_RDONLY | O_CLOEXEC), rc = 0;
+    uint8_t *bytes;
+
+    assert(segment->mapped);
+    if (fd < 0) {
+        *chunk = segment->chunk_count;
+        return err_errno(err, "open %s", segment->name);
+    }
+    /* Small pages, please: large ones would be mapped whole by whoever reads a part of one. */
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM);
+    bytes = mem_alloc((size_t)CHECK_RUN * SEGMENT_CHUNK_SIZE);
+    while (*chunk < end && !rc) {
+        size_t run = end - *chunk < CHECK_RUN ? end - *chunk : CHECK_RUN;
+
+        rc = check_run(segment, fd, *chunk, run, bytes, err);
+        *chunk = rc ? segment->chunk_count : *chunk + run;
+    }
+    free(bytes);
+    close(fd);
+    return rc;
 }
 
 int text_segment_check_all(const struct text_segment *segment, struct err *err)

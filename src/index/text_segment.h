@@ -5,8 +5,8 @@
  * Made by text_segment_writer.h from sorted postings, read by cursors (postings.h). The same bytes
  * serve as an image in memory and as a mapped file; text_segment_format.h draws them. A file is
  * refused at open when its length, header, footer or table of sums is wrong. The rest is checked
- * against its sums 64 KB at a time, when it is first read; damage is ERR_CORRUPT with the file's
- * name and the place, and fails the read, not the process.
+ * against its sums 64 KB at a time, when it is first read, or before (text_segment_check_on);
+ * damage is ERR_CORRUPT with the file's name and the place, and fails the read, not the process.
  *
  * Threads: any number may read; what they learn about sums is shared by atomic bits.
  */
@@ -92,6 +92,11 @@ int text_segment_save(const struct text_segment *segment, const char *path, stru
 
 /* Checks every chunk that was not yet checked. */
 int text_segment_check_all(const struct text_segment *segment, struct err *err);
+/* Checks the next so many chunks of a mapped file, from *chunk on, and moves it on; chunk_count:
+ * the end, also after a failure. The file is read, past the map: it is in the page cache then, and
+ * does not count as the process's own memory until somebody asks for it. */
+int text_segment_check_on(const struct text_segment *segment, size_t *chunk, size_t count,
+                          struct err *err);
 /* Checks the chunks under a run of bytes of one section, which must lie inside of it. */
 int text_segment_check(const struct text_segment *segment, enum text_segment_section section,
                        uint64_t offset, uint64_t size, struct err *err);

@@ -75,16 +75,13 @@ static int meet_run(struct text_list *list, const docid *ids, uint32_t count, ui
         from++;
     run = *done - from;
     if (run)
-        rc = postings_indexes(postings, ids + from, run, indexes, err);
-    for (i = 0; i < run && !rc; i++) {
-        places[kept] = (uint16_t)(from + i);
-        codes[kept] = (uint32_t)indexes[i];
-        kept += indexes[i] >= 0;
-    }
+        rc = postings_meet(postings, ids + from, run, places, indexes, &kept, err);
     if (kept >= UNPACK_COUNT && !rc)
         rc = postings_codes(postings, &all, err);
-    for (i = 0; i < kept && !rc; i++)
-        rc = postings_code_at(postings, codes[i], &codes[i], err);
+    for (i = 0; i < kept && !rc; i++) {
+        places[i] = (uint16_t)(places[i] + from);
+        rc = postings_code_at(postings, (uint32_t)indexes[i], &codes[i], err);
+    }
     *met = kept;
     return rc;
 }
@@ -240,12 +237,25 @@ uint32_t part_meets(const struct text_plan *plan, const struct text_part *part)
     return steps < 2 ? 0 : steps;
 }
 
+/* Of those that all these lists have: the ones that live and may reach min become candidates. */
+static void end_meeting(struct text_plan *plan, struct text_part *part, uint32_t steps, float min,
+                        struct meeting *meeting)
+{
+    float left = 0;
+    uint32_t i;
+
+    for (i = steps; i < part->step_count; i++)
+        left += part->steps[i].max;
+    min = min / BOUND_SLACK - left * BOUND_SLACK; /* of the steps that are looked at here */
+    drop_low(part, steps, min, meeting);
+    value_meeting(plan, part, steps, min, meeting, plan->scratch->candidates);
+}
+
 int part_meet(struct text_plan *plan, struct text_part *part, uint32_t steps, docid from, float min,
               struct err *err)
 {
     struct meeting meeting;
     uint32_t asked = 0, i;
-    float left = 0;
     int rc;
 
     for (i = 0; i < steps; i++)
@@ -256,12 +266,26 @@ int part_meet(struct text_plan *plan, struct text_part *part, uint32_t steps, do
     part->asked += asked;
     part->met += meeting.count;
     plan->scratch->candidates->count = 0;
-    if (rc)
-        return rc;
-    for (i = steps; i < part->step_count; i++)
-        left += part->steps[i].max;
-    min = min / BOUND_SLACK - left * BOUND_SLACK; /* of the steps that are looked at here */
-    drop_low(part, steps, min, &meeting);
-    value_meeting(plan, part, steps, min, &meeting, plan->scratch->candidates);
-    return 0;
+    if (!rc)
+        end_meeting(plan, part, steps, min, &meeting);
+    return rc;
+}
+
+int part_meet_ids(struct text_plan *plan, struct text_part *part, uint32_t steps, const docid *ids,
+                  uint32_t count, float min, struct err *err)
+{
+    struct meeting meeting = {.count = count};
+    uint32_t i;
+    int rc = 0;
+
+    assert(count <= BLOCK_SIZE);
+    memcpy(meeting.ids, ids, count * sizeof(*ids));
+    for (i = 0; i < steps && !rc && meeting.count; i++) {
+        make_tops(plan, part, part->steps[i].list);
+        rc = meet_list(part->steps[i].list, i, &meeting, err);
+    }
+    plan->scratch->candidates->count = 0;
+    if (!rc)
+        end_meeting(plan, part, steps, min, &meeting);
+    return rc;
 }

@@ -412,6 +412,9 @@ uint32_t part_meets(const struct text_plan *plan, const struct text_part *part);
  * of all these steps have, and that may reach min; with their values. */
 int part_meet(struct text_plan *plan, struct text_part *part, uint32_t steps, docid from, float min,
               struct err *err);
+/* The same of up to BLOCK_SIZE ids, ascending. */
+int part_meet_ids(struct text_plan *plan, struct text_part *part, uint32_t steps, const docid *ids,
+                  uint32_t count, float min, struct err *err);
 
 /* Of one part: what reaches min, to offsets and scores from *count on. matched: as above. */
 int part_select(struct text_plan *plan, struct text_part *part, uint32_t window,

@@ -91,14 +91,9 @@ static int list_places(struct text_list *list, int32_t form, const docid *ids, u
     while (below < *count && ids[below] < block_first(postings))
         below++;
     if (below < *count)
-        rc = postings_indexes(postings, ids + below, *count - below, found, err);
-    for (i = below; i < *count && !rc; i++) {
-        int16_t index = found[i - below];
-
-        finds->rows[kept] = (uint16_t)i;
-        found[kept] = index;
-        kept += index >= 0;
-    }
+        rc = postings_meet(postings, ids + below, *count - below, finds->rows, found, &kept, err);
+    for (i = 0; i < kept; i++)
+        finds->rows[i] = (uint16_t)(finds->rows[i] + below);
     wanted = kept;
     if (!rc && kept)
         rc = postings_places(postings, found, &wanted, list->fields, run, err);

@@ -94,6 +94,27 @@ static int passes(struct collector *collector, docid id, bool *pass, struct err 
     return rc;
 }
 
+/* Who came out of a meeting. */
+static int take_met(struct text_plan *plan, struct text_part *part, uint32_t steps, float min,
+                    struct collector *collector, struct err *err)
+{
+    struct candidates *candidates = plan->scratch->candidates;
+    uint32_t i;
+    int rc;
+
+    if (candidates->count == 0)
+        return 0;
+    rc = candidates_score(plan, part, candidates, steps, false, min, err);
+    for (i = 0; i < candidates->count && !rc; i++) {
+        bool pass;
+
+        rc = passes(collector, candidates->ids[i], &pass, err);
+        if (!rc && pass)
+            collect(collector, (struct scored_doc){candidates->ids[i], candidates->scores[i]});
+    }
+    return rc;
+}
+
 /* ---- a phrase alone ---- */
 
 static bool is_phrase(const struct text_plan *plan)
@@ -102,8 +123,18 @@ static bool is_phrase(const struct text_plan *plan)
            plan->leaves[0].count <= PHRASE_VALUE_WORDS;
 }
 
-/* Of those who have the words few have them side by side, so the threshold stays low for long:
- * positions come first, and with them the values, as the blocks are at hand. */
+/* Whether values are looked at before positions (of how many steps; 0: they are not): as soon as
+ * there is something to beat, most do not, and are spared the dearer question. */
+static uint32_t weighs_first(const struct text_plan *plan, const struct text_part *part,
+                             const struct collector *collector)
+{
+    bool has_min = plan->tuning.use_bounds >= 0 && collector->count == collector->k;
+
+    return has_min || plan->tuning.use_meeting > 0 ? part_meets(plan, part) : 0;
+}
+
+/* As long as there is nothing to beat: positions, and with them the values, as the blocks are at
+ * hand. */
 static int take_phrases(struct text_plan *plan, struct text_part *part, docid *ids, uint32_t count,
                         struct collector *collector, struct err *err)
 {
@@ -130,16 +161,24 @@ static int take_phrases(struct text_plan *plan, struct text_part *part, docid *i
 static int take_phrase_windows(struct text_plan *plan, struct text_part *part,
                                struct collector *collector, struct err *err)
 {
+    uint32_t taken, steps;
     docid ids[BLOCK_SIZE];
-    uint32_t taken;
+    float min;
     int rc;
 
     part_take_begin(plan, part);
     do {
         rc = part_take(plan, part, ids, &taken, err);
+        if (rc || taken == 0)
+            break;
+        steps = weighs_first(plan, part, collector);
+        min = score_needed(collector, ids[0]);
+        if (steps)
+            rc = part_meet_ids(plan, part, steps, ids, taken, min, err);
         if (!rc)
-            rc = take_phrases(plan, part, ids, taken, collector, err);
-    } while (!rc && taken);
+            rc = steps ? take_met(plan, part, steps, min, collector, err)
+                       : take_phrases(plan, part, ids, taken, collector, err);
+    } while (!rc);
     return rc;
 }
 
@@ -177,21 +216,9 @@ static int take_run(struct text_plan *plan, struct text_part *part, const struct
 static int take_meeting(struct text_plan *plan, struct text_part *part, uint32_t steps, docid from,
                         float min, struct collector *collector, struct err *err)
 {
-    struct candidates *candidates = plan->scratch->candidates;
-    uint32_t i;
     int rc = part_meet(plan, part, steps, from, min, err);
 
-    if (rc || candidates->count == 0)
-        return rc;
-    rc = candidates_score(plan, part, candidates, steps, false, min, err);
-    for (i = 0; i < candidates->count && !rc; i++) {
-        bool pass;
-
-        rc = passes(collector, candidates->ids[i], &pass, err);
-        if (!rc && pass)
-            collect(collector, (struct scored_doc){candidates->ids[i], candidates->scores[i]});
-    }
-    return rc;
+    return rc ? rc : take_met(plan, part, steps, min, collector, err);
 }
 
 /* Whoever of the first step's block at hand reaches min; own: what its list has to give then. */
@@ -207,6 +234,26 @@ static int take_block(struct text_plan *plan, struct text_part *part, docid from
     if (steps && (plan->tuning.use_meeting > 0 || part->met <= part->asked / MOST))
         return take_meeting(plan, part, steps, from, min, collector, err);
     rc = list_score_block(plan, part->steps[0].list, from, DOCID_END - 1, own, &run, err);
+    if (!rc && run.count)
+        rc = take_run(plan, part, &run, collector, min, err);
+    return rc;
+}
+
+/* The same of a phrase alone. */
+static int take_phrase_block(struct text_plan *plan, struct text_part *part, docid from, float own,
+                             float min, struct collector *collector, struct err *err)
+{
+    uint32_t steps = weighs_first(plan, part, collector);
+    struct text_list *list = part->steps[0].list;
+    struct scored_run run;
+    int rc;
+
+    if (steps)
+        return take_meeting(plan, part, steps, from, min, collector, err);
+    if (own > 0)
+        rc = list_score_block(plan, list, from, DOCID_END - 1, own, &run, err);
+    else /* nobody would drop out by this value */
+        rc = list_score_ids(list, &run, err);
     if (!rc && run.count)
         rc = take_run(plan, part, &run, collector, min, err);
     return rc;
@@ -317,7 +364,6 @@ static int drive(struct text_plan *plan, struct text_part *part, docid from,
 {
     bool bounded = plan->tuning.use_bounds >= 0, phrase = is_phrase(plan);
     struct text_list *list = part->steps[0].list;
-    struct scored_run run;
     int rc = list_score_from(list, from, err);
 
     if (!rc && !phrase && is_ordered(plan, part, collector->k))
@@ -332,16 +378,8 @@ static int drive(struct text_plan *plan, struct text_part *part, docid from,
         rc = list_score_skip(plan, list, own, err);
         if (rc || list_score_ended(list))
             break;
-        if (!phrase) {
-            rc = take_block(plan, part, from, own, min, collector, err);
-        } else {
-            if (own > 0)
-                rc = list_score_block(plan, list, from, DOCID_END - 1, own, &run, err);
-            else /* nobody would drop out by this value */
-                rc = list_score_ids(list, &run, err);
-            if (!rc && run.count)
-                rc = take_run(plan, part, &run, collector, min, err);
-        }
+        rc = phrase ? take_phrase_block(plan, part, from, own, min, collector, err)
+                    : take_block(plan, part, from, own, min, collector, err);
         if (!rc)
             rc = list_score_next(list, err);
     }

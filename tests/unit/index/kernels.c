@@ -238,7 +238,9 @@ static void finds_in_blocks(const struct kernels *tested, struct rng *rng)
     uint16_t block[BLOCK_SIZE];
     uint32_t ids[BLOCK_SIZE], base = (uint32_t)rng_below(rng, 1U << 30), place, i;
     uint32_t spread = 1 + (uint32_t)rng_below(rng, 250), count = 0;
+    uint16_t places[BLOCK_SIZE];
     int16_t indexes[BLOCK_SIZE];
+    uint32_t met, at = 0;
     int wanted[BLOCK_SIZE];
 
     place = (uint32_t)rng_below(rng, 1000);
@@ -254,6 +256,19 @@ static void finds_in_blocks(const struct kernels *tested, struct rng *rng)
     tested->find_ids16(block, ids, count, base, indexes);
     for (i = 0; i < count; i++)
         assert_int_equal(indexes[i], wanted[i]);
+    met = tested->meet_ids16(block, ids, count, base, places, indexes);
+    for (i = 0; i < count; i++) {
+        if (wanted[i] < 0)
+            continue;
+        assert_true(at < met);
+        assert_int_equal(places[at], i);
+        assert_int_equal(indexes[at++], wanted[i]);
+    }
+    assert_int_equal(at, met);
+    /* Beyond the last is nobody. */
+    ids[0] = base + UINT16_MAX;
+    if (block[BLOCK_SIZE - 1] < UINT16_MAX)
+        assert_int_equal(tested->meet_ids16(block, ids, 1, base, places, indexes), 0);
 }
 
 /* Some of any number of ascending ids, and some that are not among them; garbage behind. */

@@ -31,6 +31,13 @@ static int open_at(const char *dir, struct shard **shard, struct err *err)
     return shard_open(&here, shard, err);
 }
 
+static int open_large(const char *dir, bool background, struct shard **shard, struct err *err)
+{
+    struct shard_options here = {.epoch = 7, .dir = dir, .background = background};
+
+    return shard_open(&here, shard, err);
+}
+
 /* A shard with several segments, dead documents, stored fields: as a checkpoint leaves it. */
 static uint64_t make_shard(const char *dir, uint64_t seed)
 {
@@ -183,6 +190,65 @@ static void a_missing_or_short_file_is_refused_by_name(void **state)
     free(paths);
 }
 
+/* A shard with one segment of several chunks. */
+static void make_large(const char *dir, uint64_t seed, char path[PATH_SIZE])
+{
+    enum { LARGE_OP_COUNT = 30000, SIZE_MIN = 160 << 10 };
+    char(*paths)[PATH_SIZE] = mem_array(FILE_COUNT_MAX, PATH_SIZE);
+    struct shard *shard;
+    struct stat status;
+    struct err err = {0};
+    uint64_t offset;
+    size_t count, i;
+    struct op op;
+
+    assert_int_equal(open_large(dir, false, &shard, &err), 0);
+    for (offset = 0; offset < LARGE_OP_COUNT; offset++) {
+        op_make(seed, offset, &op);
+        op.doc = (docid)offset;
+        op_apply(shard, &op);
+    }
+    assert_int_equal(shard_publish(shard, offset, &err), 0);
+    assert_int_equal(shard_checkpoint(shard, &err), 0);
+    shard_close(shard);
+    count = list_files(dir, paths, 0);
+    for (i = 0; i < count && !strstr(paths[i], "/segment-"); i++)
+        ;
+    assert_true(i < count);
+    memcpy(path, paths[i], PATH_SIZE);
+    assert_int_equal(stat(path, &status), 0);
+    if (status.st_size < SIZE_MIN)
+        fail_msg("%s has only %jd bytes", path, (intmax_t)status.st_size);
+    free(paths);
+}
+
+/* Damage in what a start does not read is found without anybody who asks for it. */
+static void the_background_reads_segments_and_tells_of_damage(void **state)
+{
+    enum { WAIT_MS = 60 * 1000, STEP_MS = 10, FIRST_POSTINGS = 1000 };
+    struct rng rng = model_seed();
+    char dir[TEST_DIR_SIZE], path[PATH_SIZE];
+    struct shard *shard;
+    struct err err = {0};
+    int waited = 0;
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    make_large(dir, rng_next(&rng), path);
+    flip(path, FIRST_POSTINGS, 1);
+    if (open_large(dir, true, &shard, &err))
+        fail_msg("%s", err.text);
+    while (!shard_failures(shard, &err) && waited < WAIT_MS) {
+        usleep(STEP_MS * 1000);
+        waited += STEP_MS;
+    }
+    assert_true(shard_failures(shard, &err) > 0);
+    assert_int_equal(err.code, ERR_CORRUPT);
+    assert_non_null(strstr(err.text, path));
+    shard_close(shard);
+    assert_int_equal(dir_remove(dir, NULL), 0);
+}
+
 static void a_directory_is_of_one_process_and_one_shard(void **state)
 {
     struct shard_options other = options;
@@ -208,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_flipped_bit_is_refused_by_name),
         cmocka_unit_test(a_missing_or_short_file_is_refused_by_name),
+        cmocka_unit_test(the_background_reads_segments_and_tells_of_damage),
         cmocka_unit_test(a_directory_is_of_one_process_and_one_shard),
     };
 

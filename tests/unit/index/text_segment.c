@@ -276,6 +276,57 @@ static void every_flipped_bit_is_found(void **state)
     model_release(&model);
 }
 
+static void flip_byte(const char *path, long at)
+{
+    FILE *file = fopen(path, "r+b");
+    int byte;
+
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    byte = fgetc(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    assert_int_equal(fputc(byte ^ 1, file), byte ^ 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* What was read ahead is known to be right, and is not checked again; damage is told once. */
+static void a_file_is_checked_ahead(void **state)
+{
+    char dir[TEST_DIR_SIZE], path[TEST_DIR_SIZE + 16];
+    struct rng rng = model_seed();
+    struct text_segment *segment;
+    struct model model = {0};
+    size_t chunk = 0, steps;
+    struct err err = {0};
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    snprintf(path, sizeof(path), "%s/0.seg", dir);
+    for (docid id = 1; id < 40000; id++) {
+        model_add_doc(&model, &rng, id);
+        model_add_row(&model, &rng, 1, id);
+    }
+    model_sort(&model);
+    segment = model_write(&model, path);
+    assert_true(segment->chunk_count > 2);
+    for (steps = 0; chunk < segment->chunk_count; steps++)
+        assert_int_equal(text_segment_check_on(segment, &chunk, 2, &err), 0);
+    assert_int_equal(steps, (segment->chunk_count + 1) / 2);
+    flip_byte(path, 1000);
+    assert_int_equal(text_segment_check_all(segment, &err), 0);
+    text_segment_close(segment);
+
+    assert_int_equal(text_segment_open(path, &segment, &err), 0);
+    chunk = 0;
+    assert_int_equal(text_segment_check_on(segment, &chunk, 1, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.text, path));
+    assert_int_equal(chunk, segment->chunk_count);
+    assert_int_equal(text_segment_check_all(segment, &err), ERR_CORRUPT);
+    text_segment_close(segment);
+    model_release(&model);
+    dir_remove(dir, NULL);
+}
+
 static void damage_names_the_file(void **state)
 {
     char dir[TEST_DIR_SIZE], path[TEST_DIR_SIZE + 16];
@@ -320,6 +371,7 @@ int main(void)
         cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(file_has_the_bytes_of_the_image),
         cmocka_unit_test(every_flipped_bit_is_found),
+        cmocka_unit_test(a_file_is_checked_ahead),
         cmocka_unit_test(damage_names_the_file),
         cmocka_unit_test(bounds_round_up),
     };
