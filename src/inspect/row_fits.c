@@ -11,7 +11,7 @@ int row_fits(const struct inspect *inspect, const struct client_view *client, in
     Torg__V1__IndexDocument converted = TORG__V1__INDEX_DOCUMENT__INIT;
     Torg__V1__RawDocument *document;
     struct err misfit;
-    struct row row;
+    struct row row = {0};
     bool found;
     int rc = row_read(inspect->store, client->id, pk, true, arena, &row, &found, err);
 

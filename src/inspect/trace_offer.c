@@ -99,7 +99,7 @@ static int read_offer(struct store_tx *tx, void *arg, struct err *err)
 static int find_row(struct tracing *tracing, struct err *err)
 {
     const struct client_view *client;
-    struct row row;
+    struct row row = {0};
     bool found;
     int rc = clients_find(tracing->inspect->clients, OFFER_CLIENT, true, &client, err);
 
