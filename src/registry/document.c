@@ -43,6 +43,10 @@ static const struct epoch_view *choose_epoch(struct document_check *check,
                                       : check->client->writing_epoch;
     const struct epoch_view *epoch = client_epoch(check->client, wanted);
 
+    /* Its row is of an epoch that was given up: it stays newer than others, and has their schema.
+     */
+    if (!epoch && !document->epoch && resolved_epoch)
+        epoch = client_epoch(check->client, check->client->writing_epoch);
     check->is_too_old = document->epoch > 0 && document->epoch < check->client->writing_epoch;
     if (!epoch && !check->is_too_old)
         violations_add(check->reasons, "epoch",

@@ -53,17 +53,26 @@ static bool may_try_again(struct document_inbox *self, const char *what, const s
 
 /* --- dead letters --- */
 
-static int produce_dead(struct document_inbox *self, const char *topic,
-                        const Torg__V1__DeadDocument *dead, struct err *err)
+static int make_topic(struct document_inbox *self, const char *topic, struct err *err)
 {
     const struct topic_config config = {.partition_count = 1};
-    struct buf value = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
     struct topic_config found;
     int rc = topic_describe(self->topics, topic, &found, err);
 
+    return rc == ERR_NOT_FOUND ? topic_create(self->topics, topic, &config, err) : rc;
+}
+
+static int produce_dead(struct document_inbox *self, const char *topic,
+                        const Torg__V1__DeadDocument *dead, struct err *err)
+{
+    struct buf value = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    int rc = make_topic(self, topic, err);
+
+    if (rc == ERR_LIMIT) { /* no topic more can be made: the one of all was made at the start */
+        topic = DOCUMENT_DEAD_TOPIC;
+        rc = 0;
+    }
     message_encode(&dead->base, &value);
-    if (rc == ERR_NOT_FOUND)
-        rc = topic_create(self->topics, topic, &config, err);
     if (!rc && buf_failed(&value))
         rc = err_set(err, ERR_LIMIT, "larger than a record");
     if (!rc) {
@@ -348,6 +357,8 @@ static int open_consumer(struct document_inbox *self, struct err *err)
 
     if (rc == ERR_NOT_FOUND)
         rc = topic_create(self->topics, DOCUMENT_TOPIC, &config, err);
+    if (!rc)
+        rc = make_topic(self, DOCUMENT_DEAD_TOPIC, err);
     return rc ? rc : consumer_open(self->topics, &options, &self->consumer, err);
 }
 

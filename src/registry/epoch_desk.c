@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* epoch_desk.c - epochs begin, are switched to and back: see epoch_desk.h. */
+/* epoch_desk.c - epochs begin, are switched to and back, or given up: see epoch_desk.h. */
 #include "registry/epoch_desk.h"
 
 #include <assert.h>
@@ -160,7 +160,8 @@ static int prepare_start(struct act *act, void *arg, struct err *err)
 
     if (built)
         return err_set(err, ERR_PRECONDITION,
-                       "epoch %" PRId64 " of client %s is being built: switch to it first",
+                       "epoch %" PRId64
+                       " of client %s is being built: switch to it first, or abandon it",
                        built->epoch, act->client->name);
     return epoch_propose(act->client, starting->request->fields, starting->request->n_fields,
                          starting->reasons, &starting->proposal, err);
@@ -230,7 +231,8 @@ int epoch_desk_start(const struct epoch_desk *desk, const char *client, const ch
 
 /* --- switch --- */
 
-static int prepare_switch(struct act *act, void *arg, struct err *err)
+/* It is about the one that is built. */
+static int prepare_built(struct act *act, void *arg, struct err *err)
 {
     const struct epoch_view *built = epoch_in(act->client, STATE(BUILDING));
 
@@ -291,7 +293,7 @@ int epoch_desk_switch(const struct epoch_desk *desk, const char *client, const c
 
     act.force = request->force;
     act.entry.detail = request->force ? "forced" : "";
-    rc = run_act(&act, client, prepare_switch, NULL, switch_tx, err);
+    rc = run_act(&act, client, prepare_built, NULL, switch_tx, err);
     return rc ? rc : epoch_desk_status(desk, client, arena, status, err);
 }
 
@@ -333,6 +335,28 @@ int epoch_desk_rollback(const struct epoch_desk *desk, const char *client, const
 {
     struct act act = act_of(desk, principal, "epoch.rollback", request->epoch, arena);
     int rc = run_act(&act, client, prepare_rollback, NULL, rollback_tx, err);
+
+    return rc ? rc : epoch_desk_status(desk, client, arena, status, err);
+}
+
+/* --- giving up --- */
+
+static int abandon_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct act *act = arg;
+    int rc = begin_act(tx, act, err);
+
+    if (!rc)
+        rc = retire(tx, act->client->id, act->epoch, err);
+    return rc ? rc : client_touch(tx, act->client->id, err);
+}
+
+int epoch_desk_abandon(const struct epoch_desk *desk, const char *client, const char *principal,
+                       const Torg__V1__AbandonEpochRequest *request, struct arena *arena,
+                       Torg__V1__EpochStatus *status, struct err *err)
+{
+    struct act act = act_of(desk, principal, "epoch.abandon", request->epoch, arena);
+    int rc = run_act(&act, client, prepare_built, NULL, abandon_tx, err);
 
     return rc ? rc : epoch_desk_status(desk, client, arena, status, err);
 }

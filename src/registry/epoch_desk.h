@@ -49,6 +49,11 @@ int epoch_desk_switch(const struct epoch_desk *desk, const char *client, const c
 int epoch_desk_rollback(const struct epoch_desk *desk, const char *client, const char *principal,
                         const Torg__V1__RollbackEpochRequest *request, struct arena *arena,
                         Torg__V1__EpochStatus *status, struct err *err);
+/* Gives up the epoch that is built, as if it had never begun. Documents that were written for it by
+ * name stay as they are: in the other epochs where they fit, and newer than what came before. */
+int epoch_desk_abandon(const struct epoch_desk *desk, const char *client, const char *principal,
+                       const Torg__V1__AbandonEpochRequest *request, struct arena *arena,
+                       Torg__V1__EpochStatus *status, struct err *err);
 
 struct rpc_service epoch_service(struct epoch_desk *desk);
 

@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "registry/queue.h"
+#include "registry/retired_topics.h"
 
 struct seat {
     struct indexer *indexer; /* owned */
@@ -390,10 +391,21 @@ static bool wait_period(struct indexer_worker *worker)
     return goes_on;
 }
 
+static void drain_topics(const struct indexer_worker *worker)
+{
+    struct err err = {0};
+    size_t count;
+
+    if (retired_topics_drain(worker->base, &count, &err))
+        log_warn("topics of retired epochs could not be looked for: later again",
+                 LOG_TEXT("error", err.text));
+}
+
 static void *keeper_main(void *arg)
 {
     struct indexer_worker *worker = arg;
     struct arena *arena = arena_new();
+    int64_t drained_us = now_mono_us();
     bool was_told = false;
     struct err err;
 
@@ -407,6 +419,10 @@ static void *keeper_main(void *arg)
         if (rc && !was_told)
             log_warn("clients and their shards cannot be looked at", LOG_TEXT("error", err.text));
         was_told = rc != 0;
+        if (!rc && now_mono_us() - drained_us >= (int64_t)INDEXER_DRAIN_MS * MS_US) {
+            drained_us = now_mono_us();
+            drain_topics(worker);
+        }
     } while (wait_period(worker));
     arena_free(arena);
     return NULL;

@@ -106,7 +106,8 @@ static bool check(struct batch *batch, const struct client_view *client,
                        client->writing_epoch);
         decide(candidate, TORG__V1__VERDICT__KIND__EPOCH_TOO_OLD);
     } else {
-        candidate->checked_epoch = check.epoch->epoch;
+        candidate->checked_epoch =
+            candidate->resolved_epoch ? candidate->resolved_epoch : check.epoch->epoch;
         candidate->added = check.added;
         for (uint32_t i = 0; i < check.added.count; i++)
             expect_field(batch, client, &check.added.list[i], before);

@@ -79,12 +79,25 @@ static int rollback_epoch(struct call *call, const ProtobufCMessage *message,
                                     err);
 }
 
+static int abandon_epoch(struct call *call, const ProtobufCMessage *message,
+                         ProtobufCMessage *answer, struct err *err)
+{
+    const Torg__V1__AbandonEpochRequest *request = (const Torg__V1__AbandonEpochRequest *)message;
+    const char *client;
+    int rc = caller_client(call, request->client, &client, err);
+
+    return rc ? rc
+              : epoch_desk_abandon(call_context(call), client, call_identity(call)->principal,
+                                   request, call_arena(call), (Torg__V1__EpochStatus *)answer, err);
+}
+
 static const struct rpc_method methods[] = {
     {.name = "PlanEpoch", .unary = plan_epoch, .scope = "stages"},
     {.name = "StartEpoch", .unary = start_epoch, .scope = "stages"},
     {.name = "GetEpochs", .unary = get_epochs, .scope = "stages"},
     {.name = "SwitchEpoch", .unary = switch_epoch, .scope = "stages"},
     {.name = "RollbackEpoch", .unary = rollback_epoch, .scope = "stages"},
+    {.name = "AbandonEpoch", .unary = abandon_epoch, .scope = "stages"},
 };
 
 struct rpc_service epoch_service(struct epoch_desk *desk)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_epoch.c - torg epoch plan, start, status, switch, rollback. */
+/* cmd_epoch.c - torg epoch plan, start, status, switch, rollback, abandon. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -481,6 +481,33 @@ enum exit_code cmd_epoch_rollback(const struct invocation *invocation)
         rc = epoch_desk_rollback(&standing.desk, registry_operation_client(&standing.registry),
                                  standing.registry.operation.asker.principal, &request,
                                  invocation->arena, (Torg__V1__EpochStatus *)response, &err);
+    if (!rc)
+        show_status(&standing, response);
+    registry_operation_close(&standing.registry);
+    return rc ? fail(&err) : EXIT_OK;
+}
+
+enum exit_code cmd_epoch_abandon(const struct invocation *invocation)
+{
+    Torg__V1__AbandonEpochRequest request = TORG__V1__ABANDON_EPOCH_REQUEST__INIT;
+    ProtobufCMessage *response =
+        message_new(&torg__v1__epoch_status__descriptor, invocation->arena);
+    struct standing standing;
+    struct err err;
+    int rc;
+
+    if (!read_epoch(invocation, &request.epoch))
+        return EXIT_USAGE;
+    if (standing_open(invocation, &standing, &err))
+        return fail(&err);
+    request.client = (char *)standing.registry.client;
+    if (standing.registry.operation.remote)
+        rc = remote_call(standing.registry.operation.remote, "torg.v1.EpochService/AbandonEpoch",
+                         &request.base, &torg__v1__epoch_status__descriptor, &response, &err);
+    else
+        rc = epoch_desk_abandon(&standing.desk, registry_operation_client(&standing.registry),
+                                standing.registry.operation.asker.principal, &request,
+                                invocation->arena, (Torg__V1__EpochStatus *)response, &err);
     if (!rc)
         show_status(&standing, response);
     registry_operation_close(&standing.registry);

@@ -277,6 +277,17 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_catalog_apply},
+    {.name = "epoch abandon",
+     .summary = "give up the epoch that is being built",
+     .arguments = "",
+     .details =
+         "As if it had never begun: nothing is poured or sent to it any more, searchers remove "
+         "it, and its number is not used again. Documents that were written for it by name stay as "
+         "they are, in the other epochs where they fit. Kept in the audit log.",
+     .example = "torg epoch abandon --client shop",
+     .options = epoch_rollback_options,
+     .flags = ASKING,
+     .run = cmd_epoch_abandon},
     {.name = "epoch plan",
      .summary = "tell which documents another schema would refuse",
      .arguments = "",

@@ -186,6 +186,18 @@ static int read_tokens(struct searching *searching, char *const *tokens, size_t 
     return 0;
 }
 
+/* One that replays is not asked while others have the shard: nor is it waited for. */
+static bool is_worth_waiting(const struct searching *searching, struct replica *replica)
+{
+    struct replica_state *state;
+
+    if (!replica || !searching->front->gatherer.peers)
+        return replica != NULL;
+    state = arena_alloc(searching->arena, sizeof(*state));
+    replica_state(replica, state);
+    return state->is_ready;
+}
+
 /* Waits for shards of this process one after the other, in the caller's thread: the pool that asks
  * shards is for those that can answer. With others to ask it is not waited for longer than a slow
  * one is; who has not come by then is asked nevertheless, and tells it. */
@@ -196,15 +208,18 @@ static int wait_here(const struct searching *searching, struct err *err)
 
     if (searching->front->gatherer.peers)
         until_us = now_us + (until_us - now_us) / GATHER_HEDGE_SHARE;
-    for (uint32_t i = 0; i < searching->client->shard_count; i++)
-        for (size_t k = 0; searching->epoch->shards[i] && k < searching->wait_counts[i]; k++) {
-            const Torg__V1__LaneFreshness *lane = searching->waits[i][k];
-            int rc = replica_wait(searching->epoch->shards[i], (unsigned)lane->lane, lane->idx,
-                                  until_us, err);
+    for (uint32_t i = 0; i < searching->client->shard_count; i++) {
+        struct replica *replica = searching->epoch->shards[i];
 
-            if (rc == ERR_LIMIT)
-                return rc;
+        if (!searching->wait_counts[i] || !is_worth_waiting(searching, replica))
+            continue;
+        for (size_t k = 0; k < searching->wait_counts[i]; k++) {
+            const Torg__V1__LaneFreshness *lane = searching->waits[i][k];
+
+            if (replica_wait(replica, (unsigned)lane->lane, lane->idx, until_us, err) == ERR_LIMIT)
+                return ERR_LIMIT;
         }
+    }
     return 0;
 }
 

@@ -15,6 +15,7 @@
 #include "contract/indexer_fixture.h"
 #include "net/message.h"
 #include "registry/epoch_desk.h"
+#include "registry/retired_topics.h"
 
 enum { STEP_COUNT = 150, KEY_COUNT = 40 };
 
@@ -336,6 +337,123 @@ static Torg__V1__RawField *keyword(const char *name, const char *value)
     return made;
 }
 
+static Torg__V1__RawField *integer(const char *name, int64_t value)
+{
+    Torg__V1__RawField *made =
+        (Torg__V1__RawField *)message_new(&torg__v1__raw_field__descriptor, place.arena);
+
+    made->name = (char *)name;
+    made->_integer_case = TORG__V1__RAW_FIELD___INTEGER_INTEGER;
+    made->integer = value;
+    return made;
+}
+
+static int try_abandon(int64_t epoch, struct err *err)
+{
+    Torg__V1__AbandonEpochRequest request = TORG__V1__ABANDON_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+
+    request.epoch = epoch;
+    return epoch_desk_abandon(&desk, place.client, "ann", &request, place.arena, &status, err);
+}
+
+/* In the middle of its pouring: nothing of it is left but its number, and the next can begin. */
+static void an_epoch_that_is_built_can_be_given_up(void **state)
+{
+    struct indexer *indexer;
+    Torg__V1__EpochStatus status;
+    struct err err = {0};
+    bool is_poured;
+
+    begin(state, 1);
+    put_many(600);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    assert_int_equal(try_abandon(0, &err), ERR_PRECONDITION);
+    start(field("colour", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD));
+    place_run(indexer);
+    assert_int_equal(indexer_pour(indexer, &is_poured, &err), 0);
+    assert_int_equal(send("doc-1", 2, 2, integer("price", 5))->kind,
+                     TORG__V1__VERDICT__KIND__ACCEPTED);
+    assert_int_equal(try_abandon(7, &err), ERR_PRECONDITION);
+    assert_int_equal(try_abandon(2, &err), 0);
+    status = status_now();
+    assert_int_equal(status.n_epochs, 1);
+    assert_int_equal(status.writing_epoch, 1);
+    assert_int_equal(status.serving_epoch, 1);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_backfill"), 0);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_field WHERE epoch = 2"), 0);
+    /* what was written for it by name goes on, and is newer than what was there */
+    run_all(indexer);
+    shelves_equal_registry(&old_shelf, 1, &place);
+    assert_int_equal(send("doc-1", 4, 2, integer("price", 5))->kind,
+                     TORG__V1__VERDICT__KIND__INVALID);
+    place_put(&place, LANE_MAIN, "doc-1", 3, 77);
+    place_put(&place, LANE_MAIN, "doc-2", 3, 78);
+    run_all(indexer);
+    shelves_equal_registry(&old_shelf, 1, &place);
+    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+
+    status = start(NULL); /* its number is not used again */
+    assert_int_equal(status.epochs[1]->epoch, 3);
+    run_all(indexer);
+    assert_true(status_now().is_safe);
+    assert_int_equal(try_switch(false, &err), 0);
+    new_shelf.epoch = 3;
+    shelves_equal_registry(&new_shelf, 1, &place);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+static int64_t retention_of(int64_t epoch)
+{
+    struct topic_config config;
+    char name[INDEX_TOPIC_SIZE];
+    struct err err = {0};
+
+    index_topic_name(place.client, epoch, name);
+    if (topic_describe(place.topics, name, &config, &err))
+        fail_msg("%s", err.text);
+    return config.retention_ms;
+}
+
+/* Those that serve, are built or kept lose nothing; a retired one is let go, once. */
+static void topics_of_retired_epochs_are_let_go(void **state)
+{
+    struct indexer *indexer;
+    struct err err = {0};
+    size_t count;
+
+    begin(state, 1);
+    put_many(20);
+    indexer = place_indexer(&place, 0, 1);
+    start(NULL);
+    run_all(indexer);
+    assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
+    assert_int_equal(count, 0); /* serving and built */
+    assert_int_equal(try_switch(false, &err), 0);
+    assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
+    assert_int_equal(count, 0); /* kept and serving: the way back is open */
+    assert_int_equal(try_rollback(&err), 0);
+    assert_int_equal(try_rollback(&err), 0);
+    start(NULL);
+    run_all(indexer);
+    assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
+    assert_int_equal(count, 1);
+    assert_int_equal(retention_of(1), RETIRED_RETENTION_MS);
+    assert_int_equal(retention_of(2), 0);
+    assert_int_equal(retention_of(3), 0);
+    assert_int_equal(try_abandon(3, &err), 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
+        assert_int_equal(count, i ? 0 : 1);
+    }
+    assert_int_equal(retention_of(2), 0);
+    assert_int_equal(retention_of(3), RETIRED_RETENTION_MS);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
 static void what_does_not_fit_is_counted_and_left_out(void **state)
 {
     struct indexer *indexer;
@@ -623,6 +741,8 @@ static const struct test_case {
      a_plan_tells_what_would_be_refused_and_changes_nothing},
     {"a_wrong_schema_is_refused_with_the_field", a_wrong_schema_is_refused_with_the_field},
     {"an_epoch_is_built_switched_to_and_back", an_epoch_is_built_switched_to_and_back},
+    {"an_epoch_that_is_built_can_be_given_up", an_epoch_that_is_built_can_be_given_up},
+    {"topics_of_retired_epochs_are_let_go", topics_of_retired_epochs_are_let_go},
     {"a_switch_can_be_forced", a_switch_can_be_forced},
     {"the_next_epoch_gives_up_the_kept_one", the_next_epoch_gives_up_the_kept_one},
     {"what_does_not_fit_is_counted_and_left_out", what_does_not_fit_is_counted_and_left_out},

@@ -203,6 +203,32 @@ static void an_unreadable_client_stops_nobody(void **state)
     close_place(&place);
 }
 
+/* No topic more can be made: the letter goes to that of all, whole. */
+static void a_dead_letter_without_a_topic_stops_nobody(void **state)
+{
+    const struct topic_config config = {.partition_count = 1};
+    struct topic_place place;
+    const Torg__V1__DeadDocument *dead;
+    struct err err = {0};
+
+    open_place(&place);
+    send_with_key(&place, "shop", LANE_MAIN, "one", document_of(place.arena, "b", -1, "bad", 1));
+    send_with_key(&place, "shop", LANE_MAIN, "one", document_of(place.arena, "c", 1, "cap", 1));
+    if (topic_create(place.topics, DOCUMENT_DEAD_TOPIC, &config, &err))
+        fail_msg("%s", err.text);
+    for (int i = 0; !err.code; i++)
+        topic_create(place.topics, arena_printf(place.arena, "t%d", i), &config, &err);
+    assert_int_equal(err.code, ERR_LIMIT);
+    start_inbox(&place);
+    wait_for_all(&place);
+    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 1);
+    dead = read_dead(&place, DOCUMENT_DEAD_TOPIC, 0);
+    assert_string_equal(dead->client, "shop");
+    assert_string_equal(dead->document->pk, "b");
+    assert_int_equal(dead->document->n_fields, 2);
+    close_place(&place);
+}
+
 /* A key may be longer than keys of records, or than records: it is kept apart all the same. */
 static void a_key_that_fits_nowhere_stops_nobody(void **state)
 {
@@ -326,6 +352,7 @@ int main(void)
         cmocka_unit_test(documents_are_taken_and_bad_ones_kept_apart),
         cmocka_unit_test(a_client_too_many_stops_nobody),
         cmocka_unit_test(an_unreadable_client_stops_nobody),
+        cmocka_unit_test(a_dead_letter_without_a_topic_stops_nobody),
         cmocka_unit_test(a_key_that_fits_nowhere_stops_nobody),
         cmocka_unit_test(a_restart_takes_what_is_left),
         cmocka_unit_test(what_fails_is_unavailable_and_sent_again),

@@ -141,6 +141,19 @@ def an_epoch_is_built_and_switched_to_under_searches():
 
 
 @tap.test
+def an_epoch_that_is_built_is_given_up():
+    with Client() as client:
+        client.torg("abandon", code=1)
+        tap.contains(client.torg("start", "--field", "price=decimal"), "building")
+        tap.equal("building" in client.torg("abandon"), False)
+        tap.equal(client.status()["servingEpoch"], "1")
+        tap.contains(client.torg("start"), "building")
+        client.wait_safe()
+        tap.contains(client.torg("switch"), "searches ask epoch 3")
+        tap.contains(client.place.torg("audit").stdout, "epoch.abandon")
+
+
+@tap.test
 def kills_while_an_epoch_is_built_lose_nothing():
     with Client() as client:
         client.torg("start", "--field", "price=decimal")
