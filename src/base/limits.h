@@ -363,6 +363,15 @@ enum {
     COMPOSER_KNOWN_COUNT_MAX = 10000, /* parked offers whose news are noticed at once */
     COMPOSER_REASON_SIZE_MAX = 400,
     COMPOSER_PAGE_COUNT = 50, /* of parked offers; at most ten times as many */
+    COMPOSER_SURE_MS = 2000,  /* a catalogue is used so long after the store was asked; it is asked
+                                 each second */
+    RECOMPOSE_SETTLE_MS =
+        2500,                /* after that nobody uses an older one: a quarter more, for clocks */
+    RECOMPOSE_LOOK_MS = 200, /* how soon another catalogue is noticed */
+    RECOMPOSE_TAKEN_MS = 5,  /* how often the receiver is asked whether it has taken a page */
+    RECOMPOSE_PAGE_COUNT = 250, /* offers on their way at a time: what a live change may wait for */
+    RECOMPOSE_RECENT_S = 10,    /* so new a change may still be under way in the lane main */
+    RECOMPOSE_STEP_COUNT = 64,  /* versions of the catalogue caught up with at a time */
     /* ---- search ---- */
     SEARCH_DEADLINE_MS = 3000,  /* unless the caller wants it sooner */
     SEARCH_TEXT_SIZE_MAX = 400, /* a line somebody typed */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -16,8 +17,9 @@
 struct catalog_holder {
     struct store *store; /* borrowed */
 
-    pthread_mutex_t lock;    /* guards current; held for a pointer and a count */
+    pthread_mutex_t lock;    /* guards these two; held for a pointer and a count */
     struct catalog *current; /* a reference */
+    int64_t sure_us;         /* the beginning of the last look that agreed with it */
 
     pthread_mutex_t refreshing; /* one at a time: an older reading never replaces a newer one */
     bool failing;               /* guarded by refreshing: the log is told once */
@@ -39,6 +41,23 @@ struct catalog *catalog_holder_ref(struct catalog_holder *holder)
     return catalog;
 }
 
+int64_t catalog_holder_sure_us(struct catalog_holder *holder)
+{
+    int64_t sure_us;
+
+    pthread_mutex_lock(&holder->lock);
+    sure_us = holder->sure_us;
+    pthread_mutex_unlock(&holder->lock);
+    return sure_us;
+}
+
+static void be_sure(struct catalog_holder *holder, int64_t looked_us)
+{
+    pthread_mutex_lock(&holder->lock);
+    holder->sure_us = looked_us;
+    pthread_mutex_unlock(&holder->lock);
+}
+
 static void swap(struct catalog_holder *holder, struct catalog *next)
 {
     struct catalog *old;
@@ -57,18 +76,25 @@ static int follow(struct catalog_holder *holder, struct err *err)
 {
     struct catalog *next;
     struct arena *arena;
+    int64_t looked_us = clock_mono_us(clock_system());
     int64_t version;
     int rc = versions_current(holder->store, &version, err);
 
-    /* Only a holder of `refreshing` changes current. */
-    if (rc || (holder->current && version == catalog_version(holder->current)))
+    if (rc)
         return rc;
+    /* Only a holder of `refreshing` changes current. */
+    if (holder->current && version == catalog_version(holder->current)) {
+        be_sure(holder, looked_us);
+        return 0;
+    }
     arena = arena_new();
     rc = versions_load(holder->store, version, arena, NULL, &next, err);
     arena_free(arena);
-    if (!rc)
-        swap(holder, next);
-    return rc;
+    if (rc)
+        return rc;
+    swap(holder, next);
+    be_sure(holder, looked_us);
+    return 0;
 }
 
 int catalog_holder_refresh(struct catalog_holder *holder, struct err *err)

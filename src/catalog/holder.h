@@ -26,6 +26,10 @@ void catalog_holder_close(struct catalog_holder *holder); /* NULL is fine */
 /* Never NULL: version 0 is an empty catalogue. To be given back by catalog_unref. */
 struct catalog *catalog_holder_ref(struct catalog_holder *holder);
 
+/* When the store was last asked and had no other version in use; monotonic. Whoever reads this and
+ * then takes a reference has what was in use at that moment, or something newer. */
+int64_t catalog_holder_sure_us(struct catalog_holder *holder);
+
 /* Looks at the store now, so that a change made here is in use here at once. */
 int catalog_holder_refresh(struct catalog_holder *holder, struct err *err);
 

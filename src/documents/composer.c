@@ -462,6 +462,20 @@ static int wait_ms(const struct composer *self)
     return least_us > 0 ? (int)((least_us + 999) / 1000) : 0;
 }
 
+/* What was read before this says yes was saved before a newer catalogue came into use, or shortly
+ * after: recomposer.h relies on that. False: it is time to stop. */
+static bool wait_for_catalog(struct composer *self)
+{
+    const struct composer_options *options = &self->options;
+
+    while (options->sure_us &&
+           now_us(self) - options->sure_us(options->catalog_arg) > COMPOSER_SURE_MS * 1000LL) {
+        if (wait_a_little(self, BLOCKED_PAUSE_MS))
+            return false;
+    }
+    return true;
+}
+
 static int take_batch(struct composer *self, struct err *err)
 {
     const struct topic_message *messages;
@@ -475,6 +489,8 @@ static int take_batch(struct composer *self, struct err *err)
     if (rc)
         return rc;
     self->poll_no++;
+    if (count && !wait_for_catalog(self))
+        return 0;
     for (size_t i = 0; i < count && !halt_is_asked(&self->halt); i++)
         settled += settle(self, &messages[i]);
     send_due(self, false);
@@ -492,7 +508,7 @@ static void *run(void *arg)
         int rc = take_batch(self, &err);
 
         if (!rc && now_us(self) >= self->looked_us + (int64_t)COMPOSER_RETRY_MS * 1000) {
-            rc = look_at_parked(self, &err);
+            rc = wait_for_catalog(self) ? look_at_parked(self, &err) : 0;
             self->looked_us = now_us(self);
         }
         if (rc && rc != ERR_STALE) {

@@ -37,6 +37,10 @@ struct composer_options { /* all borrowed until it has stopped */
     const struct clock *clock;
     struct catalog *(*catalog)(void *arg); /* a reference to the one in use */
     void *catalog_arg;
+    /* When that was surely the newest, monotonic; asked before a reference is taken. A catalogue
+     * that nobody has vouched for within COMPOSER_SURE_MS is not used: records wait. NULL: any is.
+     */
+    int64_t (*sure_us)(void *catalog_arg);
     /* The newest state of an offer, whole; ERR_NOT_FOUND: there is none. */
     int (*fetch)(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
                  struct err *err);

@@ -408,22 +408,39 @@ static int fill(struct making *making, const Torg__V1__Offer *offer, const struc
     return check_size(making, offer->id, err);
 }
 
+/* The key and the order; the content is the caller's. */
+static int begin(const Torg__V1__Offer *offer, const struct catalog *catalog, struct arena *arena,
+                 Torg__V1__RawDocument **document, struct err *err)
+{
+    Google__Protobuf__Timestamp *moment;
+    int64_t moment_us;
+
+    if (!*offer->id || !offer->update_time)
+        return err_set(err, ERR_INVALID, "offer %.40s has no %s", offer->id,
+                       *offer->id ? "update time" : "id");
+    *document = (Torg__V1__RawDocument *)message_new(&torg__v1__raw_document__descriptor, arena);
+    (*document)->pk = offer->id;
+    (*document)->version =
+        offer->update_time->seconds * SECOND_US + offer->update_time->nanos / 1000;
+    moment_us = (*document)->version + catalog_version(catalog);
+    moment =
+        (Google__Protobuf__Timestamp *)message_new(&google__protobuf__timestamp__descriptor, arena);
+    moment->seconds = moment_us / SECOND_US;
+    moment->nanos = (int32_t)(moment_us % SECOND_US * 1000);
+    (*document)->modify_timestamp = moment;
+    return 0;
+}
+
 int offer_document(const Torg__V1__Offer *offer, const struct catalog *catalog, struct arena *arena,
                    Torg__V1__RawDocument **document, struct err *err)
 {
     struct making making = {.arena = arena, .words = BUF_INIT(COMPOSER_WORDS_SIZE_MAX)};
-    int rc = 0;
+    int rc;
 
     *document = NULL;
-    if (!*offer->id || !offer->update_time)
-        return err_set(err, ERR_INVALID, "offer %.40s has no %s", offer->id,
-                       *offer->id ? "update time" : "id");
-    making.document =
-        (Torg__V1__RawDocument *)message_new(&torg__v1__raw_document__descriptor, arena);
-    making.document->pk = offer->id;
-    making.document->version =
-        offer->update_time->seconds * SECOND_US + offer->update_time->nanos / 1000;
-    making.document->modify_timestamp = offer->update_time;
+    rc = begin(offer, catalog, arena, &making.document, err);
+    if (rc)
+        return rc;
     if (offer->status == TORG__V1__OFFER__STATUS__ACTIVE)
         rc = fill(&making, offer, catalog, err);
     else
@@ -431,5 +448,17 @@ int offer_document(const Torg__V1__Offer *offer, const struct catalog *catalog, 
     buf_release(&making.words);
     if (!rc)
         *document = making.document;
+    return rc;
+}
+
+int offer_document_hidden(const Torg__V1__Offer *offer, const struct catalog *catalog,
+                          struct arena *arena, Torg__V1__RawDocument **document, struct err *err)
+{
+    int rc;
+
+    *document = NULL;
+    rc = begin(offer, catalog, arena, document, err);
+    if (!rc)
+        (*document)->event = TORG__V1__RAW_DOCUMENT__EVENT__DELETE;
     return rc;
 }

@@ -2,7 +2,12 @@
 /*
  * offer_document.h - an offer as the document that is indexed.
  *
- *   Offer + catalogue ──> RawDocument: pk = the offer's id, version = its update time in µs
+ *   Offer + catalogue ──> RawDocument: pk = the offer's id, version = its update time in µs,
+ *                         modify_timestamp = that and the catalogue's version as further µs
+ *
+ * So of the documents of one change of an offer the one of the newest catalogue counts, whoever
+ * made it and in whatever order they arrive; the same catalogue makes the same document again,
+ * which the registry knows already; and no catalogue outdoes a newer change of the offer.
  *
  * An ACTIVE offer is an UPSERT; in every other status it is not to be found: a DELETE. The fields
  * are those of model/offer_fields.h; what they hold is said there.
@@ -20,5 +25,9 @@
  * lacks what a document needs, or is of a category that this catalogue does not have. */
 int offer_document(const Torg__V1__Offer *offer, const struct catalog *catalog, struct arena *arena,
                    Torg__V1__RawDocument **document, struct err *err);
+
+/* Of an offer whose category this catalogue does not have any more: it is not to be found. */
+int offer_document_hidden(const Torg__V1__Offer *offer, const struct catalog *catalog,
+                          struct arena *arena, Torg__V1__RawDocument **document, struct err *err);
 
 #endif

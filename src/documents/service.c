@@ -6,7 +6,9 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/versions.h"
 #include "documents/parked.h"
+#include "documents/recompose_mark.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
 
@@ -85,6 +87,31 @@ static int check_caller(const struct call *call, struct err *err)
     return 0;
 }
 
+int composer_catalog_progress(const struct composer_context *context, struct arena *arena,
+                              Torg__V1__CatalogProgress *progress, struct err *err)
+{
+    struct recompose_mark mark;
+    int rc = versions_current(context->store, &progress->version, err);
+
+    if (!rc)
+        rc = recompose_mark_read(context->store, &mark, err);
+    if (rc)
+        return rc;
+    progress->done_version = mark.done_version;
+    progress->target_version = mark.target_version;
+    progress->offer_count = mark.offer_count;
+    progress->seen_count = mark.seen_count;
+    progress->sent_count = mark.sent_count;
+    progress->hidden_count = mark.hidden_count;
+    progress->failed_count = mark.failed_count;
+    progress->category = arena_strdup(arena, mark.category);
+    if (mark.began_us)
+        progress->begin_time = time_of(mark.began_us, arena);
+    if (mark.moved_us)
+        progress->move_time = time_of(mark.moved_us, arena);
+    return 0;
+}
+
 static int list_parked(struct call *call, const ProtobufCMessage *request,
                        ProtobufCMessage *response, struct err *err)
 {
@@ -107,9 +134,21 @@ static int replay_parked(struct call *call, const ProtobufCMessage *request,
                                        (Torg__V1__ReplayParkedOffersResponse *)response, err);
 }
 
+static int get_catalog_progress(struct call *call, const ProtobufCMessage *request,
+                                ProtobufCMessage *response, struct err *err)
+{
+    int rc = check_caller(call, err);
+
+    (void)request;
+    return rc ? rc
+              : composer_catalog_progress(call_context(call), call_arena(call),
+                                          (Torg__V1__CatalogProgress *)response, err);
+}
+
 static const struct rpc_method methods[] = {
     {.name = "ListParkedOffers", .unary = list_parked, .scope = "stages"},
     {.name = "ReplayParkedOffers", .unary = replay_parked, .scope = "stages"},
+    {.name = "GetCatalogProgress", .unary = get_catalog_progress, .scope = "stages"},
 };
 
 struct rpc_service composer_service(struct composer_context *context)

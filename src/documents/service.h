@@ -22,6 +22,8 @@ int composer_list_parked(const struct composer_context *context, struct arena *a
 int composer_replay_parked(const struct composer_context *context,
                            const Torg__V1__ReplayParkedOffersRequest *request,
                            Torg__V1__ReplayParkedOffersResponse *response, struct err *err);
+int composer_catalog_progress(const struct composer_context *context, struct arena *arena,
+                              Torg__V1__CatalogProgress *progress, struct err *err);
 
 struct rpc_service composer_service(struct composer_context *context);
 

@@ -243,6 +243,14 @@ static bool is_listed(const struct symbol *symbol)
            !symbol->method->client_streaming && !symbol->method->server_streaming;
 }
 
+static void put_responses(struct printer *printer, const struct symbol *method)
+{
+    buf_put_text(printer->out, "\"responses\":{\"200\":{\"description\":\"The answer.\","
+                               "\"content\":{\"application/json\":{\"schema\":");
+    put_reference(printer, method->method->output_type);
+    buf_put_text(printer->out, "}}},\"default\":{\"$ref\":\"#/components/responses/Error\"}}");
+}
+
 static void put_method(struct printer *printer, const struct symbol *symbol)
 {
     struct buf *out = printer->out;
@@ -255,10 +263,61 @@ static void put_method(struct printer *printer, const struct symbol *symbol)
     buf_put_text(out, "\"requestBody\":{\"required\":true,\"content\":{\"application/json\":"
                       "{\"schema\":");
     put_reference(printer, symbol->method->input_type);
-    buf_put_text(out, "}}},\"responses\":{\"200\":{\"description\":\"The answer.\",\"content\":"
-                      "{\"application/json\":{\"schema\":");
-    put_reference(printer, symbol->method->output_type);
-    buf_put_text(out, "}}},\"default\":{\"$ref\":\"#/components/responses/Error\"}}}}");
+    buf_put_text(out, "}}},");
+    put_responses(printer, symbol);
+    buf_put_text(out, "}}");
+}
+
+/* The field behind the prefix is a part of the path, the others are the query's. */
+static void put_parameter(struct printer *printer, const struct symbol *message, size_t index,
+                          struct bytes path_field)
+{
+    const Google__Protobuf__FieldDescriptorProto *field = message->message->field[index];
+    const char *name = field->json_name ? field->json_name : field->name;
+    bool is_path = bytes_equal_text(path_field, name);
+
+    buf_put_text(printer->out, "{\"name\":");
+    text_put_json(printer->out, bytes_of(name));
+    buf_put_text(printer->out,
+                 is_path ? ",\"in\":\"path\",\"required\":true," : ",\"in\":\"query\",");
+    put_description(printer->out, comment_of(printer, message, MESSAGE_FIELD, index));
+    buf_put_text(printer->out, "\"schema\":");
+    put_field_schema(printer, field);
+    buf_put_byte(printer->out, '}');
+}
+
+static int put_get(struct printer *printer, const struct get_address *get, struct err *err)
+{
+    struct buf *out = printer->out;
+    struct buf name = BUF_INIT(256);
+    const struct symbol *method, *request = NULL;
+    int service_size;
+
+    buf_put(&name, bytes_skip(get->method, 1)); /* "/torg.v1.Service/Method" */
+    for (size_t i = 0; i < name.size; i++)
+        name.data[i] = name.data[i] == '/' ? '.' : name.data[i];
+    method = descriptors_find(&printer->descriptors, buf_text(&name));
+    buf_release(&name);
+    if (method && method->kind == SYMBOL_METHOD)
+        request = descriptors_find(&printer->descriptors, method->method->input_type);
+    if (!request)
+        return err_set(err, ERR_INVALID, "the address %.*s is of a method that is not there: %.*s",
+                       BYTES_ARG(get->prefix), BYTES_ARG(get->method));
+    service_size = (int)(strrchr(method->name, '.') - method->name);
+    buf_printf(out, ",\"%.*s{%.*s}\":{\"get\":{\"operationId\":\"%s.get\",\"tags\":[\"%.*s\"],",
+               BYTES_ARG(get->prefix), BYTES_ARG(get->field), method->name, service_size,
+               method->name);
+    put_description(out, comment_of(printer, method, 0, 0));
+    buf_put_text(out, "\"parameters\":[");
+    for (size_t i = 0; i < request->message->n_field; i++) {
+        if (i)
+            buf_put_byte(out, ',');
+        put_parameter(printer, request, i, get->field);
+    }
+    buf_put_text(out, "],");
+    put_responses(printer, method);
+    buf_put_text(out, "}}");
+    return 0;
 }
 
 /* How errors look, and how a caller says who it is: of the server, not of any .proto. */
@@ -273,10 +332,11 @@ static const char common[] =
     "{\"type\":\"object\",\"properties\":{\"field\":{\"type\":\"string\"},"
     "\"reason\":{\"type\":\"string\"}}}}},\"required\":[\"code\",\"message\"]}";
 
-static void put_document(struct printer *printer)
+static int put_document(struct printer *printer, const struct gets *gets, struct err *err)
 {
     struct buf *out = printer->out;
     bool first = true;
+    int rc = 0;
     size_t i;
 
     buf_put_text(out,
@@ -290,6 +350,8 @@ static void put_document(struct printer *printer)
         first = false;
         put_method(printer, &printer->descriptors.symbols[i]);
     }
+    for (i = 0; gets && i < gets->count && !rc; i++)
+        rc = put_get(printer, &gets->list[i], err);
     buf_put_text(out, "},\"components\":{");
     buf_put_text(out, common);
     for (i = 0; i < printer->wanted_count; i++) { /* grows while it is walked */
@@ -297,10 +359,11 @@ static void put_document(struct printer *printer)
         put_schema(printer, printer->wanted[i]);
     }
     buf_put_text(out, "}}}\n");
+    return rc;
 }
 
-int openapi_print(const struct bytes *descriptor_sets, size_t count, struct buf *out,
-                  struct err *err)
+int openapi_print(const struct bytes *descriptor_sets, size_t count, const struct gets *gets,
+                  struct buf *out, struct err *err)
 {
     struct arena *arena = arena_new();
     struct printer printer = {.out = out};
@@ -309,7 +372,7 @@ int openapi_print(const struct bytes *descriptor_sets, size_t count, struct buf 
     if (!rc) {
         printer.wanted =
             arena_array(arena, printer.descriptors.symbol_count, sizeof(*printer.wanted));
-        put_document(&printer);
+        rc = put_document(&printer, gets, err);
     }
     arena_free(arena);
     return rc;

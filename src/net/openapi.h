@@ -4,7 +4,7 @@
  *
  * Every method of every torg.* service that takes and gives one message is a POST with
  * JSON; streaming methods are gRPC only and left out. Comments of the .proto files (source info in
- * the set) become descriptions.
+ * the set) become descriptions. Addresses of GETs (gets.h) are there beside the method they call.
  */
 #ifndef TORG_NET_OPENAPI_H
 #define TORG_NET_OPENAPI_H
@@ -14,9 +14,11 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "net/gets.h"
 
-/* Appends the document. Fails on a damaged set; the buffer remembers if it did not fit. */
-int openapi_print(const struct bytes *descriptor_sets, size_t count, struct buf *out,
-                  struct err *err);
+/* Appends the document. gets may be NULL. Fails on a damaged set, and for the address of a method
+ * that is in none; the buffer remembers if it did not fit. */
+int openapi_print(const struct bytes *descriptor_sets, size_t count, const struct gets *gets,
+                  struct buf *out, struct err *err);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_composer.c - torg composer list, replay: offers that could not be made into documents. */
+/*
+ * cmd_composer.c - torg composer list, replay: offers that could not be made into documents;
+ * status: how far documents have followed the catalogue.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -107,5 +110,53 @@ enum exit_code cmd_composer_replay(const struct invocation *invocation)
     else
         printf("%" PRId64 " will be tried\n",
                ((const Torg__V1__ReplayParkedOffersResponse *)response)->count);
+    return EXIT_OK;
+}
+
+static void print_progress(const Torg__V1__CatalogProgress *progress, struct arena *arena)
+{
+    bool is_going = progress->target_version > progress->done_version;
+
+    printf("catalogue version %" PRId64 ", followed by all documents up to version %" PRId64 "\n",
+           progress->version, progress->done_version);
+    if (is_going)
+        printf("version %" PRId64 ": %" PRId64 " of %" PRId64 " offers since %s, at category %s\n",
+               progress->target_version, progress->seen_count, progress->offer_count,
+               time_text(progress->begin_time, arena),
+               *progress->category ? progress->category : "-");
+    else if (progress->version > progress->done_version)
+        printf("version %" PRId64 " is about to begin\n", progress->version);
+    if (progress->move_time)
+        printf("%s: %" PRId64 " composed anew, %" PRId64
+               " hidden (their category is gone), %" PRId64 " failed; last step %s\n",
+               is_going ? "so far" : "the last time", progress->sent_count, progress->hidden_count,
+               progress->failed_count, time_text(progress->move_time, arena));
+}
+
+enum exit_code cmd_composer_status(const struct invocation *invocation)
+{
+    Torg__V1__GetCatalogProgressRequest request = TORG__V1__GET_CATALOG_PROGRESS_REQUEST__INIT;
+    Torg__V1__CatalogProgress local = TORG__V1__CATALOG_PROGRESS__INIT;
+    ProtobufCMessage *progress = &local.base;
+    struct composer_context context;
+    struct operation operation;
+    struct err err;
+    int rc;
+
+    if (operation_open(invocation, false, &operation, &err))
+        return fail(&err);
+    context = context_of(&operation);
+    if (operation.remote)
+        rc = remote_call(operation.remote, "torg.v1.ComposerService/GetCatalogProgress",
+                         &request.base, &torg__v1__catalog_progress__descriptor, &progress, &err);
+    else
+        rc = composer_catalog_progress(&context, invocation->arena, &local, &err);
+    operation_close(&operation);
+    if (rc)
+        return fail(&err);
+    if (invocation->json)
+        print_json(progress);
+    else
+        print_progress((const Torg__V1__CatalogProgress *)progress, invocation->arena);
     return EXIT_OK;
 }

@@ -106,6 +106,7 @@ enum exit_code cmd_catalog_check(const struct invocation *invocation);
 enum exit_code cmd_catalog_diff(const struct invocation *invocation);
 enum exit_code cmd_composer_list(const struct invocation *invocation);
 enum exit_code cmd_composer_replay(const struct invocation *invocation);
+enum exit_code cmd_composer_status(const struct invocation *invocation);
 enum exit_code cmd_config_check(const struct invocation *invocation);
 enum exit_code cmd_config_dump(const struct invocation *invocation);
 enum exit_code cmd_demo(const struct invocation *invocation);

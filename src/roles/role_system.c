@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "inspect/pipeline.h"
+#include "inspect/service.h"
 #include "model_descriptors.h"
 #include "net/openapi.h"
 #include "roles/process.h"
@@ -54,8 +55,11 @@ static int add_openapi(struct process *process, struct err *err)
 {
     const struct bytes set = bytes_make(model_descriptors, model_descriptors_size);
     struct buf out = BUF_INIT(OPENAPI_SIZE_MAX);
-    int rc = openapi_print(&set, 1, &out, err);
+    struct gets gets = {.count = 0};
+    int rc;
 
+    gets_add(&gets, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
+    rc = openapi_print(&set, 1, &gets, &out, err);
     if (!rc && buf_failed(&out))
         rc = err_set(err, ERR_LIMIT, "the OpenAPI document is larger than %d bytes",
                      OPENAPI_SIZE_MAX);

@@ -303,7 +303,8 @@ static int find_topic(struct learner *self, bool *has_records, bool *is_whole, s
 static int open_speller(struct learner *self, struct err *err)
 {
     const struct speller_options options = {.base = self->options.base,
-                                            .snapshot_path = self->options.path};
+                                            .snapshot_path = self->options.path,
+                                            .stop = &self->halt.is_asked};
     int64_t began_us = clock_mono_us(self->options.search->clock);
     struct speller *speller;
     int rc = speller_open(&options, &speller, err);
@@ -373,6 +374,8 @@ static void *run(void *arg)
         size_t count = 0;
         int rc = read_all(self, &count, &err);
 
+        if (rc == ERR_CANCELLED)
+            break;
         if (rc)
             tell_fault(self, &err);
         if (rc || !count)

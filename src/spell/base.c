@@ -6,6 +6,8 @@
 
 #include "base/endian.h"
 
+enum { STOP_INTERVAL = 4096 }; /* words; some tenths of a millisecond */
+
 static const char magic[] = "torg spell 1\n";
 
 /* One word: how many letters it shares with the one before, the rest, how often it is met. */
@@ -32,7 +34,7 @@ static bool take_word(struct bytes base, size_t *at, struct letters *word, uint8
     return true;
 }
 
-int base_load(struct bytes base, struct words *words, struct err *err)
+int base_load(struct bytes base, struct words *words, const atomic_bool *stop, struct err *err)
 {
     size_t at = sizeof(magic) - 1 + 8;
     struct letters word = {.size = 0};
@@ -50,6 +52,8 @@ int base_load(struct bytes base, struct words *words, struct err *err)
         uint8_t how;
         wordid id;
 
+        if (stop && i % STOP_INTERVAL == 0 && atomic_load(stop))
+            return err_set(err, ERR_CANCELLED, "it is not wanted any more");
         if (!take_word(base, &at, &word, &how))
             return err_set(err, ERR_CORRUPT, "the base of words is damaged at byte %zu", at);
         if (how == 0) {

@@ -17,7 +17,8 @@ enum {
     TAG_BITS = 32 - NUMBER_BITS,
     BUCKET_ENTRIES = 4, /* on average */
     TAIL_WORDS_MIN = 4096,
-    TAIL_SHARE = 4, /* of the live words: so many are laid out anew for one in the tail */
+    TAIL_SHARE = 4,       /* of the live words: so many are laid out anew for one in the tail */
+    STOP_INTERVAL = 4096, /* words */
 };
 static_assert(SPELL_WORD_COUNT_MAX <= 1 << NUMBER_BITS, "a number fits an entry");
 
@@ -164,15 +165,22 @@ static unsigned bits_for(size_t entries)
     return bits;
 }
 
-/* Counts, then lays out: keys are made twice, which is cheaper than to keep them. */
-static struct block *block_new(const struct words *words, wordid first, wordid end)
+/* Looked at each some thousand words. */
+static bool is_stopped(const atomic_bool *stop, wordid id)
+{
+    return stop && id % STOP_INTERVAL == 0 && atomic_load(stop);
+}
+
+/* Counts, then lays out: keys are made twice, which is cheaper than to keep them. NULL: stopped. */
+static struct block *block_new(const struct words *words, wordid first, wordid end,
+                               const atomic_bool *stop)
 {
     struct block *block = mem_zero(sizeof(*block));
     struct keys keys;
     size_t total = 0, bucket_count;
     uint32_t sum = 0;
 
-    for (wordid id = first; id < end; id++) {
+    for (wordid id = first; id < end && !is_stopped(stop, id); id++) {
         word_keys(words, id, &keys);
         total += keys.count;
     }
@@ -181,7 +189,7 @@ static struct block *block_new(const struct words *words, wordid first, wordid e
     bucket_count = (size_t)1 << block->bits;
     block->starts = mem_array(bucket_count + 1, sizeof(uint32_t));
     block->entries = mem_array(total + 1, sizeof(uint32_t));
-    for (wordid id = first; id < end; id++) {
+    for (wordid id = first; id < end && !is_stopped(stop, id); id++) {
         word_keys(words, id, &keys);
         for (unsigned i = 0; i < keys.count; i++)
             block->starts[bucket_of(key_hash(keys.at[i]), block->bits)]++;
@@ -191,12 +199,18 @@ static struct block *block_new(const struct words *words, wordid first, wordid e
         block->starts[i] = sum;
     }
     for (wordid id = first; id < end; id++) { /* and, filled from behind, its start */
+        if (is_stopped(stop, id))
+            break;
         word_keys(words, id, &keys);
         for (unsigned i = 0; i < keys.count; i++) {
             uint64_t hash = key_hash(keys.at[i]);
 
             block->entries[--block->starts[bucket_of(hash, block->bits)]] = tagged(hash, id);
         }
+    }
+    if (stop && atomic_load(stop)) {
+        block_free(block, 0);
+        return NULL;
     }
     return block;
 }
@@ -276,7 +290,7 @@ struct deletes *deletes_new(const struct words *words, struct epoch *epoch)
 
     deletes->words = words;
     deletes->epoch = epoch;
-    publish(deletes, block_new(words, 0, 0), NULL, tail_new(0, TAIL_WORDS_MIN));
+    publish(deletes, block_new(words, 0, 0, NULL), NULL, tail_new(0, TAIL_WORDS_MIN));
     return deletes;
 }
 
@@ -294,16 +308,21 @@ void deletes_free(struct deletes *deletes)
     free(deletes);
 }
 
-void deletes_build(struct deletes *deletes)
+bool deletes_build(struct deletes *deletes, const atomic_bool *stop)
 {
     struct layout old = *(struct layout *)atomic_load(&deletes->layout);
+    wordid end = words_count(deletes->words);
+    struct block *base;
 
     assert(deletes->end == 0);
-    deletes->end = words_count(deletes->words);
-    publish(deletes, block_new(deletes->words, 0, deletes->end), NULL,
-            tail_new(deletes->end, TAIL_WORDS_MIN));
+    base = block_new(deletes->words, 0, end, stop);
+    if (!base)
+        return false;
+    deletes->end = end;
+    publish(deletes, base, NULL, tail_new(deletes->end, TAIL_WORDS_MIN));
     epoch_retire(deletes->epoch, block_free, old.base, 0);
     epoch_retire(deletes->epoch, tail_free, old.tail, 0);
+    return true;
 }
 
 /* A full tail becomes part of the live block. */
@@ -314,7 +333,7 @@ static void settle(struct deletes *deletes)
     uint32_t live_count = deletes->end - first;
     uint32_t room = live_count / TAIL_SHARE;
 
-    publish(deletes, old.base, block_new(deletes->words, first, deletes->end),
+    publish(deletes, old.base, block_new(deletes->words, first, deletes->end, NULL),
             tail_new(deletes->end, room < TAIL_WORDS_MIN ? TAIL_WORDS_MIN : room));
     if (old.live)
         epoch_retire(deletes->epoch, block_free, old.live, 0);

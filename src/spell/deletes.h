@@ -19,6 +19,8 @@
 #ifndef TORG_SPELL_DELETES_H
 #define TORG_SPELL_DELETES_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -41,8 +43,9 @@ struct near_list {
 struct deletes *deletes_new(const struct words *words, struct epoch *epoch); /* borrowed */
 void deletes_free(struct deletes *deletes);                                  /* NULL is fine */
 
-/* Lists all words there are as the base; before there are readers. */
-void deletes_build(struct deletes *deletes);
+/* Lists all words there are as the base; before there are readers. stop (may be NULL) ends it when
+ * it becomes true: false, and nothing is listed. */
+bool deletes_build(struct deletes *deletes, const atomic_bool *stop);
 
 /* Lists the words that were added since. The writer's. */
 void deletes_add(struct deletes *deletes);

@@ -65,14 +65,15 @@ int speller_open(const struct speller_options *options, struct speller **speller
     if (options->snapshot_path)
         new->snapshot_path = mem_strdup(options->snapshot_path);
     if (options->base.size > 0)
-        rc = base_load(options->base, new->words, &reason);
+        rc = base_load(options->base, new->words, options->stop, &reason);
     if (!rc)
         rc = load_snapshot(new, &reason);
+    if (!rc && !deletes_build(new->deletes, options->stop))
+        rc = err_set(&reason, ERR_CANCELLED, "it is not wanted any more");
     if (rc) {
         speller_close(new);
         return err_set(err, rc, "spelling cannot start: %s", reason.text);
     }
-    deletes_build(new->deletes);
     new->shape = shape_new(new->words);
     epoch_reclaim(new->epoch);
     *speller = new;

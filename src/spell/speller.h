@@ -18,6 +18,7 @@
 #ifndef TORG_SPELL_SPELLER_H
 #define TORG_SPELL_SPELLER_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,7 @@ struct speller;
 struct speller_options {
     struct bytes base;         /* spell_base() or none; borrowed while opening only */
     const char *snapshot_path; /* copied; NULL: nothing is kept */
+    const atomic_bool *stop;   /* ends opening when it becomes true; NULL: nothing does */
 };
 
 struct speller_sizes {
@@ -68,7 +70,7 @@ struct spell_result {
 /* How many documents a query finds; 0, or a negative err_code that ends the check. */
 typedef int spell_hits_fn(void *arg, struct bytes text, uint64_t *count, struct err *err);
 
-/* Opens with the base and with what was saved; takes a second or two. */
+/* Opens with the base and with what was saved; takes a second or two. ERR_CANCELLED: stopped. */
 int speller_open(const struct speller_options *options, struct speller **speller, struct err *err);
 void speller_close(struct speller *speller); /* nobody may be inside; NULL is fine */
 

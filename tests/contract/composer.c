@@ -57,6 +57,7 @@ struct scene {
     struct catalog *empty; /* a catalogue without categories */
     atomic_bool is_blind;  /* the composer is given that */
     atomic_bool is_wordy;  /* the newest offer has a text that no document takes */
+    atomic_bool is_unsure; /* nobody vouches for the catalogue */
     uint32_t partition_count;
     uint64_t next[TOPIC_PARTITION_COUNT_MAX];
     struct seen seen[DOCUMENT_COUNT_MAX];
@@ -686,6 +687,31 @@ static void a_stop_while_nothing_can_be_sent_loses_nothing(void **state)
     arena_free(arena);
 }
 
+static int64_t sure_us(void *arg)
+{
+    const struct scene *scene = arg;
+
+    return scene->is_unsure ? INT64_MIN / 2 : clock_mono_us(clock_system());
+}
+
+static void a_catalogue_that_may_be_old_is_not_used(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", 1);
+
+    scene->options.sure_us = sure_us;
+    scene->is_unsure = true;
+    export_all(scene);
+    compose(scene);
+    pause_ms(500);
+    look(scene);
+    assert_null(last_of(scene, id));
+    stop(scene); /* it does not wait for ever */
+    compose(scene);
+    scene->is_unsure = false;
+    wait_for(scene, &id, 1);
+}
+
 /* librdkafka's threads are C11's, which the thread sanitizer does not see. */
 #ifdef __SANITIZE_THREAD__
 #define CASES(name)                                                                                \
@@ -713,6 +739,7 @@ int main(void)
         CASES(strict_goes_back_however_often_that_fails),
         CASES(faults_of_the_topics_lose_nothing),
         CASES(a_stop_while_nothing_can_be_sent_loses_nothing),
+        CASES(a_catalogue_that_may_be_old_is_not_used),
     };
 
     return cmocka_run_group_tests_name("composer", tests, NULL, NULL);

@@ -28,7 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size >= CRC_END)
         put_le32(copy + CRC_PLACE, crc32c(0, bytes_make(copy + CRC_END, size - CRC_END)));
     snapshot_read(bytes_make(copy, size), &note, words, pairs, &err);
-    base_load(bytes_make(data, size), words, &err);
+    base_load(bytes_make(data, size), words, NULL, &err);
     buf_release(&note);
     free(copy);
     pairs_free(pairs);

@@ -151,15 +151,23 @@ static void a_damaged_version_leaves_the_old_one_in_use(void **state)
     struct catalog_holder *holder;
     struct catalog *catalog;
     struct err err;
+    int64_t before_us, sure_us;
 
     apply(store, 1);
+    before_us = clock_mono_us(clock_system());
     assert_int_equal(catalog_holder_open(store, false, &holder, &err), 0);
+    sure_us = catalog_holder_sure_us(holder);
+    assert_true(sure_us >= before_us && sure_us <= clock_mono_us(clock_system()));
+    assert_int_equal(catalog_holder_refresh(holder, &err), 0);
+    assert_true(catalog_holder_sure_us(holder) >= sure_us);
+    sure_us = catalog_holder_sure_us(holder);
     apply(store, 2);
     assert_int_equal(store_write(store, damage,
                                  "UPDATE catalog_version SET body = applied_by WHERE version = 2",
                                  &err),
                      0);
     assert_true(catalog_holder_refresh(holder, &err) < 0);
+    assert_int_equal(catalog_holder_sure_us(holder), sure_us); /* it is not the newest */
     catalog = catalog_holder_ref(holder);
     assert_int_equal(catalog_version(catalog), 1);
     catalog_unref(catalog);

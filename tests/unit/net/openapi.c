@@ -22,12 +22,14 @@ static int set_up(void **state)
         bytes_make(model_descriptors, model_descriptors_size),
         bytes_make(echo_descriptors, echo_descriptors_size),
     };
+    struct gets gets = {.count = 0};
     struct err err;
     char text[256];
 
     (void)state;
     buf_init(&out, 1 << 20);
-    if (openapi_print(sets, 2, &out, &err) != 0)
+    gets_add(&gets, "/v1/freshness/", "/torg.v1.FreshnessService/GetProgress", "token");
+    if (openapi_print(sets, 2, &gets, &out, &err) != 0)
         return -1;
     document = yajl_tree_parse(buf_text(&out), text, sizeof(text));
     return document ? 0 : -1;
@@ -65,6 +67,33 @@ static void methods_are_posts_with_their_comments(void **state)
     assert_string_equal(at("paths", "/torg.test.v1.EchoService/Fail", "post", "description", NULL),
                         "answers the status asked for");
     assert_true(has("{\"$ref\":\"#/components/schemas/torg.v1.GetSystemRequest\"}"));
+}
+
+static void an_address_of_a_get_stands_beside_its_method(void **state)
+{
+    const char *wait[] = {"paths", "/v1/freshness/{token}", "get", "parameters", NULL};
+    yajl_val parameters = yajl_tree_get(document, wait, yajl_t_array);
+
+    (void)state;
+    assert_true(YAJL_IS_ARRAY(parameters));
+    assert_int_equal(YAJL_GET_ARRAY(parameters)->len, 2);
+    assert_true(has("{\"name\":\"token\",\"in\":\"path\",\"required\":true,"));
+    assert_true(has("{\"name\":\"wait\",\"in\":\"query\","));
+    assert_string_equal(at("paths", "/v1/freshness/{token}", "get", "operationId", NULL),
+                        "torg.v1.FreshnessService.GetProgress.get");
+}
+
+static void an_address_without_a_method_is_refused(void **state)
+{
+    const struct bytes set = bytes_make(model_descriptors, model_descriptors_size);
+    struct buf other = BUF_INIT(1 << 20);
+    struct gets gets = {.count = 0};
+    struct err err;
+
+    (void)state;
+    gets_add(&gets, "/v1/nothing/", "/torg.v1.NoService/Nothing", "id");
+    assert_int_equal(openapi_print(&set, 1, &gets, &other, &err), ERR_INVALID);
+    buf_release(&other);
 }
 
 static void streams_and_other_packages_are_left_out(void **state)
@@ -119,6 +148,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(methods_are_posts_with_their_comments),
+        cmocka_unit_test(an_address_of_a_get_stands_beside_its_method),
+        cmocka_unit_test(an_address_without_a_method_is_refused),
         cmocka_unit_test(streams_and_other_packages_are_left_out),
         cmocka_unit_test(schemas_follow_the_json_mapping),
         cmocka_unit_test(no_reference_dangles),

@@ -235,6 +235,27 @@ static void a_damaged_base_is_refused(void **state)
     buf_release(&base);
 }
 
+static void opening_ends_when_it_is_not_wanted_any_more(void **state)
+{
+    struct buf base = BUF_INIT(1 << 20);
+    atomic_bool stop = true;
+    struct speller_options options = {.stop = &stop};
+    struct speller *speller;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(speller_open(&options, &speller, &err), ERR_CANCELLED); /* without a base */
+    assert_null(speller);
+    world_base(&base);
+    options.base = buf_bytes(&base);
+    assert_int_equal(speller_open(&options, &speller, &err), ERR_CANCELLED);
+    assert_null(speller);
+    atomic_store(&stop, false);
+    assert_int_equal(speller_open(&options, &speller, &err), 0);
+    speller_close(speller);
+    buf_release(&base);
+}
+
 #define WORLD_TEST(name) cmocka_unit_test_setup_teardown(name, open_world, close_world)
 
 int main(void)
@@ -252,6 +273,7 @@ int main(void)
         WORLD_TEST(words_that_find_nothing_are_doubted),
         WORLD_TEST(limits_are_told),
         cmocka_unit_test(a_damaged_base_is_refused),
+        cmocka_unit_test(opening_ends_when_it_is_not_wanted_any_more),
     };
 
     return cmocka_run_group_tests_name("spell-speller", tests, NULL, NULL);

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* recompose_send.c - see recompose_send.h. */
+#include "documents/recompose_send.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "documents/composer.h"
+#include "documents/offer_document.h"
+#include "model/offer_fields.h"
+#include "net/message.h"
+
+/* A document that is ready, and where it goes. */
+struct ready {
+    Torg__V1__RawDocument *document;
+    uint32_t partition; /* of offer-updates */
+    Torg__V1__QueueLane__Name lane;
+};
+
+/* Records of a page: runs of documents of one partition and lane. */
+struct parcel {
+    struct topic_record *records;
+    uint64_t *offsets;
+    size_t count;
+};
+
+int recompose_sender_init(struct recompose_sender *sender, struct topics *topics,
+                          const struct clock *clock, const char *taker_group, struct halt *halt,
+                          struct err *err)
+{
+    const char *name = "torg_composer_catalog_documents_total";
+    const char *help = "Offers composed anew because the catalogue has changed.";
+    struct topic_config source, target;
+    int rc = topic_describe(topics, COMPOSER_SOURCE, &source, err);
+
+    if (!rc)
+        rc = topic_describe(topics, COMPOSER_TARGET, &target, err);
+    if (rc)
+        return rc;
+    *sender = (struct recompose_sender){.topics = topics,
+                                        .clock = clock,
+                                        .taker_group = taker_group,
+                                        .halt = halt,
+                                        .source_count = source.partition_count,
+                                        .target_count = target.partition_count,
+                                        .sent = metrics_counter(name, "event=\"upsert\"", help),
+                                        .hidden = metrics_counter(name, "event=\"delete\"", help),
+                                        .failed = metrics_counter(name, "event=\"failed\"", help)};
+    return 0;
+}
+
+/* --- composing --- */
+
+static Torg__V1__QueueLane__Name lane_of(const struct recompose_sender *sender,
+                                         const Torg__V1__RawDocument *document)
+{
+    int64_t age_us = clock_wall_us(sender->clock) - document->version;
+
+    return age_us < RECOMPOSE_RECENT_S * SECOND_US ? TORG__V1__QUEUE_LANE__NAME__MAIN
+                                                   : TORG__V1__QUEUE_LANE__NAME__BACKFILL;
+}
+
+/* False: it is not in the index, or cannot be made. */
+static bool compose(struct recompose_sender *sender, const struct catalog *catalog,
+                    const Torg__V1__Offer *offer, struct arena *arena, struct recompose_mark *mark,
+                    struct ready *ready)
+{
+    bool is_hidden;
+    struct err err;
+    int rc;
+
+    if (offer->status != TORG__V1__OFFER__STATUS__ACTIVE)
+        return false; /* whatever the catalogue, it is not to be found */
+    is_hidden = !category_find(catalog, offer->content->category);
+    rc = is_hidden ? offer_document_hidden(offer, catalog, arena, &ready->document, &err)
+                   : offer_document(offer, catalog, arena, &ready->document, &err);
+    if (rc) {
+        mark->failed_count++;
+        counter_add(sender->failed, 1);
+        log_warn("an offer cannot be composed anew", LOG_TEXT("offer", offer->id),
+                 LOG_TEXT("reason", err.text));
+        return false;
+    }
+    mark->hidden_count += is_hidden;
+    mark->sent_count += !is_hidden;
+    ready->partition = topic_partition(bytes_of(offer->id), sender->source_count);
+    ready->lane = lane_of(sender, ready->document);
+    return true;
+}
+
+static int compare_ready(const void *a, const void *b)
+{
+    const struct ready *left = a;
+    const struct ready *right = b;
+
+    if (left->partition != right->partition)
+        return left->partition < right->partition ? -1 : 1;
+    return (left->lane > right->lane) - (left->lane < right->lane);
+}
+
+/* --- sending --- */
+
+static void close_record(struct parcel *parcel, const struct ready *ready, struct buf *wire,
+                         struct arena *arena)
+{
+    if (!wire->size)
+        return;
+    parcel->records[parcel->count++] = (struct topic_record){
+        .key = bytes_of(arena_printf(arena, OFFER_CLIENT "/%" PRIu32, ready->partition)),
+        .value = arena_copy(arena, buf_bytes(wire))};
+    buf_reset(wire);
+}
+
+/* Batches of one document each: side by side they are one batch. */
+static void put(struct recompose_sender *sender, struct ready *ready, struct buf *wire,
+                struct recompose_mark *mark)
+{
+    Torg__V1__QualifiedBatch batch = TORG__V1__QUALIFIED_BATCH__INIT;
+    struct buf one = BUF_INIT(TOPIC_VALUE_SIZE_MAX - COMPOSER_BATCH_SIZE);
+
+    batch.client = (char *)OFFER_CLIENT;
+    batch.documents = &ready->document;
+    batch.n_documents = 1;
+    batch.lane = ready->lane;
+    message_encode(&batch.base, &one);
+    if (buf_failed(&one)) {
+        mark->failed_count++;
+        mark->sent_count--;
+        counter_add(sender->failed, 1);
+        log_warn("an offer is too large to be composed anew",
+                 LOG_TEXT("offer", ready->document->pk));
+    } else {
+        buf_put(wire, buf_bytes(&one));
+    }
+    buf_release(&one);
+}
+
+static void pack(struct recompose_sender *sender, struct ready *list, size_t count,
+                 struct arena *arena, struct recompose_mark *mark, struct parcel *parcel)
+{
+    struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+
+    qsort(list, count, sizeof(*list), compare_ready);
+    parcel->records = arena_array(arena, count, sizeof(*parcel->records));
+    parcel->offsets = arena_array(arena, count, sizeof(*parcel->offsets));
+    for (size_t i = 0; i < count; i++) {
+        if (i && (compare_ready(&list[i - 1], &list[i]) != 0 || wire.size >= COMPOSER_BATCH_SIZE))
+            close_record(parcel, &list[i - 1], &wire, arena);
+        put(sender, &list[i], &wire, mark);
+    }
+    if (count)
+        close_record(parcel, &list[count - 1], &wire, arena);
+    buf_release(&wire);
+}
+
+/* Until the receiver has decided on them. */
+static int wait_until_taken(struct recompose_sender *sender, const struct parcel *parcel,
+                            struct err *err)
+{
+    for (size_t i = 0; i < parcel->count; i++) {
+        uint32_t partition = topic_partition(parcel->records[i].key, sender->target_count);
+
+        for (;;) {
+            struct topic_lag lag;
+            int rc = topic_lag(sender->topics, sender->taker_group, COMPOSER_TARGET, partition,
+                               &lag, err);
+
+            if (rc)
+                return rc;
+            if (lag.has_committed && lag.committed > parcel->offsets[i])
+                break;
+            if (halt_wait(sender->halt, RECOMPOSE_TAKEN_MS * 1000LL))
+                return err_set(err, ERR_CANCELLED, "it is time to stop");
+        }
+    }
+    return 0;
+}
+
+int recompose_send(struct recompose_sender *sender, const struct catalog *catalog,
+                   const struct recompose_page *page, struct arena *arena,
+                   struct recompose_mark *mark, struct err *err)
+{
+    struct ready *list = arena_array(arena, page->count + 1, sizeof(*list));
+    int64_t sent_count = mark->sent_count;
+    int64_t hidden_count = mark->hidden_count;
+    struct parcel parcel = {0};
+    size_t count = 0;
+    int rc = 0;
+
+    mark->seen_count += (int64_t)(page->count + page->damaged_count);
+    mark->failed_count += (int64_t)page->damaged_count;
+    for (size_t i = 0; i < page->count; i++)
+        count += compose(sender, catalog, page->offers[i], arena, mark, &list[count]);
+    pack(sender, list, count, arena, mark, &parcel);
+    if (parcel.count)
+        rc = topic_produce(sender->topics, COMPOSER_TARGET, parcel.records, parcel.count,
+                           parcel.offsets, err);
+    if (!rc && sender->taker_group)
+        rc = wait_until_taken(sender, &parcel, err);
+    if (rc)
+        return rc;
+    counter_add(sender->sent, (uint64_t)(mark->sent_count - sent_count));
+    counter_add(sender->hidden, (uint64_t)(mark->hidden_count - hidden_count));
+    return 0;
+}

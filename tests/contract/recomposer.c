@@ -1,0 +1,620 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * recomposer.c - documents follow the catalogue: on SQLite with topics in files, and on PostgreSQL
+ * with Kafka, whose topics all runs share: only documents of the case's own offers are looked at.
+ */
+#include "contract/offers_fixture.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "catalog/versions.h"
+#include "documents/composer.h"
+#include "documents/recompose_mark.h"
+#include "documents/recomposer.h"
+#include "model/offer_fields.h"
+#include "net/message.h"
+#include "offers/offer_scan.h"
+#include "test_dir.h"
+#include "torg/v1/document.pb-c.h"
+
+enum { WAIT_MS = 30000, SEEN_COUNT_MAX = 4096, OFFER_COUNT = 20, HOUR_S = 3600 };
+
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != 0)                                                                           \
+            fail_msg("%s: %s", #call, err.text);                                                   \
+    } while (0)
+
+struct seen {
+    char pk[32];
+    int64_t version;
+    int64_t modify_us;
+    bool is_delete;
+    Torg__V1__QueueLane__Name lane;
+    char words[64];
+};
+
+struct scene {
+    struct offers_place place;
+    char dir[TEST_DIR_SIZE];
+    struct topics *topics;
+    struct coord *coord;
+    struct recomposer_options options;
+    struct recomposer *recomposer;
+    pthread_mutex_t lock;    /* guards current */
+    struct catalog *current; /* in use */
+    atomic_int pages_left;   /* then reading fails; below 0: never */
+    offerid bikes[OFFER_COUNT];
+    offerid books[OFFER_COUNT];
+    uint32_t partition_count;
+    uint64_t next[TOPIC_PARTITION_COUNT_MAX];
+    struct seen seen[SEEN_COUNT_MAX];
+    size_t seen_count;
+};
+
+/* --- the scene --- */
+
+static struct catalog *catalog_of(void *arg)
+{
+    struct scene *scene = arg;
+    struct catalog *catalog;
+
+    pthread_mutex_lock(&scene->lock);
+    catalog = catalog_ref(scene->current);
+    pthread_mutex_unlock(&scene->lock);
+    return catalog;
+}
+
+static int page_of(void *arg, const char *category, int64_t after, size_t max, struct arena *arena,
+                   struct recompose_page *page, struct err *err)
+{
+    struct scene *scene = arg;
+    struct offer_scan scan;
+    int rc;
+
+    if (atomic_load(&scene->pages_left) == 0)
+        return err_set(err, ERR_UNAVAILABLE, "no page is given");
+    rc = offer_scan_page(scene->place.store, category, after, max, arena, &scan, err);
+    *page = (struct recompose_page){.offers = scan.offers,
+                                    .count = scan.count,
+                                    .damaged_count = scan.damaged_count,
+                                    .last = scan.last};
+    if (scan.count && atomic_load(&scene->pages_left) > 0)
+        atomic_fetch_sub(&scene->pages_left, 1);
+    return rc;
+}
+
+static int count_of(void *arg, const char *category, int64_t *count, struct err *err)
+{
+    struct scene *scene = arg;
+
+    return offer_scan_count(scene->place.store, category, count, err);
+}
+
+static bool servers_are_there(void)
+{
+    static const char *const names[] = {"TORG_TEST_POSTGRES", "TORG_TEST_KAFKA"};
+    const char *required = getenv("TORG_REQUIRE");
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        const char *address = getenv(names[i]);
+
+        if (address && *address)
+            continue;
+        if (required && strstr(required, "kafka"))
+            fail_msg("TORG_REQUIRE names servers, and %s is not set", names[i]);
+        return false;
+    }
+    return true;
+}
+
+static void open_topics(struct scene *scene, bool servers)
+{
+    static const char *const names[] = {COMPOSER_SOURCE, COMPOSER_TARGET};
+    const struct topic_config config = {.partition_count = COMPOSER_PARTITION_COUNT};
+    struct topic_config found;
+    uint64_t first;
+    char url[512];
+    struct err err;
+
+    if (servers)
+        snprintf(url, sizeof(url), "kafka://%s", getenv("TORG_TEST_KAFKA"));
+    else
+        snprintf(url, sizeof(url), "file:%s", scene->dir);
+    OK(topics_open(url, NULL, &scene->topics, &err));
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        if (topic_describe(scene->topics, names[i], &found, &err))
+            OK(topic_create(scene->topics, names[i], &config, &err));
+    }
+    OK(topic_describe(scene->topics, COMPOSER_TARGET, &found, &err));
+    scene->partition_count = found.partition_count;
+    for (uint32_t i = 0; i < found.partition_count; i++)
+        OK(topic_range(scene->topics, COMPOSER_TARGET, i, &first, &scene->next[i], &err));
+}
+
+/* In use from now on, as another version. With a name of bikes or books NULL there is no such
+ * category. */
+static int64_t apply(struct scene *scene, const char *bikes, const char *books)
+{
+    struct arena *arena = arena_new();
+    struct catalog *catalog, *stored;
+    struct buf json = BUF_INIT(4096);
+    int64_t version = 0;
+    struct err err;
+
+    buf_printf(&json, "{\"attributes\": [{\"id\": \"color\", \"name\": {\"en\": \"Colour\"}, "
+                      "\"type\": \"TEXT\"}], \"categories\": [{\"id\": \"other\", \"name\": "
+                      "{\"en\": \"Other\"}}");
+    if (bikes)
+        buf_printf(&json,
+                   ", {\"id\": \"bikes\", \"name\": {\"en\": \"%s\"}, \"attributes\": "
+                   "[\"color\"]}",
+                   bikes);
+    if (books)
+        buf_printf(&json, ", {\"id\": \"books\", \"name\": {\"en\": \"%s\"}}", books);
+    buf_printf(&json, "]}");
+    OK(catalog_from_json(buf_bytes(&json), NULL, &catalog, &err));
+    OK(versions_add(scene->place.store, catalog, catalog_version(scene->current), "test", 1,
+                    &version, &err));
+    OK(versions_load(scene->place.store, version, arena, NULL, &stored, &err));
+    pthread_mutex_lock(&scene->lock);
+    catalog_unref(scene->current);
+    scene->current = stored;
+    pthread_mutex_unlock(&scene->lock);
+    catalog_unref(catalog);
+    buf_release(&json);
+    arena_free(arena);
+    return version;
+}
+
+static offerid create(struct scene *scene, const char *category, int number)
+{
+    struct arena *arena = arena_new();
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of("seller", arena);
+    struct err err;
+    offerid id;
+
+    OK(offers_create(&scene->place.offers, &author, content_of(arena, category, number, 100, "RUB"),
+                     &receipt, &err));
+    id = id_of(receipt.id);
+    arena_free(arena);
+    return id;
+}
+
+static int set_up(void **state)
+{
+    static struct scene scenes[2];
+    bool servers = *state != NULL;
+    struct scene *scene = &scenes[servers];
+    struct err err;
+
+    memset(scene, 0, sizeof(*scene));
+    *state = scene;
+    if (servers && !servers_are_there())
+        return 0; /* each test skips */
+    assert_true(offers_place_open(&scene->place, servers));
+    assert_true(test_dir_make(scene->dir));
+    open_topics(scene, servers);
+    OK(coord_open("memory:recomposer", "one", NULL, &scene->coord, &err));
+    pthread_mutex_init(&scene->lock, NULL);
+    OK(catalog_from_json(bytes_of("{}"), NULL, &scene->current, &err));
+    atomic_store(&scene->pages_left, -1);
+    /* Their changes are long over. */
+    clock_manual_init(&scene->place.clock,
+                      clock_wall_us(clock_system()) - (int64_t)HOUR_S * SECOND_US);
+    for (int i = 0; i < OFFER_COUNT; i++) {
+        scene->bikes[i] = create(scene, "bikes", i);
+        scene->books[i] = create(scene, "books", i);
+    }
+    scene->options = (struct recomposer_options){.topics = scene->topics,
+                                                 .store = scene->place.store,
+                                                 .clock = clock_system(),
+                                                 .coord = scene->coord,
+                                                 .catalog = catalog_of,
+                                                 .catalog_arg = scene,
+                                                 .page = page_of,
+                                                 .count = count_of,
+                                                 .offers_arg = scene,
+                                                 .page_count = 3,
+                                                 .settle_us = 1};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+    struct err err;
+
+    if (!scene->topics)
+        return 0;
+    recomposer_stop(scene->recomposer);
+    coord_close(scene->coord);
+    topics_close(scene->topics);
+    catalog_unref(scene->current);
+    pthread_mutex_destroy(&scene->lock);
+    offers_place_close(&scene->place);
+    OK(dir_remove(scene->dir, &err));
+    return 0;
+}
+
+static struct scene *begin(void **state)
+{
+    struct scene *scene = *state;
+
+    if (!scene->topics)
+        skip();
+    return scene;
+}
+
+static void start(struct scene *scene)
+{
+    struct err err;
+
+    OK(recomposer_start(&scene->options, &scene->recomposer, &err));
+}
+
+static void stop(struct scene *scene)
+{
+    recomposer_stop(scene->recomposer);
+    scene->recomposer = NULL;
+}
+
+/* --- looking --- */
+
+static const char *words_of(const Torg__V1__RawDocument *document)
+{
+    for (size_t i = 0; i < document->n_fields; i++) {
+        if (strcmp(document->fields[i]->name, OFFER_FIELD_WORDS) == 0)
+            return document->fields[i]->text;
+    }
+    return "";
+}
+
+static void note_batch(struct scene *scene, const struct topic_message *message,
+                       struct arena *arena)
+{
+    const Torg__V1__QualifiedBatch *batch;
+    ProtobufCMessage *decoded;
+    struct err err;
+
+    OK(message_decode(message->value, &torg__v1__qualified_batch__descriptor, arena, &decoded,
+                      &err));
+    batch = (const Torg__V1__QualifiedBatch *)decoded;
+    for (size_t i = 0; i < batch->n_documents; i++) {
+        const Torg__V1__RawDocument *document = batch->documents[i];
+        struct seen *seen = &scene->seen[scene->seen_count++];
+
+        assert_true(scene->seen_count < SEEN_COUNT_MAX);
+        *seen = (struct seen){.version = document->version,
+                              .modify_us = document->modify_timestamp->seconds * SECOND_US +
+                                           document->modify_timestamp->nanos / 1000,
+                              .is_delete = document->event == TORG__V1__RAW_DOCUMENT__EVENT__DELETE,
+                              .lane = batch->lane};
+        snprintf(seen->pk, sizeof(seen->pk), "%s", document->pk);
+        snprintf(seen->words, sizeof(seen->words), "%s", words_of(document));
+    }
+}
+
+static void look(struct scene *scene)
+{
+    struct arena *arena = arena_new();
+    const struct topic_message *messages;
+    size_t count;
+    struct err err;
+
+    for (uint32_t i = 0; i < scene->partition_count; i++) {
+        OK(topic_read(scene->topics, COMPOSER_TARGET, i, scene->next[i], 1000, 0, arena, &messages,
+                      &count, &err));
+        for (size_t k = 0; k < count; k++)
+            note_batch(scene, &messages[k], arena);
+        scene->next[i] += count;
+    }
+    arena_free(arena);
+}
+
+static const struct seen *last_of(const struct scene *scene, offerid id)
+{
+    char text[OFFER_ID_TEXT_SIZE];
+
+    offer_id_format(id, text);
+    for (size_t i = scene->seen_count; i > 0; i--) {
+        if (strcmp(scene->seen[i - 1].pk, text) == 0)
+            return &scene->seen[i - 1];
+    }
+    return NULL;
+}
+
+/* Documents of these offers, each time they came. */
+static size_t count_seen(const struct scene *scene, const offerid *ids)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < scene->seen_count; i++) {
+        for (size_t k = 0; k < OFFER_COUNT; k++) {
+            char text[OFFER_ID_TEXT_SIZE];
+
+            offer_id_format(ids[k], text);
+            count += strcmp(scene->seen[i].pk, text) == 0;
+        }
+    }
+    return count;
+}
+
+static void pause_ms(long ms)
+{
+    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    nanosleep(&time, NULL);
+}
+
+static struct recompose_mark mark_of(struct scene *scene)
+{
+    struct recompose_mark mark;
+    struct err err;
+
+    OK(recompose_mark_read(scene->place.store, &mark, &err));
+    return mark;
+}
+
+static void wait_until_done(struct scene *scene, int64_t version)
+{
+    int64_t done = 0;
+
+    for (int waited = 0; waited < WAIT_MS; waited += 5) {
+        done = mark_of(scene).done_version;
+        if (done >= version)
+            break;
+        pause_ms(5);
+    }
+    assert_int_equal(done, version);
+    look(scene);
+}
+
+static void wait_for_pages(struct scene *scene)
+{
+    for (int waited = 0; waited < WAIT_MS && atomic_load(&scene->pages_left); waited += 5)
+        pause_ms(5);
+    assert_int_equal(atomic_load(&scene->pages_left), 0);
+}
+
+/* All of them came last as documents of this catalogue. */
+static void check_all(const struct scene *scene, const offerid *ids, const char *words,
+                      int64_t version)
+{
+    for (int i = 0; i < OFFER_COUNT; i++) {
+        const struct seen *seen = last_of(scene, ids[i]);
+
+        assert_non_null(seen);
+        assert_int_equal(seen->is_delete, words == NULL);
+        assert_int_equal(seen->modify_us, seen->version + version);
+        assert_int_equal(seen->lane, TORG__V1__QUEUE_LANE__NAME__BACKFILL);
+        assert_non_null(strstr(seen->words, words ? words : ""));
+    }
+}
+
+/* --- cases --- */
+
+static void what_a_version_changes_is_composed_anew_and_nothing_else(void **state)
+{
+    struct scene *scene = begin(state);
+    struct arena *arena = arena_new();
+    Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of(NULL, arena);
+    struct recompose_mark mark;
+    struct err err;
+
+    apply(scene, "Bicycles", "Books");
+    start(scene);
+    wait_until_done(scene, 1);
+    check_all(scene, scene->bikes, "Bicycles",
+              1); /* what the first version found is composed too */
+    check_all(scene, scene->books, "Books", 1);
+    OK(offers_move(&scene->place.offers, &author, scene->books[0], 0, MOVE_BAN, &receipt, &err));
+    scene->seen_count = 0;
+    apply(scene, "Bicycles", "Literature");
+    wait_until_done(scene, 2);
+    assert_int_equal(count_seen(scene, scene->bikes), 0);
+    assert_int_equal(count_seen(scene, scene->books), OFFER_COUNT - 1);
+    assert_null(last_of(scene, scene->books[0])); /* whatever the catalogue, it is not found */
+    scene->books[0] = scene->books[1];
+    check_all(scene, scene->books, "Literature", 2);
+    mark = mark_of(scene);
+    assert_int_equal(mark.target_version, 2);
+    assert_int_equal(mark.sent_count, OFFER_COUNT - 1);
+    assert_int_equal(mark.offer_count, OFFER_COUNT);
+    assert_int_equal(mark.seen_count, OFFER_COUNT);
+    arena_free(arena);
+}
+
+static void it_goes_on_where_it_was(void **state)
+{
+    struct scene *scene = begin(state);
+
+    apply(scene, "Bicycles", "Books");
+    atomic_store(&scene->pages_left, 4); /* of 3 offers each, in all 14 */
+    start(scene);
+    wait_for_pages(scene);
+    stop(scene);
+    assert_true(mark_of(scene).done_version < 1);
+    atomic_store(&scene->pages_left, -1);
+    start(scene);
+    wait_until_done(scene, 1);
+    check_all(scene, scene->bikes, "Bicycles", 1);
+    check_all(scene, scene->books, "Books", 1);
+    /* One page may have come twice: that between the sending and the mark. */
+    assert_true(count_seen(scene, scene->bikes) + count_seen(scene, scene->books) <=
+                2 * OFFER_COUNT + 3);
+    scene->seen_count = 0;
+    stop(scene);
+    start(scene); /* a version is finished once */
+    pause_ms(600);
+    look(scene);
+    assert_int_equal(count_seen(scene, scene->bikes), 0);
+}
+
+static void a_newer_version_supersedes_and_keeps_what_is_left(void **state)
+{
+    struct scene *scene = begin(state);
+
+    apply(scene, "Bicycles", "Books");
+    start(scene);
+    wait_until_done(scene, 1);
+    atomic_store(&scene->pages_left, 2);
+    apply(scene, "Bicycles", "Literature");
+    wait_for_pages(scene);
+    /* Books are as they were at first: what the second has said of some must be taken back. */
+    apply(scene, "Cycles", "Books");
+    atomic_store(&scene->pages_left, -1);
+    wait_until_done(scene, 3);
+    check_all(scene, scene->books, "Books", 3);
+    check_all(scene, scene->bikes, "Cycles", 3);
+}
+
+static void offers_of_a_category_that_is_gone_are_hidden_until_it_is_back(void **state)
+{
+    struct scene *scene = begin(state);
+
+    apply(scene, "Bicycles", "Books");
+    start(scene);
+    wait_until_done(scene, 1);
+    apply(scene, "Bicycles", NULL);
+    wait_until_done(scene, 2);
+    check_all(scene, scene->books, NULL, 2);
+    check_all(scene, scene->bikes, "Bicycles", 1);
+    assert_int_equal(mark_of(scene).hidden_count, OFFER_COUNT);
+    apply(scene, "Bicycles", "Books");
+    wait_until_done(scene, 3);
+    check_all(scene, scene->books, "Books", 3);
+}
+
+static void a_recent_change_is_not_held_up_by_the_slower_lane(void **state)
+{
+    struct scene *scene = begin(state);
+    offerid recent;
+
+    clock_manual_init(&scene->place.clock, clock_wall_us(clock_system()));
+    recent = create(scene, "books", 99);
+    apply(scene, "Bicycles", "Books");
+    start(scene);
+    wait_until_done(scene, 1);
+    assert_non_null(last_of(scene, recent));
+    assert_int_equal(last_of(scene, recent)->lane, TORG__V1__QUEUE_LANE__NAME__MAIN);
+    assert_int_equal(last_of(scene, scene->books[0])->lane, TORG__V1__QUEUE_LANE__NAME__BACKFILL);
+}
+
+/* Takes what comes, as the receiver does, until the mark is there. */
+static void take_all(struct scene *scene, const char *group, int64_t version)
+{
+    static const char *const names[] = {COMPOSER_TARGET};
+    const struct consumer_options options = {
+        .group = group, .topics = names, .topic_count = 1, .start = TOPIC_START_EARLIEST};
+    const struct topic_message *messages;
+    struct consumer *consumer;
+    size_t count;
+    struct err err;
+
+    OK(consumer_open(scene->topics, &options, &consumer, &err));
+    for (int round = 0; round < 3000 && mark_of(scene).done_version < version; round++) {
+        OK(consumer_poll(consumer, 10, &messages, &count, &err));
+        if (count && consumer_commit_polled(consumer, &err) && err.code != ERR_STALE)
+            fail_msg("%s", err.text);
+    }
+    consumer_close(consumer);
+    assert_int_equal(mark_of(scene).done_version, version);
+}
+
+static void one_page_is_on_its_way_at_a_time(void **state)
+{
+    struct scene *scene = begin(state);
+    char group[64];
+
+    snprintf(group, sizeof(group), "taker-%" PRIx64, random_u64());
+    scene->options.taker_group = group;
+    apply(scene, "Bicycles", "Books");
+    start(scene);
+    for (int waited = 0; waited < WAIT_MS && !count_seen(scene, scene->bikes); waited += 5) {
+        look(scene);
+        pause_ms(5);
+    }
+    pause_ms(300);
+    look(scene);
+    assert_int_equal(count_seen(scene, scene->bikes) + count_seen(scene, scene->books), 3);
+    assert_int_equal(mark_of(scene).seen_count, 0); /* not taken: a crash would send it again */
+    take_all(scene, group, 1);
+    look(scene);
+    check_all(scene, scene->bikes, "Bicycles", 1);
+    check_all(scene, scene->books, "Books", 1);
+    assert_int_equal(count_seen(scene, scene->bikes), OFFER_COUNT);
+    stop(scene);
+}
+
+static void an_older_catalogue_has_time_to_leave(void **state)
+{
+    struct scene *scene = begin(state);
+
+    scene->options.settle_us = (int64_t)HOUR_S * SECOND_US;
+    apply(scene, "Bicycles", "Books");
+    start(scene);
+    pause_ms(600);
+    look(scene);
+    assert_int_equal(count_seen(scene, scene->bikes), 0);
+    assert_int_equal(mark_of(scene).target_version, 0);
+}
+
+static void who_was_overtaken_moves_nothing(void **state)
+{
+    struct scene *scene = begin(state);
+    struct recompose_mark first = mark_of(scene);
+    struct recompose_mark second = first;
+    struct err err;
+
+    second.target_version = 1;
+    snprintf(second.category, sizeof(second.category), "books");
+    OK(recompose_mark_move(scene->place.store, &first, &second, &err));
+    assert_int_equal(recompose_mark_move(scene->place.store, &first, &second, &err), ERR_STALE);
+    first = second;
+    second.offer = 5;
+    OK(recompose_mark_move(scene->place.store, &first, &second, &err));
+    assert_int_equal(recompose_mark_move(scene->place.store, &first, &second, &err), ERR_STALE);
+    assert_int_equal(mark_of(scene).offer, 5);
+}
+
+/* librdkafka's threads are C11's, which the thread sanitizer does not see. */
+#ifdef __SANITIZE_THREAD__
+#define CASES(name)                                                                                \
+    {                                                                                              \
+#name " (sqlite, files)", name, set_up, tear_down, NULL                                    \
+    }
+#else
+#define CASES(name)                                                                                \
+    {#name " (sqlite, files)", name, set_up, tear_down, NULL},                                     \
+    {                                                                                              \
+#name " (postgres, kafka)", name, set_up, tear_down, (void *)"servers"                     \
+    }
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASES(what_a_version_changes_is_composed_anew_and_nothing_else),
+        CASES(it_goes_on_where_it_was),
+        CASES(a_newer_version_supersedes_and_keeps_what_is_left),
+        CASES(offers_of_a_category_that_is_gone_are_hidden_until_it_is_back),
+        CASES(a_recent_change_is_not_held_up_by_the_slower_lane),
+        CASES(one_page_is_on_its_way_at_a_time),
+        CASES(an_older_catalogue_has_time_to_leave),
+        CASES(who_was_overtaken_moves_nothing),
+    };
+
+    return cmocka_run_group_tests_name("recomposer", tests, NULL, NULL);
+}

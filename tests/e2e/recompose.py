@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Another catalogue is applied to a running server: offers follow it, in the background, through kills."""
+import copy
+import json
+import os
+import random
+import signal
+import sys
+import threading
+import time
+
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+from binary import Place  # noqa: E402
+from market import CATALOG  # noqa: E402
+
+BIKES = int(os.environ.get("TORG_RECOMPOSE_OFFERS", "300"))     # more than one page
+BOOKS = 10
+KILLS = int(os.environ.get("TORG_RECOMPOSE_KILLS", "3"))
+PATIENCE_S = 60
+
+
+def category(catalog, name):
+    return next(one for one in catalog["categories"] if one["id"] == name)
+
+
+class Market(Place):
+    """A server with bicycles and books."""
+    spelling = False
+
+    def __enter__(self):
+        super().__enter__().start()
+        self.apply(CATALOG)
+        self.seller = self.torg("key", "create", "s", "--seller", "s", "--scope", "offers.read",
+                                "--scope", "offers.write").stdout.strip()
+        colors = ("red", "blue", "green")
+        self.bikes = [self.publish("bikes", f"Горная машина {number}",
+                                   [{"attributeId": "color", "options": [colors[number % 3]]}])
+                      for number in range(BIKES)]
+        self.books = [self.publish("books", f"Сказки, том {number}", [])
+                      for number in range(BOOKS)]
+        tap.wait_until(lambda: self.total(text="машина") == BIKES
+                       and self.total(text="сказки") == BOOKS, PATIENCE_S, "all offers")
+        return self
+
+    def apply(self, catalog, *words):
+        self.write("catalog.json", json.dumps(catalog, ensure_ascii=False))
+        applied = self.torg("catalog", "apply", "catalog.json", *words)
+        tap.equal((applied.returncode, applied.stderr), (0, ""))
+
+    def publish(self, where, title, attributes):
+        content = {"category": where, "title": title, "attributes": attributes,
+                   "price": {"amount": "100000", "currency": "RUB"}}
+        status, answer = self.call("OfferService/CreateOffer", {"content": content}, self.seller)
+        tap.equal(status, 200, answer)
+        return {"id": answer["id"], "content": content, "revision": int(answer["revision"])}
+
+    def total(self, **request):
+        status, answer = self.call("SearchService/SearchOffers", request)
+        return int(answer.get("total", "0")) if status == 200 else None
+
+    def progress(self):
+        shown = self.torg("composer", "status", "--json")
+        tap.equal((shown.returncode, shown.stderr), (0, ""))
+        return {name: int(value) for name, value in json.loads(shown.stdout).items()
+                if name.endswith(("version", "Version", "Count"))}
+
+    def is_done(self):
+        progress = self.progress()
+        return progress.get("doneVersion") == progress["version"]
+
+    def change(self, offer, price):
+        """A live change, and how long it took until a search saw it."""
+        offer["content"]["price"]["amount"] = str(price)
+        began = time.monotonic()
+        status, answer = self.call("OfferService/UpdateOffer", {
+            "id": offer["id"], "content": offer["content"],
+            "expectedRevision": str(offer["revision"])}, self.seller)
+        tap.equal(status, 200, answer)
+        offer["revision"] = int(answer["revision"])
+        status, found = self.call("SearchService/SearchOffers", {
+            "text": "сказки", "limit": 100, "onlyOffers": True,
+            "wait": [answer["freshnessToken"]]})
+        tap.equal(status, 200, found)
+        price_now = next(one["price"]["amount"] for one in found["offers"]
+                         if one["id"] == offer["id"])
+        tap.equal(price_now, str(price), "a search that waits for a change sees it")
+        return time.monotonic() - began
+
+
+class Changes(threading.Thread):
+    """Books change all the time."""
+
+    def __init__(self, market):
+        super().__init__(daemon=True)
+        self.market = market
+        self.stopping = threading.Event()
+        self.times = []
+        self.error = None
+
+    def run(self):
+        price = 100000
+        try:
+            while not self.stopping.wait(0.02):
+                price += 1
+                self.times.append(self.market.change(
+                    self.market.books[price % BOOKS], price))
+        except BaseException as error:  # pylint: disable=broad-except
+            self.error = error
+
+    def end(self):
+        self.stopping.set()
+        self.join()
+        if self.error:
+            raise self.error
+
+
+def another():
+    """Bicycles move to another branch and get another name, as do the colour and one of its values."""
+    catalog = copy.deepcopy(CATALOG)
+    catalog["categories"].insert(0, {"id": "sport", "name": {"ru": "Спорт", "en": "Sport"}})
+    bikes = category(catalog, "bikes")
+    bikes["parent"] = "sport"
+    bikes["name"] = {"ru": "Двухколёсные", "en": "Twowheelers"}
+    color = catalog["attributes"][0]
+    color["name"] = {"ru": "Окраска", "en": "Paint"}
+    color["options"][0]["name"] = {"ru": "алый", "en": "scarlet"}
+    return catalog
+
+
+def filter_of(answer, name):
+    return next((one for one in answer["filters"] if one["id"] == name), None)
+
+
+@tap.test
+def pages_and_filters_follow_while_live_changes_go_on():
+    with Market() as market:
+        tap.wait_until(market.is_done, PATIENCE_S, "the first catalogue is followed")
+        tap.equal((market.total(text="двухколёсный"), market.total(text="алый")), (0, 0))
+        changes = Changes(market)
+        changes.start()
+        market.apply(another())
+        tap.wait_until(lambda: market.total(text="двухколёсный") == BIKES, PATIENCE_S,
+                       "the new name finds them")
+        tap.wait_until(lambda: market.total(category="sport") == BIKES, PATIENCE_S,
+                       "they are in the new branch")
+        tap.wait_until(market.is_done, PATIENCE_S, "the second catalogue is followed")
+        changes.end()
+        tap.equal(len(changes.times) > 5, True, "live changes went on")
+        tap.equal(market.total(category="hobby"), BOOKS)
+        tap.equal(market.total(text="велосипед"), 0)        # the old name
+        reds = len(range(0, BIKES, 3))
+        tap.equal((market.total(text="алый"), market.total(text="красный")), (reds, 0))
+        status, answer = market.call("SearchService/SearchOffers", {"text": "машина"})
+        tap.equal(status, 200)
+        color = filter_of(answer, "a.color")
+        tap.equal((color["name"], {one["id"]: (one["name"], int(one["count"]))
+                                   for one in color["values"]}["red"]),
+                  ("Окраска", ("алый", reds)))
+        progress = market.progress()
+        tap.equal({name: progress[name] for name in ("offerCount", "seenCount", "sentCount")},
+                  {"offerCount": BIKES, "seenCount": BIKES, "sentCount": BIKES})
+        text = market.torg("composer", "status").stdout
+        tap.equal(f"the last time: {BIKES} composed anew" in text, True, text)
+        verified = market.torg("verify")
+        tap.equal(verified.returncode, 0, verified.stdout + verified.stderr)
+
+
+@tap.test
+def a_category_that_is_gone_takes_its_offers_along_and_brings_them_back():
+    with Market() as market:
+        without = copy.deepcopy(CATALOG)
+        without["categories"] = [one for one in without["categories"] if one["id"] != "bikes"]
+        market.apply(without, "--force")
+        tap.wait_until(lambda: market.total(text="машина") == 0, PATIENCE_S, "they are hidden")
+        tap.wait_until(market.is_done, PATIENCE_S, "it is followed")
+        tap.equal(market.progress()["hiddenCount"], BIKES)
+        tap.equal(market.total(text="сказки"), BOOKS)
+        market.apply(CATALOG)
+        tap.wait_until(lambda: market.total(text="машина") == BIKES, PATIENCE_S, "they are back")
+
+
+@tap.test
+def a_kill_at_any_moment_loses_nothing():
+    seed = int(os.environ.get("TORG_SEED", str(random.randrange(1 << 30))))
+    print(f"# TORG_SEED={seed}", flush=True)
+    draw = random.Random(seed)
+    with Market() as market:
+        name = None
+        for number in range(KILLS):
+            name = ("Кентавры", "Драконы", "Единороги")[number % 3] + "-" * (number // 3)
+            catalog = copy.deepcopy(CATALOG)
+            category(catalog, "bikes")["name"] = {"ru": name, "en": f"Name {number}"}
+            market.apply(catalog)
+            time.sleep(draw.uniform(2.3, 3.5))      # it begins after 2.5 s
+            market.stop(signal.SIGKILL)
+            market.start()
+        tap.wait_until(lambda: market.total(text=name) == BIKES, PATIENCE_S, "all have the last name")
+        tap.wait_until(market.is_done, PATIENCE_S, "it is followed")
+        tap.equal([market.total(text=old) for old in ("велосипед", "кентавры", "драконы")],
+                  [BIKES if old == name.lower() else 0
+                   for old in ("велосипед", "кентавры", "драконы")])
+        tap.equal(market.total(text="машина"), BIKES)
+        verified = market.torg("verify")
+        tap.equal(verified.returncode, 0, verified.stdout + verified.stderr)
+
+
+tap.main()
