@@ -198,18 +198,17 @@ static void count_facets(const struct world *world, uint32_t window, const struc
                          struct result *result)
 {
     uint16_t offsets[WINDOW_SIZE];
-    uint32_t count = window_list(bits, FACET_LIST_MAX, offsets);
+    struct facet_hits hits = {.bits = bits, .count = window_list(bits, FACET_LIST_MAX, offsets)};
     uint32_t i;
 
+    if (hits.count <= FACET_LIST_MAX)
+        hits.offsets = offsets;
     for (i = 0; i < FACET_COUNT; i++) {
         const struct column *column = columns_column(world->columns, world->facets[i]);
         struct column_view view;
 
         column_view(column, window, &view);
-        if (count <= FACET_LIST_MAX)
-            facet_values_at(column, &view, offsets, count, result->counts[i], value_counts[i]);
-        else
-            facet_values(column, &view, bits, result->counts[i], value_counts[i]);
+        facet_values(&view, &hits, result->counts[i], value_counts[i]);
     }
 }
 
