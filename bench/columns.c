@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "index/column_filter.h"
 #include "index/columns.h"
+#include "index/kernels.h"
 #include "index/kernels_column.h"
 
 enum { FACET_COUNT = 5, VALUE_COUNT_MAX = 2500, UPDATE_COUNT = 200000, ROUND_COUNT_MAX = 15 };
@@ -197,8 +198,8 @@ static void all_bits(const struct world *world, uint32_t window, struct window_b
 static void count_facets(const struct world *world, uint32_t window, const struct window_bits *bits,
                          struct result *result)
 {
-    uint16_t offsets[WINDOW_SIZE];
-    struct facet_hits hits = {.bits = bits, .count = window_list(bits, FACET_LIST_MAX, offsets)};
+    uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    struct facet_hits hits = {.bits = bits, .count = kernels()->window_list(bits, offsets)};
     uint32_t i;
 
     if (hits.count <= FACET_LIST_MAX)

@@ -554,22 +554,6 @@ void facet_values(const struct column_view *view, const struct facet_hits *hits,
             counts[values[i]]++;
 }
 
-uint32_t window_list(const struct window_bits *bits, uint32_t count_max,
-                     uint16_t offsets[WINDOW_SIZE])
-{
-    uint32_t total = window_count(bits);
-    uint32_t count = 0;
-    uint32_t i;
-
-    for (i = 0; total <= count_max && i < WINDOW_WORDS; i++) {
-        uint64_t word;
-
-        for (word = bits->words[i]; word; word &= word - 1)
-            offsets[count++] = (uint16_t)(i * 64 + (uint32_t)__builtin_ctzll(word));
-    }
-    return total;
-}
-
 void facet_ranges(const struct column_view *view, const struct window_bits *bits,
                   const int64_t *bounds, uint32_t bound_count, uint32_t *counts)
 {

@@ -82,10 +82,6 @@ void facet_values(const struct column_view *view, const struct facet_hits *hits,
 uint32_t facet_pick(const struct column_view *view, const struct facet_hits *hits,
                     int64_t values[WINDOW_SIZE]);
 
-/* The offsets of the set bits, ascending; when there are more than count_max only their number. */
-uint32_t window_list(const struct window_bits *bits, uint32_t count_max,
-                     uint16_t offsets[WINDOW_SIZE]);
-
 /* counts[i]++ for bounds[i] <= value < bounds[i + 1], i < bound_count - 1. Ascending bounds; a
  * bound of COLUMN_NULL at the end holds everything. */
 void facet_ranges(const struct column_view *view, const struct window_bits *bits,

@@ -13,7 +13,7 @@ enum {
     BOOLEAN_COUNT = 2,
     FACET_LIMIT_DEFAULT = 10,
     NAMES_AT_ONCE_MAX = 64, /* so few are counted by name from the first hit on */
-    NAMES_OF_HIT = 16,       /* more: when so many a hit are to be gone through in the end */
+    NAMES_OF_HIT = 16,      /* more: when so many a hit are to be gone through in the end */
     MASK_NAMES_SHIFT_MAX = 12,
 };
 

@@ -49,7 +49,7 @@ static uint32_t count_nodes_max(const struct dictionary *dictionary, const uint3
     uint32_t i;
 
     for (i = 0; i < count; i++) {
-        struct bytes path = BYTES_EMPTY;
+        struct bytes path;
 
         if (counts && !counts[i])
             continue;

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "index/column_filter.h"
+#include "index/kernels.h"
 
 enum { ROUND_COUNT = 250, VALUE_COUNT = 300 };
 
@@ -109,11 +110,11 @@ static void fill_numbers(struct world *world, struct rng *rng, int64_t *model)
 /* The window's hits as bits, as a list, as both. */
 enum { FORM_COUNT = 3 };
 static struct facet_hits hits_in_form(const struct window_bits *bits, int form,
-                                      uint16_t offsets[WINDOW_SIZE])
+                                      uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE])
 {
     return (struct facet_hits){.bits = form == 1 ? NULL : bits,
                                .offsets = form == 0 ? NULL : offsets,
-                               .count = window_list(bits, WINDOW_SIZE, offsets)};
+                               .count = kernels()->window_list(bits, offsets)};
 }
 
 static void check_ranges(const struct column_view *view, const struct window_bits *before,
@@ -125,7 +126,7 @@ static void check_ranges(const struct column_view *view, const struct window_bit
     uint32_t counts[ARRAY_COUNT(bounds)] = {0};
     uint32_t expected[ARRAY_COUNT(bounds)] = {0};
     int64_t extremes[] = {INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN};
-    uint16_t offsets[WINDOW_SIZE];
+    uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
     struct facet_hits hits = hits_in_form(before, (int)rng_below(rng, FORM_COUNT), offsets);
     uint32_t valued;
     struct window_bits range = *before;
@@ -293,7 +294,7 @@ static void check_values(const struct column *column, const struct window_bits *
     uint64_t table[VALUE_COUNT / 64 + 1];
     uint32_t expected[VALUE_COUNT] = {0};
     struct window_bits in = *before;
-    uint16_t offsets[WINDOW_SIZE];
+    uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
     struct column_view view;
     uint32_t i;
     uint32_t j;
