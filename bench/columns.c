@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "index/column_filter.h"
 #include "index/columns.h"
+#include "index/kernels.h"
 #include "index/kernels_column.h"
 
 enum { FACET_COUNT = 5, VALUE_COUNT_MAX = 2500, UPDATE_COUNT = 200000, ROUND_COUNT_MAX = 15 };
@@ -197,19 +198,18 @@ static void all_bits(const struct world *world, uint32_t window, struct window_b
 static void count_facets(const struct world *world, uint32_t window, const struct window_bits *bits,
                          struct result *result)
 {
-    uint16_t offsets[WINDOW_SIZE];
-    uint32_t count = window_list(bits, FACET_LIST_MAX, offsets);
+    uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    struct facet_hits hits = {.bits = bits, .count = kernels()->window_list(bits, offsets)};
     uint32_t i;
 
+    if (hits.count <= FACET_LIST_MAX)
+        hits.offsets = offsets;
     for (i = 0; i < FACET_COUNT; i++) {
         const struct column *column = columns_column(world->columns, world->facets[i]);
         struct column_view view;
 
         column_view(column, window, &view);
-        if (count <= FACET_LIST_MAX)
-            facet_values_at(column, &view, offsets, count, result->counts[i], value_counts[i]);
-        else
-            facet_values(column, &view, bits, result->counts[i], value_counts[i]);
+        facet_values(&view, &hits, result->counts[i], value_counts[i]);
     }
 }
 

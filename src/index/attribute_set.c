@@ -212,6 +212,7 @@ void set_base_free(struct set_base *base)
     if (!base)
         return;
     free(base->firsts);
+    free(base->totals);
     free(base->entries);
     free(base->payload);
     free(base);
@@ -384,7 +385,7 @@ uint64_t attribute_set_size(const struct attribute_set *set)
     uint64_t entries = base->firsts[base->value_count];
 
     return entries * sizeof(struct set_entry) + base->payload_count * sizeof(uint16_t) +
-           base->value_count * sizeof(base->firsts[0]) +
+           base->value_count * (sizeof(base->firsts[0]) + sizeof(base->totals[0])) +
            atomic_load(&state->overlay->count) * sizeof(struct overlay_entry) +
            (set->cells ? dictionary_size(set->cells) : 0);
 }
@@ -437,10 +438,8 @@ static void open_cursor(const struct attribute_set *set, const struct set_state 
         if (ordinals[i] < base->value_count) {
             struct set_part part = {base->entries + base->firsts[ordinals[i]],
                                     base->entries + base->firsts[ordinals[i] + 1]};
-            const struct set_entry *entry;
 
-            for (entry = part.at; entry < part.end; entry++)
-                cursor->estimate += entry->count;
+            cursor->estimate += base->totals[ordinals[i]];
             if (part.at < part.end)
                 cursor->parts[cursor->part_count++] = part;
         }
@@ -474,6 +473,36 @@ void set_cursor_range(struct attribute_set *set, int64_t low, int64_t high, stru
     for (; low <= high && first <= last; first++)
         ordinals[count++] = first;
     open_cursor(set, state, ordinals, count, arena, cursor);
+}
+
+uint64_t attribute_set_count_values(const struct attribute_set *set, const uint32_t *ordinals,
+                                    uint32_t count)
+{
+    const struct set_state *state = state_of(set);
+    const struct set_base *base = state->base;
+    uint64_t total = 0;
+    uint32_t i;
+
+    if (atomic_load_explicit(&state->overlay->full, memory_order_acquire))
+        return UINT64_MAX;
+    for (i = 0; i < count; i++)
+        total += ordinals[i] < base->value_count ? base->totals[ordinals[i]] : 0;
+    return total;
+}
+
+uint64_t attribute_set_count_range(const struct attribute_set *set, int64_t low, int64_t high)
+{
+    const struct set_state *state = state_of(set);
+    const struct set_base *base = state->base;
+    uint32_t bucket = set_bucket(base, low);
+    uint32_t last = set_bucket(base, high);
+    uint64_t total = 0;
+
+    if (atomic_load_explicit(&state->overlay->full, memory_order_acquire))
+        return UINT64_MAX;
+    for (; low <= high && bucket <= last && bucket < base->value_count; bucket++)
+        total += base->totals[bucket];
+    return total;
 }
 
 /* Adds the known cells of the box, whose longitudes ascend; false when there are too many. */

@@ -81,6 +81,12 @@ void set_cursor_range(struct attribute_set *set, int64_t low, int64_t high, stru
 void set_cursor_box(struct attribute_set *set, const struct geo_box *box, struct arena *arena,
                     struct set_cursor *cursor);
 
+/* About how many documents have one of the ordinals, or a value in the range, told without a
+ * cursor; UINT64_MAX: the set cannot say. */
+uint64_t attribute_set_count_values(const struct attribute_set *set, const uint32_t *ordinals,
+                                    uint32_t count);
+uint64_t attribute_set_count_range(const struct attribute_set *set, int64_t low, int64_t high);
+
 /* The first window from `from` on with a candidate, or WINDOW_END; `from` never goes back. */
 uint32_t set_cursor_next(struct set_cursor *cursor, uint32_t from);
 

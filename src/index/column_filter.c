@@ -44,20 +44,22 @@ static bool lane_range(const struct column_view *view, int64_t low, int64_t high
     return true;
 }
 
-static void range_few(const struct column_view *view, uint64_t first, uint64_t span,
-                      struct window_bits *bits)
+static inline __attribute__((always_inline)) void range_few(const struct column_view *view,
+                                                            uint32_t width, uint64_t first,
+                                                            uint64_t span, struct window_bits *bits)
 {
     uint32_t i;
 
     for (i = 0; i < WINDOW_WORDS; i++) {
+        uint64_t found = 0;
         uint64_t word;
 
         for (word = bits->words[i]; word; word &= word - 1) {
-            uint32_t offset = i * 64 + (uint32_t)__builtin_ctzll(word);
+            uint32_t j = (uint32_t)__builtin_ctzll(word);
 
-            if (lane_get(view->lanes, view->width, offset) - first > span)
-                window_clear(bits, offset);
+            found |= (uint64_t)(lane_get(view->lanes, width, i * 64 + j) - first <= span) << j;
         }
+        bits->words[i] = found;
     }
 }
 
@@ -65,23 +67,32 @@ static void range_dense(const struct column_view *view, uint64_t first, uint64_t
                         struct window_bits *bits)
 {
     const struct column_kernels *kernels = column_kernels();
+    bool few = is_few(view, bits);
 
-    if (is_few(view, bits)) {
-        range_few(view, first, span, bits);
-        return;
-    }
     switch (view->width) {
     case 1:
-        kernels->range8(view->lanes, (uint8_t)first, (uint8_t)span, bits->words);
+        if (few)
+            range_few(view, 1, first, span, bits);
+        else
+            kernels->range8(view->lanes, (uint8_t)first, (uint8_t)span, bits->words);
         break;
     case 2:
-        kernels->range16(view->lanes, (uint16_t)first, (uint16_t)span, bits->words);
+        if (few)
+            range_few(view, 2, first, span, bits);
+        else
+            kernels->range16(view->lanes, (uint16_t)first, (uint16_t)span, bits->words);
         break;
     case 4:
-        kernels->range32(view->lanes, (uint32_t)first, (uint32_t)span, bits->words);
+        if (few)
+            range_few(view, 4, first, span, bits);
+        else
+            kernels->range32(view->lanes, (uint32_t)first, (uint32_t)span, bits->words);
         break;
     default:
-        kernels->range64(view->lanes, first, span, bits->words);
+        if (few)
+            range_few(view, 8, first, span, bits);
+        else
+            kernels->range64(view->lanes, first, span, bits->words);
         break;
     }
 }
@@ -121,71 +132,73 @@ void filter_range(const struct column_view *view, int64_t low, int64_t high,
         bits->words[i] &= found.words[i];
 }
 
+static inline __attribute__((always_inline)) uint64_t range_at(const struct column_view *view,
+                                                               uint32_t width, uint64_t first,
+                                                               uint64_t span,
+                                                               const uint16_t *offsets,
+                                                               uint64_t among)
+{
+    uint64_t found = 0;
+
+    for (; among; among &= among - 1) {
+        int i = __builtin_ctzll(among);
+
+        found |= (uint64_t)(lane_get(view->lanes, width, offsets[i]) - first <= span) << i;
+    }
+    return found;
+}
+
+static uint64_t range_at_sparse(const struct column_view *view, int64_t low, int64_t high,
+                                const uint16_t *offsets, uint64_t among)
+{
+    uint64_t found = 0;
+
+    for (; among; among &= among - 1) {
+        int i = __builtin_ctzll(among);
+        int64_t value = view_get(view, offsets[i]);
+
+        found |= (uint64_t)(value != COLUMN_NULL && value >= low && value <= high) << i;
+    }
+    return found;
+}
+
+uint64_t filter_range_at(const struct column_view *view, int64_t low, int64_t high,
+                         const uint16_t *offsets, uint64_t among)
+{
+    uint64_t first;
+    uint64_t span;
+
+    if (view->kind == PAGE_ABSENT || low > view->max || high < view->min)
+        return 0;
+    if (view->kind != PAGE_DENSE)
+        return range_at_sparse(view, low, high, offsets, among);
+    if (!lane_range(view, low, high == COLUMN_NULL ? COLUMN_NULL - 1 : high, &first, &span))
+        return 0;
+    switch (view->width) {
+    case 1:
+        return range_at(view, 1, first, span, offsets, among);
+    case 2:
+        return range_at(view, 2, first, span, offsets, among);
+    case 4:
+        return range_at(view, 4, first, span, offsets, among);
+    default:
+        return range_at(view, 8, first, span, offsets, among);
+    }
+}
+
 void filter_exists(const struct column_view *view, struct window_bits *bits)
 {
     filter_range(view, INT64_MIN, COLUMN_NULL, bits);
 }
 
-/* ---- candidates one by one ---- */
-
-/* Calls nothing: the candidates' offsets and lanes that are not null, for loops that follow. */
-struct picked {
-    uint32_t count;
-    uint16_t offsets[WINDOW_SIZE];
-    uint64_t lanes[WINDOW_SIZE];
-};
-
-static void add_picked(struct picked *picked, uint32_t offset, uint64_t lane, uint64_t null)
-{
-    picked->offsets[picked->count] = (uint16_t)offset;
-    picked->lanes[picked->count] = lane;
-    picked->count += lane != null;
-}
-
-/* The candidates that have a value. The lane of a constant page is 0 above the base. */
-static void pick(const struct column_view *view, const struct window_bits *bits,
-                 struct picked *picked)
-{
-    uint64_t null = view->kind == PAGE_ABSENT || view->kind == PAGE_CONSTANT
-                        ? UINT64_MAX
-                        : lane_null(view->width);
-    uint32_t i;
-
-    picked->count = 0;
-    if (view->kind == PAGE_ABSENT)
-        return;
-    if (view->kind == PAGE_SPARSE) {
-        /* during a change offsets may repeat: never more than the page has room for */
-        for (i = 0; i < view->count; i++) {
-            uint32_t offset = LANE_LOAD(&view->offsets[i]);
-
-            if (window_test(bits, offset))
-                add_picked(picked, offset, lane_get(view->lanes, view->width, i), null);
-        }
-        return;
-    }
-    for (i = 0; i < WINDOW_WORDS; i++) {
-        uint64_t word;
-
-        for (word = bits->words[i]; word; word &= word - 1) {
-            uint32_t offset = i * 64 + (uint32_t)__builtin_ctzll(word);
-
-            if (picked->count == WINDOW_SIZE)
-                return;
-            add_picked(picked, offset,
-                       view->kind == PAGE_CONSTANT ? 0 : lane_get(view->lanes, view->width, offset),
-                       null);
-        }
-    }
-}
+/* ---- in a table ---- */
 
 static bool in_table(struct ordinal_table table, uint64_t ordinal)
 {
     return ordinal < table.bit_count && (table.bits[ordinal / 64] >> (ordinal % 64) & 1);
 }
 
-static bool list_in_table(const struct value_lists *lists, uint64_t name,
-                          struct ordinal_table table)
+static bool ask_list(const struct value_lists *lists, uint64_t name, struct ordinal_table table)
 {
     uint32_t count;
     const uint32_t *list = value_lists_get(lists, (uint32_t)name, &count);
@@ -197,7 +210,18 @@ static bool list_in_table(const struct value_lists *lists, uint64_t name,
     return false;
 }
 
-/* ---- in a set ---- */
+enum name_answer { NAME_UNKNOWN, NAME_OUT, NAME_IN };
+
+/* Lists are few and documents many, so each is looked at once. */
+static bool list_in_table(const struct value_lists *lists, uint64_t name,
+                          struct ordinal_table table)
+{
+    if (name >= table.name_count)
+        return ask_list(lists, name, table);
+    if (table.names[name] == NAME_UNKNOWN)
+        table.names[name] = ask_list(lists, name, table) ? NAME_IN : NAME_OUT;
+    return table.names[name] == NAME_IN;
+}
 
 static void any_dense(const struct column_view *view, uint64_t mask, struct window_bits *bits)
 {
@@ -235,24 +259,105 @@ bool value_in(const struct column *column, int64_t value, struct ordinal_table t
     return in_table(table, (uint64_t)value);
 }
 
+/* Lanes of a byte that are ordinals themselves. */
+static void table_dense(const struct column_view *view, struct ordinal_table table,
+                        struct window_bits *bits)
+{
+    uint64_t first[4] = {0};
+    uint32_t i;
+
+    for (i = 0; i < 4 && i * 64 < table.bit_count; i++) {
+        uint32_t left = table.bit_count - i * 64;
+
+        first[i] = left < 64 ? table.bits[i] & ((UINT64_C(1) << left) - 1) : table.bits[i];
+    }
+    first[3] &= UINT64_MAX >> 1; /* null */
+    column_kernels()->table8(view->lanes, first, bits->words);
+}
+
+static void in_dense(const struct column *column, const struct column_view *view,
+                     struct ordinal_table table, struct window_bits *bits)
+{
+    uint64_t null = lane_null(view->width);
+    uint32_t i;
+
+    for (i = 0; i < WINDOW_WORDS; i++) {
+        uint64_t found = 0;
+        uint64_t word;
+
+        for (word = bits->words[i]; word; word &= word - 1) {
+            int j = __builtin_ctzll(word);
+            uint64_t lane = lane_get(view->lanes, view->width, i * 64 + (uint32_t)j);
+
+            if (lane != null)
+                found |= (uint64_t)value_in(column, (int64_t)((uint64_t)view->base + lane), table)
+                         << j;
+        }
+        bits->words[i] = found;
+    }
+}
+
+static void in_sparse(const struct column *column, const struct column_view *view,
+                      struct ordinal_table table, struct window_bits *bits)
+{
+    struct window_bits found;
+    uint32_t i;
+
+    clear(&found);
+    for (i = 0; i < view->count; i++) {
+        uint32_t offset = LANE_LOAD(&view->offsets[i]) & (WINDOW_SIZE - 1);
+        uint64_t lane = lane_get(view->lanes, view->width, i);
+
+        if (window_test(bits, offset) && lane != lane_null(view->width) &&
+            value_in(column, (int64_t)((uint64_t)view->base + lane), table))
+            window_set(&found, offset);
+    }
+    *bits = found;
+}
+
 void filter_in(const struct column *column, const struct column_view *view,
                struct ordinal_table table, struct window_bits *bits)
 {
-    struct window_bits found;
-    struct picked picked;
-    uint32_t i;
+    bool is_mask = column && column_is_mask(column);
+    bool is_list = column && column_lists(column);
 
-    if (column && column_is_mask(column) && view->kind == PAGE_DENSE && view->base == 0) {
+    if (view->kind == PAGE_ABSENT ||
+        (view->kind == PAGE_CONSTANT && !value_in(column, view->base, table)))
+        clear(bits);
+    else if (view->kind == PAGE_SPARSE)
+        in_sparse(column, view, table, bits);
+    else if (view->kind == PAGE_DENSE && is_mask && view->base == 0)
         any_dense(view, mask_of(table), bits);
-        return;
+    else if (view->kind == PAGE_DENSE && !is_list && view->width == 1 && !is_few(view, bits))
+        table_dense(view, table, bits);
+    else if (view->kind == PAGE_DENSE)
+        in_dense(column, view, table, bits);
+}
+
+uint64_t filter_in_at(const struct column *column, const struct column_view *view,
+                      struct ordinal_table table, const uint16_t *offsets, uint64_t among)
+{
+    bool is_plain = column && !column_field(column)->multiple;
+    uint64_t found = 0;
+
+    if (view->kind == PAGE_ABSENT)
+        return 0;
+    for (; among; among &= among - 1) {
+        int i = __builtin_ctzll(among);
+        int64_t value = view->kind == PAGE_DENSE
+                            ? (int64_t)lane_get(view->lanes, view->width, offsets[i])
+                            : view_get(view, offsets[i]);
+
+        if (view->kind == PAGE_DENSE)
+            value = (uint64_t)value == lane_null(view->width)
+                        ? COLUMN_NULL
+                        : (int64_t)((uint64_t)view->base + (uint64_t)value);
+        if (value != COLUMN_NULL)
+            found |= (uint64_t)(is_plain ? in_table(table, (uint64_t)value)
+                                         : value_in(column, value, table))
+                     << i;
     }
-    pick(view, bits, &picked);
-    clear(&found);
-    for (i = 0; i < picked.count; i++) {
-        if (value_in(column, (int64_t)((uint64_t)view->base + picked.lanes[i]), table))
-            window_set(&found, picked.offsets[i]);
-    }
-    *bits = found;
+    return found;
 }
 
 /* ---- facets ---- */
@@ -275,107 +380,178 @@ static void count_dense(const struct column_view *view, const struct window_bits
         kernels->histogram32(view->lanes, bits->words, counts, count);
 }
 
-static void count_mask(uint64_t mask, uint32_t *counts, uint32_t count)
+static inline __attribute__((always_inline)) uint32_t pick_dense(const struct column_view *view,
+                                                                 uint32_t width,
+                                                                 const struct facet_hits *hits,
+                                                                 int64_t *values)
 {
-    for (; mask; mask &= mask - 1) {
-        uint32_t ordinal = (uint32_t)__builtin_ctzll(mask);
-
-        if (ordinal < count)
-            counts[ordinal]++;
-    }
-}
-
-static void count_list(const struct value_lists *lists, uint64_t name, uint32_t *counts,
-                       uint32_t count)
-{
-    uint32_t length;
-    const uint32_t *list = value_lists_get(lists, (uint32_t)name, &length);
-    uint32_t i;
-
-    for (i = 0; i < length && i < KEYWORD_VALUES_MAX; i++)
-        if (list[i] < count)
-            counts[list[i]]++;
-}
-
-void facet_values(const struct column *column, const struct column_view *view,
-                  const struct window_bits *bits, uint32_t *counts, uint32_t count)
-{
-    bool is_mask = column && column_is_mask(column);
-    bool is_list = column && column_lists(column);
-    struct picked picked;
-    uint32_t i;
-
-    if (!is_mask && !is_list && view->base == 0 && view->kind == PAGE_DENSE && view->width <= 4) {
-        count_dense(view, bits, counts, count);
-        return;
-    }
-    if (!is_mask && !is_list && view->kind == PAGE_CONSTANT) {
-        if ((uint64_t)view->base < count)
-            counts[view->base] += window_count(bits);
-        return;
-    }
-    pick(view, bits, &picked);
-    for (i = 0; i < picked.count; i++) {
-        uint64_t value = (uint64_t)view->base + picked.lanes[i];
-
-        if (is_mask)
-            count_mask(value, counts, count);
-        else if (is_list)
-            count_list(column_lists(column), value, counts, count);
-        else if (value < count)
-            counts[value]++;
-    }
-}
-
-uint32_t window_list(const struct window_bits *bits, uint32_t count_max,
-                     uint16_t offsets[WINDOW_SIZE])
-{
-    uint32_t total = window_count(bits);
+    uint64_t null = lane_null(width);
     uint32_t count = 0;
     uint32_t i;
 
-    for (i = 0; total <= count_max && i < WINDOW_WORDS; i++) {
+    for (i = 0; hits->offsets && i < hits->count; i++) {
+        uint64_t lane = lane_get(view->lanes, width, hits->offsets[i]);
+
+        values[count] = (int64_t)((uint64_t)view->base + lane);
+        count += lane != null;
+    }
+    for (i = 0; !hits->offsets && i < WINDOW_WORDS; i++) {
         uint64_t word;
 
-        for (word = bits->words[i]; word; word &= word - 1)
-            offsets[count++] = (uint16_t)(i * 64 + (uint32_t)__builtin_ctzll(word));
+        for (word = hits->bits->words[i]; word; word &= word - 1) {
+            uint64_t lane = lane_get(view->lanes, width, i * 64 + (uint32_t)__builtin_ctzll(word));
+
+            values[count] = (int64_t)((uint64_t)view->base + lane);
+            count += lane != null;
+        }
     }
-    return total;
+    return count;
 }
 
-void facet_values_at(const struct column *column, const struct column_view *view,
-                     const uint16_t *offsets, uint32_t offset_count, uint32_t *counts,
-                     uint32_t count)
+/* Every entry of the page is looked for among the hits. During a change offsets may repeat: there
+ * are never more than the page has room for. */
+static uint32_t pick_entries(const struct column_view *view, const struct window_bits *bits,
+                             int64_t *values)
 {
-    bool is_mask = column && column_is_mask(column);
-    bool is_list = column && column_lists(column);
-    uint32_t width = view->width;
-    const void *lanes = view->lanes;
+    uint64_t null = lane_null(view->width);
+    uint32_t count = 0;
     uint32_t i;
 
-    if (!is_mask && !is_list && view->base == 0 && view->kind == PAGE_DENSE && width <= 2) {
-        if (count > lane_null(width))
-            count = (uint32_t)lane_null(width);
-        for (i = 0; i < offset_count; i++) {
-            uint64_t lane = lane_get(lanes, width, offsets[i]);
+    for (i = 0; i < view->count; i++) {
+        uint32_t offset = LANE_LOAD(&view->offsets[i]) & (WINDOW_SIZE - 1);
+        uint64_t lane = lane_get(view->lanes, view->width, i);
 
-            if (lane < count)
-                counts[lane]++;
-        }
+        values[count] = (int64_t)((uint64_t)view->base + lane);
+        count += (lane != null) & window_test(bits, offset);
+    }
+    return count;
+}
+
+/* The first entry from `at` on that is not below the offset: steps that double, then halves. */
+static uint32_t sparse_seek(const struct column_view *view, uint32_t at, uint32_t offset)
+{
+    uint32_t step = 1;
+    uint32_t end;
+
+    while (at + step <= view->count && LANE_LOAD(&view->offsets[at + step - 1]) < offset) {
+        at += step;
+        step *= 2;
+    }
+    end = at + step <= view->count ? at + step - 1 : view->count;
+    while (at < end) {
+        uint32_t middle = (at + end) / 2;
+
+        if (LANE_LOAD(&view->offsets[middle]) < offset)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    return at;
+}
+
+/* Every hit is looked for among the entries of the page: both ascend. */
+static uint32_t pick_listed(const struct column_view *view, const uint16_t *offsets,
+                            uint32_t offset_count, int64_t *values)
+{
+    uint32_t at = 0;
+    uint32_t count = 0;
+    uint32_t i;
+
+    for (i = 0; i < offset_count; i++) {
+        uint64_t lane;
+
+        at = sparse_seek(view, at, offsets[i]);
+        if (at == view->count)
+            break;
+        lane = lane_get(view->lanes, view->width, at);
+        if (LANE_LOAD(&view->offsets[at]) == offsets[i] && lane != lane_null(view->width))
+            values[count++] = (int64_t)((uint64_t)view->base + lane);
+    }
+    return count;
+}
+
+uint32_t facet_pick(const struct column_view *view, const struct facet_hits *hits,
+                    int64_t values[WINDOW_SIZE])
+{
+    enum { SEEK_COST = 4 }; /* in entries that are passed by */
+    uint32_t i;
+
+    if (view->kind == PAGE_ABSENT)
+        return 0;
+    if (view->kind == PAGE_CONSTANT) {
+        for (i = 0; i < hits->count; i++)
+            values[i] = view->base;
+        return hits->count;
+    }
+    if (view->kind == PAGE_SPARSE) {
+        if (hits->bits && (!hits->offsets || view->count < hits->count * SEEK_COST))
+            return pick_entries(view, hits->bits, values);
+        return pick_listed(view, hits->offsets, hits->count, values);
+    }
+    switch (view->width) {
+    case 1:
+        return pick_dense(view, 1, hits, values);
+    case 2:
+        return pick_dense(view, 2, hits, values);
+    case 4:
+        return pick_dense(view, 4, hits, values);
+    default:
+        return pick_dense(view, 8, hits, values);
+    }
+}
+
+static inline __attribute__((always_inline)) void count_lanes(const struct column_view *view,
+                                                              uint32_t width,
+                                                              const struct facet_hits *hits,
+                                                              uint32_t *counts, uint32_t count)
+{
+    uint32_t i;
+
+    for (i = 0; i < hits->count; i++) {
+        uint64_t lane = lane_get(view->lanes, width, hits->offsets[i]);
+
+        if (lane < count)
+            counts[lane]++;
+    }
+}
+
+/* Few hits of a page of lanes that are the values. */
+static void count_listed(const struct column_view *view, const struct facet_hits *hits,
+                         uint32_t *counts, uint32_t count)
+{
+    if (count > lane_null(view->width))
+        count = (uint32_t)lane_null(view->width);
+    if (view->width == 1)
+        count_lanes(view, 1, hits, counts, count);
+    else if (view->width == 2)
+        count_lanes(view, 2, hits, counts, count);
+    else
+        count_lanes(view, 4, hits, counts, count);
+}
+
+void facet_values(const struct column_view *view, const struct facet_hits *hits, uint32_t *counts,
+                  uint32_t count)
+{
+    int64_t values[WINDOW_SIZE];
+    uint32_t picked;
+    uint32_t i;
+
+    if (view->kind == PAGE_DENSE && view->base == 0 && view->width <= 4) {
+        if (hits->offsets)
+            count_listed(view, hits, counts, count);
+        else
+            count_dense(view, hits->bits, counts, count);
         return;
     }
-    for (i = 0; i < offset_count; i++) {
-        int64_t value = view_get(view, offsets[i]);
-
-        if (value == COLUMN_NULL)
-            continue;
-        if (is_mask)
-            count_mask((uint64_t)value, counts, count);
-        else if (is_list)
-            count_list(column_lists(column), (uint64_t)value, counts, count);
-        else if ((uint64_t)value < count)
-            counts[value]++;
+    if (view->kind == PAGE_CONSTANT) {
+        if ((uint64_t)view->base < count)
+            counts[view->base] += hits->count;
+        return;
     }
+    picked = facet_pick(view, hits, values);
+    for (i = 0; i < picked; i++)
+        if ((uint64_t)values[i] < count)
+            counts[values[i]]++;
 }
 
 void facet_ranges(const struct column_view *view, const struct window_bits *bits,
@@ -394,25 +570,27 @@ void facet_ranges(const struct column_view *view, const struct window_bits *bits
     }
 }
 
-void facet_min_max(const struct column_view *view, const struct window_bits *bits, int64_t *min,
-                   int64_t *max)
+uint32_t facet_min_max(const struct column_view *view, const struct facet_hits *hits, int64_t *min,
+                       int64_t *max)
 {
-    struct picked picked;
-    uint64_t least = UINT64_MAX;
-    uint64_t most = 0;
+    int64_t values[WINDOW_SIZE];
+    int64_t least = *min;
+    int64_t most = *max;
+    uint32_t count;
     uint32_t i;
 
-    if (view->min >= *min && view->max <= *max)
-        return; /* the zone has nothing beyond */
-    pick(view, bits, &picked);
-    if (!picked.count)
-        return;
-    for (i = 0; i < picked.count; i++) {
-        least = picked.lanes[i] < least ? picked.lanes[i] : least;
-        most = picked.lanes[i] > most ? picked.lanes[i] : most;
+    if (!hits->offsets && view->min >= *min && view->max <= *max) {
+        struct window_bits bits = *hits->bits; /* the zone has nothing beyond */
+
+        filter_exists(view, &bits);
+        return window_count(&bits);
     }
-    if ((int64_t)((uint64_t)view->base + least) < *min)
-        *min = (int64_t)((uint64_t)view->base + least);
-    if ((int64_t)((uint64_t)view->base + most) > *max)
-        *max = (int64_t)((uint64_t)view->base + most);
+    count = facet_pick(view, hits, values);
+    for (i = 0; i < count; i++) {
+        least = values[i] < least ? values[i] : least;
+        most = values[i] > most ? values[i] : most;
+    }
+    *min = least;
+    *max = most;
+    return count;
 }

@@ -24,6 +24,8 @@ void filter_exists(const struct column_view *view, struct window_bits *bits);
 struct ordinal_table {
     const uint64_t *bits;
     uint32_t bit_count;
+    uint32_t name_count; /* of names */
+    uint8_t *names;      /* NULL, or what is known of lists by name: zeroed, of one epoch */
 };
 
 /* The value, or one of the values, is in the table. The column says how it keeps them. */
@@ -32,6 +34,12 @@ void filter_in(const struct column *column, const struct column_view *view,
 
 /* The same of one value, not COLUMN_NULL. */
 bool value_in(const struct column *column, int64_t value, struct ordinal_table table);
+
+/* Filters of up to 64 documents: of those in the mask `among`, the mask of those that match. */
+uint64_t filter_range_at(const struct column_view *view, int64_t low, int64_t high,
+                         const uint16_t *offsets, uint64_t among);
+uint64_t filter_in_at(const struct column *column, const struct column_view *view,
+                      struct ordinal_table table, const uint16_t *offsets, uint64_t among);
 
 /* ---- geo ---- */
 
@@ -57,29 +65,32 @@ struct geo_box geo_box_around(int32_t lat, int32_t lon, double radius_m);
 
 /* ---- facets ---- */
 
-/* counts[ordinal]++ for each value of each document in bits; ordinals from count on are left
- * out. */
-void facet_values(const struct column *column, const struct column_view *view,
-                  const struct window_bits *bits, uint32_t *counts, uint32_t count);
+/* Hits of one window, as bits, as a list (ascending) made once for all facets, or both. */
+struct facet_hits {
+    const struct window_bits *bits; /* NULL: offsets tell all */
+    const uint16_t *offsets;        /* NULL: many */
+    uint32_t count;
+};
 
-/* The same for few documents, given by their offsets: a list made once serves every facet. */
 enum { FACET_LIST_MAX = 1024 }; /* a quarter of a window: above, walking the bits costs little */
-void facet_values_at(const struct column *column, const struct column_view *view,
-                     const uint16_t *offsets, uint32_t offset_count, uint32_t *counts,
-                     uint32_t count);
 
-/* The offsets of the set bits, ascending; when there are more than count_max only their number. */
-uint32_t window_list(const struct window_bits *bits, uint32_t count_max,
-                     uint16_t offsets[WINDOW_SIZE]);
+/* counts[value]++ for each hit that has one; values from count on are left out. */
+void facet_values(const struct column_view *view, const struct facet_hits *hits, uint32_t *counts,
+                  uint32_t count);
+
+/* The values of the hits that have one, in the order of the hits; returns how many. */
+uint32_t facet_pick(const struct column_view *view, const struct facet_hits *hits,
+                    int64_t values[WINDOW_SIZE]);
 
 /* counts[i]++ for bounds[i] <= value < bounds[i + 1], i < bound_count - 1. Ascending bounds; a
  * bound of COLUMN_NULL at the end holds everything. */
 void facet_ranges(const struct column_view *view, const struct window_bits *bits,
                   const int64_t *bounds, uint32_t bound_count, uint32_t *counts);
 
-/* Widens *min and *max by the values of the documents in bits; start with INT64_MAX, INT64_MIN. */
-void facet_min_max(const struct column_view *view, const struct window_bits *bits, int64_t *min,
-                   int64_t *max);
+/* Widens *min and *max by the values of the hits, and returns how many have one; start with
+ * INT64_MAX, INT64_MIN. */
+uint32_t facet_min_max(const struct column_view *view, const struct facet_hits *hits, int64_t *min,
+                       int64_t *max);
 
 uint32_t window_count(const struct window_bits *bits);
 

@@ -249,6 +249,42 @@ int64_t view_get(const struct column_view *view, uint32_t offset)
     return to_value(view->width, view->base, lane_get(view->lanes, view->width, at));
 }
 
+static inline __attribute__((always_inline)) void get_dense(const struct column_view *view,
+                                                            uint32_t width, const uint16_t *offsets,
+                                                            uint32_t count, int64_t *values)
+{
+    uint32_t i;
+
+    for (i = 0; i < count; i++)
+        values[i] = to_value(width, view->base, lane_get(view->lanes, width, offsets[i]));
+}
+
+void view_get_all(const struct column_view *view, const uint16_t *offsets, uint32_t count,
+                  int64_t *values)
+{
+    uint32_t i;
+
+    if (view->kind != PAGE_DENSE) {
+        for (i = 0; i < count; i++)
+            values[i] = view_get(view, offsets[i]);
+        return;
+    }
+    switch (view->width) {
+    case 1:
+        get_dense(view, 1, offsets, count, values);
+        break;
+    case 2:
+        get_dense(view, 2, offsets, count, values);
+        break;
+    case 4:
+        get_dense(view, 4, offsets, count, values);
+        break;
+    default:
+        get_dense(view, 8, offsets, count, values);
+        break;
+    }
+}
+
 int64_t page_get(const struct page *page, uint32_t offset)
 {
     struct column_view view;

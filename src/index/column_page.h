@@ -87,6 +87,10 @@ void page_view(const struct page *page, struct column_view *view); /* all but th
 /* The value, COLUMN_NULL for none. */
 int64_t view_get(const struct column_view *view, uint32_t offset);
 
+/* The same of several documents, whose offsets ascend. */
+void view_get_all(const struct column_view *view, const uint16_t *offsets, uint32_t count,
+                  int64_t *values);
+
 /* All WINDOW_SIZE values. */
 void view_values(const struct column_view *view, int64_t values[WINDOW_SIZE]);
 

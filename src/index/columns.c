@@ -344,8 +344,8 @@ static void run_steps(struct columns *columns, docid id, struct step *steps, uin
                  steps[i].value);
     }
     write_end(sequence);
-    for (i = 0; i < count; i++)
-        if (steps[i].column->lists && steps[i].old != COLUMN_NULL && steps[i].old != steps[i].value)
+    for (i = 0; i < count; i++) /* of a list set once more one use is too much */
+        if (steps[i].column->lists && steps[i].old != COLUMN_NULL)
             epoch_retire(columns->epoch, value_lists_release, steps[i].column->lists,
                          (uint64_t)steps[i].old);
 }

@@ -72,6 +72,24 @@ DEFINE_HISTOGRAM(8)
 DEFINE_HISTOGRAM(16)
 DEFINE_HISTOGRAM(32)
 
+static void table8(const uint8_t *lanes, const uint64_t table[4], uint64_t *words)
+{
+    uint32_t i;
+
+    for (i = 0; i < WINDOW_WORDS; i++, lanes += 64) {
+        uint64_t match = 0;
+        uint64_t word;
+
+        for (word = words[i]; word; word &= word - 1) {
+            int j = __builtin_ctzll(word);
+            uint8_t lane = LANE_LOAD(&lanes[j]);
+
+            match |= (table[lane / 64] >> (lane % 64) & 1) << j;
+        }
+        words[i] = match;
+    }
+}
+
 static void box(const uint64_t *lanes, uint32_t high_low, uint32_t high_span, uint32_t low_low,
                 uint32_t low_span, uint64_t *words)
 {
@@ -114,6 +132,7 @@ const struct column_kernels column_kernels_portable = {
     .any16 = any16,
     .any32 = any32,
     .any64 = any64,
+    .table8 = table8,
     .box = box,
     .histogram8 = histogram8,
     .histogram16 = histogram16,

@@ -30,6 +30,9 @@ struct column_kernels {
     void (*any32)(const uint32_t *lanes, uint32_t mask, uint64_t *words);
     void (*any64)(const uint64_t *lanes, uint64_t mask, uint64_t *words);
 
+    /* the lane is in the table of 256 bits; the caller keeps null outside */
+    void (*table8)(const uint8_t *lanes, const uint64_t table[4], uint64_t *words);
+
     /* both halves in their ranges (modulo 2^32) */
     void (*box)(const uint64_t *lanes, uint32_t high_low, uint32_t high_span, uint32_t low_low,
                 uint32_t low_span, uint64_t *words);

@@ -211,6 +211,39 @@ static void any64(const uint64_t *lanes, uint64_t mask, uint64_t *words)
     }
 }
 
+/* ---- a table: byte lane / 8 of its 32 bytes, bit lane % 8 ---- */
+
+struct table_halves {
+    __m256i low, high; /* 16 bytes of the table, twice: lanes below 128, and the others */
+};
+
+static inline uint64_t in_table8(const uint8_t *lanes, struct table_halves table)
+{
+    const __m256i powers =
+        _mm256_setr_epi8(1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128, 1, 2, 4, 8, 16,
+                         32, 64, -128, 1, 2, 4, 8, 16, 32, 64, -128);
+    __m256i lane = load(lanes);
+    __m256i place = _mm256_and_si256(_mm256_srli_epi16(lane, 3), _mm256_set1_epi8(15));
+    __m256i bit = _mm256_shuffle_epi8(powers, _mm256_and_si256(lane, _mm256_set1_epi8(7)));
+    __m256i byte = _mm256_blendv_epi8(_mm256_shuffle_epi8(table.low, place),
+                                      _mm256_shuffle_epi8(table.high, place), lane);
+
+    return bits8(_mm256_cmpeq_epi8(_mm256_and_si256(byte, bit), bit));
+}
+
+static void table8(const uint8_t *lanes, const uint64_t table[4], uint64_t *words)
+{
+    struct table_halves halves = {
+        _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)table)),
+        _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(table + 2))),
+    };
+    uint32_t i;
+
+    for (i = 0; i < WINDOW_WORDS; i++, lanes += 64)
+        if (words[i])
+            words[i] &= in_table8(lanes, halves) | in_table8(lanes + 32, halves) << 32;
+}
+
 static void box(const uint64_t *lanes, uint32_t high_low, uint32_t high_span, uint32_t low_low,
                 uint32_t low_span, uint64_t *words)
 {
@@ -302,6 +335,7 @@ const struct column_kernels column_kernels_table_avx2 = {
     .any16 = any16,
     .any32 = any32,
     .any64 = any64,
+    .table8 = table8,
     .box = box,
     .histogram8 = histogram8,
     .histogram16 = histogram16,

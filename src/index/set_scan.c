@@ -222,8 +222,13 @@ static void order_records(struct scan *scan)
         base->firsts[i + 1] += base->firsts[i];
     memcpy(next, base->firsts, ((size_t)base->value_count + 1) * sizeof(*next));
     base->entries = mem_array(scan->record_count + 1, sizeof(base->entries[0]));
-    for (i = 0; i < scan->record_count; i++)
-        base->entries[next[scan->records[i].ordinal]++] = scan->records[i].entry;
+    base->totals = mem_array((size_t)base->value_count + 1, sizeof(base->totals[0]));
+    for (i = 0; i < scan->record_count; i++) {
+        const struct record *record = &scan->records[i];
+
+        base->entries[next[record->ordinal]++] = record->entry;
+        base->totals[record->ordinal] += record->entry.count;
+    }
     free(next);
 }
 

@@ -35,6 +35,7 @@ struct set_entry {
 struct set_base {
     uint32_t value_count;
     uint64_t *firsts; /* value_count + 1: where a value's entries begin */
+    uint32_t *totals; /* by value: members of all its entries */
     struct set_entry *entries;
     uint16_t *payload;
     uint64_t payload_count;

@@ -5,112 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/limits.h"
+#include "query/facet_tree.h"
 #include "query/filter_plan.h"
 
-enum { BOOLEAN_COUNT = 2, FACET_LIMIT_DEFAULT = 10 };
-
-/* ---- the tree of paths ---- */
-
-/* Every path and its ancestors, whether a document stands at them or only below. */
-struct tree_nodes {
-    struct bytes *paths;
-    uint32_t count;
-    uint32_t *slots; /* hash table of node + 1 */
-    uint32_t slot_count;
-    uint32_t *parents; /* of nodes, + 1; 0: a root */
-    uint32_t *node_of; /* by ordinal */
-    uint32_t ordinal_count;
-    uint32_t *stamps; /* by node: the document that counted it last, + 1 */
+enum {
+    BOOLEAN_COUNT = 2,
+    FACET_LIMIT_DEFAULT = 10,
+    NAMES_AT_ONCE_MAX = 64, /* so few are counted by name from the first hit on */
+    NAMES_OF_HIT = 16,      /* more: when so many a hit are to be gone through in the end */
+    MASK_NAMES_SHIFT_MAX = 12,
 };
-
-static size_t parent_size(struct bytes path)
-{
-    size_t size = path.size;
-
-    while (size > 0 && path.data[size - 1] != '/')
-        size--;
-    return size > 0 ? size - 1 : 0;
-}
-
-static uint32_t tree_add(struct tree_nodes *tree, struct bytes path)
-{
-    uint32_t below = 0; /* the child whose parent is found next, + 1 */
-    uint32_t first = 0;
-
-    for (;;) {
-        uint32_t slot = (uint32_t)hash64(path) & (tree->slot_count - 1);
-        uint32_t node;
-        bool known;
-
-        while (tree->slots[slot] && !bytes_equal(tree->paths[tree->slots[slot] - 1], path))
-            slot = (slot + 1) & (tree->slot_count - 1);
-        known = tree->slots[slot];
-        if (!known) {
-            tree->paths[tree->count] = path;
-            tree->slots[slot] = ++tree->count;
-        }
-        node = tree->slots[slot];
-        if (below)
-            tree->parents[below - 1] = node;
-        if (!first)
-            first = node;
-        if (known || !parent_size(path))
-            return first - 1;
-        below = node;
-        path.size = parent_size(path);
-    }
-}
-
-static uint32_t count_nodes_max(const struct dictionary *dictionary, uint32_t count)
-{
-    uint32_t total = 0;
-    uint32_t i;
-
-    for (i = 0; i < count; i++) {
-        struct bytes path = dictionary_name(dictionary, i);
-
-        for (total++; parent_size(path); path.size = parent_size(path))
-            total++;
-    }
-    return total;
-}
-
-static struct tree_nodes *tree_make(const struct dictionary *dictionary, struct arena *arena)
-{
-    struct tree_nodes *tree = arena_zero(arena, sizeof(*tree));
-    uint32_t count = dictionary_count(dictionary);
-    uint32_t nodes_max = count_nodes_max(dictionary, count);
-    uint32_t i;
-
-    for (tree->slot_count = 16; tree->slot_count < 2 * nodes_max; tree->slot_count *= 2)
-        ;
-    tree->slots = arena_array(arena, tree->slot_count, sizeof(*tree->slots));
-    tree->paths = arena_array(arena, nodes_max + 1, sizeof(*tree->paths));
-    tree->parents = arena_array(arena, nodes_max + 1, sizeof(*tree->parents));
-    tree->stamps = arena_array(arena, nodes_max + 1, sizeof(*tree->stamps));
-    tree->node_of = arena_array(arena, count + 1, sizeof(*tree->node_of));
-    tree->ordinal_count = count;
-    for (i = 0; i < count; i++)
-        tree->node_of[i] = tree_add(tree, dictionary_name(dictionary, i));
-    return tree;
-}
-
-/* Counts a document's path and its ancestors, each at most once a document. */
-static void tree_count(struct tree_nodes *tree, uint32_t ordinal, uint32_t stamp, uint32_t *counts)
-{
-    uint32_t node;
-
-    if (ordinal >= tree->ordinal_count)
-        return; /* came after the plan */
-    for (node = tree->node_of[ordinal] + 1; node; node = tree->parents[node - 1]) {
-        if (tree->stamps[node - 1] == stamp)
-            return; /* its ancestors are counted too */
-        tree->stamps[node - 1] = stamp;
-        counts[node - 1]++;
-    }
-}
 
 /* ---- making ---- */
 
@@ -148,9 +53,32 @@ static int check_bounds(const struct query_facet *source, struct err *err)
     return 0;
 }
 
+/* How many combinations of values documents may have, if that is a number to count by. */
+static uint32_t count_names(const struct facet_count *facet, const struct query_tuning *tuning)
+{
+    uint32_t count;
+
+    if (!facet->column || !facet->field->multiple || tuning->facet_names < 0)
+        return 0;
+    if (column_is_mask(facet->column)) {
+        count = dictionary_count(column_dictionary(facet->column));
+        return count <= MASK_NAMES_SHIFT_MAX ? UINT32_C(1) << count : 0;
+    }
+    count = value_lists_end(column_lists(facet->column));
+    return count <= QUERY_FACET_NAME_COUNT_MAX ? count : 0;
+}
+
+static void need_names(struct facet_count *facet, bool at_once)
+{
+    if (!facet->names && facet->name_count &&
+        (at_once || facet->name_count <= NAMES_AT_ONCE_MAX ||
+         facet->seen >= facet->name_count / NAMES_OF_HIT))
+        facet->names = arena_array(facet->arena, facet->name_count, sizeof(*facet->names));
+}
+
 int facet_count_make(struct facet_count *facet, const struct snapshot *snapshot,
-                     const struct query_facet *source, bool is_part, struct arena *arena,
-                     struct err *err)
+                     const struct query_facet *source, bool is_part,
+                     const struct query_tuning *tuning, struct arena *arena, struct err *err)
 {
     uint32_t most = is_part ? QUERY_FACET_PART_COUNT_MAX : QUERY_FACET_VALUE_COUNT_MAX;
     const struct field *field = NULL;
@@ -163,8 +91,8 @@ int facet_count_make(struct facet_count *facet, const struct snapshot *snapshot,
     if (source->limit > most)
         return err_set(err, ERR_LIMIT, "facets: \"%s\" asks for %u values, at most %u are given",
                        field->name, source->limit, most);
-    *facet =
-        (struct facet_count){.source = source, .field = field, .min = INT64_MAX, .max = INT64_MIN};
+    *facet = (struct facet_count){
+        .source = source, .field = field, .min = INT64_MAX, .max = INT64_MIN, .arena = arena};
     facet->column = columns_column(snapshot->columns, field->id);
     if (source->kind == FACET_RANGES)
         facet->count = source->bound_count - 1;
@@ -173,49 +101,60 @@ int facet_count_make(struct facet_count *facet, const struct snapshot *snapshot,
     else if (facet->column && field_has_dictionary(field))
         facet->count = dictionary_count(column_dictionary(facet->column));
     if (source->kind == FACET_TREE && field->multiple && facet->column) {
-        facet->tree = tree_make(column_dictionary(facet->column), arena);
+        facet->tree = tree_nodes_make(column_dictionary(facet->column), NULL, facet->count, arena);
         facet->count = facet->tree->count;
     }
     facet->counts = arena_array(arena, facet->count + 1, sizeof(*facet->counts));
+    facet->name_count = count_names(facet, tuning);
+    need_names(facet, tuning->facet_names > 0);
     return 0;
 }
 
 /* ---- counting ---- */
 
-static void count_tree(struct facet_count *facet, uint32_t window, const struct column_view *view,
-                       uint32_t offset)
+/* The ordinals that a value of the column stands for, told to so many documents' facet. */
+static void count_several(struct facet_count *facet, int64_t value, uint32_t weight)
 {
-    uint32_t stamp = window_first(window) + offset + 1;
-    int64_t value = view_get(view, offset);
-    const uint32_t *ordinals;
+    uint32_t of_mask[KEYWORD_MASK_COUNT_MAX + 2];
+    const uint32_t *ordinals = of_mask;
+    uint32_t count = 0;
+    uint64_t mask;
+    uint32_t i;
+
+    if (!column_is_mask(facet->column)) {
+        ordinals = value_lists_get(column_lists(facet->column), (uint32_t)value, &count);
+        count = count < KEYWORD_VALUES_MAX ? count : KEYWORD_VALUES_MAX;
+    } else {
+        for (mask = (uint64_t)value; mask; mask &= mask - 1)
+            of_mask[count++] = (uint32_t)__builtin_ctzll(mask);
+    }
+    if (facet->tree) {
+        tree_nodes_count(facet->tree, ordinals, count, weight, facet->counts);
+        return;
+    }
+    for (i = 0; i < count; i++)
+        if (ordinals[i] < facet->count)
+            facet->counts[ordinals[i]] += weight;
+}
+
+/* By name if that pays, else each hit's values at once. */
+static void add_several(struct facet_count *facet, const struct column_view *view,
+                        const struct facet_hits *hits)
+{
+    int64_t values[WINDOW_SIZE];
     uint32_t count;
     uint32_t i;
 
-    if (value == COLUMN_NULL)
-        return;
-    if (column_is_mask(facet->column)) {
-        uint64_t mask;
-
-        for (mask = (uint64_t)value; mask; mask &= mask - 1)
-            tree_count(facet->tree, (uint32_t)__builtin_ctzll(mask), stamp, facet->counts);
+    need_names(facet, false);
+    if (facet->names) {
+        facet_values(view, hits, facet->names, facet->name_count);
         return;
     }
-    ordinals = value_lists_get(column_lists(facet->column), (uint32_t)value, &count);
+    count = facet_pick(view, hits, values);
     for (i = 0; i < count; i++)
-        tree_count(facet->tree, ordinals[i], stamp, facet->counts);
-}
-
-static void add_tree(struct facet_count *facet, uint32_t window, const struct column_view *view,
-                     const struct window_bits *bits)
-{
-    uint32_t i;
-
-    for (i = 0; i < WINDOW_WORDS; i++) {
-        uint64_t word;
-
-        for (word = bits->words[i]; word; word &= word - 1)
-            count_tree(facet, window, view, i * 64 + (uint32_t)__builtin_ctzll(word));
-    }
+        count_several(facet, values[i], 1);
+    facet->doc_count += count;
+    facet->seen += count;
 }
 
 /* The range that the value is in, if any: bounds ascend. */
@@ -237,42 +176,28 @@ static void count_range(struct facet_count *facet, int64_t value)
         facet->counts[low - 1]++;
 }
 
-/* One by one. */
-static void add_listed(struct facet_count *facet, uint32_t window, const struct column_view *view,
+static void add_ranges(struct facet_count *facet, const struct column_view *view,
                        const struct facet_hits *hits)
 {
+    int64_t values[WINDOW_SIZE];
+    struct window_bits bits;
+    uint32_t count;
     uint32_t i;
 
-    for (i = 0; i < hits->count; i++) {
-        int64_t value;
-
-        if (facet->tree) {
-            count_tree(facet, window, view, hits->offsets[i]);
-            continue;
-        }
-        value = view_get(view, hits->offsets[i]);
-        if (value == COLUMN_NULL)
-            continue;
-        if (facet->source->kind == FACET_RANGES)
-            count_range(facet, value);
-        facet->min = value < facet->min ? value : facet->min;
-        facet->max = value > facet->max ? value : facet->max;
-    }
-}
-
-static uint32_t count_docs(const struct column_view *view, const struct facet_hits *hits)
-{
-    struct window_bits bits;
-    uint32_t count = 0;
-
     if (hits->offsets) {
-        for (uint32_t i = 0; i < hits->count; i++)
-            count += view_get(view, hits->offsets[i]) != COLUMN_NULL;
-        return count;
+        count = facet_pick(view, hits, values);
+        for (i = 0; i < count; i++)
+            count_range(facet, values[i]);
+        facet->doc_count += count;
+        return;
     }
-    bits = *hits->bits;
-    filter_exists(view, &bits);
-    return window_count(&bits);
+    facet_ranges(view, hits->bits, facet->source->bounds, facet->source->bound_count,
+                 facet->counts);
+    if (facet->source->counts_docs) {
+        bits = *hits->bits;
+        filter_exists(view, &bits);
+        facet->doc_count += window_count(&bits);
+    }
 }
 
 void facet_count_add(struct facet_count *facet, uint32_t window, const struct facet_hits *hits)
@@ -284,23 +209,14 @@ void facet_count_add(struct facet_count *facet, uint32_t window, const struct fa
     column_view(facet->column, window, &view);
     if (view.kind == PAGE_ABSENT)
         return;
-    if (facet->source->counts_docs)
-        facet->doc_count += count_docs(&view, hits);
-    if (!hits->bits && (facet->source->kind == FACET_RANGES ||
-                        facet->source->kind == FACET_MIN_MAX || facet->tree))
-        add_listed(facet, window, &view, hits);
-    else if (facet->source->kind == FACET_RANGES)
-        facet_ranges(&view, hits->bits, facet->source->bounds, facet->source->bound_count,
-                     facet->counts);
+    if (facet->source->kind == FACET_RANGES)
+        add_ranges(facet, &view, hits);
     else if (facet->source->kind == FACET_MIN_MAX)
-        facet_min_max(&view, hits->bits, &facet->min, &facet->max);
-    else if (facet->tree)
-        add_tree(facet, window, &view, hits->bits);
-    else if (hits->offsets)
-        facet_values_at(facet->column, &view, hits->offsets, hits->count, facet->counts,
-                        facet->count);
+        facet->doc_count += facet_min_max(&view, hits, &facet->min, &facet->max);
+    else if (facet->field->multiple)
+        add_several(facet, &view, hits);
     else
-        facet_values(facet->column, &view, hits->bits, facet->counts, facet->count);
+        facet_values(&view, hits, facet->counts, facet->count);
 }
 
 /* ---- the answer ---- */
@@ -315,12 +231,6 @@ static int compare_values(const void *a, const void *b)
     return bytes_compare(x->name, y->name);
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-    return bytes_compare(((const struct facet_value *)a)->name,
-                         ((const struct facet_value *)b)->name);
-}
-
 static struct bytes value_name(const struct facet_count *facet, uint32_t ordinal)
 {
     if (facet->field->type == FIELD_BOOLEAN)
@@ -330,68 +240,110 @@ static struct bytes value_name(const struct facet_count *facet, uint32_t ordinal
     return dictionary_name(column_dictionary(facet->column), ordinal);
 }
 
-/* Adds each path's ancestors, then sums up what has the same name. */
-static uint32_t roll_up(struct facet_value *values, uint32_t count, struct arena *arena,
-                        struct facet_value **rolled)
+/* The best so far, the worst of them first: of thousands of values a page shows ten. */
+struct top_values {
+    struct facet_value *values;
+    uint32_t count;
+    uint32_t limit;
+};
+
+static void sift_down(struct facet_value *values, uint32_t count, uint32_t at)
 {
-    struct facet_value *all;
-    uint32_t all_count = 0;
-    uint32_t kept = 0;
-    uint32_t i;
+    struct facet_value moved = values[at];
 
-    for (i = 0; i < count; i++) {
-        struct bytes path = values[i].name;
+    for (;;) {
+        uint32_t child = 2 * at + 1;
 
-        for (all_count++; parent_size(path); path.size = parent_size(path))
-            all_count++;
+        if (child + 1 < count && compare_values(&values[child + 1], &values[child]) > 0)
+            child++;
+        if (child >= count || compare_values(&values[child], &moved) <= 0)
+            break;
+        values[at] = values[child];
+        at = child;
     }
-    all = arena_array(arena, all_count + 1, sizeof(*all));
-    all_count = 0;
-    for (i = 0; i < count; i++) {
-        struct bytes path = values[i].name;
-
-        all[all_count++] = values[i];
-        while (parent_size(path)) {
-            path.size = parent_size(path);
-            all[all_count++] = (struct facet_value){path, values[i].count};
-        }
-    }
-    if (all_count)
-        qsort(all, all_count, sizeof(*all), compare_paths);
-    for (i = 0; i < all_count; i++) {
-        if (kept && bytes_equal(all[kept - 1].name, all[i].name))
-            all[kept - 1].count += all[i].count;
-        else
-            all[kept++] = all[i];
-    }
-    *rolled = all;
-    return kept;
+    values[at] = moved;
 }
 
-static void finish_values(const struct facet_count *facet, struct arena *arena,
+static void top_add(struct top_values *top, const struct facet_count *facet, uint32_t ordinal,
+                    uint64_t count)
+{
+    struct facet_value value = {.count = count};
+    uint32_t i;
+
+    if (top->count == top->limit && count < top->values[0].count)
+        return;
+    value.name = value_name(facet, ordinal);
+    if (top->count < top->limit) {
+        top->values[top->count++] = value;
+        for (i = top->count / 2; top->count == top->limit && i-- > 0;)
+            sift_down(top->values, top->count, i);
+    } else if (compare_values(&value, &top->values[0]) < 0) {
+        top->values[0] = value;
+        sift_down(top->values, top->count, 0);
+    }
+}
+
+/* The paths that were found and all above them become the facet's values. */
+static void roll_up(struct facet_count *facet, struct arena *arena)
+{
+    const struct dictionary *dictionary = column_dictionary(facet->column);
+    struct tree_nodes *tree = tree_nodes_make(dictionary, facet->counts, facet->count, arena);
+    uint32_t *counts = arena_array(arena, tree->count + 1, sizeof(*counts));
+    uint32_t i;
+
+    for (i = 0; i < facet->count; i++)
+        if (facet->counts[i])
+            tree_nodes_count(tree, &i, 1, facet->counts[i], counts);
+    facet->tree = tree;
+    facet->counts = counts;
+    facet->count = tree->count;
+}
+
+/* The next value that was counted, from `at` on: of thousands most were not. */
+static uint32_t next_counted(const struct facet_count *facet, uint32_t at)
+{
+    enum { RUN = 16 };
+
+    for (; at < facet->count; at++) {
+        uint32_t any = 0;
+        uint32_t i;
+
+        if (facet->counts[at])
+            return at;
+        while (at + RUN < facet->count) {
+            for (i = 0; i < RUN; i++)
+                any |= facet->counts[at + 1 + i];
+            if (any)
+                break;
+            at += RUN;
+        }
+    }
+    return at;
+}
+
+static void finish_values(struct facet_count *facet, struct arena *arena,
                           struct facet_answer *answer)
 {
-    uint32_t limit = facet->source->limit ? facet->source->limit : FACET_LIMIT_DEFAULT;
-    struct facet_value *values;
+    struct top_values top = {.limit =
+                                 facet->source->limit ? facet->source->limit : FACET_LIMIT_DEFAULT};
     uint32_t count = 0;
     uint32_t i;
 
+    if (facet->source->kind == FACET_TREE && !facet->tree && facet->column)
+        roll_up(facet, arena);
     for (i = 0; i < facet->count; i++)
         count += facet->counts[i] != 0;
-    values = arena_array(arena, count + 1, sizeof(*values));
-    count = 0;
-    for (i = 0; i < facet->count; i++)
-        if (facet->counts[i])
-            values[count++] = (struct facet_value){value_name(facet, i), facet->counts[i]};
-    if (facet->source->kind == FACET_TREE && !facet->tree)
-        count = roll_up(values, count, arena, &values);
-    if (count)
-        qsort(values, count, sizeof(*values), compare_values);
-    answer->values = values;
-    answer->count = count < limit ? count : limit;
-    answer->other_count = count - answer->count;
-    for (i = 0; i < answer->count; i++)
-        values[i].name = arena_copy(arena, values[i].name);
+    top.limit = top.limit < count ? top.limit : count;
+    top.values = arena_array(arena, top.limit + 1, sizeof(*top.values));
+    for (i = next_counted(facet, 0); i < facet->count; i = next_counted(facet, i + 1))
+        top_add(&top, facet, i, facet->counts[i]);
+    if (top.count)
+        qsort(top.values, top.count, sizeof(*top.values), compare_values);
+    answer->values = top.values;
+    answer->count = top.count;
+    answer->other_count = count - top.count;
+    for (i = 0; i < top.count; i++)
+        top.values[i].name = arena_copy(arena, top.values[i].name);
 }
 
 static void finish_ranges(const struct facet_count *facet, struct arena *arena,
@@ -406,12 +358,34 @@ static void finish_ranges(const struct facet_count *facet, struct arena *arena,
     answer->count = facet->count;
 }
 
-void facet_count_finish(const struct facet_count *facet, struct arena *arena,
-                        struct facet_answer *answer)
+/* What was counted by name becomes counts of values; every hit that has a value was counted once.
+ */
+static void spread_names(struct facet_count *facet)
+{
+    uint32_t i;
+
+    for (i = 0; facet->names && i < facet->name_count; i++) {
+        if (!facet->names[i])
+            continue;
+        count_several(facet, i, facet->names[i]);
+        facet->doc_count += facet->names[i];
+    }
+}
+
+void facet_count_finish(struct facet_count *facet, struct arena *arena, struct facet_answer *answer)
 {
     struct bytes name = facet->source->name.size ? facet->source->name : facet->source->field;
+    bool is_number = facet->source->kind == FACET_RANGES || facet->source->kind == FACET_MIN_MAX;
+    uint32_t i;
 
-    *answer = (struct facet_answer){.name = arena_copy(arena, name), .doc_count = facet->doc_count};
+    spread_names(facet);
+    if (facet->source->counts_docs && !is_number && !facet->field->multiple)
+        for (i = 0; i < facet->count; i++)
+            facet->doc_count += facet->counts[i];
+    *answer = (struct facet_answer){
+        .name = arena_copy(arena, name),
+        .doc_count = facet->source->counts_docs ? facet->doc_count : 0,
+    };
     if (facet->source->kind == FACET_RANGES) {
         finish_ranges(facet, arena, answer);
     } else if (facet->source->kind == FACET_MIN_MAX) {

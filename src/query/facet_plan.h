@@ -23,23 +23,23 @@ struct facet_count {
     uint64_t doc_count;      /* with a value; counted if the source asks for it */
     struct tree_nodes *tree; /* of paths, where a document may have several values */
     uint32_t group;          /* which set of hits it counts on; the page's to use */
+
+    /* Of several values: hits by what they have together (the name of a list, or a mask), which
+     * becomes counts at the end. */
+    uint32_t *names;
+    uint32_t name_count; /* 0: each hit is asked for its values */
+    uint32_t seen;       /* hits asked for their values so far, while names is NULL */
+    struct arena *arena;
 };
 
 int facet_count_make(struct facet_count *facet, const struct snapshot *snapshot,
-                     const struct query_facet *source, bool is_part, struct arena *arena,
-                     struct err *err);
-
-/* Hits of one window, as bits and (when they are few) as a list made once for all facets; or as a
- * list alone. */
-struct facet_hits {
-    const struct window_bits *bits; /* NULL: offsets tell all */
-    const uint16_t *offsets;        /* NULL: many */
-    uint32_t count;                 /* of offsets */
-};
+                     const struct query_facet *source, bool is_part,
+                     const struct query_tuning *tuning, struct arena *arena, struct err *err);
 
 void facet_count_add(struct facet_count *facet, uint32_t window, const struct facet_hits *hits);
 
-void facet_count_finish(const struct facet_count *facet, struct arena *arena,
+/* Once. */
+void facet_count_finish(struct facet_count *facet, struct arena *arena,
                         struct facet_answer *answer);
 
 #endif

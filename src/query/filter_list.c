@@ -18,37 +18,36 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool value_matches(const struct filter_node *node, int64_t value)
+static uint64_t test_numbers(const struct filter_node *node, const struct column_view *view,
+                             const uint16_t *offsets, uint64_t among)
 {
-    if (value == COLUMN_NULL)
-        return false;
-    switch (node->kind) {
-    case NODE_RANGE:
-        return value >= node->low && value <= node->high;
-    case NODE_TABLE:
-        return value_in(node->column, value, node->table);
-    default:
-        return bsearch(&value, node->numbers, node->count, sizeof(value), compare_numbers) != NULL;
+    uint64_t found = 0;
+
+    for (; among; among &= among - 1) {
+        int i = __builtin_ctzll(among);
+        int64_t value = view_get(view, offsets[i]);
+        bool is_there = value != COLUMN_NULL &&
+                        bsearch(&value, node->numbers, node->count, sizeof(value), compare_numbers);
+
+        found |= (uint64_t)is_there << i;
     }
+    return found;
 }
 
 static uint64_t test_values(const struct filter_node *node, uint32_t window,
                             const uint16_t *offsets, uint64_t among)
 {
     struct column_view view;
-    uint64_t found = 0;
-    uint64_t left;
 
     column_view(node->column, window, &view);
-    if (view.kind == PAGE_ABSENT ||
-        (node->kind == NODE_RANGE && (node->low > view.max || node->high < view.min)))
-        return 0;
-    for (left = among; left; left &= left - 1) {
-        int i = __builtin_ctzll(left);
-
-        found |= (uint64_t)value_matches(node, view_get(&view, offsets[i])) << i;
+    switch (node->kind) {
+    case NODE_RANGE:
+        return filter_range_at(&view, node->low, node->high, offsets, among);
+    case NODE_TABLE:
+        return filter_in_at(node->column, &view, node->table, offsets, among);
+    default:
+        return test_numbers(node, &view, offsets, among);
     }
-    return found;
 }
 
 static uint64_t test_bits(const struct filter_node *node, uint32_t window, const uint16_t *offsets,

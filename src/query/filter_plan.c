@@ -56,6 +56,13 @@ static void make_table(struct compiler *compiler, struct filter_node *node, cons
             ordinals[count++] = i;
     node->kind = count ? NODE_TABLE : NODE_NOTHING;
     node->table = (struct ordinal_table){.bits = bits, .bit_count = bit_count};
+    if (column_lists(node->column)) {
+        uint32_t names = value_lists_end(column_lists(node->column));
+
+        names = names < QUERY_FILTER_NAME_COUNT_MAX ? names : QUERY_FILTER_NAME_COUNT_MAX;
+        node->table.names = arena_zero(compiler->arena, names + 1);
+        node->table.name_count = names;
+    }
     node->ordinals = ordinals;
     node->ordinal_count = count;
     if (count == 1 && !column_field(node->column)->multiple) {
@@ -354,6 +361,56 @@ void conjunct_propose(struct conjunct *conjunct, const struct snapshot *snapshot
         conjunct->proposes = false;
     if (conjunct->proposes && conjunct->proposal.all)
         conjunct->proposes = false;
+}
+
+/* ---- the order ---- */
+
+/* The share of documents that match, as far as a set can tell; 1: nobody knows. */
+static double share_of(const struct filter_node *node, const struct snapshot *snapshot)
+{
+    uint64_t doc_count = snapshot->doc_count;
+    const struct attribute_set *set =
+        node->field < snapshot->set_count ? snapshot->sets[node->field] : NULL;
+    uint64_t found = UINT64_MAX;
+
+    if (!set)
+        return 1;
+    if (node->ordinal_count && (node->kind == NODE_TABLE || node->kind == NODE_RANGE))
+        found = attribute_set_count_values(set, node->ordinals, node->ordinal_count);
+    else if (node->kind == NODE_RANGE && attribute_set_kind(set) == SET_RANGES)
+        found = attribute_set_count_range(set, node->low, node->high);
+    return found < doc_count ? (double)found / (double)doc_count : 1;
+}
+
+/* Of a whole window, in bytes that a vector passes by. */
+static double window_cost(const struct filter_node *node, const struct snapshot *snapshot)
+{
+    enum { TABLE_COST = 2, ONE_BY_ONE_COST = 16, BOX_COST = 10, TREE_COST = 20, RADIUS_COST = 60 };
+    struct column_view view;
+
+    if (node->kind == NODE_RADIUS)
+        return RADIUS_COST;
+    if (node->kind == NODE_BOX)
+        return BOX_COST;
+    if (node->kind < NODE_RANGE)
+        return node->kind == NODE_NOTHING ? 0 : TREE_COST;
+    column_view(node->column, snapshot->window_count / 2, &view);
+    if (view.kind == PAGE_ABSENT || view.kind == PAGE_CONSTANT)
+        return 1;
+    if (node->kind == NODE_RANGE)
+        return view.width;
+    return node->kind == NODE_TABLE && view.width == 1 ? TABLE_COST : ONE_BY_ONE_COST;
+}
+
+double conjunct_rank(const struct conjunct *conjunct, const struct snapshot *snapshot, bool few)
+{
+    const double least_dropped = 0.02; /* so that cost counts when nothing is known */
+    enum { COST_OF_FEW = 4 };          /* whatever it is, a document costs a miss of the cache */
+    double cost = window_cost(conjunct->node, snapshot);
+
+    if (few)
+        cost += COST_OF_FEW;
+    return cost / (1 + least_dropped - share_of(conjunct->node, snapshot));
 }
 
 /* ---- applying ---- */

@@ -39,6 +39,10 @@ int filter_plan_make(struct filter_plan *plan, const struct snapshot *snapshot,
 void conjunct_propose(struct conjunct *conjunct, const struct snapshot *snapshot,
                       struct arena *arena);
 
+/* Those with a lower rank are better asked first: they cost less, or leave less to be asked after.
+ * few: about single documents, not whole windows. */
+double conjunct_rank(const struct conjunct *conjunct, const struct snapshot *snapshot, bool few);
+
 /* Keeps the candidates that match. */
 void conjunct_apply(const struct conjunct *conjunct, uint32_t window, struct window_bits *bits);
 /* The same for few, as a list: of those in the mask `among`, the mask of those that match. */

@@ -262,6 +262,8 @@ struct query_tuning {
     int8_t use_meeting; /* 1, -1: of all words, who has them comes before what they are worth */
     int8_t use_codes;   /* 1, -1: drop who has too few of a word before lengths are read, or not */
     int8_t facet_lists; /* 1, -1 */
+    int8_t use_order;   /* 1, -1: filters by what they cost and drop, or by their kind alone */
+    int8_t facet_names; /* 1, -1: count several values by who has the same ones, or each hit's */
     int8_t page_lists;  /* 1, -1: filter, sort and count what text finds as a list, or by windows */
 };
 

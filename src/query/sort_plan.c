@@ -21,6 +21,11 @@ static uint64_t key_of_integer(int64_t value)
     return (uint64_t)value ^ SIGN_BIT;
 }
 
+static int64_t integer_of_key(uint64_t key)
+{
+    return (int64_t)(key ^ SIGN_BIT);
+}
+
 static uint64_t key_reverse(uint64_t key)
 {
     return key == KEY_NONE ? KEY_NONE : KEY_NONE - 1 - key;
@@ -68,7 +73,7 @@ double sort_key_value(const struct sort_key *sort, uint64_t key)
         return double_of_key(key);
     if (sort->ranks)
         return (double)key - 1;
-    return (double)(int64_t)(key ^ SIGN_BIT);
+    return (double)integer_of_key(key);
 }
 
 /* ---- making the plan ---- */
@@ -198,12 +203,14 @@ static uint64_t key_of_value(const struct sort_key *sort, int64_t value)
 static void column_keys(const struct sort_key *sort, uint32_t window, const uint16_t *offsets,
                         uint32_t count, uint64_t *keys)
 {
+    int64_t values[WINDOW_SIZE];
     struct column_view view;
     uint32_t i;
 
     column_view(sort->column, window, &view);
+    view_get_all(&view, offsets, count, values);
     for (i = 0; i < count; i++)
-        keys[i] = key_of_value(sort, view_get(&view, offsets[i]));
+        keys[i] = key_of_value(sort, values[i]);
 }
 
 static void formula_keys(const struct sort_key *sort, uint32_t window, const uint16_t *offsets,
@@ -248,6 +255,21 @@ uint64_t sort_plan_bound(const struct sort_plan *plan, uint32_t window)
     if (view.kind == PAGE_ABSENT || view.min > view.max)
         return KEY_NONE;
     return sort->descending ? key_reverse(key_of_integer(view.max)) : key_of_integer(view.min);
+}
+
+void sort_plan_narrow(const struct sort_plan *plan, uint32_t window, uint64_t worst,
+                      struct window_bits *bits)
+{
+    const struct sort_key *sort = &plan->keys[0];
+    struct column_view view;
+    int64_t value;
+
+    if (plan->count == 0 || sort->kind != SORT_FIELD || sort->ranks || worst == KEY_NONE)
+        return;
+    column_view(sort->column, window, &view);
+    value = integer_of_key(sort->descending ? key_reverse(worst) : worst);
+    filter_range(&view, sort->descending ? value : INT64_MIN,
+                 sort->descending ? COLUMN_NULL : value, bits);
 }
 
 /* ---- places ---- */

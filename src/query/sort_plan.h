@@ -43,6 +43,10 @@ void sort_plan_keys(const struct sort_plan *plan, uint32_t index, uint32_t windo
 /* No document of the window has a lower first key. */
 uint64_t sort_plan_bound(const struct sort_plan *plan, uint32_t window);
 
+/* Drops documents of the window whose first key is above the worst, where that is known fast. */
+void sort_plan_narrow(const struct sort_plan *plan, uint32_t window, uint64_t worst,
+                      struct window_bits *bits);
+
 /* What a key stands for, to be shown and to merge shards by; NaN: no value. */
 double sort_key_value(const struct sort_key *sort, uint64_t key);
 

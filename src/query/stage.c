@@ -83,7 +83,7 @@ static int make_facets(struct stage *stage, struct err *err)
         struct facet_count *facet = &stage->facets[i];
         const struct filter_group *group;
         int rc = facet_count_make(facet, context->snapshot, &source->facets[i],
-                                  source->part != NULL, context->arena, err);
+                                  source->part != NULL, context->tuning, context->arena, err);
 
         if (rc)
             return rc;
@@ -203,6 +203,29 @@ static void choose_walk(struct stage *stage)
             stage->lists = false;
 }
 
+/* What drops most for least comes first. */
+static void order_filters(struct stage *stage)
+{
+    const struct snapshot *snapshot = stage->context->snapshot;
+    double *ranks = arena_array(stage->context->arena, stage->fixed_count + 1, sizeof(*ranks));
+    uint32_t i;
+    uint32_t at;
+
+    if (stage->fixed_count < 2 || stage->context->tuning->use_order < 0)
+        return;
+    for (i = 0; i < stage->fixed_count; i++) {
+        struct conjunct *conjunct = stage->fixed[i];
+        double rank = conjunct_rank(conjunct, snapshot, stage->lists);
+
+        for (at = i; at > 0 && ranks[at - 1] > rank; at--) {
+            stage->fixed[at] = stage->fixed[at - 1];
+            ranks[at] = ranks[at - 1];
+        }
+        stage->fixed[at] = conjunct;
+        ranks[at] = rank;
+    }
+}
+
 int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err *err)
 {
     struct query_context *context = stage->context;
@@ -213,9 +236,11 @@ int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err
     stage->total = 0;
     rc = text_plan_new(context->snapshot, context->analysis, &stage->source->text, context->tuning,
                        context->memory, &stage->text, err);
-    if (!rc)
-        choose_walk(stage);
-    return rc;
+    if (rc)
+        return rc;
+    choose_walk(stage);
+    order_filters(stage);
+    return 0;
 }
 
 uint32_t stage_next(struct stage *stage, uint32_t from)
@@ -362,11 +387,16 @@ static int list_hits(struct stage *stage, uint32_t window, const struct window_b
                      struct window_hits *hits, struct err *err)
 {
     const struct sort_key *first = &stage->sort.keys[0];
+    const struct best *best = &stage->best;
+    struct window_bits admitted;
 
     if (stage->sort.count && first->kind == SORT_RELEVANCE && stage->text)
         return text_plan_select(stage->text, window, bits, score_threshold(stage), hits->offsets,
                                 hits->scores, &hits->count, err);
-    hits->count = window_list(bits, WINDOW_SIZE, hits->offsets);
+    admitted = *bits;
+    if (best->count == best->count_max && stage->context->tuning->use_bounds >= 0)
+        sort_plan_narrow(&stage->sort, window, best->entries[0].keys[0], &admitted);
+    hits->count = kernels()->window_list(&admitted, hits->offsets);
     if (hits->count && first->kind == SORT_FORMULA && stage->sort.uses_score)
         return add_scores(stage, window, hits, err);
     return 0;
@@ -434,7 +464,7 @@ static int collect(struct stage *stage, uint32_t window, const struct window_bit
 
 static void count_facets(struct stage *stage, uint32_t window, const struct window_bits *sets)
 {
-    uint16_t offsets[WINDOW_SIZE];
+    uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
     int8_t lists = stage->context->tuning->facet_lists;
     uint32_t group;
     uint32_t i;
@@ -447,10 +477,11 @@ static void count_facets(struct stage *stage, uint32_t window, const struct wind
                 continue;
             if (!hits.bits) {
                 hits.bits = &sets[group];
-                hits.count =
-                    window_list(hits.bits, lists > 0 ? WINDOW_SIZE : FACET_LIST_MAX, offsets);
-                if (lists > 0 || (lists == 0 && hits.count <= FACET_LIST_MAX))
+                hits.count = kernels()->window_count(hits.bits);
+                if (lists > 0 || (lists == 0 && hits.count <= FACET_LIST_MAX)) {
+                    kernels()->window_list(hits.bits, offsets);
                     hits.offsets = offsets;
+                }
             }
             if (hits.count)
                 facet_count_add(&stage->facets[i], window, &hits);

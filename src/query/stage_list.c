@@ -11,7 +11,7 @@
 
 #include "query/stage.h"
 
-enum { LIST_RUN_MAX = 64 };
+enum { LIST_RUN_MAX = 64, PREFETCH_COUNT = 2 /* filters whose values are fetched ahead */ };
 
 /* Candidates of one window, ascending. */
 struct listed {
@@ -142,6 +142,17 @@ static void take_window(struct stage *stage, const struct listed *listed)
     }
 }
 
+/* The first of the ids, those that are of one window. */
+static void list_run(const docid *ids, uint32_t count, struct listed *listed)
+{
+    uint32_t i;
+
+    listed->window = window_of(ids[0]);
+    for (i = 0; i < count && i < LIST_RUN_MAX && window_of(ids[i]) == listed->window; i++)
+        listed->offsets[i] = (uint16_t)(ids[i] & (WINDOW_SIZE - 1));
+    listed->count = i;
+}
+
 int stage_list(struct stage *stage, bool *ended, struct err *err)
 {
     float scores[TEXT_TAKE_MAX];
@@ -149,20 +160,16 @@ int stage_list(struct stage *stage, bool *ended, struct err *err)
     struct listed listed;
     uint32_t count;
     uint32_t i;
-    uint32_t k;
     int rc = text_plan_take(stage->text, ids, &count, err);
 
     *ended = count == 0;
     if (!rc && count && stage->sort.uses_score)
         rc = text_plan_score_ids(stage->text, ids, count, scores, err);
-    if (!rc && stage->fixed_count)
-        conjunct_prefetch(stage->fixed[0], ids, count);
+    for (i = 0; !rc && i < stage->fixed_count && i < PREFETCH_COUNT; i++)
+        conjunct_prefetch(stage->fixed[i], ids, count);
     for (i = 0; i < count && !rc; i += listed.count) {
-        listed.window = window_of(ids[i]);
+        list_run(ids + i, count - i, &listed);
         listed.scores = stage->sort.uses_score ? scores + i : NULL;
-        for (k = i; k < count && k - i < LIST_RUN_MAX && window_of(ids[k]) == listed.window; k++)
-            listed.offsets[k - i] = (uint16_t)(ids[k] & (WINDOW_SIZE - 1));
-        listed.count = k - i;
         take_window(stage, &listed);
     }
     return rc;

@@ -184,7 +184,8 @@ static void check_all(struct world *world, struct rng *rng)
                 set_cursor_range(world->sets[which], low, high, arena, &cursor);
             else
                 set_cursor_box(world->sets[which], &box, arena, &cursor);
-            check_cursor(world, which, &cursor, (struct ordinal_table){bits, 128}, low, high, &box);
+            check_cursor(world, which, &cursor,
+                         (struct ordinal_table){.bits = bits, .bit_count = 128}, low, high, &box);
         }
     }
     epoch_exit(world->slot);

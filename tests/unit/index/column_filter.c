@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "index/column_filter.h"
+#include "index/kernels.h"
 
 enum { ROUND_COUNT = 250, VALUE_COUNT = 300 };
 
@@ -106,6 +107,16 @@ static void fill_numbers(struct world *world, struct rng *rng, int64_t *model)
         columns_tighten(world->columns, 0);
 }
 
+/* The window's hits as bits, as a list, as both. */
+enum { FORM_COUNT = 3 };
+static struct facet_hits hits_in_form(const struct window_bits *bits, int form,
+                                      uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE])
+{
+    return (struct facet_hits){.bits = form == 1 ? NULL : bits,
+                               .offsets = form == 0 ? NULL : offsets,
+                               .count = kernels()->window_list(bits, offsets)};
+}
+
 static void check_ranges(const struct column_view *view, const struct window_bits *before,
                          const int64_t *model, struct rng *rng)
 {
@@ -115,6 +126,9 @@ static void check_ranges(const struct column_view *view, const struct window_bit
     uint32_t counts[ARRAY_COUNT(bounds)] = {0};
     uint32_t expected[ARRAY_COUNT(bounds)] = {0};
     int64_t extremes[] = {INT64_MAX, INT64_MIN, INT64_MAX, INT64_MIN};
+    uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
+    struct facet_hits hits = hits_in_form(before, (int)rng_below(rng, FORM_COUNT), offsets);
+    uint32_t valued;
     struct window_bits range = *before;
     struct window_bits exists = *before;
     uint32_t i;
@@ -125,7 +139,9 @@ static void check_ranges(const struct column_view *view, const struct window_bit
     filter_range(view, low, high, &range);
     filter_exists(view, &exists);
     facet_ranges(view, before, bounds, ARRAY_COUNT(bounds), counts);
-    facet_min_max(view, before, &extremes[0], &extremes[1]);
+    valued = facet_min_max(view, &hits, &extremes[0], &extremes[1]);
+    assert_int_equal(valued, window_count(&exists));
+    assert_int_equal(facet_min_max(view, &hits, &extremes[0], &extremes[1]), valued);
     for (i = 0; i < WINDOW_SIZE; i++) {
         bool has = window_test(before, i) && model[i] != COLUMN_NULL;
 
@@ -238,6 +254,38 @@ static bool is_repeated(const struct value_model *model, uint32_t at)
     return false;
 }
 
+/* As a facet counts them: values of one a document by themselves, several by what they stand for.
+ */
+static void count_values(const struct column *column, const struct facet_hits *hits,
+                         uint32_t *counts, uint32_t count)
+{
+    int64_t values[WINDOW_SIZE];
+    struct column_view view;
+    uint32_t picked;
+    uint32_t i;
+    uint32_t j;
+
+    column_view(column, 0, &view);
+    if (!column_field(column)->multiple) {
+        facet_values(&view, hits, counts, count);
+        return;
+    }
+    picked = facet_pick(&view, hits, values);
+    for (i = 0; i < picked; i++) {
+        const uint32_t *list = NULL;
+        uint32_t length = KEYWORD_MASK_COUNT_MAX;
+
+        if (column_lists(column))
+            list = value_lists_get(column_lists(column), (uint32_t)values[i], &length);
+        for (j = 0; j < length; j++) {
+            uint32_t ordinal = list ? list[j] : j;
+
+            if (ordinal < count && (list || values[i] >> j & 1))
+                counts[ordinal]++;
+        }
+    }
+}
+
 static void check_values(const struct column *column, const struct window_bits *before,
                          const struct value_model *models, struct rng *rng)
 {
@@ -245,18 +293,17 @@ static void check_values(const struct column *column, const struct window_bits *
     uint32_t facet_size = 1 + (uint32_t)rng_below(rng, VALUE_COUNT);
     uint64_t table[VALUE_COUNT / 64 + 1];
     uint32_t expected[VALUE_COUNT] = {0};
-    uint32_t counts[VALUE_COUNT] = {0};
     struct window_bits in = *before;
-    uint16_t offsets[WINDOW_SIZE];
+    uint16_t offsets[WINDOW_LIST_MAX + WINDOW_LIST_SPARE];
     struct column_view view;
     uint32_t i;
     uint32_t j;
+    int form;
 
     for (i = 0; i < ARRAY_COUNT(table); i++)
         table[i] = rng_next(rng) & rng_next(rng);
     column_view(column, 0, &view);
-    filter_in(column, &view, (struct ordinal_table){table, table_size}, &in);
-    facet_values(column, &view, before, counts, facet_size);
+    filter_in(column, &view, (struct ordinal_table){.bits = table, .bit_count = table_size}, &in);
     for (i = 0; i < WINDOW_SIZE; i++) {
         bool found = false;
 
@@ -269,11 +316,13 @@ static void check_values(const struct column *column, const struct window_bits *
         }
         assert_int_equal(window_test(&in, i), found);
     }
-    assert_memory_equal(counts, expected, sizeof(counts));
-    memset(counts, 0, sizeof(counts));
-    facet_values_at(column, &view, offsets, window_list(before, WINDOW_SIZE, offsets), counts,
-                    facet_size);
-    assert_memory_equal(counts, expected, sizeof(counts));
+    for (form = 0; form < FORM_COUNT; form++) {
+        struct facet_hits hits = hits_in_form(before, form, offsets);
+        uint32_t counts[VALUE_COUNT] = {0};
+
+        count_values(column, &hits, counts, facet_size);
+        assert_memory_equal(counts, expected, sizeof(counts));
+    }
 }
 
 static void values(void **state)

@@ -129,6 +129,39 @@ static void filters_agree(void **state)
     }
 }
 
+static void tables_agree(void **state)
+{
+    const struct column_kernels *tables[] = {&column_kernels_portable, column_kernels_avx2()};
+    uint64_t seed = random_u64();
+    struct rng rng = rng_seeded(seed);
+    int round;
+
+    (void)state;
+    print_message("# seed %ju\n", (uintmax_t)seed);
+    for (round = 0; round < ROUND_COUNT; round++) {
+        uint64_t table[4];
+        struct window_bits before;
+        uint32_t i;
+        uint32_t k;
+
+        for (i = 0; i < 4; i++)
+            table[i] = rng_next(&rng) & rng_next(&rng);
+        fill_lanes(&rng, 1);
+        fill_words(&rng, &before);
+        for (k = 0; k < 2 && tables[k]; k++) {
+            struct window_bits bits = before;
+
+            tables[k]->table8((void *)lanes, table, bits.words);
+            for (i = 0; i < WINDOW_SIZE; i++) {
+                uint8_t lane = ((uint8_t *)lanes)[i];
+
+                assert_int_equal(window_test(&bits, i),
+                                 window_test(&before, i) && (table[lane / 64] >> lane % 64 & 1));
+            }
+        }
+    }
+}
+
 static void histograms(const struct column_kernels *k, const struct window_bits *bits,
                        uint32_t width, uint32_t *counts, uint32_t count)
 {
@@ -187,6 +220,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(filters_agree),
+        cmocka_unit_test(tables_agree),
         cmocka_unit_test(counts_agree),
     };
 

@@ -450,6 +450,8 @@ static struct query_tuning random_tuning(struct rng *rng)
                                  .use_meeting = (int8_t)((int)rng_below(rng, 3) - 1),
                                  .use_codes = (int8_t)((int)rng_below(rng, 3) - 1),
                                  .facet_lists = (int8_t)((int)rng_below(rng, 3) - 1),
+                                 .use_order = (int8_t)((int)rng_below(rng, 3) - 1),
+                                 .facet_names = (int8_t)((int)rng_below(rng, 3) - 1),
                                  .page_lists = (int8_t)((int)rng_below(rng, 3) - 1)};
 }
 
