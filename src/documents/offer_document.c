@@ -452,13 +452,16 @@ int offer_document(const Torg__V1__Offer *offer, const struct catalog *catalog, 
 }
 
 int offer_document_hidden(const Torg__V1__Offer *offer, const struct catalog *catalog,
-                          struct arena *arena, Torg__V1__RawDocument **document, struct err *err)
+                          bool is_parked, struct arena *arena, Torg__V1__RawDocument **document,
+                          struct err *err)
 {
     int rc;
 
     *document = NULL;
     rc = begin(offer, catalog, arena, document, err);
-    if (!rc)
-        (*document)->event = TORG__V1__RAW_DOCUMENT__EVENT__DELETE;
-    return rc;
+    if (rc)
+        return rc;
+    (*document)->event = TORG__V1__RAW_DOCUMENT__EVENT__DELETE;
+    (*document)->version -= is_parked;
+    return 0;
 }

@@ -26,8 +26,11 @@
 int offer_document(const Torg__V1__Offer *offer, const struct catalog *catalog, struct arena *arena,
                    Torg__V1__RawDocument **document, struct err *err);
 
-/* Of an offer whose category this catalogue does not have any more: it is not to be found. */
+/* Of an offer whose category this catalogue does not have any more: it is not to be found. With
+ * is_parked its change was never composed, and must not pass for one that was: the document is just
+ * older than that change, and newer than every one before. */
 int offer_document_hidden(const Torg__V1__Offer *offer, const struct catalog *catalog,
-                          struct arena *arena, Torg__V1__RawDocument **document, struct err *err);
+                          bool is_parked, struct arena *arena, Torg__V1__RawDocument **document,
+                          struct err *err);
 
 #endif

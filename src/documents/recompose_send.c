@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "documents/composer.h"
 #include "documents/offer_document.h"
+#include "documents/parked.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
 
@@ -28,8 +29,8 @@ struct parcel {
 };
 
 int recompose_sender_init(struct recompose_sender *sender, struct topics *topics,
-                          const struct clock *clock, const char *taker_group, struct halt *halt,
-                          struct err *err)
+                          struct store *store, const struct clock *clock, const char *taker_group,
+                          struct halt *halt, struct err *err)
 {
     const char *name = "torg_composer_catalog_documents_total";
     const char *help = "Offers composed anew because the catalogue has changed.";
@@ -41,6 +42,7 @@ int recompose_sender_init(struct recompose_sender *sender, struct topics *topics
     if (rc)
         return rc;
     *sender = (struct recompose_sender){.topics = topics,
+                                        .store = store,
                                         .clock = clock,
                                         .taker_group = taker_group,
                                         .halt = halt,
@@ -50,6 +52,56 @@ int recompose_sender_init(struct recompose_sender *sender, struct topics *topics
                                         .hidden = metrics_counter(name, "event=\"delete\"", help),
                                         .failed = metrics_counter(name, "event=\"failed\"", help)};
     return 0;
+}
+
+/* --- offers of categories that are gone --- */
+
+static bool is_hidden(const struct catalog *catalog, const Torg__V1__Offer *offer)
+{
+    return offer->status == TORG__V1__OFFER__STATUS__ACTIVE &&
+           !category_find(catalog, offer->content->category);
+}
+
+int64_t recompose_hold_us(const struct recompose_sender *sender, const struct catalog *catalog,
+                          const struct recompose_page *page)
+{
+    const int64_t recent_us = (int64_t)RECOMPOSE_RECENT_S * SECOND_US;
+    int64_t now_us = clock_wall_us(sender->clock);
+    int64_t hold_us = 0;
+
+    for (size_t i = 0; i < page->count; i++) {
+        const Google__Protobuf__Timestamp *time = page->offers[i]->update_time;
+        int64_t left_us;
+
+        if (!time || !is_hidden(catalog, page->offers[i]))
+            continue;
+        left_us = time->seconds * SECOND_US + time->nanos / 1000 + recent_us - now_us;
+        hold_us = left_us > hold_us ? left_us : hold_us;
+    }
+    return hold_us < recent_us ? hold_us : recent_us;
+}
+
+/* Which of the hidden ones are parked. */
+struct asking_parked {
+    const struct catalog *catalog;
+    const struct recompose_page *page;
+    struct arena *arena;
+    bool *is_parked; /* by place in the page */
+};
+
+static int read_parked(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct asking_parked *asking = arg;
+    int rc = 0;
+
+    for (size_t i = 0; i < asking->page->count && !rc; i++) {
+        struct parked parked;
+
+        if (is_hidden(asking->catalog, asking->page->offers[i]))
+            rc = parked_find(tx, asking->page->offers[i]->id, asking->arena, &parked,
+                             &asking->is_parked[i], err);
+    }
+    return rc;
 }
 
 /* --- composing --- */
@@ -65,18 +117,17 @@ static Torg__V1__QueueLane__Name lane_of(const struct recompose_sender *sender,
 
 /* False: it is not in the index, or cannot be made. */
 static bool compose(struct recompose_sender *sender, const struct catalog *catalog,
-                    const Torg__V1__Offer *offer, struct arena *arena, struct recompose_mark *mark,
-                    struct ready *ready)
+                    const Torg__V1__Offer *offer, bool is_parked, struct arena *arena,
+                    struct recompose_mark *mark, struct ready *ready)
 {
-    bool is_hidden;
+    bool hides = is_hidden(catalog, offer);
     struct err err;
     int rc;
 
     if (offer->status != TORG__V1__OFFER__STATUS__ACTIVE)
         return false; /* whatever the catalogue, it is not to be found */
-    is_hidden = !category_find(catalog, offer->content->category);
-    rc = is_hidden ? offer_document_hidden(offer, catalog, arena, &ready->document, &err)
-                   : offer_document(offer, catalog, arena, &ready->document, &err);
+    rc = hides ? offer_document_hidden(offer, catalog, is_parked, arena, &ready->document, &err)
+               : offer_document(offer, catalog, arena, &ready->document, &err);
     if (rc) {
         mark->failed_count++;
         counter_add(sender->failed, 1);
@@ -84,8 +135,8 @@ static bool compose(struct recompose_sender *sender, const struct catalog *catal
                  LOG_TEXT("reason", err.text));
         return false;
     }
-    mark->hidden_count += is_hidden;
-    mark->sent_count += !is_hidden;
+    mark->hidden_count += hides;
+    mark->sent_count += !hides;
     ready->partition = topic_partition(bytes_of(offer->id), sender->source_count);
     ready->lane = lane_of(sender, ready->document);
     return true;
@@ -186,14 +237,21 @@ int recompose_send(struct recompose_sender *sender, const struct catalog *catalo
     struct ready *list = arena_array(arena, page->count + 1, sizeof(*list));
     int64_t sent_count = mark->sent_count;
     int64_t hidden_count = mark->hidden_count;
+    struct asking_parked asking = {.catalog = catalog, .page = page, .arena = arena};
     struct parcel parcel = {0};
     size_t count = 0;
-    int rc = 0;
+    int rc;
+
+    asking.is_parked = arena_array(arena, page->count + 1, sizeof(bool));
+    rc = store_read(sender->store, read_parked, &asking, err);
+    if (rc)
+        return rc;
 
     mark->seen_count += (int64_t)(page->count + page->damaged_count);
     mark->failed_count += (int64_t)page->damaged_count;
     for (size_t i = 0; i < page->count; i++)
-        count += compose(sender, catalog, page->offers[i], arena, mark, &list[count]);
+        count += compose(sender, catalog, page->offers[i], asking.is_parked[i], arena, mark,
+                         &list[count]);
     pack(sender, list, count, arena, mark, &parcel);
     if (parcel.count)
         rc = topic_produce(sender->topics, COMPOSER_TARGET, parcel.records, parcel.count,

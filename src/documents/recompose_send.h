@@ -20,6 +20,7 @@
 
 struct recompose_sender { /* all borrowed */
     struct topics *topics;
+    struct store *store; /* of parked offers */
     const struct clock *clock;
     const char *taker_group; /* NULL: nobody is waited for */
     struct halt *halt;
@@ -29,8 +30,13 @@ struct recompose_sender { /* all borrowed */
 };
 
 int recompose_sender_init(struct recompose_sender *sender, struct topics *topics,
-                          const struct clock *clock, const char *taker_group, struct halt *halt,
-                          struct err *err);
+                          struct store *store, const struct clock *clock, const char *taker_group,
+                          struct halt *halt, struct err *err);
+
+/* How long to wait before the page is read again, 0: not at all. An offer that is to be hidden and
+ * has just changed may be about to be parked, which decides how it is hidden. */
+int64_t recompose_hold_us(const struct recompose_sender *sender, const struct catalog *catalog,
+                          const struct recompose_page *page);
 
 /* Counts what it did in the mark. ERR_CANCELLED: it is time to stop; some may have been sent. */
 int recompose_send(struct recompose_sender *sender, const struct catalog *catalog,

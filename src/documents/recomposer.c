@@ -36,6 +36,8 @@ struct recomposer {
     struct arena *ids_arena;
     int64_t ids_done, ids_target; /* the versions it was made for; 0: it is not */
 
+    int64_t held_offer; /* the page behind it was held up; -1: none was */
+
     struct counter *errors;
     struct gauge *in_use;
     struct gauge *done;
@@ -191,21 +193,30 @@ static int take_page(struct recomposer *self, const char *category, struct err *
 {
     const struct recomposer_options *options = &self->options;
     bool is_same = strcmp(category, self->mark.category) == 0;
+    int64_t after = is_same ? self->mark.offer : 0;
     struct recompose_mark next = self->mark;
     struct recompose_page page;
     struct catalog *catalog;
+    int64_t hold_us;
     int rc;
 
     arena_reset(self->arena);
-    rc = options->page(options->offers_arg, category, is_same ? self->mark.offer : 0,
-                       options->page_count, self->arena, &page, err);
+    rc = options->page(options->offers_arg, category, after, options->page_count, self->arena,
+                       &page, err);
     if (rc)
         return rc;
     catalog = options->catalog(options->catalog_arg);
+    hold_us = self->held_offer == after ? 0 : recompose_hold_us(&self->sender, catalog, &page);
+    if (hold_us) {
+        catalog_unref(catalog);
+        self->held_offer = after; /* once: the page is read again, and sent */
+        return halt_wait(&self->halt, hold_us) ? ERR_CANCELLED : 0;
+    }
     rc = recompose_send(&self->sender, catalog, &page, self->arena, &next, err);
     catalog_unref(catalog);
     if (rc)
         return rc;
+    self->held_offer = -1;
     /* A category that is done is marked by an offer behind all. */
     snprintf(next.category, sizeof(next.category), "%s", category);
     next.offer = page.last ? page.last : INT64_MAX;
@@ -325,8 +336,8 @@ int recomposer_start(const struct recomposer_options *options, struct recomposer
     self->ids_arena = arena_new();
     halt_init(&self->halt);
     open_metrics(self);
-    rc = recompose_sender_init(&self->sender, options->topics, options->clock, options->taker_group,
-                               &self->halt, err);
+    rc = recompose_sender_init(&self->sender, options->topics, options->store, options->clock,
+                               options->taker_group, &self->halt, err);
     if (!rc && options->coord)
         rc = coord_join(options->coord, RECOMPOSE_SET, 1, &self->shards, err);
     if (rc) {
@@ -334,6 +345,7 @@ int recomposer_start(const struct recomposer_options *options, struct recomposer
         return rc;
     }
     self->seen_us = now_us(self);
+    self->held_offer = -1;
     rc = pthread_create(&self->thread, NULL, run, self);
     assert(rc == 0);
     *recomposer = self;

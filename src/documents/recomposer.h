@@ -9,7 +9,8 @@
  * Which: a category counts when any of the versions since the last one that was finished changes
  * what its documents have (category_digest.h), is new, or is gone; so it is right whatever version
  * between them a document was made with. An offer of a category that is gone is deleted from the
- * index, and comes back with its category.
+ * index, and comes back with its category. If its newest change is parked the deletion counts as
+ * older than that change, which goes on being stuck for whoever follows it.
  *
  * When: not before RECOMPOSE_SETTLE_MS have passed since the version was seen here. By then no
  * composer uses an older one (composer.h, sure_us), so what changes behind the page that was read

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "catalog/versions.h"
 #include "documents/composer.h"
+#include "documents/parked.h"
 #include "documents/recompose_mark.h"
 #include "documents/recomposer.h"
 #include "model/offer_fields.h"
@@ -497,6 +498,29 @@ static void offers_of_a_category_that_is_gone_are_hidden_until_it_is_back(void *
     check_all(scene, scene->books, "Books", 3);
 }
 
+/* A change that could not be composed must not pass for one that was. */
+static void hiding_does_not_speak_for_a_parked_change(void **state)
+{
+    struct scene *scene = begin(state);
+    char id[OFFER_ID_TEXT_SIZE];
+    struct parked parked = {.offer_id = id, .reason = "its category is gone"};
+    struct err err;
+
+    offer_id_format(scene->books[0], id);
+    OK(parked_add(scene->place.store, &parked, &err));
+    apply(scene, "Bicycles", "Books");
+    start(scene);
+    wait_until_done(scene, 1);
+    apply(scene, "Bicycles", NULL);
+    wait_until_done(scene, 2);
+    assert_true(last_of(scene, scene->books[0])->is_delete);
+    assert_int_equal(last_of(scene, scene->books[0])->modify_us -
+                         last_of(scene, scene->books[0])->version,
+                     2 + 1); /* a microsecond older than the change */
+    assert_int_equal(
+        last_of(scene, scene->books[1])->modify_us - last_of(scene, scene->books[1])->version, 2);
+}
+
 static void a_recent_change_is_not_held_up_by_the_slower_lane(void **state)
 {
     struct scene *scene = begin(state);
@@ -610,6 +634,7 @@ int main(void)
         CASES(it_goes_on_where_it_was),
         CASES(a_newer_version_supersedes_and_keeps_what_is_left),
         CASES(offers_of_a_category_that_is_gone_are_hidden_until_it_is_back),
+        CASES(hiding_does_not_speak_for_a_parked_change),
         CASES(a_recent_change_is_not_held_up_by_the_slower_lane),
         CASES(one_page_is_on_its_way_at_a_time),
         CASES(an_older_catalogue_has_time_to_leave),

@@ -215,9 +215,14 @@ static void a_newer_catalogue_outdoes_an_older_and_no_newer_change(void **state)
     assert_int_equal(documents[1]->modify_timestamp->seconds, 12);
     assert_int_equal(documents[1]->modify_timestamp->nanos, 0);
     assert_int_equal(
-        offer_document_hidden(offer_of("gone", arena), catalogs[0], arena, &hidden, &err), 0);
+        offer_document_hidden(offer_of("gone", arena), catalogs[0], false, arena, &hidden, &err),
+        0);
     assert_int_equal(hidden->event, TORG__V1__RAW_DOCUMENT__EVENT__DELETE);
     assert_int_equal(hidden->modify_timestamp->nanos, 7000);
+    assert_int_equal(hidden->version, 0);
+    assert_int_equal(
+        offer_document_hidden(offer_of("gone", arena), catalogs[0], true, arena, &hidden, &err), 0);
+    assert_int_equal(hidden->version, -1);
     arena_free(arena);
     catalog_unref(catalogs[0]);
     catalog_unref(catalogs[1]);
