@@ -27,6 +27,7 @@ enum {
     WAIT_MS = 30000,
     DOCUMENT_COUNT_MAX = 4096,
     OFFER_COUNT = 40,
+    LONG_COUNT = 9,
     WORDY_SIZE = DOCUMENT_SIZE_MAX + (40 << 10)
 };
 
@@ -636,10 +637,11 @@ static void faults_of_the_topics_lose_nothing(void **state)
         assert_null(last_of(scene, ids[i]));
 }
 
-/* A change of the offer with so long a text that two of them are more than a record takes. */
+/* A change of the offer with so long a text that LONG_COUNT of them are more than a record takes.
+ */
 static void produce_long(struct scene *scene, offerid id, int64_t later_us)
 {
-    enum { TEXT_SIZE = 500 << 10 };
+    enum { TEXT_SIZE = 120 << 10 }; /* a document takes 128 KB */
     struct arena *arena = arena_new();
     struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
     Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
@@ -663,11 +665,11 @@ static void a_stop_while_nothing_can_be_sent_loses_nothing(void **state)
     struct scene *scene = start(state);
     offerid id = create(scene, "books", 1);
     struct arena *arena = arena_new();
-    int64_t version = version_of(get(scene, id, arena)) + 2;
+    int64_t version = version_of(get(scene, id, arena)) + LONG_COUNT;
     const struct seen *seen = NULL;
 
-    produce_long(scene, id, 1);
-    produce_long(scene, id, 2);
+    for (int i = 1; i <= LONG_COUNT; i++)
+        produce_long(scene, id, i);
     atomic_store(&scene->faults->fail_produce, 1000);
     compose(scene);
     for (int waited = 0; atomic_load(&scene->faults->fail_produce) == 1000; waited++) {
@@ -675,7 +677,7 @@ static void a_stop_while_nothing_can_be_sent_loses_nothing(void **state)
         pause_ms(1);
     }
     atomic_store(&scene->faults->fail_produce, 0);
-    stop(scene); /* the first goes with the last try; the second had no room beside it */
+    stop(scene); /* the first go with the last try; the others had no room beside them */
     compose(scene);
     for (int waited = 0; waited < WAIT_MS && !(seen && seen->version == version); waited += 5) {
         look(scene);
