@@ -27,8 +27,8 @@ enum {
     WAIT_MS = 30000,
     DOCUMENT_COUNT_MAX = 4096,
     OFFER_COUNT = 40,
-    LONG_COUNT = 9,
-    WORDY_SIZE = DOCUMENT_SIZE_MAX + (40 << 10)
+    WORDY_SIZE = DOCUMENT_SIZE_MAX + (40 << 10),
+    LONG_COUNT = 12
 };
 
 #define OK(call)                                                                                   \
@@ -637,11 +637,11 @@ static void faults_of_the_topics_lose_nothing(void **state)
         assert_null(last_of(scene, ids[i]));
 }
 
-/* A change of the offer with so long a text that LONG_COUNT of them are more than a record takes.
- */
+/* A change of the offer with so long a text that six of them are a batch, and LONG_COUNT more than
+ * a record takes. */
 static void produce_long(struct scene *scene, offerid id, int64_t later_us)
 {
-    enum { TEXT_SIZE = 120 << 10 }; /* a document takes 128 KB */
+    enum { TEXT_SIZE = 100 << 10 };
     struct arena *arena = arena_new();
     struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
     Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
@@ -662,6 +662,7 @@ static void produce_long(struct scene *scene, offerid id, int64_t later_us)
 
 static void a_stop_while_nothing_can_be_sent_loses_nothing(void **state)
 {
+    enum { FAIL_COUNT = 5 }; /* at the sixth, and at each behind it up to the tenth */
     struct scene *scene = start(state);
     offerid id = create(scene, "books", 1);
     struct arena *arena = arena_new();
@@ -670,14 +671,13 @@ static void a_stop_while_nothing_can_be_sent_loses_nothing(void **state)
 
     for (int i = 1; i <= LONG_COUNT; i++)
         produce_long(scene, id, i);
-    atomic_store(&scene->faults->fail_produce, 1000);
+    atomic_store(&scene->faults->fail_produce, FAIL_COUNT);
     compose(scene);
-    for (int waited = 0; atomic_load(&scene->faults->fail_produce) == 1000; waited++) {
+    for (int waited = 0; atomic_load(&scene->faults->fail_produce) == FAIL_COUNT; waited++) {
         assert_true(waited < WAIT_MS);
         pause_ms(1);
     }
-    atomic_store(&scene->faults->fail_produce, 0);
-    stop(scene); /* the first go with the last try; the others had no room beside them */
+    stop(scene); /* those that are there go with the last try; the tenth had no room beside them */
     compose(scene);
     for (int waited = 0; waited < WAIT_MS && !(seen && seen->version == version); waited += 5) {
         look(scene);

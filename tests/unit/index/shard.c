@@ -254,6 +254,7 @@ static void one_content_has_one_hash(void **state)
     op_make(seed, offset, &op);
     op.kind = OP_PUT;
     op_apply(large, &op);
+    publish(large, offset + 1);
     assert_false(hash_of(large) == hash);
     shard_close(large);
     shard_close(small);
