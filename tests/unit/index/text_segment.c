@@ -302,16 +302,17 @@ static void a_file_is_checked_ahead(void **state)
     (void)state;
     assert_true(test_dir_make(dir));
     snprintf(path, sizeof(path), "%s/0.seg", dir);
-    for (docid id = 1; id < 40000; id++) {
+    for (docid id = 1; id < 16000; id++) { /* so many that what is read at open lies behind */
         model_add_doc(&model, &rng, id);
-        model_add_row(&model, &rng, 1, id);
+        for (uint32_t term = 1; term < 5; term++)
+            model_add_row(&model, &rng, term, id);
     }
     model_sort(&model);
     segment = model_write(&model, path);
-    assert_true(segment->chunk_count > 2);
+    assert_true(segment->chunk_count > 1);
     for (steps = 0; chunk < segment->chunk_count; steps++)
-        assert_int_equal(text_segment_check_on(segment, &chunk, 2, &err), 0);
-    assert_int_equal(steps, (segment->chunk_count + 1) / 2);
+        assert_int_equal(text_segment_check_on(segment, &chunk, 1, &err), 0);
+    assert_int_equal(steps, segment->chunk_count);
     flip_byte(path, 1000);
     assert_int_equal(text_segment_check_all(segment, &err), 0);
     text_segment_close(segment);
