@@ -65,9 +65,11 @@ void mem_unmap(void *memory, size_t size)
         munmap(memory, size);
 }
 
+/* A sanitizer has a heap of its own; the C library's was never begun then, and two threads that
+ * begin it by this call at once crash. */
 void mem_trim(void)
 {
-#ifdef __GLIBC__
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     malloc_trim(0);
 #endif
 }

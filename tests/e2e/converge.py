@@ -262,7 +262,7 @@ class Shop:
         """The model is what the cabinets say. Gives {id: (title, price, category)} of ACTIVE ones."""
         found = {}
         for seller in self.sellers:
-            listed = list_active(seller.caller)
+            listed = self.list_settled(seller)
             tap.equal(listed, market.active([seller]), f"the cabinet of {seller.prefix}")
             found.update(listed)
         for feed in self.feeds:
@@ -272,6 +272,15 @@ class Shop:
                               for name, content in feed.items.items()}, f"feed {feed.number}")
             found.update(listed)
         return found
+
+    def list_settled(self, seller):
+        """Offers whose time has come end with a round of the worker, which may have died."""
+        deadline = time.monotonic() + REST_S
+        while True:
+            listed = list_active(seller.caller)
+            if listed == market.active([seller]) or time.monotonic() > deadline:
+                return listed
+            time.sleep(0.1)
 
     def check_parked(self):
         def are_none_left():

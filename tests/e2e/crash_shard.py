@@ -22,7 +22,7 @@ import tap  # noqa: E402
 WRITER = sys.argv.pop(1)
 KILLS = int(os.environ.get("TORG_CRASH_KILLS", "500"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
-SECONDS_MAX = float(os.environ.get("TORG_CRASH_SECONDS", "100"))  # then fewer, but ...
+SECONDS_MAX = float(os.environ.get("TORG_CRASH_SECONDS", "60"))  # then fewer, but ...
 KILLS_MIN = 40            # ... never below this
 OFFSET_MAX = 1200           # then a new shard is begun, so that a rebuild stays cheap
 # A kill loses no page that was written, synced or not: in memory the same moments come sooner.

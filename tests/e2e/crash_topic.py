@@ -17,7 +17,7 @@ import time
 import tap
 
 WRITER = sys.argv.pop(1)
-KILLS = 300
+KILLS = 200
 LIVES_OF_A_DIRECTORY = 8        # then a fresh one: what is checked at each start stays small
 START_SECONDS = 0.2             # a third of the kills: at any moment of a start
 LOAD_SECONDS = 0.1              # the others: under load
