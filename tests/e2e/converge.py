@@ -203,11 +203,11 @@ class Shop:
     def spoil(self):
         """Records that nobody can read, some with the id of a real offer."""
         for topic in self.rng.sample(TOPICS, 2):
-            if not self.has_topic(topic):
-                continue
             offers = [offer["id"] for offer in list(self.sellers[0].offers.values())]
             key = self.rng.choice(["nobody", ""] + offers[:50])
             done = tap.run(PUT, self.topics(), topic, key)
+            if f"there is no topic {topic}" in done.stderr:
+                continue            # nothing has been sent to it yet
             tap.equal((done.returncode, done.stderr), (0, ""))
             self.count("unreadable")
 
@@ -361,9 +361,6 @@ class OneShop(Shop):
     def topics(self):
         return self.site.place.data / "topics"
 
-    def has_topic(self, topic):
-        return (self.topics() / "topics" / topic).exists()
-
     def run_sql(self, sql):
         with sqlite3.connect(self.site.place.data / "store.sqlite") as base:
             base.execute(sql)
@@ -412,9 +409,6 @@ class SixShop(Shop):
 
     def topics(self):
         return self.site.topics
-
-    def has_topic(self, _topic):
-        return True
 
     def run_sql(self, sql):
         done = tap.run(tap.tool("psql"), self.database.url, "-qc", sql)
