@@ -14,7 +14,6 @@ A test fails by any exception. Arguments of the program pick tests by a part of 
 import importlib.machinery
 import importlib.util
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -97,9 +96,8 @@ def wait_until(condition, seconds=30, what="the condition"):
 
 
 def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+    """One that no client's connection takes while its server is away."""
+    return load_tool("with-servers").free_port()
 
 
 def comment(text):
