@@ -19,6 +19,7 @@ import sys
 import time
 import traceback
 
+PATIENCE_S = 90         # stops what hangs; it does not measure a busy machine
 _tests = []
 
 
@@ -77,13 +78,13 @@ def contains(text, part):
         raise AssertionError(f"{part!r} is not in {text!r}")
 
 
-def run(*argv, timeout=30, **options):
+def run(*argv, timeout=PATIENCE_S, **options):
     """Runs a program to its end: the result has returncode, stdout, stderr (text)."""
     return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True,
                           timeout=timeout, check=False, **options)
 
 
-def wait_until(condition, seconds=30, what="the condition"):
+def wait_until(condition, seconds=PATIENCE_S, what="the condition"):
     """The condition's first true value; there is no other way to wait in a test."""
     deadline = time.monotonic() + seconds
     while True:
