@@ -197,6 +197,9 @@ def an_address_means_what_was_chosen():
     }})""")
     tap.equal(read, filters)
     tap.contains(address, "f.a.z=red,blue")
+    swapped = page.js("""import('/search/state.js').then(({readState}) =>
+        readState({search: "?f.price=2000000..900000"}).filters.price)""")
+    tap.equal(swapped, {"min": "900000", "max": "2000000"})
     since = page.js("""import('/search/state.js').then(({readState, requestOf}) =>
         Date.now() - Date.parse(requestOf(readState({search: "?f.date=1d"})).filters[0].min))""")
     tap.equal(abs(since - 24 * 3600 * 1000) < 60 * 1000, True, f"{since} ms are no day")
