@@ -158,6 +158,38 @@ static void a_worn_file_is_written_anew(void **state)
     assert_int_equal(dir_remove(dir, NULL), 0);
 }
 
+/* A document that is refused leaves no record: nobody would count it as dead. */
+static void what_is_refused_is_not_stored(void **state)
+{
+    const struct field keyword = {.type = FIELD_KEYWORD, .name = "colour", .value_count_max = 1};
+    struct bytes colours[] = {bytes_of("red"), bytes_of("green")};
+    struct shard_value values[] = {
+        {.field = 0, .kind = VALUE_TEXT, .text = bytes_of("shown")},
+        {.field = 1, .kind = VALUE_KEYWORDS, .keywords = {&colours[0], 1}},
+    };
+    struct shard_document document = {.id = 1, .values = values, .count = 2};
+    struct shard *shard = open_at(NULL);
+    uint64_t before;
+    struct err err = {0};
+
+    (void)state;
+    add_field(shard);
+    assert_int_equal(shard_add_field(shard, &keyword, NULL, &err), 0);
+    assert_int_equal(shard_put(shard, &document, &err), 0);
+    assert_int_equal(shard_publish(shard, 1, &err), 0);
+    before = stored_bytes(shard);
+
+    values[0].text = bytes_of("not shown");
+    values[1].keywords.names = &colours[1];
+    document.id = 2;
+    assert_int_equal(shard_put(shard, &document, &err), ERR_LIMIT);
+    assert_int_equal(stored_bytes(shard), before);
+    assert_int_equal(shard_change(shard, 1, values, 2, &err), ERR_LIMIT);
+    assert_int_equal(stored_bytes(shard), before);
+    expect(shard, 1, bytes_of("shown"));
+    shard_close(shard);
+}
+
 static struct bytes listing(docid id, char text[1024])
 {
     int size = snprintf(text, 1024,
@@ -250,6 +282,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_worn_file_is_written_anew),
+        cmocka_unit_test(what_is_refused_is_not_stored),
         cmocka_unit_test(records_are_packed_with_what_they_share),
         cmocka_unit_test(what_was_opened_to_look_at_does_not_change),
     };
