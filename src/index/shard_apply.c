@@ -507,6 +507,9 @@ int shard_know_field(struct shard *shard, uint16_t id, struct err *err)
     const struct field *field = schema_field(shard->schema, id);
     int rc = 0;
 
+    if (field->type == FIELD_TEXT && shard->text_field_count == SEGMENT_FIELD_COUNT)
+        return err_set(err, ERR_CORRUPT, "%s has more than %d text fields: \"%s\"",
+                       shard->options.dir, SEGMENT_FIELD_COUNT, field->name);
     if (field->type == FIELD_TEXT)
         shard->text_fields[shard->text_field_count++] = id;
     if (field->filterable && field_has_column(field))
