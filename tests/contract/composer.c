@@ -11,15 +11,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "contract/topics_place.h"
 #include "documents/composer.h"
 #include "documents/parked.h"
 #include "net/message.h"
 #include "offers/export.h"
-#include "test_dir.h"
-#include "topic/topic_fault.h"
 #include "torg/v1/document.pb-c.h"
 #include "torg/v1/offer_update.pb-c.h"
 
@@ -30,12 +28,6 @@ enum {
     WORDY_SIZE = DOCUMENT_SIZE_MAX + (40 << 10),
     LONG_COUNT = 12
 };
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0)                                                                           \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
 
 /* One document as it was found in the topic. */
 struct seen {
@@ -99,36 +91,13 @@ static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1_
     return rc;
 }
 
-static bool servers_are_there(void)
-{
-    static const char *const names[] = {"TORG_TEST_POSTGRES", "TORG_TEST_KAFKA"};
-    const char *required = getenv("TORG_REQUIRE");
-
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-        const char *address = getenv(names[i]);
-
-        if (address && *address)
-            continue;
-        if (required && strstr(required, "kafka"))
-            fail_msg("TORG_REQUIRE names servers, and %s is not set", names[i]);
-        return false;
-    }
-    return true;
-}
-
-static void open_topics(struct scene *scene, bool servers)
+static void open_topics(struct scene *scene)
 {
     const struct topic_config config = {.partition_count = COMPOSER_PARTITION_COUNT};
     struct topic_config found;
     uint64_t first;
-    char url[512];
     struct err err;
 
-    if (servers)
-        snprintf(url, sizeof(url), "fault:kafka://%s", getenv("TORG_TEST_KAFKA"));
-    else
-        snprintf(url, sizeof(url), "fault:file:%s", scene->dir);
-    OK(topics_open(url, NULL, &scene->topics, &err));
     scene->faults = topics_faults(scene->topics);
     if (topic_describe(scene->topics, COMPOSER_TARGET, &found, &err))
         OK(topic_create(scene->topics, COMPOSER_TARGET, &config, &err));
@@ -141,17 +110,17 @@ static void open_topics(struct scene *scene, bool servers)
 static int set_up(void **state)
 {
     static struct scene scenes[2];
-    bool servers = *state != NULL;
+    bool servers = case_on_servers(state);
     struct scene *scene = &scenes[servers];
     struct err err;
 
     memset(scene, 0, sizeof(*scene));
     *state = scene;
-    if (servers && !servers_are_there())
+    if (servers && (!server_address("postgres") || !server_address("kafka")))
         return 0; /* each test skips */
     assert_true(offers_place_open(&scene->place, servers));
-    assert_true(test_dir_make(scene->dir));
-    open_topics(scene, servers);
+    scene->topics = test_topics_open(scene->dir, servers);
+    open_topics(scene);
     OK(exporter_init(&scene->exporter, &scene->place.offers, scene->topics, NULL, &err));
     for (uint32_t i = 0; i < OFFER_SHARD_COUNT; i++)
         scene->all[i] = (struct coord_shard){.shard = i, .ticket = 1};
@@ -169,15 +138,13 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct scene *scene = *state;
-    struct err err;
 
     if (!scene->topics)
         return 0;
     composer_stop(scene->composer);
-    topics_close(scene->topics);
+    test_topics_close(scene->topics, scene->dir);
     catalog_unref(scene->empty);
     offers_place_close(&scene->place);
-    OK(dir_remove(scene->dir, &err));
     return 0;
 }
 
@@ -331,13 +298,6 @@ static bool has_come(struct scene *scene, offerid id)
 
     arena_free(arena);
     return seen && seen->version == version;
-}
-
-static void pause_ms(long ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-    nanosleep(&time, NULL);
 }
 
 static void wait_for(struct scene *scene, const offerid *ids, size_t count)
@@ -714,35 +674,25 @@ static void a_catalogue_that_may_be_old_is_not_used(void **state)
     wait_for(scene, &id, 1);
 }
 
-/* librdkafka's threads are C11's, which the thread sanitizer does not see. */
-#ifdef __SANITIZE_THREAD__
-#define CASES(name)                                                                                \
-    {                                                                                              \
-#name " (sqlite, files)", name, set_up, tear_down, NULL                                    \
-    }
-#else
-#define CASES(name)                                                                                \
-    {#name " (sqlite, files)", name, set_up, tear_down, NULL},                                     \
-    {                                                                                              \
-#name " (postgres, kafka)", name, set_up, tear_down, (void *)"servers"                     \
-    }
-#endif
+static const struct test_case cases[] = {
+    CASE(offers_become_documents_and_versions_never_go_back),
+    CASE(a_batch_has_so_many_documents),
+    CASE(a_record_that_cannot_be_read_is_replaced_by_the_newest_offer),
+    CASE(what_fails_is_parked_and_passed_by_the_others),
+    CASE(what_no_receiver_would_take_is_parked),
+    CASE(a_newer_change_that_can_be_used_ends_the_parking),
+    CASE(strict_holds_the_partition_up_and_keeps_its_order),
+    CASE(strict_goes_back_however_often_that_fails),
+    CASE(faults_of_the_topics_lose_nothing),
+    CASE(a_stop_while_nothing_can_be_sent_loses_nothing),
+    CASE(a_catalogue_that_may_be_old_is_not_used),
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        CASES(offers_become_documents_and_versions_never_go_back),
-        CASES(a_batch_has_so_many_documents),
-        CASES(a_record_that_cannot_be_read_is_replaced_by_the_newest_offer),
-        CASES(what_fails_is_parked_and_passed_by_the_others),
-        CASES(what_no_receiver_would_take_is_parked),
-        CASES(a_newer_change_that_can_be_used_ends_the_parking),
-        CASES(strict_holds_the_partition_up_and_keeps_its_order),
-        CASES(strict_goes_back_however_often_that_fails),
-        CASES(faults_of_the_topics_lose_nothing),
-        CASES(a_stop_while_nothing_can_be_sent_loses_nothing),
-        CASES(a_catalogue_that_may_be_old_is_not_used),
-    };
+    static struct case_list list = {.name = "composer", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests_name("composer", tests, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

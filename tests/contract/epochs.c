@@ -25,7 +25,7 @@ static struct shelf old_shelf, new_shelf;
 
 static void begin(void **state, uint32_t shard_count)
 {
-    if (!index_place_open(&place, *(const bool *)*state, shard_count))
+    if (!index_place_open(&place, case_on_servers(state), shard_count))
         skip();
     desk = (struct epoch_desk){.store = place.store,
                                .clients = place.receiver.clients,
@@ -131,8 +131,9 @@ static void run_all(struct indexer *indexer)
         place_run(indexer);
         if (indexer_pour(indexer, &is_poured, &err))
             fail_msg("%s", err.text);
-        assert_true(place_ask(&place, "SELECT COUNT(*) FROM registry_queue WHERE lane = 1") <=
-                    POUR_LANE_COUNT_MAX);
+        assert_true(
+            read_integer(place.store, "SELECT COUNT(*) FROM registry_queue WHERE lane = 1") <=
+            POUR_LANE_COUNT_MAX);
     }
 }
 
@@ -154,7 +155,7 @@ static void a_plan_tells_what_would_be_refused_and_changes_nothing(void **state)
     put_many(30);
     place_put(&place, LANE_MAIN, "dead", 1, 1);
     place_put(&place, LANE_MAIN, "dead", 2, -1);
-    state_no = place_ask(&place, "SELECT MAX(state_no) FROM registry_client");
+    state_no = read_integer(place.store, "SELECT MAX(state_no) FROM registry_client");
     response = plan(field("colour", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD));
     assert_int_equal(response.checked_count, 30);
     assert_int_equal(response.refused_count, 0);
@@ -166,8 +167,9 @@ static void a_plan_tells_what_would_be_refused_and_changes_nothing(void **state)
     assert_int_equal(response.refusals[0]->n_sample_pks, PLAN_SAMPLE_COUNT);
     assert_non_null(strstr(response.refusals[0]->reason, "price"));
     assert_string_equal(response.next_page_token, "");
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_epoch"), 1);
-    assert_int_equal(place_ask(&place, "SELECT MAX(state_no) FROM registry_client"), state_no);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_epoch"), 1);
+    assert_int_equal(read_integer(place.store, "SELECT MAX(state_no) FROM registry_client"),
+                     state_no);
     index_place_close(&place);
 }
 
@@ -189,7 +191,7 @@ static void a_wrong_schema_is_refused_with_the_field(void **state)
         epoch_desk_start(&desk, place.client, "ann", &request, &reasons, &status, &err),
         ERR_INVALID);
     assert_string_equal(reasons.first->field, "fields[0].name");
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_epoch"), 1);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_epoch"), 1);
     assert_int_equal(epoch_desk_start(&desk, "nobody", "ann", &request, &reasons, &status, &err),
                      ERR_NOT_FOUND);
     index_place_close(&place);
@@ -248,8 +250,8 @@ static void an_epoch_is_built_switched_to_and_back(void **state)
     shelves_equal_registry(&new_shelf, 1, &place);
     assert_int_equal(try_rollback(&err), 0); /* and forward again */
     assert_int_equal(status_now().serving_epoch, 2);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM audit WHERE action LIKE 'epoch.%'"),
-                     4);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM audit WHERE action LIKE 'epoch.%'"), 4);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -298,7 +300,7 @@ static void the_next_epoch_gives_up_the_kept_one(void **state)
     assert_int_equal(status.epochs[0]->epoch, 3);
     assert_int_equal(status.epochs[1]->epoch, 5);
     assert_int_equal(status.writing_epoch, 5);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_backfill"), 2);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_backfill"), 2);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -381,8 +383,9 @@ static void an_epoch_that_is_built_can_be_given_up(void **state)
     assert_int_equal(status.n_epochs, 1);
     assert_int_equal(status.writing_epoch, 1);
     assert_int_equal(status.serving_epoch, 1);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_backfill"), 0);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_field WHERE epoch = 2"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_backfill"), 0);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM registry_field WHERE epoch = 2"), 0);
     /* what was written for it by name goes on, and is newer than what was there */
     run_all(indexer);
     shelves_equal_registry(&old_shelf, 1, &place);
@@ -392,7 +395,7 @@ static void an_epoch_that_is_built_can_be_given_up(void **state)
     place_put(&place, LANE_MAIN, "doc-2", 3, 78);
     run_all(indexer);
     shelves_equal_registry(&old_shelf, 1, &place);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
 
     status = start(NULL); /* its number is not used again */
     assert_int_equal(status.epochs[1]->epoch, 3);
@@ -477,7 +480,7 @@ static void what_does_not_fit_is_counted_and_left_out(void **state)
     shelf_follow(&new_shelf, &place);
     assert_int_equal(shelf_count(&new_shelf), 1);
     shelves_equal_registry(&old_shelf, 1, &place);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -580,8 +583,8 @@ static void a_field_that_joins_meanwhile_joins_the_new_epoch_too(void **state)
     run_all(indexer);
     shelves_equal_registry(&old_shelf, 1, &place);
     shelves_equal_registry(&new_shelf, 1, &place);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_field WHERE name = 'colour'"),
-                     2);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM registry_field WHERE name = 'colour'"), 2);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -705,7 +708,7 @@ static void of_two_starts_at_once_one_wins(void **state)
         assert_true(answers[i] == 0 || answers[i] == ERR_PRECONDITION);
     }
     assert_int_equal(won, 1);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_epoch"), 2);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_epoch"), 2);
     index_place_close(&place);
 }
 
@@ -757,7 +760,8 @@ static void a_replaced_owner_pours_nothing(void **state)
     new = place_indexer(&place, 0, 2);
     place_run(new);
     assert_int_equal(indexer_pour(old, &is_poured, &err), ERR_STALE);
-    assert_int_equal(place_ask(&place, "SELECT MAX(poured_count) FROM registry_backfill"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT MAX(poured_count) FROM registry_backfill"),
+                     0);
     run_all(new);
     shelves_equal_registry(&new_shelf, 1, &place);
     indexer_free(old);
@@ -765,45 +769,30 @@ static void a_replaced_owner_pours_nothing(void **state)
     index_place_close(&place);
 }
 
-static const struct test_case {
-    const char *name;
-    CMUnitTestFunction run;
-} cases[] = {
-    {"a_plan_tells_what_would_be_refused_and_changes_nothing",
-     a_plan_tells_what_would_be_refused_and_changes_nothing},
-    {"a_wrong_schema_is_refused_with_the_field", a_wrong_schema_is_refused_with_the_field},
-    {"an_epoch_is_built_switched_to_and_back", an_epoch_is_built_switched_to_and_back},
-    {"an_epoch_that_is_built_can_be_given_up", an_epoch_that_is_built_can_be_given_up},
-    {"topics_of_retired_epochs_are_let_go", topics_of_retired_epochs_are_let_go},
-    {"a_switch_can_be_forced", a_switch_can_be_forced},
-    {"the_next_epoch_gives_up_the_kept_one", the_next_epoch_gives_up_the_kept_one},
-    {"what_does_not_fit_is_counted_and_left_out", what_does_not_fit_is_counted_and_left_out},
-    {"what_can_be_read_as_the_new_type_is", what_can_be_read_as_the_new_type_is},
-    {"a_write_that_does_not_fit_takes_the_older_one_away",
-     a_write_that_does_not_fit_takes_the_older_one_away},
-    {"a_document_of_the_new_epoch_goes_to_it_alone", a_document_of_the_new_epoch_goes_to_it_alone},
-    {"a_field_that_joins_meanwhile_joins_the_new_epoch_too",
-     a_field_that_joins_meanwhile_joins_the_new_epoch_too},
-    {"faults_and_writes_lose_nothing", faults_and_writes_lose_nothing},
-    {"of_two_starts_at_once_one_wins", of_two_starts_at_once_one_wins},
-    {"a_failure_of_the_store_is_no_refusal", a_failure_of_the_store_is_no_refusal},
-    {"a_replaced_owner_pours_nothing", a_replaced_owner_pours_nothing},
+static const struct test_case cases[] = {
+    CASE(a_plan_tells_what_would_be_refused_and_changes_nothing),
+    CASE(a_wrong_schema_is_refused_with_the_field),
+    CASE(an_epoch_is_built_switched_to_and_back),
+    CASE(an_epoch_that_is_built_can_be_given_up),
+    CASE(topics_of_retired_epochs_are_let_go),
+    CASE(a_switch_can_be_forced),
+    CASE(the_next_epoch_gives_up_the_kept_one),
+    CASE(what_does_not_fit_is_counted_and_left_out),
+    CASE(what_can_be_read_as_the_new_type_is),
+    CASE(a_write_that_does_not_fit_takes_the_older_one_away),
+    CASE(a_document_of_the_new_epoch_goes_to_it_alone),
+    CASE(a_field_that_joins_meanwhile_joins_the_new_epoch_too),
+    CASE(faults_and_writes_lose_nothing),
+    CASE(of_two_starts_at_once_one_wins),
+    CASE(a_failure_of_the_store_is_no_refusal),
+    CASE(a_replaced_owner_pours_nothing),
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static const bool on_servers[] = {false, true};
-    static struct CMUnitTest tests[2 * ARRAY_COUNT(cases)];
-    static char names[ARRAY_COUNT(tests)][128];
-    size_t count = 0;
+    static struct case_list list = {.name = "epochs"};
 
-    for (size_t i = 0; i < 2; i++) {
-        for (size_t j = 0; j < ARRAY_COUNT(cases); j++, count++) {
-            snprintf(names[count], sizeof(names[count]), "%s: %s",
-                     on_servers[i] ? "servers" : "embedded", cases[j].name);
-            tests[count] =
-                (struct CMUnitTest){names[count], cases[j].run, NULL, NULL, (void *)&on_servers[i]};
-        }
-    }
-    return _cmocka_run_group_tests("epochs", tests, count, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

@@ -3,37 +3,25 @@
  * learner.c - spelling that follows changed offers: topics in files, and on Kafka, where each case
  * has a topic of its own.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "contract/cases.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "contract/topics_place.h"
 #include "net/message.h"
 #include "search/learner.h"
-#include "test_dir.h"
-#include "topic/topic_fault.h"
 #include "torg/v1/offer_update.pb-c.h"
 #include "unit/spell/spell_world.h"
 
 #define ACTIVE TORG__V1__OFFER__STATUS__ACTIVE
 
 enum { WAIT_MS = 60000, WORD_SIZE = 16, FILE_SIZE_MAX = 64 << 20 };
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0)                                                                           \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
 
 static const char catalog_json[] =
     "{\"attributes\": [{\"id\": \"color\", \"name\": {\"en\": \"Colour\"}, \"type\": \"OPTION\","
@@ -101,32 +89,19 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
     return 0;
 }
 
-static bool kafka_is_there(void)
-{
-    const char *address = getenv("TORG_TEST_KAFKA");
-    const char *required = getenv("TORG_REQUIRE");
-
-    if (address && *address)
-        return true;
-    if (required && strstr(required, "kafka"))
-        fail_msg("TORG_REQUIRE names kafka, and TORG_TEST_KAFKA is not set");
-    return false;
-}
-
 static int set_up(void **state)
 {
     static struct scene scenes[2];
-    bool servers = *state != NULL;
+    bool servers = case_on_servers(state);
     struct scene *scene = &scenes[servers];
     const struct topic_config config = {.partition_count = EXPORT_PARTITION_COUNT};
-    char url[512];
     struct err err;
 
-    *scene = (struct scene){.is_there = !servers || kafka_is_there()};
+    *scene = (struct scene){.is_there = !servers || server_address("kafka")};
     *state = scene;
     if (!scene->is_there)
         return 0; /* each test skips */
-    assert_true(test_dir_make(scene->dir));
+    scene->topics = test_topics_open(scene->dir, servers);
     scene->arena = arena_new();
     scene->search = (struct search){.clock = clock_system(),
                                     .catalog = catalog_of,
@@ -136,11 +111,6 @@ static int set_up(void **state)
     buf_init(&scene->base, FILE_SIZE_MAX);
     world_base(&scene->base);
     scene->path = arena_printf(scene->arena, "%s/learnt", scene->dir);
-    if (servers)
-        snprintf(url, sizeof(url), "fault:kafka://%s", getenv("TORG_TEST_KAFKA"));
-    else
-        snprintf(url, sizeof(url), "fault:file:%s/topics", scene->dir);
-    OK(topics_open(url, NULL, &scene->topics, &err));
     scene->faults = topics_faults(scene->topics);
     snprintf(scene->topic, sizeof(scene->topic), "learner-%016llx",
              (unsigned long long)random_u64());
@@ -174,10 +144,9 @@ static int tear_down(void **state)
         return 0;
     stop(scene);
     catalog_unref(scene->catalog);
-    topics_close(scene->topics);
+    test_topics_close(scene->topics, scene->dir);
     arena_free(scene->arena);
     buf_release(&scene->base);
-    dir_remove(scene->dir, NULL);
     return 0;
 }
 
@@ -249,7 +218,7 @@ static bool knows(struct scene *scene, const char *word)
 static void wait_for(struct scene *scene, const char *word)
 {
     for (int i = 0; i < WAIT_MS / 5 && !knows(scene, word); i++)
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        pause_ms(5);
     assert_true(knows(scene, word));
 }
 
@@ -262,7 +231,7 @@ static uint64_t seen(struct scene *scene)
 static void wait_seen(struct scene *scene, uint64_t count)
 {
     for (int i = 0; i < WAIT_MS / 5 && seen(scene) < count; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        pause_ms(5);
     assert_int_equal(seen(scene), count);
 }
 
@@ -399,30 +368,24 @@ static void without_offers_nothing_is_opened(void **state)
     assert_null(learner_speller(scene->learner));
 }
 
-/* librdkafka's threads are C11's, which the thread sanitizer does not see. */
-#ifdef __SANITIZE_THREAD__
-#define EACH(test)                                                                                 \
-    {                                                                                              \
-#test " (files)", test, set_up, tear_down, NULL                                            \
-    }
-#else
-#define EACH(test)                                                                                 \
-    {#test " (files)", test, set_up, tear_down, NULL},                                             \
-    {                                                                                              \
-#test " (Kafka)", test, set_up, tear_down, (void *)"servers"                               \
-    }
-#endif
+static const struct test_case cases[] = {
+    CASE(titles_and_values_of_offers_on_sale_are_learnt_once),
+    CASE(what_was_learnt_is_neither_lost_nor_doubled),
+    CASE(faults_are_waited_out),
+    CASE(without_offers_nothing_is_opened),
+};
 
-int main(void)
+/* Kafka forgets in its own time. */
+static const struct test_case on_files[] = {
+    CASE(what_the_topic_has_forgotten_is_learnt_from_the_index),
+};
+
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(titles_and_values_of_offers_on_sale_are_learnt_once),
-        EACH(what_was_learnt_is_neither_lost_nor_doubled),
-        EACH(faults_are_waited_out),
-        EACH(without_offers_nothing_is_opened),
-        {"what_the_topic_has_forgotten_is_learnt_from_the_index (files)",
-         what_the_topic_has_forgotten_is_learnt_from_the_index, set_up, tear_down, NULL},
-    };
+    static struct case_list list = {.name = "learner", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests_name("learner", tests, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    cases_embedded(&list, on_files, ARRAY_COUNT(on_files));
+    return cases_run(&list, argc, argv);
 }

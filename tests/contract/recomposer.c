@@ -13,10 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "catalog/versions.h"
+#include "contract/topics_place.h"
 #include "documents/composer.h"
 #include "documents/parked.h"
 #include "documents/recompose_mark.h"
@@ -24,16 +24,9 @@
 #include "model/offer_fields.h"
 #include "net/message.h"
 #include "offers/offer_scan.h"
-#include "test_dir.h"
 #include "torg/v1/document.pb-c.h"
 
 enum { WAIT_MS = 30000, SEEN_COUNT_MAX = 4096, OFFER_COUNT = 20, HOUR_S = 3600 };
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0)                                                                           \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
 
 struct seen {
     char pk[32];
@@ -101,37 +94,14 @@ static int count_of(void *arg, const char *category, int64_t *count, struct err 
     return offer_scan_count(scene->place.store, category, count, err);
 }
 
-static bool servers_are_there(void)
-{
-    static const char *const names[] = {"TORG_TEST_POSTGRES", "TORG_TEST_KAFKA"};
-    const char *required = getenv("TORG_REQUIRE");
-
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-        const char *address = getenv(names[i]);
-
-        if (address && *address)
-            continue;
-        if (required && strstr(required, "kafka"))
-            fail_msg("TORG_REQUIRE names servers, and %s is not set", names[i]);
-        return false;
-    }
-    return true;
-}
-
-static void open_topics(struct scene *scene, bool servers)
+static void open_topics(struct scene *scene)
 {
     static const char *const names[] = {COMPOSER_SOURCE, COMPOSER_TARGET};
     const struct topic_config config = {.partition_count = COMPOSER_PARTITION_COUNT};
     struct topic_config found;
     uint64_t first;
-    char url[512];
     struct err err;
 
-    if (servers)
-        snprintf(url, sizeof(url), "kafka://%s", getenv("TORG_TEST_KAFKA"));
-    else
-        snprintf(url, sizeof(url), "file:%s", scene->dir);
-    OK(topics_open(url, NULL, &scene->topics, &err));
     for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
         if (topic_describe(scene->topics, names[i], &found, &err))
             OK(topic_create(scene->topics, names[i], &config, &err));
@@ -195,17 +165,17 @@ static offerid create(struct scene *scene, const char *category, int number)
 static int set_up(void **state)
 {
     static struct scene scenes[2];
-    bool servers = *state != NULL;
+    bool servers = case_on_servers(state);
     struct scene *scene = &scenes[servers];
     struct err err;
 
     memset(scene, 0, sizeof(*scene));
     *state = scene;
-    if (servers && !servers_are_there())
+    if (servers && (!server_address("postgres") || !server_address("kafka")))
         return 0; /* each test skips */
     assert_true(offers_place_open(&scene->place, servers));
-    assert_true(test_dir_make(scene->dir));
-    open_topics(scene, servers);
+    scene->topics = test_topics_open(scene->dir, servers);
+    open_topics(scene);
     OK(coord_open("memory:recomposer", "one", NULL, &scene->coord, &err));
     pthread_mutex_init(&scene->lock, NULL);
     OK(catalog_from_json(bytes_of("{}"), NULL, &scene->current, &err));
@@ -234,17 +204,15 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct scene *scene = *state;
-    struct err err;
 
     if (!scene->topics)
         return 0;
     recomposer_stop(scene->recomposer);
     coord_close(scene->coord);
-    topics_close(scene->topics);
+    test_topics_close(scene->topics, scene->dir);
     catalog_unref(scene->current);
     pthread_mutex_destroy(&scene->lock);
     offers_place_close(&scene->place);
-    OK(dir_remove(scene->dir, &err));
     return 0;
 }
 
@@ -349,13 +317,6 @@ static size_t count_seen(const struct scene *scene, const offerid *ids)
         }
     }
     return count;
-}
-
-static void pause_ms(long ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-    nanosleep(&time, NULL);
 }
 
 static struct recompose_mark mark_of(struct scene *scene)
@@ -613,33 +574,23 @@ static void who_was_overtaken_moves_nothing(void **state)
     assert_int_equal(mark_of(scene).offer, 5);
 }
 
-/* librdkafka's threads are C11's, which the thread sanitizer does not see. */
-#ifdef __SANITIZE_THREAD__
-#define CASES(name)                                                                                \
-    {                                                                                              \
-#name " (sqlite, files)", name, set_up, tear_down, NULL                                    \
-    }
-#else
-#define CASES(name)                                                                                \
-    {#name " (sqlite, files)", name, set_up, tear_down, NULL},                                     \
-    {                                                                                              \
-#name " (postgres, kafka)", name, set_up, tear_down, (void *)"servers"                     \
-    }
-#endif
+static const struct test_case cases[] = {
+    CASE(what_a_version_changes_is_composed_anew_and_nothing_else),
+    CASE(it_goes_on_where_it_was),
+    CASE(a_newer_version_supersedes_and_keeps_what_is_left),
+    CASE(offers_of_a_category_that_is_gone_are_hidden_until_it_is_back),
+    CASE(hiding_does_not_speak_for_a_parked_change),
+    CASE(a_recent_change_is_not_held_up_by_the_slower_lane),
+    CASE(one_page_is_on_its_way_at_a_time),
+    CASE(an_older_catalogue_has_time_to_leave),
+    CASE(who_was_overtaken_moves_nothing),
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        CASES(what_a_version_changes_is_composed_anew_and_nothing_else),
-        CASES(it_goes_on_where_it_was),
-        CASES(a_newer_version_supersedes_and_keeps_what_is_left),
-        CASES(offers_of_a_category_that_is_gone_are_hidden_until_it_is_back),
-        CASES(hiding_does_not_speak_for_a_parked_change),
-        CASES(a_recent_change_is_not_held_up_by_the_slower_lane),
-        CASES(one_page_is_on_its_way_at_a_time),
-        CASES(an_older_catalogue_has_time_to_leave),
-        CASES(who_was_overtaken_moves_nothing),
-    };
+    static struct case_list list = {.name = "recomposer", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests_name("recomposer", tests, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

@@ -4,18 +4,14 @@
  * TORG_TEST_KAFKA), and fault: around memory:. Embedded backends get a clock that stands still
  * until a test moves it. Names are random, so that runs can share one Kafka.
  */
+#include "contract/cases.h"
+
 #include <inttypes.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/file.h"
 #include "base/limits.h"
@@ -41,12 +37,6 @@ struct place {
     struct arena *arena;
 };
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0)                                                                           \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
-
 static bool is_local(const struct place *place)
 {
     return place->backend != KAFKA;
@@ -68,16 +58,18 @@ static void reopen_place(struct place *place)
 
 static int set_up(void **state)
 {
-    struct place *place = *state;
+    static struct place kept;
+    struct place *place = &kept;
     struct topic_config config = {.partition_count = PARTITIONS};
-    const char *kafka = getenv("TORG_TEST_KAFKA");
-    const char *require = getenv("TORG_REQUIRE");
+    const char *kafka = NULL;
     struct err err;
 
-    if (place->backend == KAFKA && !kafka) {
-        if (require && strstr(require, "kafka"))
-            fail_msg("TORG_REQUIRE names kafka, but TORG_TEST_KAFKA is not set");
-        return 0; /* each test skips */
+    *place = (struct place){.backend = *(const enum backend *)*state};
+    *state = place;
+    if (place->backend == KAFKA) {
+        kafka = server_address("kafka");
+        if (!kafka)
+            return 0; /* each test skips */
     }
     snprintf(place->dir, sizeof(place->dir), "/tmp/torg-topic-XXXXXX");
     assert_non_null(mkdtemp(place->dir));
@@ -506,9 +498,7 @@ static void reading_outside_the_log_names_what_there_is(void **state)
 
 static void *produce_soon(void *arg)
 {
-    struct timespec pause = {0, 150 * 1000000};
-
-    nanosleep(&pause, NULL); /* so that the reader waits already; nothing breaks if not */
+    pause_ms(150); /* so that the reader waits already; nothing breaks if not */
     produce_from(arg, 0, 1, 1);
     return NULL;
 }
@@ -828,63 +818,38 @@ static void faults_never_acknowledge(void **state)
 
 enum { LOCAL = 1 << MEMORY | 1 << FILES | 1 << FAULT, ALL = LOCAL | 1 << KAFKA };
 
-/* librdkafka makes its threads by thrd_create, which ThreadSanitizer does not see and dies of. */
-#ifdef __SANITIZE_THREAD__
-enum { UNDER_TSAN = 1 };
-#else
-enum { UNDER_TSAN = 0 };
-#endif
-
-#define TEST(name, where)                                                                          \
-    {                                                                                              \
-#name, name, where                                                                         \
-    }
-
-static const struct {
-    const char *name;
-    CMUnitTestFunction run;
-    unsigned where; /* retention on Kafka is the broker's, in its own time */
-} contract[] = {
-    TEST(topics_are_created_once, ALL),
-    TEST(bad_names_and_sizes_are_refused_by_name, ALL),
-    TEST(records_of_a_key_stay_in_order, ALL),
-    TEST(a_record_comes_back_whole, ALL),
-    TEST(a_record_goes_to_the_partition_it_names, ALL),
-    TEST(asynchronous_records_are_called_back_in_order, ALL),
-    TEST(records_and_commits_survive_a_reopen, 1 << FILES | 1 << KAFKA),
-    TEST(reading_outside_the_log_names_what_there_is, ALL),
-    TEST(readers_wake_when_a_record_comes, ALL),
-    TEST(two_members_share_and_neither_repeats, ALL),
-    TEST(a_leaver_hands_its_partitions_over, ALL),
-    TEST(a_silent_member_loses_its_partitions_and_its_commits, ALL),
-    TEST(a_partition_that_moved_refuses_its_old_owners_commit, ALL),
-    TEST(groups_start_where_they_are_told_and_can_seek, ALL),
-    TEST(lag_is_what_is_not_committed, ALL),
-    TEST(retention_takes_the_oldest_and_leaves_the_newest, LOCAL),
-    TEST(retention_changes_while_housekeeping_runs, LOCAL),
-    TEST(faults_never_acknowledge, 1 << FAULT),
+/* Retention on Kafka is the broker's, in its own time. */
+static const struct test_case cases[] = {
+    CASE_ON(topics_are_created_once, ALL),
+    CASE_ON(bad_names_and_sizes_are_refused_by_name, ALL),
+    CASE_ON(records_of_a_key_stay_in_order, ALL),
+    CASE_ON(a_record_comes_back_whole, ALL),
+    CASE_ON(a_record_goes_to_the_partition_it_names, ALL),
+    CASE_ON(asynchronous_records_are_called_back_in_order, ALL),
+    CASE_ON(records_and_commits_survive_a_reopen, 1 << FILES | 1 << KAFKA),
+    CASE_ON(reading_outside_the_log_names_what_there_is, ALL),
+    CASE_ON(readers_wake_when_a_record_comes, ALL),
+    CASE_ON(two_members_share_and_neither_repeats, ALL),
+    CASE_ON(a_leaver_hands_its_partitions_over, ALL),
+    CASE_ON(a_silent_member_loses_its_partitions_and_its_commits, ALL),
+    CASE_ON(a_partition_that_moved_refuses_its_old_owners_commit, ALL),
+    CASE_ON(groups_start_where_they_are_told_and_can_seek, ALL),
+    CASE_ON(lag_is_what_is_not_committed, ALL),
+    CASE_ON(retention_takes_the_oldest_and_leaves_the_newest, LOCAL),
+    CASE_ON(retention_changes_while_housekeeping_runs, LOCAL),
+    CASE_ON(faults_never_acknowledge, 1 << FAULT),
 };
 
 int main(int argc, char **argv)
 {
-    static struct CMUnitTest tests[ARRAY_COUNT(contract) * BACKEND_COUNT];
-    static struct place places[ARRAY_COUNT(tests)];
-    static char names[ARRAY_COUNT(tests)][96];
-    size_t count = 0, i;
-    int backend;
+    static const enum backend backends[] = {MEMORY, FILES, KAFKA, FAULT};
+    static struct case_list list = {.name = "topic", .set_up = set_up, .tear_down = tear_down};
 
-    for (backend = 0; backend < BACKEND_COUNT; backend++)
-        for (i = 0; i < ARRAY_COUNT(contract); i++) {
-            if (!(contract[i].where & 1u << backend) || (backend == KAFKA && UNDER_TSAN))
-                continue;
-            snprintf(names[count], sizeof(names[count]), "%s: %s", backend_names[backend],
-                     contract[i].name);
-            places[count].backend = (enum backend)backend;
-            tests[count] = (struct CMUnitTest){names[count], contract[i].run, set_up, tear_down,
-                                               &places[count]};
-            count++;
+    for (size_t i = 0; i < BACKEND_COUNT; i++) {
+        for (size_t j = 0; j < ARRAY_COUNT(cases); j++) {
+            if (cases[j].where & 1u << i && !(i == KAFKA && UNDER_TSAN))
+                cases_add(&list, &cases[j], 1, backend_names[i], &backends[i]);
         }
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]); /* as in "kafka: *" */
-    return _cmocka_run_group_tests("topic", tests, count, NULL, NULL);
+    }
+    return cases_run(&list, argc, argv);
 }
