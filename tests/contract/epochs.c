@@ -738,8 +738,9 @@ static void a_failure_of_the_store_is_no_refusal(void **state)
     assert_int_equal(indexer_pour(indexer, &is_poured, &err), 0);
     assert_false(is_poured);
     store_fault_arm(place.store, STORE_FAULT_CONFLICT, 0, 0);
-    assert_int_equal(place_ask(&place, "SELECT MAX(refused_count) FROM registry_backfill"), 0);
-    assert_int_equal(place_ask(&place, "SELECT MAX(is_done) FROM registry_backfill"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT MAX(refused_count) FROM registry_backfill"),
+                     0);
+    assert_int_equal(read_integer(place.store, "SELECT MAX(is_done) FROM registry_backfill"), 0);
     indexer_free(indexer);
     index_place_close(&place);
 }
