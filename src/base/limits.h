@@ -398,6 +398,8 @@ enum {
     SPELL_IDLE_MS = 200,          /* how soon a new title is looked for */
     SPELL_RETRY_MS = 2000,        /* after a fault of the topic or the disk */
     SPELL_SAVE_S = 60,            /* what a crash may have to learn again */
+    SPELL_RECOUNT_S = 6 * 3600,   /* words of offers that are gone are known for so long */
+    SPELL_RECOUNT_WAIT_S = 600,   /* after a start: an index that is being filled is not counted */
     /* ---- query ---- */
     QUERY_STAGE_COUNT_MAX = 8,             /* of one request */
     QUERY_FILTER_DEPTH_MAX = 16,           /* and, or, not inside each other */
