@@ -388,7 +388,8 @@ enum {
     SUGGEST_COUNT = 8,              /* lines, unless the request says */
     SUGGEST_COUNT_MAX = 20,
     SUGGEST_CATEGORY_COUNT = 5,
-    SUGGEST_TITLE_COUNT = 100,          /* titles that are read: a millisecond */
+    SUGGEST_WORD_COUNT = 64,   /* that the last one may become, the most frequent: a list each */
+    SUGGEST_TITLE_COUNT = 100, /* titles that are read: a millisecond */
     SUGGEST_CANDIDATE_COUNT_MAX = 1024, /* beginnings, one to three words, of those titles */
     SIMILAR_COUNT = 10,                 /* offers, unless the request says */
     SIMILAR_COUNT_MAX = 50,
@@ -398,6 +399,8 @@ enum {
     SPELL_IDLE_MS = 200,          /* how soon a new title is looked for */
     SPELL_RETRY_MS = 2000,        /* after a fault of the topic or the disk */
     SPELL_SAVE_S = 60,            /* what a crash may have to learn again */
+    SPELL_RECOUNT_S = 6 * 3600,   /* words of offers that are gone are known for so long */
+    SPELL_RECOUNT_WAIT_S = 600,   /* after a start: an index that is being filled is not counted */
     /* ---- query ---- */
     QUERY_STAGE_COUNT_MAX = 8,             /* of one request */
     QUERY_FILTER_DEPTH_MAX = 16,           /* and, or, not inside each other */

@@ -42,7 +42,9 @@ struct scene {
     struct learner *learner;
     struct arena *arena;
     int64_t offer_count;
+    int64_t recount_us;
     struct search search;
+    bool is_empty;          /* the index has no offers */
     const char *indexed[2]; /* titles that the index has, one a page; NULL: none */
     _Atomic int asked_count;
     _Atomic int failing_count; /* questions that are not answered, to begin with */
@@ -80,8 +82,9 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
     hit->fields = arena_array(arena, 1, sizeof(hit->fields[0]));
     hit->fields[hit->n_fields++] = field;
     stage->hits = arena_array(arena, 1, sizeof(stage->hits[0]));
-    stage->hits[stage->n_hits++] = hit;
-    if (!page)
+    stage->hits[0] = hit;
+    stage->n_hits = scene->is_empty ? 0 : 1;
+    if (!page && scene->indexed[1])
         stage->cursor = (ProtobufCBinaryData){.data = (uint8_t *)"next", .len = 4};
     answer->stages = arena_array(arena, 1, sizeof(answer->stages[0]));
     answer->stages[answer->n_stages++] = stage;
@@ -125,7 +128,8 @@ static void start(struct scene *scene)
                                             .source = scene->topic,
                                             .search = &scene->search,
                                             .base = buf_bytes(&scene->base),
-                                            .path = scene->path};
+                                            .path = scene->path,
+                                            .recount_us = scene->recount_us};
 
     scene->learner = learner_start(&options);
 }
@@ -357,6 +361,70 @@ static void what_the_topic_has_forgotten_is_learnt_from_the_index(void **state)
     assert_int_equal(scene->asked_count, asked);
 }
 
+static void wait_forgotten(struct scene *scene, const char *word)
+{
+    for (int i = 0; i < WAIT_MS / 5 && knows(scene, word); i++)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    assert_false(knows(scene, word));
+}
+
+static void words_that_no_offer_has_any_more_are_forgotten(void **state)
+{
+    struct scene *scene = *state;
+    const char *shared, *gone;
+    int64_t number;
+
+    NEED(scene);
+    shared = new_word(scene);
+    gone = new_word(scene);
+    send(scene, 0, shared, ACTIVE, NULL);
+    number = send(scene, 0, arena_printf(scene->arena, "%s %s", shared, gone), ACTIVE, NULL);
+    scene->indexed[0] = shared;
+    scene->indexed[1] = arena_printf(scene->arena, "%s %s", shared, gone);
+    start(scene);
+    wait_for(scene, shared);
+    wait_for(scene, gone);
+    stop(scene);
+
+    send(scene, number, scene->indexed[1], TORG__V1__OFFER__STATUS__BANNED, NULL);
+    scene->indexed[1] = NULL;
+    scene->recount_us = 1;
+    scene->failing_count = 1; /* a count that fails forgets nothing, and is made again */
+    start(scene);
+    wait_for(scene, shared); /* it is open */
+    wait_forgotten(scene, gone);
+    assert_true(knows(scene, shared));
+    stop(scene);
+
+    scene->recount_us = 0;
+    start(scene);
+    wait_for(scene, shared);
+    assert_false(knows(scene, gone)); /* of the snapshot */
+    send(scene, number, arena_printf(scene->arena, "%s %s", shared, gone), ACTIVE, NULL);
+    wait_for(scene, gone); /* on sale again, as it was */
+    assert_true(knows(scene, shared));
+}
+
+static void an_index_without_offers_is_not_believed(void **state)
+{
+    struct scene *scene = *state;
+    const char *word;
+    int asked;
+
+    NEED(scene);
+    word = new_word(scene);
+    send(scene, 0, word, ACTIVE, NULL);
+    scene->is_empty = true;
+    scene->recount_us = 1;
+    start(scene);
+    wait_for(scene, word);
+    asked = scene->asked_count;
+    for (int i = 0; i < WAIT_MS / 5 && scene->asked_count < asked + 2; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    assert_true(scene->asked_count >= asked + 2);
+    assert_true(knows(scene, word));
+}
+
 static void without_offers_nothing_is_opened(void **state)
 {
     struct scene *scene = *state;
@@ -373,6 +441,8 @@ static const struct test_case cases[] = {
     CASE(what_was_learnt_is_neither_lost_nor_doubled),
     CASE(faults_are_waited_out),
     CASE(without_offers_nothing_is_opened),
+    CASE(words_that_no_offer_has_any_more_are_forgotten),
+    CASE(an_index_without_offers_is_not_believed),
 };
 
 /* Kafka forgets in its own time. */
