@@ -126,6 +126,7 @@ enum {
     TOPIC_HOUSEKEEPING_MS = 1000,  /* retention and silent members are looked at this often */
     TOPIC_RETAIN_SEGMENT_MAX = 64, /* deleted from one partition in one round */
     TOPIC_HEAL_MS = 1000,          /* a partition that failed to write is tried again after this */
+    TOPIC_REMOVE_MS = 15000,       /* then a topic that is in use all the time is not removed */
     TOPIC_KAFKA_DELIVERY_MS = 30000, /* then a produce to Kafka is told to have failed */
     /* ---- net: messages ---- */
     MESSAGE_DEPTH_MAX = 64,          /* messages in messages: bounds recursion, ours and clients' */
