@@ -462,8 +462,7 @@ enum {
     INDEXER_RETRY_MS_MAX = 2000,     /* the same after failures */
     INDEXER_KEEPING_MS = 200,        /* new clients, shards gained and lost */
     INDEXER_LAG_MS = 1000,           /* how often the lag is measured */
-    INDEXER_DRAIN_MS = 600 * 1000,   /* how often topics of retired epochs are looked for */
-    RETIRED_RETENTION_MS = 600 * 1000, /* what they keep: who still reads them has gone by then */
+    INDEXER_RETIRED_MS = 600 * 1000, /* how often topics of retired epochs are looked for */
     INDEXER_THREAD_COUNT_MAX = 64,
     FAILED_PAUSE_MS_MIN = 1000,       /* before the second try; doubled with each ... */
     FAILED_PAUSE_MS_MAX = 600 * 1000, /* ... up to this */
