@@ -126,6 +126,7 @@ enum {
     TOPIC_HOUSEKEEPING_MS = 1000,  /* retention and silent members are looked at this often */
     TOPIC_RETAIN_SEGMENT_MAX = 64, /* deleted from one partition in one round */
     TOPIC_HEAL_MS = 1000,          /* a partition that failed to write is tried again after this */
+    TOPIC_REMOVE_MS = 15000,       /* then a topic that is in use all the time is not removed */
     TOPIC_KAFKA_DELIVERY_MS = 30000, /* then a produce to Kafka is told to have failed */
     /* ---- net: messages ---- */
     MESSAGE_DEPTH_MAX = 64,          /* messages in messages: bounds recursion, ours and clients' */
@@ -464,8 +465,7 @@ enum {
     INDEXER_RETRY_MS_MAX = 2000,     /* the same after failures */
     INDEXER_KEEPING_MS = 200,        /* new clients, shards gained and lost */
     INDEXER_LAG_MS = 1000,           /* how often the lag is measured */
-    INDEXER_DRAIN_MS = 600 * 1000,   /* how often topics of retired epochs are looked for */
-    RETIRED_RETENTION_MS = 600 * 1000, /* what they keep: who still reads them has gone by then */
+    INDEXER_RETIRED_MS = 600 * 1000, /* how often topics of retired epochs are looked for */
     INDEXER_THREAD_COUNT_MAX = 64,
     FAILED_PAUSE_MS_MIN = 1000,       /* before the second try; doubled with each ... */
     FAILED_PAUSE_MS_MAX = 600 * 1000, /* ... up to this */

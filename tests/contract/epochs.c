@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "contract/indexer_fixture.h"
+#include "coord/fault.h"
 #include "net/message.h"
 #include "registry/epoch_desk.h"
 #include "registry/retired_topics.h"
@@ -408,51 +409,122 @@ static void an_epoch_that_is_built_can_be_given_up(void **state)
     index_place_close(&place);
 }
 
-static int64_t retention_of(int64_t epoch)
+static bool has_topic(int64_t epoch)
 {
     struct topic_config config;
     char name[INDEX_TOPIC_SIZE];
     struct err err = {0};
+    int rc;
 
     index_topic_name(place.client, epoch, name);
-    if (topic_describe(place.topics, name, &config, &err))
+    rc = topic_describe(place.topics, name, &config, &err);
+    if (rc && rc != ERR_NOT_FOUND)
         fail_msg("%s", err.text);
-    return config.retention_ms;
+    return !rc;
 }
 
-/* Those that serve, are built or kept lose nothing; a retired one is let go, once. */
-static void topics_of_retired_epochs_are_let_go(void **state)
+static size_t remove_retired(void)
+{
+    struct err err = {0};
+    size_t count;
+
+    if (retired_topics_remove(&place.base, NULL, &count, &err))
+        fail_msg("%s", err.text);
+    return count;
+}
+
+/* Those that serve, are built or kept stay, also on the way back and forth; a retired one goes. */
+static void topics_of_retired_epochs_are_removed(void **state)
 {
     struct indexer *indexer;
     struct err err = {0};
-    size_t count;
 
     begin(state, 1);
     put_many(20);
     indexer = place_indexer(&place, 0, 1);
     start(NULL);
     run_all(indexer);
-    assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
-    assert_int_equal(count, 0); /* serving and built */
+    assert_int_equal(remove_retired(), 0); /* serving and built */
     assert_int_equal(try_switch(false, &err), 0);
-    assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
-    assert_int_equal(count, 0); /* kept and serving: the way back is open */
+    assert_int_equal(remove_retired(), 0); /* kept and serving: the way back is open */
     assert_int_equal(try_rollback(&err), 0);
+    assert_int_equal(remove_retired(), 0);
     assert_int_equal(try_rollback(&err), 0);
     start(NULL);
     run_all(indexer);
-    assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
-    assert_int_equal(count, 1);
-    assert_int_equal(retention_of(1), RETIRED_RETENTION_MS);
-    assert_int_equal(retention_of(2), 0);
-    assert_int_equal(retention_of(3), 0);
+    assert_int_equal(remove_retired(), 1);
+    assert_false(has_topic(1));
+    assert_true(has_topic(2) && has_topic(3));
     assert_int_equal(try_abandon(3, &err), 0);
-    for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
-        assert_int_equal(count, i ? 0 : 1);
+    assert_int_equal(remove_retired(), 1);
+    assert_int_equal(remove_retired(), 0);
+    assert_true(has_topic(2) && !has_topic(3));
+    place_put(&place, LANE_MAIN, "doc-1", 2, 77); /* and the indexer goes on */
+    run_all(indexer);
+    shelves_equal_registry(&new_shelf, 1, &place);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+/* Searchers that cannot be told may still look for it. */
+static void a_retired_topic_waits_until_searchers_are_told(void **state)
+{
+    struct indexer *indexer;
+    struct coord *coord;
+    struct err err = {0};
+    size_t count;
+
+    begin(state, 1);
+    if (coord_open("fault:memory:retired", "only", NULL, &coord, &err))
+        fail_msg("%s", err.text);
+    put_many(3);
+    indexer = place_indexer(&place, 0, 1);
+    start(NULL);
+    run_all(indexer);
+    assert_int_equal(try_abandon(2, &err), 0);
+    coord_fault_next(COORD_FAULT_SET, 1, false);
+    assert_int_equal(retired_topics_remove(&place.base, coord, &count, &err), ERR_UNAVAILABLE);
+    assert_int_equal(count, 0);
+    assert_true(has_topic(2));
+    assert_int_equal(retired_topics_remove(&place.base, coord, &count, &err), 0);
+    assert_int_equal(count, 1);
+    assert_false(has_topic(2));
+    indexer_free(indexer);
+    coord_close(coord);
+    index_place_close(&place);
+}
+
+/* Embedded: with as many topics as there may be a new epoch has no room, until retired ones go. */
+static void retired_epochs_make_room_for_new_ones(void **state)
+{
+    struct topic_config config = {.partition_count = 1};
+    struct indexer_round round;
+    struct indexer *indexer;
+    struct err err = {0};
+    char name[32];
+    int rc = 0;
+
+    begin(state, 1);
+    if (place.on_servers) { /* Kafka has no such bound */
+        index_place_close(&place);
+        return;
     }
-    assert_int_equal(retention_of(2), 0);
-    assert_int_equal(retention_of(3), RETIRED_RETENTION_MS);
+    put_many(3);
+    indexer = place_indexer(&place, 0, 1);
+    start(NULL);
+    run_all(indexer);
+    for (int i = 0; !rc; i++) {
+        snprintf(name, sizeof(name), "other-%d", i);
+        rc = topic_create(place.topics, name, &config, &err);
+    }
+    assert_int_equal(rc, ERR_LIMIT);
+    assert_int_equal(try_abandon(2, &err), 0);
+    start(NULL);
+    assert_int_equal(indexer_round(indexer, &round, &err), ERR_LIMIT);
+    assert_int_equal(remove_retired(), 1);
+    run_all(indexer);
+    assert_true(has_topic(3));
+    assert_true(status_now().is_safe);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -775,7 +847,9 @@ static const struct test_case cases[] = {
     CASE(a_wrong_schema_is_refused_with_the_field),
     CASE(an_epoch_is_built_switched_to_and_back),
     CASE(an_epoch_that_is_built_can_be_given_up),
-    CASE(topics_of_retired_epochs_are_let_go),
+    CASE(topics_of_retired_epochs_are_removed),
+    CASE(a_retired_topic_waits_until_searchers_are_told),
+    CASE(retired_epochs_make_room_for_new_ones),
     CASE(a_switch_can_be_forced),
     CASE(the_next_epoch_gives_up_the_kept_one),
     CASE(what_does_not_fit_is_counted_and_left_out),

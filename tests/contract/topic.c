@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -273,6 +274,162 @@ static void topics_are_created_once(void **state)
     assert_true(listed);
     assert_int_equal(topic_describe(place->topics, "no-such-topic", &got, &err), ERR_NOT_FOUND);
     assert_non_null(strstr(err.text, "no-such-topic"));
+}
+
+static bool is_listed(struct place *place)
+{
+    const char **names;
+    size_t count, i;
+    struct err err;
+
+    OK(topic_list(place->topics, place->arena, &names, &count, &err));
+    for (i = 0; i < count; i++)
+        if (strcmp(names[i], place->topic) == 0)
+            return true;
+    return false;
+}
+
+static void nothing_finds_it(struct place *place)
+{
+    struct topic_record record = {.key = BYTES_LITERAL("k"), .value = BYTES_LITERAL("1")};
+    const char *names[] = {place->topic};
+    struct consumer_options options = {.group = place->group, .topics = names, .topic_count = 1};
+    const struct topic_message *messages;
+    struct topic_config config;
+    struct consumer *consumer;
+    struct topic_lag lag;
+    uint64_t first, end;
+    struct err err;
+    size_t count;
+
+    assert_false(is_listed(place));
+    assert_int_equal(topic_describe(place->topics, place->topic, &config, &err), ERR_NOT_FOUND);
+    assert_int_equal(topic_produce(place->topics, place->topic, &record, 1, NULL, &err),
+                     ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, place->topic));
+    assert_int_equal(
+        topic_read(place->topics, place->topic, 0, 0, 10, 0, place->arena, &messages, &count, &err),
+        ERR_NOT_FOUND);
+    assert_int_equal(topic_range(place->topics, place->topic, 0, &first, &end, &err),
+                     ERR_NOT_FOUND);
+    assert_int_equal(topic_lag(place->topics, place->group, place->topic, 0, &lag, &err),
+                     ERR_NOT_FOUND);
+    assert_int_equal(consumer_open(place->topics, &options, &consumer, &err), ERR_NOT_FOUND);
+    assert_null(consumer);
+    assert_int_equal(topic_remove(place->topics, place->topic, &err), ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, place->topic));
+}
+
+/* Nobody has committed anything; the brokers of Kafka forget it in their time. */
+static void wait_forgotten(struct place *place, uint32_t partition)
+{
+    int64_t deadline = now_ms() + WAIT_MS;
+    struct topic_lag lag = {.has_committed = true};
+    struct timespec pause = {0, STEP_MS * 1000000l};
+    struct err err;
+
+    OK(topic_lag(place->topics, place->group, place->topic, partition, &lag, &err));
+    while (lag.has_committed) {
+        assert_true(!is_local(place) && now_ms() < deadline);
+        nanosleep(&pause, NULL);
+        OK(topic_lag(place->topics, place->group, place->topic, partition, &lag, &err));
+    }
+}
+
+/* With another number of partitions, as it is another topic. */
+static void a_removed_topic_is_gone_and_can_be_made_anew(void **state)
+{
+    struct place *place = place_of(state);
+    struct topic_config config = {.partition_count = PARTITIONS + 1};
+    uint32_t partition = topic_partition(bytes_of("k0"), PARTITIONS + 1);
+    const struct topic_message *messages;
+    struct consumer *consumer;
+    uint64_t first, end;
+    struct err err;
+    uint32_t i;
+
+    assert_int_equal(topic_remove(place->topics, "no-such-topic", &err), ERR_NOT_FOUND);
+    assert_int_equal(topic_remove(place->topics, "a/b", &err), ERR_INVALID);
+    produce_from(place, 0, 50, 5);
+    consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    settle_members(&consumer, 1, NULL, 50);
+    leave_group(place, consumer);
+    assert_true(read_partition(place, topic_partition(bytes_of("k0"), PARTITIONS), &messages, 50) >
+                0);
+    OK(topic_remove(place->topics, place->topic, &err));
+    nothing_finds_it(place);
+    OK(topic_create(place->topics, place->topic, &config, &err));
+    assert_true(is_listed(place));
+    for (i = 0; i < PARTITIONS + 1; i++) {
+        OK(topic_range(place->topics, place->topic, i, &first, &end, &err));
+        assert_int_equal(first, 0);
+        assert_int_equal(end, 0);
+        wait_forgotten(place, i);
+    }
+    produce_from(place, 100, 3, 1);
+    assert_int_equal(read_partition(place, partition, &messages, 10), 3);
+    assert_int_equal(messages[0].offset, 0);
+    assert_int_equal(number_of(&messages[0]), 100);
+    if (place->backend == FILES || place->backend == KAFKA) {
+        reopen_place(place);
+        assert_int_equal(read_partition(place, partition, &messages, 10), 3);
+        wait_forgotten(place, partition);
+    }
+}
+
+struct removed_reader {
+    struct place *place;
+    _Atomic bool is_reading;
+    int rc;
+};
+
+static void *read_until_removed(void *arg)
+{
+    struct removed_reader *reader = arg;
+    struct arena *arena = arena_new();
+    const struct topic_message *messages;
+    struct err err;
+    size_t count = 0;
+
+    atomic_store(&reader->is_reading, true);
+    reader->rc = topic_read(reader->place->topics, reader->place->topic, 0, 0, 10, WAIT_MS, arena,
+                            &messages, &count, &err);
+    arena_free(arena);
+    return NULL;
+}
+
+/* Who has it open is told, be it that a topic of the name is there again. */
+static void users_of_a_removed_topic_are_told(void **state)
+{
+    struct place *place = place_of(state);
+    struct removed_reader reader = {.place = place};
+    struct topic_config config = {.partition_count = PARTITIONS};
+    const struct topic_message *messages;
+    struct topic_position position = {place->topic, 0, 0};
+    struct consumer *consumer;
+    pthread_t thread;
+    struct err err;
+    size_t count;
+
+    consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    settle_members(&consumer, 1, NULL, 0);
+    pthread_create(&thread, NULL, read_until_removed, &reader);
+    while (!atomic_load(&reader.is_reading))
+        sched_yield();
+    OK(topic_remove(place->topics, place->topic, &err));
+    pthread_join(thread, NULL); /* it did not wait for its time */
+    assert_int_equal(reader.rc, ERR_NOT_FOUND);
+    OK(topic_create(place->topics, place->topic, &config, &err));
+    produce_from(place, 0, 10, 5);
+    assert_int_equal(consumer_poll(consumer, 0, &messages, &count, &err), ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, place->topic));
+    assert_int_equal(consumer_commit(consumer, &position, 1, &err), ERR_NOT_FOUND);
+    assert_int_equal(consumer_seek(consumer, place->topic, 0, 0, &err), ERR_NOT_FOUND);
+    leave_group(place, consumer);
+    consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    for (size_t seen = 0; seen < 10; seen += count)
+        count = consume(consumer, WAIT_MS, NULL, 10);
+    leave_group(place, consumer);
 }
 
 static void bad_names_and_sizes_are_refused_by_name(void **state)
@@ -821,6 +978,8 @@ enum { LOCAL = 1 << MEMORY | 1 << FILES | 1 << FAULT, ALL = LOCAL | 1 << KAFKA }
 /* Retention on Kafka is the broker's, in its own time. */
 static const struct test_case cases[] = {
     CASE_ON(topics_are_created_once, ALL),
+    CASE_ON(a_removed_topic_is_gone_and_can_be_made_anew, ALL),
+    CASE_ON(users_of_a_removed_topic_are_told, LOCAL),
     CASE_ON(bad_names_and_sizes_are_refused_by_name, ALL),
     CASE_ON(records_of_a_key_stay_in_order, ALL),
     CASE_ON(a_record_comes_back_whole, ALL),
