@@ -152,6 +152,30 @@ def the_back_button_gives_back_what_was_asked_for():
 
 
 @tap.test
+def back_and_forward_keep_the_place_in_the_list():
+    page = opened("/?q=велосипед")
+    page.js("history.scrollRestoration = 'manual'")     # browsers differ in what they do by themselves
+    page.js("scrollTo(0, 700)")
+    page.wait("scrollY === 700")
+    page.js("document.querySelector('#panel .below .branch a').click()")
+    page.wait("location.search.includes('c=hobby')")
+    settled(page)
+    page.wait("scrollY === 0", "a new list is shown from its top")
+    page.js("new Promise((done) => { addEventListener('scroll', () => requestAnimationFrame(done), "
+            "{once: true}); scrollTo(0, 450); })")
+    for way, there, place in (("back", "!location.search.includes('c=')", 700),
+                              ("forward", "location.search.includes('c=hobby')", 450),
+                              ("back", "!location.search.includes('c=')", 700),
+                              ("forward", "location.search.includes('c=hobby')", 450)):
+        page.js(f"history.{way}()")
+        page.wait(there, way)
+        page.wait(f"scrollY === {place}", f"{way}: the place in the list")
+        page.js("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        tap.equal(page.js("scrollY"), place, way)
+    healthy(page)
+
+
+@tap.test
 def an_answer_that_comes_late_is_not_of_this_list():
     page = opened("/?c=bikes", language="en")
     search_for(page, "велосипед")
