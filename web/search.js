@@ -4,7 +4,7 @@
 //
 // What was shown at an address of this visit is kept with its scroll position: going back or
 // forward asks nothing. After a reload the first request brings as many offers as there were.
-import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguage, t, toast }
+import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguage, t, toastFailure }
   from "./common.js";
 import "./search/texts.js";
 import { drawPath, drawTiles, pathOf, rememberCategories } from "./search/categories.js";
@@ -159,7 +159,7 @@ async function loadMore() {
     byId("offers").children[place]?.querySelector("a").focus({ preventScroll: true });
     scrollTo(0, scroll);
   } catch (error) {
-    if (error.name !== "AbortError") toast(error.message);
+    if (error.name !== "AbortError") toastFailure(error);
   } finally {
     if (moreUnder?.signal === signal) {     // not one that was begun since
       byId("more").disabled = false;

@@ -7,13 +7,14 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import urllib.parse
 
 sys.dont_write_bytecode = True
 import tap  # noqa: E402
-from binary import TORG, Place, environment  # noqa: E402
+from binary import TOP, TORG, Place, environment  # noqa: E402
 from browser import Browser  # noqa: E402
 from shelf import Shelf  # noqa: E402
 
@@ -332,6 +333,21 @@ def nothing_found_helps_on():
     page.wait("!location.search.includes('c=')")
     page = opened("/?c=no-such-category")
     tap.contains(page.text("#empty"), "no-such-category")
+    page = opened("/?c=no-such-category", language="ru")
+    tap.contains(page.text("#empty [role=alert]"), "Сервер не понял запрос")
+    tap.contains(page.text("#empty [role=alert] [lang=en]"), "no-such-category")
+
+
+@tap.test
+def every_failure_has_words_in_both_languages():
+    codes = re.findall(r'^    {"[A-Z_]+", "([a-z_]+)", \d+},$', (TOP / "src/net/status.c").read_text(),
+                       re.MULTILINE)
+    tap.equal((len(codes), codes[0]), (17, "ok"))
+    for language, sign in (("ru", "[А-Яа-я]"), ("en", "[A-Za-z]")):
+        page = opened(language=language)
+        told = page.js(f"""import("/common.js").then(({{CallError, failureText}}) =>
+            {json.dumps(codes[1:])}.map((code) => failureText(new CallError(400, code, "?"))))""")
+        tap.equal([text for text in told if not re.match(sign + ".*\\.$", text)], [], language)
 
 
 @tap.test
