@@ -41,6 +41,10 @@ static int build_request(const struct invocation *invocation, Torg__V1__CreateKe
         if (strcmp(invocation->options[i].name, "scope") == 0)
             request->scopes[request->n_scopes++] = (char *)invocation->options[i].value;
     }
+    if (!request->n_scopes)
+        return err_set(err, ERR_INVALID,
+                       "torg key create needs --scope SCOPE: what the key may do; torg help key "
+                       "create lists them");
     return set_expiry(invocation_option(invocation, "expires"), invocation->arena, request, err);
 }
 

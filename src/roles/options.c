@@ -101,6 +101,21 @@ static int parse_option(const char *const *words, size_t count, size_t *at,
     return 0;
 }
 
+/* "plan, start, status": the second words of a group of commands. */
+static const char *words_of(const char *group, struct arena *arena)
+{
+    size_t size = strlen(group);
+    const char *list = "";
+
+    for (size_t i = 0; i < command_count; i++) {
+        const char *name = command_table[i].name;
+
+        if (strncmp(name, group, size) == 0 && name[size] == ' ')
+            list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "", name + size + 1);
+    }
+    return list;
+}
+
 static int refuse_command(const char *const *words, size_t count, struct arena *arena,
                           struct err *err)
 {
@@ -109,11 +124,17 @@ static int refuse_command(const char *const *words, size_t count, struct arena *
     const char *meant = command_nearest(typed, arena);
 
     if (command_is_group(words[0]) && !two)
-        return err_set(err, ERR_INVALID, "torg %s needs one more word; see torg help %s", words[0],
-                       words[0]);
+        return err_set(err, ERR_INVALID, "torg %s needs one more word: %s", words[0],
+                       words_of(words[0], arena));
     if (meant)
         return err_set(err, ERR_INVALID, "unknown command %.64s; did you mean torg %s?", typed,
                        meant);
+    if (two)
+        return err_set(err, ERR_INVALID, "unknown command %.64s; torg %s takes one of %s", typed,
+                       words[0], words_of(words[0], arena));
+    if (words[0][0] == '-')
+        return err_set(err, ERR_INVALID,
+                       "the command comes first, then its options: torg COMMAND %.64s", typed);
     return err_set(err, ERR_INVALID, "unknown command %.64s; torg help lists them", typed);
 }
 

@@ -150,10 +150,11 @@ static int start_server(struct process *process, struct err *err)
     };
     int rc = server_new(&options, &process->server, err);
 
-    if (rc == ERR_EXISTS) {
-        err->code = ERR_UNAVAILABLE; /* it will be free again: a caller may try later */
-        return err_wrap(err, "--listen and --operator-listen name other addresses");
-    }
+    /* It will be free again: a caller may try later. */
+    if (rc == ERR_EXISTS)
+        return err_set(err, ERR_UNAVAILABLE,
+                       "%s; --listen and --operator-listen name other addresses",
+                       arena_strdup(process->arena, err->text));
     for (; !rc && process->started_count < process->role_count; process->started_count++) {
         rc = process->roles[process->started_count]->start(process, err);
         if (rc)
