@@ -364,7 +364,7 @@ static void what_the_topic_has_forgotten_is_learnt_from_the_index(void **state)
 static void wait_forgotten(struct scene *scene, const char *word)
 {
     for (int i = 0; i < WAIT_MS / 5 && knows(scene, word); i++)
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        pause_ms(5);
     assert_false(knows(scene, word));
 }
 
@@ -420,7 +420,7 @@ static void an_index_without_offers_is_not_believed(void **state)
     wait_for(scene, word);
     asked = scene->asked_count;
     for (int i = 0; i < WAIT_MS / 5 && scene->asked_count < asked + 2; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        pause_ms(5);
     assert_true(scene->asked_count >= asked + 2);
     assert_true(knows(scene, word));
 }
