@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "access/keys.h"
+#include "access/scope.h"
 #include "base/halt.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -55,6 +56,14 @@ static int compare_ids(const void *a, const void *b)
     return strcmp(((const struct key *)a)->id, ((const struct key *)b)->id);
 }
 
+/* Such keys are not made any more; those there are do not get what they should not have had. */
+static void keep_to_seller(struct key *key)
+{
+    if (*key->seller && !key->revoked_us && scopes_keep_to_seller(key->scopes))
+        log_warn("a seller's key has scopes of the site: they do not count",
+                 LOG_TEXT("key", key->id), LOG_TEXT("seller", key->seller));
+}
+
 static int load_pages(struct store_tx *tx, struct key_table *table, struct err *err)
 {
     const char *after = "";
@@ -72,6 +81,8 @@ static int load_pages(struct store_tx *tx, struct key_table *table, struct err *
         table->count += count;
         after = table->keys[table->count - 1].id;
     }
+    for (size_t i = 0; i < table->count; i++)
+        keep_to_seller(&table->keys[i]);
     /* The store's collation may order otherwise than strcmp. */
     qsort(table->keys, table->count, sizeof(table->keys[0]), compare_ids);
     return 0;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -17,7 +19,9 @@
 #include "roles/registry_operation.h"
 #include "torg/v1/searcher.pb-c.h"
 
-enum { SCHEMA_FILE_SIZE_MAX = 4 << 20 };
+enum { SCHEMA_FILE_SIZE_MAX = 4 << 20, WAIT_STEP_US = 200 * 1000 };
+
+#define WAIT_MAX_US (INT64_C(24) * 3600 * SECOND_US)
 
 /* The registry of the server that runs, or of the store when none runs. */
 struct standing {
@@ -408,26 +412,82 @@ enum exit_code cmd_epoch_start(const struct invocation *invocation)
     return rc ? fail(&err) : EXIT_OK;
 }
 
-/* The registry tells what it has sent; whether searchers have it, they tell themselves. */
-static int check_searchers(struct standing *standing, struct err *err)
+/* What the epoch that is built still lacks; NULL: nothing, or it is not built, as the switch tells.
+ * The registry tells what it has sent; whether searchers have it, they tell themselves. */
+static int find_lack(struct standing *standing, int64_t wanted, const char **lack, struct err *err)
 {
+    struct arena *arena = standing->invocation->arena;
     const Torg__V1__Freshness *freshness = ask_searchers(standing);
     const Torg__V1__EpochStatus *status;
     int rc = get_status(standing, &status, err);
 
-    for (size_t i = 0; !rc && freshness && i < status->n_epochs; i++) {
+    *lack = NULL;
+    for (size_t i = 0; !rc && i < status->n_epochs; i++) {
         const Torg__V1__EpochState *epoch = status->epochs[i];
 
-        if (epoch->state != TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING)
+        if (epoch->state != TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING ||
+            (wanted && wanted != epoch->epoch))
             continue;
-        for (size_t k = 0; !rc && k < epoch->n_shards; k++)
+        if (status->n_waits_for)
+            *lack =
+                arena_printf(arena, "epoch %" PRId64 ": %s", epoch->epoch, status->waits_for[0]);
+        for (size_t k = 0; !*lack && freshness && k < epoch->n_shards; k++)
             if (readiness_of(freshness, epoch->epoch, epoch->shards[k]).ready_count == 0)
-                rc = err_set(err, ERR_PRECONDITION,
-                             "no searcher has all of epoch %" PRId64 ", shard %u yet: wait, or say "
-                             "--force",
-                             epoch->epoch, epoch->shards[k]->shard);
+                *lack =
+                    arena_printf(arena, "epoch %" PRId64 ": no searcher has all of shard %u yet",
+                                 epoch->epoch, epoch->shards[k]->shard);
     }
     return rc;
+}
+
+static int refuse_switch(const struct standing *standing, const char *lack, struct err *err)
+{
+    if (!standing->registry.operation.remote)
+        return err_set(err, ERR_PRECONDITION,
+                       "%s, and no server runs that could go on: start one, or say --force", lack);
+    return err_set(err, ERR_PRECONDITION, "%s: say --wait 1m to wait for it, or --force", lack);
+}
+
+/* Until nothing is missing, for at most so long; 0: it is looked once. */
+static int await_epoch(struct standing *standing, int64_t epoch, int64_t wait_us, struct err *err)
+{
+    const struct timespec pause = {.tv_nsec = WAIT_STEP_US * 1000L};
+    int64_t deadline_us = clock_mono_us(clock_system()) + wait_us;
+    struct arena *arena = standing->invocation->arena;
+    bool shows_progress = isatty(STDERR_FILENO);
+    const char *lack;
+    int rc;
+
+    for (;;) {
+        struct arena_mark mark = arena_mark(arena);
+
+        rc = find_lack(standing, epoch, &lack, err);
+        if (rc || !lack)
+            break;
+        if (!standing->registry.operation.remote || clock_mono_us(clock_system()) >= deadline_us) {
+            rc = refuse_switch(standing, lack, err);
+            break;
+        }
+        if (shows_progress)
+            fprintf(stderr, "\r%.79s\033[K", lack);
+        arena_rewind(arena, mark);
+        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    }
+    if (shows_progress && wait_us)
+        fprintf(stderr, "\r\033[K");
+    return rc;
+}
+
+static bool read_wait(const struct invocation *invocation, int64_t *wait_us)
+{
+    const char *text = invocation_option(invocation, "wait");
+
+    *wait_us = 0;
+    if (!text ||
+        (text_to_duration(bytes_of(text), wait_us) && *wait_us >= 0 && *wait_us <= WAIT_MAX_US))
+        return true;
+    complain("--wait=%.64s: expected a duration such as 30s or 5m, at most 24h", text);
+    return false;
 }
 
 enum exit_code cmd_epoch_switch(const struct invocation *invocation)
@@ -436,17 +496,18 @@ enum exit_code cmd_epoch_switch(const struct invocation *invocation)
     ProtobufCMessage *response =
         message_new(&torg__v1__epoch_status__descriptor, invocation->arena);
     struct standing standing;
+    int64_t wait_us;
     struct err err;
     int rc = 0;
 
-    if (!read_epoch(invocation, &request.epoch))
+    if (!read_epoch(invocation, &request.epoch) || !read_wait(invocation, &wait_us))
         return EXIT_USAGE;
     request.force = invocation_option(invocation, "force") != NULL;
     if (standing_open(invocation, &standing, &err))
         return fail(&err);
     request.client = (char *)standing.registry.client;
     if (!request.force)
-        rc = check_searchers(&standing, &err);
+        rc = await_epoch(&standing, request.epoch, wait_us, &err);
     if (!rc && standing.registry.operation.remote)
         rc = remote_call(standing.registry.operation.remote, "torg.v1.EpochService/SwitchEpoch",
                          &request.base, &torg__v1__epoch_status__descriptor, &response, &err);

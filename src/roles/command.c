@@ -69,7 +69,8 @@ static const struct command_option epoch_status_options[] = {QUEUE_CLIENT, {NULL
 static const struct command_option epoch_switch_options[] = {
     QUEUE_CLIENT,
     EPOCH_EPOCH,
-    {"force", NULL, "Although something is missing in it."},
+    {"wait", "DURATION", "Wait up to so long for what is missing, such as 1m; at most 24h."},
+    {"force", NULL, "Switch although something is missing in it."},
     {NULL, NULL, NULL}};
 static const struct command_option epoch_rollback_options[] = {
     QUEUE_CLIENT, EPOCH_EPOCH, {NULL, NULL, NULL}};
@@ -336,10 +337,11 @@ const struct command command_table[] = {
     {.name = "epoch switch",
      .summary = "let searches and writes go to the epoch that is built",
      .arguments = "",
-     .details = "Refused, with the reason, while something is missing in it. One transaction; the "
-                "epoch before is kept, filled, for torg epoch rollback. Documents that name it are "
-                "refused from now on. Kept in the audit log.",
-     .example = "torg epoch switch --epoch 2",
+     .details = "Refused, with the reason, while documents are missing in it; with --wait it waits "
+                "for them and, on a terminal, tells which. One transaction; the epoch before is "
+                "kept, filled, for torg epoch rollback. Documents that name it are refused from "
+                "now on. Kept in the audit log.",
+     .example = "torg epoch switch --wait 1m",
      .options = epoch_switch_options,
      .flags = ASKING,
      .run = cmd_epoch_switch},

@@ -712,6 +712,39 @@ static void of_two_starts_at_once_one_wins(void **state)
     index_place_close(&place);
 }
 
+static int name_dictionary(struct store_tx *tx, void *arg, struct err *err)
+{
+    (void)arg;
+    return store_exec(tx, "UPDATE registry SET dictionary = 77", NULL, 0, NULL, err);
+}
+
+/* A dictionary that the store does not give now is no reason to leave documents out for good. */
+static void a_failure_of_the_store_is_no_refusal(void **state)
+{
+    struct indexer *indexer;
+    bool is_poured;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(10);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    start(NULL);
+    clock_manual_advance(&place.clock, 2 * CLIENT_REFRESH_MS * MS_US);
+    place_run(indexer);
+    assert_int_equal(store_write(place.store, name_dictionary, NULL, &err), 0);
+    /* After the chunk was read: one transaction, the dictionary's, is given up. */
+    store_fault_arm(place.store, STORE_FAULT_CONFLICT, 1, STORE_ATTEMPT_COUNT_MAX);
+    assert_int_equal(indexer_pour(indexer, &is_poured, &err), 0);
+    assert_false(is_poured);
+    store_fault_arm(place.store, STORE_FAULT_CONFLICT, 0, 0);
+    assert_int_equal(read_integer(place.store, "SELECT MAX(refused_count) FROM registry_backfill"),
+                     0);
+    assert_int_equal(read_integer(place.store, "SELECT MAX(is_done) FROM registry_backfill"), 0);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
 static void a_replaced_owner_pours_nothing(void **state)
 {
     struct indexer *old, *new;
@@ -752,6 +785,7 @@ static const struct test_case cases[] = {
     CASE(a_field_that_joins_meanwhile_joins_the_new_epoch_too),
     CASE(faults_and_writes_lose_nothing),
     CASE(of_two_starts_at_once_one_wins),
+    CASE(a_failure_of_the_store_is_no_refusal),
     CASE(a_replaced_owner_pours_nothing),
 };
 

@@ -141,6 +141,21 @@ def an_epoch_is_built_and_switched_to_under_searches():
 
 
 @tap.test
+def a_switch_waits_for_what_is_missing():
+    with Client() as client:
+        tap.contains(client.torg("switch", "--wait", "soon", code=2), "expected a duration")
+        tap.contains(client.torg("switch", "--wait", "1m", code=1), "has no epoch that is built")
+        client.torg("start", "--field", "price=decimal")
+        told = client.torg("switch", "--epoch", "7", "--wait", "1m", code=1)
+        tap.contains(told, "epoch: 7 was asked for, and 2 is built")
+        tap.contains(client.torg("switch", "--wait", "2m"), "searches ask epoch 2")
+        client.place.stop()
+        tap.contains(client.torg("start"), "building")
+        told = client.torg("switch", "--wait", "1m", code=1)
+        tap.contains(told, "no server runs that could go on")
+
+
+@tap.test
 def an_epoch_that_is_built_is_given_up():
     with Client() as client:
         client.torg("abandon", code=1)

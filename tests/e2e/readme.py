@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The README's tour, typed as it stands there: every `$` line is run in one shell, in order, and
+prints what the README shows.
+
+The README breaks answers into lines and cuts them with `…`: blanks do not count, `…` is anything.
+Ids and tokens of its run stand for those of ours: what an answer brings is put into later commands.
+Times, keys and the like are anything of their form.
+"""
+import os
+import re
+import subprocess
+import sys
+import threading
+
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+from binary import TOP, TORG, Place, environment  # noqa: E402
+
+PATIENCE = 200          # seconds of the whole tour
+END = "--- end of the answer ---"
+NAMES = {               # what stands for something of our run
+    "offer": r"\b\d{4}-\d{4}-\d{4}-\d{4}\b",
+    "token": r'(?<=")A(?=[\w-]*[a-z])[\w-]{6,}(?=")',
+}
+FORMS = {               # what is another one each time
+    "time": (r"\d{4}-\d\d-\d\dT[\d:.]+Z", r"\d{4}-\d\d-\d\dT[\d:.]+Z"),
+    "key": (r"torg_\w+", r"torg_\w+"),
+    "key_id": (r"\b\w{10}(?=  name=)", r"\w{10}"),
+    "shard": (r'"shard":\d+', r'"shard":\d+'),
+    "place": (r"\d+:\d+(?=  \d{4}-)", r"\d+:\d+"),      # partition:offset, before an id
+    "process": (r"process \d+", r"process \d+"),
+    "speed": (r"in [\d.]+ s$", r"in [\d.]+ s(?:, \d+ rows/s)?"),
+    "address": (r"127\.0\.0\.1:\d+", r"127\.0\.0\.1:\d+"),
+    "data": (r"/srv/torg-data", r"\S+/torg-data"),
+    "number": (r"(?<=\"score\":)[\d.]+", r"[\d.]+"),
+    "any": ("…", r"[\s\S]*?"),
+}
+VOLATILE = re.compile("|".join([f"(?P<{name}>{form})" for name, form in NAMES.items()] +
+                               [f"(?P<{name}>{form})" for name, (form, _) in FORMS.items()]), re.M)
+
+
+def is_whole(command):
+    """Whether a shell would not wait for more lines."""
+    return not command.endswith("\\") and tap.run("bash", "-n", "-c", command).returncode == 0
+
+
+def read_tour(text):
+    """(command, what the README shows) of every line that begins with `$`."""
+    steps, block, command, shown = [], False, None, []
+    for line in text.splitlines():
+        if line.startswith("```"):
+            if command is not None:
+                steps.append((command, "\n".join(shown)))
+            block, command, shown = not block, None, []
+        elif block and line.startswith("$ "):
+            if command is not None:
+                steps.append((command, "\n".join(shown)))
+            command, shown = line[2:], []
+        elif block and command is not None:
+            if not shown and not is_whole(command):
+                command += "\n" + line
+            else:
+                shown.append(line)
+    return steps
+
+
+class Shell:
+    """One bash for the whole tour: it keeps KEY and call()."""
+
+    def __init__(self, cwd, path):
+        self.process = subprocess.Popen(
+            ["bash", "--noprofile", "--norc"], cwd=cwd, text=True, stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment(PATH=path))
+        self.watch = threading.Timer(PATIENCE, self.process.kill)
+        self.watch.start()
+
+    def run(self, command):
+        self.process.stdin.write(f"{command}\necho\necho '{END}'\n")
+        self.process.stdin.flush()
+        lines = []
+        for line in self.process.stdout:
+            if line.strip() == END:
+                return "".join(lines)
+            lines.append(line)
+        raise AssertionError(f"the shell ended at {command!r}: {''.join(lines)}")
+
+    def close(self):
+        self.watch.cancel()
+        self.process.stdin.close()
+        self.process.wait(timeout=60)
+
+
+def loose(text):
+    """The text, wherever its lines are broken."""
+    return r"\s*".join(re.escape(sign) for sign in text if not sign.isspace())
+
+
+class Tour:
+    """What the README's names are in this run."""
+
+    def __init__(self):
+        self.ours = {}
+
+    def put_in(self, command):
+        for theirs, ours in self.ours.items():
+            command = command.replace(theirs, ours)
+        return command
+
+    def pattern(self, shown):
+        """The form of an answer, and the README's names that it brings, in order."""
+        parts, brought, at = [], [], 0
+        for found in VOLATILE.finditer(shown):
+            parts.append(loose(shown[at:found.start()]))
+            at, kind, theirs = found.end(), found.lastgroup, found[0]
+            if kind not in NAMES:
+                parts.append(FORMS[kind][1])
+            elif theirs in self.ours:
+                parts.append(re.escape(self.ours[theirs]))
+            else:
+                parts.append(r"([\w-]+?)")
+                brought.append(theirs)
+        return r"\s*".join(["", *parts, loose(shown[at:]), ""]), brought
+
+    def check(self, command, shown, told):
+        pattern, brought = self.pattern(shown)
+        found = re.fullmatch(pattern, told)
+        if not found:
+            raise AssertionError(f"$ {command}\nREADME:\n{shown}\nnow:\n{told}")
+        self.ours.update(zip(brought, found.groups()))
+
+
+def go(place):
+    """The commands after `torg up`, typed in a folder like the one of a clone."""
+    (place.dir / "build").mkdir()
+    (place.dir / "build/torg").symlink_to(os.path.abspath(TORG))
+    (place.dir / "demo").symlink_to(TOP / "demo")
+    path = os.pathsep.join({os.path.dirname(tap.tool(name)): 1 for name in ("grpcurl", "curl")})
+    shell, tour = Shell(place.dir, f"{path}{os.pathsep}{os.environ['PATH']}"), Tour()
+    tour.ours["localhost:8080"] = place.url.removeprefix("http://")
+    steps = read_tour((TOP / "README.md").read_text())
+    try:
+        for command, shown in steps:
+            if command == "build/torg up":
+                tour.check(command, shown, place.out())
+            else:
+                tour.check(command, shown, shell.run(tour.put_in(command)))
+    finally:
+        shell.close()
+    return len(steps)
+
+
+@tap.test
+def every_command_of_the_readme_prints_what_it_shows():
+    with Place() as place:
+        place.start()
+        tap.equal(go(place) > 20, True, "the README has its tour")
+
+
+tap.main()
