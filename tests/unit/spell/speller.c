@@ -149,6 +149,8 @@ static void words_that_a_recount_has_not_met_are_forgotten(void **state)
 
     world_learn(*state, "Smasung горный веласипед", 5);
     world_learn(*state, "zyxomat", 5);
+    world_learn(*state, "qzxwvkjhgfdpytrq", 5);
+    assert_string_equal(world_correct(*state, "qzxwkjhgfdpytrq"), "qzxwvkjhgfdpytrq");
     assert_string_equal(world_correct(*state, "smasng"), "smasung");
     assert_kept(*state, "веласипед");
     speller_recount_begin(*state);
@@ -165,6 +167,7 @@ static void words_that_a_recount_has_not_met_are_forgotten(void **state)
     assert_int_equal(speller_sizes(*state).pair_count, 1);
     assert_string_equal(world_correct(*state, "smasng"), "samsung");
     assert_string_equal(world_correct(*state, "веласипед"), "велосипед"); /* a mistake again */
+    assert_kept(*state, "qzxwkjhgfdpytrq");                               /* nobody can say */
     assert_string_equal(world_correct(*state, "zyxomt"), "zyxomat");
     assert_string_equal(world_correct(*state, "quilbrx"), "quilbrax");
     world_learn(*state, "smasung", 5);
