@@ -50,7 +50,7 @@ function draw(page, answer) {
   const categories = (answer.categories || []).slice(0, CATEGORY_COUNT).map((each) => [
     () => page.search("", { category: each.id, filters: {} }), icon("folder"),
     h("span", { class: "suggestion-text" }, each.name),
-    h("span", { class: "count" }, `${t("inCategory")} · ${number(each.count || 0)}`)]);
+    h("span", { class: "count" }, t("inCategory"))]);
   options = [...queries, ...categories].map(([take, ...inside], place) =>
     optionNode(place, () => { closeSuggestions(); take(); }, ...inside));
   byId("suggestions").replaceChildren(...options.map(({ node }) => node));
