@@ -6,7 +6,8 @@ The release binary, `torg up` (one process, embedded backends, the demo catalogu
 same cores, messages over HTTP/1.1. First so many offers (1000000) are put as documents of the client
 `offers`, made by the composer's code, through the receiver; when the last is found the rounds begin.
 A round has three parts: one caller, whose times mean something; as many as keep all cores busy; the
-same while 1000 offers a second change through the receiver, half of them their text. The mix of
+same while 1000 offers a second change through the receiver, half of them their text. Then one caller
+types: Suggest for the first letters of words, by how many there are. The mix of
 requests is that of bench/search_sample.h; their words are made up and not learnt by the speller, so
 they are not corrected (`./dev bench spell`: some 25 µs a word). Medians are shown, and at last one
 line of them.
@@ -44,6 +45,7 @@ CORE = ("index", "query")
 ASKING = ("step_page_us", "step_filters_us")    # the steps that ask the searcher
 CATALOG = TOP / "demo" / "catalog.json"
 START_SECONDS, FOUND_SECONDS = 60, 900
+TYPED = (1, 2, 3, 5)    # letters
 PARTS = (("alone", 1, 0), ("busy", CALLERS, 0), ("changing", CALLERS, CHANGES))
 
 
@@ -182,6 +184,19 @@ def profile(server, folder):
     return shares or None
 
 
+def measure_typing(server):
+    """Suggest by how many letters were typed, one caller."""
+    print(f"{'Suggest':16} {'calls/s':>9} {'mean ms':>8} {'p50 ms':>8} {'p99 ms':>8}")
+    told = ""
+    for letters in TYPED:
+        found = server.load("type", 1, SECONDS, letters)
+        mean = found["mean_us"] / 1000
+        print(f"{letters:2} letters       {found['pages_per_s']:9.0f} {mean:8.2f}"
+              f" {found['p50_ms']:8.2f} {found['p99_ms']:8.2f}", flush=True)
+        told += f" suggest{letters}_mean_ms={mean:.2f} suggest{letters}_p99_ms={found['p99_ms']:.2f}"
+    return told
+
+
 def row(title, found):
     print(f"{title:16} {found['pages_per_s']:9.0f} {found['p50_ms']:8.2f} {found['p99_ms']:8.2f}"
           f" {found['core_us']:9.0f} {found['own_us']:9.0f} {found['server_us']:10.0f}"
@@ -206,6 +221,7 @@ def main():
     try:
         seconds = fill(server)
         found = measure(server)
+        typing = measure_typing(server)
         resident = server.resident_mb()
         shares = profile(server, folder)
     finally:
@@ -230,7 +246,7 @@ def main():
           f" alone_p50_ms={alone['p50_ms']:.3f} alone_p99_ms={alone['p99_ms']:.3f}"
           f" alone_mean_us={alone['mean_us']:.0f} core_us={alone['core_us']:.0f}"
           f" core_share={share:.2f}{core} server_us={busy['server_us']:.0f}"
-          f" resident_mb={resident:.0f} callers={CALLERS} rounds={ROUNDS}")
+          f" resident_mb={resident:.0f} callers={CALLERS} rounds={ROUNDS}{typing}")
 
 
 main()

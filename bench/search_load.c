@@ -4,6 +4,7 @@
  *
  *   fill  so many documents of the client offers, made by the composer's own code
  * (offer_document.h) of offers of the demo catalogue, in batches to DocumentService.PutDocuments
+ *   type  SearchService.Suggest for the first letters of words
  *   ask   SearchService.SearchOffers by a mix of requests; beside it new versions of documents, at
  * a steady rate whatever the server does
  *
@@ -11,6 +12,7 @@
  * answered. Offer number N is the same in every run. The first second is not counted.
  *
  * usage: bench-search-load fill PORT KEY CATALOG COUNT
+ *        bench-search-load type PORT KEY CATALOG COUNT CALLERS SECONDS LETTERS
  *        bench-search-load ask PORT KEY CATALOG COUNT CALLERS SECONDS CHANGES_PER_SECOND
  */
 #include <inttypes.h>
@@ -72,6 +74,7 @@ static uint64_t offer_count;
 static atomic_uint_fast64_t next_number;
 static struct bytes requests[REQUEST_COUNT];
 static double changes_per_s;
+static size_t letter_count; /* that are typed; 0: pages are asked for */
 static atomic_uint_fast64_t changed_count, late_count;
 static int64_t begin_us, end_us;
 
@@ -243,8 +246,9 @@ static void *ask(void *arg)
 
     while (now_us() < end_us) {
         int64_t start_us = now_us();
-        struct bytes body = load_client_call(&caller->client, "SearchService/SearchOffers",
-                                             requests[at++ % REQUEST_COUNT]);
+        struct bytes body = load_client_call(
+            &caller->client, letter_count ? "SearchService/Suggest" : "SearchService/SearchOffers",
+            requests[at++ % REQUEST_COUNT]);
         int64_t done_us = now_us();
 
         if (done_us < begin_us || done_us >= end_us)
@@ -253,7 +257,7 @@ static void *ask(void *arg)
         caller->byte_count += body.size;
         if (caller->sample_count < SAMPLE_MAX)
             caller->samples[caller->sample_count++] = (uint32_t)(done_us - start_us);
-        if (caller->call_count % OPEN_EVERY == 1)
+        if (!letter_count && caller->call_count % OPEN_EVERY == 1)
             open_answer(caller, body);
     }
     return NULL;
@@ -320,10 +324,10 @@ static void make_requests(struct arena *arena)
 
     for (size_t i = 0; i < REQUEST_COUNT; i++) {
         struct buf wire = BUF_INIT(64 << 10);
-        Torg__V1__SearchOffersRequest *request =
-            sample_request(samples, &rng, offer_count, scratch);
 
-        message_encode(&request->base, &wire);
+        message_encode(letter_count ? &sample_typing(samples, &rng, letter_count, scratch)->base
+                                    : &sample_request(samples, &rng, offer_count, scratch)->base,
+                       &wire);
         requests[i] = arena_copy(arena, buf_bytes(&wire));
         buf_release(&wire);
         arena_reset(scratch);
@@ -379,11 +383,14 @@ static void load_catalog(const char *path)
 int main(int argc, char **argv)
 {
     bool is_fill = argc == 6 && strcmp(argv[1], "fill") == 0;
+    bool is_type = argc == 9 && strcmp(argv[1], "type") == 0;
     size_t caller_count;
     int rc;
 
-    if (!is_fill && !(argc == 9 && strcmp(argv[1], "ask") == 0)) {
+    if (!is_fill && !(argc == 9 && (is_type || strcmp(argv[1], "ask") == 0))) {
         fprintf(stderr, "usage: bench-search-load fill PORT KEY CATALOG COUNT\n"
+                        "       bench-search-load type PORT KEY CATALOG COUNT CALLERS SECONDS "
+                        "LETTERS\n"
                         "       bench-search-load ask PORT KEY CATALOG COUNT CALLERS SECONDS "
                         "CHANGES_PER_SECOND\n");
         return 2;
@@ -396,8 +403,10 @@ int main(int argc, char **argv)
         rc = fill_all();
     } else {
         caller_count = strtoul(argv[6], NULL, 10);
-        changes_per_s = strtod(argv[8], NULL);
-        if (!caller_count || caller_count > CALLER_MAX || !offer_count)
+        changes_per_s = is_type ? 0 : strtod(argv[8], NULL);
+        letter_count = is_type ? strtoul(argv[8], NULL, 10) : 0;
+        if (!caller_count || (is_type && !letter_count) || caller_count > CALLER_MAX ||
+            !offer_count)
             load_die("bad arguments");
         rc = ask_all(caller_count, strtol(argv[7], NULL, 10));
     }

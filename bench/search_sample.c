@@ -320,3 +320,14 @@ Torg__V1__SearchOffersRequest *sample_request(const struct samples *samples, str
     }
     return request;
 }
+
+Torg__V1__SuggestRequest *sample_typing(const struct samples *samples, struct rng *rng,
+                                        size_t letter_count, struct arena *arena)
+{
+    Torg__V1__SuggestRequest *request = NEW(SuggestRequest, suggest_request);
+    const char *word = draw_word(samples, rng);
+
+    /* two bytes a letter: they are all Cyrillic */
+    request->text = arena_printf(arena, "%.*s", (int)(2 * letter_count), word);
+    return request;
+}

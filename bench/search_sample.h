@@ -29,4 +29,8 @@ const Torg__V1__Offer *sample_offer(const struct samples *samples, uint64_t numb
 Torg__V1__SearchOffersRequest *sample_request(const struct samples *samples, struct rng *rng,
                                               uint64_t offer_count, struct arena *arena);
 
+/* What somebody has typed who has come so far with the first word of a title. */
+Torg__V1__SuggestRequest *sample_typing(const struct samples *samples, struct rng *rng,
+                                        size_t letter_count, struct arena *arena);
+
 #endif

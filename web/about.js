@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // about.js - the page /about: what runs here, from SystemService; the calls, from /openapi.json.
-import { byId, call, dateTime, h, header, onLanguage, t, texts } from "./common.js";
+import { byId, call, dateTime, failure, h, header, onLanguage, t, texts } from "./common.js";
 
 texts({
   en: {
@@ -46,7 +46,7 @@ async function loadSystem() {
     system = await call("SystemService", "GetSystem", {}, { withKey: false });
     showSystem();
   } catch (error) {
-    byId("version").textContent = error.message;
+    byId("version").replaceChildren(...failure(error).filter(Boolean));
   }
 }
 

@@ -5,7 +5,8 @@
 //   #/draft      the draft                 cabinet/editor.js
 //   #/offer/ID   an offer that is there    cabinet/editor.js
 //   #/feeds      feeds and their reports   cabinet/feeds.js
-import { byId, call, header, key, onLanguage, setKey, t, toast } from "./common.js";
+import { byId, call, failureDetail, header, key, onLanguage, setKey, t, toastFailure }
+  from "./common.js";
 import { keyProblem, showSignIn, showTrouble, signOutButton } from "./common/signin.js";
 import "./cabinet/texts.js";
 import { leaveEditor, redrawEditor, showDraft, showOffer } from "./cabinet/editor.js";
@@ -27,9 +28,9 @@ function fail(error) {
     setKey("");
     askForKey(problem);
   } else if (error.status === 403) {
-    askForKey(t("cabinetDenied", { message: error.message }));
+    askForKey([t("cabinetDenied"), failureDetail(error)]);
   } else {
-    toast(error.message);
+    toastFailure(error);
   }
 }
 

@@ -6,9 +6,11 @@
 //   texts({ru, en}), t(name)      what is said, in two languages          common/text.js
 //   price, dateTime, ago, ...     how values are written                  common/format.js
 //   h(tag, properties, ...inside) elements, icons, marked text            common/dom.js
+//   failure(error)                what is told of a call that failed      common/failure.js
 //   header(page)                  the top of a page                       common/header.js
 export * from "./common/call.js";
 export * from "./common/text.js";
 export * from "./common/format.js";
 export * from "./common/dom.js";
+export * from "./common/failure.js";
 export * from "./common/header.js";

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // console.js - the page /console: asks for the pipeline each second while somebody looks, and gives
 // each answer to the parts that draw it.
-import { byId, call, header, key, language, onLanguage, setKey, t } from "./common.js";
+import { byId, call, failureDetail, header, key, language, onLanguage, setKey, t }
+  from "./common.js";
 import { keyProblem, showSignIn, showTrouble, signOutButton } from "./common/signin.js";
 import "./console/texts.js";
 import { makeChart } from "./console/chart.js";
@@ -69,7 +70,7 @@ function refused(error) {
     setKey("");
     askForKey(problem);
   } else if (error.status === 403) {
-    askForKey(t("consoleDenied", { message: error.message }));
+    askForKey([t("consoleDenied"), failureDetail(error)]);
   } else {
     drawPulse(true);
     if (byId("board").hidden) showTrouble(byId("sign-in-place"), error, look);

@@ -2,9 +2,9 @@
 // search.js - the buyers' page: what is asked for (state.js) is in the address; a change of it is
 // one request, and the one before is ended. The answer draws everything anew.
 //
-// What was shown at an address of this visit is kept with its scroll position: going back asks
-// nothing. After a reload the first request brings as many offers as there were.
-import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguage, t, toast }
+// What was shown at an address of this visit is kept with its scroll position: going back or
+// forward asks nothing. After a reload the first request brings as many offers as there were.
+import { byId, call, fillTexts, h, header, icon, microseconds, number, onLanguage, t, toastFailure }
   from "./common.js";
 import "./search/texts.js";
 import { drawPath, drawTiles, pathOf, rememberCategories } from "./search/categories.js";
@@ -46,9 +46,13 @@ const placeOf = (state) => addressOf({ ...state, offer: "" });
 
 // --- moving ---
 
-function keep() {
+function keepScroll(scroll) {
   const entry = kept.get(placeOf(page.state));
-  if (entry) entry.scroll = scrollY;
+  if (entry) entry.scroll = scroll;
+}
+
+function keep() {
+  keepScroll(scrollY);
   history.replaceState({ ...history.state, shown: page.offers.length }, "");
 }
 
@@ -155,7 +159,7 @@ async function loadMore() {
     byId("offers").children[place]?.querySelector("a").focus({ preventScroll: true });
     scrollTo(0, scroll);
   } catch (error) {
-    if (error.name !== "AbortError") toast(error.message);
+    if (error.name !== "AbortError") toastFailure(error);
   } finally {
     if (moreUnder?.signal === signal) {     // not one that was begun since
       byId("more").disabled = false;
@@ -295,7 +299,13 @@ function startControls() {
     event.preventDefault();
     byId("text").select();
   });
-  addEventListener("popstate", () => show(readState(), true));
+  // Going back or forward: the browser may have scrolled already, so what was seen last is kept.
+  let seen = scrollY;
+  addEventListener("scroll", () => { seen = scrollY; }, { passive: true });
+  addEventListener("popstate", () => {
+    keepScroll(seen);
+    show(readState(), true);
+  });
   addEventListener("pagehide", keep);
 }
 

@@ -3,16 +3,16 @@
 #include "access/key_ring.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "access/keys.h"
+#include "access/scope.h"
+#include "base/halt.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -40,9 +40,7 @@ struct key_ring {
 
     bool has_thread;
     pthread_t thread;
-    pthread_mutex_t stop_lock;
-    pthread_cond_t stop_wake;
-    bool stopping;
+    struct halt halt;
 };
 
 /* --- loading --- */
@@ -56,6 +54,14 @@ struct loading {
 static int compare_ids(const void *a, const void *b)
 {
     return strcmp(((const struct key *)a)->id, ((const struct key *)b)->id);
+}
+
+/* Such keys are not made any more; those there are do not get what they should not have had. */
+static void keep_to_seller(struct key *key)
+{
+    if (*key->seller && !key->revoked_us && scopes_keep_to_seller(key->scopes))
+        log_warn("a seller's key has scopes of the site: they do not count",
+                 LOG_TEXT("key", key->id), LOG_TEXT("seller", key->seller));
 }
 
 static int load_pages(struct store_tx *tx, struct key_table *table, struct err *err)
@@ -75,6 +81,8 @@ static int load_pages(struct store_tx *tx, struct key_table *table, struct err *
         table->count += count;
         after = table->keys[table->count - 1].id;
     }
+    for (size_t i = 0; i < table->count; i++)
+        keep_to_seller(&table->keys[i]);
     /* The store's collation may order otherwise than strcmp. */
     qsort(table->keys, table->count, sizeof(table->keys[0]), compare_ids);
     return 0;
@@ -142,29 +150,11 @@ int key_ring_refresh(struct key_ring *ring, struct err *err)
     return rc ? err_set(err, rc, "%s", own.text) : 0;
 }
 
-static bool wait_for_next(struct key_ring *ring)
-{
-    struct timespec until;
-    bool stopping;
-    int rc = 0;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)KEY_REFRESH_MS * 1000 * 1000;
-    until.tv_sec += until.tv_nsec / (1000 * 1000 * 1000);
-    until.tv_nsec %= 1000 * 1000 * 1000;
-    pthread_mutex_lock(&ring->stop_lock);
-    while (!ring->stopping && rc != ETIMEDOUT)
-        rc = pthread_cond_timedwait(&ring->stop_wake, &ring->stop_lock, &until);
-    stopping = ring->stopping;
-    pthread_mutex_unlock(&ring->stop_lock);
-    return !stopping;
-}
-
 static void *refresh_for_ever(void *arg)
 {
     struct key_ring *ring = arg;
 
-    while (wait_for_next(ring))
+    while (!halt_wait(&ring->halt, (int64_t)KEY_REFRESH_MS * MS_US))
         key_ring_refresh(ring, NULL); /* a failure is logged, and told by staleness */
     return NULL;
 }
@@ -287,14 +277,8 @@ void key_ring_add_temporary(struct key_ring *ring, const char *name, const char 
 
 static void start_thread(struct key_ring *ring)
 {
-    pthread_condattr_t attributes;
-    int rc;
+    int rc = pthread_create(&ring->thread, NULL, refresh_for_ever, ring);
 
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&ring->stop_wake, &attributes);
-    pthread_condattr_destroy(&attributes);
-    rc = pthread_create(&ring->thread, NULL, refresh_for_ever, ring);
     assert(rc == 0);
     ring->has_thread = true;
 }
@@ -310,7 +294,7 @@ int key_ring_open(const struct key_ring_options *options, struct key_ring **ring
     made->clock = options->clock ? options->clock : clock_system();
     pthread_rwlock_init(&made->lock, NULL);
     pthread_mutex_init(&made->refreshing, NULL);
-    pthread_mutex_init(&made->stop_lock, NULL);
+    halt_init(&made->halt);
     rc = key_ring_refresh(made, err);
     if (rc) {
         key_ring_close(made);
@@ -327,14 +311,10 @@ void key_ring_close(struct key_ring *ring)
     if (!ring)
         return;
     if (ring->has_thread) {
-        pthread_mutex_lock(&ring->stop_lock);
-        ring->stopping = true;
-        pthread_cond_signal(&ring->stop_wake);
-        pthread_mutex_unlock(&ring->stop_lock);
+        halt_ask(&ring->halt);
         pthread_join(ring->thread, NULL);
-        pthread_cond_destroy(&ring->stop_wake);
     }
-    pthread_mutex_destroy(&ring->stop_lock);
+    halt_release(&ring->halt);
     pthread_mutex_destroy(&ring->refreshing);
     pthread_rwlock_destroy(&ring->lock);
     free(ring->table);

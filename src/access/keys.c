@@ -165,6 +165,8 @@ static void check_request(const struct key_request *request, int64_t now_us, str
         violations_add(violations, "client", form, IDENTITY_NAME_SIZE - 1);
     if (scopes_join(request->scopes, request->scope_count, key->scopes, &err))
         violations_add(violations, "scopes", "%s", err.text);
+    else if (*request->seller && scopes_check_seller(request->scopes, request->scope_count, &err))
+        violations_add(violations, "scopes", "%s", err.text);
     if (request->expires_us && request->expires_us <= now_us)
         violations_add(violations, "expire_time", "the key would be expired at once");
 }

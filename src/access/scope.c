@@ -9,17 +9,17 @@
 #include "base/memory.h"
 
 const struct scope scope_table[] = {
-    {"*", "everything"},
-    {"admin", "manage keys, read the audit log"},
-    {"catalog", "change categories and attributes"},
-    {"documents", "send documents to the registry, read them back"},
-    {"metrics", "read the state and the figures of the server"},
-    {"moderation", "decide on offers"},
-    {"offers.read", "read offers, drafts and rejections included"},
-    {"offers.write", "create and change offers"},
-    {"photos", "upload photos"},
-    {"search", "search and read snippets"},
-    {"stages", "steer the pipeline: queues, epochs, numbers"},
+    {"*", "everything", true},
+    {"admin", "manage keys, read the audit log", false},
+    {"catalog", "change categories and attributes", false},
+    {"documents", "send documents to the registry, read them back", true},
+    {"metrics", "read the state and the figures of the server", false},
+    {"moderation", "decide on offers", false},
+    {"offers.read", "read offers, drafts and rejections included", false},
+    {"offers.write", "create and change offers", false},
+    {"photos", "upload photos", false},
+    {"search", "search and read snippets", true},
+    {"stages", "steer the pipeline: queues, epochs, numbers", true},
 };
 const size_t scope_count = ARRAY_COUNT(scope_table);
 
@@ -73,4 +73,63 @@ int scopes_join(const char *const *names, size_t count, char scopes[IDENTITY_SCO
         memcpy(scopes, buf_text(&joined), joined.size + 1);
     buf_release(&joined);
     return rc;
+}
+
+static bool is_of_site(const char *name)
+{
+    for (size_t i = 0; i < scope_count; i++) {
+        if (strcmp(scope_table[i].name, name) == 0)
+            return scope_table[i].is_of_site;
+    }
+    return false;
+}
+
+int scopes_check_seller(const char *const *names, size_t count, struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_of_site(names[i]))
+            return err_set(err, ERR_INVALID,
+                           "\"%s\" opens what belongs to all sellers, and the key is bound to one: "
+                           "leave the scope out, or make a key without a seller for it",
+                           names[i]);
+    }
+    return 0;
+}
+
+/* Whether the word is among those. */
+static bool is_among(const char *scopes, const char *name)
+{
+    size_t wanted = strlen(name);
+
+    while (*scopes) {
+        size_t size = strcspn(scopes, " ");
+
+        if (size == wanted && memcmp(scopes, name, size) == 0)
+            return true;
+        scopes += size;
+        scopes += strspn(scopes, " ");
+    }
+    return false;
+}
+
+bool scopes_keep_to_seller(char scopes[IDENTITY_SCOPES_SIZE])
+{
+    bool has_all = is_among(scopes, "*");
+    struct buf kept = BUF_INIT(IDENTITY_SCOPES_SIZE - 1);
+    bool is_less = false;
+
+    for (size_t i = 0; i < scope_count; i++) {
+        const struct scope *scope = &scope_table[i];
+
+        if (!has_all && !is_among(scopes, scope->name))
+            continue;
+        is_less = is_less || scope->is_of_site;
+        if (!scope->is_of_site)
+            buf_printf(&kept, "%s%s", kept.size ? " " : "", scope->name);
+    }
+    assert(!buf_failed(&kept));
+    if (is_less)
+        memcpy(scopes, buf_text(&kept), kept.size + 1);
+    buf_release(&kept);
+    return is_less;
 }

@@ -126,6 +126,7 @@ enum {
     TOPIC_HOUSEKEEPING_MS = 1000,  /* retention and silent members are looked at this often */
     TOPIC_RETAIN_SEGMENT_MAX = 64, /* deleted from one partition in one round */
     TOPIC_HEAL_MS = 1000,          /* a partition that failed to write is tried again after this */
+    TOPIC_REMOVE_MS = 15000,       /* then a topic that is in use all the time is not removed */
     TOPIC_KAFKA_DELIVERY_MS = 30000, /* then a produce to Kafka is told to have failed */
     /* ---- net: messages ---- */
     MESSAGE_DEPTH_MAX = 64,          /* messages in messages: bounds recursion, ours and clients' */
@@ -388,7 +389,8 @@ enum {
     SUGGEST_COUNT = 8,              /* lines, unless the request says */
     SUGGEST_COUNT_MAX = 20,
     SUGGEST_CATEGORY_COUNT = 5,
-    SUGGEST_TITLE_COUNT = 100,          /* titles that are read: a millisecond */
+    SUGGEST_WORD_COUNT = 64,   /* that the last one may become, the most frequent: a list each */
+    SUGGEST_TITLE_COUNT = 100, /* titles that are read: a millisecond */
     SUGGEST_CANDIDATE_COUNT_MAX = 1024, /* beginnings, one to three words, of those titles */
     SIMILAR_COUNT = 10,                 /* offers, unless the request says */
     SIMILAR_COUNT_MAX = 50,
@@ -398,6 +400,8 @@ enum {
     SPELL_IDLE_MS = 200,          /* how soon a new title is looked for */
     SPELL_RETRY_MS = 2000,        /* after a fault of the topic or the disk */
     SPELL_SAVE_S = 60,            /* what a crash may have to learn again */
+    SPELL_RECOUNT_S = 6 * 3600,   /* words of offers that are gone are known for so long */
+    SPELL_RECOUNT_WAIT_S = 600,   /* after a start: an index that is being filled is not counted */
     /* ---- query ---- */
     QUERY_STAGE_COUNT_MAX = 8,             /* of one request */
     QUERY_FILTER_DEPTH_MAX = 16,           /* and, or, not inside each other */
@@ -461,8 +465,7 @@ enum {
     INDEXER_RETRY_MS_MAX = 2000,     /* the same after failures */
     INDEXER_KEEPING_MS = 200,        /* new clients, shards gained and lost */
     INDEXER_LAG_MS = 1000,           /* how often the lag is measured */
-    INDEXER_DRAIN_MS = 600 * 1000,   /* how often topics of retired epochs are looked for */
-    RETIRED_RETENTION_MS = 600 * 1000, /* what they keep: who still reads them has gone by then */
+    INDEXER_RETIRED_MS = 600 * 1000, /* how often topics of retired epochs are looked for */
     INDEXER_THREAD_COUNT_MAX = 64,
     FAILED_PAUSE_MS_MIN = 1000,       /* before the second try; doubled with each ... */
     FAILED_PAUSE_MS_MAX = 600 * 1000, /* ... up to this */

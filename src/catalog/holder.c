@@ -3,12 +3,11 @@
 #include "catalog/holder.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/halt.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -26,9 +25,7 @@ struct catalog_holder {
 
     bool has_thread;
     pthread_t thread;
-    pthread_mutex_t stop_lock;
-    pthread_cond_t stop_wake;
-    bool stopping;
+    struct halt halt;
 };
 
 struct catalog *catalog_holder_ref(struct catalog_holder *holder)
@@ -116,43 +113,19 @@ int catalog_holder_refresh(struct catalog_holder *holder, struct err *err)
 
 /* --- the thread --- */
 
-static bool wait_for_next(struct catalog_holder *holder)
-{
-    struct timespec until;
-    bool stopping;
-    int rc = 0;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(CATALOG_REFRESH_MS % 1000) * 1000 * 1000;
-    until.tv_sec += CATALOG_REFRESH_MS / 1000 + until.tv_nsec / (1000 * 1000 * 1000);
-    until.tv_nsec %= 1000 * 1000 * 1000;
-    pthread_mutex_lock(&holder->stop_lock);
-    while (!holder->stopping && rc != ETIMEDOUT)
-        rc = pthread_cond_timedwait(&holder->stop_wake, &holder->stop_lock, &until);
-    stopping = holder->stopping;
-    pthread_mutex_unlock(&holder->stop_lock);
-    return !stopping;
-}
-
 static void *watch_for_ever(void *arg)
 {
     struct catalog_holder *holder = arg;
 
-    while (wait_for_next(holder))
+    while (!halt_wait(&holder->halt, (int64_t)CATALOG_REFRESH_MS * MS_US))
         catalog_holder_refresh(holder, NULL); /* a failure is logged, and tried again */
     return NULL;
 }
 
 static void start_thread(struct catalog_holder *holder)
 {
-    pthread_condattr_t attributes;
-    int rc;
+    int rc = pthread_create(&holder->thread, NULL, watch_for_ever, holder);
 
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&holder->stop_wake, &attributes);
-    pthread_condattr_destroy(&attributes);
-    rc = pthread_create(&holder->thread, NULL, watch_for_ever, holder);
     assert(rc == 0);
     holder->has_thread = true;
 }
@@ -167,7 +140,7 @@ int catalog_holder_open(struct store *store, bool watch, struct catalog_holder *
     made->store = store;
     pthread_mutex_init(&made->lock, NULL);
     pthread_mutex_init(&made->refreshing, NULL);
-    pthread_mutex_init(&made->stop_lock, NULL);
+    halt_init(&made->halt);
     rc = follow(made, err);
     if (rc) {
         catalog_holder_close(made);
@@ -184,15 +157,11 @@ void catalog_holder_close(struct catalog_holder *holder)
     if (!holder)
         return;
     if (holder->has_thread) {
-        pthread_mutex_lock(&holder->stop_lock);
-        holder->stopping = true;
-        pthread_cond_signal(&holder->stop_wake);
-        pthread_mutex_unlock(&holder->stop_lock);
+        halt_ask(&holder->halt);
         pthread_join(holder->thread, NULL);
-        pthread_cond_destroy(&holder->stop_wake);
     }
     catalog_unref(holder->current);
-    pthread_mutex_destroy(&holder->stop_lock);
+    halt_release(&holder->halt);
     pthread_mutex_destroy(&holder->refreshing);
     pthread_mutex_destroy(&holder->lock);
     free(holder);

@@ -9,6 +9,7 @@
 #include "base/endian.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "index/id_sort.h"
 #include "index/set_state.h"
 
 enum {
@@ -392,17 +393,9 @@ uint64_t attribute_set_size(const struct attribute_set *set)
 
 /* ---- cursors ---- */
 
-static int compare_ids(const void *a, const void *b)
-{
-    docid left = *(const docid *)a;
-    docid right = *(const docid *)b;
-
-    return (left > right) - (left < right);
-}
-
-/* Counts the overlay's ids of the ordinals, and writes them when ids is not NULL. */
+/* Counts the overlay's ids of the ordinals, and writes them when list is not NULL. */
 static uint64_t collect(const struct overlay *overlay, const uint32_t *heads, uint32_t count,
-                        docid *ids)
+                        struct id_place *list)
 {
     uint64_t total = 0;
     uint32_t i;
@@ -411,12 +404,26 @@ static uint64_t collect(const struct overlay *overlay, const uint32_t *heads, ui
         uint32_t index;
 
         for (index = heads[i]; index; index = overlay_entry(overlay, index - 1)->previous) {
-            if (ids)
-                ids[total] = overlay_entry(overlay, index - 1)->id;
+            if (list)
+                list[total] = (struct id_place){overlay_entry(overlay, index - 1)->id, 0};
             total++;
         }
     }
     return total;
+}
+
+static void collect_added(const struct overlay *overlay, const uint32_t *heads, uint32_t count,
+                          struct arena *arena, struct set_cursor *cursor)
+{
+    uint64_t total = collect(overlay, heads, count, NULL), i;
+    struct id_place *list = arena_alloc(arena, (2 * total + 1) * sizeof(*list));
+
+    collect(overlay, heads, count, list);
+    id_sort(list, list + total, total);
+    cursor->added_count = total;
+    cursor->added = arena_alloc(arena, (total + 1) * sizeof(docid));
+    for (i = 0; i < total; i++)
+        cursor->added[i] = list[i].id;
 }
 
 static void open_cursor(const struct attribute_set *set, const struct set_state *state,
@@ -444,10 +451,7 @@ static void open_cursor(const struct attribute_set *set, const struct set_state 
                 cursor->parts[cursor->part_count++] = part;
         }
     }
-    cursor->added_count = collect(state->overlay, heads, count, NULL);
-    cursor->added = arena_array(arena, cursor->added_count + 1, sizeof(docid));
-    collect(state->overlay, heads, count, cursor->added);
-    qsort(cursor->added, cursor->added_count, sizeof(docid), compare_ids);
+    collect_added(state->overlay, heads, count, arena, cursor);
     cursor->estimate += cursor->added_count;
     if (cursor->all)
         cursor->estimate = (uint64_t)cursor->window_count * WINDOW_SIZE;

@@ -261,8 +261,10 @@ static bool value_fits(const struct column *column, int64_t value)
     case FIELD_BOOLEAN:
         return value == 0 || value == 1;
     case FIELD_GEO:
+        if (value < 0)
+            return false;
         geo_unpack(value, &lat, &lon);
-        return value >= 0 && lat <= 900000000 && (uint32_t)value <= 3600000000U;
+        return lat <= 900000000 && (uint32_t)value <= 3600000000U;
     case FIELD_KEYWORD:
     case FIELD_CATEGORY:
         if (column->lists)

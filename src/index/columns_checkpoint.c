@@ -3,6 +3,7 @@
 #include "index/columns_checkpoint.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -411,8 +412,10 @@ static int load_column(struct columns *columns, uint16_t field, const char *path
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     int rc = 0;
 
-    if (fd < 0)
-        return err_set(err, ERR_CORRUPT, "%s, part of a checkpoint, cannot be opened", path);
+    if (fd < 0 && errno == ENOENT)
+        return err_set(err, ERR_CORRUPT, "%s, part of a checkpoint, is missing", path);
+    if (fd < 0) /* too many files are open, say: nothing is lost */
+        return err_errno(err, "cannot open %s", path);
     if (fstat(fd, &status)) {
         rc = err_errno(err, "cannot look at %s", path);
         goto out;

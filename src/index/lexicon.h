@@ -92,6 +92,11 @@ bool lexicon_resolve(const struct lexicon *lexicon, struct analysis *analysis, s
  * exact_count letters are as written. ERR_LIMIT, *count being max: there are more of them. */
 int lexicon_prefix(const struct lexicon *lexicon, struct bytes prefix, struct lexicon_hit *hits,
                    size_t max, size_t *count, struct err *err);
+/* The same where some will do, in a time that the number of words has no part in: all of them if
+ * they are up to half of max, else those that came first - what is met often is met early - and,
+ * while there is room, those that are not sorted yet. max: at most LEXICON_EXPAND_COUNT_MAX. */
+void lexicon_prefix_some(const struct lexicon *lexicon, struct bytes prefix,
+                         struct lexicon_hit *hits, size_t max, size_t *count);
 int lexicon_fuzzy(const struct lexicon *lexicon, struct bytes word, unsigned distance,
                   size_t exact_count, struct lexicon_hit *hits, size_t max, size_t *count,
                   struct err *err);

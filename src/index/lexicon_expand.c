@@ -62,6 +62,28 @@ static struct sort_key *sort_tail(struct lexicon *lexicon, size_t *end, uint32_t
     return keys;
 }
 
+static uint32_t *sorted_tree(const struct sorted *sorted)
+{
+    return (uint32_t *)(uintptr_t)(sorted->forms + sorted->count);
+}
+
+static void grow_tree(const struct lexicon *lexicon, struct sorted *sorted)
+{
+    uint32_t blocks = sorted_block_count(sorted->count);
+    uint32_t *tree = sorted_tree(sorted);
+
+    for (uint32_t i = 0; i < blocks; i++)
+        tree[blocks + i] = TERMID_NONE;
+    for (uint32_t i = 0; i < sorted->count; i++) {
+        termid term = record_term(record_at(lexicon, sorted->forms[i]));
+        uint32_t *leaf = &tree[blocks + i / SORTED_BLOCK_SIZE];
+
+        *leaf = term < *leaf ? term : *leaf;
+    }
+    for (uint32_t i = blocks - 1; i > 0; i--)
+        tree[i] = tree[2 * i] < tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
+}
+
 void lexicon_sort(struct lexicon *lexicon)
 {
     struct sorted *old;
@@ -83,7 +105,7 @@ void lexicon_sort(struct lexicon *lexicon)
         return;
     }
     tail = sort_tail(lexicon, &end, count - old_count);
-    new = mem_alloc(sizeof(*new) + count * sizeof(new->forms[0]));
+    new = mem_alloc(sorted_size(count));
     new->count = count;
     new->end = end;
     for (uint32_t i = 0; i < count; i++) {
@@ -95,11 +117,11 @@ void lexicon_sort(struct lexicon *lexicon)
         new->forms[i] = take_old ? old->forms[from_old++] : tail[from_tail++].form;
     }
     free(tail);
+    grow_tree(lexicon, new);
     atomic_store_explicit(&lexicon->sorted, new, memory_order_release);
-    atomic_fetch_add_explicit(&lexicon->table_size, sizeof(*new) + count * sizeof(new->forms[0]),
-                              memory_order_relaxed);
+    atomic_fetch_add_explicit(&lexicon->table_size, sorted_size(count), memory_order_relaxed);
     if (old)
-        lexicon_retire(lexicon, &old->retired, sizeof(*old) + old_count * sizeof(old->forms[0]));
+        lexicon_retire(lexicon, &old->retired, sorted_size(old_count));
     pthread_mutex_unlock(&lexicon->sort_lock);
 }
 
@@ -211,6 +233,139 @@ int lexicon_prefix(const struct lexicon *lexicon, struct bytes prefix, struct le
             collect(&collector, (uint32_t)at, 0);
     }
     return finish(&collector, "begin with", prefix, count, err);
+}
+
+/* What is next to be looked at, a heap: a form, or a node of the tree for all that are under it;
+ * the one with the oldest term is the first. */
+struct old_item {
+    termid term;
+    uint32_t name; /* a node, or behind all nodes the place of a form */
+};
+
+struct oldest {
+    const struct lexicon *lexicon;
+    const struct sorted *sorted;
+    uint32_t block_count;
+    uint32_t count;
+    struct old_item items[32 * LEXICON_EXPAND_COUNT_MAX];
+};
+
+static void oldest_push(struct oldest *oldest, termid term, uint32_t name)
+{
+    struct old_item *items = oldest->items;
+    uint32_t at = oldest->count++;
+
+    assert(at < ARRAY_COUNT(oldest->items));
+    for (; at > 0 && term < items[(at - 1) / 2].term; at = (at - 1) / 2)
+        items[at] = items[(at - 1) / 2];
+    items[at] = (struct old_item){term, name};
+}
+
+static uint32_t oldest_pop(struct oldest *oldest)
+{
+    struct old_item *items = oldest->items;
+    uint32_t first = items[0].name;
+    struct old_item last = items[--oldest->count];
+    uint32_t at = 0;
+
+    for (uint32_t child = 1; child < oldest->count; child = 2 * at + 1) {
+        if (child + 1 < oldest->count && items[child + 1].term < items[child].term)
+            child++;
+        if (last.term <= items[child].term)
+            break;
+        items[at] = items[child];
+        at = child;
+    }
+    items[at] = last;
+    return first;
+}
+
+static void push_node(struct oldest *oldest, uint32_t node)
+{
+    oldest_push(oldest, sorted_tree(oldest->sorted)[node], node);
+}
+
+static void push_forms(struct oldest *oldest, uint32_t from, uint32_t to)
+{
+    for (; from < to; from++)
+        oldest_push(oldest, record_term(record_at(oldest->lexicon, oldest->sorted->forms[from])),
+                    2 * oldest->block_count + from);
+}
+
+/* The sorted forms [from, to): those of parts of blocks, and nodes for the rest. */
+static void push_range(struct oldest *oldest, uint32_t from, uint32_t to)
+{
+    uint32_t low = (from + SORTED_BLOCK_SIZE - 1) / SORTED_BLOCK_SIZE;
+    uint32_t high = to / SORTED_BLOCK_SIZE;
+
+    if (low >= high) {
+        push_forms(oldest, from, to);
+        return;
+    }
+    push_forms(oldest, from, low * SORTED_BLOCK_SIZE);
+    push_forms(oldest, high * SORTED_BLOCK_SIZE, to);
+    low += oldest->block_count;
+    high += oldest->block_count;
+    for (; low < high; low /= 2, high /= 2) {
+        if (low % 2)
+            push_node(oldest, low++);
+        if (high % 2)
+            push_node(oldest, --high);
+    }
+}
+
+/* A term may have thousands of forms: when the heap is full of them, what was found is enough. */
+static void collect_oldest(struct collector *collector, const struct sorted *sorted, uint32_t from,
+                           uint32_t to)
+{
+    struct oldest *oldest = mem_alloc(sizeof(*oldest));
+    uint32_t blocks = sorted_block_count(sorted->count);
+
+    oldest->lexicon = collector->lexicon;
+    oldest->sorted = sorted;
+    oldest->block_count = blocks;
+    oldest->count = 0;
+    push_range(oldest, from, to);
+    while (oldest->count && !collector->full &&
+           oldest->count + SORTED_BLOCK_SIZE <= ARRAY_COUNT(oldest->items)) {
+        uint32_t name = oldest_pop(oldest);
+
+        if (name >= 2 * blocks) {
+            collect(collector, sorted->forms[name - 2 * blocks], 0);
+        } else if (name >= blocks) {
+            push_forms(oldest, (name - blocks) * SORTED_BLOCK_SIZE,
+                       (name - blocks + 1) * SORTED_BLOCK_SIZE);
+        } else {
+            push_node(oldest, 2 * name);
+            push_node(oldest, 2 * name + 1);
+        }
+    }
+    free(oldest);
+}
+
+void lexicon_prefix_some(const struct lexicon *lexicon, struct bytes prefix,
+                         struct lexicon_hit *hits, size_t max, size_t *count)
+{
+    const struct sorted *sorted = atomic_load_explicit(&lexicon->sorted, memory_order_acquire);
+    size_t end = atomic_load_explicit(&lexicon->byte_size, memory_order_acquire);
+    struct collector collector = {.lexicon = lexicon, .hits = hits, .max = max / 2};
+
+    assert(max <= LEXICON_EXPAND_COUNT_MAX);
+    if (sorted) {
+        uint32_t from = seek(lexicon, sorted, 0, prefix, false);
+        uint32_t to = seek(lexicon, sorted, from, prefix, true);
+
+        collect_oldest(&collector, sorted, from, to);
+    }
+    collector.max = max;
+    collector.full = false;
+    for (size_t at = tail_of(lexicon, sorted, end); at < end && !collector.full;
+         at = record_next(lexicon, at, end)) {
+        if (bytes_begin(form_bytes(lexicon, at), prefix))
+            collect(&collector, (uint32_t)at, 0);
+    }
+    qsort(collector.hits, collector.count, sizeof(*collector.hits), compare_hits);
+    *count = collector.count;
 }
 
 /* ---- Misspelt words ---- */

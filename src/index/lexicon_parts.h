@@ -36,6 +36,7 @@ enum {
     RECORD_NUMBER_BITS = 6,
     RECORD_NUMBER_MANY = (1 << RECORD_NUMBER_BITS) - 1,
     RECORD_STEM_APART = 128,
+    SORTED_BLOCK_SIZE = 16,
     RECORD_SIZE_MAX = 1 + 4 + 2 + 4 + 2 * TOKEN_SIZE_MAX,
 };
 
@@ -65,12 +66,25 @@ struct slot_table {
     _Atomic(struct slots *) parts[SLOT_PART_COUNT]; /* owned */
 };
 
+/* Behind the forms lies a tree over blocks of SORTED_BLOCK_SIZE of them: node i has nodes 2i and
+ * 2i + 1 below it, the leaves are the last half, and each tells the oldest term under it. */
 struct sorted {
     struct retired retired;
     uint32_t count; /* the first so many forms, all of them ... */
     size_t end;     /* ... which are those below this offset */
     uint32_t forms[];
 };
+
+static inline uint32_t sorted_block_count(uint32_t count)
+{
+    return (count + SORTED_BLOCK_SIZE - 1) / SORTED_BLOCK_SIZE;
+}
+
+static inline size_t sorted_size(uint32_t count)
+{
+    return sizeof(struct sorted) +
+           ((size_t)count + 2 * (size_t)sorted_block_count(count)) * sizeof(uint32_t);
+}
 
 struct lexicon_log {
     char *path; /* owned; NULL: in memory alone */

@@ -3,8 +3,9 @@
  * shard_apply.c - see shard.h: how a document comes, changes and goes.
  *
  * A document is checked, its words looked up, its keywords numbered, its texts stored: until then
- * nothing of it can be seen, and whatever fails leaves only unused words behind. Its text goes to
- * the buffer, where the next publication shows it.
+ * nothing of it can be seen, and whatever fails leaves only unused words behind. Texts are stored
+ * last, as a record that no document has would not be counted as dead. Its text goes to the buffer,
+ * where the next publication shows it.
  *
  * What else it has is put into the columns at once if no reader can see the document yet. If one
  * can, it waits (pending.h) for that publication, which settles it: notes the id as changed,
@@ -267,11 +268,13 @@ static int put_locked(struct shard *shard, const struct shard_document *document
     draft_gather_texts(shard, document->values, document->count, draft);
     rc = draft_find_words(shard, draft, &postings, err);
     if (!rc)
-        rc = draft_store_texts(shard, document->id, draft, &state[STATE_STORED].value, err);
-    if (!rc)
         rc = draft_make_changes(shard, document->values, document->count, draft, err);
-    if (rc)
+    if (!rc)
+        rc = draft_store_texts(shard, document->id, draft, &state[STATE_STORED].value, err);
+    if (rc) {
+        draft_drop_changes(shard, draft);
         return rc;
+    }
     note_batch(shard);
     if (is_shown(shard, document->id))
         put_later(shard, document->id, state, draft, pack_lengths(postings.lengths));
@@ -354,12 +357,14 @@ static int change_locked(struct shard *shard, docid id, const struct shard_value
     if (pending_find(shard->pending, id))
         rc = check_pending(shard, id, err);
     draft_gather_texts(shard, values, count, draft);
-    if (!rc && draft->text_count)
-        rc = draft_change_texts(shard, id, draft, &place, err);
     if (!rc)
         rc = draft_make_changes(shard, values, count, draft, err);
-    if (rc)
+    if (!rc && draft->text_count)
+        rc = draft_change_texts(shard, id, draft, &place, err);
+    if (rc) {
+        draft_drop_changes(shard, draft);
         return rc;
+    }
     note_batch(shard);
     doc = pending_find(shard->pending, id);
     if (!doc)
@@ -502,6 +507,9 @@ int shard_know_field(struct shard *shard, uint16_t id, struct err *err)
     const struct field *field = schema_field(shard->schema, id);
     int rc = 0;
 
+    if (field->type == FIELD_TEXT && shard->text_field_count == SEGMENT_FIELD_COUNT)
+        return err_set(err, ERR_CORRUPT, "%s has more than %d text fields: \"%s\"",
+                       shard->options.dir, SEGMENT_FIELD_COUNT, field->name);
     if (field->type == FIELD_TEXT)
         shard->text_fields[shard->text_field_count++] = id;
     if (field->filterable && field_has_column(field))

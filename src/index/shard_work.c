@@ -503,8 +503,6 @@ int shard_work(struct shard *shard, bool *did, struct err *err)
     if (!rc && !*did)
         rc = shard_relieve(shard, did, err);
     if (!rc && !*did)
-        rc = shard_tend_stored(shard, did, err);
-    if (!rc && !*did)
         rebuild_set(shard, did);
     if (!rc && !*did)
         sort_words(shard, did);
@@ -512,6 +510,8 @@ int shard_work(struct shard *shard, bool *did, struct err *err)
         tighten(shard, did);
     if (!rc && !*did)
         rc = shard_read_on(shard, did, err);
+    if (!rc && !*did) /* last: a damaged file fails it again and again, and is to stop no other */
+        rc = shard_tend_stored(shard, did, err);
     pthread_mutex_unlock(&shard->work);
     return rc;
 }

@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/varint.h"
+#include "index/id_sort.h"
 #include "index/text_segment_format.h"
 
 enum {
@@ -406,11 +407,6 @@ void buffer_cursor_occurrences(const struct buffer_cursor *cursor,
 
 /* Freezing. */
 
-struct by_id {
-    docid id;
-    uint32_t ordinal;
-};
-
 struct by_term {
     uint32_t term;
     const struct buffer_term *place;
@@ -426,15 +422,9 @@ struct freeze {
     uint32_t *starts; /* of each posting's occurrences */
     struct occurrence_rows rows;
     uint32_t count, occurrence_count;
-    struct by_id *order; /* mark of them; also for the documents */
+    struct id_place *order; /* mark of them; also for the documents */
+    struct id_place *spare; /* as many */
 };
-
-static int compare_ids(const void *left, const void *right)
-{
-    const struct by_id *a = left, *b = right;
-
-    return a->id < b->id ? -1 : a->id > b->id;
-}
 
 /* By term, a byte at a time, from the lowest. Returns the one of the two arrays that is sorted. */
 static struct by_term *sort_terms(struct by_term *terms, struct by_term *spare, size_t count)
@@ -621,10 +611,10 @@ static void freeze_term(struct freeze *freeze, const struct by_term *term)
         return;
     }
     for (i = 0; i < freeze->count; i++)
-        freeze->order[i] = (struct by_id){freeze->ids[i], i};
-    qsort(freeze->order, freeze->count, sizeof(freeze->order[0]), compare_ids);
+        freeze->order[i] = (struct id_place){freeze->ids[i], i};
+    id_sort(freeze->order, freeze->spare, freeze->count);
     for (i = 0; i < freeze->count; i++)
-        write_posting(freeze, freeze->order[i].ordinal, 1);
+        write_posting(freeze, freeze->order[i].place, 1);
 }
 
 /* Most terms have one chunk, somewhere: it is asked for some terms before it is read. */
@@ -644,12 +634,12 @@ static void freeze_docs(struct freeze *freeze)
 
     for (ordinal = 0; ordinal < freeze->mark; ordinal++) {
         if (text_buffer_sees(buffer, freeze->mark, ordinal, &id))
-            freeze->order[count++] = (struct by_id){id, ordinal};
+            freeze->order[count++] = (struct id_place){id, ordinal};
     }
-    qsort(freeze->order, count, sizeof(freeze->order[0]), compare_ids);
+    id_sort(freeze->order, freeze->spare, count);
     for (i = 0; i < count; i++)
         text_segment_writer_doc(freeze->writer, freeze->order[i].id,
-                                buffer->lengths[freeze->order[i].ordinal]);
+                                buffer->lengths[freeze->order[i].place]);
 }
 
 int text_buffer_freeze(const struct text_buffer *buffer, uint32_t mark,
@@ -663,7 +653,8 @@ int text_buffer_freeze(const struct text_buffer *buffer, uint32_t mark,
         .ids = mem_array(mark + 1U, sizeof(docid)),
         .tfs = mem_array(mark + 1U, sizeof(uint32_t)),
         .starts = mem_array(mark + 1U, sizeof(uint32_t)),
-        .order = mem_array(mark + 1U, sizeof(struct by_id)),
+        .order = mem_array(mark + 1U, sizeof(struct id_place)),
+        .spare = mem_array(mark + 1U, sizeof(struct id_place)),
     };
     struct by_term *memory;
     const struct by_term *terms;
@@ -687,6 +678,7 @@ int text_buffer_freeze(const struct text_buffer *buffer, uint32_t mark,
     free(freeze.tfs);
     free(freeze.starts);
     free(freeze.order);
+    free(freeze.spare);
     occurrence_rows_release(&freeze.rows);
     return rc;
 }

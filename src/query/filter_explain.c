@@ -3,6 +3,7 @@
  * one. */
 #include "base/buf.h"
 #include "query/filter_node.h"
+#include "query/ordinals.h"
 #include "query/value.h"
 
 enum { TOLD_SIZE_MAX = 4096, TOLD_VALUES_MAX = 8 };
@@ -11,20 +12,11 @@ static void put_ordinals(struct buf *buf, const struct column *column, int64_t v
 {
     const struct dictionary *dictionary = column_dictionary(column);
     uint32_t known = dictionary_count(dictionary);
-    const uint32_t *ordinals = (const uint32_t[]){(uint32_t)value};
-    uint32_t masked[64];
-    uint32_t count = 1;
+    uint32_t kept[ORDINALS_KEPT_COUNT];
+    uint32_t count;
+    const uint32_t *ordinals = ordinals_of(column, value, kept, &count);
     uint32_t i;
 
-    if (column_is_mask(column)) {
-        uint64_t mask;
-
-        for (count = 0, mask = (uint64_t)value; mask; mask &= mask - 1)
-            masked[count++] = (uint32_t)__builtin_ctzll(mask);
-        ordinals = masked;
-    } else if (column_field(column)->multiple) {
-        ordinals = value_lists_get(column_lists(column), (uint32_t)value, &count);
-    }
     for (i = 0; i < count && i < TOLD_VALUES_MAX; i++)
         if (ordinals[i] < known)
             buf_printf(buf, "%s%.*s", i ? ", " : "",

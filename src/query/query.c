@@ -305,7 +305,7 @@ static int count_words(const struct snapshot *snapshot, struct analysis *analysi
     struct text_stats stats = {0};
     struct query_word *found;
     uint32_t i;
-    int rc = text_plan_new(snapshot, analysis, &stage->text, NULL, arena, &plan, err);
+    int rc = text_plan_words(snapshot, analysis, &stage->text, arena, &plan, err);
 
     *words = (struct query_words){.doc_count = snapshot->text_doc_count};
     if (rc || !plan)

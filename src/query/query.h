@@ -48,6 +48,10 @@ struct text_clause {
     uint8_t kind;   /* enum clause_kind */
     uint8_t fields; /* bit i: the i-th text field of the schema; 0: all */
     float boost;    /* > 0; 0 is taken for 1 */
+    /* PREFIX: of the terms (lexicon_prefix_some) at most so many, those that most documents have,
+     * so that it costs the same however many begin so. 0: all, and ERR_LIMIT if they are too many.
+     */
+    uint32_t word_max;
     struct bytes text;
 };
 

@@ -125,6 +125,7 @@ static int read_clause(const struct request_reader *reader, const struct request
     *clause = (struct text_clause){.occur = (uint8_t)message->occur,
                                    .kind = (uint8_t)message->kind,
                                    .boost = message->boost,
+                                   .word_max = message->word_max,
                                    .text = bytes_of(message->text)};
     if (clause->text.size > QUERY_TEXT_SIZE_MAX)
         return request_refuse(reader, &text, ERR_LIMIT, "%zu bytes, at most %d are read; send less",

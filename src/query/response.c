@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "query/engine.h"
+#include "query/ordinals.h"
 #include "query/text_highlight.h"
 #include "query/value.h"
 
@@ -68,21 +69,11 @@ static void show_keywords(struct responder *responder, const struct column *colu
 {
     const struct dictionary *dictionary = column_dictionary(column);
     uint32_t known = dictionary_count(dictionary);
-    const uint32_t single = (uint32_t)value;
-    const uint32_t *ordinals = &single;
-    uint32_t masked[64];
-    uint32_t count = 1;
+    uint32_t kept[ORDINALS_KEPT_COUNT];
+    uint32_t count;
+    const uint32_t *ordinals = ordinals_of(column, value, kept, &count);
     uint32_t i;
 
-    if (column_is_mask(column)) {
-        uint64_t mask;
-
-        for (count = 0, mask = (uint64_t)value; mask; mask &= mask - 1)
-            masked[count++] = (uint32_t)__builtin_ctzll(mask);
-        ordinals = masked;
-    } else if (column_field(column)->multiple) {
-        ordinals = value_lists_get(column_lists(column), (uint32_t)value, &count);
-    }
     shown->values = arena_array(responder->arena, count + 1, sizeof(shown->values[0]));
     for (i = 0; i < count; i++)
         if (ordinals[i] < known)

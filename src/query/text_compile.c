@@ -5,6 +5,7 @@
  * The rules are those of query.h. Tokens are taken in runs that are tied to each other; inside of
  * a run a quantity stands for its parts.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -195,6 +196,65 @@ static float penalty_of(unsigned distance)
     return distance == 0 ? 1 : distance == 1 ? 0.7F : 0.5F;
 }
 
+/* ---- words that begin so ---- */
+
+struct frequent {
+    struct lexicon_hit hit;
+    uint64_t doc_count;
+};
+
+static int compare_frequent(const void *a, const void *b)
+{
+    const struct frequent *left = a, *right = b;
+
+    if (left->doc_count != right->doc_count)
+        return left->doc_count > right->doc_count ? -1 : 1;
+    return (left->hit.term > right->hit.term) - (left->hit.term < right->hit.term);
+}
+
+static int count_docs(const struct snapshot *snapshot, termid term, uint64_t *sum, struct err *err)
+{
+    struct buffer_cursor cursor;
+    uint32_t count, i;
+    int rc = 0;
+
+    *sum = 0;
+    for (i = 0; i < snapshot->segment_count && !rc; i++) {
+        rc = postings_count(snapshot->segments[i].segment, term, &count, err);
+        *sum += rc ? 0 : count;
+    }
+    for (i = 0; i < snapshot->buffer_count && !rc; i++) {
+        buffer_cursor_init(&cursor, snapshot->buffers[i].buffer, snapshot->buffers[i].mark, term);
+        while (buffer_cursor_next(&cursor))
+            ++*sum;
+    }
+    return rc;
+}
+
+/* Leaves the max terms that most documents have. */
+static int keep_frequent(const struct compiler *compiler, struct lexicon_hit *hits, size_t *count,
+                         size_t max, struct err *err)
+{
+    struct frequent *list;
+    size_t i;
+    int rc = 0;
+
+    if (*count <= max)
+        return 0;
+    list = arena_array(compiler->plan->arena, *count, sizeof(*list));
+    for (i = 0; i < *count && !rc; i++) {
+        list[i].hit = hits[i];
+        rc = count_docs(compiler->plan->snapshot, hits[i].term, &list[i].doc_count, err);
+    }
+    if (rc)
+        return rc;
+    qsort(list, *count, sizeof(*list), compare_frequent);
+    for (i = 0; i < max; i++)
+        hits[i] = list[i].hit;
+    *count = max;
+    return 0;
+}
+
 /* All terms that the token may mean. */
 static int add_expansion(struct compiler *compiler, const struct token *token, struct err *err)
 {
@@ -205,12 +265,16 @@ static int add_expansion(struct compiler *compiler, const struct token *token, s
 
     if (rc)
         return rc;
-    if (compiler->clause->kind == CLAUSE_PREFIX)
+    if (compiler->clause->kind == CLAUSE_PREFIX && compiler->clause->word_max) {
+        lexicon_prefix_some(compiler->lexicon, token->form, hits, LEXICON_EXPAND_COUNT_MAX, &count);
+        rc = keep_frequent(compiler, hits, &count, compiler->clause->word_max, err);
+    } else if (compiler->clause->kind == CLAUSE_PREFIX) {
         rc = lexicon_prefix(compiler->lexicon, token->form, hits, LEXICON_EXPAND_COUNT_MAX, &count,
                             err);
-    else
+    } else {
         rc = lexicon_fuzzy(compiler->lexicon, token->form, lexicon_fuzzy_distance(token->form), 1,
                            hits, LEXICON_EXPAND_COUNT_MAX, &count, err);
+    }
     for (i = 0; i < count && !rc; i++)
         rc = add_slot(compiler, (struct lexicon_entry){hits[i].term, FORM_NONE}, true, 0,
                       penalty_of(hits[i].distance), err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* text_list.c - see text_parts.h: the postings of one term in one part of the index. */
 #include <float.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "index/id_sort.h"
 #include "query/text_parts.h"
 
 void *plan_alloc(struct arena *arena, size_t size)
@@ -143,11 +143,18 @@ static int open_segment(struct text_plan *plan, struct text_part *part,
 
 /* Arrays from a buffer: few enough to be sorted for each query. */
 
-static int compare_hits(const void *a, const void *b)
+static void sort_hits(struct text_plan *plan, struct buffer_hits *hits)
 {
-    const struct buffer_hit *left = a, *right = b;
+    size_t count = hits->count, i;
+    struct id_place *order = arena_alloc(plan->arena, 2 * count * sizeof(*order));
+    struct buffer_hit *sorted = arena_alloc(plan->arena, count * sizeof(*sorted));
 
-    return (left->id > right->id) - (left->id < right->id);
+    for (i = 0; i < count; i++)
+        order[i] = (struct id_place){hits->list[i].id, (uint32_t)i};
+    id_sort(order, order + count, count);
+    for (i = 0; i < count; i++)
+        sorted[i] = hits->list[order[i].place];
+    hits->list = sorted;
 }
 
 void read_buffer(struct text_plan *plan, const struct snapshot_buffer *buffer, termid term,
@@ -175,7 +182,7 @@ void read_buffer(struct text_plan *plan, const struct snapshot_buffer *buffer, t
         hits->list[hits->count++] = (struct buffer_hit){cursor.id, cursor.tfs, cursor.packed};
     }
     if (!sorted)
-        qsort(hits->list, hits->count, sizeof(*hits->list), compare_hits);
+        sort_hits(plan, hits);
 }
 
 static uint32_t mask_of(uint8_t fields)

@@ -257,9 +257,10 @@ static bool has_bytes(const struct query_text *text)
     return false;
 }
 
-int text_plan_new(const struct snapshot *snapshot, struct analysis *analysis,
-                  const struct query_text *text, const struct query_tuning *tuning,
-                  struct arena *arena, struct text_plan **out, struct err *err)
+/* With its words compiled and counted. */
+static int make_plan(const struct snapshot *snapshot, struct analysis *analysis,
+                     const struct query_text *text, const struct query_tuning *tuning,
+                     struct arena *arena, struct text_plan **out, struct err *err)
 {
     struct text_plan *plan;
     int rc;
@@ -274,16 +275,34 @@ int text_plan_new(const struct snapshot *snapshot, struct analysis *analysis,
         plan->tuning = *tuning;
     read_fields(plan);
     rc = text_compile(plan, analysis, text, err);
-    if (rc)
+    plan->doc_count = snapshot->text_doc_count;
+    rc = rc ? rc : count_slots(plan, err);
+    if (!rc)
+        *out = plan;
+    return rc;
+}
+
+int text_plan_words(const struct snapshot *snapshot, struct analysis *analysis,
+                    const struct query_text *text, struct arena *arena, struct text_plan **plan,
+                    struct err *err)
+{
+    return make_plan(snapshot, analysis, text, NULL, arena, plan, err);
+}
+
+int text_plan_new(const struct snapshot *snapshot, struct analysis *analysis,
+                  const struct query_text *text, const struct query_tuning *tuning,
+                  struct arena *arena, struct text_plan **out, struct err *err)
+{
+    struct text_plan *plan;
+    int rc = make_plan(snapshot, analysis, text, tuning, arena, &plan, err);
+
+    *out = NULL;
+    if (rc || !plan)
         return rc;
     plan->scratch = plan_alloc(arena, sizeof(*plan->scratch));
     plan->scratch->candidates = plan_alloc(arena, sizeof(struct candidates));
     plan->scratch->candidates->values =
         plan_alloc(arena, (plan->row_count + 1) * sizeof(plan->scratch->candidates->values[0]));
-    plan->doc_count = snapshot->text_doc_count;
-    rc = count_slots(plan, err);
-    if (rc)
-        return rc;
     weigh(plan);
     if (!plan->never)
         rc = open_parts(plan, err);

@@ -27,6 +27,11 @@ int text_plan_new(const struct snapshot *snapshot, struct analysis *analysis,
                   const struct query_text *text, const struct query_tuning *tuning,
                   struct arena *arena, struct text_plan **plan, struct err *err);
 
+/* The same for text_plan_stats and text_plan_term alone: no list is opened. */
+int text_plan_words(const struct snapshot *snapshot, struct analysis *analysis,
+                    const struct query_text *text, struct arena *arena, struct text_plan **plan,
+                    struct err *err);
+
 /* What the scores were computed with. A later page uses the numbers of the first, so that its
  * order does not move with merges; a term that it does not know keeps its own. */
 struct text_stat {

@@ -79,7 +79,7 @@ static int check_row(struct planning *planning, const struct row *row, struct er
     if (!rc)
         rc = convert_document(document, planning->epoch, planning->page_arena, &converted, &why);
     arena_rewind(planning->page_arena, mark);
-    if (rc == ERR_UNAVAILABLE)
+    if (rc && !row_is_at_fault(rc))
         return err_set(err, rc, "%s", why.text);
     planning->response->checked_count++;
     if (rc)

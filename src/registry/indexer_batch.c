@@ -339,7 +339,7 @@ static int decide_alive(struct batch *batch, struct item *item, struct err *err)
     int rc = row_unpack(indexer->base->dictionaries, indexer->client->id, item->row, batch->arena,
                         &document, err);
 
-    if (rc == ERR_CORRUPT || rc == ERR_LIMIT || rc == ERR_INVALID) {
+    if (row_is_at_fault(rc)) {
         item_fail(batch, item, err->text);
         return 0;
     }

@@ -72,7 +72,7 @@ static int check_row(struct pouring *pouring, const struct row *row, bool *fits,
         rc = convert_document(document, pouring->epoch, arena, &converted, &why);
     *fits = !rc;
     arena_free(arena);
-    if (rc == ERR_UNAVAILABLE)
+    if (rc && !row_is_at_fault(rc))
         return err_set(err, rc, "%s", why.text);
     if (rc)
         log_debug("a stored document does not fit the epoch that is built",

@@ -391,13 +391,13 @@ static bool wait_period(struct indexer_worker *worker)
     return goes_on;
 }
 
-static void drain_topics(const struct indexer_worker *worker)
+static void remove_topics(const struct indexer_worker *worker)
 {
     struct err err = {0};
     size_t count;
 
-    if (retired_topics_drain(worker->base, &count, &err))
-        log_warn("topics of retired epochs could not be looked for: later again",
+    if (retired_topics_remove(worker->base, worker->coord, &count, &err))
+        log_warn("topics of retired epochs could not be removed: later again",
                  LOG_TEXT("error", err.text));
 }
 
@@ -405,7 +405,7 @@ static void *keeper_main(void *arg)
 {
     struct indexer_worker *worker = arg;
     struct arena *arena = arena_new();
-    int64_t drained_us = now_mono_us();
+    int64_t looked_us = now_mono_us();
     bool was_told = false;
     struct err err;
 
@@ -419,9 +419,9 @@ static void *keeper_main(void *arg)
         if (rc && !was_told)
             log_warn("clients and their shards cannot be looked at", LOG_TEXT("error", err.text));
         was_told = rc != 0;
-        if (!rc && now_mono_us() - drained_us >= (int64_t)INDEXER_DRAIN_MS * MS_US) {
-            drained_us = now_mono_us();
-            drain_topics(worker);
+        if (!rc && now_mono_us() - looked_us >= (int64_t)INDEXER_RETIRED_MS * MS_US) {
+            looked_us = now_mono_us();
+            remove_topics(worker);
         }
     } while (wait_period(worker));
     arena_free(arena);

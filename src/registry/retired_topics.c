@@ -37,37 +37,16 @@ static const struct client_view *find_client(const struct client_view **clients,
     return NULL;
 }
 
-static int drain(const struct indexer_base *base, const char *name, size_t *count, struct err *err)
+/* Leaves only the retired ones in the list. */
+static int choose_retired(const struct indexer_base *base, const char **names, size_t *count,
+                          struct arena *arena, struct err *err)
 {
-    struct topic_config config;
-    int rc = topic_describe(base->topics, name, &config, err);
-
-    if (rc == ERR_NOT_FOUND)
-        return 0;
-    if (rc || (config.retention_ms > 0 && config.retention_ms <= RETIRED_RETENTION_MS))
-        return rc;
-    config.retention_ms = RETIRED_RETENTION_MS;
-    rc = topic_create(base->topics, name, &config, err);
-    if (!rc) {
-        (*count)++;
-        log_info("the topic of a retired epoch is let go", LOG_TEXT("topic", name));
-    }
-    return rc;
-}
-
-int retired_topics_drain(const struct indexer_base *base, size_t *count, struct err *err)
-{
-    struct arena *arena = arena_new();
     const struct client_view **clients = NULL;
-    const char **names = NULL;
     size_t client_count = 0;
-    size_t name_count = 0;
-    int rc = topic_list(base->topics, arena, &names, &name_count, err);
+    size_t kept = 0;
+    int rc = clients_list(base->clients, true, arena, &clients, &client_count, NULL, err);
 
-    *count = 0;
-    if (!rc)
-        rc = clients_list(base->clients, true, arena, &clients, &client_count, NULL, err);
-    for (size_t i = 0; i < name_count && !rc; i++) {
+    for (size_t i = 0; i < *count && !rc; i++) {
         const struct client_view *client;
         struct bytes name;
         int64_t epoch;
@@ -76,10 +55,37 @@ int retired_topics_drain(const struct indexer_base *base, size_t *count, struct 
             continue;
         client = find_client(clients, client_count, name);
         if (client && !client_epoch(client, epoch))
-            rc = drain(base, names[i], count, err);
+            names[kept++] = names[i];
     }
+    *count = kept;
     for (size_t i = 0; i < client_count; i++)
         client_unref(clients[i]);
+    return rc;
+}
+
+int retired_topics_remove(const struct indexer_base *base, struct coord *coord, size_t *count,
+                          struct err *err)
+{
+    struct arena *arena = arena_new();
+    const char **names = NULL;
+    size_t name_count = 0;
+    int rc = topic_list(base->topics, arena, &names, &name_count, err);
+
+    *count = 0;
+    if (!rc)
+        rc = choose_retired(base, names, &name_count, arena, err);
+    if (!rc && name_count && coord)
+        rc = clients_announce(base->clients, coord, err);
+    for (size_t i = 0; i < name_count && !rc; i++) {
+        rc = topic_remove(base->topics, names[i], err);
+        if (rc == ERR_NOT_FOUND) { /* another process was faster */
+            rc = 0;
+            continue;
+        }
+        *count += !rc;
+        if (!rc)
+            log_info("the topic of a retired epoch is removed", LOG_TEXT("topic", names[i]));
+    }
     arena_free(arena);
     return rc;
 }

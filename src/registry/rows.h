@@ -57,5 +57,8 @@ int row_pack(struct dictionaries *dictionaries, int64_t client_id,
  * inside a transaction: a dictionary may have to be read. */
 int row_unpack(struct dictionaries *dictionaries, int64_t client_id, const struct row *row,
                struct arena *arena, Torg__V1__RawDocument **document, struct err *err);
+/* Whether such a failure of reading or converting a row is the row's own: it will be the same next
+ * time. Any other is the world's. */
+bool row_is_at_fault(int rc);
 
 #endif

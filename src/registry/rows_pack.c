@@ -65,3 +65,8 @@ int row_unpack(struct dictionaries *dictionaries, int64_t client_id, const struc
         (*document)->expire_time = moment_message(row->expires_us, arena);
     return 0;
 }
+
+bool row_is_at_fault(int rc)
+{
+    return rc == ERR_CORRUPT || rc == ERR_LIMIT || rc == ERR_INVALID;
+}

@@ -82,6 +82,10 @@ int topic_service_list(struct topics *topics, struct arena *arena,
 
         topic->name = arena_strdup(arena, names[i]);
         rc = count_records(topics, names[i], topic, err);
+        if (rc == ERR_NOT_FOUND) { /* removed since the names were asked for */
+            rc = 0;
+            continue;
+        }
         response->topics[response->n_topics++] = topic;
     }
     return rc;

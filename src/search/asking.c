@@ -2,10 +2,51 @@
 /* asking.c - see asking.h. */
 #include "search/asking.h"
 
+#include <stdatomic.h>
+
+#include "base/limits.h"
+#include "base/log.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
 
 #define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
+
+/* One a second suffices: while searchers are gone every request fails. */
+static void note_failure(const struct asking *asking, const struct err *err)
+{
+    static atomic_int_fast64_t next_us;
+    int64_t now_us = clock_mono_us(asking->search->clock);
+    int64_t due_us = atomic_load(&next_us);
+
+    if (now_us >= due_us && atomic_compare_exchange_strong(&next_us, &due_us, now_us + SECOND_US))
+        log_warn("a search failed", LOG_TEXT("error", err->text));
+}
+
+/* What is wrong with the request is for who sent it. Which searcher failed, and where it is, is for
+ * operators: visitors are told no more than that it will pass. */
+static int tell_failure(const struct asking *asking, int rc, struct err *err)
+{
+    switch (rc) {
+    case ERR_INVALID:
+    case ERR_PRECONDITION:
+    case ERR_RANGE:
+    case ERR_UNSUPPORTED:
+    case ERR_CANCELLED:
+        return rc;
+    case ERR_TIMEOUT:
+        note_failure(asking, err);
+        return err_set(err, rc, "%s",
+                       asking->wait_count ? "the write that is waited for is not searchable yet: "
+                                            "ask again"
+                                          : "the search did not answer in time: try again");
+    case ERR_LIMIT:
+        note_failure(asking, err);
+        return err_set(err, rc, "the search has too much to do: try again in a moment");
+    default:
+        note_failure(asking, err);
+        return err_set(err, ERR_UNAVAILABLE, "the search is unavailable for the moment: try again");
+    }
+}
 
 int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t count,
                const Torg__V1__StageAnswer **answers, struct err *err)
@@ -26,7 +67,7 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
     rc = asking->search->ask(asking->search->ask_arg, request, asking->deadline_us, arena, response,
                              err);
     if (rc && rc != ERR_NOT_FOUND)
-        return rc;
+        return tell_failure(asking, rc, err);
     for (size_t i = 0; i < count; i++) /* not found: there is no index before the first offer */
         answers[i] = rc ? NEW(StageAnswer, stage_answer) : response->answer->stages[i];
     asking->epoch = response->epoch;

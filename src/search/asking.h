@@ -20,7 +20,8 @@ struct asking {
 };
 
 /* answers[i] is that of stages[i], all of one snapshot of each shard; at most
- * QUERY_STAGE_COUNT_MAX. Where no offer was ever sent they are empty. */
+ * QUERY_STAGE_COUNT_MAX. Where no offer was ever sent they are empty. An error is as visitors may
+ * read it: which searcher failed, and where it is, goes to the log. */
 int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t count,
                const Torg__V1__StageAnswer **answers, struct err *err);
 

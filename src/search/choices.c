@@ -33,6 +33,22 @@ static int check_value(const struct field *field, size_t place, const char *name
                    value_form(field));
 }
 
+/* A range that nothing can be in was not meant. Both ends were read before. */
+static int check_order(const struct field *field, size_t place,
+                       const Torg__V1__FilterChoice *choice, struct err *err)
+{
+    int64_t min;
+    int64_t max;
+
+    if (!*choice->min || !*choice->max || !value_parse(field, bytes_of(choice->min), false, &min) ||
+        !value_parse(field, bytes_of(choice->max), true, &max) || min <= max)
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "filters[%zu]: \"%.80s\" has min %.40s above max %.40s: swap them, or leave one "
+                   "out",
+                   place, choice->id, choice->min, choice->max);
+}
+
 static struct field range_field(const struct search_filter *filter)
 {
     if (filter->is_date)
@@ -55,6 +71,7 @@ static int check_values(const struct search_filter *filter, const Torg__V1__Filt
     } else if (filter->kind == TORG__V1__SEARCH_FILTER__KIND__RANGE) {
         rc = check_value(&range, place, "min", choice->min, err);
         rc = rc ? rc : check_value(&range, place, "max", choice->max, err);
+        rc = rc ? rc : check_order(&range, place, choice, err);
     }
     return rc;
 }

@@ -3,7 +3,7 @@
  * learner.c - see learner.h.
  *
  * The note in the snapshot:   count of partitions | for each, the offset to go on from | learnt.h's
- * Numbers are varints.
+ * | when the index was counted last, in seconds. Numbers are varints.
  */
 #include "search/learner.h"
 
@@ -38,6 +38,14 @@ struct learner {
     bool must_scan;      /* the index is to be learnt before the topic */
     bool has_news;       /* what is not saved */
     int64_t saved_us;    /* monotonic */
+
+    bool is_recounting;
+    bool has_met;         /* the count has found an offer */
+    struct buf cursor;    /* of its next page */
+    int64_t recounted_us; /* wall clock: the last one ended, or was given up */
+    int64_t opened_us;    /* monotonic: the speller was */
+    int64_t page_us;      /* monotonic: its last page was read */
+
     pthread_t thread;
     struct halt halt;
 
@@ -45,6 +53,7 @@ struct learner {
     struct counter *known;
     struct counter *unreadable;
     struct counter *saves;
+    struct counter *recounts;
     struct counter *errors;
     struct gauge *words;
     struct gauge *pairs;
@@ -92,12 +101,17 @@ static void say_names(struct buf *text, const Torg__V1__OfferContent *content,
     }
 }
 
+static uint64_t hash_of(const char *offer_id, struct bytes text)
+{
+    return hash64_seeded(text, hash64(bytes_of(offer_id)));
+}
+
 /* Unless the offer has said this before. */
 static void learn_text(struct learner *self, const char *offer_id, struct bytes text)
 {
     struct err err;
 
-    if (!learnt_add(&self->learnt, hash64_seeded(text, hash64(bytes_of(offer_id))))) {
+    if (!learnt_add(&self->learnt, hash_of(offer_id, text))) {
         counter_add(self->known, 1);
         return;
     }
@@ -107,16 +121,24 @@ static void learn_text(struct learner *self, const char *offer_id, struct bytes 
     counter_add(self->taught, 1);
 }
 
-static void learn_offer(struct learner *self, const Torg__V1__Offer *offer)
+/* When it is on sale again it says it anew: its words may have been forgotten by then. */
+static void unlearn_text(struct learner *self, const char *offer_id, struct bytes text)
+{
+    learnt_remove(&self->learnt, hash_of(offer_id, text));
+}
+
+static void take_offer(struct learner *self, const Torg__V1__Offer *offer)
 {
     struct catalog *catalog = self->options.search->catalog(self->options.search->catalog_arg);
+    void (*take)(struct learner * self, const char *offer_id, struct bytes text) =
+        offer->status == TORG__V1__OFFER__STATUS__ACTIVE ? learn_text : unlearn_text;
 
     buf_reset(&self->text);
     say_names(&self->text, offer->content, catalog);
     catalog_unref(catalog);
-    learn_text(self, offer->id, bytes_of(offer->content->title));
+    take(self, offer->id, bytes_of(offer->content->title));
     if (self->text.size && !buf_failed(&self->text))
-        learn_text(self, offer->id, buf_bytes(&self->text));
+        take(self, offer->id, buf_bytes(&self->text));
 }
 
 /* --- records --- */
@@ -133,8 +155,8 @@ static void take_message(struct learner *self, const struct topic_message *messa
         offer = ((Torg__V1__OfferUpdate *)decoded)->offer;
     if (!offer)
         counter_add(self->unreadable, 1); /* the composer tells of it */
-    else if (offer->status == TORG__V1__OFFER__STATUS__ACTIVE && offer->content)
-        learn_offer(self, offer);
+    else if (offer->content)
+        take_offer(self, offer);
     arena_rewind(self->arena, mark);
     self->next[message->partition] = message->offset + 1;
     self->has_news = true;
@@ -184,8 +206,10 @@ static Torg__V1__QueryStage *scan_stage(struct arena *arena, struct bytes cursor
     return stage;
 }
 
-/* One page; *cursor is where the next begins, empty at the end. */
-static int scan_page(struct learner *self, struct buf *cursor, struct err *err)
+/* One page, its texts given to take; *cursor is where the next begins, empty at the end. */
+static int scan_page(struct learner *self, struct buf *cursor,
+                     void (*take)(struct learner *self, const char *offer_id, struct bytes text),
+                     struct err *err)
 {
     struct asking asking = {.search = self->options.search,
                             .arena = self->arena,
@@ -203,8 +227,8 @@ static int scan_page(struct learner *self, struct buf *cursor, struct err *err)
     for (size_t i = 0; !rc && i < answer->n_hits; i++) {
         const Torg__V1__Hit *hit = answer->hits[i];
 
-        learn_text(self, hit->pk, bytes_of(hit_shown(hit, OFFER_FIELD_TITLE)));
-        learn_text(self, hit->pk, bytes_of(hit_shown(hit, OFFER_FIELD_WORDS)));
+        take(self, hit->pk, bytes_of(hit_shown(hit, OFFER_FIELD_TITLE)));
+        take(self, hit->pk, bytes_of(hit_shown(hit, OFFER_FIELD_WORDS)));
     }
     buf_reset(cursor);
     if (!rc)
@@ -218,12 +242,75 @@ static int scan_index(struct learner *self, struct err *err)
     int rc;
 
     do {
-        rc = scan_page(self, &cursor, err);
+        rc = scan_page(self, &cursor, learn_text, err);
     } while (!rc && cursor.size && !halt_is_asked(&self->halt));
     self->must_scan = rc || cursor.size;
     self->has_news = !self->must_scan; /* half of it is not worth keeping */
     buf_release(&cursor);
     return rc;
+}
+
+/* --- counting the index anew --- */
+
+static void recount_text(struct learner *self, const char *offer_id, struct bytes text)
+{
+    struct err err;
+
+    (void)offer_id;
+    self->has_met = true;
+    if (speller_recount(atomic_load(&self->speller), text, &err))
+        log_debug("a text is too long to count", LOG_TEXT("error", err.text));
+}
+
+static void end_recount(struct learner *self)
+{
+    self->is_recounting = false;
+    self->recounted_us = clock_wall_us(self->options.search->clock);
+    buf_reset(&self->cursor);
+}
+
+/* A page now and then; not soon after a start, and not sooner after a clock was put back. */
+static bool must_recount(struct learner *self)
+{
+    const struct clock *clock = self->options.search->clock;
+    int64_t wait_us = (int64_t)SPELL_RECOUNT_WAIT_S * SECOND_US;
+    int64_t now_us = clock_wall_us(clock);
+
+    if (clock_mono_us(clock) < self->page_us + (int64_t)SPELL_IDLE_MS * MS_US)
+        return false; /* nobody waits for it */
+    if (self->is_recounting)
+        return true;
+    wait_us = wait_us < self->options.recount_us ? wait_us : self->options.recount_us;
+    self->recounted_us = self->recounted_us < now_us ? self->recounted_us : now_us;
+    return clock_mono_us(clock) >= self->opened_us + wait_us &&
+           now_us >= self->recounted_us + self->options.recount_us;
+}
+
+/* One page of it. A count that fails is given up: the next one is a new one. One that has found no
+ * offer at all tells of an index that is not there. */
+static int recount(struct learner *self, struct err *err)
+{
+    struct speller *speller = atomic_load(&self->speller);
+    int rc;
+
+    if (!self->is_recounting) {
+        speller_recount_begin(speller);
+        self->is_recounting = true;
+        self->has_met = false;
+    }
+    rc = scan_page(self, &self->cursor, recount_text, err);
+    self->page_us = clock_mono_us(self->options.search->clock);
+    if (!rc && self->cursor.size)
+        return 0;
+    end_recount(self);
+    if (rc || !self->has_met) {
+        speller_recount_drop(speller);
+        return rc;
+    }
+    speller_recount_end(speller);
+    self->has_news = true;
+    counter_add(self->recounts, 1);
+    return 0;
 }
 
 /* --- what is kept --- */
@@ -234,19 +321,22 @@ static void put_note(const struct learner *self, struct buf *note)
     for (uint32_t i = 0; i < self->partition_count; i++)
         varint_put(note, self->next[i]);
     learnt_put(&self->learnt, note);
+    varint_put(note, (uint64_t)(self->recounted_us / SECOND_US));
 }
 
 /* Where another topic was read, this one is read from its beginning. */
 static void take_note(struct learner *self, struct bytes note)
 {
-    uint64_t count = 0, offset;
+    uint64_t count = 0, offset, recounted_s = 0;
     bool is_same = varint_get(&note, &count) && count == self->partition_count;
 
     for (uint64_t i = 0; i < count && varint_get(&note, &offset); i++) {
         if (is_same)
             self->next[i] = offset;
     }
-    learnt_take(&self->learnt, &note);
+    if (learnt_take(&self->learnt, &note) && varint_get(&note, &recounted_s) &&
+        recounted_s <= INT64_MAX / SECOND_US)
+        self->recounted_us = (int64_t)recounted_s * SECOND_US;
 }
 
 static int save(struct learner *self, struct err *err)
@@ -311,8 +401,10 @@ static int open_speller(struct learner *self, struct err *err)
 
     if (rc)
         return rc;
+    if (speller_sizes(speller).is_fresh)
+        self->recounted_us = clock_wall_us(self->options.search->clock);
     take_note(self, speller_note(speller));
-    self->saved_us = clock_mono_us(self->options.search->clock);
+    self->saved_us = self->opened_us = clock_mono_us(self->options.search->clock);
     atomic_store(&self->speller, speller);
     log_info("spelling is open", LOG_INT("words", speller_sizes(speller).word_count),
              LOG_INT("ms", (self->saved_us - began_us) / 1000));
@@ -352,6 +444,8 @@ static int read_all(struct learner *self, size_t *count, struct err *err)
         rc = scan_index(self, err);
     for (uint32_t i = 0; i < self->partition_count && !rc && !halt_is_asked(&self->halt); i++)
         rc = read_partition(self, i, count, err);
+    if (!rc && must_recount(self))
+        rc = recount(self, err);
     if (*count)
         show_sizes(self);
     if (!rc && is_due(self))
@@ -397,6 +491,8 @@ static void open_metrics(struct learner *self)
     self->known = metrics_counter(name, "result=\"known\"", help);
     self->unreadable = metrics_counter(name, "result=\"unreadable\"", help);
     self->saves = metrics_counter("torg_spell_saves_total", NULL, "Snapshots written.");
+    self->recounts = metrics_counter("torg_spell_recounts_total", NULL,
+                                     "Times that words of offers that are gone were forgotten.");
     self->errors = metrics_counter("torg_spell_errors_total", NULL, "Failures, tried again.");
     self->words = metrics_gauge("torg_spell_words", NULL, "Words that spelling knows.");
     self->pairs = metrics_gauge("torg_spell_pairs", NULL, "Pairs of words that it has learnt.");
@@ -413,7 +509,10 @@ struct learner *learner_start(const struct learner_options *options)
         self->options.source = LEARNER_SOURCE;
     if (!self->options.save_us)
         self->options.save_us = (int64_t)SPELL_SAVE_S * SECOND_US;
+    if (!self->options.recount_us)
+        self->options.recount_us = (int64_t)SPELL_RECOUNT_S * SECOND_US;
     self->arena = arena_new();
+    buf_init(&self->cursor, SEARCHER_CURSOR_SIZE_MAX);
     buf_init(&self->text, SPELL_LEARN_SIZE_MAX);
     learnt_init(&self->learnt);
     open_metrics(self);
@@ -433,6 +532,7 @@ void learner_stop(struct learner *self)
     speller_close(atomic_load(&self->speller));
     learnt_release(&self->learnt);
     buf_release(&self->text);
+    buf_release(&self->cursor);
     arena_free(self->arena);
     free(self);
 }

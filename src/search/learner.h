@@ -10,6 +10,10 @@
  * nothing is lost, nothing is counted twice. A change that leaves an offer's words as they were is
  * not learnt again (learnt.h); offers that are not ACTIVE are not learnt.
  *
+ * Now and then the index is counted anew, a page of it each SPELL_IDLE_MS: words that
+ * no offer has any more, because it is gone or says something else, are forgotten. What the index
+ * does not have yet comes back by the next count.
+ *
  * Without a snapshot, and where the topic has forgotten its beginning, what is in the index is
  * learnt first.
  *
@@ -35,6 +39,7 @@ struct learner_options { /* all borrowed until it has stopped */
     struct bytes base;           /* spell_base() or none */
     const char *path;            /* of the snapshot */
     int64_t save_us;             /* between two snapshots; 0: SPELL_SAVE_S */
+    int64_t recount_us;          /* between two counts of the index; 0: SPELL_RECOUNT_S */
 };
 
 struct learner;

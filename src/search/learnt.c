@@ -77,6 +77,33 @@ bool learnt_add(struct learnt *learnt, uint64_t hash)
     return !*find_slot(&learnt->older, hash);
 }
 
+/* Those behind it that would not be found past the gap move up. */
+static void clear_slot(struct hash_table *table, uint64_t *slot)
+{
+    size_t mask = ((size_t)1 << table->bits) - 1;
+    size_t gap = (size_t)(slot - table->slots);
+
+    if (!*slot)
+        return;
+    for (size_t at = (gap + 1) & mask; table->slots[at]; at = (at + 1) & mask) {
+        size_t home = table->slots[at] >> (64 - table->bits);
+
+        if (((at - home) & mask) >= ((at - gap) & mask)) {
+            table->slots[gap] = table->slots[at];
+            gap = at;
+        }
+    }
+    table->slots[gap] = 0;
+    table->count--;
+}
+
+void learnt_remove(struct learnt *learnt, uint64_t hash)
+{
+    hash = hash ? hash : 1;
+    clear_slot(&learnt->newer, find_slot(&learnt->newer, hash));
+    clear_slot(&learnt->older, find_slot(&learnt->older, hash));
+}
+
 static void put_table(const struct hash_table *table, struct buf *out)
 {
     for (size_t i = 0; i < (size_t)1 << table->bits; i++) {

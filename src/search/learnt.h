@@ -31,6 +31,7 @@ void learnt_release(struct learnt *learnt);
 
 /* False: it is there already. */
 bool learnt_add(struct learnt *learnt, uint64_t hash);
+void learnt_remove(struct learnt *learnt, uint64_t hash); /* as if it had never been added */
 
 /* As bytes: count | hashes, le64, of the older table, then of the newer. */
 void learnt_put(const struct learnt *learnt, struct buf *out);

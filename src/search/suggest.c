@@ -30,7 +30,8 @@ struct suggesting {
     struct asking asking;
     struct arena *arena;
     size_t limit;
-    bool is_typed; /* what is tried is what was typed */
+    bool is_typed;     /* what is tried is what was typed */
+    uint32_t word_max; /* words that the last one is taken to become */
     Torg__V1__SuggestResponse *response;
 };
 
@@ -49,6 +50,7 @@ static Torg__V1__QueryStage *typed_stage(const struct suggesting *suggesting, co
     clause->kind =
         is_open ? TORG__V1__TEXT_CLAUSE__KIND__PREFIX : TORG__V1__TEXT_CLAUSE__KIND__WORD;
     clause->text = (char *)text;
+    clause->word_max = suggesting->word_max;
     clause->fields = fields;
     clause->n_fields = is_named ? 2 : 1; /* names of categories and values, too */
     stage->clauses = arena_array(arena, 1, sizeof(stage->clauses[0]));
@@ -309,8 +311,8 @@ static bool is_letter(const char *line)
 }
 
 /* *is_found: there is something to suggest. */
-static int try_text(struct suggesting *suggesting, const char *text, bool *is_found,
-                    struct err *err)
+static int try_words(struct suggesting *suggesting, const char *text, bool *is_found,
+                     struct err *err)
 {
     struct completions *completions = completions_new(bytes_of(text), suggesting->arena);
     bool is_open = completions_is_open(completions);
@@ -339,6 +341,18 @@ static int try_text(struct suggesting *suggesting, const char *text, bool *is_fo
     }
     completions_free(completions);
     return rc;
+}
+
+/* By the most frequent words that begin so; what none of them finds, another word may. */
+static int try_text(struct suggesting *suggesting, const char *text, bool *is_found,
+                    struct err *err)
+{
+    int rc;
+
+    suggesting->word_max = SUGGEST_WORD_COUNT;
+    rc = try_words(suggesting, text, is_found, err);
+    suggesting->word_max = LEXICON_EXPAND_COUNT_MAX;
+    return rc || *is_found ? rc : try_words(suggesting, text, is_found, err);
 }
 
 static int count_hits(void *arg, const char *text, uint64_t *count, struct err *err)

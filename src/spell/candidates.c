@@ -44,7 +44,7 @@ static struct standing standing_of(const struct candidate_maker *maker,
                                    const struct letters *letters)
 {
     const struct words *words = maker->model.words;
-    struct standing standing = {.id = words_find(words, letters->at, letters->size)};
+    struct standing standing = {.id = words_find_known(words, letters->at, letters->size)};
 
     if (standing.id != WORDID_NONE) {
         const struct word *word = words_get(words, standing.id);
@@ -148,7 +148,8 @@ static void offer_near(struct candidate_maker *maker, const struct letters *type
         const struct word *word = words_get(words, near->id);
         float cost = error + model_word(&maker->model, word);
 
-        if (near->id == candidates->at[0].first || cost + cost_min[near->distance] > limit)
+        if (word_is_forgotten(word) || near->id == candidates->at[0].first ||
+            cost + cost_min[near->distance] > limit)
             continue;
         offer_word(maker, near->id, error + mistake(typed, words_letters(words, word), word->size),
                    reason, candidates);
@@ -190,7 +191,7 @@ static void offer_layout(struct candidate_maker *maker, const struct letters *ty
 
     if (typed->size < LAYOUT_SIZE_MIN || !keyboard_swap(typed, &swapped))
         return;
-    id = words_find(maker->model.words, swapped.at, swapped.size);
+    id = words_find_known(maker->model.words, swapped.at, swapped.size);
     if (id != WORDID_NONE)
         offer_word(maker, id, error + COST_LAYOUT, SPELL_LAYOUT, candidates);
     else if (swapped.size > SIZE_TWO_EDITS)
@@ -206,7 +207,7 @@ static void offer_script(struct candidate_maker *maker, const struct letters *ty
     bool found = false;
 
     for (size_t i = 0; i < count; i++) {
-        wordid id = words_find(maker->model.words, readings[i].at, readings[i].size);
+        wordid id = words_find_known(maker->model.words, readings[i].at, readings[i].size);
 
         if (id == WORDID_NONE)
             continue;
@@ -225,7 +226,7 @@ static wordid part_of(const struct candidate_maker *maker, const uint8_t *letter
                       float *cost)
 {
     const struct words *words = maker->model.words;
-    wordid id = words_find(words, letters, size);
+    wordid id = words_find_known(words, letters, size);
     const struct word *word = id == WORDID_NONE ? NULL : words_get(words, id);
 
     if (!word)
@@ -331,7 +332,7 @@ bool candidates_read_layout(struct candidate_maker *maker, struct bytes text,
 
     if (!keyboard_read(text, &letters) || letters.size < SIZE_MIN)
         return false;
-    id = words_find(maker->model.words, letters.at, letters.size);
+    id = words_find_known(maker->model.words, letters.at, letters.size);
     if (id == WORDID_NONE || !words_get(maker->model.words, id)->is_right)
         return false;
     keep(&letters,
@@ -358,7 +359,8 @@ void candidates_join(struct candidate_maker *maker, const struct letters *first,
             letters_add(&joined, '-');
         for (unsigned i = 0; i < second->size; i++)
             letters_add(&joined, second->at[i]);
-        candidate.first = candidate.last = words_find(maker->model.words, joined.at, joined.size);
+        candidate.first = candidate.last =
+            words_find_known(maker->model.words, joined.at, joined.size);
         if (candidate.first == WORDID_NONE)
             continue;
         candidate.letters = joined;

@@ -126,6 +126,16 @@ void pairs_add(struct pairs *pairs, wordid first, wordid second, uint32_t count)
     atomic_store_explicit(&pairs->count, table->used, memory_order_relaxed);
 }
 
+void pairs_take(struct pairs *pairs, struct pairs *other)
+{
+    struct table *table = table_of(other);
+
+    epoch_publish(pairs->epoch, &pairs->table, table, table_free);
+    atomic_store_explicit(&pairs->count, table->used, memory_order_relaxed);
+    atomic_store_explicit(&pairs->memory, pairs_memory(other), memory_order_relaxed);
+    free(other);
+}
+
 uint32_t pairs_find(const struct pairs *pairs, wordid first, wordid second)
 {
     struct table *table = table_of(pairs);

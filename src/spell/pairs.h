@@ -26,6 +26,8 @@ struct pairs *pairs_new(struct epoch *epoch); /* borrowed */
 void pairs_free(struct pairs *pairs);         /* NULL is fine */
 
 void pairs_add(struct pairs *pairs, wordid first, wordid second, uint32_t count);
+/* Has what the other one has instead, which is gone then; both of one epoch. */
+void pairs_take(struct pairs *pairs, struct pairs *other);
 uint32_t pairs_find(const struct pairs *pairs, wordid first, wordid second);
 
 /* The next pair from *place on, which begins at 0; false at the end. The writer's. */

@@ -26,6 +26,8 @@ struct speller {
     struct buf note;     /* of the snapshot */
     bool is_fresh;
     uint64_t learnt_count; /* texts; the writer's */
+    uint32_t *recounted;   /* by word: meetings of a recount; NULL: there is none */
+    struct pairs *recounted_pairs;
     _Atomic uint64_t refused_count;
 };
 
@@ -84,6 +86,7 @@ void speller_close(struct speller *speller)
 {
     if (!speller)
         return;
+    speller_recount_drop(speller);
     shape_free(speller->shape);
     deletes_free(speller->deletes);
     pairs_free(speller->pairs);
@@ -94,7 +97,21 @@ void speller_close(struct speller *speller)
     free(speller);
 }
 
-int speller_learn(struct speller *speller, struct bytes text, struct err *err)
+static void meet(struct speller *speller, wordid before, wordid id, bool is_new)
+{
+    if (is_new)
+        words_see(speller->words, id, 1);
+    if (is_new && before != WORDID_NONE)
+        pairs_add(speller->pairs, before, id, 1);
+    if (!speller->recounted)
+        return;
+    speller->recounted[id]++;
+    if (before != WORDID_NONE)
+        pairs_add(speller->recounted_pairs, before, id, 1);
+}
+
+/* is_new: what it says counts at once, and not only for a recount. */
+static int take_text(struct speller *speller, struct bytes text, bool is_new, struct err *err)
 {
     struct spell_token token;
     wordid before = WORDID_NONE;
@@ -112,16 +129,51 @@ int speller_learn(struct speller *speller, struct bytes text, struct err *err)
             if (id == WORDID_NONE)
                 atomic_fetch_add_explicit(&speller->refused_count, 1, memory_order_relaxed);
             else
-                words_see(speller->words, id, 1);
+                meet(speller, token.gap != GAP_FAR ? before : WORDID_NONE, id, is_new);
         }
-        if (id != WORDID_NONE && before != WORDID_NONE && token.gap != GAP_FAR)
-            pairs_add(speller->pairs, before, id, 1);
         before = id;
     }
     deletes_add(speller->deletes);
     if (++speller->learnt_count % RECLAIM_INTERVAL == 0)
         epoch_reclaim(speller->epoch);
     return 0;
+}
+
+int speller_learn(struct speller *speller, struct bytes text, struct err *err)
+{
+    return take_text(speller, text, true, err);
+}
+
+void speller_recount_begin(struct speller *speller)
+{
+    speller_recount_drop(speller);
+    speller->recounted = mem_array(SPELL_WORD_COUNT_MAX, sizeof(speller->recounted[0]));
+    speller->recounted_pairs = pairs_new(speller->epoch);
+}
+
+int speller_recount(struct speller *speller, struct bytes text, struct err *err)
+{
+    assert(speller->recounted);
+    return take_text(speller, text, false, err);
+}
+
+/* Words first: a pair is of words that were met. */
+void speller_recount_end(struct speller *speller)
+{
+    assert(speller->recounted);
+    words_recount(speller->words, speller->recounted);
+    pairs_take(speller->pairs, speller->recounted_pairs);
+    speller->recounted_pairs = NULL;
+    speller_recount_drop(speller);
+    epoch_reclaim(speller->epoch);
+}
+
+void speller_recount_drop(struct speller *speller)
+{
+    free(speller->recounted);
+    pairs_free(speller->recounted_pairs);
+    speller->recounted = NULL;
+    speller->recounted_pairs = NULL;
 }
 
 int speller_save(struct speller *speller, struct bytes note, struct err *err)

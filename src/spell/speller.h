@@ -77,6 +77,14 @@ void speller_close(struct speller *speller); /* nobody may be inside; NULL is fi
 /* Takes in the words and pairs of a title or value. ERR_LIMIT: longer than SPELL_LEARN_SIZE_MAX. */
 int speller_learn(struct speller *speller, struct bytes text, struct err *err);
 
+/* Live data is counted anew: begin, each text that there is, end. Then words and pairs that were in
+ * none are forgotten; those of what is learnt meanwhile are kept. Begun again or dropped, it was
+ * nothing. The writer's. */
+void speller_recount_begin(struct speller *speller);
+int speller_recount(struct speller *speller, struct bytes text, struct err *err);
+void speller_recount_end(struct speller *speller);
+void speller_recount_drop(struct speller *speller);
+
 /* What was learnt is durable when this returns 0, and the note with it. ERR_PRECONDITION without a
  * snapshot path. */
 int speller_save(struct speller *speller, struct bytes note, struct err *err);

@@ -268,6 +268,31 @@ void words_see(struct words *words, wordid id, uint32_t count)
     atomic_fetch_add_explicit(&words->seen, count, memory_order_relaxed);
 }
 
+void words_recount(struct words *words, const uint32_t *seen)
+{
+    uint32_t count = atomic_load_explicit(&words->count, memory_order_relaxed);
+    uint64_t sum = 0;
+
+    for (wordid id = 0; id < count; id++) {
+        atomic_store_explicit(&word_at(words, id)->seen, seen[id], memory_order_relaxed);
+        sum += seen[id];
+    }
+    atomic_store_explicit(&words->seen, sum, memory_order_relaxed);
+}
+
+bool word_is_forgotten(const struct word *word)
+{
+    return !word->rarity && !word->is_right &&
+           !atomic_load_explicit(&((struct word *)word)->seen, memory_order_relaxed);
+}
+
+wordid words_find_known(const struct words *words, const uint8_t *letters, size_t size)
+{
+    wordid id = words_find(words, letters, size);
+
+    return id == WORDID_NONE || word_is_forgotten(word_at(words, id)) ? WORDID_NONE : id;
+}
+
 uint32_t words_count(const struct words *words)
 {
     return atomic_load_explicit(&((struct words *)words)->count, memory_order_acquire);

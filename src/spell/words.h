@@ -3,8 +3,10 @@
  * words.h - the words that spelling knows: a word has a number, for ever, and how often it is met.
  *
  * Words come from the base (base.h: dictionaries and their frequencies) and from the live data.
- * They are only ever added, up to SPELL_WORD_COUNT_MAX. Right forms of a dictionary that nobody
- * ever writes have no number: they are kept as fingerprints, so that they are not "corrected".
+ * They are only ever added, up to SPELL_WORD_COUNT_MAX; one that live data has brought and has no
+ * more is forgotten: its number stays, and it is as if it was never met. Right forms of a
+ * dictionary that nobody ever writes have no number: they are kept as fingerprints, so that they
+ * are not "corrected".
  *
  * Threads: one writer adds and counts; readers, inside the epoch, find without a lock.
  */
@@ -50,7 +52,13 @@ bool words_add_right(struct words *words, const uint8_t *letters, size_t size);
 /* Counts one more meeting. The writer's. */
 void words_see(struct words *words, wordid id, uint32_t count);
 
+/* Of each word, by number, how often it is met in live data now. The writer's. */
+void words_recount(struct words *words, const uint32_t *seen);
+
 wordid words_find(const struct words *words, const uint8_t *letters, size_t size);
+/* The same, unless the word is forgotten. */
+wordid words_find_known(const struct words *words, const uint8_t *letters, size_t size);
+bool word_is_forgotten(const struct word *word);
 bool words_is_right(const struct words *words, const uint8_t *letters, size_t size);
 const struct word *words_get(const struct words *words, wordid id);
 const uint8_t *words_letters(const struct words *words, const struct word *word);

@@ -4,7 +4,8 @@
  * disk that fails, or that loses its power.
  *
  * Paths are relative to the disk's root. A write may be lost until the file is synced, a new
- * or removed name until its directory is; only write_whole and make_dir are durable at return.
+ * or removed name until its directory is; only write_whole, make_dir and remove_dir are durable at
+ * return.
  * Threads: all may use one disk; one thread at a time writes a file.
  */
 #ifndef TORG_TOPIC_DISK_H
@@ -33,6 +34,8 @@ struct disk_ops {
     int (*sync_dir)(struct disk *disk, const char *path, struct err *err);
     int (*list)(struct disk *disk, const char *path, disk_name_fn fn, void *arg, struct err *err);
     int (*remove)(struct disk *disk, const char *path, struct err *err);
+    /* With all in it; there is none: fine. A crash, or a failure, may leave any part of it. */
+    int (*remove_dir)(struct disk *disk, const char *path, struct err *err);
 
     void (*file_close)(struct disk_file *file);
     int (*file_write)(struct disk_file *file, uint64_t position, struct bytes content,

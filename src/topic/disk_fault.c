@@ -108,6 +108,15 @@ static int fault_remove(struct disk *base, const char *path, struct err *err)
     return inner_of(base)->ops->remove(inner_of(base), path, err);
 }
 
+static int fault_remove_dir(struct disk *base, const char *path, struct err *err)
+{
+    struct fault_disk *disk = container_of(base, struct fault_disk, base);
+
+    if (fails(&disk->faults->fail_write_after, disk->faults))
+        return err_set(err, ERR_UNAVAILABLE, "remove %s: injected fault", path);
+    return disk->inner->ops->remove_dir(disk->inner, path, err);
+}
+
 static void fault_file_close(struct disk_file *base)
 {
     disk_file_close(file_of(base)->inner);
@@ -171,6 +180,7 @@ static const struct disk_ops fault_ops = {
     .sync_dir = fault_sync_dir,
     .list = fault_list,
     .remove = fault_remove,
+    .remove_dir = fault_remove_dir,
     .file_close = fault_file_close,
     .file_write = fault_file_write,
     .file_read = fault_file_read,

@@ -292,6 +292,22 @@ static int memory_remove(struct disk *base, const char *path, struct err *err)
     return rc;
 }
 
+static int memory_remove_dir(struct disk *base, const char *path, struct err *err)
+{
+    struct memory_disk *disk = disk_of(base);
+    size_t size = strlen(path);
+    struct node *node;
+
+    (void)err;
+    pthread_mutex_lock(&disk->lock);
+    for (node = disk->nodes; node; node = node->next)
+        if (strncmp(node->path, path, size) == 0 && (!node->path[size] || node->path[size] == '/'))
+            node->seen = node->durable = false;
+    sweep_nodes(disk);
+    pthread_mutex_unlock(&disk->lock);
+    return 0;
+}
+
 static void memory_file_close(struct disk_file *base)
 {
     struct memory_file *file = container_of(base, struct memory_file, base);
@@ -392,6 +408,7 @@ static const struct disk_ops memory_ops = {
     .sync_dir = memory_sync_dir,
     .list = memory_list,
     .remove = memory_remove,
+    .remove_dir = memory_remove_dir,
     .file_close = memory_file_close,
     .file_write = memory_file_write,
     .file_read = memory_file_read,

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,20 @@ static int posix_remove(struct disk *disk, const char *path, struct err *err)
     return rc;
 }
 
+static int posix_remove_dir(struct disk *disk, const char *path, struct err *err)
+{
+    char full[PATH_MAX];
+    int rc = join(disk, path, full, err);
+
+    if (!rc)
+        rc = dir_remove(full, err);
+    if (rc == ERR_NOT_FOUND)
+        rc = 0;
+    if (!rc)
+        rc = dir_sync(dirname(full), err);
+    return rc;
+}
+
 static void posix_file_close(struct disk_file *base)
 {
     struct posix_file *file = container_of(base, struct posix_file, base);
@@ -215,6 +230,7 @@ static const struct disk_ops posix_ops = {
     .sync_dir = posix_sync_dir,
     .list = posix_list,
     .remove = posix_remove,
+    .remove_dir = posix_remove_dir,
     .file_close = posix_file_close,
     .file_write = posix_file_write,
     .file_read = posix_file_read,

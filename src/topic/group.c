@@ -9,6 +9,9 @@
  * its session's time: so no two members work on one partition, and a commit by anyone but the
  * owner is refused.
  *
+ * Members and slots hold their topics; whoever looks at a partition enters its topic first. When it
+ * was removed they say so until they are closed: they belong to no topic of the same name.
+ *
  * Threads: local->groups_lock guards all of it, except that a slot's position belongs to its
  * owner while the owner is `busy` (inside poll or commit), when it cannot lose the slot.
  */
@@ -161,7 +164,7 @@ static void deal(struct local *local, struct group *group)
         waiter_wake(&local->board, member);
 }
 
-static void add_slots(struct group *group, struct local_topic *topic)
+static void add_slots(struct local *local, struct group *group, struct local_topic *topic)
 {
     uint32_t i;
 
@@ -173,6 +176,7 @@ static void add_slots(struct group *group, struct local_topic *topic)
     for (i = 0; i < topic->config.partition_count; i++) {
         struct slot *slot = mem_zero(sizeof(*slot));
 
+        local_hold(local, topic);
         slot->topic = topic;
         slot->partition = i;
         group->slots[group->slot_count++] = slot;
@@ -186,7 +190,7 @@ static void join(struct member *member)
     size_t i;
 
     for (i = 0; i < member->topic_count; i++)
-        add_slots(group, member->topics[i]);
+        add_slots(member->local, group, member->topics[i]);
     while (*last)
         last = &(*last)->next;
     *last = member;
@@ -195,6 +199,27 @@ static void join(struct member *member)
     member->seen_us = clock_mono_us(member->local->clock);
     group->member_count++;
     deal(member->local, group);
+}
+
+/* Slots of topics that nobody subscribes to any more: such topics may be removed ones. */
+static void prune_slots(struct local *local, struct group *group)
+{
+    size_t kept = 0, i;
+
+    for (i = 0; i < group->slot_count; i++) {
+        struct slot *slot = group->slots[i];
+        const struct member *member = group->members;
+
+        while (member && !subscribes(member, slot->topic))
+            member = member->next;
+        if (member) {
+            group->slots[kept++] = slot;
+            continue;
+        }
+        local_drop(local, slot->topic);
+        free(slot);
+    }
+    group->slot_count = kept;
 }
 
 static void leave(struct member *member)
@@ -213,6 +238,7 @@ static void leave(struct member *member)
     for (i = 0; i < group->slot_count; i++)
         if (group->slots[i]->owner == member)
             group->slots[i]->owner = NULL;
+    prune_slots(member->local, group);
     deal(member->local, group);
 }
 
@@ -275,8 +301,10 @@ static void drop_group(struct local *local, struct group *group)
         at = &(*at)->next;
     *at = group->next;
     local->group_count--;
-    for (i = 0; i < group->slot_count; i++)
+    for (i = 0; i < group->slot_count; i++) {
+        local_drop(local, group->slots[i]->topic);
         free(group->slots[i]);
+    }
     free(group->slots);
     free(group->name);
     free(group);
@@ -284,6 +312,10 @@ static void drop_group(struct local *local, struct group *group)
 
 static void free_member(struct member *member)
 {
+    size_t i;
+
+    for (i = 0; i < member->topic_count; i++)
+        local_drop(member->local, member->topics[i]);
     free(member->mine);
     free(member->space.data);
     free(member->messages);
@@ -303,11 +335,19 @@ int group_consumer_open(struct topics *topics, const struct consumer_options *op
     member->session_us = (int64_t)options->session_ms * MS_US;
     member->start = options->start;
     member->poll_count = options->poll_count;
-    member->topic_count = options->topic_count;
     for (i = 0; i < options->topic_count; i++) {
-        member->topics[i] = local_find(local, options->topics[i]);
-        member->things[i] = member->topics[i];
-        slot_count += member->topics[i]->config.partition_count;
+        struct local_topic *topic = local_take(local, options->topics[i]);
+
+        if (!topic) { /* removed since it was asked for */
+            rc = local_refuse_removed(options->topics[i], err);
+            free_member(member);
+            return rc;
+        }
+        local_hold(local, topic);
+        local_leave(local, topic);
+        member->topics[member->topic_count++] = topic;
+        member->things[i] = topic;
+        slot_count += topic->config.partition_count;
     }
     member->things[i] = member;
     member->mine = mem_array(slot_count, sizeof(*member->mine));
@@ -405,7 +445,7 @@ static int handle_range(struct member *member, struct slot *slot, bool *again, s
     return 0;
 }
 
-static int read_slot(struct member *member, struct slot *slot, size_t *count, struct err *err)
+static int read_entered(struct member *member, struct slot *slot, size_t *count, struct err *err)
 {
     struct topic_message *messages = member->messages + *count;
     bool again = true;
@@ -430,6 +470,17 @@ static int read_slot(struct member *member, struct slot *slot, size_t *count, st
     slot->position += got;
     *count += got;
     return 0;
+}
+
+static int read_slot(struct member *member, struct slot *slot, size_t *count, struct err *err)
+{
+    int rc;
+
+    if (!local_enter(member->local, slot->topic))
+        return local_refuse_removed(slot->topic->name, err);
+    rc = read_entered(member, slot, count, err);
+    local_leave(member->local, slot->topic);
+    return rc;
 }
 
 static int read_mine(struct member *member, size_t *count, struct err *err)
@@ -504,26 +555,48 @@ static int refuse_stale(struct member *member, const char *topic, uint32_t parti
                    topic, partition, member->group->name);
 }
 
-static int check_positions(struct member *member, const struct topic_position *positions,
-                           size_t count, struct err *err)
+static int check_position(const struct slot *slot, const struct topic_position *position,
+                          struct err *err)
 {
     uint64_t first, end;
-    size_t i;
 
-    for (i = 0; i < count; i++) {
+    partition_range(&slot->topic->partitions[slot->partition], &first, &end);
+    if (position->offset <= end)
+        return 0;
+    return err_set(err, ERR_RANGE,
+                   "topic %s partition %u ends at %" PRIu64 ": %" PRIu64 " cannot be committed",
+                   position->topic, position->partition, end, position->offset);
+}
+
+static void leave_topics(struct local *local, struct local_topic **topics, size_t count)
+{
+    while (count)
+        local_leave(local, topics[--count]);
+}
+
+/* Enters the topics of all positions, so that none is removed, and made anew, before the commit. */
+static int enter_positions(struct member *member, const struct topic_position *positions,
+                           size_t count, struct local_topic **topics, struct err *err)
+{
+    size_t entered = 0, i;
+    int rc = 0;
+
+    for (i = 0; i < count && !rc; i++) {
         const struct topic_position *position = &positions[i];
         struct slot *slot = own_slot(member, position->topic, position->partition);
 
-        if (!slot)
-            return refuse_stale(member, position->topic, position->partition, err);
-        partition_range(&slot->topic->partitions[slot->partition], &first, &end);
-        if (position->offset > end)
-            return err_set(err, ERR_RANGE,
-                           "topic %s partition %u ends at %" PRIu64 ": %" PRIu64
-                           " cannot be committed",
-                           position->topic, position->partition, end, position->offset);
+        if (!slot) {
+            rc = refuse_stale(member, position->topic, position->partition, err);
+        } else if (!local_enter(member->local, slot->topic)) {
+            rc = local_refuse_removed(position->topic, err);
+        } else {
+            topics[entered++] = slot->topic;
+            rc = check_position(slot, position, err);
+        }
     }
-    return 0;
+    if (rc)
+        leave_topics(member->local, topics, entered);
+    return rc;
 }
 
 int group_consumer_commit(struct consumer *consumer, const struct topic_position *positions,
@@ -531,19 +604,22 @@ int group_consumer_commit(struct consumer *consumer, const struct topic_position
 {
     struct member *member = member_of(consumer);
     struct local *local = member->local;
+    struct local_topic **topics = mem_array(count, sizeof(struct local_topic *));
     int rc;
 
     pthread_mutex_lock(&local->groups_lock);
     expire_group(local, member->group);
-    rc = check_positions(member, positions, count, err);
+    rc = enter_positions(member, positions, count, topics, err);
     member->busy = !rc; /* so the slots stay ours until the commit is durable */
     pthread_mutex_unlock(&local->groups_lock);
-    if (rc)
-        return rc;
-    rc = offsets_commit(&local->offsets, member->group->name, positions, count, err);
-    pthread_mutex_lock(&local->groups_lock);
-    member->busy = false;
-    pthread_mutex_unlock(&local->groups_lock);
+    if (!rc) {
+        rc = offsets_commit(&local->offsets, member->group->name, positions, count, err);
+        leave_topics(local, topics, count);
+        pthread_mutex_lock(&local->groups_lock);
+        member->busy = false;
+        pthread_mutex_unlock(&local->groups_lock);
+    }
+    free(topics);
     return rc;
 }
 
@@ -559,8 +635,11 @@ int group_consumer_seek(struct consumer *consumer, const char *topic, uint32_t p
     slot = own_slot(member, topic, partition);
     if (!slot) {
         rc = refuse_stale(member, topic, partition, err);
+    } else if (!local_enter(member->local, slot->topic)) {
+        rc = local_refuse_removed(topic, err);
     } else {
         partition_range(&slot->topic->partitions[partition], &first, &end);
+        local_leave(member->local, slot->topic);
         if (offset < first || offset > end) {
             rc = err_set(err, ERR_RANGE,
                          "topic %s partition %u has offsets %" PRIu64 " to %" PRIu64

@@ -44,7 +44,7 @@ struct kafka {
     pthread_mutex_t lock;            /* over what follows */
     pthread_cond_t changed;          /* a request was finished, or a cursor became free */
     size_t request_count;            /* in flight */
-    struct kafka_known_topic *known; /* partition counts never change under us */
+    struct kafka_known_topic *known; /* partition counts change by a removal alone */
     size_t known_count;
     struct kafka_cursor cursors[KAFKA_CURSOR_COUNT];
     uint64_t cursor_use;
@@ -66,6 +66,12 @@ rd_kafka_conf_t *kafka_conf(const char *brokers);
 void kafka_set(rd_kafka_conf_t *conf, const char *name, const char *value);
 void kafka_set_number(rd_kafka_conf_t *conf, const char *name, int64_t value);
 
+/* The topic may be gone: the brokers are asked for its partitions again. */
+void kafka_forget(struct kafka *kafka, const char *name);
+
+/* Readers of the topic begin anew; those that are under way are told by Kafka. */
+void kafka_drop_cursors(struct kafka *kafka, const char *name);
+
 /* A message as ours; headers are in the arena, everything else points into it. */
 struct topic_message kafka_message(const rd_kafka_message_t *message, struct arena *arena);
 
@@ -73,6 +79,7 @@ int kafka_create(struct topics *topics, const char *name, const struct topic_con
                  struct err *err);
 int kafka_describe(struct topics *topics, const char *name, struct topic_config *config,
                    struct err *err);
+int kafka_remove(struct topics *topics, const char *name, struct err *err);
 int kafka_list(struct topics *topics, struct arena *arena, const char ***names, size_t *count,
                struct err *err);
 int kafka_partition_count(struct topics *topics, const char *name, uint32_t *count,

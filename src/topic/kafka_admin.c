@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kafka_admin.c - what Kafka's brokers are asked about topics: creation, settings, ends, lag.
+ * kafka_admin.c - what Kafka's brokers are asked about topics: creation, removal, settings, ends,
+ * lag.
  *
  * Each call is one request on the reader's handle and waits for its one event. Metadata is asked
  * through the reader, not the producer, because a consumer's question never creates a topic.
@@ -76,6 +77,17 @@ static void remember(struct kafka *kafka, const char *name, uint32_t count)
         snprintf(known->name, sizeof(known->name), "%s", name);
         known->partition_count = count;
     }
+    pthread_mutex_unlock(&kafka->lock);
+}
+
+void kafka_forget(struct kafka *kafka, const char *name)
+{
+    struct kafka_known_topic *known;
+
+    pthread_mutex_lock(&kafka->lock);
+    known = find_known(kafka, name);
+    if (known)
+        *known = kafka->known[--kafka->known_count];
     pthread_mutex_unlock(&kafka->lock);
 }
 
@@ -322,6 +334,57 @@ int kafka_create(struct topics *topics, const char *name, const struct topic_con
     return rc ? rc : wait_settled(topics, name, config, err);
 }
 
+/* --- removal --- */
+
+static int ask_removal(struct kafka *kafka, const char *name, struct err *err)
+{
+    rd_kafka_DeleteTopic_t *topic = rd_kafka_DeleteTopic_new(name);
+    const rd_kafka_topic_result_t **results;
+    struct call call;
+    size_t count;
+    int rc;
+
+    call_init(&call, kafka);
+    rd_kafka_DeleteTopics(kafka->reader, &topic, 1, call.options, call.queue);
+    rc = call_wait(&call, name, err);
+    if (!rc) {
+        results = rd_kafka_DeleteTopics_result_topics(
+            rd_kafka_event_DeleteTopics_result(call.event), &count);
+        if (count == 1 && rd_kafka_topic_result_error(results[0]))
+            rc = kafka_fail(err, rd_kafka_topic_result_error(results[0]), name);
+    }
+    call_release(&call);
+    rd_kafka_DeleteTopic_destroy(topic);
+    return rc;
+}
+
+/* A removal is answered for before every broker knows of it. */
+int kafka_remove(struct topics *topics, const char *name, struct err *err)
+{
+    struct kafka *kafka = kafka_of(topics);
+    struct timespec pause = {0, RETRY_MS * 1000000l};
+    uint32_t count;
+    int tries, rc;
+
+    kafka_drop_cursors(kafka, name);
+    rc = ask_removal(kafka, name, err);
+    kafka_forget(kafka, name);
+    if (rc == ERR_NOT_FOUND)
+        return err_set(err, rc, "there is no topic %s", name);
+    for (tries = 0; !rc && tries < TOPIC_REMOVE_MS / RETRY_MS; tries++) {
+        rc = ask_partition_count(kafka, name, &count, err);
+        if (rc == ERR_UNAVAILABLE) /* of what is left of it */
+            rc = 0;
+        if (!rc)
+            nanosleep(&pause, NULL);
+    }
+    if (rc == ERR_NOT_FOUND)
+        return 0;
+    return rc ? rc
+              : err_set(err, ERR_TIMEOUT, "topic %s is still there %d ms after its removal", name,
+                        TOPIC_REMOVE_MS);
+}
+
 static int compare_names(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -371,6 +434,8 @@ int kafka_range(struct topics *topics, const char *name, uint32_t partition, uin
         error = rd_kafka_query_watermark_offsets(kafka->reader, name, (int32_t)partition, &low,
                                                  &high, KAFKA_CALL_MS);
     } while (is_moving(error) && ++tries < KAFKA_CALL_MS / RETRY_MS);
+    if (kafka_code(error) == ERR_NOT_FOUND)
+        kafka_forget(kafka, name); /* another process has removed it */
     if (error)
         return kafka_fail(err, error, name);
     *first = (uint64_t)low;

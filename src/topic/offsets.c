@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offsets.c - see offsets.h. The table is an open hash of owned entries, never shrunk.
+ * offsets.c - see offsets.h. The table is an open hash of owned entries, never shrunk: those that
+ * are forgotten stay, empty, until the log is opened anew after a compaction, which leaves them
+ * out.
  *
  * A change is entered into the table and queued for the log under one lock, so a compaction,
  * which queues a copy of the table under the same lock, can never put an older value after a
@@ -27,6 +29,7 @@ enum {
 
 struct offset_entry {
     uint64_t hash;
+    bool is_set; /* false: forgotten */
     uint64_t offset;
     struct bytes key; /* owned */
 };
@@ -84,7 +87,22 @@ static struct offset_entry *set_entry(struct offsets *offsets, struct bytes key,
         offsets->live_size += key.size + RECORD_OVERHEAD;
     }
     (*slot)->offset = offset;
+    (*slot)->is_set = true;
     return *slot;
+}
+
+/* An entry of the log: 8 bytes, or none. */
+static int load_entry(struct offsets *offsets, const struct topic_message *message, struct err *err)
+{
+    struct offset_entry *entry;
+
+    if (message->value.size != 8 && message->value.size != 0)
+        return err_set(err, ERR_CORRUPT, "committed offsets: record %" PRIu64 " is malformed",
+                       message->offset);
+    entry =
+        set_entry(offsets, message->key, message->value.size ? get_le64(message->value.data) : 0);
+    entry->is_set = message->value.size != 0;
+    return 0;
 }
 
 static int load_log(struct offsets *offsets, struct err *err)
@@ -101,13 +119,8 @@ static int load_log(struct offsets *offsets, struct err *err)
         space.used = 0;
         rc = partition_read(&offsets->log, at, READ_COUNT, &hint, &space, NULL, messages, &count,
                             err);
-        for (i = 0; !rc && i < count; i++) {
-            if (messages[i].value.size != 8)
-                rc = err_set(err, ERR_CORRUPT, "committed offsets: record %" PRIu64 " is malformed",
-                             messages[i].offset);
-            else
-                set_entry(offsets, messages[i].key, get_le64(messages[i].value.data));
-        }
+        for (i = 0; !rc && i < count; i++)
+            rc = load_entry(offsets, &messages[i], err);
         at += count;
     }
     free(messages);
@@ -176,8 +189,10 @@ static void batch_set(struct batch *batch, size_t i, const struct offset_entry *
 {
     put_le64(batch->values[i], entry->offset);
     /* entries are never freed before the log is closed, so their keys stay */
-    batch->records[i] = (struct topic_record){
-        .key = entry->key, .value = bytes_make(batch->values[i], 8), .timestamp_us = now_us};
+    batch->records[i] =
+        (struct topic_record){.key = entry->key,
+                              .value = bytes_make(batch->values[i], entry->is_set ? 8 : 0),
+                              .timestamp_us = now_us};
 }
 
 static void batch_release(struct batch *batch)
@@ -230,19 +245,78 @@ int offsets_commit(struct offsets *offsets, const char *group,
     return rc;
 }
 
+/* Is the key "group/TOPIC/partition"? Names have no '/'. */
+static bool is_of_topic(struct bytes key, const char *topic)
+{
+    const char *first = memchr(key.data, '/', key.size);
+    size_t rest = first ? key.size - (size_t)(first + 1 - (const char *)key.data) : 0;
+    size_t size = strlen(topic);
+
+    return rest > size && first[1 + size] == '/' && memcmp(first + 1, topic, size) == 0;
+}
+
+/* The topic's entries become so; with the lock held. batch: may be NULL; gets those that were not.
+ */
+static size_t set_topic(struct offsets *offsets, const char *topic, bool is_set,
+                        struct batch *batch)
+{
+    int64_t now_us = clock_wall_us(offsets->log.clock);
+    size_t count = 0, i;
+
+    for (i = 0; i < offsets->slot_count; i++) {
+        struct offset_entry *entry = offsets->slots[i];
+
+        if (!entry || entry->is_set == is_set || !is_of_topic(entry->key, topic))
+            continue;
+        entry->is_set = is_set;
+        if (batch)
+            batch_set(batch, count, entry, now_us);
+        count++;
+    }
+    return count;
+}
+
+int offsets_forget(struct offsets *offsets, const char *topic, struct err *err)
+{
+    struct submit_wait wait;
+    struct batch batch;
+    size_t count;
+    int rc = 0;
+
+    submit_wait_init(&wait);
+    pthread_mutex_lock(&offsets->lock);
+    batch_init(&batch, offsets->entry_count + 1);
+    count = set_topic(offsets, topic, false, &batch);
+    if (count)
+        queue_batch(offsets, &batch, 0, count, &wait);
+    pthread_mutex_unlock(&offsets->lock);
+    if (count)
+        rc = submit_wait(&wait, err);
+    if (rc) { /* so that the next try writes them again */
+        pthread_mutex_lock(&offsets->lock);
+        set_topic(offsets, topic, true, NULL);
+        pthread_mutex_unlock(&offsets->lock);
+    }
+    submit_wait_release(&wait);
+    batch_release(&batch);
+    return rc;
+}
+
 bool offsets_find(struct offsets *offsets, const char *group, const char *topic, uint32_t partition,
                   uint64_t *offset)
 {
     char text[KEY_SIZE_MAX];
     struct bytes key = make_key(text, group, topic, partition);
-    struct offset_entry *entry;
+    const struct offset_entry *entry;
+    bool found;
 
     pthread_mutex_lock(&offsets->lock);
     entry = *find_slot(offsets, key, hash64(key));
-    if (entry)
+    found = entry && entry->is_set;
+    if (found)
         *offset = entry->offset;
     pthread_mutex_unlock(&offsets->lock);
-    return entry != NULL;
+    return found;
 }
 
 /* Is there much more history than there are entries? With the lock held. */
@@ -263,7 +337,7 @@ static size_t queue_entries(struct offsets *offsets, struct batch *batch, struct
     size_t count = 0, from, i;
 
     for (i = 0; i < offsets->slot_count; i++)
-        if (offsets->slots[i])
+        if (offsets->slots[i] && offsets->slots[i]->is_set)
             batch_set(batch, count++, offsets->slots[i], now_us);
     for (from = 0, i = 0; from < count; from += COMPACT_COUNT, i++) {
         submit_wait_init(&waits[i]);

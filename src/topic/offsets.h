@@ -3,8 +3,8 @@
  * offsets.h - what the groups have committed, kept in a log of its own.
  *
  * One internal partition holds a record a commit: key "group/topic/partition", value the
- * offset (8 bytes, little-endian); the last one of a key counts. When the log has grown, the
- * live entries are written again and the segments before them deleted.
+ * offset (8 bytes, little-endian), or nothing when it is forgotten; the last one of a key counts.
+ * When the log has grown, the live entries are written again and the segments before them deleted.
  * Threads: all.
  */
 #ifndef TORG_TOPIC_OFFSETS_H
@@ -32,6 +32,8 @@ void offsets_close(struct offsets *offsets);
 /* Durable when it returns 0. */
 int offsets_commit(struct offsets *offsets, const char *group,
                    const struct topic_position *positions, size_t count, struct err *err);
+/* Forgets what all groups have committed of the topic; durable when it returns 0. */
+int offsets_forget(struct offsets *offsets, const char *topic, struct err *err);
 bool offsets_find(struct offsets *offsets, const char *group, const char *topic, uint32_t partition,
                   uint64_t *offset);
 

@@ -174,6 +174,11 @@ void partition_close(struct partition *partition)
     release(partition);
 }
 
+void partition_discard(struct partition *partition)
+{
+    release(partition);
+}
+
 /* Segments are small enough that retention is not far off: an eighth of what is kept. */
 void partition_set_retention(struct partition *partition, int64_t retention_ms,
                              int64_t retention_size)

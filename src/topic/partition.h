@@ -69,7 +69,8 @@ struct read_space {
 /* Opens the directory, which exists; makes the first segment if there is none. */
 int partition_open(struct partition *partition, struct disk *disk, const char *dir,
                    const struct clock *clock, struct err *err);
-void partition_close(struct partition *partition); /* seals what is durable */
+void partition_close(struct partition *partition);   /* seals what is durable */
+void partition_discard(struct partition *partition); /* its files are to be deleted */
 void partition_set_retention(struct partition *partition, int64_t retention_ms,
                              int64_t retention_size);
 

@@ -118,6 +118,13 @@ int topic_describe(struct topics *topics, const char *name, struct topic_config 
     return rc ? rc : topics->ops->describe(topics, name, config, err);
 }
 
+int topic_remove(struct topics *topics, const char *name, struct err *err)
+{
+    int rc = check_name("topic", name, err);
+
+    return rc ? rc : topics->ops->remove(topics, name, err);
+}
+
 int topic_list(struct topics *topics, struct arena *arena, const char ***names, size_t *count,
                struct err *err)
 {

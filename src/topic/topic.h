@@ -56,6 +56,15 @@ int topic_create(struct topics *topics, const char *name, const struct topic_con
                  struct err *err);
 int topic_describe(struct topics *topics, const char *name, struct topic_config *config,
                    struct err *err);
+/* Deletes the topic with its records and all that groups have committed of it; durable when it
+ * returns 0. ERR_NOT_FOUND: there is none. Any other failure: it may be there or not, remove it
+ * again. From then on all calls with the name are told ERR_NOT_FOUND, those that wait for its
+ * records too; so is a consumer that subscribes to it, by its polls, seeks and commits, until it is
+ * opened anew (on Kafka its polls may just find nothing). A topic that is created again under the
+ * name is another one: it begins at offset 0, with nothing committed (on Kafka the brokers forget
+ * commits soon after). Waits until what is in flight to it was called back, so it must not be
+ * called by such a callback; ERR_TIMEOUT after TOPIC_REMOVE_MS. */
+int topic_remove(struct topics *topics, const char *name, struct err *err);
 /* In order of names; the memory is the arena's. */
 int topic_list(struct topics *topics, struct arena *arena, const char ***names, size_t *count,
                struct err *err);

@@ -84,6 +84,11 @@ static int fault_describe(struct topics *topics, const char *name, struct topic_
     return inner_of(topics)->ops->describe(inner_of(topics), name, config, err);
 }
 
+static int fault_remove(struct topics *topics, const char *name, struct err *err)
+{
+    return inner_of(topics)->ops->remove(inner_of(topics), name, err);
+}
+
 static int fault_list(struct topics *topics, struct arena *arena, const char ***names,
                       size_t *count, struct err *err)
 {
@@ -280,6 +285,7 @@ const struct topics_ops topics_fault_ops = {
     .close = fault_close,
     .create = fault_create,
     .describe = fault_describe,
+    .remove = fault_remove,
     .list = fault_list,
     .partition_count = fault_partition_count,
     .submit = fault_submit,

@@ -18,7 +18,7 @@
 #include "topic/kafka.h"
 #include "topic/waiter.h"
 
-enum { SERVE_MS = 100, QUEUE_MESSAGES = 100000 };
+enum { SERVE_MS = 100, QUEUE_MESSAGES = 100000, DESTROY_MS = 5000 };
 
 /* --- errors and settings --- */
 
@@ -159,6 +159,8 @@ static void report_delivery(rd_kafka_t *handle, const rd_kafka_message_t *messag
     (void)opaque;
     if (!message->err)
         request->offsets[delivery->index] = (uint64_t)message->offset;
+    else if (kafka_code(message->err) == ERR_NOT_FOUND)
+        kafka_forget(request->kafka, rd_kafka_topic_name(message->rkt));
     finish_deliveries(request, 1, message->err);
 }
 
@@ -379,6 +381,23 @@ static void give_cursor_back(struct kafka *kafka, struct kafka_cursor *cursor, b
     pthread_mutex_unlock(&kafka->lock);
 }
 
+void kafka_drop_cursors(struct kafka *kafka, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < KAFKA_CURSOR_COUNT; i++) {
+        struct kafka_cursor *cursor = &kafka->cursors[i];
+        bool is_idle;
+
+        pthread_mutex_lock(&kafka->lock);
+        is_idle = !cursor->busy && cursor->topic && strcmp(cursor->name, name) == 0;
+        cursor->busy = cursor->busy || is_idle;
+        pthread_mutex_unlock(&kafka->lock);
+        if (is_idle)
+            give_cursor_back(kafka, cursor, true);
+    }
+}
+
 static struct topic_message copy_message(const rd_kafka_message_t *message, struct arena *arena)
 {
     struct topic_message copy = kafka_message(message, arena);
@@ -464,16 +483,78 @@ static int kafka_housekeep(struct topics *topics, struct err *err)
 
 /* --- opening --- */
 
+/* librdkafka (2.0.2 at least) never comes back from the destruction of a handle that knew a topic
+ * which was removed since, by whomever: its broker's thread does not end. So it is waited for in a
+ * bounded time, and left to the end of the process then. */
+struct ending {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    rd_kafka_t *handle;
+    bool is_done;
+    bool is_left; /* nobody waits: the thread frees this */
+};
+
+static void free_ending(struct ending *ending)
+{
+    pthread_mutex_destroy(&ending->lock);
+    pthread_cond_destroy(&ending->changed);
+    free(ending);
+}
+
+static void *destroy_handle(void *arg)
+{
+    struct ending *ending = arg;
+    bool is_left;
+
+    rd_kafka_destroy(ending->handle);
+    pthread_mutex_lock(&ending->lock);
+    ending->is_done = true;
+    is_left = ending->is_left;
+    pthread_cond_signal(&ending->changed);
+    pthread_mutex_unlock(&ending->lock);
+    if (is_left)
+        free_ending(ending);
+    return NULL;
+}
+
+static void end_handle(rd_kafka_t *handle)
+{
+    struct timespec deadline = waiter_deadline(DESTROY_MS);
+    struct ending *ending;
+    pthread_t thread;
+    int waited = 0;
+    bool is_done;
+    int rc;
+
+    if (!handle)
+        return;
+    ending = mem_zero(sizeof(*ending));
+    ending->handle = handle;
+    pthread_mutex_init(&ending->lock, NULL);
+    waiter_cond_init(&ending->changed);
+    rc = pthread_create(&thread, NULL, destroy_handle, ending);
+    assert(rc == 0);
+    pthread_detach(thread);
+    pthread_mutex_lock(&ending->lock);
+    while (!ending->is_done && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&ending->changed, &ending->lock, &deadline);
+    is_done = ending->is_done;
+    ending->is_left = !is_done;
+    pthread_mutex_unlock(&ending->lock);
+    if (is_done)
+        free_ending(ending);
+    else
+        log_warn("kafka client is left to the end of the process: it knew a removed topic");
+}
+
 static void release(struct kafka *kafka)
 {
     size_t i;
 
     for (i = 0; i < KAFKA_CURSOR_COUNT; i++)
         drop_cursor(&kafka->cursors[i]);
-    if (kafka->reader)
-        rd_kafka_destroy(kafka->reader);
-    if (kafka->producer)
-        rd_kafka_destroy(kafka->producer);
+    end_handle(kafka->reader);
+    end_handle(kafka->producer);
     pthread_mutex_destroy(&kafka->lock);
     pthread_cond_destroy(&kafka->changed);
     free(kafka->known);
@@ -560,6 +641,7 @@ const struct topics_ops topics_kafka_ops = {
     .close = kafka_close,
     .create = kafka_create,
     .describe = kafka_describe,
+    .remove = kafka_remove,
     .list = kafka_list,
     .partition_count = kafka_partition_count,
     .submit = kafka_submit,

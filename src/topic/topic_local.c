@@ -27,24 +27,29 @@ static struct local *local_of(struct topics *topics)
     return container_of(topics, struct local, base);
 }
 
-struct local_topic *local_find(struct local *local, const char *name)
+static int refuse_missing(const char *name, struct err *err)
 {
-    size_t count = atomic_load_explicit(&local->topic_count, memory_order_acquire);
-    size_t i;
-
-    for (i = 0; i < count; i++)
-        if (strcmp(local->topics[i]->name, name) == 0)
-            return local->topics[i];
-    return NULL;
+    return err_set(err, ERR_NOT_FOUND, "there is no topic %s: create it first", name);
 }
 
-static int get_topic(struct local *local, const char *name, struct local_topic **topic,
-                     struct err *err)
+/* Uses it until local_leave. */
+static int take_topic(struct local *local, const char *name, struct local_topic **topic,
+                      struct err *err)
 {
-    *topic = local_find(local, name);
-    if (!*topic)
-        return err_set(err, ERR_NOT_FOUND, "there is no topic %s: create it first", name);
-    return 0;
+    *topic = local_take(local, name);
+    return *topic ? 0 : refuse_missing(name, err);
+}
+
+/* The same; one that was made anew since the partition was chosen may have fewer. */
+static int take_partition(struct local *local, const char *name, uint32_t partition,
+                          struct local_topic **topic, struct err *err)
+{
+    int rc = take_topic(local, name, topic, err);
+
+    if (rc || partition < (*topic)->config.partition_count)
+        return rc;
+    local_leave(local, *topic);
+    return refuse_missing(name, err);
 }
 
 /* --- a topic's files --- */
@@ -86,16 +91,16 @@ static int read_meta(struct local *local, const char *name, struct topic_config 
     return rc;
 }
 
-static void free_topic(struct local_topic *topic, uint32_t opened)
+/* Of one that is in the table, or was not entered. */
+static void close_topic(struct local *local, struct local_topic *topic, uint32_t opened)
 {
     uint32_t i;
 
     for (i = 0; i < opened; i++)
         partition_close(&topic->partitions[i]);
     free(topic->partitions);
-    free(topic->name);
-    pthread_mutex_destroy(&topic->lock);
-    free(topic);
+    topic->partitions = NULL;
+    local_drop(local, topic);
 }
 
 static void apply_retention(struct local_topic *topic)
@@ -119,6 +124,7 @@ static int open_topic(struct local *local, const char *name, const struct topic_
 
     topic->name = mem_strdup(name);
     topic->config = *config;
+    topic->holder_count = 1;
     pthread_mutex_init(&topic->lock, NULL);
     topic->partitions = mem_array(config->partition_count, sizeof(*topic->partitions));
     snprintf(dir, sizeof(dir), "topics/%s", name); /* of its own, so that its name is synced too */
@@ -134,20 +140,12 @@ static int open_topic(struct local *local, const char *name, const struct topic_
         topic->partitions[i].writer = (spread + i) % TOPIC_WRITER_COUNT;
     }
     if (rc) {
-        free_topic(topic, i);
+        close_topic(local, topic, i);
         return rc;
     }
     apply_retention(topic);
     *opened = topic;
     return 0;
-}
-
-static void add_topic(struct local *local, struct local_topic *topic)
-{
-    size_t count = atomic_load_explicit(&local->topic_count, memory_order_relaxed);
-
-    local->topics[count] = topic;
-    atomic_store_explicit(&local->topic_count, count + 1, memory_order_release);
 }
 
 /* --- topics --- */
@@ -174,6 +172,34 @@ static int change_topic(struct local *local, struct local_topic *topic,
     return rc;
 }
 
+/* Files and commits that a removal of the name may have left are not the new one's. */
+static int make_topic(struct local *local, const char *name, const struct topic_config *config,
+                      struct err *err)
+{
+    struct local_topic *topic;
+    char dir[PARTITION_DIR_SIZE];
+    int rc;
+
+    if (local->topic_count == TOPIC_COUNT_MAX) /* it changes with create_lock held alone */
+        return err_set(err, ERR_LIMIT,
+                       "topic %s would be one more than TOPIC_COUNT_MAX, %d: remove others", name,
+                       TOPIC_COUNT_MAX);
+    snprintf(dir, sizeof(dir), "topics/%s", name);
+    rc = local->disk->ops->remove_dir(local->disk, dir, err);
+    if (!rc)
+        rc = offsets_forget(&local->offsets, name, err);
+    if (!rc)
+        rc = open_topic(local, name, config, &topic, err);
+    if (rc)
+        return rc;
+    rc = write_meta(local, name, config, err);
+    if (!rc)
+        local_add(local, topic);
+    else
+        close_topic(local, topic, config->partition_count);
+    return rc;
+}
+
 static int local_create(struct topics *topics, const char *name, const struct topic_config *config,
                         struct err *err)
 {
@@ -183,21 +209,7 @@ static int local_create(struct topics *topics, const char *name, const struct to
 
     pthread_mutex_lock(&local->create_lock);
     topic = local_find(local, name);
-    if (topic) {
-        rc = change_topic(local, topic, config, err);
-    } else if (local->topic_count == TOPIC_COUNT_MAX) {
-        rc = err_set(err, ERR_LIMIT, "topic %s would be one more than TOPIC_COUNT_MAX, %d", name,
-                     TOPIC_COUNT_MAX);
-    } else {
-        rc = open_topic(local, name, config, &topic, err);
-        if (!rc) {
-            rc = write_meta(local, name, config, err);
-            if (rc)
-                free_topic(topic, config->partition_count);
-            else
-                add_topic(local, topic);
-        }
-    }
+    rc = topic ? change_topic(local, topic, config, err) : make_topic(local, name, config, err);
     pthread_mutex_unlock(&local->create_lock);
     return rc;
 }
@@ -205,14 +217,16 @@ static int local_create(struct topics *topics, const char *name, const struct to
 static int local_describe(struct topics *topics, const char *name, struct topic_config *config,
                           struct err *err)
 {
+    struct local *local = local_of(topics);
     struct local_topic *topic;
-    int rc = get_topic(local_of(topics), name, &topic, err);
+    int rc = take_topic(local, name, &topic, err);
 
     if (rc)
         return rc;
     pthread_mutex_lock(&topic->lock);
     *config = topic->config;
     pthread_mutex_unlock(&topic->lock);
+    local_leave(local, topic);
     return 0;
 }
 
@@ -228,10 +242,12 @@ static int local_list(struct topics *topics, struct arena *arena, const char ***
     size_t i;
 
     (void)err;
-    *count = atomic_load_explicit(&local->topic_count, memory_order_acquire);
+    pthread_mutex_lock(&local->topics_lock);
+    *count = local->topic_count;
     *names = arena_array(arena, *count + 1, sizeof(**names));
     for (i = 0; i < *count; i++)
         (*names)[i] = arena_strdup(arena, local->topics[i]->name);
+    pthread_mutex_unlock(&local->topics_lock);
     qsort(*names, *count, sizeof(**names), compare_names);
     return 0;
 }
@@ -239,23 +255,61 @@ static int local_list(struct topics *topics, struct arena *arena, const char ***
 static int local_partition_count(struct topics *topics, const char *name, uint32_t *count,
                                  struct err *err)
 {
+    struct local *local = local_of(topics);
     struct local_topic *topic;
-    int rc = get_topic(local_of(topics), name, &topic, err);
+    int rc = take_topic(local, name, &topic, err);
 
-    if (!rc)
-        *count = topic->config.partition_count; /* never changes */
-    return rc;
+    if (rc)
+        return rc;
+    *count = topic->config.partition_count; /* never changes */
+    local_leave(local, topic);
+    return 0;
 }
 
 /* --- records --- */
 
+/* A submit keeps its topic in use until it is called back. */
+struct use {
+    struct local *local;
+    struct local_topic *topic;
+    submit_done_fn done;
+    void *arg;
+};
+
+static void end_use(void *arg, int rc, const struct err *err)
+{
+    struct use *use = arg;
+
+    use->done(use->arg, rc, err);
+    local_leave(use->local, use->topic);
+    free(use);
+}
+
 static int local_submit(struct topics *topics, const struct submit *submit, struct err *err)
 {
     struct local *local = local_of(topics);
+    struct submit used = *submit;
     struct local_topic *topic;
-    int rc = get_topic(local, submit->name, &topic, err);
+    uint32_t last = 0;
+    struct use *use;
+    size_t i;
+    int rc;
 
-    return rc ? rc : writers_submit(local->writers, topic->partitions, submit, true, err);
+    for (i = 0; i < submit->count; i++)
+        last = submit->partitions[i] > last ? submit->partitions[i] : last;
+    rc = take_partition(local, submit->name, last, &topic, err);
+    if (rc)
+        return rc;
+    use = mem_alloc(sizeof(*use));
+    *use = (struct use){local, topic, submit->done, submit->arg};
+    used.done = end_use;
+    used.arg = use;
+    rc = writers_submit(local->writers, topic->partitions, &used, true, err);
+    if (rc) {
+        local_leave(local, topic);
+        free(use);
+    }
+    return rc;
 }
 
 static int local_flush(struct topics *topics, int timeout_ms, struct err *err)
@@ -269,13 +323,14 @@ static const struct topic_message *keep_messages(const struct local_topic *topic
                                                  const struct topic_message *found, size_t count)
 {
     struct topic_message *kept = arena_array(arena, count, sizeof(*kept));
+    const char *name = arena_strdup(arena, topic->name); /* the topic may be removed before */
     size_t i, k;
 
     for (i = 0; i < count; i++) {
         struct topic_header *headers = NULL;
 
         kept[i] = found[i];
-        kept[i].topic = topic->name;
+        kept[i].topic = name;
         kept[i].partition = partition;
         kept[i].key = arena_copy(arena, found[i].key);
         kept[i].value = arena_copy(arena, found[i].value);
@@ -290,26 +345,33 @@ static const struct topic_message *keep_messages(const struct local_topic *topic
     return kept;
 }
 
-static int local_read(struct topics *topics, const char *name, uint32_t partition, uint64_t offset,
-                      size_t max_count, int timeout_ms, struct arena *arena,
-                      const struct topic_message **messages, size_t *count, struct err *err)
+/* The topic is in use, but for the waiting: a removal ends that. */
+static int wait_and_read(struct local *local, struct local_topic *topic, uint32_t partition,
+                         uint64_t offset, size_t max_count, int timeout_ms, struct arena *arena,
+                         const struct topic_message **messages, size_t *count, struct err *err)
 {
-    struct local *local = local_of(topics);
     struct timespec deadline = waiter_deadline(timeout_ms);
-    struct local_topic *topic = local_find(local, name);
     const void *things[] = {topic};
     struct topic_message *found = mem_array(max_count, sizeof(*found));
     struct read_space space = {mem_alloc(READ_SPACE_SIZE), READ_SPACE_SIZE, 0};
     struct arena *headers = arena_new();
     struct read_hint hint = {0};
     struct waiter waiter;
-    int rc;
+    bool more = true;
+    int rc = 0;
 
     waiter_enter(&local->board, &waiter, things, 1);
-    do {
+    while (!rc && *count == 0 && more) {
+        if (!local_enter(local, topic)) {
+            rc = refuse_missing(topic->name, err);
+            break;
+        }
         rc = partition_read(&topic->partitions[partition], offset, max_count, &hint, &space,
                             headers, found, count, err);
-    } while (!rc && *count == 0 && waiter_wait(&local->board, &waiter, &deadline));
+        local_leave(local, topic);
+        if (!rc && *count == 0)
+            more = waiter_wait(&local->board, &waiter, &deadline);
+    }
     waiter_leave(&local->board, &waiter);
     if (!rc && *count)
         *messages = keep_messages(topic, partition, arena, found, *count);
@@ -319,11 +381,35 @@ static int local_read(struct topics *topics, const char *name, uint32_t partitio
     return rc;
 }
 
+static int local_read(struct topics *topics, const char *name, uint32_t partition, uint64_t offset,
+                      size_t max_count, int timeout_ms, struct arena *arena,
+                      const struct topic_message **messages, size_t *count, struct err *err)
+{
+    struct local *local = local_of(topics);
+    struct local_topic *topic;
+    int rc = take_partition(local, name, partition, &topic, err);
+
+    if (rc)
+        return rc;
+    local_hold(local, topic);
+    local_leave(local, topic);
+    rc = wait_and_read(local, topic, partition, offset, max_count, timeout_ms, arena, messages,
+                       count, err);
+    local_drop(local, topic);
+    return rc;
+}
+
 static int local_range(struct topics *topics, const char *name, uint32_t partition, uint64_t *first,
                        uint64_t *end, struct err *err)
 {
-    (void)err;
-    partition_range(&local_find(local_of(topics), name)->partitions[partition], first, end);
+    struct local *local = local_of(topics);
+    struct local_topic *topic;
+    int rc = take_partition(local, name, partition, &topic, err);
+
+    if (rc)
+        return rc;
+    partition_range(&topic->partitions[partition], first, end);
+    local_leave(local, topic);
     return 0;
 }
 
@@ -331,12 +417,16 @@ static int local_lag(struct topics *topics, const char *group, const char *name,
                      struct topic_lag *lag, struct err *err)
 {
     struct local *local = local_of(topics);
+    struct local_topic *topic;
     uint64_t from;
+    int rc = take_partition(local, name, partition, &topic, err);
 
-    (void)err;
     *lag = (struct topic_lag){0};
+    if (rc)
+        return rc;
     lag->has_committed = offsets_find(&local->offsets, group, name, partition, &lag->committed);
-    partition_range(&local_find(local, name)->partitions[partition], &lag->first, &lag->end);
+    partition_range(&topic->partitions[partition], &lag->first, &lag->end);
+    local_leave(local, topic);
     from = lag->has_committed && lag->committed > lag->first ? lag->committed : lag->first;
     lag->lag = lag->end > from ? lag->end - from : 0;
     return 0;
@@ -363,14 +453,18 @@ static int retain_topic(struct local *local, struct local_topic *topic, struct e
 static int local_housekeep(struct topics *topics, struct err *err)
 {
     struct local *local = local_of(topics);
-    size_t count = atomic_load_explicit(&local->topic_count, memory_order_acquire);
-    size_t i;
+    struct local_topic *all[TOPIC_COUNT_MAX];
+    size_t count, i;
     int rc = 0;
 
     groups_expire(local);
     pthread_mutex_lock(&local->housekeeping_lock);
-    for (i = 0; i < count && !rc; i++)
-        rc = retain_topic(local, local->topics[i], err);
+    count = local_take_all(local, all);
+    for (i = 0; i < count; i++) {
+        if (!rc)
+            rc = retain_topic(local, all[i], err);
+        local_leave(local, all[i]);
+    }
     if (!rc)
         rc = offsets_compact(&local->offsets, err);
     pthread_mutex_unlock(&local->housekeeping_lock);
@@ -399,9 +493,12 @@ static void *run_housekeeper(void *arg)
 
 /* --- opening --- */
 
+/* More than there may be topics: some may be leftovers. */
+enum { DIRECTORY_COUNT_MAX = 2 * TOPIC_COUNT_MAX };
+
 struct name_list {
     struct arena *arena;
-    char *names[TOPIC_COUNT_MAX];
+    char *names[DIRECTORY_COUNT_MAX];
     size_t count;
 };
 
@@ -409,18 +506,37 @@ static int add_name(void *arg, const char *name, struct err *err)
 {
     struct name_list *list = arg;
 
-    if (list->count == TOPIC_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "more topics than TOPIC_COUNT_MAX, %d", TOPIC_COUNT_MAX);
+    if (list->count == DIRECTORY_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "more than %d topics, or what is left of them",
+                       DIRECTORY_COUNT_MAX);
     list->names[list->count++] = arena_strdup(list->arena, name);
     return 0;
+}
+
+static int open_or_clean(struct local *local, const char *name, struct err *err)
+{
+    struct topic_config config = {0};
+    struct local_topic *topic;
+    char dir[PARTITION_DIR_SIZE];
+    int rc = read_meta(local, name, &config, err);
+
+    if (rc == ERR_NOT_FOUND) { /* a creation or a removal that a crash interrupted */
+        snprintf(dir, sizeof(dir), "topics/%s", name);
+        return local->disk->ops->remove_dir(local->disk, dir, err);
+    }
+    if (!rc && local->topic_count == TOPIC_COUNT_MAX)
+        rc = err_set(err, ERR_LIMIT, "more topics than TOPIC_COUNT_MAX, %d", TOPIC_COUNT_MAX);
+    if (!rc)
+        rc = open_topic(local, name, &config, &topic, err);
+    if (!rc)
+        local_add(local, topic);
+    return rc;
 }
 
 static int open_topics(struct local *local, struct err *err)
 {
     struct arena *arena = arena_new();
     struct name_list *list = arena_zero(arena, sizeof(*list));
-    struct topic_config config = {0};
-    struct local_topic *topic;
     size_t i;
     int rc;
 
@@ -428,17 +544,8 @@ static int open_topics(struct local *local, struct err *err)
     rc = local->disk->ops->make_dir(local->disk, "topics", err);
     if (!rc)
         rc = local->disk->ops->list(local->disk, "topics", add_name, list, err);
-    for (i = 0; i < list->count && !rc; i++) {
-        rc = read_meta(local, list->names[i], &config, err);
-        if (rc == ERR_NOT_FOUND) { /* a creation that a crash interrupted */
-            rc = 0;
-            continue;
-        }
-        if (!rc)
-            rc = open_topic(local, list->names[i], &config, &topic, err);
-        if (!rc)
-            add_topic(local, topic);
-    }
+    for (i = 0; i < list->count && !rc; i++)
+        rc = open_or_clean(local, list->names[i], err);
     arena_free(arena);
     return rc;
 }
@@ -456,10 +563,12 @@ static void release(struct local *local)
     size_t i;
 
     for (i = 0; i < local->topic_count; i++)
-        free_topic(local->topics[i], local->topics[i]->config.partition_count);
+        close_topic(local, local->topics[i], local->topics[i]->config.partition_count);
     groups_release(local);
     waiter_board_release(&local->board);
     pthread_mutex_destroy(&local->create_lock);
+    pthread_mutex_destroy(&local->topics_lock);
+    pthread_cond_destroy(&local->topic_left);
     pthread_mutex_destroy(&local->housekeeping_lock);
     pthread_mutex_destroy(&local->stop_lock);
     pthread_cond_destroy(&local->stop_changed);
@@ -493,6 +602,8 @@ static int open_on(struct disk *disk, bool owns_disk, const struct topics_option
     local->owns_disk = owns_disk;
     waiter_board_init(&local->board);
     pthread_mutex_init(&local->create_lock, NULL);
+    pthread_mutex_init(&local->topics_lock, NULL);
+    waiter_cond_init(&local->topic_left);
     pthread_mutex_init(&local->housekeeping_lock, NULL);
     pthread_mutex_init(&local->stop_lock, NULL);
     waiter_cond_init(&local->stop_changed);
@@ -537,12 +648,12 @@ static int memory_open(const char *place, const struct topics_options *options,
 #define LOCAL_OPS(name, opener)                                                                    \
     {                                                                                              \
         .scheme = name, .open = opener, .close = local_close, .create = local_create,              \
-        .describe = local_describe, .list = local_list, .partition_count = local_partition_count,  \
-        .submit = local_submit, .flush = local_flush, .read = local_read, .range = local_range,    \
-        .lag = local_lag, .housekeep = local_housekeep, .consumer_open = group_consumer_open,      \
-        .consumer_close = group_consumer_close, .consumer_poll = group_consumer_poll,              \
-        .consumer_commit = group_consumer_commit, .consumer_seek = group_consumer_seek,            \
-        .consumer_assignment = group_consumer_assignment,                                          \
+        .describe = local_describe, .remove = local_remove, .list = local_list,                    \
+        .partition_count = local_partition_count, .submit = local_submit, .flush = local_flush,    \
+        .read = local_read, .range = local_range, .lag = local_lag, .housekeep = local_housekeep,  \
+        .consumer_open = group_consumer_open, .consumer_close = group_consumer_close,              \
+        .consumer_poll = group_consumer_poll, .consumer_commit = group_consumer_commit,            \
+        .consumer_seek = group_consumer_seek, .consumer_assignment = group_consumer_assignment,    \
         .consumer_generation = group_consumer_generation,                                          \
     }
 

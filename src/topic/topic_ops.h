@@ -22,6 +22,7 @@ struct topics_ops {
                   struct err *err);
     int (*describe)(struct topics *topics, const char *name, struct topic_config *config,
                     struct err *err);
+    int (*remove)(struct topics *topics, const char *name, struct err *err);
     int (*list)(struct topics *topics, struct arena *arena, const char ***names, size_t *count,
                 struct err *err);
     int (*partition_count)(struct topics *topics, const char *name, uint32_t *count,

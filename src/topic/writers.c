@@ -249,12 +249,13 @@ static void commit_parts(struct writers *writers, struct part *parts)
         if (!partition->round_rc)
             writers->published(writers->arg, partition);
     }
+    for (; round; round = round->round_next)
+        round->in_round = false;
+    /* a partition may go with the last of its requests */
     for (part = parts; part; part = next) {
         next = part->next;
         finish_part(writers, part, part->partition->round_rc, &part->partition->round_err);
     }
-    for (; round; round = round->round_next)
-        round->in_round = false;
 }
 
 static void *run_writer(void *arg)

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The contract of blob/blob.h, on every backend; and crashes and faults of the directory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "contract/cases.h"
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -710,49 +706,28 @@ static void kill_9_leaves_whole_blobs(void **state)
 
 /* --- the list --- */
 
-struct named {
-    const char *name;
-    void (*run)(void **state);
-};
-
-#define NAMED(fn)                                                                                  \
-    {                                                                                              \
-#fn, fn                                                                                    \
-    }
-
-static void add(struct CMUnitTest *tests, size_t *count, struct named named, const char *backend)
-{
-    static char names[64][96];
-
-    snprintf(names[*count], sizeof(names[0]), "%s (%s)", named.name, backend);
-    tests[*count] = (struct CMUnitTest){
-        .name = names[*count], .test_func = named.run, .initial_state = (void *)backend};
-    (*count)++;
-}
-
-int main(void)
+int main(int argc, char **argv)
 {
     static const char *const backends[] = {"memory", "dir", "fault:memory", "fault:dir"};
-    static const struct named all[] = {
-        NAMED(what_is_put_is_there),         NAMED(ranges),
-        NAMED(bad_names_are_refused),        NAMED(deleting_twice_is_fine),
-        NAMED(lists_are_in_order_and_paged), NAMED(pieces_appear_with_the_commit),
-        NAMED(a_blob_has_a_limit),           NAMED(random_calls_agree_with_a_map),
-        NAMED(readers_see_whole_blobs_only),
+    static const struct test_case all[] = {
+        CASE(what_is_put_is_there),         CASE(ranges),
+        CASE(bad_names_are_refused),        CASE(deleting_twice_is_fine),
+        CASE(lists_are_in_order_and_paged), CASE(pieces_appear_with_the_commit),
+        CASE(a_blob_has_a_limit),           CASE(random_calls_agree_with_a_map),
+        CASE(readers_see_whole_blobs_only),
     };
-    static struct CMUnitTest tests[64];
-    size_t count = 0;
-    size_t i;
-    size_t j;
+    static const struct test_case of_faults[] = {CASE(a_failed_put_changes_nothing)};
+    static const struct test_case of_files[] = {
+        CASE(old_leftovers_are_removed),
+        CASE(empty_folders_go),
+        CASE(kill_9_leaves_whole_blobs),
+    };
+    static struct case_list list = {.name = "blob"};
 
-    for (i = 0; i < ARRAY_COUNT(backends); i++) {
-        for (j = 0; j < ARRAY_COUNT(all); j++)
-            add(tests, &count, all[j], backends[i]);
-    }
-    add(tests, &count, (struct named)NAMED(a_failed_put_changes_nothing), "fault:memory");
-    add(tests, &count, (struct named)NAMED(a_failed_put_changes_nothing), "fault:dir");
-    add(tests, &count, (struct named)NAMED(old_leftovers_are_removed), "dir");
-    add(tests, &count, (struct named)NAMED(empty_folders_go), "dir");
-    add(tests, &count, (struct named)NAMED(kill_9_leaves_whole_blobs), "dir");
-    return _cmocka_run_group_tests("blob", tests, count, NULL, NULL);
+    for (size_t i = 0; i < ARRAY_COUNT(backends); i++)
+        cases_add(&list, all, ARRAY_COUNT(all), backends[i], backends[i]);
+    cases_add(&list, of_faults, ARRAY_COUNT(of_faults), "fault:memory", "fault:memory");
+    cases_add(&list, of_faults, ARRAY_COUNT(of_faults), "fault:dir", "fault:dir");
+    cases_add(&list, of_files, ARRAY_COUNT(of_files), "dir", "dir");
+    return cases_run(&list, argc, argv);
 }

@@ -263,27 +263,20 @@ static void removed_categories_are_asked_about_and_names_are_not(void **state)
 }
 
 static const struct test_case cases[] = {
-    CASE(what_was_applied_is_in_use_and_comes_back, ON_ALL),
-    CASE(another_version_than_expected_changes_nothing, ON_ALL),
-    CASE(the_same_catalogue_again_keeps_its_version, ON_ALL),
-    CASE(of_several_at_once_one_wins, ON_ALL),
-    CASE(broken_offers_hold_a_change_until_forced, ON_ALL),
-    CASE(removed_categories_are_asked_about_and_names_are_not, ON_ALL),
+    CASE(what_was_applied_is_in_use_and_comes_back),
+    CASE(another_version_than_expected_changes_nothing),
+    CASE(the_same_catalogue_again_keeps_its_version),
+    CASE(of_several_at_once_one_wins),
+    CASE(broken_offers_hold_a_change_until_forced),
+    CASE(removed_categories_are_asked_about_and_names_are_not),
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const struct backend backends[] = {{"sqlite", false, false}, {"postgres", true, false}};
-    static struct CMUnitTest tests[ARRAY_COUNT(backends) * ARRAY_COUNT(cases)];
-    static char names[ARRAY_COUNT(tests)][128];
-    size_t count = 0;
+    static struct case_list list = {.name = "catalog", .set_up = set_up, .tear_down = tear_down};
 
-    for (size_t i = 0; i < ARRAY_COUNT(backends); i++) {
-        for (size_t j = 0; j < ARRAY_COUNT(cases); j++, count++) {
-            snprintf(names[count], sizeof(names[count]), "%s: %s", backends[i].name, cases[j].name);
-            tests[count] = (struct CMUnitTest){names[count], cases[j].run, set_up, tear_down,
-                                               (void *)&backends[i]};
-        }
-    }
-    return _cmocka_run_group_tests("catalog", tests, count, NULL, NULL);
+    for (size_t i = 0; i < ARRAY_COUNT(backends); i++)
+        cases_add(&list, cases, ARRAY_COUNT(cases), backends[i].name, &backends[i]);
+    return cases_run(&list, argc, argv);
 }

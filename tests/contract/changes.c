@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
@@ -32,12 +31,6 @@ enum { WAIT_MS = 30000, LISTED_MAX = 64, LIFE_S = 3600 };
 
 #define STATE(name) TORG__V1__TRACE_STEP__STATE__##name
 #define SELLER "alice"
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0)                                                                           \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
 
 struct world {
     struct offers_place place;
@@ -180,7 +173,7 @@ static void open_stages(struct world *world)
 
 static int set_up(void **state)
 {
-    bool postgres = *state != NULL;
+    bool postgres = case_on_servers(state);
     struct world *world = mem_zero(sizeof(*world));
     struct err err;
 
@@ -281,13 +274,12 @@ static void compose_all(struct world *world)
                                              .catalog_arg = world,
                                              .fetch = fetch,
                                              .fetch_arg = world};
-    const struct timespec pause = {.tv_nsec = 2 * 1000 * 1000};
     struct err err;
     int waited = 0;
 
     OK(composer_start(&options, &world->composer, &err));
     for (; !is_composed(world) && waited < WAIT_MS; waited += 2)
-        nanosleep(&pause, NULL);
+        pause_ms(2);
     composer_stop(world->composer);
     world->composer = NULL;
     assert_true(waited < WAIT_MS);
@@ -515,7 +507,7 @@ static void what_is_hidden_has_passed_when_it_is_gone(void **state)
     expect(world, hidden, CHANGE_STAGE_COUNT);
     assert_true(look(world, hidden->freshness_token).is_hidden);
     /* The registry forgets that it was deleted; the write has passed all the same. */
-    place_run(&world->place, "DELETE FROM registry");
+    exec(world->place.store, "DELETE FROM registry");
     assert_int_equal(look(world, hidden->freshness_token).next, CHANGE_RECEIVED);
     clock_manual_advance(&world->place.clock, (LIFE_S + 1) * (int64_t)SECOND_US);
     assert_int_equal(look(world, hidden->freshness_token).next, CHANGE_STAGE_COUNT);
@@ -717,44 +709,41 @@ static void a_long_lane_is_looked_through_in_part(void **state)
     export_all(world);
     compose_all(world);
     receive_all(world);
-    place_run(&world->place, "UPDATE registry_queue SET idx = 20001");
+    exec(world->place.store, "UPDATE registry_queue SET idx = 20001");
     progress = look(world, receipt->freshness_token);
     assert_int_equal(progress.next, CHANGE_SENT);
     assert_int_equal(progress.document.idx, 20001);
-    place_run(&world->place,
-              "INSERT INTO registry_queue (client_id, lane, shard, idx, pk, epoch, version, "
-              "modify_us, put_us) SELECT client_id, lane, shard, idx + 20000, 'another', epoch, "
-              "version, modify_us, put_us FROM registry_queue");
+    exec(world->place.store,
+         "INSERT INTO registry_queue (client_id, lane, shard, idx, pk, epoch, version, "
+         "modify_us, put_us) SELECT client_id, lane, shard, idx + 20000, 'another', epoch, "
+         "version, modify_us, put_us FROM registry_queue");
     progress = look(world, receipt->freshness_token);
     assert_int_equal(progress.document.idx, 20001); /* among the first ten thousand that wait */
-    place_run(&world->place, "UPDATE registry_queue SET pk = 'one more' WHERE idx = 20001");
+    exec(world->place.store, "UPDATE registry_queue SET pk = 'one more' WHERE idx = 20001");
     progress = look(world, receipt->freshness_token);
     assert_int_equal(progress.next, CHANGE_SENT);
     assert_int_equal(progress.document.idx, 40001); /* not found: the last */
 }
 
-#define CASE(name)                                                                                 \
-    {#name ", sqlite", name, set_up, tear_down, NULL},                                             \
-    {                                                                                              \
-#name ", postgres", name, set_up, tear_down, (void *)"postgres"                            \
-    }
+static const struct test_case cases[] = {
+    CASE(a_write_goes_through_all_stages),
+    CASE(what_searchers_have_was_sent),
+    CASE(a_newer_write_takes_the_place_of_an_older),
+    CASE(what_is_hidden_has_passed_when_it_is_gone),
+    CASE(a_parked_offer_is_stuck_and_its_trace_tells_why),
+    CASE(a_refused_document_is_told),
+    CASE(a_position_alone_is_not_believed),
+    CASE(tokens_of_no_write_are_refused),
+    CASE(a_document_is_followed_too),
+    CASE(a_search_waits_for_the_document_of_a_write),
+    CASE(few_wait_at_once),
+    CASE(a_long_lane_is_looked_through_in_part),
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        CASE(a_write_goes_through_all_stages),
-        CASE(what_searchers_have_was_sent),
-        CASE(a_newer_write_takes_the_place_of_an_older),
-        CASE(what_is_hidden_has_passed_when_it_is_gone),
-        CASE(a_parked_offer_is_stuck_and_its_trace_tells_why),
-        CASE(a_refused_document_is_told),
-        CASE(a_position_alone_is_not_believed),
-        CASE(tokens_of_no_write_are_refused),
-        CASE(a_document_is_followed_too),
-        CASE(a_search_waits_for_the_document_of_a_write),
-        CASE(few_wait_at_once),
-        CASE(a_long_lane_is_looked_through_in_part),
-    };
+    static struct case_list list = {.name = "changes", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests_name("changes", tests, NULL, NULL);
+    cases_on_stores(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

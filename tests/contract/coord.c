@@ -3,12 +3,8 @@
  * The contract of coord/coord.h, on every backend. What only a real ZooKeeper can show is in
  * coord_zookeeper.c; its address comes by TORG_TEST_ZOOKEEPER.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "contract/cases.h"
 
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -427,50 +423,26 @@ static void a_directory_has_one_process(void **state)
 
 /* --- the list --- */
 
-typedef void (*test_fn)(void **state);
-
-struct named {
-    const char *name;
-    test_fn run;
-};
-
-#define NAMED(fn)                                                                                  \
-    {                                                                                              \
-#fn, fn                                                                                    \
-    }
-
-static void add(struct CMUnitTest *tests, size_t *count, struct named named, const char *backend)
-{
-    static char names[64][96];
-
-    snprintf(names[*count], sizeof(names[0]), "%s (%s)", named.name, backend);
-    tests[*count] = (struct CMUnitTest){
-        .name = names[*count], .test_func = named.run, .initial_state = (void *)backend};
-    (*count)++;
-}
-
 int main(int argc, char **argv)
 {
     static const char *const backends[] = {"memory", "local", "fault:memory", "zookeeper"};
-    static const struct named all[] = {
-        NAMED(registers_compare_and_set),       NAMED(a_value_has_a_limit),
-        NAMED(concurrent_setters_lose_nothing), NAMED(a_watch_ends_with_the_change),
-        NAMED(a_lone_member_owns_all_shards),   NAMED(a_claim_has_one_winner),
-        NAMED(a_set_keeps_its_shard_count),     NAMED(a_shard_moves_only_when_released),
-        NAMED(shards_spread_over_many_members), NAMED(tickets_grow_across_restarts),
+    static const struct test_case all[] = {
+        CASE(registers_compare_and_set),       CASE(a_value_has_a_limit),
+        CASE(concurrent_setters_lose_nothing), CASE(a_watch_ends_with_the_change),
+        CASE(a_lone_member_owns_all_shards),   CASE(a_claim_has_one_winner),
+        CASE(a_set_keeps_its_shard_count),     CASE(a_shard_moves_only_when_released),
+        CASE(shards_spread_over_many_members), CASE(tickets_grow_across_restarts),
     };
-    static const struct named zookeeper[] = {
-        NAMED(a_frozen_process_can_write_nothing),
-        NAMED(a_lost_session_cannot_write),
-        NAMED(a_lost_session_cannot_write_to_the_store),
-        NAMED(a_cut_off_owner_stops_before_another_begins),
-        NAMED(a_short_cut_loses_nothing),
-        NAMED(registers_outlive_a_lost_session),
+    static const struct test_case zookeeper[] = {
+        CASE(a_frozen_process_can_write_nothing),
+        CASE(a_lost_session_cannot_write),
+        CASE(a_lost_session_cannot_write_to_the_store),
+        CASE(a_cut_off_owner_stops_before_another_begins),
+        CASE(a_short_cut_loses_nothing),
+        CASE(registers_outlive_a_lost_session),
     };
-    static struct CMUnitTest tests[64];
-    size_t count = 0;
-    size_t i;
-    size_t j;
+    static const struct test_case local[] = {CASE(a_directory_has_one_process)};
+    static struct case_list list = {.name = "coord"};
 
     log_setup(LOG_FORMAT_HUMAN, LOG_LEVEL_ERROR, STDERR_FILENO);
     if (argc == 3 && strcmp(argv[1], "--open-local") == 0) {
@@ -481,12 +453,9 @@ int main(int argc, char **argv)
         coord_close(coord);
         return -rc;
     }
-    for (i = 0; i < ARRAY_COUNT(backends); i++) {
-        for (j = 0; j < ARRAY_COUNT(all); j++)
-            add(tests, &count, all[j], backends[i]);
-    }
-    for (j = 0; j < ARRAY_COUNT(zookeeper); j++)
-        add(tests, &count, zookeeper[j], "zookeeper");
-    add(tests, &count, (struct named)NAMED(a_directory_has_one_process), "local");
-    return _cmocka_run_group_tests("coord", tests, count, NULL, NULL);
+    for (size_t i = 0; i < ARRAY_COUNT(backends); i++)
+        cases_add(&list, all, ARRAY_COUNT(all), backends[i], backends[i]);
+    cases_add(&list, zookeeper, ARRAY_COUNT(zookeeper), "zookeeper", "zookeeper");
+    cases_add(&list, local, ARRAY_COUNT(local), "local", "local");
+    return cases_run(&list, argc, argv);
 }

@@ -1,11 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* coord_fixture.c - see coord_fixture.h. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "contract/cases.h"
 #include "coord_fixture.h"
 
 int64_t fixture_now_us(void)
@@ -24,14 +19,12 @@ int64_t fixture_now_us(void)
 
 void fixture_begin(struct backend *backend, const char *name)
 {
-    const char *server = getenv("TORG_TEST_ZOOKEEPER");
-    const char *required = getenv("TORG_REQUIRE");
     uint64_t unique = random_u64();
 
     *backend = (struct backend){.name = name};
     if (strcmp(name, "zookeeper") == 0) {
-        if (!server && required && strstr(required, "zookeeper"))
-            fail_msg("TORG_REQUIRE names zookeeper, but TORG_TEST_ZOOKEEPER is not set");
+        const char *server = server_address(name);
+
         if (!server)
             skip();
         snprintf(backend->url, sizeof(backend->url), "zookeeper://%s/torg-test/%016jx", server,

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "contract/indexer_fixture.h"
+#include "coord/fault.h"
 #include "net/message.h"
 #include "registry/epoch_desk.h"
 #include "registry/retired_topics.h"
@@ -25,7 +26,7 @@ static struct shelf old_shelf, new_shelf;
 
 static void begin(void **state, uint32_t shard_count)
 {
-    if (!index_place_open(&place, *(const bool *)*state, shard_count))
+    if (!index_place_open(&place, case_on_servers(state), shard_count))
         skip();
     desk = (struct epoch_desk){.store = place.store,
                                .clients = place.receiver.clients,
@@ -131,8 +132,9 @@ static void run_all(struct indexer *indexer)
         place_run(indexer);
         if (indexer_pour(indexer, &is_poured, &err))
             fail_msg("%s", err.text);
-        assert_true(place_ask(&place, "SELECT COUNT(*) FROM registry_queue WHERE lane = 1") <=
-                    POUR_LANE_COUNT_MAX);
+        assert_true(
+            read_integer(place.store, "SELECT COUNT(*) FROM registry_queue WHERE lane = 1") <=
+            POUR_LANE_COUNT_MAX);
     }
 }
 
@@ -154,7 +156,7 @@ static void a_plan_tells_what_would_be_refused_and_changes_nothing(void **state)
     put_many(30);
     place_put(&place, LANE_MAIN, "dead", 1, 1);
     place_put(&place, LANE_MAIN, "dead", 2, -1);
-    state_no = place_ask(&place, "SELECT MAX(state_no) FROM registry_client");
+    state_no = read_integer(place.store, "SELECT MAX(state_no) FROM registry_client");
     response = plan(field("colour", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD));
     assert_int_equal(response.checked_count, 30);
     assert_int_equal(response.refused_count, 0);
@@ -166,8 +168,9 @@ static void a_plan_tells_what_would_be_refused_and_changes_nothing(void **state)
     assert_int_equal(response.refusals[0]->n_sample_pks, PLAN_SAMPLE_COUNT);
     assert_non_null(strstr(response.refusals[0]->reason, "price"));
     assert_string_equal(response.next_page_token, "");
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_epoch"), 1);
-    assert_int_equal(place_ask(&place, "SELECT MAX(state_no) FROM registry_client"), state_no);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_epoch"), 1);
+    assert_int_equal(read_integer(place.store, "SELECT MAX(state_no) FROM registry_client"),
+                     state_no);
     index_place_close(&place);
 }
 
@@ -189,7 +192,7 @@ static void a_wrong_schema_is_refused_with_the_field(void **state)
         epoch_desk_start(&desk, place.client, "ann", &request, &reasons, &status, &err),
         ERR_INVALID);
     assert_string_equal(reasons.first->field, "fields[0].name");
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_epoch"), 1);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_epoch"), 1);
     assert_int_equal(epoch_desk_start(&desk, "nobody", "ann", &request, &reasons, &status, &err),
                      ERR_NOT_FOUND);
     index_place_close(&place);
@@ -248,8 +251,8 @@ static void an_epoch_is_built_switched_to_and_back(void **state)
     shelves_equal_registry(&new_shelf, 1, &place);
     assert_int_equal(try_rollback(&err), 0); /* and forward again */
     assert_int_equal(status_now().serving_epoch, 2);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM audit WHERE action LIKE 'epoch.%'"),
-                     4);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM audit WHERE action LIKE 'epoch.%'"), 4);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -298,7 +301,7 @@ static void the_next_epoch_gives_up_the_kept_one(void **state)
     assert_int_equal(status.epochs[0]->epoch, 3);
     assert_int_equal(status.epochs[1]->epoch, 5);
     assert_int_equal(status.writing_epoch, 5);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_backfill"), 2);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_backfill"), 2);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -381,8 +384,9 @@ static void an_epoch_that_is_built_can_be_given_up(void **state)
     assert_int_equal(status.n_epochs, 1);
     assert_int_equal(status.writing_epoch, 1);
     assert_int_equal(status.serving_epoch, 1);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_backfill"), 0);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_field WHERE epoch = 2"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_backfill"), 0);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM registry_field WHERE epoch = 2"), 0);
     /* what was written for it by name goes on, and is newer than what was there */
     run_all(indexer);
     shelves_equal_registry(&old_shelf, 1, &place);
@@ -392,7 +396,7 @@ static void an_epoch_that_is_built_can_be_given_up(void **state)
     place_put(&place, LANE_MAIN, "doc-2", 3, 78);
     run_all(indexer);
     shelves_equal_registry(&old_shelf, 1, &place);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
 
     status = start(NULL); /* its number is not used again */
     assert_int_equal(status.epochs[1]->epoch, 3);
@@ -405,51 +409,122 @@ static void an_epoch_that_is_built_can_be_given_up(void **state)
     index_place_close(&place);
 }
 
-static int64_t retention_of(int64_t epoch)
+static bool has_topic(int64_t epoch)
 {
     struct topic_config config;
     char name[INDEX_TOPIC_SIZE];
     struct err err = {0};
+    int rc;
 
     index_topic_name(place.client, epoch, name);
-    if (topic_describe(place.topics, name, &config, &err))
+    rc = topic_describe(place.topics, name, &config, &err);
+    if (rc && rc != ERR_NOT_FOUND)
         fail_msg("%s", err.text);
-    return config.retention_ms;
+    return !rc;
 }
 
-/* Those that serve, are built or kept lose nothing; a retired one is let go, once. */
-static void topics_of_retired_epochs_are_let_go(void **state)
+static size_t remove_retired(void)
+{
+    struct err err = {0};
+    size_t count;
+
+    if (retired_topics_remove(&place.base, NULL, &count, &err))
+        fail_msg("%s", err.text);
+    return count;
+}
+
+/* Those that serve, are built or kept stay, also on the way back and forth; a retired one goes. */
+static void topics_of_retired_epochs_are_removed(void **state)
 {
     struct indexer *indexer;
     struct err err = {0};
-    size_t count;
 
     begin(state, 1);
     put_many(20);
     indexer = place_indexer(&place, 0, 1);
     start(NULL);
     run_all(indexer);
-    assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
-    assert_int_equal(count, 0); /* serving and built */
+    assert_int_equal(remove_retired(), 0); /* serving and built */
     assert_int_equal(try_switch(false, &err), 0);
-    assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
-    assert_int_equal(count, 0); /* kept and serving: the way back is open */
+    assert_int_equal(remove_retired(), 0); /* kept and serving: the way back is open */
     assert_int_equal(try_rollback(&err), 0);
+    assert_int_equal(remove_retired(), 0);
     assert_int_equal(try_rollback(&err), 0);
     start(NULL);
     run_all(indexer);
-    assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
-    assert_int_equal(count, 1);
-    assert_int_equal(retention_of(1), RETIRED_RETENTION_MS);
-    assert_int_equal(retention_of(2), 0);
-    assert_int_equal(retention_of(3), 0);
+    assert_int_equal(remove_retired(), 1);
+    assert_false(has_topic(1));
+    assert_true(has_topic(2) && has_topic(3));
     assert_int_equal(try_abandon(3, &err), 0);
-    for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(retired_topics_drain(&place.base, &count, &err), 0);
-        assert_int_equal(count, i ? 0 : 1);
+    assert_int_equal(remove_retired(), 1);
+    assert_int_equal(remove_retired(), 0);
+    assert_true(has_topic(2) && !has_topic(3));
+    place_put(&place, LANE_MAIN, "doc-1", 2, 77); /* and the indexer goes on */
+    run_all(indexer);
+    shelves_equal_registry(&new_shelf, 1, &place);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+/* Searchers that cannot be told may still look for it. */
+static void a_retired_topic_waits_until_searchers_are_told(void **state)
+{
+    struct indexer *indexer;
+    struct coord *coord;
+    struct err err = {0};
+    size_t count;
+
+    begin(state, 1);
+    if (coord_open("fault:memory:retired", "only", NULL, &coord, &err))
+        fail_msg("%s", err.text);
+    put_many(3);
+    indexer = place_indexer(&place, 0, 1);
+    start(NULL);
+    run_all(indexer);
+    assert_int_equal(try_abandon(2, &err), 0);
+    coord_fault_next(COORD_FAULT_SET, 1, false);
+    assert_int_equal(retired_topics_remove(&place.base, coord, &count, &err), ERR_UNAVAILABLE);
+    assert_int_equal(count, 0);
+    assert_true(has_topic(2));
+    assert_int_equal(retired_topics_remove(&place.base, coord, &count, &err), 0);
+    assert_int_equal(count, 1);
+    assert_false(has_topic(2));
+    indexer_free(indexer);
+    coord_close(coord);
+    index_place_close(&place);
+}
+
+/* Embedded: with as many topics as there may be a new epoch has no room, until retired ones go. */
+static void retired_epochs_make_room_for_new_ones(void **state)
+{
+    struct topic_config config = {.partition_count = 1};
+    struct indexer_round round;
+    struct indexer *indexer;
+    struct err err = {0};
+    char name[32];
+    int rc = 0;
+
+    begin(state, 1);
+    if (place.on_servers) { /* Kafka has no such bound */
+        index_place_close(&place);
+        return;
     }
-    assert_int_equal(retention_of(2), 0);
-    assert_int_equal(retention_of(3), RETIRED_RETENTION_MS);
+    put_many(3);
+    indexer = place_indexer(&place, 0, 1);
+    start(NULL);
+    run_all(indexer);
+    for (int i = 0; !rc; i++) {
+        snprintf(name, sizeof(name), "other-%d", i);
+        rc = topic_create(place.topics, name, &config, &err);
+    }
+    assert_int_equal(rc, ERR_LIMIT);
+    assert_int_equal(try_abandon(2, &err), 0);
+    start(NULL);
+    assert_int_equal(indexer_round(indexer, &round, &err), ERR_LIMIT);
+    assert_int_equal(remove_retired(), 1);
+    run_all(indexer);
+    assert_true(has_topic(3));
+    assert_true(status_now().is_safe);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -477,7 +552,7 @@ static void what_does_not_fit_is_counted_and_left_out(void **state)
     shelf_follow(&new_shelf, &place);
     assert_int_equal(shelf_count(&new_shelf), 1);
     shelves_equal_registry(&old_shelf, 1, &place);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -580,8 +655,8 @@ static void a_field_that_joins_meanwhile_joins_the_new_epoch_too(void **state)
     run_all(indexer);
     shelves_equal_registry(&old_shelf, 1, &place);
     shelves_equal_registry(&new_shelf, 1, &place);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_field WHERE name = 'colour'"),
-                     2);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM registry_field WHERE name = 'colour'"), 2);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -705,7 +780,40 @@ static void of_two_starts_at_once_one_wins(void **state)
         assert_true(answers[i] == 0 || answers[i] == ERR_PRECONDITION);
     }
     assert_int_equal(won, 1);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_epoch"), 2);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_epoch"), 2);
+    index_place_close(&place);
+}
+
+static int name_dictionary(struct store_tx *tx, void *arg, struct err *err)
+{
+    (void)arg;
+    return store_exec(tx, "UPDATE registry SET dictionary = 77", NULL, 0, NULL, err);
+}
+
+/* A dictionary that the store does not give now is no reason to leave documents out for good. */
+static void a_failure_of_the_store_is_no_refusal(void **state)
+{
+    struct indexer *indexer;
+    bool is_poured;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(10);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    start(NULL);
+    clock_manual_advance(&place.clock, 2 * CLIENT_REFRESH_MS * MS_US);
+    place_run(indexer);
+    assert_int_equal(store_write(place.store, name_dictionary, NULL, &err), 0);
+    /* After the chunk was read: one transaction, the dictionary's, is given up. */
+    store_fault_arm(place.store, STORE_FAULT_CONFLICT, 1, STORE_ATTEMPT_COUNT_MAX);
+    assert_int_equal(indexer_pour(indexer, &is_poured, &err), 0);
+    assert_false(is_poured);
+    store_fault_arm(place.store, STORE_FAULT_CONFLICT, 0, 0);
+    assert_int_equal(read_integer(place.store, "SELECT MAX(refused_count) FROM registry_backfill"),
+                     0);
+    assert_int_equal(read_integer(place.store, "SELECT MAX(is_done) FROM registry_backfill"), 0);
+    indexer_free(indexer);
     index_place_close(&place);
 }
 
@@ -725,7 +833,8 @@ static void a_replaced_owner_pours_nothing(void **state)
     new = place_indexer(&place, 0, 2);
     place_run(new);
     assert_int_equal(indexer_pour(old, &is_poured, &err), ERR_STALE);
-    assert_int_equal(place_ask(&place, "SELECT MAX(poured_count) FROM registry_backfill"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT MAX(poured_count) FROM registry_backfill"),
+                     0);
     run_all(new);
     shelves_equal_registry(&new_shelf, 1, &place);
     indexer_free(old);
@@ -733,44 +842,32 @@ static void a_replaced_owner_pours_nothing(void **state)
     index_place_close(&place);
 }
 
-static const struct test_case {
-    const char *name;
-    CMUnitTestFunction run;
-} cases[] = {
-    {"a_plan_tells_what_would_be_refused_and_changes_nothing",
-     a_plan_tells_what_would_be_refused_and_changes_nothing},
-    {"a_wrong_schema_is_refused_with_the_field", a_wrong_schema_is_refused_with_the_field},
-    {"an_epoch_is_built_switched_to_and_back", an_epoch_is_built_switched_to_and_back},
-    {"an_epoch_that_is_built_can_be_given_up", an_epoch_that_is_built_can_be_given_up},
-    {"topics_of_retired_epochs_are_let_go", topics_of_retired_epochs_are_let_go},
-    {"a_switch_can_be_forced", a_switch_can_be_forced},
-    {"the_next_epoch_gives_up_the_kept_one", the_next_epoch_gives_up_the_kept_one},
-    {"what_does_not_fit_is_counted_and_left_out", what_does_not_fit_is_counted_and_left_out},
-    {"what_can_be_read_as_the_new_type_is", what_can_be_read_as_the_new_type_is},
-    {"a_write_that_does_not_fit_takes_the_older_one_away",
-     a_write_that_does_not_fit_takes_the_older_one_away},
-    {"a_document_of_the_new_epoch_goes_to_it_alone", a_document_of_the_new_epoch_goes_to_it_alone},
-    {"a_field_that_joins_meanwhile_joins_the_new_epoch_too",
-     a_field_that_joins_meanwhile_joins_the_new_epoch_too},
-    {"faults_and_writes_lose_nothing", faults_and_writes_lose_nothing},
-    {"of_two_starts_at_once_one_wins", of_two_starts_at_once_one_wins},
-    {"a_replaced_owner_pours_nothing", a_replaced_owner_pours_nothing},
+static const struct test_case cases[] = {
+    CASE(a_plan_tells_what_would_be_refused_and_changes_nothing),
+    CASE(a_wrong_schema_is_refused_with_the_field),
+    CASE(an_epoch_is_built_switched_to_and_back),
+    CASE(an_epoch_that_is_built_can_be_given_up),
+    CASE(topics_of_retired_epochs_are_removed),
+    CASE(a_retired_topic_waits_until_searchers_are_told),
+    CASE(retired_epochs_make_room_for_new_ones),
+    CASE(a_switch_can_be_forced),
+    CASE(the_next_epoch_gives_up_the_kept_one),
+    CASE(what_does_not_fit_is_counted_and_left_out),
+    CASE(what_can_be_read_as_the_new_type_is),
+    CASE(a_write_that_does_not_fit_takes_the_older_one_away),
+    CASE(a_document_of_the_new_epoch_goes_to_it_alone),
+    CASE(a_field_that_joins_meanwhile_joins_the_new_epoch_too),
+    CASE(faults_and_writes_lose_nothing),
+    CASE(of_two_starts_at_once_one_wins),
+    CASE(a_failure_of_the_store_is_no_refusal),
+    CASE(a_replaced_owner_pours_nothing),
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static const bool on_servers[] = {false, true};
-    static struct CMUnitTest tests[2 * ARRAY_COUNT(cases)];
-    static char names[ARRAY_COUNT(tests)][128];
-    size_t count = 0;
+    static struct case_list list = {.name = "epochs"};
 
-    for (size_t i = 0; i < 2; i++) {
-        for (size_t j = 0; j < ARRAY_COUNT(cases); j++, count++) {
-            snprintf(names[count], sizeof(names[count]), "%s: %s",
-                     on_servers[i] ? "servers" : "embedded", cases[j].name);
-            tests[count] =
-                (struct CMUnitTest){names[count], cases[j].run, NULL, NULL, (void *)&on_servers[i]};
-        }
-    }
-    return _cmocka_run_group_tests("epochs", tests, count, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

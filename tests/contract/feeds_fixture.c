@@ -347,7 +347,7 @@ void check_items(struct feed_scene *scene)
     };
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        int64_t count = place_integer(&scene->place, wrong[i], NULL, 0);
+        int64_t count = read_integer(scene->place.store, wrong[i]);
 
         if (count)
             fail_msg("%" PRId64 " by: %s", count, wrong[i]);

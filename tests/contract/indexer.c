@@ -20,7 +20,7 @@ static struct shelf shelf;
 
 static void begin(void **state, uint32_t shard_count)
 {
-    bool on_servers = *(const bool *)*state;
+    bool on_servers = case_on_servers(state);
 
     if (!index_place_open(&place, on_servers, shard_count))
         skip();
@@ -67,8 +67,9 @@ static void documents_arrive_with_numbers_schema_and_progress(void **state)
     assert_int_equal(shelf_find(&shelf, "a")->price, 10);
     assert_int_equal(shelf_find(&shelf, "b")->price, 20);
     assert_int_equal(shelf.progress[LANE_MAIN], 2);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 0);
-    assert_int_equal(place_ask(&place, "SELECT idx FROM registry_offset WHERE lane = 0"), 2);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT idx FROM registry_offset WHERE lane = 0"),
+                     2);
 
     place_put(&place, LANE_MAIN, "a", 2, 11);
     place_put(&place, LANE_MAIN, "b", 2, -1);
@@ -79,8 +80,9 @@ static void documents_arrive_with_numbers_schema_and_progress(void **state)
     place_put(&place, LANE_MAIN, "b", 3, 21); /* comes back to its own number */
     place_run(indexer);
     shelves_equal_registry(&shelf, 1, &place);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot"), 2);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot WHERE gone_us > 0"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM number_slot"), 2);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM number_slot WHERE gone_us > 0"), 0);
     end(indexer);
 }
 
@@ -98,11 +100,12 @@ static void a_key_that_is_back_at_once_keeps_its_number(void **state)
     do_round(indexer);
     place_put(&place, LANE_MAIN, "a", 3, 1);
     place_run(indexer);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot WHERE gone_us > 0"), 0);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM number_slot WHERE gone_us > 0"), 0);
     clock_manual_advance(&place.clock, 2 * place.base.rules.numbers.ttl_us);
     assert_int_equal(indexer_sweep(indexer, &err), 0);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot WHERE key IS NOT NULL"),
-                     1);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM number_slot WHERE key IS NOT NULL"), 1);
     shelves_equal_registry(&shelf, 1, &place);
     end(indexer);
 }
@@ -275,7 +278,7 @@ static void a_backfill_does_not_delay_main(void **state)
 {
     struct pouring pouring = {.lane = LANE_BACKFILL};
     struct indexer *indexer;
-    int64_t total = *(const bool *)*state ? 10000 : 100000;
+    int64_t total = case_on_servers(state) ? 10000 : 100000;
     size_t passed = 0, round_count = 0;
     struct err err = {0};
     char pk[16];
@@ -409,13 +412,14 @@ static void a_replaced_owner_can_commit_and_number_nothing(void **state)
     assert_false(do_round(old).is_settled); /* sent, and frozen before its commit */
     new = place_indexer(&place, 0, 2);
     place_run(new);
-    offset = place_ask(&place, "SELECT idx FROM registry_offset WHERE lane = 0");
+    offset = read_integer(place.store, "SELECT idx FROM registry_offset WHERE lane = 0");
     assert_int_equal(indexer_settle(old, &err), ERR_STALE);
     place_put(&place, LANE_MAIN, "fresh", 1, 1);
     assert_int_equal(indexer_round(old, &round, &err), ERR_STALE);
     assert_int_equal(indexer_round(old, &round, &err), ERR_STALE);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot"), 1);
-    assert_int_equal(place_ask(&place, "SELECT idx FROM registry_offset WHERE lane = 0"), offset);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM number_slot"), 1);
+    assert_int_equal(read_integer(place.store, "SELECT idx FROM registry_offset WHERE lane = 0"),
+                     offset);
     place_run(new);
     shelves_equal_registry(&shelf, 1, &place);
     assert_int_equal(shelf.stale_count, 0);
@@ -526,8 +530,8 @@ static void a_failure_between_any_two_steps_loses_nothing(void **state)
                 indexer_free(indexer);
             }
             shelves_equal_registry(&shelf, 1, &place);
-            assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 0);
-            assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+            assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 0);
+            assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
         }
     assert_true(struck > 10);
     index_place_close(&place);
@@ -544,14 +548,14 @@ static void start_epoch(int64_t epoch, const char *state_fields)
              "INSERT INTO registry_epoch (client_id, epoch, state, started_us) "
              "SELECT id, %" PRId64 ", 0, 1 FROM registry_client",
              epoch);
-    place_sql(&place, sql);
+    exec(place.store, sql);
     snprintf(sql, sizeof(sql),
              "INSERT INTO registry_field (client_id, epoch, name, number, field) "
              "SELECT client_id, %" PRId64 ", name, number, field FROM registry_field "
              "WHERE epoch = 1 AND name IN (%s)",
              epoch, state_fields);
-    place_sql(&place, sql);
-    place_sql(&place, "UPDATE registry_client SET state_no = state_no + 1");
+    exec(place.store, sql);
+    exec(place.store, "UPDATE registry_client SET state_no = state_no + 1");
 }
 
 static void every_epoch_gets_what_fits_it(void **state)
@@ -597,7 +601,7 @@ static void a_document_that_fits_only_its_own_epoch_goes_there(void **state)
     shelf_follow(&second, &place);
     assert_int_equal(shelf_count(&shelf), 1);
     assert_int_equal(shelf_count(&second), 0);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
     end(indexer);
 }
 
@@ -613,10 +617,10 @@ static void a_poured_element_goes_to_its_target_alone(void **state)
     indexer = place_indexer(&place, 0, 1);
     place_run(indexer);
     start_epoch(2, "'price', 'title'");
-    place_sql(&place,
-              "INSERT INTO registry_queue (client_id, lane, shard, idx, pk, epoch, version, "
-              "modify_us, put_us) SELECT client_id, 1, 0, 1, pk, 2, version, modify_us, 1 "
-              "FROM registry");
+    exec(place.store,
+         "INSERT INTO registry_queue (client_id, lane, shard, idx, pk, epoch, version, "
+         "modify_us, put_us) SELECT client_id, 1, 0, 1, pk, 2, version, modify_us, 1 "
+         "FROM registry");
     place_run(indexer);
     shelf_follow(&shelf, &place);
     shelf_follow(&second, &place);
@@ -626,15 +630,7 @@ static void a_poured_element_goes_to_its_target_alone(void **state)
     end(indexer);
 }
 
-#define CASE(function)                                                                             \
-    {                                                                                              \
-#function, function                                                                        \
-    }
-
-static const struct {
-    const char *name;
-    CMUnitTestFunction run;
-} cases[] = {
+static const struct test_case cases[] = {
     CASE(documents_arrive_with_numbers_schema_and_progress),
     CASE(a_key_that_is_back_at_once_keeps_its_number),
     CASE(a_superseded_element_is_skipped_and_counted),
@@ -658,21 +654,9 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    static const bool on_servers[] = {false, true};
-    static struct CMUnitTest tests[2 * ARRAY_COUNT(cases)];
-    static char names[ARRAY_COUNT(tests)][96];
-    size_t count = 0;
+    static struct case_list list = {.name = "indexer"};
 
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
-            snprintf(names[count], sizeof(names[count]), "%s: %s",
-                     on_servers[i] ? "servers" : "embedded", cases[k].name);
-            tests[count] = (struct CMUnitTest){.name = names[count],
-                                               .test_func = cases[k].run,
-                                               .initial_state = (void *)&on_servers[i]};
-            count++;
-        }
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return _cmocka_run_group_tests("indexer", tests, count, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

@@ -20,7 +20,7 @@ static struct indexer *indexer;
 
 static void begin(void **state)
 {
-    if (!index_place_open(&place, *(const bool *)*state, 1))
+    if (!index_place_open(&place, case_on_servers(state), 1))
         skip();
     memset(&shelf, 0, sizeof(shelf));
     indexer = place_indexer(&place, 0, 1);
@@ -41,7 +41,7 @@ static void damage(const char *pk)
              "UPDATE registry SET document = (SELECT trained FROM registry_dictionary "
              "WHERE number = 999) WHERE pk = '%s'",
              pk);
-    place_sql(&place, sql);
+    exec(place.store, sql);
 }
 
 static void prepare_damage(void)
@@ -54,7 +54,7 @@ static void prepare_damage(void)
              "INSERT INTO registry_dictionary (client_id, number, trained) "
              "SELECT %" PRId64 ", 999, CAST('no document' AS %s)",
              place_client_id(&place), place.on_servers ? "BYTEA" : "BLOB");
-    place_sql(&place, sql);
+    exec(place.store, sql);
 }
 
 static void mend(const char *pk)
@@ -65,7 +65,7 @@ static void mend(const char *pk)
              "UPDATE registry SET document = (SELECT document FROM registry WHERE pk = 'good'), "
              "dictionary = (SELECT dictionary FROM registry WHERE pk = 'good') WHERE pk = '%s'",
              pk);
-    place_sql(&place, sql);
+    exec(place.store, sql);
 }
 
 static int64_t failed_integer(const char *column)
@@ -73,7 +73,7 @@ static int64_t failed_integer(const char *column)
     char sql[128];
 
     snprintf(sql, sizeof(sql), "SELECT %s FROM registry_failed ORDER BY pk LIMIT 1", column);
-    return place_ask(&place, sql);
+    return read_integer(place.store, sql);
 }
 
 static void a_bad_document_stops_nobody(void **state)
@@ -91,7 +91,7 @@ static void a_bad_document_stops_nobody(void **state)
     assert_non_null(shelf_find(&shelf, "c"));
     assert_int_equal(shelf.progress[LANE_MAIN], 4);
     assert_int_equal(failed_integer("attempt_count"), 1);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 0);
     end();
 }
 
@@ -123,7 +123,7 @@ static void tries_come_later_and_later_and_then_it_is_parked(void **state)
     place_run(indexer);
     shelf_follow(&shelf, &place);
     assert_null(shelf_find(&shelf, "bad"));
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 1);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 1);
     end();
 }
 
@@ -138,7 +138,7 @@ static void a_try_that_succeeds_takes_it_off(void **state)
     clock_manual_advance(&place.clock, 2 * FAILED_PAUSE_MS_MIN * MS_US);
     place_run(indexer);
     shelves_equal_registry(&shelf, 1, &place);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
     end();
 }
 
@@ -152,13 +152,13 @@ static void a_newer_write_takes_a_parked_one_off(void **state)
     damage("bad");
     damage("worse");
     place_run(indexer);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed WHERE next_us = 0"),
-                     2);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM registry_failed WHERE next_us = 0"), 2);
     place_put(&place, LANE_MAIN, "bad", 2, 2);
     place_put(&place, LANE_MAIN, "worse", 2, -1);
     place_run(indexer);
     shelves_equal_registry(&shelf, 1, &place);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
     end();
 }
 
@@ -198,7 +198,7 @@ static void a_fault_of_the_world_parks_nothing(void **state)
         store_fault_arm(place.store, STORE_FAULT_EXEC, 0, 0);
     }
     atomic_store(&topics_faults(place.topics)->fail_produce, 0);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
     place_run(indexer);
     shelves_equal_registry(&shelf, 1, &place);
     end();
@@ -291,15 +291,16 @@ static void one_is_shown_replayed_and_dropped(void **state)
     place_run(indexer);
     shelf_follow(&shelf, &place);
     assert_non_null(shelf_find(&shelf, "even_0"));
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 2);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 2);
     assert_int_equal(
         queue_desk_drop(&desk, place.client, "ann", "odd%1", place.arena, &shown, &err), 0);
     assert_int_equal(
         queue_desk_drop(&desk, place.client, "ann", "odd%1", place.arena, &shown, &err),
         ERR_NOT_FOUND);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 1);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM audit WHERE action IN "
-                                       "('queue.replay', 'queue.drop') AND principal = 'ann'"),
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 1);
+    assert_int_equal(read_integer(place.store,
+                                  "SELECT COUNT(*) FROM audit WHERE action IN "
+                                  "('queue.replay', 'queue.drop') AND principal = 'ann'"),
                      2);
     end();
 }
@@ -319,12 +320,12 @@ static void all_of_a_client_are_replayed(void **state)
     replay.all = true;
     assert_int_equal(queue_desk_replay(&desk, place.client, "ann", &replay, &count, &err), 0);
     assert_int_equal(count, 7);
-    place_sql(&place, "UPDATE registry SET document = (SELECT document FROM registry "
+    exec(place.store, "UPDATE registry SET document = (SELECT document FROM registry "
                       "WHERE pk = 'good'), dictionary = (SELECT dictionary FROM registry "
                       "WHERE pk = 'good')");
     place_run(indexer);
     shelves_equal_registry(&shelf, 1, &place);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
     end();
 }
 
@@ -340,7 +341,7 @@ static void without_numbers_left_some_are_sent_and_the_others_wait(void **state)
              "INSERT INTO number_space (space, shard, kind, scheme, rebuild, generation, "
              "change_no) VALUES (%" PRId64 ", 0, %" PRId64 ", 1, 0, 5, 1)",
              place_client_id(&place), place_client_id(&place));
-    place_sql(&place, sql);
+    exec(place.store, sql);
     snprintf(sql, sizeof(sql),
              "WITH RECURSIVE extent (first) AS (SELECT 0 UNION ALL SELECT first + %d FROM extent "
              "WHERE first < %d) INSERT INTO number_extent (space, shard, first_id, class, next_id) "
@@ -348,16 +349,17 @@ static void without_numbers_left_some_are_sent_and_the_others_wait(void **state)
              "END FROM extent",
              NUMBER_EXTENT_SIZE, NUMBER_ID_END - NUMBER_EXTENT_SIZE, place_client_id(&place),
              NUMBER_EXTENT_SIZE, NUMBER_ID_END - NUMBER_EXTENT_SIZE);
-    place_sql(&place, sql);
+    exec(place.store, sql);
     for (int i = 1; i < 5; i++) {
         snprintf(pk, sizeof(pk), "k%d", i);
         place_put(&place, LANE_MAIN, pk, 1, 1);
     }
     place_run(indexer);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM number_slot"), 2);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 0);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed WHERE next_us > 0 AND "
-                                       "reason LIKE '%given all its%'"),
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM number_slot"), 2);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 0);
+    assert_int_equal(read_integer(place.store,
+                                  "SELECT COUNT(*) FROM registry_failed WHERE next_us > 0 AND "
+                                  "reason LIKE '%given all its%'"),
                      3);
     end();
 }
@@ -385,15 +387,7 @@ static void lanes_tell_what_waits(void **state)
     end();
 }
 
-#define CASE(function)                                                                             \
-    {                                                                                              \
-#function, function                                                                        \
-    }
-
-static const struct {
-    const char *name;
-    CMUnitTestFunction run;
-} cases[] = {
+static const struct test_case cases[] = {
     CASE(a_bad_document_stops_nobody),
     CASE(tries_come_later_and_later_and_then_it_is_parked),
     CASE(a_try_that_succeeds_takes_it_off),
@@ -409,21 +403,9 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-    static const bool on_servers[] = {false, true};
-    static struct CMUnitTest tests[2 * ARRAY_COUNT(cases)];
-    static char names[ARRAY_COUNT(tests)][96];
-    size_t count = 0;
+    static struct case_list list = {.name = "indexer-failed"};
 
-    for (size_t i = 0; i < 2; i++)
-        for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
-            snprintf(names[count], sizeof(names[count]), "%s: %s",
-                     on_servers[i] ? "servers" : "embedded", cases[k].name);
-            tests[count] = (struct CMUnitTest){.name = names[count],
-                                               .test_func = cases[k].run,
-                                               .initial_state = (void *)&on_servers[i]};
-            count++;
-        }
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return _cmocka_run_group_tests("indexer-failed", tests, count, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,69 +11,24 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "net/message.h"
-#include "store/migrate.h"
 
 enum { TRY_COUNT = 3, RUN_MAX = 1000, READ_COUNT = 500, WAIT_MS = 20000 };
 
-static const char *server(const char *variable, const char *name)
-{
-    const char *address = getenv(variable);
-    const char *required = getenv("TORG_REQUIRE");
-
-    if (address && *address)
-        return address;
-    if (required && strstr(required, name))
-        fail_msg("TORG_REQUIRE names %s, and %s is not set", name, variable);
-    return NULL;
-}
-
-static int run_sql(struct store_tx *tx, void *arg, struct err *err)
-{
-    return store_exec(tx, arg, NULL, 0, NULL, err);
-}
-
-static void admin(const char *format, const char *schema)
-{
-    struct store *store;
-    struct err err = {0};
-    char sql[128];
-
-    snprintf(sql, sizeof(sql), format, schema);
-    if (store_open(getenv("TORG_TEST_POSTGRES"), &store, &err) ||
-        store_write(store, run_sql, sql, &err))
-        fail_msg("%s: %s", sql, err.text);
-    store_close(store);
-}
-
-static void open_backends(struct index_place *place, const char *postgres, const char *kafka)
-{
-    char store_url[1024] = "fault:sqlite::memory:";
-    char topic_url[256] = "fault:memory:";
-    struct err err = {0};
-
-    if (place->on_servers) {
-        snprintf(place->schema, sizeof(place->schema), "x%016" PRIx64, random_u64());
-        admin("CREATE SCHEMA %s", place->schema);
-        snprintf(store_url, sizeof(store_url), "fault:%s%soptions=-csearch_path%%3D%s", postgres,
-                 strchr(postgres, '?') ? "&" : "?", place->schema);
-        snprintf(topic_url, sizeof(topic_url), "fault:kafka://%s", kafka);
-    }
-    if (store_open(store_url, &place->store, &err) || store_migrate(place->store, NULL, &err) ||
-        topics_open(topic_url, NULL, &place->topics, &err))
-        fail_msg("%s", err.text);
-}
-
 bool index_place_open(struct index_place *place, bool on_servers, uint32_t shard_count)
 {
-    const char *postgres = on_servers ? server("TORG_TEST_POSTGRES", "postgres") : NULL;
-    const char *kafka = on_servers ? server("TORG_TEST_KAFKA", "kafka") : NULL;
+    const char *kafka = on_servers ? server_address("kafka") : NULL;
+    char topic_url[256] = "fault:memory:";
+    struct err err;
 
     log_setup(LOG_FORMAT_AUTO, LOG_LEVEL_ERROR, STDERR_FILENO); /* migrations, faults on demand */
     *place = (struct index_place){.on_servers = on_servers, .shard_count = shard_count};
-    if (on_servers && (!postgres || !kafka))
+    if ((on_servers && !kafka) ||
+        !store_place_open(&place->at, on_servers, "fault:", &place->store))
         return false;
+    if (on_servers)
+        snprintf(topic_url, sizeof(topic_url), "fault:kafka://%s", kafka);
+    OK(topics_open(topic_url, NULL, &place->topics, &err));
     clock_manual_init(&place->clock, INT64_C(1800000000000000));
-    open_backends(place, postgres, kafka);
     snprintf(place->client, sizeof(place->client), "c%016" PRIx64, random_u64());
     place->arena = arena_new();
     place->receiver = (struct receiver){.store = place->store,
@@ -103,10 +57,8 @@ void index_place_close(struct index_place *place)
     clients_free(place->receiver.clients);
     dictionaries_free(place->receiver.dictionaries);
     topics_close(place->topics);
-    store_close(place->store);
+    store_place_close(&place->at, place->store);
     arena_free(place->arena);
-    if (place->schema[0])
-        admin("DROP SCHEMA %s CASCADE", place->schema);
 }
 
 /* --- documents --- */
@@ -171,43 +123,6 @@ void place_put_in(struct index_place *place, const char *class, const char *pk, 
                   int64_t price)
 {
     put_document(place, LANE_MAIN, class, pk, version, price);
-}
-
-void place_sql(struct index_place *place, const char *sql)
-{
-    struct err err = {0};
-
-    if (store_write(place->store, run_sql, (void *)sql, &err))
-        fail_msg("%s: %s", sql, err.text);
-}
-
-struct asking {
-    const char *sql;
-    int64_t integer;
-};
-
-static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
-static int ask(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct asking *asking = arg;
-
-    return store_query(tx, asking->sql, NULL, 0, take_integer, &asking->integer, err);
-}
-
-int64_t place_ask(struct index_place *place, const char *sql)
-{
-    struct asking asking = {.sql = sql, .integer = -1};
-    struct err err = {0};
-
-    if (store_read(place->store, ask, &asking, &err))
-        fail_msg("%s: %s", sql, err.text);
-    return asking.integer;
 }
 
 int64_t place_client_id(struct index_place *place)

@@ -9,13 +9,8 @@
 #ifndef TORG_TESTS_CONTRACT_INDEXER_FIXTURE_H
 #define TORG_TESTS_CONTRACT_INDEXER_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "contract/cases.h"
+#include "contract/place.h"
 #include "registry/indexer.h"
 #include "registry/receiver.h"
 #include "store/store_fault.h"
@@ -25,7 +20,7 @@ enum { SHELF_COUNT_MAX = 4096, SHELF_EPOCH = 1 };
 
 struct index_place {
     bool on_servers;
-    char schema[40];
+    struct store_place at;
     char client[40];
     uint32_t shard_count;
     struct clock_manual clock;
@@ -46,8 +41,6 @@ void place_put(struct index_place *place, enum lane lane, const char *pk, int64_
 /* The same in the lane main, with a placement class. */
 void place_put_in(struct index_place *place, const char *class, const char *pk, int64_t version,
                   int64_t price);
-void place_sql(struct index_place *place, const char *sql);
-int64_t place_ask(struct index_place *place, const char *sql);
 int64_t place_client_id(struct index_place *place);
 
 /* Rounds until nothing is left to do. */

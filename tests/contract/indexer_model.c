@@ -156,12 +156,12 @@ static void numbers_are_of_the_living(void)
     snprintf(sql, sizeof(sql),
              "SELECT COUNT(*) FROM registry WHERE client_id = %" PRId64 " AND status = 1",
              client_id);
-    alive = place_ask(&place, sql);
+    alive = read_integer(place.store, sql);
     snprintf(sql, sizeof(sql),
              "SELECT COUNT(*) FROM number_slot WHERE space = %" PRId64 " AND key IS NOT NULL "
              "AND gone_us = 0",
              client_id);
-    assert_int_equal(place_ask(&place, sql), alive);
+    assert_int_equal(read_integer(place.store, sql), alive);
 }
 
 static void run_sequence(uint64_t seed)
@@ -185,13 +185,13 @@ static void run_sequence(uint64_t seed)
     }
     shelves_equal_registry(shelves, SHARD_COUNT, &place);
     numbers_are_of_the_living();
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 0);
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
 }
 
 static void a_searcher_ends_with_what_the_registry_has(void **state)
 {
-    bool on_servers = *(const bool *)*state;
+    bool on_servers = case_on_servers(state);
     const char *text = getenv("TORG_MODEL_COUNT");
     const char *seed_text = getenv("TORG_SEED");
     uint64_t seed = seed_text ? strtoull(seed_text, NULL, 10) : random_u64();
@@ -208,17 +208,15 @@ static void a_searcher_ends_with_what_the_registry_has(void **state)
     }
 }
 
-int main(void)
-{
-    static const bool on_servers[] = {false, true};
-    const struct CMUnitTest tests[] = {
-        {.name = "embedded: a_searcher_ends_with_what_the_registry_has",
-         .test_func = a_searcher_ends_with_what_the_registry_has,
-         .initial_state = (void *)&on_servers[0]},
-        {.name = "servers: a_searcher_ends_with_what_the_registry_has",
-         .test_func = a_searcher_ends_with_what_the_registry_has,
-         .initial_state = (void *)&on_servers[1]},
-    };
+static const struct test_case cases[] = {
+    CASE(a_searcher_ends_with_what_the_registry_has),
+};
 
-    return cmocka_run_group_tests_name("indexer-model", tests, NULL, NULL);
+int main(int argc, char **argv)
+{
+    static struct case_list list = {.name = "indexer-model"};
+
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/limits.h"
 #include "base/memory.h"
@@ -24,19 +23,11 @@ static struct index_place place;
 static struct shelf shelves[SHARD_COUNT];
 static char coord_url[256];
 
-static void pause_ms(int ms)
-{
-    struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
-
-    nanosleep(&pause, NULL);
-}
-
 static bool open_place(bool on_servers)
 {
-    const char *zookeeper = getenv("TORG_TEST_ZOOKEEPER");
+    const char *zookeeper = on_servers ? server_address("zookeeper") : NULL;
 
-    if ((on_servers && (!zookeeper || !*zookeeper)) ||
-        !index_place_open(&place, on_servers, SHARD_COUNT))
+    if ((on_servers && !zookeeper) || !index_place_open(&place, on_servers, SHARD_COUNT))
         return false;
     if (on_servers)
         snprintf(coord_url, sizeof(coord_url), "zookeeper://%s/%s", zookeeper, place.client);
@@ -88,7 +79,7 @@ static void wait_until_done(void)
 {
     int waited_ms = 0;
 
-    while (place_ask(&place, "SELECT COUNT(*) FROM registry_queue") > 0) {
+    while (read_integer(place.store, "SELECT COUNT(*) FROM registry_queue") > 0) {
         assert_true(waited_ms < WAIT_MS);
         pause_ms(STEP_MS);
         waited_ms += STEP_MS;
@@ -107,7 +98,7 @@ static void workers_come_and_go_and_nothing_is_lost(void **state)
 {
     static struct member first, second;
 
-    if (!open_place(*(const bool *)*state))
+    if (!open_place(case_on_servers(state)))
         skip();
     member_start(&first, "first");
     place.receiver.bell = &first.bell;
@@ -132,7 +123,7 @@ static void a_client_that_appears_is_served(void **state)
     static struct member member;
     char first[40];
 
-    if (!open_place(*(const bool *)*state))
+    if (!open_place(case_on_servers(state)))
         skip();
     member_start(&member, "only");
     place.receiver.bell = &member.bell;
@@ -156,7 +147,7 @@ static void a_store_that_fails_for_a_while_only_delays(void **state)
 {
     static struct member member;
 
-    if (!open_place(*(const bool *)*state))
+    if (!open_place(case_on_servers(state)))
         skip();
     member_start(&member, "only");
     place.receiver.bell = &member.bell;
@@ -168,7 +159,7 @@ static void a_store_that_fails_for_a_while_only_delays(void **state)
     put_round(3);
     wait_until_done();
     compare();
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_failed"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_failed"), 0);
     member_stop(&member);
     index_place_close(&place);
 }
@@ -179,13 +170,13 @@ static void a_shard_whose_ticket_is_refused_is_taken_anew(void **state)
 {
     static struct member member;
 
-    if (!open_place(*(const bool *)*state))
+    if (!open_place(case_on_servers(state)))
         skip();
     member_start(&member, "only");
     place.receiver.bell = &member.bell;
     put_round(1);
     wait_until_done();
-    place_sql(&place, "UPDATE fence SET ticket = ticket + 2");
+    exec(place.store, "UPDATE fence SET ticket = ticket + 2");
     put_round(2);
     wait_until_done();
     compare();
@@ -201,7 +192,7 @@ static int64_t count_waiting(const char *client)
              "SELECT COUNT(*) FROM registry_queue WHERE client_id = (SELECT id FROM "
              "registry_client WHERE name = '%s')",
              client);
-    return place_ask(&place, sql);
+    return read_integer(place.store, sql);
 }
 
 /* Its set of shards cannot be joined: others must not wait for that. */
@@ -214,7 +205,7 @@ static void a_client_that_cannot_be_joined_stops_no_other(void **state)
     char set[COORD_NAME_SIZE_MAX + 1];
     int waited_ms = 0;
 
-    if (!open_place(*(const bool *)*state))
+    if (!open_place(case_on_servers(state)))
         skip();
     if (coord_open(coord_url, "stranger", NULL, &stranger, &err))
         fail_msg("%s", err.text);
@@ -243,10 +234,10 @@ static void a_client_that_cannot_be_read_stops_no_other(void **state)
     static struct member member;
     int waited_ms = 0;
 
-    if (!open_place(*(const bool *)*state))
+    if (!open_place(case_on_servers(state)))
         skip();
     place_put(&place, LANE_MAIN, "stuck", 1, 1);
-    place_sql(&place, "UPDATE registry_field SET number = 100000");
+    exec(place.store, "UPDATE registry_field SET number = 100000");
     clients_free(place.receiver.clients);
     place.receiver.clients = clients_new(place.store, clock_system());
     place.base.clients = place.receiver.clients;
@@ -259,20 +250,12 @@ static void a_client_that_cannot_be_read_stops_no_other(void **state)
         waited_ms += STEP_MS;
     }
     compare();
-    assert_int_equal(place_ask(&place, "SELECT COUNT(*) FROM registry_queue"), 1);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 1);
     member_stop(&member);
     index_place_close(&place);
 }
 
-#define CASE(function)                                                                             \
-    {                                                                                              \
-#function, function                                                                        \
-    }
-
-static const struct {
-    const char *name;
-    CMUnitTestFunction run;
-} cases[] = {
+static const struct test_case cases[] = {
     CASE(workers_come_and_go_and_nothing_is_lost),
     CASE(a_client_that_appears_is_served),
     CASE(a_store_that_fails_for_a_while_only_delays),
@@ -281,30 +264,11 @@ static const struct {
     CASE(a_client_that_cannot_be_read_stops_no_other),
 };
 
-/* librdkafka's threads are C11's, which the thread sanitizer does not see. */
-#ifdef __SANITIZE_THREAD__
-enum { PLACE_COUNT = 1 };
-#else
-enum { PLACE_COUNT = 2 };
-#endif
-
 int main(int argc, char **argv)
 {
-    static const bool on_servers[] = {false, true};
-    static struct CMUnitTest tests[2 * ARRAY_COUNT(cases)];
-    static char names[ARRAY_COUNT(tests)][96];
-    size_t count = 0;
+    static struct case_list list = {.name = "indexer-worker"};
 
-    for (size_t i = 0; i < PLACE_COUNT; i++)
-        for (size_t k = 0; k < ARRAY_COUNT(cases); k++) {
-            snprintf(names[count], sizeof(names[count]), "%s: %s",
-                     on_servers[i] ? "servers" : "embedded", cases[k].name);
-            tests[count] = (struct CMUnitTest){.name = names[count],
-                                               .test_func = cases[k].run,
-                                               .initial_state = (void *)&on_servers[i]};
-            count++;
-        }
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]);
-    return _cmocka_run_group_tests("indexer-worker", tests, count, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

@@ -761,33 +761,20 @@ static void a_trace_tells_stage_by_stage(void **state)
 }
 
 static const struct test_case cases[] = {
-    CASE(what_agrees_passes_every_check, ON_ALL),
-    CASE(documents_on_their_way_are_no_faults, ON_ALL),
-    CASE(a_searcher_that_is_behind_is_no_fault, ON_ALL),
-    CASE(faults_of_the_index_are_found, ON_ALL),
-    CASE(faults_of_the_store_are_found, ON_ALL),
-    CASE(a_client_that_cannot_be_read_is_a_fault, ON_ALL),
-    CASE(a_searcher_that_lies_is_a_fault, ON_ALL),
-    CASE(the_largest_document_reaches_the_index, ON_ALL),
-    CASE(faults_of_the_queue_are_found, ON_ALL),
-    CASE(what_differs_is_put_right_by_the_queue, ON_ALL),
-    CASE(a_parked_document_is_a_fault, ON_ALL),
-    CASE(a_trace_tells_stage_by_stage, ON_ALL),
+    CASE(what_agrees_passes_every_check),        CASE(documents_on_their_way_are_no_faults),
+    CASE(a_searcher_that_is_behind_is_no_fault), CASE(faults_of_the_index_are_found),
+    CASE(faults_of_the_store_are_found),         CASE(a_client_that_cannot_be_read_is_a_fault),
+    CASE(a_searcher_that_lies_is_a_fault),       CASE(the_largest_document_reaches_the_index),
+    CASE(faults_of_the_queue_are_found),         CASE(what_differs_is_put_right_by_the_queue),
+    CASE(a_parked_document_is_a_fault),          CASE(a_trace_tells_stage_by_stage),
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const struct backend backends[] = {{"sqlite", false, false}, {"postgres", true, false}};
-    static struct CMUnitTest tests[ARRAY_COUNT(backends) * ARRAY_COUNT(cases)];
-    static char names[ARRAY_COUNT(tests)][128];
-    size_t count = 0;
+    static struct case_list list = {.name = "inspect", .set_up = set_up, .tear_down = tear_down};
 
-    for (size_t i = 0; i < ARRAY_COUNT(backends); i++) {
-        for (size_t j = 0; j < ARRAY_COUNT(cases); j++, count++) {
-            snprintf(names[count], sizeof(names[count]), "%s: %s", backends[i].name, cases[j].name);
-            tests[count] = (struct CMUnitTest){names[count], cases[j].run, set_up, tear_down,
-                                               (void *)&backends[i]};
-        }
-    }
-    return _cmocka_run_group_tests("inspect", tests, count, NULL, NULL);
+    for (size_t i = 0; i < ARRAY_COUNT(backends); i++)
+        cases_add(&list, cases, ARRAY_COUNT(cases), backends[i].name, &backends[i]);
+    return cases_run(&list, argc, argv);
 }

@@ -3,37 +3,25 @@
  * learner.c - spelling that follows changed offers: topics in files, and on Kafka, where each case
  * has a topic of its own.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "contract/cases.h"
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "contract/topics_place.h"
 #include "net/message.h"
 #include "search/learner.h"
-#include "test_dir.h"
-#include "topic/topic_fault.h"
 #include "torg/v1/offer_update.pb-c.h"
 #include "unit/spell/spell_world.h"
 
 #define ACTIVE TORG__V1__OFFER__STATUS__ACTIVE
 
 enum { WAIT_MS = 60000, WORD_SIZE = 16, FILE_SIZE_MAX = 64 << 20 };
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0)                                                                           \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
 
 static const char catalog_json[] =
     "{\"attributes\": [{\"id\": \"color\", \"name\": {\"en\": \"Colour\"}, \"type\": \"OPTION\","
@@ -54,7 +42,9 @@ struct scene {
     struct learner *learner;
     struct arena *arena;
     int64_t offer_count;
+    int64_t recount_us;
     struct search search;
+    bool is_empty;          /* the index has no offers */
     const char *indexed[2]; /* titles that the index has, one a page; NULL: none */
     _Atomic int asked_count;
     _Atomic int failing_count; /* questions that are not answered, to begin with */
@@ -92,8 +82,9 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
     hit->fields = arena_array(arena, 1, sizeof(hit->fields[0]));
     hit->fields[hit->n_fields++] = field;
     stage->hits = arena_array(arena, 1, sizeof(stage->hits[0]));
-    stage->hits[stage->n_hits++] = hit;
-    if (!page)
+    stage->hits[0] = hit;
+    stage->n_hits = scene->is_empty ? 0 : 1;
+    if (!page && scene->indexed[1])
         stage->cursor = (ProtobufCBinaryData){.data = (uint8_t *)"next", .len = 4};
     answer->stages = arena_array(arena, 1, sizeof(answer->stages[0]));
     answer->stages[answer->n_stages++] = stage;
@@ -101,32 +92,19 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
     return 0;
 }
 
-static bool kafka_is_there(void)
-{
-    const char *address = getenv("TORG_TEST_KAFKA");
-    const char *required = getenv("TORG_REQUIRE");
-
-    if (address && *address)
-        return true;
-    if (required && strstr(required, "kafka"))
-        fail_msg("TORG_REQUIRE names kafka, and TORG_TEST_KAFKA is not set");
-    return false;
-}
-
 static int set_up(void **state)
 {
     static struct scene scenes[2];
-    bool servers = *state != NULL;
+    bool servers = case_on_servers(state);
     struct scene *scene = &scenes[servers];
     const struct topic_config config = {.partition_count = EXPORT_PARTITION_COUNT};
-    char url[512];
     struct err err;
 
-    *scene = (struct scene){.is_there = !servers || kafka_is_there()};
+    *scene = (struct scene){.is_there = !servers || server_address("kafka")};
     *state = scene;
     if (!scene->is_there)
         return 0; /* each test skips */
-    assert_true(test_dir_make(scene->dir));
+    scene->topics = test_topics_open(scene->dir, servers);
     scene->arena = arena_new();
     scene->search = (struct search){.clock = clock_system(),
                                     .catalog = catalog_of,
@@ -136,11 +114,6 @@ static int set_up(void **state)
     buf_init(&scene->base, FILE_SIZE_MAX);
     world_base(&scene->base);
     scene->path = arena_printf(scene->arena, "%s/learnt", scene->dir);
-    if (servers)
-        snprintf(url, sizeof(url), "fault:kafka://%s", getenv("TORG_TEST_KAFKA"));
-    else
-        snprintf(url, sizeof(url), "fault:file:%s/topics", scene->dir);
-    OK(topics_open(url, NULL, &scene->topics, &err));
     scene->faults = topics_faults(scene->topics);
     snprintf(scene->topic, sizeof(scene->topic), "learner-%016llx",
              (unsigned long long)random_u64());
@@ -155,7 +128,8 @@ static void start(struct scene *scene)
                                             .source = scene->topic,
                                             .search = &scene->search,
                                             .base = buf_bytes(&scene->base),
-                                            .path = scene->path};
+                                            .path = scene->path,
+                                            .recount_us = scene->recount_us};
 
     scene->learner = learner_start(&options);
 }
@@ -174,10 +148,9 @@ static int tear_down(void **state)
         return 0;
     stop(scene);
     catalog_unref(scene->catalog);
-    topics_close(scene->topics);
+    test_topics_close(scene->topics, scene->dir);
     arena_free(scene->arena);
     buf_release(&scene->base);
-    dir_remove(scene->dir, NULL);
     return 0;
 }
 
@@ -249,7 +222,7 @@ static bool knows(struct scene *scene, const char *word)
 static void wait_for(struct scene *scene, const char *word)
 {
     for (int i = 0; i < WAIT_MS / 5 && !knows(scene, word); i++)
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        pause_ms(5);
     assert_true(knows(scene, word));
 }
 
@@ -262,7 +235,7 @@ static uint64_t seen(struct scene *scene)
 static void wait_seen(struct scene *scene, uint64_t count)
 {
     for (int i = 0; i < WAIT_MS / 5 && seen(scene) < count; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+        pause_ms(5);
     assert_int_equal(seen(scene), count);
 }
 
@@ -388,6 +361,70 @@ static void what_the_topic_has_forgotten_is_learnt_from_the_index(void **state)
     assert_int_equal(scene->asked_count, asked);
 }
 
+static void wait_forgotten(struct scene *scene, const char *word)
+{
+    for (int i = 0; i < WAIT_MS / 5 && knows(scene, word); i++)
+        pause_ms(5);
+    assert_false(knows(scene, word));
+}
+
+static void words_that_no_offer_has_any_more_are_forgotten(void **state)
+{
+    struct scene *scene = *state;
+    const char *shared, *gone;
+    int64_t number;
+
+    NEED(scene);
+    shared = new_word(scene);
+    gone = new_word(scene);
+    send(scene, 0, shared, ACTIVE, NULL);
+    number = send(scene, 0, arena_printf(scene->arena, "%s %s", shared, gone), ACTIVE, NULL);
+    scene->indexed[0] = shared;
+    scene->indexed[1] = arena_printf(scene->arena, "%s %s", shared, gone);
+    start(scene);
+    wait_for(scene, shared);
+    wait_for(scene, gone);
+    stop(scene);
+
+    send(scene, number, scene->indexed[1], TORG__V1__OFFER__STATUS__BANNED, NULL);
+    scene->indexed[1] = NULL;
+    scene->recount_us = 1;
+    scene->failing_count = 1; /* a count that fails forgets nothing, and is made again */
+    start(scene);
+    wait_for(scene, shared); /* it is open */
+    wait_forgotten(scene, gone);
+    assert_true(knows(scene, shared));
+    stop(scene);
+
+    scene->recount_us = 0;
+    start(scene);
+    wait_for(scene, shared);
+    assert_false(knows(scene, gone)); /* of the snapshot */
+    send(scene, number, arena_printf(scene->arena, "%s %s", shared, gone), ACTIVE, NULL);
+    wait_for(scene, gone); /* on sale again, as it was */
+    assert_true(knows(scene, shared));
+}
+
+static void an_index_without_offers_is_not_believed(void **state)
+{
+    struct scene *scene = *state;
+    const char *word;
+    int asked;
+
+    NEED(scene);
+    word = new_word(scene);
+    send(scene, 0, word, ACTIVE, NULL);
+    scene->is_empty = true;
+    scene->recount_us = 1;
+    start(scene);
+    wait_for(scene, word);
+    asked = scene->asked_count;
+    for (int i = 0; i < WAIT_MS / 5 && scene->asked_count < asked + 2; i++)
+        pause_ms(5);
+    assert_true(scene->asked_count >= asked + 2);
+    assert_true(knows(scene, word));
+}
+
 static void without_offers_nothing_is_opened(void **state)
 {
     struct scene *scene = *state;
@@ -399,30 +436,26 @@ static void without_offers_nothing_is_opened(void **state)
     assert_null(learner_speller(scene->learner));
 }
 
-/* librdkafka's threads are C11's, which the thread sanitizer does not see. */
-#ifdef __SANITIZE_THREAD__
-#define EACH(test)                                                                                 \
-    {                                                                                              \
-#test " (files)", test, set_up, tear_down, NULL                                            \
-    }
-#else
-#define EACH(test)                                                                                 \
-    {#test " (files)", test, set_up, tear_down, NULL},                                             \
-    {                                                                                              \
-#test " (Kafka)", test, set_up, tear_down, (void *)"servers"                               \
-    }
-#endif
+static const struct test_case cases[] = {
+    CASE(titles_and_values_of_offers_on_sale_are_learnt_once),
+    CASE(what_was_learnt_is_neither_lost_nor_doubled),
+    CASE(faults_are_waited_out),
+    CASE(without_offers_nothing_is_opened),
+    CASE(words_that_no_offer_has_any_more_are_forgotten),
+    CASE(an_index_without_offers_is_not_believed),
+};
 
-int main(void)
+/* Kafka forgets in its own time. */
+static const struct test_case on_files[] = {
+    CASE(what_the_topic_has_forgotten_is_learnt_from_the_index),
+};
+
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        EACH(titles_and_values_of_offers_on_sale_are_learnt_once),
-        EACH(what_was_learnt_is_neither_lost_nor_doubled),
-        EACH(faults_are_waited_out),
-        EACH(without_offers_nothing_is_opened),
-        {"what_the_topic_has_forgotten_is_learnt_from_the_index (files)",
-         what_the_topic_has_forgotten_is_learnt_from_the_index, set_up, tear_down, NULL},
-    };
+    static struct case_list list = {.name = "learner", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests_name("learner", tests, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    cases_embedded(&list, on_files, ARRAY_COUNT(on_files));
+    return cases_run(&list, argc, argv);
 }

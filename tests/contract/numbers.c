@@ -728,28 +728,21 @@ static void bad_keys_change_nothing(void **state)
 }
 
 static const struct test_case cases[] = {
-    CASE(random_transactions_agree_with_a_naive_model, ON_ALL),
-    CASE(a_number_is_given_again_only_after_ttl_and_hold, ON_ALL),
-    CASE(a_key_that_comes_back_in_time_has_its_number_and_birth, ON_ALL),
-    CASE(a_stale_ticket_gives_nothing, ON_ALL),
-    CASE(classes_keep_to_their_extents, ON_ALL),
-    CASE(what_is_left_is_given, ON_ALL),
-    CASE(bad_keys_change_nothing, ON_ALL),
+    CASE(random_transactions_agree_with_a_naive_model),
+    CASE(a_number_is_given_again_only_after_ttl_and_hold),
+    CASE(a_key_that_comes_back_in_time_has_its_number_and_birth),
+    CASE(a_stale_ticket_gives_nothing),
+    CASE(classes_keep_to_their_extents),
+    CASE(what_is_left_is_given),
+    CASE(bad_keys_change_nothing),
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
     static const struct backend backends[] = {{"sqlite", false, true}, {"postgres", true, true}};
-    static struct CMUnitTest tests[ARRAY_COUNT(backends) * ARRAY_COUNT(cases)];
-    static char names[ARRAY_COUNT(tests)][128];
-    size_t count = 0;
+    static struct case_list list = {.name = "numbers", .set_up = set_up, .tear_down = tear_down};
 
-    for (size_t i = 0; i < ARRAY_COUNT(backends); i++) {
-        for (size_t j = 0; j < ARRAY_COUNT(cases); j++, count++) {
-            snprintf(names[count], sizeof(names[count]), "%s: %s", backends[i].name, cases[j].name);
-            tests[count] = (struct CMUnitTest){names[count], cases[j].run, set_up, tear_down,
-                                               (void *)&backends[i]};
-        }
-    }
-    return _cmocka_run_group_tests("numbers", tests, count, NULL, NULL);
+    for (size_t i = 0; i < ARRAY_COUNT(backends); i++)
+        cases_add(&list, cases, ARRAY_COUNT(cases), backends[i].name, &backends[i]);
+    return cases_run(&list, argc, argv);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "net/message.h"
 #include "offers/cabinet.h"
 #include "offers/counters.h"
@@ -101,11 +102,10 @@ static void assert_nothing_differs(struct offers_place *place)
     if (told.count)
         fail_msg("%" PRId64 " differences:\n%s", told.count, told.lines);
     assert_int_equal(
-        place_integer(place,
-                      "SELECT CAST((SELECT COUNT(*) FROM user_offer_presets_count WHERE mark_us IS "
-                      "NOT NULL) + (SELECT COUNT(*) FROM user_total_counters WHERE mark_us IS NOT "
-                      "NULL) AS BIGINT)",
-                      NULL, 0),
+        read_integer(place->store,
+                     "SELECT CAST((SELECT COUNT(*) FROM user_offer_presets_count WHERE mark_us IS "
+                     "NOT NULL) + (SELECT COUNT(*) FROM user_total_counters WHERE mark_us IS NOT "
+                     "NULL) AS BIGINT)"),
         0);
     place_recount_figures(place);
     arena_free(told.arena);
@@ -169,19 +169,19 @@ static void broken_counters_are_named_and_fixed(void **state)
     must_move(place, "ann", ann[0], MOVE_SELL_ON_SITE);
     must_move(place, "ann", ann[1], MOVE_DELETE);
     assert_nothing_differs(place);
-    place_run(place, "UPDATE user_offer_presets_count SET counter = 7 WHERE seller_id = 'ann' "
-                     "AND preset_id = 2");
-    place_run(place, "UPDATE user_total_counters SET counter_value = 5 WHERE seller_id = 'ann' "
-                     "AND counter_id = 'sold'");
-    place_run(place, "UPDATE user_total_counters SET counter_value = 55 WHERE seller_id = 'ann' "
-                     "AND counter_id = 'money:RUB'");
-    place_run(place, "DELETE FROM user_offer_presets_count WHERE seller_id = 'bob' "
-                     "AND preset_id = 1");
+    exec(place->store, "UPDATE user_offer_presets_count SET counter = 7 WHERE seller_id = 'ann' "
+                       "AND preset_id = 2");
+    exec(place->store, "UPDATE user_total_counters SET counter_value = 5 WHERE seller_id = 'ann' "
+                       "AND counter_id = 'sold'");
+    exec(place->store, "UPDATE user_total_counters SET counter_value = 55 WHERE seller_id = 'ann' "
+                       "AND counter_id = 'money:RUB'");
+    exec(place->store, "DELETE FROM user_offer_presets_count WHERE seller_id = 'bob' "
+                       "AND preset_id = 1");
     snprintf(sql, sizeof(sql),
              "INSERT INTO user_total_counters (shard_id, seller_id, counter_id, seq_no, "
              "counter_value) VALUES (%u, 'ghost', 'banned', 4, 9)",
              seller_shard("ghost"));
-    place_run(place, sql);
+    exec(place->store, sql);
     for (int fix = 0; fix < 2; fix++) {
         check_ok(place, fix, "", &told);
         assert_int_equal(told.count, 5);
@@ -196,14 +196,12 @@ static void broken_counters_are_named_and_fixed(void **state)
     }
     assert_nothing_differs(place);
     place_recount(place);
-    assert_int_equal(place_integer(place,
-                                   "SELECT repair_no FROM user_offer_presets_count WHERE "
-                                   "seller_id = 'ann' AND preset_id = 2",
-                                   NULL, 0),
+    assert_int_equal(read_integer(place->store,
+                                  "SELECT repair_no FROM user_offer_presets_count WHERE "
+                                  "seller_id = 'ann' AND preset_id = 2"),
                      1);
     assert_int_equal(
-        place_integer(place, "SELECT COUNT(*) FROM audit WHERE action = 'counters.fix'", NULL, 0),
-        3);
+        read_integer(place->store, "SELECT COUNT(*) FROM audit WHERE action = 'counters.fix'"), 3);
     arena_free(told.arena);
 }
 
@@ -239,7 +237,7 @@ static void an_offer_of_every_status_is_recounted(void **state)
         snprintf(sql, sizeof(sql),
                  "UPDATE user_offer_presets_count SET counter = counter + 5 WHERE preset_id = %d",
                  (int)preset_ids[i]);
-        place_run(place, sql);
+        exec(place->store, sql);
         check_ok(place, true, "", &told);
         assert_int_equal(told.fixed, 1);
         assert_told(&told, preset_name(preset_ids[i]));
@@ -262,13 +260,13 @@ static void broken_lists_are_named_and_fixed(void **state)
     /* Missing in one list, and in all; at a wrong place; of an offer that is not there. */
     snprintf(sql, sizeof(sql),
              "DELETE FROM user_offer_presets WHERE preset_id = 2 AND offer_id = %" PRId64, ann[0]);
-    place_run(place, sql);
+    exec(place->store, sql);
     snprintf(sql, sizeof(sql), "DELETE FROM user_offer_presets WHERE offer_id = %" PRId64, ann[1]);
-    place_run(place, sql);
+    exec(place->store, sql);
     snprintf(sql, sizeof(sql), "INSERT INTO user_offer_presets VALUES ('bob', 4, 77, %" PRId64 ")",
              ann[2]);
-    place_run(place, sql);
-    place_run(place, "INSERT INTO user_offer_presets VALUES ('eve', 1, 77, 1000000000000007)");
+    exec(place->store, sql);
+    exec(place->store, "INSERT INTO user_offer_presets VALUES ('eve', 1, 77, 1000000000000007)");
     /* A move of the seller's meets it. */
     assert_int_equal(move(place, "ann", ann[0], MOVE_WITHDRAW, &err), ERR_CORRUPT);
     check_ok(place, false, "ann", &told);
@@ -294,9 +292,10 @@ static void what_cannot_be_read_is_told_and_left(void **state)
 
     create(place, "ann");
     create(place, "bob");
-    place_run(place, "UPDATE offer SET body = CAST('x' AS BYTEA) WHERE id IN (SELECT offer_id FROM "
-                     "user_offer_presets WHERE seller_id = 'ann')");
-    place_run(place, "UPDATE user_offer_presets_count SET counter = 3");
+    exec(place->store,
+         "UPDATE offer SET body = CAST('x' AS BYTEA) WHERE id IN (SELECT offer_id FROM "
+         "user_offer_presets WHERE seller_id = 'ann')");
+    exec(place->store, "UPDATE user_offer_presets_count SET counter = 3");
     check_ok(place, true, "", &told);
     assert_told(&told, "5   0 offer"); /* by the offers, whose seller is unknown then */
     assert_told(&told, "5 ann  0 offer");
@@ -339,7 +338,7 @@ static void go_to_the_middle(struct offers_place *place, struct counters_run *ru
     static const char marks[] = "SELECT COUNT(*) FROM user_offer_presets_count WHERE "
                                 "mark_us IS NOT NULL";
 
-    for (int i = 0; place_integer(place, marks, NULL, 0) == 0; i++) {
+    for (int i = 0; read_integer(place->store, marks) == 0; i++) {
         assert_true(i < 100);
         steps(place, run, 1);
     }
@@ -354,7 +353,7 @@ static offerid listed(struct offers_place *place, int preset, const char *order)
              "SELECT offer_id FROM user_offer_presets WHERE seller_id = 'big' AND preset_id = %d "
              "ORDER BY created_us %s LIMIT 1",
              preset, order);
-    return place_integer(place, sql, NULL, 0);
+    return read_integer(place->store, sql);
 }
 
 /* Every kind of change on both sides of the mark. */
@@ -386,10 +385,10 @@ static void a_killed_recount_is_gone_on_with(void **state)
     run = begin_run(place, false);
     go_to_the_middle(place, &run);
     change_both_sides(place);
-    place_run(place, "UPDATE user_offer_presets_count SET counter = counter + 3 WHERE "
-                     "preset_id = 4");
-    place_run(place, "UPDATE user_total_counters SET counter_value = counter_value - 1 WHERE "
-                     "counter_id = 'banned' AND seq_no = 7");
+    exec(place->store, "UPDATE user_offer_presets_count SET counter = counter + 3 WHERE "
+                       "preset_id = 4");
+    exec(place->store, "UPDATE user_total_counters SET counter_value = counter_value - 1 WHERE "
+                       "counter_id = 'banned' AND seq_no = 7");
     check_ok(place, false, "", &told); /* from the mark on */
     assert_int_equal(told.count, 2);
     assert_told(&told, "3 big SOLD 0 - ");
@@ -457,7 +456,7 @@ static void a_position_goes_on(void **state)
 
     create(place, "ann");
     create(place, "bob");
-    place_run(place, "UPDATE user_offer_presets_count SET counter = 3 WHERE preset_id = 1");
+    exec(place->store, "UPDATE user_offer_presets_count SET counter = 3 WHERE preset_id = 1");
     request.position = (char *)"sellers:ann";
     told.lines = arena_strdup(told.arena, "");
     assert_int_equal(counters_start(&run, place->store, &place->clock.base, "test", &request, &err),
@@ -604,10 +603,10 @@ static void a_broken_counter_is_fixed_once_while_others_write(void **state)
     struct told told = {.arena = arena_new()};
 
     place_fill(crowd.place, "big", LARGE_COUNT);
-    place_run(crowd.place, "UPDATE user_offer_presets_count SET counter = counter + 1000 "
-                           "WHERE seller_id = 'big' AND preset_id = 2");
-    place_run(crowd.place, "UPDATE user_total_counters SET counter_value = counter_value - 5 "
-                           "WHERE seller_id = 'big' AND counter_id = 'money:RUB' AND seq_no = 3");
+    exec(crowd.place->store, "UPDATE user_offer_presets_count SET counter = counter + 1000 "
+                             "WHERE seller_id = 'big' AND preset_id = 2");
+    exec(crowd.place->store, "UPDATE user_total_counters SET counter_value = counter_value - 5 "
+                             "WHERE seller_id = 'big' AND counter_id = 'money:RUB' AND seq_no = 3");
     run_crowd(&crowd);
     assert_int_equal(crowd.fixed, 2); /* two recounts of one error correct it once */
     assert_true(crowd.found >= 2);
@@ -617,19 +616,24 @@ static void a_broken_counter_is_fixed_once_while_others_write(void **state)
 
 /* --- the list of cases --- */
 
-#define CASES                                                                                      \
-    CASE(broken_counters_are_named_and_fixed), CASE(broken_lists_are_named_and_fixed),             \
-        CASE(an_offer_of_every_status_is_recounted), CASE(what_cannot_be_read_is_told_and_left),   \
-        CASE(a_killed_recount_is_gone_on_with), CASE(two_at_once_move_one_mark),                   \
-        CASE(a_new_currency_meanwhile_is_counted), CASE(a_position_goes_on),                       \
-        CASE(a_right_counter_is_never_told_to_be_broken),                                          \
-        CASE(a_broken_counter_is_fixed_once_while_others_write)
+static const struct test_case cases[] = {
+    CASE(broken_counters_are_named_and_fixed),
+    CASE(broken_lists_are_named_and_fixed),
+    CASE(an_offer_of_every_status_is_recounted),
+    CASE(what_cannot_be_read_is_told_and_left),
+    CASE(a_killed_recount_is_gone_on_with),
+    CASE(two_at_once_move_one_mark),
+    CASE(a_new_currency_meanwhile_is_counted),
+    CASE(a_position_goes_on),
+    CASE(a_right_counter_is_never_told_to_be_broken),
+    CASE(a_broken_counter_is_fixed_once_while_others_write),
+};
 
 static int set_up(void **state)
 {
     static struct offers_place place;
 
-    offers_place_open(&place, *state != NULL);
+    offers_place_open(&place, case_on_servers(state));
     *state = &place;
     return 0;
 }
@@ -640,16 +644,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static char postgres;
-    const struct CMUnitTest tests[] = {
-#define CASE(name) {"sqlite: " #name, name, set_up, tear_down, NULL}
-        CASES,
-#undef CASE
-#define CASE(name) {"postgres: " #name, name, set_up, tear_down, &postgres}
-        CASES,
-    };
+    static struct case_list list = {
+        .name = "offers-counters", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    cases_on_stores(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

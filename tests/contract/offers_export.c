@@ -12,18 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "contract/topics_place.h"
 #include "net/message.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
 #include "offers/offer_save.h"
 #include "offers/worker.h"
-#include "test_dir.h"
-#include "topic/topic_fault.h"
 #include "torg/v1/offer_update.pb-c.h"
 
 enum { WAIT_MS = 30000, LEASE_MS = 1000, SELLER_COUNT = 20, RECORD_COUNT_MAX = 4000 };
@@ -45,12 +42,6 @@ struct scene {
     struct offers_worker *worker;
 };
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0)                                                                           \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
-
 /* --- the scene --- */
 
 static void hold_all(struct scene *scene, uint64_t ticket)
@@ -68,48 +59,26 @@ static uint32_t partition_count(struct scene *scene, const char *topic)
     return config.partition_count;
 }
 
-static bool servers_are_there(void)
-{
-    static const char *const names[] = {"TORG_TEST_POSTGRES", "TORG_TEST_KAFKA",
-                                        "TORG_TEST_ZOOKEEPER"};
-    const char *required = getenv("TORG_REQUIRE");
-
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-        const char *address = getenv(names[i]);
-
-        if (address && *address)
-            continue;
-        if (required && (strstr(required, "kafka") || strstr(required, "zookeeper")))
-            fail_msg("TORG_REQUIRE names servers, and %s is not set", names[i]);
-        return false;
-    }
-    return true;
-}
-
 static int set_up(void **state)
 {
     static struct scene scenes[2];
-    bool servers = *state != NULL;
+    bool servers = case_on_servers(state);
     struct scene *scene = &scenes[servers];
-    char url[512];
     uint64_t end;
     struct err err;
 
     memset(scene, 0, sizeof(*scene));
     *state = scene;
-    if (servers && !servers_are_there())
+    if (servers &&
+        (!server_address("postgres") || !server_address("kafka") || !server_address("zookeeper")))
         return 0; /* each test skips */
     assert_true(offers_place_open(&scene->place, servers));
-    assert_true(test_dir_make(scene->dir));
-    if (servers) {
-        snprintf(url, sizeof(url), "fault:kafka://%s", getenv("TORG_TEST_KAFKA"));
+    if (servers)
         snprintf(scene->coord_url, sizeof(scene->coord_url), "zookeeper://%s/torg-export-%" PRIx64,
-                 getenv("TORG_TEST_ZOOKEEPER"), random_u64());
-    } else {
-        snprintf(url, sizeof(url), "fault:file:%s", scene->dir);
+                 server_address("zookeeper"), random_u64());
+    else
         snprintf(scene->coord_url, sizeof(scene->coord_url), "memory:e%" PRIx64, random_u64());
-    }
-    OK(topics_open(url, NULL, &scene->topics, &err));
+    scene->topics = test_topics_open(scene->dir, servers);
     scene->faults = topics_faults(scene->topics);
     OK(exporter_init(&scene->exporter, &scene->place.offers, scene->topics, NULL, &err));
     for (size_t i = 0; i < ARRAY_COUNT(topic_names); i++) {
@@ -123,16 +92,14 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct scene *scene = *state;
-    struct err err;
 
     if (!scene->topics)
         return 0;
     offers_worker_stop(scene->worker);
     for (size_t i = 0; i < ARRAY_COUNT(scene->coords); i++)
         coord_close(scene->coords[i]);
-    topics_close(scene->topics);
+    test_topics_close(scene->topics, scene->dir);
     offers_place_close(&scene->place);
-    OK(dir_remove(scene->dir, &err));
     return 0;
 }
 
@@ -212,7 +179,7 @@ static void export_all(struct scene *scene)
 
 static int64_t number(struct scene *scene, const char *sql)
 {
-    return place_integer(&scene->place, sql, NULL, 0);
+    return read_integer(scene->place.store, sql);
 }
 
 static int64_t queue_count(struct scene *scene)
@@ -222,13 +189,12 @@ static int64_t queue_count(struct scene *scene)
 
 static void wait_for(struct scene *scene, const char *sql, int64_t wanted)
 {
-    const struct timespec step = {.tv_nsec = 10 * 1000 * 1000};
     int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
 
     while (number(scene, sql) != wanted) {
         if (clock_mono_us(clock_system()) > until)
             fail_msg("%s: %" PRId64 ", wanted %" PRId64, sql, number(scene, sql), wanted);
-        nanosleep(&step, NULL);
+        pause_ms(10);
     }
 }
 
@@ -258,8 +224,9 @@ static int64_t revision_of(struct scene *scene, offerid id)
 {
     const struct store_value params[] = {STORE_V_INT(id)};
 
-    return place_integer(&scene->place,
-                         "SELECT revision FROM offer WHERE id = $1 AND kind = 'offer'", params, 1);
+    return read_integer_of(scene->place.store,
+                           "SELECT revision FROM offer WHERE id = $1 AND kind = 'offer'", params,
+                           1);
 }
 
 /* Everything of this test's offers sent to the topic since it began, in order within an offer. */
@@ -579,7 +546,6 @@ static void a_worker_exports_expires_and_forgets(void **state)
 /* Steps the member that has no thread until it has half of the shards. */
 static size_t own_half(struct coord *coord, struct coord_shards *shards, struct coord_shard *owned)
 {
-    const struct timespec step = {.tv_nsec = 20 * 1000 * 1000};
     int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
     size_t count = 0;
     struct err err;
@@ -588,7 +554,7 @@ static size_t own_half(struct coord *coord, struct coord_shards *shards, struct 
         assert_true(clock_mono_us(clock_system()) < until);
         OK(coord_step(coord, &err));
         count = coord_owned(shards, owned, OFFER_SHARD_COUNT);
-        nanosleep(&step, NULL);
+        pause_ms(20);
     }
     return count;
 }
@@ -627,32 +593,26 @@ static void a_frozen_worker_loses_its_shards_to_the_other(void **state)
 
 /* --- the list of cases --- */
 
-#define CASES                                                                                      \
-    CASE(every_change_reaches_both_topics_in_order),                                               \
-        CASE(two_changes_of_an_offer_are_two_batches), CASE(a_long_queue_is_taken_in_parts),       \
-        CASE(nothing_is_deleted_before_every_acknowledgement),                                     \
-        CASE(a_stale_ticket_deletes_nothing), CASE(a_stale_shard_holds_up_no_other),               \
-        CASE(a_damaged_offer_holds_up_no_other), CASE(many_damaged_offers_hold_up_no_other),       \
-        CASE(offers_expire_in_their_time_and_once), CASE(a_worker_exports_expires_and_forgets),    \
-        CASE(a_frozen_worker_loses_its_shards_to_the_other)
+static const struct test_case cases[] = {
+    CASE(every_change_reaches_both_topics_in_order),
+    CASE(two_changes_of_an_offer_are_two_batches),
+    CASE(a_long_queue_is_taken_in_parts),
+    CASE(nothing_is_deleted_before_every_acknowledgement),
+    CASE(a_stale_ticket_deletes_nothing),
+    CASE(a_stale_shard_holds_up_no_other),
+    CASE(a_damaged_offer_holds_up_no_other),
+    CASE(many_damaged_offers_hold_up_no_other),
+    CASE(offers_expire_in_their_time_and_once),
+    CASE(a_worker_exports_expires_and_forgets),
+    CASE(a_frozen_worker_loses_its_shards_to_the_other),
+};
 
-#ifndef __SANITIZE_THREAD__
-static char servers;
-#endif
-
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-#define CASE(name) {"embedded: " #name, name, set_up, tear_down, NULL}
-        CASES,
-#undef CASE
-/* librdkafka makes its threads by thrd_create, which ThreadSanitizer does not see and dies of. */
-#ifndef __SANITIZE_THREAD__
-#define CASE(name) {"servers: " #name, name, set_up, tear_down, &servers}
-        CASES,
-#undef CASE
-#endif
-    };
+    static struct case_list list = {
+        .name = "offers-export", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

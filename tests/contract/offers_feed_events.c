@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "net/message.h"
 #include "offers/feed_events.h"
 #include "offers/feed_keep.h"
@@ -24,7 +24,7 @@ struct topic_scene {
 static int set_up(void **state)
 {
     static struct topic_scene scene;
-    bool postgres = *state != NULL;
+    bool postgres = case_on_servers(state);
     struct err err = {0};
 
     memset(&scene, 0, sizeof(scene));
@@ -121,11 +121,10 @@ static uint64_t lag(struct topic_scene *scene)
 
 static void wait_a_step(int64_t until_us)
 {
-    const struct timespec step = {.tv_nsec = 2 * 1000 * 1000};
 
     if (clock_mono_us(clock_system()) > until_us)
         fail_msg("waited for too long");
-    nanosleep(&step, NULL);
+    pause_ms(2);
 }
 
 static void wait_until_read(struct topic_scene *scene)
@@ -349,23 +348,22 @@ static void a_long_report_goes_by_chunks(void **state)
 
 /* --- the list of cases --- */
 
-#define CASES                                                                                      \
-    CASE(feeds_come_by_the_topic), CASE(a_lost_record_holds_the_task),                             \
-        CASE(what_has_no_report_is_not_undone), CASE(an_end_is_committed_when_nothing_is_left),    \
-        CASE(what_nobody_drives_is_gone_on_with),                                                  \
-        CASE(the_silent_is_held_and_the_held_is_dropped), CASE(old_reports_and_names_go),          \
-        CASE(a_long_report_goes_by_chunks)
+static const struct test_case cases[] = {
+    CASE(feeds_come_by_the_topic),
+    CASE(a_lost_record_holds_the_task),
+    CASE(what_has_no_report_is_not_undone),
+    CASE(an_end_is_committed_when_nothing_is_left),
+    CASE(what_nobody_drives_is_gone_on_with),
+    CASE(the_silent_is_held_and_the_held_is_dropped),
+    CASE(old_reports_and_names_go),
+    CASE(a_long_report_goes_by_chunks),
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static char postgres;
-    const struct CMUnitTest tests[] = {
-#define CASE(name) {"sqlite: " #name, name, set_up, tear_down, NULL}
-        CASES,
-#undef CASE
-#define CASE(name) {"postgres: " #name, name, set_up, tear_down, &postgres}
-        CASES,
-    };
+    static struct case_list list = {
+        .name = "offers-feed_events", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    cases_on_stores(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "offers/feed_apply.h"
 #include "offers/feed_undo.h"
 
@@ -15,7 +16,7 @@ enum { HELD_COUNT = 11 }; /* one more than the guard's least */
 static int set_up(void **state)
 {
     static struct feed_scene scene;
-    bool postgres = *state != NULL;
+    bool postgres = case_on_servers(state);
 
     *state = feed_scene_open(&scene, postgres) ? &scene : NULL;
     return 0;
@@ -41,7 +42,7 @@ static struct feed_scene *start(void **state)
 
 static int64_t offer_changes(struct feed_scene *scene)
 {
-    return place_integer(&scene->place, "SELECT COUNT(*) FROM queue", NULL, 0);
+    return read_integer(scene->place.store, "SELECT COUNT(*) FROM queue");
 }
 
 /* "p1=1 p2=1 …" from `from` to `to`. */
@@ -609,36 +610,43 @@ static void tasks_are_listed_newest_first(void **state)
 
 /* --- the list of cases --- */
 
-#define CASES                                                                                      \
-    CASE(rows_create_update_and_leave_alone), CASE(what_the_feed_no_longer_has_is_deleted),        \
-        CASE(a_row_is_refused_alone_and_its_offer_stays), CASE(a_row_has_all_reasons),             \
-        CASE(an_item_without_an_id_is_known_by_its_content), CASE(a_ban_stays),                    \
-        CASE(other_statuses_stay_and_the_expired_comes_back), CASE(a_row_may_delete),              \
-        CASE(of_two_rows_with_one_id_the_later_holds),                                             \
-        CASE(what_a_later_task_has_touched_is_left),                                               \
-        CASE(a_task_older_than_one_that_ended_is_refused),                                         \
-        CASE(a_task_sent_again_changes_nothing),                                                   \
-        CASE(a_row_repeated_with_other_content_is_applied),                                        \
-        CASE(mass_deletion_is_held_until_confirmed), CASE(empty_and_cut_short_feeds_are_held),     \
-        CASE(a_held_task_can_be_dropped), CASE(deletion_goes_on_where_it_stopped),                 \
-        CASE(a_dry_run_tells_and_changes_nothing), CASE(a_task_is_undone),                         \
-        CASE(what_was_touched_since_is_not_undone), CASE(undo_has_its_time),                       \
-        CASE(a_row_is_undone_once), CASE(an_item_that_comes_back_is_revived),                      \
-        CASE(offers_made_by_hand_are_matched),                                                     \
-        CASE(a_name_that_is_changed_by_hand_leaves_the_feed), CASE(feeds_of_a_seller_do_not_meet), \
-        CASE(sellers_do_not_meet), CASE(failed_photos_are_told_in_the_report),                     \
-        CASE(tasks_are_listed_newest_first)
+static const struct test_case cases[] = {
+    CASE(rows_create_update_and_leave_alone),
+    CASE(what_the_feed_no_longer_has_is_deleted),
+    CASE(a_row_is_refused_alone_and_its_offer_stays),
+    CASE(a_row_has_all_reasons),
+    CASE(an_item_without_an_id_is_known_by_its_content),
+    CASE(a_ban_stays),
+    CASE(other_statuses_stay_and_the_expired_comes_back),
+    CASE(a_row_may_delete),
+    CASE(of_two_rows_with_one_id_the_later_holds),
+    CASE(what_a_later_task_has_touched_is_left),
+    CASE(a_task_older_than_one_that_ended_is_refused),
+    CASE(a_task_sent_again_changes_nothing),
+    CASE(a_row_repeated_with_other_content_is_applied),
+    CASE(mass_deletion_is_held_until_confirmed),
+    CASE(empty_and_cut_short_feeds_are_held),
+    CASE(a_held_task_can_be_dropped),
+    CASE(deletion_goes_on_where_it_stopped),
+    CASE(a_dry_run_tells_and_changes_nothing),
+    CASE(a_task_is_undone),
+    CASE(what_was_touched_since_is_not_undone),
+    CASE(undo_has_its_time),
+    CASE(a_row_is_undone_once),
+    CASE(an_item_that_comes_back_is_revived),
+    CASE(offers_made_by_hand_are_matched),
+    CASE(a_name_that_is_changed_by_hand_leaves_the_feed),
+    CASE(feeds_of_a_seller_do_not_meet),
+    CASE(sellers_do_not_meet),
+    CASE(failed_photos_are_told_in_the_report),
+    CASE(tasks_are_listed_newest_first),
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static char postgres;
-    const struct CMUnitTest tests[] = {
-#define CASE(name) {"sqlite: " #name, name, set_up, tear_down, NULL}
-        CASES,
-#undef CASE
-#define CASE(name) {"postgres: " #name, name, set_up, tear_down, &postgres}
-        CASES,
-    };
+    static struct case_list list = {
+        .name = "offers-feeds", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    cases_on_stores(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "offers/feed_undo.h"
 
@@ -737,22 +738,19 @@ static void run_model(bool postgres)
     feed_scene_close(&scene);
 }
 
-static void feeds_are_as_the_model_on_sqlite(void **state)
+static void feeds_are_as_the_model(void **state)
 {
-    run_model(false);
+    run_model(case_on_servers(state));
 }
 
-static void feeds_are_as_the_model_on_postgres(void **state)
-{
-    run_model(true);
-}
+static const struct test_case cases[] = {
+    CASE(feeds_are_as_the_model),
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(feeds_are_as_the_model_on_sqlite),
-        cmocka_unit_test(feeds_are_as_the_model_on_postgres),
-    };
+    static struct case_list list = {.name = "offers-feeds_model"};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    cases_on_stores(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

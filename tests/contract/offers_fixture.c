@@ -4,7 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -12,7 +11,6 @@
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
-#include "store/migrate.h"
 
 static const char catalog_json[] =
     "{\"attributes\": [{\"id\": \"color\", \"name\": {\"en\": \"Colour\"}, \"type\": \"TEXT\","
@@ -34,51 +32,14 @@ static struct catalog *give_catalog(void *arg)
     return catalog_ref(arg);
 }
 
-static const char *server_url(void)
-{
-    const char *url = getenv("TORG_TEST_POSTGRES");
-
-    return url && url[0] ? url : NULL;
-}
-
-static int run_sql(struct store_tx *tx, void *arg, struct err *err)
-{
-    return store_exec(tx, arg, NULL, 0, NULL, err);
-}
-
-static void admin(const char *format, const char *schema)
-{
-    struct store *store;
-    struct err err = {0};
-    char sql[128];
-
-    snprintf(sql, sizeof(sql), format, schema);
-    if (store_open(server_url(), &store, &err) || store_write(store, run_sql, sql, &err))
-        fail_msg("%s: %s", sql, err.text);
-    store_close(store);
-}
-
 bool offers_place_open(struct offers_place *place, bool postgres)
 {
-    const char *required = getenv("TORG_REQUIRE");
-    char url[1024] = "sqlite::memory:";
     struct err err = {0};
 
     memset(place, 0, sizeof(*place));
     place->postgres = postgres;
-    if (postgres && !server_url()) {
-        if (required && strstr(required, "postgres"))
-            fail_msg("TORG_REQUIRE names postgres, and TORG_TEST_POSTGRES is not set");
+    if (!store_place_open(&place->at, postgres, "", &place->store))
         return false;
-    }
-    if (postgres) {
-        snprintf(place->schema, sizeof(place->schema), "o%016" PRIx64, random_u64());
-        admin("CREATE SCHEMA %s", place->schema);
-        snprintf(url, sizeof(url), "%s%soptions=-csearch_path%%3D%s", server_url(),
-                 strchr(server_url(), '?') ? "&" : "?", place->schema);
-    }
-    if (store_open(url, &place->store, &err) || store_migrate(place->store, NULL, &err))
-        fail_msg("%s: %s", url, err.text);
     if (catalog_from_json(bytes_of(catalog_json), NULL, &place->catalog, &err))
         fail_msg("%s", err.text);
     clock_manual_init(&place->clock, INT64_C(1800000000000000));
@@ -91,10 +52,8 @@ bool offers_place_open(struct offers_place *place, bool postgres)
 
 void offers_place_close(struct offers_place *place)
 {
-    store_close(place->store);
     catalog_unref(place->catalog);
-    if (place->postgres && place->schema[0])
-        admin("DROP SCHEMA %s CASCADE", place->schema);
+    store_place_close(&place->at, place->store);
 }
 
 struct author author_of(const char *seller, struct arena *arena)
@@ -143,39 +102,6 @@ offerid id_of(const char *text)
     return id;
 }
 
-struct asking {
-    const char *sql;
-    const struct store_value *params;
-    size_t count;
-    int64_t integer;
-};
-
-static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
-static int ask(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct asking *asking = arg;
-
-    return store_query(tx, asking->sql, asking->params, asking->count, take_integer,
-                       &asking->integer, err);
-}
-
-int64_t place_integer(struct offers_place *place, const char *sql, const struct store_value *params,
-                      size_t count)
-{
-    struct asking asking = {.sql = sql, .params = params, .count = count, .integer = -1};
-    struct err err = {0};
-
-    if (store_read(place->store, ask, &asking, &err))
-        fail_msg("%s: %s", sql, err.text);
-    return asking.integer;
-}
-
 void place_recount_figures(struct offers_place *place)
 {
     static const char *const wrong[] = {
@@ -202,7 +128,7 @@ void place_recount_figures(struct offers_place *place)
     };
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        int64_t count = place_integer(place, wrong[i], NULL, 0);
+        int64_t count = read_integer(place->store, wrong[i]);
 
         if (count)
             fail_msg("%" PRId64 " by: %s", count, wrong[i]);
@@ -213,20 +139,10 @@ void place_recount(struct offers_place *place)
 {
     place_recount_figures(place);
     /* as many queue rows as changes */
-    assert_int_equal(place_integer(place,
-                                   "SELECT CAST((SELECT COUNT(*) FROM queue) - "
-                                   "(SELECT COALESCE(SUM(revision), 0) FROM offer "
-                                   "WHERE kind = 'offer') AS BIGINT)",
-                                   NULL, 0),
+    assert_int_equal(read_integer(place->store, "SELECT CAST((SELECT COUNT(*) FROM queue) - "
+                                                "(SELECT COALESCE(SUM(revision), 0) FROM offer "
+                                                "WHERE kind = 'offer') AS BIGINT)"),
                      0);
-}
-
-void place_run(struct offers_place *place, const char *sql)
-{
-    struct err err = {0};
-
-    if (store_write(place->store, run_sql, (void *)sql, &err))
-        fail_msg("%s: %s", sql, err.text);
 }
 
 /* --- many offers at once --- */

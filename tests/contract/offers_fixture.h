@@ -9,23 +9,16 @@
 #ifndef TORG_TESTS_CONTRACT_OFFERS_FIXTURE_H
 #define TORG_TESTS_CONTRACT_OFFERS_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdbool.h>
-
 #include "base/random.h"
+#include "contract/cases.h"
+#include "contract/place.h"
 #include "offers/draft.h"
 #include "offers/offers.h"
 #include "store/store.h"
 
 struct offers_place {
     bool postgres;
-    char schema[32];
+    struct store_place at;
     struct store *store;
     struct catalog *catalog;
     struct clock_manual clock;
@@ -42,16 +35,10 @@ Torg__V1__OfferContent *content_of(struct arena *arena, const char *category, in
                                    int64_t amount, const char *currency);
 offerid id_of(const char *text);
 
-/* One integer by SQL; params may be NULL. */
-int64_t place_integer(struct offers_place *place, const char *sql, const struct store_value *params,
-                      size_t count);
 /* Fails unless counts and totals of every seller equal what is recounted from the offers. */
 void place_recount_figures(struct offers_place *place);
 /* The same, and every change has its row in the queue. */
 void place_recount(struct offers_place *place);
-
-/* One statement without parameters. */
-void place_run(struct offers_place *place, const char *sql);
 
 /* Gives the seller so many offers (a multiple of 12) of all statuses, with lists, counts and
  * totals, without queue rows: as fast as the store can. The place-th is a millisecond older than

@@ -355,8 +355,8 @@ static int fill(struct offers_place *place)
     place_fill(place, "small", SMALL_COUNT);
     place_fill(place, "big", big_count());
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-        place_run(place, others[i]);
-    place_run(place, "ANALYZE");
+        exec(place->store, others[i]);
+    exec(place->store, "ANALYZE");
     print_message("# %zu offers filled into %s in %.1f s\n", big_count(),
                   place->postgres ? "postgres" : "sqlite",
                   (double)(clock_mono_us(clock_system()) - begin_us) / SECOND_US);

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "contract/offers_model_photos.h"
 #include "offers/cabinet.h"
 #include "offers/freshness.h"
@@ -853,8 +854,9 @@ static void run_sequence(struct model *model, int step_count)
         uint32_t shard = seller_shard(model->sellers[i]);
         const struct store_value params[] = {STORE_V_INT(shard)};
 
-        model->queue_start[shard] = place_integer(
-            model->place, "SELECT COALESCE(MAX(seq), 0) FROM queue WHERE shard_id = $1", params, 1);
+        model->queue_start[shard] = read_integer_of(
+            model->place->store, "SELECT COALESCE(MAX(seq), 0) FROM queue WHERE shard_id = $1",
+            params, 1);
     }
     for (model->step = 0; model->step < step_count; model->step++) {
         take_step(model);
@@ -903,22 +905,19 @@ static void run_model(bool postgres)
     free(model);
 }
 
-static void model_on_sqlite(void **state)
+static void offers_are_as_the_model(void **state)
 {
-    run_model(false);
+    run_model(case_on_servers(state));
 }
 
-static void model_on_postgres(void **state)
-{
-    run_model(true);
-}
+static const struct test_case cases[] = {
+    CASE(offers_are_as_the_model),
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(model_on_sqlite),
-        cmocka_unit_test(model_on_postgres),
-    };
+    static struct case_list list = {.name = "offers-model"};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    cases_on_stores(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "net/message.h"
 #include "offers/moderation.h"
 #include "offers/opinions.h"
@@ -15,12 +15,6 @@
 enum { WAIT_MS = 30000 };
 enum { BAN = TORG__V1__MODERATION_OPINION__VERDICT__BAN };
 enum { PASS = TORG__V1__MODERATION_OPINION__VERDICT__PASS };
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0)                                                                           \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
 
 struct scene {
     struct offers_place place;
@@ -33,7 +27,7 @@ static int set_up(void **state)
 {
     static struct scene scene;
     Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
-    bool postgres = *state != NULL;
+    bool postgres = case_on_servers(state);
     struct author author;
     struct err err;
 
@@ -223,7 +217,6 @@ static void produce_opinion(struct topics *topics, struct scene *scene, int64_t 
 
 static void opinions_come_by_the_topic(void **state)
 {
-    const struct timespec step = {.tv_nsec = 10 * 1000 * 1000};
     struct scene *scene = start(state);
     int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
     struct inbox *opinions;
@@ -238,7 +231,7 @@ static void opinions_come_by_the_topic(void **state)
     produce_opinion(topics, scene, 3, PASS);
     produce_opinion(topics, scene, 4, BAN);
     while (offer_of(scene)->revision < 4 && clock_mono_us(clock_system()) < until)
-        nanosleep(&step, NULL);
+        pause_ms(10);
     inbox_stop(opinions);
     topics_close(topics);
     check(scene, OFFER_BANNED, 4);
@@ -275,7 +268,7 @@ static void a_stage_keeps_its_state_by_compare_and_set(void **state)
                                scene->arena, &kept, &err),
                      ERR_NOT_FOUND);
     check(scene, OFFER_ACTIVE, 1); /* the offer knows nothing of it */
-    assert_int_equal(place_integer(&scene->place, "SELECT COUNT(*) FROM queue", NULL, 0), 1);
+    assert_int_equal(read_integer(scene->place.store, "SELECT COUNT(*) FROM queue"), 1);
 }
 
 static void names_and_sizes_of_stages_have_limits(void **state)
@@ -298,22 +291,21 @@ static void names_and_sizes_of_stages_have_limits(void **state)
 
 /* --- the list of cases --- */
 
-#define CASES                                                                                      \
-    CASE(a_ban_and_its_end_are_changes_of_the_offer), CASE(a_stale_opinion_changes_nothing),       \
-        CASE(an_opinion_that_moves_nothing_is_kept), CASE(wrong_opinions_are_told_by_field),       \
-        CASE(opinions_come_by_the_topic), CASE(a_stage_keeps_its_state_by_compare_and_set),        \
-        CASE(names_and_sizes_of_stages_have_limits)
+static const struct test_case cases[] = {
+    CASE(a_ban_and_its_end_are_changes_of_the_offer),
+    CASE(a_stale_opinion_changes_nothing),
+    CASE(an_opinion_that_moves_nothing_is_kept),
+    CASE(wrong_opinions_are_told_by_field),
+    CASE(opinions_come_by_the_topic),
+    CASE(a_stage_keeps_its_state_by_compare_and_set),
+    CASE(names_and_sizes_of_stages_have_limits),
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static char postgres;
-    const struct CMUnitTest tests[] = {
-#define CASE(name) {"sqlite: " #name, name, set_up, tear_down, NULL}
-        CASES,
-#undef CASE
-#define CASE(name) {"postgres: " #name, name, set_up, tear_down, &postgres}
-        CASES,
-    };
+    static struct case_list list = {
+        .name = "offers-moderation", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    cases_on_stores(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

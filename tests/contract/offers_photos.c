@@ -13,11 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "contract/topics_place.h"
 #include "net/message.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
@@ -25,17 +24,9 @@
 #include "offers/offer_save.h"
 #include "offers/photo_results.h"
 #include "offers/photos.h"
-#include "test_dir.h"
-#include "topic/topic_fault.h"
 #include "torg/v1/cabinet.pb-c.h"
 
 enum { WAIT_MS = 60000, REQUEST_COUNT_MAX = 100 };
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0)                                                                           \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
 
 struct scene {
     struct offers_place place;
@@ -68,43 +59,24 @@ static uint32_t partition_count(struct scene *scene)
     return config.partition_count;
 }
 
-static bool servers_are_there(void)
-{
-    const char *required = getenv("TORG_REQUIRE");
-    const char *kafka = getenv("TORG_TEST_KAFKA");
-    const char *postgres = getenv("TORG_TEST_POSTGRES");
-
-    if (kafka && *kafka && postgres && *postgres)
-        return true;
-    if (required && (strstr(required, "kafka") || strstr(required, "postgres")))
-        fail_msg("TORG_REQUIRE names servers, and they are not there");
-    return false;
-}
-
 static int set_up(void **state)
 {
     static struct scene scenes[2];
-    bool servers = *state != NULL;
+    bool servers = case_on_servers(state);
     struct scene *scene = &scenes[servers];
-    char url[512];
     uint64_t first;
     struct err err;
 
     memset(scene, 0, sizeof(*scene));
     *state = scene;
-    if (servers && !servers_are_there())
+    if (servers && (!server_address("postgres") || !server_address("kafka")))
         return 0; /* each test skips */
     assert_true(offers_place_open(&scene->place, servers));
     scene->has_catalog = true;
     scene->place.offers.catalog = give_catalog;
     scene->place.offers.catalog_arg = scene;
     scene->arena = arena_new();
-    assert_true(test_dir_make(scene->dir));
-    if (servers)
-        snprintf(url, sizeof(url), "fault:kafka://%s", getenv("TORG_TEST_KAFKA"));
-    else
-        snprintf(url, sizeof(url), "fault:file:%s", scene->dir);
-    OK(topics_open(url, NULL, &scene->topics, &err));
+    scene->topics = test_topics_open(scene->dir, servers);
     scene->faults = topics_faults(scene->topics);
     OK(exporter_init(&scene->exporter, &scene->place.offers, scene->topics, NULL, &err));
     for (uint32_t i = 0; i < OFFER_SHARD_COUNT; i++)
@@ -117,15 +89,13 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct scene *scene = *state;
-    struct err err;
 
     if (!scene->topics)
         return 0;
     inbox_stop(scene->inbox);
-    topics_close(scene->topics);
+    test_topics_close(scene->topics, scene->dir);
     arena_free(scene->arena);
     offers_place_close(&scene->place);
-    OK(dir_remove(scene->dir, &err));
     return 0;
 }
 
@@ -311,10 +281,10 @@ static int64_t count_preset(struct scene *scene, int64_t preset)
     const struct store_value params[] = {STORE_V_INT(preset)};
 
     place_recount(&scene->place);
-    return place_integer(&scene->place,
-                         "SELECT COALESCE(MAX(counter), 0) FROM user_offer_presets_count WHERE "
-                         "seller_id = 's' AND preset_id = $1",
-                         params, 1);
+    return read_integer_of(scene->place.store,
+                           "SELECT COALESCE(MAX(counter), 0) FROM user_offer_presets_count WHERE "
+                           "seller_id = 's' AND preset_id = $1",
+                           params, 1);
 }
 
 static size_t look_at_due(struct scene *scene)
@@ -330,13 +300,12 @@ static size_t look_at_due(struct scene *scene)
 
 static void wait_for_revision(struct scene *scene, offerid id, int64_t revision)
 {
-    const struct timespec step = {.tv_nsec = 10 * 1000 * 1000};
     int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
 
     while (offer_of(scene, id)->revision < revision) {
         if (clock_mono_us(clock_system()) > until)
             fail_msg("revision %" PRId64 " of %" PRId64, offer_of(scene, id)->revision, revision);
-        nanosleep(&step, NULL);
+        pause_ms(10);
     }
 }
 
@@ -384,7 +353,7 @@ static void a_request_is_sent_until_it_is_acknowledged(void **state)
         assert_int_equal(
             exporter_round(&scene->exporter, scene->all, OFFER_SHARD_COUNT, &count, &err),
             ERR_UNAVAILABLE);
-        assert_int_equal(place_integer(&scene->place, "SELECT COUNT(*) FROM queue", NULL, 0), 1);
+        assert_int_equal(read_integer(scene->place.store, "SELECT COUNT(*) FROM queue"), 1);
     }
     export_all(scene);
     assert_true(strstr(asked(scene, id), "1:0a") != NULL);
@@ -662,7 +631,6 @@ static void results_come_by_the_topic(void **state)
 static void a_result_is_committed_after_it_was_applied(void **state)
 {
     struct scene *scene = start(state);
-    const struct timespec step = {.tv_nsec = 10 * 1000 * 1000};
     int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
     struct counter *errors = metrics_counter("torg_photo_errors_total", NULL, "");
     uint64_t before = counter_value(errors);
@@ -672,7 +640,7 @@ static void a_result_is_committed_after_it_was_applied(void **state)
     scene->has_catalog = false; /* a fault that passes: no catalogue is in use */
     produce_result(scene, result_of(scene, id, 1, 'a', 1, "h"));
     while (counter_value(errors) == before && clock_mono_us(clock_system()) < until)
-        nanosleep(&step, NULL);
+        pause_ms(10);
     stop_inbox(scene);
     assert_true(counter_value(errors) > before);
     check(scene, id, OFFER_WAITING, 1);
@@ -685,33 +653,29 @@ static void a_result_is_committed_after_it_was_applied(void **state)
 
 /* --- the list of cases --- */
 
-#define CASES                                                                                      \
-    CASE(new_addresses_are_asked_for_and_no_others), CASE(one_address_twice_is_asked_for_once),    \
-        CASE(a_request_is_sent_until_it_is_acknowledged),                                          \
-        CASE(what_is_gone_or_known_is_not_asked_for), CASE(an_answer_is_one_ordinary_change),      \
-        CASE(what_is_no_news_writes_nothing), CASE(a_photo_without_room_is_told_to_have_failed),   \
-        CASE(wrong_results_are_told_by_field), CASE(the_first_ready_photo_shows_the_offer),        \
-        CASE(the_limit_shows_the_offer), CASE(without_hope_it_stays_with_a_reason),                \
-        CASE(a_ban_outlives_the_wait), CASE(results_come_by_the_topic),                            \
-        CASE(a_result_is_committed_after_it_was_applied)
+static const struct test_case cases[] = {
+    CASE(new_addresses_are_asked_for_and_no_others),
+    CASE(one_address_twice_is_asked_for_once),
+    CASE(a_request_is_sent_until_it_is_acknowledged),
+    CASE(what_is_gone_or_known_is_not_asked_for),
+    CASE(an_answer_is_one_ordinary_change),
+    CASE(what_is_no_news_writes_nothing),
+    CASE(a_photo_without_room_is_told_to_have_failed),
+    CASE(wrong_results_are_told_by_field),
+    CASE(the_first_ready_photo_shows_the_offer),
+    CASE(the_limit_shows_the_offer),
+    CASE(without_hope_it_stays_with_a_reason),
+    CASE(a_ban_outlives_the_wait),
+    CASE(results_come_by_the_topic),
+    CASE(a_result_is_committed_after_it_was_applied),
+};
 
-#ifndef __SANITIZE_THREAD__
-static char servers;
-#endif
-
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-#define CASE(name) {"embedded: " #name, name, set_up, tear_down, NULL}
-        CASES,
-#undef CASE
-/* librdkafka makes its threads by thrd_create, which ThreadSanitizer does not see and dies of. */
-#ifndef __SANITIZE_THREAD__
-#define CASE(name) {"servers: " #name, name, set_up, tear_down, &servers}
-        CASES,
-#undef CASE
-#endif
-    };
+    static struct case_list list = {
+        .name = "offers-photos", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

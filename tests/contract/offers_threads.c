@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "net/message.h"
 #include "offers/cabinet.h"
 
@@ -214,7 +215,7 @@ static void who_is_outrun_tries_again(void **state)
     crowd.target = create(crowd.place, "crowd");
     run_crowd(&crowd, ROUND_COUNT);
     assert_true(crowd.done >= THREAD_COUNT * ROUND_COUNT * 9 / 10);
-    assert_int_equal(place_integer(crowd.place, "SELECT revision FROM offer", NULL, 0),
+    assert_int_equal(read_integer(crowd.place->store, "SELECT revision FROM offer"),
                      1 + crowd.done);
     place_recount(crowd.place);
 }
@@ -239,7 +240,7 @@ static void an_owner_has_one_draft_however_many_ask(void **state)
 
     run_crowd(&crowd, 5);
     assert_int_equal(crowd.other_ids, 0);
-    assert_int_equal(place_integer(crowd.place, "SELECT COUNT(*) FROM draft", NULL, 0), 1);
+    assert_int_equal(read_integer(crowd.place->store, "SELECT COUNT(*) FROM draft"), 1);
     place_recount(crowd.place);
 }
 
@@ -277,7 +278,7 @@ static void logins_at_once_leave_one_draft(void **state)
     run_crowd(&crowd, 10);
     assert_int_equal(
         draft_open(&crowd.place->offers, "s:crowd", "a:visitor", "", arena, &draft, &err), 0);
-    assert_int_equal(place_integer(crowd.place, "SELECT COUNT(*) FROM draft", NULL, 0), 1);
+    assert_int_equal(read_integer(crowd.place->store, "SELECT COUNT(*) FROM draft"), 1);
     place_recount(crowd.place);
     arena_free(arena);
 }
@@ -315,7 +316,7 @@ static void abandoned_drafts_are_purged(void **state)
             draft_purge(&place->offers, DRAFT_OF_VISITORS, before_us, 2, &purged, &err), 0);
         assert_int_equal(purged, i);
     }
-    assert_int_equal(place_integer(place, "SELECT COUNT(*) FROM draft", NULL, 0), 3);
+    assert_int_equal(read_integer(place->store, "SELECT COUNT(*) FROM draft"), 3);
     assert_int_equal(draft_get(&place->offers, "a:2", arena, &drafts[1], &err), 0);
     assert_non_null(drafts[1]); /* it was changed meanwhile */
     assert_int_equal(draft_purge(&place->offers, DRAFT_OF_SELLERS, before_us, 9, &purged, &err), 0);
@@ -350,9 +351,9 @@ static void a_draft_is_published_once(void **state)
     crowd.target = draft->id;
     run_crowd(&crowd, 3);
     assert_int_equal(crowd.done, 1);
-    assert_int_equal(place_integer(crowd.place, "SELECT COUNT(*) FROM offer", NULL, 0), 1);
-    assert_int_equal(place_integer(crowd.place, "SELECT id FROM offer", NULL, 0), draft->id);
-    assert_int_equal(place_integer(crowd.place, "SELECT COUNT(*) FROM draft", NULL, 0), 0);
+    assert_int_equal(read_integer(crowd.place->store, "SELECT COUNT(*) FROM offer"), 1);
+    assert_int_equal(read_integer(crowd.place->store, "SELECT id FROM offer"), draft->id);
+    assert_int_equal(read_integer(crowd.place->store, "SELECT COUNT(*) FROM draft"), 0);
     place_recount(crowd.place);
     arena_free(arena);
 }
@@ -381,7 +382,7 @@ static void a_key_creates_one_offer(void **state)
 
     run_crowd(&crowd, 5);
     assert_int_equal(crowd.other_ids, 0);
-    assert_int_equal(place_integer(crowd.place, "SELECT COUNT(*) FROM offer", NULL, 0), 1);
+    assert_int_equal(read_integer(crowd.place->store, "SELECT COUNT(*) FROM offer"), 1);
     place_recount(crowd.place);
 }
 
@@ -424,7 +425,7 @@ static void a_key_is_for_one_call_and_a_day(void **state)
     assert_string_not_equal(first.id, again.id);
     assert_int_equal(offers_forget_answers(&place->offers, 100, &forgotten, &err), 0);
     assert_int_equal(forgotten, 1); /* t's; that of s was replaced */
-    assert_int_equal(place_integer(place, "SELECT COUNT(*) FROM idempotency", NULL, 0), 1);
+    assert_int_equal(read_integer(place->store, "SELECT COUNT(*) FROM idempotency"), 1);
     arena_free(arena);
 }
 
@@ -498,7 +499,7 @@ static void an_offer_has_a_largest_size(void **state)
     }
     assert_int_equal(offers_create(&place->offers, &author, content, &receipt, &err), ERR_LIMIT);
     assert_non_null(strstr(err.text, "102400"));
-    assert_int_equal(place_integer(place, "SELECT COUNT(*) FROM queue", NULL, 0), 0);
+    assert_int_equal(read_integer(place->store, "SELECT COUNT(*) FROM queue"), 0);
     content->description[SIGN_FIT_COUNT * 4] = 0;
     assert_int_equal(offers_create(&place->offers, &author, content, &receipt, &err), 0);
     assert_int_equal(offers_get(&place->offers, &reader, id_of(receipt.id), arena, &offer, &err),
@@ -508,25 +509,26 @@ static void an_offer_has_a_largest_size(void **state)
     memset(content->description, 'x', SIGN_FIT_COUNT);
     content->description[SIGN_FIT_COUNT] = 0;
     assert_int_equal(offers_create(&place->offers, &author, content, &receipt, &err), 0);
-    assert_true(place_integer(place, "SELECT MIN(LENGTH(body)) FROM offer", NULL, 0) < 1000);
+    assert_true(read_integer(place->store, "SELECT MIN(LENGTH(body)) FROM offer") < 1000);
     arena_free(arena);
 }
 
 /* --- the list of cases --- */
 
-#define CASES                                                                                      \
-    CASE(no_update_of_a_counter_is_lost), CASE(no_update_of_an_offer_is_lost),                     \
-        CASE(who_is_outrun_tries_again), CASE(an_owner_has_one_draft_however_many_ask),            \
-        CASE(logins_at_once_leave_one_draft), CASE(a_draft_is_published_once),                     \
-        CASE(abandoned_drafts_are_purged), CASE(a_key_creates_one_offer),                          \
-        CASE(a_key_is_for_one_call_and_a_day), CASE(a_taken_id_is_drawn_again),                    \
-        CASE(ids_without_end_are_an_error), CASE(an_offer_has_a_largest_size)
+static const struct test_case cases[] = {
+    CASE(no_update_of_a_counter_is_lost),  CASE(no_update_of_an_offer_is_lost),
+    CASE(who_is_outrun_tries_again),       CASE(an_owner_has_one_draft_however_many_ask),
+    CASE(logins_at_once_leave_one_draft),  CASE(a_draft_is_published_once),
+    CASE(abandoned_drafts_are_purged),     CASE(a_key_creates_one_offer),
+    CASE(a_key_is_for_one_call_and_a_day), CASE(a_taken_id_is_drawn_again),
+    CASE(ids_without_end_are_an_error),    CASE(an_offer_has_a_largest_size),
+};
 
 static int set_up(void **state)
 {
     static struct offers_place place;
 
-    offers_place_open(&place, *state != NULL);
+    offers_place_open(&place, case_on_servers(state));
     *state = &place;
     return 0;
 }
@@ -537,16 +539,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static char postgres;
-    const struct CMUnitTest tests[] = {
-#define CASE(name) {"sqlite: " #name, name, set_up, tear_down, NULL}
-        CASES,
-#undef CASE
-#define CASE(name) {"postgres: " #name, name, set_up, tear_down, &postgres}
-        CASES,
-    };
+    static struct case_list list = {
+        .name = "offers-threads", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    cases_on_stores(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

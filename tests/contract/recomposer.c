@@ -13,10 +13,11 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "catalog/versions.h"
+#include "contract/composed.h"
+#include "contract/topics_place.h"
 #include "documents/composer.h"
 #include "documents/parked.h"
 #include "documents/recompose_mark.h"
@@ -24,25 +25,9 @@
 #include "model/offer_fields.h"
 #include "net/message.h"
 #include "offers/offer_scan.h"
-#include "test_dir.h"
 #include "torg/v1/document.pb-c.h"
 
-enum { WAIT_MS = 30000, SEEN_COUNT_MAX = 4096, OFFER_COUNT = 20, HOUR_S = 3600 };
-
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0)                                                                           \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
-
-struct seen {
-    char pk[32];
-    int64_t version;
-    int64_t modify_us;
-    bool is_delete;
-    Torg__V1__QueueLane__Name lane;
-    char words[64];
-};
+enum { WAIT_MS = 30000, OFFER_COUNT = 20, HOUR_S = 3600 };
 
 struct scene {
     struct offers_place place;
@@ -53,13 +38,11 @@ struct scene {
     struct recomposer *recomposer;
     pthread_mutex_t lock;    /* guards current */
     struct catalog *current; /* in use */
+    atomic_int look_count;   /* how often the recomposer has asked which */
     atomic_int pages_left;   /* then reading fails; below 0: never */
     offerid bikes[OFFER_COUNT];
     offerid books[OFFER_COUNT];
-    uint32_t partition_count;
-    uint64_t next[TOPIC_PARTITION_COUNT_MAX];
-    struct seen seen[SEEN_COUNT_MAX];
-    size_t seen_count;
+    struct composed composed;
 };
 
 /* --- the scene --- */
@@ -69,6 +52,7 @@ static struct catalog *catalog_of(void *arg)
     struct scene *scene = arg;
     struct catalog *catalog;
 
+    atomic_fetch_add(&scene->look_count, 1);
     pthread_mutex_lock(&scene->lock);
     catalog = catalog_ref(scene->current);
     pthread_mutex_unlock(&scene->lock);
@@ -99,47 +83,6 @@ static int count_of(void *arg, const char *category, int64_t *count, struct err 
     struct scene *scene = arg;
 
     return offer_scan_count(scene->place.store, category, count, err);
-}
-
-static bool servers_are_there(void)
-{
-    static const char *const names[] = {"TORG_TEST_POSTGRES", "TORG_TEST_KAFKA"};
-    const char *required = getenv("TORG_REQUIRE");
-
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-        const char *address = getenv(names[i]);
-
-        if (address && *address)
-            continue;
-        if (required && strstr(required, "kafka"))
-            fail_msg("TORG_REQUIRE names servers, and %s is not set", names[i]);
-        return false;
-    }
-    return true;
-}
-
-static void open_topics(struct scene *scene, bool servers)
-{
-    static const char *const names[] = {COMPOSER_SOURCE, COMPOSER_TARGET};
-    const struct topic_config config = {.partition_count = COMPOSER_PARTITION_COUNT};
-    struct topic_config found;
-    uint64_t first;
-    char url[512];
-    struct err err;
-
-    if (servers)
-        snprintf(url, sizeof(url), "kafka://%s", getenv("TORG_TEST_KAFKA"));
-    else
-        snprintf(url, sizeof(url), "file:%s", scene->dir);
-    OK(topics_open(url, NULL, &scene->topics, &err));
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-        if (topic_describe(scene->topics, names[i], &found, &err))
-            OK(topic_create(scene->topics, names[i], &config, &err));
-    }
-    OK(topic_describe(scene->topics, COMPOSER_TARGET, &found, &err));
-    scene->partition_count = found.partition_count;
-    for (uint32_t i = 0; i < found.partition_count; i++)
-        OK(topic_range(scene->topics, COMPOSER_TARGET, i, &first, &scene->next[i], &err));
 }
 
 /* In use from now on, as another version. With a name of bikes or books NULL there is no such
@@ -195,17 +138,21 @@ static offerid create(struct scene *scene, const char *category, int number)
 static int set_up(void **state)
 {
     static struct scene scenes[2];
-    bool servers = *state != NULL;
+    const struct topic_config config = {.partition_count = COMPOSER_PARTITION_COUNT};
+    struct topic_config found;
+    bool servers = case_on_servers(state);
     struct scene *scene = &scenes[servers];
     struct err err;
 
     memset(scene, 0, sizeof(*scene));
     *state = scene;
-    if (servers && !servers_are_there())
+    if (servers && (!server_address("postgres") || !server_address("kafka")))
         return 0; /* each test skips */
     assert_true(offers_place_open(&scene->place, servers));
-    assert_true(test_dir_make(scene->dir));
-    open_topics(scene, servers);
+    scene->topics = test_topics_open(scene->dir, servers);
+    if (topic_describe(scene->topics, COMPOSER_SOURCE, &found, &err))
+        OK(topic_create(scene->topics, COMPOSER_SOURCE, &config, &err));
+    composed_open(&scene->composed, scene->topics);
     OK(coord_open("memory:recomposer", "one", NULL, &scene->coord, &err));
     pthread_mutex_init(&scene->lock, NULL);
     OK(catalog_from_json(bytes_of("{}"), NULL, &scene->current, &err));
@@ -234,17 +181,15 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     struct scene *scene = *state;
-    struct err err;
 
     if (!scene->topics)
         return 0;
     recomposer_stop(scene->recomposer);
     coord_close(scene->coord);
-    topics_close(scene->topics);
+    test_topics_close(scene->topics, scene->dir);
     catalog_unref(scene->current);
     pthread_mutex_destroy(&scene->lock);
     offers_place_close(&scene->place);
-    OK(dir_remove(scene->dir, &err));
     return 0;
 }
 
@@ -272,90 +217,20 @@ static void stop(struct scene *scene)
 
 /* --- looking --- */
 
-static const char *words_of(const Torg__V1__RawDocument *document)
-{
-    for (size_t i = 0; i < document->n_fields; i++) {
-        if (strcmp(document->fields[i]->name, OFFER_FIELD_WORDS) == 0)
-            return document->fields[i]->text;
-    }
-    return "";
-}
-
-static void note_batch(struct scene *scene, const struct topic_message *message,
-                       struct arena *arena)
-{
-    const Torg__V1__QualifiedBatch *batch;
-    ProtobufCMessage *decoded;
-    struct err err;
-
-    OK(message_decode(message->value, &torg__v1__qualified_batch__descriptor, arena, &decoded,
-                      &err));
-    batch = (const Torg__V1__QualifiedBatch *)decoded;
-    for (size_t i = 0; i < batch->n_documents; i++) {
-        const Torg__V1__RawDocument *document = batch->documents[i];
-        struct seen *seen = &scene->seen[scene->seen_count++];
-
-        assert_true(scene->seen_count < SEEN_COUNT_MAX);
-        *seen = (struct seen){.version = document->version,
-                              .modify_us = document->modify_timestamp->seconds * SECOND_US +
-                                           document->modify_timestamp->nanos / 1000,
-                              .is_delete = document->event == TORG__V1__RAW_DOCUMENT__EVENT__DELETE,
-                              .lane = batch->lane};
-        snprintf(seen->pk, sizeof(seen->pk), "%s", document->pk);
-        snprintf(seen->words, sizeof(seen->words), "%s", words_of(document));
-    }
-}
-
-static void look(struct scene *scene)
-{
-    struct arena *arena = arena_new();
-    const struct topic_message *messages;
-    size_t count;
-    struct err err;
-
-    for (uint32_t i = 0; i < scene->partition_count; i++) {
-        OK(topic_read(scene->topics, COMPOSER_TARGET, i, scene->next[i], 1000, 0, arena, &messages,
-                      &count, &err));
-        for (size_t k = 0; k < count; k++)
-            note_batch(scene, &messages[k], arena);
-        scene->next[i] += count;
-    }
-    arena_free(arena);
-}
-
-static const struct seen *last_of(const struct scene *scene, offerid id)
-{
-    char text[OFFER_ID_TEXT_SIZE];
-
-    offer_id_format(id, text);
-    for (size_t i = scene->seen_count; i > 0; i--) {
-        if (strcmp(scene->seen[i - 1].pk, text) == 0)
-            return &scene->seen[i - 1];
-    }
-    return NULL;
-}
-
 /* Documents of these offers, each time they came. */
 static size_t count_seen(const struct scene *scene, const offerid *ids)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < scene->seen_count; i++) {
+    for (size_t i = 0; i < scene->composed.seen_count; i++) {
         for (size_t k = 0; k < OFFER_COUNT; k++) {
             char text[OFFER_ID_TEXT_SIZE];
 
             offer_id_format(ids[k], text);
-            count += strcmp(scene->seen[i].pk, text) == 0;
+            count += strcmp(scene->composed.seen[i].pk, text) == 0;
         }
     }
     return count;
-}
-
-static void pause_ms(long ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
-
-    nanosleep(&time, NULL);
 }
 
 static struct recompose_mark mark_of(struct scene *scene)
@@ -378,7 +253,7 @@ static void wait_until_done(struct scene *scene, int64_t version)
         pause_ms(5);
     }
     assert_int_equal(done, version);
-    look(scene);
+    composed_look(&scene->composed);
 }
 
 static void wait_for_pages(struct scene *scene)
@@ -388,12 +263,23 @@ static void wait_for_pages(struct scene *scene)
     assert_int_equal(atomic_load(&scene->pages_left), 0);
 }
 
+/* The recomposer has looked for work a few times since, and done what it found. */
+static void wait_for_looks(struct scene *scene)
+{
+    int wanted = atomic_load(&scene->look_count) + 3;
+
+    for (int waited = 0; waited < WAIT_MS && atomic_load(&scene->look_count) < wanted; waited += 5)
+        pause_ms(5);
+    assert_true(atomic_load(&scene->look_count) >= wanted);
+    composed_look(&scene->composed);
+}
+
 /* All of them came last as documents of this catalogue. */
 static void check_all(const struct scene *scene, const offerid *ids, const char *words,
                       int64_t version)
 {
     for (int i = 0; i < OFFER_COUNT; i++) {
-        const struct seen *seen = last_of(scene, ids[i]);
+        const struct composed_document *seen = composed_last(&scene->composed, ids[i]);
 
         assert_non_null(seen);
         assert_int_equal(seen->is_delete, words == NULL);
@@ -421,12 +307,13 @@ static void what_a_version_changes_is_composed_anew_and_nothing_else(void **stat
               1); /* what the first version found is composed too */
     check_all(scene, scene->books, "Books", 1);
     OK(offers_move(&scene->place.offers, &author, scene->books[0], 0, MOVE_BAN, &receipt, &err));
-    scene->seen_count = 0;
+    scene->composed.seen_count = 0;
     apply(scene, "Bicycles", "Literature");
     wait_until_done(scene, 2);
     assert_int_equal(count_seen(scene, scene->bikes), 0);
     assert_int_equal(count_seen(scene, scene->books), OFFER_COUNT - 1);
-    assert_null(last_of(scene, scene->books[0])); /* whatever the catalogue, it is not found */
+    assert_null(composed_last(&scene->composed,
+                              scene->books[0])); /* whatever the catalogue, it is not found */
     scene->books[0] = scene->books[1];
     check_all(scene, scene->books, "Literature", 2);
     mark = mark_of(scene);
@@ -455,11 +342,10 @@ static void it_goes_on_where_it_was(void **state)
     /* One page may have come twice: that between the sending and the mark. */
     assert_true(count_seen(scene, scene->bikes) + count_seen(scene, scene->books) <=
                 2 * OFFER_COUNT + 3);
-    scene->seen_count = 0;
+    scene->composed.seen_count = 0;
     stop(scene);
     start(scene); /* a version is finished once */
-    pause_ms(600);
-    look(scene);
+    wait_for_looks(scene);
     assert_int_equal(count_seen(scene, scene->bikes), 0);
 }
 
@@ -513,12 +399,13 @@ static void hiding_does_not_speak_for_a_parked_change(void **state)
     wait_until_done(scene, 1);
     apply(scene, "Bicycles", NULL);
     wait_until_done(scene, 2);
-    assert_true(last_of(scene, scene->books[0])->is_delete);
-    assert_int_equal(last_of(scene, scene->books[0])->modify_us -
-                         last_of(scene, scene->books[0])->version,
+    assert_true(composed_last(&scene->composed, scene->books[0])->is_delete);
+    assert_int_equal(composed_last(&scene->composed, scene->books[0])->modify_us -
+                         composed_last(&scene->composed, scene->books[0])->version,
                      2 + 1); /* a microsecond older than the change */
-    assert_int_equal(
-        last_of(scene, scene->books[1])->modify_us - last_of(scene, scene->books[1])->version, 2);
+    assert_int_equal(composed_last(&scene->composed, scene->books[1])->modify_us -
+                         composed_last(&scene->composed, scene->books[1])->version,
+                     2);
 }
 
 static void a_recent_change_is_not_held_up_by_the_slower_lane(void **state)
@@ -531,9 +418,11 @@ static void a_recent_change_is_not_held_up_by_the_slower_lane(void **state)
     apply(scene, "Bicycles", "Books");
     start(scene);
     wait_until_done(scene, 1);
-    assert_non_null(last_of(scene, recent));
-    assert_int_equal(last_of(scene, recent)->lane, TORG__V1__QUEUE_LANE__NAME__MAIN);
-    assert_int_equal(last_of(scene, scene->books[0])->lane, TORG__V1__QUEUE_LANE__NAME__BACKFILL);
+    assert_non_null(composed_last(&scene->composed, recent));
+    assert_int_equal(composed_last(&scene->composed, recent)->lane,
+                     TORG__V1__QUEUE_LANE__NAME__MAIN);
+    assert_int_equal(composed_last(&scene->composed, scene->books[0])->lane,
+                     TORG__V1__QUEUE_LANE__NAME__BACKFILL);
 }
 
 /* Takes what comes, as the receiver does, until the mark is there. */
@@ -567,15 +456,15 @@ static void one_page_is_on_its_way_at_a_time(void **state)
     apply(scene, "Bicycles", "Books");
     start(scene);
     for (int waited = 0; waited < WAIT_MS && !count_seen(scene, scene->bikes); waited += 5) {
-        look(scene);
+        composed_look(&scene->composed);
         pause_ms(5);
     }
     pause_ms(300);
-    look(scene);
+    composed_look(&scene->composed);
     assert_int_equal(count_seen(scene, scene->bikes) + count_seen(scene, scene->books), 3);
     assert_int_equal(mark_of(scene).seen_count, 0); /* not taken: a crash would send it again */
     take_all(scene, group, 1);
-    look(scene);
+    composed_look(&scene->composed);
     check_all(scene, scene->bikes, "Bicycles", 1);
     check_all(scene, scene->books, "Books", 1);
     assert_int_equal(count_seen(scene, scene->bikes), OFFER_COUNT);
@@ -589,8 +478,7 @@ static void an_older_catalogue_has_time_to_leave(void **state)
     scene->options.settle_us = (int64_t)HOUR_S * SECOND_US;
     apply(scene, "Bicycles", "Books");
     start(scene);
-    pause_ms(600);
-    look(scene);
+    wait_for_looks(scene);
     assert_int_equal(count_seen(scene, scene->bikes), 0);
     assert_int_equal(mark_of(scene).target_version, 0);
 }
@@ -613,33 +501,23 @@ static void who_was_overtaken_moves_nothing(void **state)
     assert_int_equal(mark_of(scene).offer, 5);
 }
 
-/* librdkafka's threads are C11's, which the thread sanitizer does not see. */
-#ifdef __SANITIZE_THREAD__
-#define CASES(name)                                                                                \
-    {                                                                                              \
-#name " (sqlite, files)", name, set_up, tear_down, NULL                                    \
-    }
-#else
-#define CASES(name)                                                                                \
-    {#name " (sqlite, files)", name, set_up, tear_down, NULL},                                     \
-    {                                                                                              \
-#name " (postgres, kafka)", name, set_up, tear_down, (void *)"servers"                     \
-    }
-#endif
+static const struct test_case cases[] = {
+    CASE(what_a_version_changes_is_composed_anew_and_nothing_else),
+    CASE(it_goes_on_where_it_was),
+    CASE(a_newer_version_supersedes_and_keeps_what_is_left),
+    CASE(offers_of_a_category_that_is_gone_are_hidden_until_it_is_back),
+    CASE(hiding_does_not_speak_for_a_parked_change),
+    CASE(a_recent_change_is_not_held_up_by_the_slower_lane),
+    CASE(one_page_is_on_its_way_at_a_time),
+    CASE(an_older_catalogue_has_time_to_leave),
+    CASE(who_was_overtaken_moves_nothing),
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        CASES(what_a_version_changes_is_composed_anew_and_nothing_else),
-        CASES(it_goes_on_where_it_was),
-        CASES(a_newer_version_supersedes_and_keeps_what_is_left),
-        CASES(offers_of_a_category_that_is_gone_are_hidden_until_it_is_back),
-        CASES(hiding_does_not_speak_for_a_parked_change),
-        CASES(a_recent_change_is_not_held_up_by_the_slower_lane),
-        CASES(one_page_is_on_its_way_at_a_time),
-        CASES(an_older_catalogue_has_time_to_leave),
-        CASES(who_was_overtaken_moves_nothing),
-    };
+    static struct case_list list = {.name = "recomposer", .set_up = set_up, .tear_down = tear_down};
 
-    return cmocka_run_group_tests_name("recomposer", tests, NULL, NULL);
+    cases_embedded(&list, cases, ARRAY_COUNT(cases));
+    cases_on_servers(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

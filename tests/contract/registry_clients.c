@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -26,7 +25,7 @@ static struct arena *open_two(void **state, struct registry_place *place)
     static const char *const names[] = {"broken", "whole"};
     struct arena *arena;
 
-    if (!registry_place_open(place, *(const bool *)*state))
+    if (!registry_place_open(place, case_on_servers(state)))
         skip();
     arena = arena_new();
     for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
@@ -43,15 +42,15 @@ static struct arena *open_two(void **state, struct registry_place *place)
 
 static void damage(struct registry_place *place)
 {
-    registry_run(place, place->postgres ? "UPDATE registry_field SET field = '\\xff'" OF_BROKEN
-                                        : "UPDATE registry_field SET field = X'ff'" OF_BROKEN);
+    exec(place->store, place->postgres ? "UPDATE registry_field SET field = '\\xff'" OF_BROKEN
+                                       : "UPDATE registry_field SET field = X'ff'" OF_BROKEN);
     registry_place_forget(place);
 }
 
 static void mend(struct registry_place *place)
 {
-    registry_run(place, "DELETE FROM registry_field" OF_BROKEN);
-    registry_run(place, "UPDATE registry_client SET state_no = state_no + 1 WHERE name = 'broken'");
+    exec(place->store, "DELETE FROM registry_field" OF_BROKEN);
+    exec(place->store, "UPDATE registry_client SET state_no = state_no + 1 WHERE name = 'broken'");
 }
 
 static int64_t unreadable_count(void)
@@ -146,7 +145,7 @@ static void odd_rows_are_unreadable_too(void **state)
         struct arena *arena;
 
         arena = open_two(state, &place);
-        registry_run(&place, oddities[i]);
+        exec(place.store, oddities[i]);
         registry_place_forget(&place);
         expect_list(&place, "whole ", "broken ", arena);
         registry_place_close(&place);
@@ -202,13 +201,12 @@ static void it_stays_in_the_map_of_indexes(void **state)
 
 static void wait_for_tombstones(struct registry_place *place, int64_t wanted)
 {
-    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
 
     for (int ms = 0;
-         registry_integer(place, "SELECT COUNT(*) FROM registry WHERE status = 2") != wanted;
+         read_integer(place->store, "SELECT COUNT(*) FROM registry WHERE status = 2") != wanted;
          ms += 10) {
         assert_true(ms < PATIENCE_MS);
-        nanosleep(&pause, NULL);
+        pause_ms(10);
     }
 }
 
@@ -227,7 +225,8 @@ static void the_others_are_swept(void **state)
     if (keeper_start(&place.receiver, &keeper, &err))
         fail_msg("%s", err.text);
     wait_for_tombstones(&place, 1);
-    assert_int_equal(registry_integer(&place, "SELECT status FROM registry WHERE pk = 'whole'"), 2);
+    assert_int_equal(read_integer(place.store, "SELECT status FROM registry WHERE pk = 'whole'"),
+                     2);
     mend(&place);
     wait_for_tombstones(&place, 2);
     keeper_stop(keeper);
@@ -237,29 +236,17 @@ static void the_others_are_swept(void **state)
     arena_free(arena);
 }
 
-#define CASES                                                                                      \
-    CASE(the_others_are_listed_and_it_is_counted), CASE(odd_rows_are_unreadable_too),              \
-        CASE(it_stays_in_the_map_of_indexes), CASE(the_others_are_swept)
+static const struct test_case cases[] = {
+    CASE(the_others_are_listed_and_it_is_counted),
+    CASE(odd_rows_are_unreadable_too),
+    CASE(it_stays_in_the_map_of_indexes),
+    CASE(the_others_are_swept),
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static bool sqlite = false;
-    static bool postgres = true;
-#define CASE(function)                                                                             \
-    {                                                                                              \
-        .name = #function "_on_sqlite", .test_func = (function), .initial_state = &sqlite          \
-    }
-    const struct CMUnitTest on_sqlite[] = {CASES};
-#undef CASE
-#define CASE(function)                                                                             \
-    {                                                                                              \
-        .name = #function "_on_postgres", .test_func = (function), .initial_state = &postgres      \
-    }
-    const struct CMUnitTest on_postgres[] = {CASES};
-#undef CASE
-    struct CMUnitTest all[2 * ARRAY_COUNT(on_sqlite)];
+    static struct case_list list = {.name = "registry-clients"};
 
-    memcpy(all, on_sqlite, sizeof(on_sqlite));
-    memcpy(all + ARRAY_COUNT(on_sqlite), on_postgres, sizeof(on_postgres));
-    return cmocka_run_group_tests_name("registry clients", all, NULL, NULL);
+    cases_on_stores(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

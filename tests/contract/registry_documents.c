@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "model/change_token.h"
 #include "registry/accept.h"
 #include "registry/dictionaries.h"
@@ -17,13 +17,9 @@
 #include "registry/moment.h"
 #include "registry/sweep.h"
 
-struct state {
-    bool postgres;
-};
-
 static void start(void **state, struct registry_place *place)
 {
-    if (!registry_place_open(place, ((const struct state *)*state)->postgres))
+    if (!registry_place_open(place, case_on_servers(state)))
         skip();
 }
 
@@ -92,7 +88,7 @@ static void a_refused_document_stops_no_other(void **state)
     verdicts = put(&place, "shop", LANE_MAIN, documents, 1, arena);
     expect_kind(verdicts[0], TORG__V1__VERDICT__KIND__INVALID);
     assert_string_equal(verdicts[0]->reasons[0]->field, "pk");
-    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_client"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_client"), 0);
 
     documents[1] = document_of(arena, "a", 1, "bicycle", 1);
     documents[2] = document_of(arena, "b", -1, "bicycle", 1);
@@ -101,8 +97,8 @@ static void a_refused_document_stops_no_other(void **state)
     expect_kind(verdicts[1], TORG__V1__VERDICT__KIND__ACCEPTED);
     expect_kind(verdicts[2], TORG__V1__VERDICT__KIND__INVALID);
     assert_string_equal(verdicts[1]->pk, "a");
-    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), 1);
-    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_queue"), 1);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry"), 1);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 1);
     registry_place_close(&place);
     arena_free(arena);
 }
@@ -123,7 +119,7 @@ static void the_same_again_is_a_duplicate(void **state)
     clock_manual_advance(&place.clock, -20 * (int64_t)SECOND_US); /* a clock that is behind */
     expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, "bicycle", 3), arena),
                 TORG__V1__VERDICT__KIND__ACCEPTED);
-    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_queue"), 3);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 3);
     registry_place_close(&place);
     arena_free(arena);
 }
@@ -149,9 +145,9 @@ static void one_key_many_times_in_a_batch(void **state)
     expect_kind(verdicts[4], TORG__V1__VERDICT__KIND__DUPLICATE);
     assert_int_equal(token_of(verdicts[0]).idx, token_of(verdicts[3]).idx);
     assert_int_equal(token_of(verdicts[0]).lane, LANE_EMERGENCY);
-    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_queue"), 1);
-    assert_int_equal(registry_integer(&place, "SELECT version FROM registry_queue"), 4);
-    assert_int_equal(registry_integer(&place, "SELECT status FROM registry"), ROW_TOMBSTONE);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 1);
+    assert_int_equal(read_integer(place.store, "SELECT version FROM registry_queue"), 4);
+    assert_int_equal(read_integer(place.store, "SELECT status FROM registry"), ROW_TOMBSTONE);
     registry_place_close(&place);
     arena_free(arena);
 }
@@ -242,9 +238,9 @@ static void a_field_joins_later_epochs_at_once(void **state)
     start(state, &place);
     expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, "one", -1), arena),
                 TORG__V1__VERDICT__KIND__ACCEPTED);
-    registry_run(&place, "INSERT INTO registry_epoch (client_id, epoch, state, started_us) "
-                         "VALUES (1, 2, 0, 0)");
-    registry_run(&place, "UPDATE registry_client SET state_no = state_no + 1");
+    exec(place.store, "INSERT INTO registry_epoch (client_id, epoch, state, started_us) "
+                      "VALUES (1, 2, 0, 0)");
+    exec(place.store, "UPDATE registry_client SET state_no = state_no + 1");
     documents[0] = document_of(arena, "b", 1, "two", -1);
     with_integer(arena, documents[0], "size", 1);
     documents[1] = document_of(arena, "c", 1, "three", -1);
@@ -394,18 +390,18 @@ static void callers_at_the_same_time_are_decided_on_in_order(void **state)
         assert_int_equal(callers[i].failed, 0);
         accepted += callers[i].accepted;
     }
-    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), SHARED_KEY_COUNT);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry"), SHARED_KEY_COUNT);
     for (int i = 0; i < SHARED_KEY_COUNT; i++) {
         char sql[80];
 
         snprintf(sql, sizeof(sql), "SELECT version FROM registry WHERE pk = 'k%d'", i);
-        assert_int_equal(registry_integer(&place, sql),
+        assert_int_equal(read_integer(place.store, sql),
                          (CALL_COUNT - SHARED_KEY_COUNT + i) * CALLER_COUNT + CALLER_COUNT);
     }
     /* Some were overtaken within their group; no idx is left out or there twice. */
-    elements = registry_integer(&place, "SELECT COUNT(*) FROM registry_queue");
+    elements = read_integer(place.store, "SELECT COUNT(*) FROM registry_queue");
     assert_true(elements <= accepted && elements >= SHARED_KEY_COUNT);
-    assert_int_equal(registry_integer(&place, "SELECT MAX(idx) FROM registry_queue"), elements);
+    assert_int_equal(read_integer(place.store, "SELECT MAX(idx) FROM registry_queue"), elements);
     registry_place_close(&place);
 }
 
@@ -418,13 +414,6 @@ struct slow_append {
     int rc;
     struct store *store;
 };
-
-static void pause_ms(int ms)
-{
-    struct timespec time = {.tv_nsec = ms * 1000000L};
-
-    nanosleep(&time, NULL);
-}
 
 static int append_slowly(struct store_tx *tx, void *arg, struct err *err)
 {
@@ -482,7 +471,7 @@ static void no_element_appears_behind_a_reader(void **state)
     start(state, &place);
     expect_kind(put_one(&place, "shop", document_of(arena, "first", 1, "bicycle", 1), arena),
                 TORG__V1__VERDICT__KIND__ACCEPTED);
-    slow.client_id = registry_integer(&place, "SELECT id FROM registry_client");
+    slow.client_id = read_integer(place.store, "SELECT id FROM registry_client");
     slow.store = place.store;
     assert_int_equal(pthread_create(&threads[0], NULL, run_slow, &slow), 0);
     for (int i = 0; i < 5000 && !atomic_load(&slow.has_appended); i++)
@@ -490,7 +479,7 @@ static void no_element_appears_behind_a_reader(void **state)
     assert_true(atomic_load(&slow.has_appended));
     assert_int_equal(pthread_create(&threads[1], NULL, run_fast, &fast), 0);
     for (int i = 0; i < 150; i++) {
-        assert_int_equal(registry_integer(&place, highest), 1);
+        assert_int_equal(read_integer(place.store, highest), 1);
         pause_ms(1);
     }
     assert_false(atomic_load(&fast.is_done));
@@ -499,8 +488,8 @@ static void no_element_appears_behind_a_reader(void **state)
     pthread_join(threads[1], NULL);
     assert_int_equal(slow.rc, 0);
     expect_kind(&(Torg__V1__Verdict){.kind = fast.kind}, TORG__V1__VERDICT__KIND__ACCEPTED);
-    assert_int_equal(registry_integer(&place, highest), 3);
-    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_queue"), 3);
+    assert_int_equal(read_integer(place.store, highest), 3);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_queue"), 3);
     registry_place_close(&place);
     arena_free(arena);
 }
@@ -554,7 +543,7 @@ static void a_run_that_was_rolled_back_settles_nothing(void **state)
     outrun.is_rolled_back = false;
     assert_int_equal(store_write(place.store, accept_or_not, &outrun, &err), 0);
     assert_int_equal(candidate.kind, TORG__V1__VERDICT__KIND__ACCEPTED);
-    assert_int_equal(registry_integer(&place, "SELECT modify_us FROM registry"),
+    assert_int_equal(read_integer(place.store, "SELECT modify_us FROM registry"),
                      clock_wall_us(&place.clock.base) + 1);
     client_unref(check.client);
     registry_place_close(&place);
@@ -595,9 +584,10 @@ static void an_end_is_a_write_like_any_other(void **state)
     clock_manual_advance(&place.clock, 6 * SECOND_US);
     sweep(&place, &counts);
     assert_int_equal(counts.ended, 1);
-    assert_int_equal(registry_integer(&place, "SELECT status FROM registry"), ROW_TOMBSTONE);
-    assert_int_equal(registry_integer(&place, "SELECT modify_us FROM registry_queue WHERE idx = 2"),
-                     begun_us + 1);
+    assert_int_equal(read_integer(place.store, "SELECT status FROM registry"), ROW_TOMBSTONE);
+    assert_int_equal(
+        read_integer(place.store, "SELECT modify_us FROM registry_queue WHERE idx = 2"),
+        begun_us + 1);
     /* The same again comes late, and does not bring it back; a newer one does. */
     expect_kind(put_one(&place, "shop", document, arena), TORG__V1__VERDICT__KIND__STALE);
     document->modify_timestamp = moment_message(begun_us + 2, arena);
@@ -610,12 +600,12 @@ static void an_end_is_a_write_like_any_other(void **state)
     clock_manual_advance(&place.clock, place.receiver.tombstone_life_us + SECOND_US);
     sweep(&place, &counts);
     assert_int_equal(counts.delayed, 1);
-    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), 1);
-    registry_run(&place, "DELETE FROM registry_queue");
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry"), 1);
+    exec(place.store, "DELETE FROM registry_queue");
     clock_manual_advance(&place.clock, (SWEEP_DELAY_S + 1) * (int64_t)SECOND_US);
     sweep(&place, &counts);
     assert_int_equal(counts.forgotten, 1);
-    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), 0);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry"), 0);
     registry_place_close(&place);
     arena_free(arena);
 }
@@ -633,12 +623,12 @@ static void a_tombstone_outlives_its_own_element(void **state)
                 TORG__V1__VERDICT__KIND__ACCEPTED);
     expect_kind(put_one(&place, "shop", deletion_of(arena, "a", 2), arena),
                 TORG__V1__VERDICT__KIND__ACCEPTED);
-    registry_run(&place, "DELETE FROM registry_queue WHERE idx = 1");
+    exec(place.store, "DELETE FROM registry_queue WHERE idx = 1");
     clock_manual_advance(&place.clock, place.receiver.tombstone_life_us + SECOND_US);
     place.receiver.tombstone_life_us *= 2;
     sweep(&place, &counts);
     assert_int_equal(counts.delayed, 1);
-    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry"), 1);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry"), 1);
     registry_place_close(&place);
     arena_free(arena);
 }
@@ -685,14 +675,15 @@ static void documents_before_and_after_a_dictionary_are_readable(void **state)
     dictionaries_settle(place.receiver.dictionaries);
     expect_kind(put_one(&place, "shop", document_of(arena, "last", 1, title, 1), arena),
                 TORG__V1__VERDICT__KIND__ACCEPTED);
-    assert_int_equal(registry_integer(&place, "SELECT COUNT(*) FROM registry_dictionary"), 1);
-    assert_true(registry_integer(&place, "SELECT COUNT(*) FROM registry WHERE dictionary = 0") > 0);
-    assert_int_equal(registry_integer(&place, "SELECT dictionary FROM registry WHERE pk = 'last'"),
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_dictionary"), 1);
+    assert_true(read_integer(place.store, "SELECT COUNT(*) FROM registry WHERE dictionary = 0") >
+                0);
+    assert_int_equal(read_integer(place.store, "SELECT dictionary FROM registry WHERE pk = 'last'"),
                      1);
-    assert_true(registry_integer(&place, "SELECT CAST(LENGTH(document) AS BIGINT) FROM registry "
-                                         "WHERE pk = 'last'") <
-                registry_integer(&place, "SELECT CAST(LENGTH(document) AS BIGINT) FROM registry "
-                                         "WHERE pk = 'd0'"));
+    assert_true(read_integer(place.store, "SELECT CAST(LENGTH(document) AS BIGINT) FROM registry "
+                                          "WHERE pk = 'last'") <
+                read_integer(place.store, "SELECT CAST(LENGTH(document) AS BIGINT) FROM registry "
+                                          "WHERE pk = 'd0'"));
     registry_place_forget(&place);
     expect_title(&place, "last", title, arena);
     expect_title(&place, "d0", first, arena);
@@ -700,36 +691,26 @@ static void documents_before_and_after_a_dictionary_are_readable(void **state)
     arena_free(arena);
 }
 
-#define CASES                                                                                      \
-    CASE(a_refused_document_stops_no_other), CASE(the_same_again_is_a_duplicate),                  \
-        CASE(one_key_many_times_in_a_batch), CASE(clients_see_nothing_of_each_other),              \
-        CASE(a_schema_grows_with_what_is_accepted), CASE(a_field_joins_later_epochs_at_once),      \
-        CASE(two_receivers_grow_a_schema_at_once),                                                 \
-        CASE(callers_at_the_same_time_are_decided_on_in_order),                                    \
-        CASE(no_element_appears_behind_a_reader),                                                  \
-        CASE(a_run_that_was_rolled_back_settles_nothing), CASE(an_end_is_a_write_like_any_other),  \
-        CASE(a_tombstone_outlives_its_own_element),                                                \
-        CASE(documents_before_and_after_a_dictionary_are_readable)
+static const struct test_case cases[] = {
+    CASE(a_refused_document_stops_no_other),
+    CASE(the_same_again_is_a_duplicate),
+    CASE(one_key_many_times_in_a_batch),
+    CASE(clients_see_nothing_of_each_other),
+    CASE(a_schema_grows_with_what_is_accepted),
+    CASE(a_field_joins_later_epochs_at_once),
+    CASE(two_receivers_grow_a_schema_at_once),
+    CASE(callers_at_the_same_time_are_decided_on_in_order),
+    CASE(no_element_appears_behind_a_reader),
+    CASE(a_run_that_was_rolled_back_settles_nothing),
+    CASE(an_end_is_a_write_like_any_other),
+    CASE(a_tombstone_outlives_its_own_element),
+    CASE(documents_before_and_after_a_dictionary_are_readable),
+};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static struct state sqlite = {false};
-    static struct state postgres = {true};
-#define CASE(function)                                                                             \
-    {                                                                                              \
-        .name = #function "_on_sqlite", .test_func = (function), .initial_state = &sqlite          \
-    }
-    const struct CMUnitTest on_sqlite[] = {CASES};
-#undef CASE
-#define CASE(function)                                                                             \
-    {                                                                                              \
-        .name = #function "_on_postgres", .test_func = (function), .initial_state = &postgres      \
-    }
-    const struct CMUnitTest on_postgres[] = {CASES};
-#undef CASE
-    struct CMUnitTest all[2 * sizeof(on_sqlite) / sizeof(on_sqlite[0])];
+    static struct case_list list = {.name = "registry-documents"};
 
-    memcpy(all, on_sqlite, sizeof(on_sqlite));
-    memcpy(all + sizeof(on_sqlite) / sizeof(on_sqlite[0]), on_postgres, sizeof(on_postgres));
-    return cmocka_run_group_tests_name("registry documents", all, NULL, NULL);
+    cases_on_stores(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

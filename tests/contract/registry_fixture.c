@@ -2,59 +2,16 @@
 /* registry_fixture.c - see registry_fixture.h. */
 #include "contract/registry_fixture.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "net/message.h"
-#include "store/migrate.h"
-
-static const char *server_url(void)
-{
-    const char *url = getenv("TORG_TEST_POSTGRES");
-
-    return url && url[0] ? url : NULL;
-}
-
-static int run_sql(struct store_tx *tx, void *arg, struct err *err)
-{
-    return store_exec(tx, arg, NULL, 0, NULL, err);
-}
-
-static void admin(const char *format, const char *schema)
-{
-    struct store *store;
-    struct err err = {0};
-    char sql[128];
-
-    snprintf(sql, sizeof(sql), format, schema);
-    if (store_open(server_url(), &store, &err) || store_write(store, run_sql, sql, &err))
-        fail_msg("%s: %s", sql, err.text);
-    store_close(store);
-}
 
 bool registry_place_open(struct registry_place *place, bool postgres)
 {
-    const char *required = getenv("TORG_REQUIRE");
-    struct err err = {0};
-
     memset(place, 0, sizeof(*place));
-    snprintf(place->url, sizeof(place->url), "sqlite::memory:");
     place->postgres = postgres;
-    if (postgres && !server_url()) {
-        if (required && strstr(required, "postgres"))
-            fail_msg("TORG_REQUIRE names postgres, and TORG_TEST_POSTGRES is not set");
+    if (!store_place_open(&place->at, postgres, "", &place->store))
         return false;
-    }
-    if (postgres) {
-        snprintf(place->schema, sizeof(place->schema), "r%016" PRIx64, random_u64());
-        admin("CREATE SCHEMA %s", place->schema);
-        snprintf(place->url, sizeof(place->url), "%s%soptions=-csearch_path%%3D%s", server_url(),
-                 strchr(server_url(), '?') ? "&" : "?", place->schema);
-    }
-    if (store_open(place->url, &place->store, &err) || store_migrate(place->store, NULL, &err))
-        fail_msg("%s: %s", place->url, err.text);
     clock_manual_init(&place->clock, INT64_C(1800000000000000));
     place->receiver = (struct receiver){.store = place->store,
                                         .clock = &place->clock.base,
@@ -79,9 +36,7 @@ void registry_place_close(struct registry_place *place)
     intake_free(place->receiver.intake);
     dictionaries_free(place->receiver.dictionaries);
     clients_free(place->receiver.clients);
-    store_close(place->store);
-    if (place->postgres && place->schema[0])
-        admin("DROP SCHEMA %s CASCADE", place->schema);
+    store_place_close(&place->at, place->store);
 }
 
 Torg__V1__RawField *add_field(struct arena *arena, Torg__V1__RawDocument *document,
@@ -147,41 +102,4 @@ void expect_kind(const Torg__V1__Verdict *verdict, Torg__V1__Verdict__Kind kind)
         fail_msg("verdict %d, not %d: %s %s", verdict->kind, kind,
                  verdict->n_reasons ? verdict->reasons[0]->field : "",
                  verdict->n_reasons ? verdict->reasons[0]->text : "");
-}
-
-struct asked {
-    const char *sql;
-    int64_t integer;
-};
-
-static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    ((struct asked *)arg)->integer = columns[0].integer;
-    return 0;
-}
-
-static int ask(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct asked *asked = arg;
-
-    return store_query(tx, asked->sql, NULL, 0, take_integer, asked, err);
-}
-
-int64_t registry_integer(struct registry_place *place, const char *sql)
-{
-    struct asked asked = {.sql = sql, .integer = -1};
-    struct err err = {0};
-
-    if (store_read(place->store, ask, &asked, &err))
-        fail_msg("%s: %s", sql, err.text);
-    return asked.integer;
-}
-
-void registry_run(struct registry_place *place, const char *sql)
-{
-    struct err err = {0};
-
-    if (store_write(place->store, run_sql, (void *)sql, &err))
-        fail_msg("%s: %s", sql, err.text);
 }

@@ -6,23 +6,15 @@
 #ifndef TORG_TESTS_CONTRACT_REGISTRY_FIXTURE_H
 #define TORG_TESTS_CONTRACT_REGISTRY_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdbool.h>
-
 #include "base/random.h"
+#include "contract/cases.h"
+#include "contract/place.h"
 #include "registry/receiver.h"
 #include "store/store.h"
 
 struct registry_place {
     bool postgres;
-    char schema[32];
-    char url[1024];
+    struct store_place at;
     struct store *store;
     struct clock_manual clock;
     struct receiver receiver;
@@ -46,9 +38,5 @@ Torg__V1__RawField *add_field(struct arena *arena, Torg__V1__RawDocument *docume
 Torg__V1__Verdict *put_one(struct registry_place *place, const char *client,
                            Torg__V1__RawDocument *document, struct arena *arena);
 void expect_kind(const Torg__V1__Verdict *verdict, Torg__V1__Verdict__Kind kind);
-
-/* By SQL: one integer; a statement without parameters. */
-int64_t registry_integer(struct registry_place *place, const char *sql);
-void registry_run(struct registry_place *place, const char *sql);
 
 #endif

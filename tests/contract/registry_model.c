@@ -598,8 +598,9 @@ static uint64_t number_of(const char *variable, uint64_t otherwise)
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-static void run(bool postgres)
+static void an_older_write_never_wins(void **state)
 {
+    bool postgres = case_on_servers(state);
     struct registry_place place;
     struct work work = {.place = &place, .lock = PTHREAD_MUTEX_INITIALIZER};
     pthread_t threads[THREAD_COUNT];
@@ -619,22 +620,14 @@ static void run(bool postgres)
     registry_place_close(&place);
 }
 
-static void an_older_write_never_wins_on_sqlite(void **state)
-{
-    run(false);
-}
+static const struct test_case cases[] = {
+    CASE(an_older_write_never_wins),
+};
 
-static void an_older_write_never_wins_on_postgres(void **state)
+int main(int argc, char **argv)
 {
-    run(true);
-}
+    static struct case_list list = {.name = "registry-model"};
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_older_write_never_wins_on_sqlite),
-        cmocka_unit_test(an_older_write_never_wins_on_postgres),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    cases_on_stores(&list, cases, ARRAY_COUNT(cases));
+    return cases_run(&list, argc, argv);
 }

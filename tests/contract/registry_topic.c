@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -85,7 +84,6 @@ static void send(struct topic_place *place, const char *client, enum lane lane,
 /* Until every record is committed. */
 static void wait_for_all(struct topic_place *place)
 {
-    const struct timespec pause = {.tv_nsec = 1000000};
     uint64_t lag = 1;
 
     for (int i = 0; i < PATIENCE_MS && lag; i++) {
@@ -99,7 +97,7 @@ static void wait_for_all(struct topic_place *place)
             lag += one.lag;
         }
         if (lag)
-            nanosleep(&pause, NULL);
+            pause_ms(1);
     }
     assert_int_equal(lag, 0);
 }
@@ -140,10 +138,11 @@ static void documents_are_taken_and_bad_ones_kept_apart(void **state)
     start_inbox(&place);
     wait_for_all(&place);
 
-    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 2);
-    assert_int_equal(registry_integer(&place.registry, "SELECT MAX(version) FROM registry"), 2);
+    assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry"), 2);
+    assert_int_equal(read_integer(place.registry.store, "SELECT MAX(version) FROM registry"), 2);
     assert_int_equal(
-        registry_integer(&place.registry, "SELECT COUNT(*) FROM registry_queue WHERE lane = 2"), 1);
+        read_integer(place.registry.store, "SELECT COUNT(*) FROM registry_queue WHERE lane = 2"),
+        1);
     dead = read_dead(&place, "dead-documents.shop", 0);
     assert_string_equal(dead->document->pk, "b");
     assert_int_equal(dead->document->n_fields, 2);
@@ -176,7 +175,7 @@ static void a_client_too_many_stops_nobody(void **state)
     send(&place, "c1", LANE_MAIN, document_of(place.arena, "a", 1, "bicycle", 1));
     start_inbox(&place);
     wait_for_all(&place);
-    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 1);
+    assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry"), 1);
     dead = read_dead(&place, DOCUMENT_DEAD_TOPIC, 0);
     assert_string_equal(dead->client, "one-more");
     assert_string_equal(dead->document->pk, "a");
@@ -192,13 +191,13 @@ static void an_unreadable_client_stops_nobody(void **state)
     expect_kind(put_one(&place.registry, "broken", document_of(place.arena, "a", 1, "bicycle", 1),
                         place.arena),
                 TORG__V1__VERDICT__KIND__ACCEPTED);
-    registry_run(&place.registry, "UPDATE registry_field SET field = X'ff'");
+    exec(place.registry.store, "UPDATE registry_field SET field = X'ff'");
     registry_place_forget(&place.registry);
     send_with_key(&place, "broken", LANE_MAIN, "one", document_of(place.arena, "b", 1, "bed", 1));
     send_with_key(&place, "whole", LANE_MAIN, "one", document_of(place.arena, "c", 1, "cap", 1));
     start_inbox(&place);
     wait_for_all(&place);
-    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 2);
+    assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry"), 2);
     assert_string_equal(read_dead(&place, DOCUMENT_DEAD_TOPIC, 0)->document->pk, "b");
     close_place(&place);
 }
@@ -221,7 +220,7 @@ static void a_dead_letter_without_a_topic_stops_nobody(void **state)
     assert_int_equal(err.code, ERR_LIMIT);
     start_inbox(&place);
     wait_for_all(&place);
-    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 1);
+    assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry"), 1);
     dead = read_dead(&place, DOCUMENT_DEAD_TOPIC, 0);
     assert_string_equal(dead->client, "shop");
     assert_string_equal(dead->document->pk, "b");
@@ -247,7 +246,7 @@ static void a_key_that_fits_nowhere_stops_nobody(void **state)
     send_with_key(&place, "shop", LANE_MAIN, "one", document_of(place.arena, "a", 1, "bicycle", 1));
     start_inbox(&place);
     wait_for_all(&place);
-    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 1);
+    assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry"), 1);
     assert_int_equal(read_dead(&place, "dead-documents.shop", 0)->document->n_fields, 2);
     assert_int_equal(strlen(read_dead(&place, "dead-documents.shop", 1)->document->pk),
                      DOCUMENT_PK_SIZE_MAX);
@@ -271,8 +270,8 @@ static void a_restart_takes_what_is_left(void **state)
     }
     start_inbox(&place);
     wait_for_all(&place);
-    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 50);
-    assert_int_equal(registry_integer(&place.registry, "SELECT MIN(version) FROM registry"), 250);
+    assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry"), 50);
+    assert_int_equal(read_integer(place.registry.store, "SELECT MIN(version) FROM registry"), 250);
     close_place(&place);
 }
 
@@ -319,7 +318,7 @@ static void what_fails_is_unavailable_and_sent_again(void **state)
         expect_kind(put_one(&place.registry, "shop", document, place.arena),
                     TORG__V1__VERDICT__KIND__UNAVAILABLE);
         expected += is_lost_answer;
-        assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry_queue"),
+        assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry_queue"),
                          expected);
         clock_manual_advance(&place.registry.clock, 100);
         expect_kind(put_one(&place.registry, "shop", document, place.arena),
@@ -341,8 +340,8 @@ static void the_topic_waits_for_the_store(void **state)
     store_fault_arm(place.registry.store, STORE_FAULT_COMMIT, 1, 3);
     start_inbox(&place);
     wait_for_all(&place);
-    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry"), 20);
-    assert_int_equal(registry_integer(&place.registry, "SELECT COUNT(*) FROM registry_queue"), 20);
+    assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry"), 20);
+    assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry_queue"), 20);
     close_place(&place);
 }
 

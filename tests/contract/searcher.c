@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* searcher.c - replicas on every kind of topics: memory, files, and Kafka (TORG_TEST_KAFKA). */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "contract/cases.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/file.h"
 #include "base/limits.h"
@@ -32,12 +30,9 @@ struct place {
 
 static bool make_url(const char *backend, struct place *place, char url[URL_SIZE])
 {
-    const char *kafka = getenv("TORG_TEST_KAFKA");
-    const char *required = getenv("TORG_REQUIRE");
-
     if (strcmp(backend, "kafka") == 0) {
-        if (!kafka && required && strstr(required, "kafka"))
-            fail_msg("TORG_REQUIRE names kafka, and there is none");
+        const char *kafka = server_address(backend);
+
         snprintf(url, URL_SIZE, "kafka://%s", kafka ? kafka : "");
         return kafka != NULL;
     }
@@ -172,16 +167,15 @@ static void a_replica_follows_and_goes_on_after_restarts(void **state)
     assert_int_equal(count_at(place, DOC_COUNT + 20), DOC_COUNT + 20);
 }
 
-#define ON(backend)                                                                                \
-    {                                                                                              \
-        "a_replica_follows_and_goes_on_after_restarts (" backend ")",                              \
-            a_replica_follows_and_goes_on_after_restarts, set_up, tear_down, (void *)(backend)     \
-    }
+static const struct test_case cases[] = {CASE(a_replica_follows_and_goes_on_after_restarts)};
 
-int main(void)
+int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {ON("memory"), ON("file"), ON("kafka")};
+    static const char *const backends[] = {"memory", "file", "kafka"};
+    static struct case_list list = {.name = "searcher", .set_up = set_up, .tear_down = tear_down};
 
     log_setup(LOG_FORMAT_HUMAN, LOG_LEVEL_ERROR, STDERR_FILENO);
-    return cmocka_run_group_tests_name("searcher", tests, NULL, NULL);
+    for (size_t i = 0; i < ARRAY_COUNT(backends); i++)
+        cases_add(&list, cases, ARRAY_COUNT(cases), backends[i], backends[i]);
+    return cases_run(&list, argc, argv);
 }

@@ -5,8 +5,6 @@
  */
 #include "contract/store_fixture.h"
 
-#include <stdio.h>
-
 #include "base/memory.h"
 
 static const struct backend backends[] = {
@@ -21,35 +19,23 @@ static const struct test_case *const lists[] = {
     store_migration_cases,   store_snapshot_cases,  store_fault_cases,
 };
 
-enum { TEST_COUNT_MAX = 256, TEST_NAME_SIZE = 128 };
-
 static bool applies(const struct test_case *test, const struct backend *backend)
 {
     return test->where & (backend->postgres ? ON_POSTGRES : ON_SQLITE) &&
            test->where & (backend->fault ? ON_FAULT : ON_PLAIN);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    static struct CMUnitTest tests[TEST_COUNT_MAX];
-    static char names[TEST_COUNT_MAX][TEST_NAME_SIZE];
-    const struct test_case *test;
-    size_t count = 0;
-    size_t i;
-    size_t j;
+    static struct case_list list = {.name = "store", .set_up = set_up, .tear_down = tear_down};
 
-    for (i = 0; i < ARRAY_COUNT(backends); i++) {
-        for (j = 0; j < ARRAY_COUNT(lists); j++) {
-            for (test = lists[j]; test->name; test++) {
-                if (!applies(test, &backends[i]))
-                    continue;
-                assert_true(count < TEST_COUNT_MAX);
-                snprintf(names[count], TEST_NAME_SIZE, "%s: %s", backends[i].name, test->name);
-                tests[count] = (struct CMUnitTest){names[count], test->run, set_up, tear_down,
-                                                   (void *)&backends[i]};
-                count++;
+    for (size_t i = 0; i < ARRAY_COUNT(backends); i++) {
+        for (size_t j = 0; j < ARRAY_COUNT(lists); j++) {
+            for (const struct test_case *test = lists[j]; test->name; test++) {
+                if (applies(test, &backends[i]))
+                    cases_add(&list, test, 1, backends[i].name, &backends[i]);
             }
         }
     }
-    return _cmocka_run_group_tests("store", tests, count, NULL, NULL);
+    return cases_run(&list, argc, argv);
 }

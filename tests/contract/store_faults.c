@@ -273,13 +273,13 @@ static void a_damaged_file_is_told_by_name(void **state)
 }
 
 const struct test_case store_fault_cases[] = {
-    CASE(what_fails_before_the_commit_is_not_there, ON_ALL & ~ON_PLAIN),
-    CASE(a_lost_answer_is_told_as_unknown_and_not_run_again, ON_ALL & ~ON_PLAIN),
-    CASE(a_conflict_runs_the_function_again_up_to_a_bound, ON_ALL & ~ON_PLAIN),
-    CASE(a_failing_disk_never_acknowledges, ON_SQLITE | ON_FAULT),
-    CASE(lost_connections_are_replaced, ON_ALL & ~ON_SQLITE),
-    CASE(a_connection_lost_before_commit_runs_again, ON_ALL & ~ON_SQLITE),
-    CASE(a_commit_without_an_answer_is_unknown_and_not_run_again, ON_ALL & ~ON_SQLITE),
-    CASE(a_damaged_file_is_told_by_name, ON_ALL & ~ON_POSTGRES),
+    CASE_ON(what_fails_before_the_commit_is_not_there, ON_ALL & ~ON_PLAIN),
+    CASE_ON(a_lost_answer_is_told_as_unknown_and_not_run_again, ON_ALL & ~ON_PLAIN),
+    CASE_ON(a_conflict_runs_the_function_again_up_to_a_bound, ON_ALL & ~ON_PLAIN),
+    CASE_ON(a_failing_disk_never_acknowledges, ON_SQLITE | ON_FAULT),
+    CASE_ON(lost_connections_are_replaced, ON_ALL & ~ON_SQLITE),
+    CASE_ON(a_connection_lost_before_commit_runs_again, ON_ALL & ~ON_SQLITE),
+    CASE_ON(a_commit_without_an_answer_is_unknown_and_not_run_again, ON_ALL & ~ON_SQLITE),
+    CASE_ON(a_damaged_file_is_told_by_name, ON_ALL & ~ON_POSTGRES),
     {0},
 };

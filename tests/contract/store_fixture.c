@@ -2,16 +2,13 @@
 /* store_fixture.c - see store_fixture.h. */
 #include "contract/store_fixture.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "store/store_fault.h"
 
 int keep_integer(void *arg, const struct store_value *columns, size_t column_count, struct err *err)
@@ -47,24 +44,6 @@ int try_exec(struct store *store, const char *sql, const struct store_value *par
     return store_write(store, exec_fn, &args, err);
 }
 
-void exec(struct store *store, const char *sql)
-{
-    struct err err = {0};
-
-    if (try_exec(store, sql, NULL, 0, &err))
-        fail_msg("%s: %s", sql, err.text);
-}
-
-int64_t read_integer(struct store *store, const char *sql)
-{
-    struct statement_args args = {.sql = sql, .integer = -1};
-    struct err err = {0};
-
-    if (store_read(store, query_fn, &args, &err))
-        fail_msg("%s: %s", sql, err.text);
-    return args.integer;
-}
-
 void open_store(struct fixture *fixture)
 {
     struct err err = {0};
@@ -78,13 +57,6 @@ int64_t now_us(void)
     return clock_mono_us(clock_system());
 }
 
-void pause_ms(int ms)
-{
-    struct timespec pause = {.tv_nsec = ms * 1000000L};
-
-    nanosleep(&pause, NULL);
-}
-
 bool wait_flag(_Atomic int *flag, int wanted)
 {
     int64_t deadline = now_us() + 5 * (int64_t)SECOND_US;
@@ -94,53 +66,26 @@ bool wait_flag(_Atomic int *flag, int wanted)
     return *flag >= wanted;
 }
 
-static const char *server_url(void)
-{
-    const char *url = getenv("TORG_TEST_POSTGRES");
-
-    return url && url[0] ? url : NULL;
-}
-
-static bool required(const char *name)
-{
-    const char *list = getenv("TORG_REQUIRE");
-
-    return list && strstr(list, name);
-}
-
-void admin(const char *sql)
-{
-    struct store *store;
-    struct err err = {0};
-
-    if (store_open(server_url(), &store, &err))
-        fail_msg("%s", err.text);
-    exec(store, sql);
-    store_close(store);
-}
-
 int set_up(void **state)
 {
     struct fixture *fixture = mem_zero(sizeof(*fixture));
-    const char *prefix;
-    char sql[128];
+    const char *prefix, *server;
 
     fixture->backend = *state;
     *state = fixture;
     prefix = fixture->backend->fault ? "fault:" : "";
+    server = fixture->backend->postgres ? server_address("postgres") : NULL;
     if (!fixture->backend->postgres) {
         snprintf(fixture->place, sizeof(fixture->place), P_tmpdir "/torg-contract-XXXXXX");
         assert_non_null(mkdtemp(fixture->place));
         snprintf(fixture->url, sizeof(fixture->url), "%ssqlite:%s/store.db", prefix,
                  fixture->place);
-    } else if (server_url()) {
-        snprintf(fixture->place, sizeof(fixture->place), "t%016" PRIx64, random_u64());
+    } else if (server) {
+        schema_make(fixture->place);
         snprintf(fixture->tag, sizeof(fixture->tag), "torg-%s", fixture->place);
-        snprintf(sql, sizeof(sql), "CREATE SCHEMA %s", fixture->place);
-        admin(sql);
         snprintf(fixture->url, sizeof(fixture->url),
-                 "%s%s%sapplication_name=%s&options=-csearch_path%%3D%s", prefix, server_url(),
-                 strchr(server_url(), '?') ? "&" : "?", fixture->tag, fixture->place);
+                 "%s%s%sapplication_name=%s&options=-csearch_path%%3D%s", prefix, server,
+                 strchr(server, '?') ? "&" : "?", fixture->tag, fixture->place);
     } else {
         return 0;
     }
@@ -152,16 +97,14 @@ int tear_down(void **state)
 {
     struct fixture *fixture = *state;
     struct err err;
-    char sql[128];
 
     store_close(fixture->store);
     for (int i = 0; i < DISK_FAULT_COUNT; i++)
         disk_fault_arm((enum disk_fault)i, 0, 0);
     if (!fixture->backend->postgres) {
         dir_remove(fixture->place, &err);
-    } else if (fixture->place[0]) {
-        snprintf(sql, sizeof(sql), "DROP SCHEMA %s CASCADE", fixture->place);
-        admin(sql);
+    } else {
+        schema_drop(fixture->place);
     }
     *state = (void *)fixture->backend;
     free(fixture);
@@ -172,10 +115,7 @@ struct fixture *start(void **state)
 {
     struct fixture *fixture = *state;
 
-    if (!fixture->store) {
-        if (required("postgres"))
-            fail_msg("TORG_REQUIRE names postgres, and TORG_TEST_POSTGRES is not set");
+    if (!fixture->store)
         skip();
-    }
     return fixture;
 }

@@ -9,15 +9,8 @@
 #ifndef TORG_TESTS_CONTRACT_STORE_FIXTURE_H
 #define TORG_TESTS_CONTRACT_STORE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdbool.h>
-
+#include "contract/cases.h"
+#include "contract/place.h"
 #include "store/store.h"
 
 struct backend {
@@ -35,17 +28,6 @@ struct fixture {
 };
 
 enum { ON_SQLITE = 1, ON_POSTGRES = 2, ON_PLAIN = 4, ON_FAULT = 8, ON_ALL = 15 };
-
-struct test_case {
-    const char *name;
-    CMUnitTestFunction run;
-    int where;
-};
-
-#define CASE(function, places)                                                                     \
-    {                                                                                              \
-        .name = #function, .run = (function), .where = (places)                                    \
-    }
 
 /* A file of cases each; a list ends with a case without a name. */
 extern const struct test_case store_transaction_cases[];
@@ -72,12 +54,8 @@ int query_fn(struct store_tx *tx, void *arg, struct err *err);
 
 int try_exec(struct store *store, const char *sql, const struct store_value *params, size_t count,
              struct err *err);
-void exec(struct store *store, const char *sql);
-int64_t read_integer(struct store *store, const char *sql);
-void admin(const char *sql); /* on the server, outside the case's schema */
 
 int64_t now_us(void);
-void pause_ms(int ms);
 /* Waits for a flag that another thread raises; false after five seconds. */
 bool wait_flag(_Atomic int *flag, int wanted);
 

@@ -123,9 +123,9 @@ static void what_is_for_sqlite_alone_is_a_comment_elsewhere(void **state)
 }
 
 const struct test_case store_migration_cases[] = {
-    CASE(several_starters_migrate_once, ON_ALL),
-    CASE(changed_and_newer_schemas_are_refused, ON_ALL),
-    CASE(the_binarys_own_migrations_apply, ON_ALL),
-    CASE(what_is_for_sqlite_alone_is_a_comment_elsewhere, ON_ALL),
+    CASE_ON(several_starters_migrate_once, ON_ALL),
+    CASE_ON(changed_and_newer_schemas_are_refused, ON_ALL),
+    CASE_ON(the_binarys_own_migrations_apply, ON_ALL),
+    CASE_ON(what_is_for_sqlite_alone_is_a_comment_elsewhere, ON_ALL),
     {0},
 };

@@ -293,9 +293,9 @@ static void a_slow_owner_cannot_write_behind_its_successor(void **state)
 }
 
 const struct test_case store_sequence_cases[] = {
-    CASE(no_reader_passes_a_row_that_commits_later, ON_ALL),
-    CASE(a_follower_of_a_sequence_misses_nothing, ON_ALL),
-    CASE(a_stale_ticket_writes_nothing, ON_ALL),
-    CASE(a_slow_owner_cannot_write_behind_its_successor, ON_ALL),
+    CASE_ON(no_reader_passes_a_row_that_commits_later, ON_ALL),
+    CASE_ON(a_follower_of_a_sequence_misses_nothing, ON_ALL),
+    CASE_ON(a_stale_ticket_writes_nothing, ON_ALL),
+    CASE_ON(a_slow_owner_cannot_write_behind_its_successor, ON_ALL),
     {0},
 };

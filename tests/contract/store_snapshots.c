@@ -202,8 +202,8 @@ static void readers_see_whole_rows_while_the_file_grows_and_changes(void **state
 }
 
 const struct test_case store_snapshot_cases[] = {
-    CASE(a_held_snapshot_begins_with_its_first_read_and_ends, ON_ALL),
-    CASE(a_failed_read_leaves_a_held_snapshot_usable, ON_ALL),
-    CASE(readers_see_whole_rows_while_the_file_grows_and_changes, ON_SQLITE | ON_PLAIN),
+    CASE_ON(a_held_snapshot_begins_with_its_first_read_and_ends, ON_ALL),
+    CASE_ON(a_failed_read_leaves_a_held_snapshot_usable, ON_ALL),
+    CASE_ON(readers_see_whole_rows_while_the_file_grows_and_changes, ON_SQLITE | ON_PLAIN),
     {0},
 };

@@ -314,16 +314,16 @@ static void a_changed_schema_is_noticed_by_prepared_statements(void **state)
 }
 
 const struct test_case store_statement_cases[] = {
-    CASE(values_come_back_as_they_went, ON_ALL),
-    CASE(values_that_one_backend_would_refuse_are_refused_by_all, ON_ALL),
-    CASE(parameters_are_found_by_number, ON_ALL),
-    CASE(broken_rules_are_told_by_kind_and_name, ON_ALL),
-    CASE(a_failed_statement_fails_the_transaction, ON_ALL),
-    CASE(a_row_function_can_stop_and_the_transaction_goes_on, ON_ALL),
-    CASE(a_row_function_may_run_the_same_statement, ON_ALL),
-    CASE(upserts_and_returning_work, ON_ALL),
-    CASE(a_read_may_not_write_and_nobody_ends_the_transaction, ON_ALL),
-    CASE(many_different_statements_work, ON_ALL),
-    CASE(a_changed_schema_is_noticed_by_prepared_statements, ON_ALL),
+    CASE_ON(values_come_back_as_they_went, ON_ALL),
+    CASE_ON(values_that_one_backend_would_refuse_are_refused_by_all, ON_ALL),
+    CASE_ON(parameters_are_found_by_number, ON_ALL),
+    CASE_ON(broken_rules_are_told_by_kind_and_name, ON_ALL),
+    CASE_ON(a_failed_statement_fails_the_transaction, ON_ALL),
+    CASE_ON(a_row_function_can_stop_and_the_transaction_goes_on, ON_ALL),
+    CASE_ON(a_row_function_may_run_the_same_statement, ON_ALL),
+    CASE_ON(upserts_and_returning_work, ON_ALL),
+    CASE_ON(a_read_may_not_write_and_nobody_ends_the_transaction, ON_ALL),
+    CASE_ON(many_different_statements_work, ON_ALL),
+    CASE_ON(a_changed_schema_is_noticed_by_prepared_statements, ON_ALL),
     {0},
 };

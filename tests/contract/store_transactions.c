@@ -288,12 +288,12 @@ static void a_transaction_inside_another_is_refused(void **state)
 }
 
 const struct test_case store_transaction_cases[] = {
-    CASE(a_commit_is_visible_and_survives_reopening, ON_ALL),
-    CASE(a_failing_function_rolls_back_and_its_code_is_returned, ON_ALL),
-    CASE(a_failure_leaves_the_neighbours_alone, ON_ALL),
-    CASE(conflicts_are_run_again_and_no_update_is_lost, ON_ALL),
-    CASE(write_skew_is_prevented, ON_ALL),
-    CASE(a_read_sees_one_snapshot_while_writers_go_on, ON_ALL),
-    CASE(a_transaction_inside_another_is_refused, ON_ALL),
+    CASE_ON(a_commit_is_visible_and_survives_reopening, ON_ALL),
+    CASE_ON(a_failing_function_rolls_back_and_its_code_is_returned, ON_ALL),
+    CASE_ON(a_failure_leaves_the_neighbours_alone, ON_ALL),
+    CASE_ON(conflicts_are_run_again_and_no_update_is_lost, ON_ALL),
+    CASE_ON(write_skew_is_prevented, ON_ALL),
+    CASE_ON(a_read_sees_one_snapshot_while_writers_go_on, ON_ALL),
+    CASE_ON(a_transaction_inside_another_is_refused, ON_ALL),
     {0},
 };

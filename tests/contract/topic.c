@@ -4,18 +4,15 @@
  * TORG_TEST_KAFKA), and fault: around memory:. Embedded backends get a clock that stands still
  * until a test moves it. Names are random, so that runs can share one Kafka.
  */
+#include "contract/cases.h"
+
 #include <inttypes.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/file.h"
 #include "base/limits.h"
@@ -41,12 +38,6 @@ struct place {
     struct arena *arena;
 };
 
-#define OK(call)                                                                                   \
-    do {                                                                                           \
-        if ((call) != 0)                                                                           \
-            fail_msg("%s: %s", #call, err.text);                                                   \
-    } while (0)
-
 static bool is_local(const struct place *place)
 {
     return place->backend != KAFKA;
@@ -68,16 +59,18 @@ static void reopen_place(struct place *place)
 
 static int set_up(void **state)
 {
-    struct place *place = *state;
+    static struct place kept;
+    struct place *place = &kept;
     struct topic_config config = {.partition_count = PARTITIONS};
-    const char *kafka = getenv("TORG_TEST_KAFKA");
-    const char *require = getenv("TORG_REQUIRE");
+    const char *kafka = NULL;
     struct err err;
 
-    if (place->backend == KAFKA && !kafka) {
-        if (require && strstr(require, "kafka"))
-            fail_msg("TORG_REQUIRE names kafka, but TORG_TEST_KAFKA is not set");
-        return 0; /* each test skips */
+    *place = (struct place){.backend = *(const enum backend *)*state};
+    *state = place;
+    if (place->backend == KAFKA) {
+        kafka = server_address("kafka");
+        if (!kafka)
+            return 0; /* each test skips */
     }
     snprintf(place->dir, sizeof(place->dir), "/tmp/torg-topic-XXXXXX");
     assert_non_null(mkdtemp(place->dir));
@@ -281,6 +274,162 @@ static void topics_are_created_once(void **state)
     assert_true(listed);
     assert_int_equal(topic_describe(place->topics, "no-such-topic", &got, &err), ERR_NOT_FOUND);
     assert_non_null(strstr(err.text, "no-such-topic"));
+}
+
+static bool is_listed(struct place *place)
+{
+    const char **names;
+    size_t count, i;
+    struct err err;
+
+    OK(topic_list(place->topics, place->arena, &names, &count, &err));
+    for (i = 0; i < count; i++)
+        if (strcmp(names[i], place->topic) == 0)
+            return true;
+    return false;
+}
+
+static void nothing_finds_it(struct place *place)
+{
+    struct topic_record record = {.key = BYTES_LITERAL("k"), .value = BYTES_LITERAL("1")};
+    const char *names[] = {place->topic};
+    struct consumer_options options = {.group = place->group, .topics = names, .topic_count = 1};
+    const struct topic_message *messages;
+    struct topic_config config;
+    struct consumer *consumer;
+    struct topic_lag lag;
+    uint64_t first, end;
+    struct err err;
+    size_t count;
+
+    assert_false(is_listed(place));
+    assert_int_equal(topic_describe(place->topics, place->topic, &config, &err), ERR_NOT_FOUND);
+    assert_int_equal(topic_produce(place->topics, place->topic, &record, 1, NULL, &err),
+                     ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, place->topic));
+    assert_int_equal(
+        topic_read(place->topics, place->topic, 0, 0, 10, 0, place->arena, &messages, &count, &err),
+        ERR_NOT_FOUND);
+    assert_int_equal(topic_range(place->topics, place->topic, 0, &first, &end, &err),
+                     ERR_NOT_FOUND);
+    assert_int_equal(topic_lag(place->topics, place->group, place->topic, 0, &lag, &err),
+                     ERR_NOT_FOUND);
+    assert_int_equal(consumer_open(place->topics, &options, &consumer, &err), ERR_NOT_FOUND);
+    assert_null(consumer);
+    assert_int_equal(topic_remove(place->topics, place->topic, &err), ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, place->topic));
+}
+
+/* Nobody has committed anything; the brokers of Kafka forget it in their time. */
+static void wait_forgotten(struct place *place, uint32_t partition)
+{
+    int64_t deadline = now_ms() + WAIT_MS;
+    struct topic_lag lag = {.has_committed = true};
+    struct timespec pause = {0, STEP_MS * 1000000l};
+    struct err err;
+
+    OK(topic_lag(place->topics, place->group, place->topic, partition, &lag, &err));
+    while (lag.has_committed) {
+        assert_true(!is_local(place) && now_ms() < deadline);
+        nanosleep(&pause, NULL);
+        OK(topic_lag(place->topics, place->group, place->topic, partition, &lag, &err));
+    }
+}
+
+/* With another number of partitions, as it is another topic. */
+static void a_removed_topic_is_gone_and_can_be_made_anew(void **state)
+{
+    struct place *place = place_of(state);
+    struct topic_config config = {.partition_count = PARTITIONS + 1};
+    uint32_t partition = topic_partition(bytes_of("k0"), PARTITIONS + 1);
+    const struct topic_message *messages;
+    struct consumer *consumer;
+    uint64_t first, end;
+    struct err err;
+    uint32_t i;
+
+    assert_int_equal(topic_remove(place->topics, "no-such-topic", &err), ERR_NOT_FOUND);
+    assert_int_equal(topic_remove(place->topics, "a/b", &err), ERR_INVALID);
+    produce_from(place, 0, 50, 5);
+    consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    settle_members(&consumer, 1, NULL, 50);
+    leave_group(place, consumer);
+    assert_true(read_partition(place, topic_partition(bytes_of("k0"), PARTITIONS), &messages, 50) >
+                0);
+    OK(topic_remove(place->topics, place->topic, &err));
+    nothing_finds_it(place);
+    OK(topic_create(place->topics, place->topic, &config, &err));
+    assert_true(is_listed(place));
+    for (i = 0; i < PARTITIONS + 1; i++) {
+        OK(topic_range(place->topics, place->topic, i, &first, &end, &err));
+        assert_int_equal(first, 0);
+        assert_int_equal(end, 0);
+        wait_forgotten(place, i);
+    }
+    produce_from(place, 100, 3, 1);
+    assert_int_equal(read_partition(place, partition, &messages, 10), 3);
+    assert_int_equal(messages[0].offset, 0);
+    assert_int_equal(number_of(&messages[0]), 100);
+    if (place->backend == FILES || place->backend == KAFKA) {
+        reopen_place(place);
+        assert_int_equal(read_partition(place, partition, &messages, 10), 3);
+        wait_forgotten(place, partition);
+    }
+}
+
+struct removed_reader {
+    struct place *place;
+    _Atomic bool is_reading;
+    int rc;
+};
+
+static void *read_until_removed(void *arg)
+{
+    struct removed_reader *reader = arg;
+    struct arena *arena = arena_new();
+    const struct topic_message *messages;
+    struct err err;
+    size_t count = 0;
+
+    atomic_store(&reader->is_reading, true);
+    reader->rc = topic_read(reader->place->topics, reader->place->topic, 0, 0, 10, WAIT_MS, arena,
+                            &messages, &count, &err);
+    arena_free(arena);
+    return NULL;
+}
+
+/* Who has it open is told, be it that a topic of the name is there again. */
+static void users_of_a_removed_topic_are_told(void **state)
+{
+    struct place *place = place_of(state);
+    struct removed_reader reader = {.place = place};
+    struct topic_config config = {.partition_count = PARTITIONS};
+    const struct topic_message *messages;
+    struct topic_position position = {place->topic, 0, 0};
+    struct consumer *consumer;
+    pthread_t thread;
+    struct err err;
+    size_t count;
+
+    consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    settle_members(&consumer, 1, NULL, 0);
+    pthread_create(&thread, NULL, read_until_removed, &reader);
+    while (!atomic_load(&reader.is_reading))
+        sched_yield();
+    OK(topic_remove(place->topics, place->topic, &err));
+    pthread_join(thread, NULL); /* it did not wait for its time */
+    assert_int_equal(reader.rc, ERR_NOT_FOUND);
+    OK(topic_create(place->topics, place->topic, &config, &err));
+    produce_from(place, 0, 10, 5);
+    assert_int_equal(consumer_poll(consumer, 0, &messages, &count, &err), ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, place->topic));
+    assert_int_equal(consumer_commit(consumer, &position, 1, &err), ERR_NOT_FOUND);
+    assert_int_equal(consumer_seek(consumer, place->topic, 0, 0, &err), ERR_NOT_FOUND);
+    leave_group(place, consumer);
+    consumer = join_group(place, TOPIC_START_EARLIEST, 0);
+    for (size_t seen = 0; seen < 10; seen += count)
+        count = consume(consumer, WAIT_MS, NULL, 10);
+    leave_group(place, consumer);
 }
 
 static void bad_names_and_sizes_are_refused_by_name(void **state)
@@ -506,9 +655,7 @@ static void reading_outside_the_log_names_what_there_is(void **state)
 
 static void *produce_soon(void *arg)
 {
-    struct timespec pause = {0, 150 * 1000000};
-
-    nanosleep(&pause, NULL); /* so that the reader waits already; nothing breaks if not */
+    pause_ms(150); /* so that the reader waits already; nothing breaks if not */
     produce_from(arg, 0, 1, 1);
     return NULL;
 }
@@ -828,63 +975,40 @@ static void faults_never_acknowledge(void **state)
 
 enum { LOCAL = 1 << MEMORY | 1 << FILES | 1 << FAULT, ALL = LOCAL | 1 << KAFKA };
 
-/* librdkafka makes its threads by thrd_create, which ThreadSanitizer does not see and dies of. */
-#ifdef __SANITIZE_THREAD__
-enum { UNDER_TSAN = 1 };
-#else
-enum { UNDER_TSAN = 0 };
-#endif
-
-#define TEST(name, where)                                                                          \
-    {                                                                                              \
-#name, name, where                                                                         \
-    }
-
-static const struct {
-    const char *name;
-    CMUnitTestFunction run;
-    unsigned where; /* retention on Kafka is the broker's, in its own time */
-} contract[] = {
-    TEST(topics_are_created_once, ALL),
-    TEST(bad_names_and_sizes_are_refused_by_name, ALL),
-    TEST(records_of_a_key_stay_in_order, ALL),
-    TEST(a_record_comes_back_whole, ALL),
-    TEST(a_record_goes_to_the_partition_it_names, ALL),
-    TEST(asynchronous_records_are_called_back_in_order, ALL),
-    TEST(records_and_commits_survive_a_reopen, 1 << FILES | 1 << KAFKA),
-    TEST(reading_outside_the_log_names_what_there_is, ALL),
-    TEST(readers_wake_when_a_record_comes, ALL),
-    TEST(two_members_share_and_neither_repeats, ALL),
-    TEST(a_leaver_hands_its_partitions_over, ALL),
-    TEST(a_silent_member_loses_its_partitions_and_its_commits, ALL),
-    TEST(a_partition_that_moved_refuses_its_old_owners_commit, ALL),
-    TEST(groups_start_where_they_are_told_and_can_seek, ALL),
-    TEST(lag_is_what_is_not_committed, ALL),
-    TEST(retention_takes_the_oldest_and_leaves_the_newest, LOCAL),
-    TEST(retention_changes_while_housekeeping_runs, LOCAL),
-    TEST(faults_never_acknowledge, 1 << FAULT),
+/* Retention on Kafka is the broker's, in its own time. */
+static const struct test_case cases[] = {
+    CASE_ON(topics_are_created_once, ALL),
+    CASE_ON(a_removed_topic_is_gone_and_can_be_made_anew, ALL),
+    CASE_ON(users_of_a_removed_topic_are_told, LOCAL),
+    CASE_ON(bad_names_and_sizes_are_refused_by_name, ALL),
+    CASE_ON(records_of_a_key_stay_in_order, ALL),
+    CASE_ON(a_record_comes_back_whole, ALL),
+    CASE_ON(a_record_goes_to_the_partition_it_names, ALL),
+    CASE_ON(asynchronous_records_are_called_back_in_order, ALL),
+    CASE_ON(records_and_commits_survive_a_reopen, 1 << FILES | 1 << KAFKA),
+    CASE_ON(reading_outside_the_log_names_what_there_is, ALL),
+    CASE_ON(readers_wake_when_a_record_comes, ALL),
+    CASE_ON(two_members_share_and_neither_repeats, ALL),
+    CASE_ON(a_leaver_hands_its_partitions_over, ALL),
+    CASE_ON(a_silent_member_loses_its_partitions_and_its_commits, ALL),
+    CASE_ON(a_partition_that_moved_refuses_its_old_owners_commit, ALL),
+    CASE_ON(groups_start_where_they_are_told_and_can_seek, ALL),
+    CASE_ON(lag_is_what_is_not_committed, ALL),
+    CASE_ON(retention_takes_the_oldest_and_leaves_the_newest, LOCAL),
+    CASE_ON(retention_changes_while_housekeeping_runs, LOCAL),
+    CASE_ON(faults_never_acknowledge, 1 << FAULT),
 };
 
 int main(int argc, char **argv)
 {
-    static struct CMUnitTest tests[ARRAY_COUNT(contract) * BACKEND_COUNT];
-    static struct place places[ARRAY_COUNT(tests)];
-    static char names[ARRAY_COUNT(tests)][96];
-    size_t count = 0, i;
-    int backend;
+    static const enum backend backends[] = {MEMORY, FILES, KAFKA, FAULT};
+    static struct case_list list = {.name = "topic", .set_up = set_up, .tear_down = tear_down};
 
-    for (backend = 0; backend < BACKEND_COUNT; backend++)
-        for (i = 0; i < ARRAY_COUNT(contract); i++) {
-            if (!(contract[i].where & 1u << backend) || (backend == KAFKA && UNDER_TSAN))
-                continue;
-            snprintf(names[count], sizeof(names[count]), "%s: %s", backend_names[backend],
-                     contract[i].name);
-            places[count].backend = (enum backend)backend;
-            tests[count] = (struct CMUnitTest){names[count], contract[i].run, set_up, tear_down,
-                                               &places[count]};
-            count++;
+    for (size_t i = 0; i < BACKEND_COUNT; i++) {
+        for (size_t j = 0; j < ARRAY_COUNT(cases); j++) {
+            if (cases[j].where & 1u << i && !(i == KAFKA && UNDER_TSAN))
+                cases_add(&list, &cases[j], 1, backend_names[i], &backends[i]);
         }
-    if (argc > 1)
-        cmocka_set_test_filter(argv[1]); /* as in "kafka: *" */
-    return _cmocka_run_group_tests("topic", tests, count, NULL, NULL);
+    }
+    return cases_run(&list, argc, argv);
 }

@@ -6,11 +6,12 @@ written there.
 import json
 import os
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True
 import tap  # noqa: E402
-from binary import Place  # noqa: E402
+from binary import TOP, Place  # noqa: E402
 from browser import Browser  # noqa: E402
 
 FEED = """id;Категория;Название;Цена;Цвет;Страна
@@ -185,7 +186,7 @@ def a_seller_uploads_a_feed_and_reads_its_report():
         tap.contains(page.text("#report"), "Страна")
         page.click("#report [data-outcome=REFUSED]")
         page.wait("document.querySelectorAll('#report tbody tr').length === 1", "the refused one")
-        tap.contains(page.text("#report tbody"), "Люстры")
+        tap.contains(page.text("#report tbody"), "Категория: категории «Люстры» нет")
         tap.equal(page.nameless(), [])
         shoot(page, "cabinet-feed")
         page.click(".task[data-task='1'] [data-deed=feedUndo]")
@@ -197,6 +198,82 @@ def a_seller_uploads_a_feed_and_reads_its_report():
         page.wait("document.querySelector('.empty')", "an empty list again")
         fits(page)
         healthy(page, stall)
+
+
+def arguments(call):
+    """Those of a call in C, split at its own commas."""
+    parts, depth, is_text, at = [""], 0, False, 0
+    while depth >= 0:
+        sign = call[at]
+        if is_text and sign == "\\":
+            parts[-1] += call[at:at + 2]
+            at += 2
+            continue
+        is_text ^= sign == '"'
+        depth += 0 if is_text else (sign in "([{") - (sign in ")]}")
+        if sign == "," and not depth and not is_text:
+            parts.append("")
+        else:
+            parts[-1] += sign
+        at += 1
+    return parts
+
+
+def reasons_of(path):
+    """Every reason that the checks of a file give, with something in the place of its values."""
+    text = (TOP / path).read_text()
+    found = set()
+    for begin in re.finditer(r"\b(?:violations_add|fault)\(", text):
+        given = arguments(text[begin.end():])
+        literal = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', re.sub(r"PRI[du]64", '"d"', given[2])))
+        filled = literal.replace('\\"', '"')
+        filled = re.sub(r"%(?:zu|u|d)", "3", re.sub(r"%(?:\.(?:\*|\d+))?s", "Xx", filled))
+        if filled not in ("", "Xx", '"Xx" Xx'):       # passed on from elsewhere
+            found.add(filled)
+    return found
+
+
+CHECKS = {"src/offers/offer_content.c": 15, "src/catalog/validate.c": 20,
+          "src/offers/feed_builder.c": 15, "src/offers/feed_csv.c": 3, "src/offers/feed_decide.c": 4}
+
+
+@tap.test
+def every_reason_is_told_in_russian():
+    with Browser() as browser, Stall() as stall:
+        page = browser.page(f"{stall.url}/cabinet", language="ru")
+        for path, least in CHECKS.items():
+            reasons = sorted(reasons_of(path))
+            tap.equal(len(reasons) >= least, True, f"{path}: {len(reasons)} reasons were read")
+            told = page.js("import('/cabinet/reasons.js').then(({reasonText}) => "
+                           f"{json.dumps(reasons)}.map(reasonText))")
+            unknown = [reason for reason, text in zip(reasons, told)
+                       if not re.search("[А-Яа-я]", text) or "{" in text]
+            tap.equal(unknown, [], path)
+        prices = re.findall(r'(?:return|reason =) "((?:has|is|could) [^"]*)";', "".join(
+            (TOP / "src/offers" / name).read_text() for name in ("feed_value.c", "feed_builder.c")))
+        tap.equal(len(prices) >= 8, True, prices)
+        told = page.js("import('/cabinet/reasons.js').then(({reasonText}) => "
+                       f"{json.dumps(prices)}.map((each) => reasonText(`\"19\" ${{each}}`)))")
+        tap.equal([price for price, text in zip(prices, told) if not text], [])
+        other = page.js("import('/cabinet/reasons.js').then(({reasonNode}) => "
+                        "reasonNode('is of no kind').outerHTML)")
+        tap.equal(other, '<span lang="en">is of no kind</span>')
+
+
+@tap.test
+def a_refusal_is_told_in_the_language_of_the_page():
+    with Browser() as browser, Stall() as stall:
+        page = browser.page(f"{stall.url}/cabinet#key={stall.start_key}", language="ru")
+        page.wait("document.querySelector('#key-problem')?.innerText.includes('ключ не продавца')",
+                  "the wrong key")
+        tap.contains(page.text("#key-problem [lang=en]"), "seller")
+        page.go(f"{stall.url}/cabinet#key={stall.seller}")
+        page.js("location.reload()")
+        page.wait("document.querySelector('.empty')", "an empty list")
+        page.js("location.hash = '#/offer/1234-5678-9012-3456'")
+        page.wait("document.querySelector('#toast.shown')", "it is told")
+        tap.contains(page.text("#toast"), "Сервер не понял запрос")
+        tap.contains(page.text("#toast [lang=en]"), "check digit")
 
 
 tap.main()

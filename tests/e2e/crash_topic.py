@@ -4,7 +4,9 @@
 The writer (crash_topic_writer.c) prints what it found at its start and every acknowledgement.
 Each life is ended by SIGKILL, at any moment from its very start on; the next life must find
 every acknowledged record at its offset, whole, in its producer's order, without holes, and
-commits that are not older than the last acknowledged and not past the end.
+commits that are not older than the last acknowledged and not past the end. A topic that is made,
+filled and removed all the time is whole until its removal begins, and gone when that was
+acknowledged, with what was committed of it.
 """
 import os
 import random
@@ -31,6 +33,21 @@ class Log:
     def __init__(self):
         self.acked = {}         # (partition, offset): (thread, seq)
         self.committed = {}     # partition: offset
+        self.brief = ("Y", 0, 0)        # last heard of the topic that comes and goes: life, count
+        self.gone = set()               # its lives that are over
+
+    def check_brief(self, life, count, committed):
+        kind, last, acked = self.brief
+        assert committed <= count, f"{committed} committed of {count} records: of another life"
+        assert life not in self.gone, f"life {life} was removed, and is there"
+        if kind == "B":
+            assert life == last and acked <= count <= acked + 1, \
+                f"{acked} records of life {last}, not {count} of {life}"
+        elif kind == "X" and life:      # its removal had begun
+            tap.equal((life, count), (last, acked), "life that was to be removed")
+        elif kind == "X":
+            self.gone.update({last} - {0})
+        self.brief = ("B", life, count) if life else ("Y", 0, 0)
 
     def check_start(self, found, ends):
         records = {}
@@ -56,6 +73,15 @@ class Log:
             kind, *numbers = line.split()
             if kind == "R":
                 found.append(tuple(map(int, numbers)))
+            elif kind == "T":
+                self.check_brief(*map(int, numbers))
+            elif kind == "B":
+                self.brief = ("B", *map(int, numbers))
+            elif kind == "X":
+                self.brief = ("X", *self.brief[1:])
+            elif kind == "Y":
+                self.gone.update({int(numbers[0])} - {0})
+                self.brief = ("Y", 0, 0)
             elif kind == "E":
                 ends.append(tuple(map(int, numbers)))
             elif kind == "GO":
@@ -97,7 +123,7 @@ def kill_loses_no_acknowledged_record():
     print(f"# TORG_SEED={SEED}")
     rng = random.Random(SEED)
     began = time.monotonic()
-    kills = started = acked = 0
+    kills = started = acked = removed = 0
     while kills < KILLS:
         log = Log()
         directory = tempfile.mkdtemp(prefix="torg-crash-topic-")
@@ -111,11 +137,14 @@ def kill_loses_no_acknowledged_record():
                 acked += count
             last = subprocess.run([WRITER, directory, "verify"], capture_output=True, check=True)
             assert log.read_life(last.stdout)[0]
+            removed += len(log.gone)
         finally:
             shutil.rmtree(directory)
         assert time.monotonic() - began < TIME_LIMIT, "too slow"
-    print(f"# {kills} kills, {started} after the start was checked, {acked} acknowledged records")
-    assert started > kills / 2 and acked > 1000, "the load was too small to say anything"
+    print(f"# {kills} kills, {started} after the start was checked, {acked} acknowledged records, "
+          f"{removed} topics removed")
+    assert started > kills / 2 and acked > 1000 and removed > 10, \
+        "the load was too small to say anything"
 
 
 tap.main()

@@ -13,6 +13,14 @@
  *     A partition offset thread seq     a produce was acknowledged
  *     C partition offset                a commit was acknowledged
  *
+ * Beside them another topic is made, filled and removed, again and again; each life of it has a
+ * number, which is what its records say:
+ *
+ *     T life count committed            at the start: its records (life 0: none, or no topic)
+ *     B life count                      so many records were acknowledged
+ *     X life                            it is about to be removed
+ *     Y life                            the removal was acknowledged
+ *
  * A record's bytes follow from its thread and seq, so a torn one is recognised: "TORN …".
  */
 #include <inttypes.h>
@@ -28,10 +36,20 @@
 #include "base/random.h"
 #include "topic/topic.h"
 
-enum { PARTITIONS = 3, THREADS = 6, BATCH_MAX = 16, VALUE_SIZE_MAX = 4000, LINE_SIZE = 96 };
+enum {
+    PARTITIONS = 3,
+    THREADS = 6,
+    BATCH_MAX = 16,
+    BRIEF_MAX = 12,
+    VALUE_SIZE_MAX = 4000,
+    LINE_SIZE = 96
+};
 
 static const char topic_name[] = "crash";
 static const char group_name[] = "readers";
+static const char brief_name[] = "brief";
+static const struct topic_config brief_config = {.partition_count = 1};
+static uint64_t brief_life; /* of the records that were there at the start */
 
 struct producer {
     struct topics *topics;
@@ -122,6 +140,86 @@ static void report_all(struct topics *topics)
     arena_free(arena);
 }
 
+static void report_brief(struct topics *topics)
+{
+    struct arena *arena = arena_new();
+    const struct topic_message *messages = NULL;
+    struct topic_lag lag = {0};
+    struct err err;
+    size_t count = 0, i;
+    int rc = topic_lag(topics, group_name, brief_name, 0, &lag, &err);
+
+    if (rc != ERR_NOT_FOUND)
+        check(rc, &err);
+    if (lag.end)
+        check(
+            topic_read(topics, brief_name, 0, 0, BRIEF_MAX + 1, 0, arena, &messages, &count, &err),
+            &err);
+    for (i = 0; i < count; i++) {
+        uint64_t life = 0;
+
+        if (messages[i].value.size != sizeof(life))
+            exit(1);
+        memcpy(&life, messages[i].value.data, sizeof(life));
+        if (i && life != brief_life)
+            say("MIXED %" PRIu64 " %" PRIu64 "\n", brief_life, life);
+        brief_life = life;
+    }
+    printf("T %" PRIu64 " %zu %" PRIu64 "\n", brief_life, count,
+           lag.has_committed ? lag.committed : 0);
+    arena_free(arena);
+}
+
+static void commit_brief(struct topics *topics)
+{
+    const char *names[] = {brief_name};
+    struct consumer_options options = {.group = group_name, .topics = names, .topic_count = 1};
+    const struct topic_message *messages;
+    struct consumer *consumer;
+    struct err err;
+    size_t count;
+
+    check(consumer_open(topics, &options, &consumer, &err), &err);
+    check(consumer_poll(consumer, 0, &messages, &count, &err), &err);
+    check(consumer_commit_polled(consumer, &err), &err);
+    consumer_close(consumer);
+}
+
+static void remove_brief(struct topics *topics, uint64_t life)
+{
+    struct err err;
+    int rc;
+
+    say("X %" PRIu64 "\n", life);
+    rc = topic_remove(topics, brief_name, &err);
+    if (rc != ERR_NOT_FOUND)
+        check(rc, &err);
+    say("Y %" PRIu64 "\n", life);
+}
+
+static void *live_briefly(void *arg)
+{
+    struct topics *topics = arg;
+    struct rng rng = rng_seeded(random_u64());
+    struct err err;
+
+    remove_brief(topics, brief_life);
+    for (;;) {
+        uint64_t life = random_u64() >> 1 | 1;
+        struct topic_record record = {.value = bytes_make(&life, sizeof(life))};
+        size_t count = 1 + rng_below(&rng, BRIEF_MAX);
+
+        check(topic_create(topics, brief_name, &brief_config, &err), &err);
+        for (size_t i = 0; i < count; i++) {
+            check(topic_produce(topics, brief_name, &record, 1, NULL, &err), &err);
+            say("B %" PRIu64 " %zu\n", life, i + 1);
+        }
+        commit_brief(topics);
+        remove_brief(topics, life);
+    }
+    return NULL;
+}
+
 static void *produce(void *arg)
 {
     struct producer *producer = arg;
@@ -189,6 +287,7 @@ int main(int argc, char **argv)
     snprintf(url, sizeof(url), "file:%s", argv[1]);
     check(topics_open(url, NULL, &topics, &err), &err);
     check(topic_create(topics, topic_name, &config, &err), &err);
+    report_brief(topics);
     report_all(topics);
     if (argc > 2) {
         topics_close(topics);
@@ -199,6 +298,7 @@ int main(int argc, char **argv)
         producers[i].thread = i;
         pthread_create(&thread, NULL, produce, &producers[i]);
     }
+    pthread_create(&thread, NULL, live_briefly, topics);
     consume(topics);
     return 0;
 }

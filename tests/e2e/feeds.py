@@ -208,7 +208,7 @@ def scopes_are_asked_for():
     with Shop() as shop:
         reader = shop.key("reader", "--seller", "alice", scopes=("offers.read",))
         writer = shop.key("writer", "--seller", "alice", scopes=("offers.write",))
-        stranger = shop.key("stranger", "--seller", "alice", scopes=("search",))
+        stranger = shop.key("stranger", "--seller", "alice", scopes=("photos",))
         shop.ok("SendEvents", {"events": events(1, [("a", 1)])}, writer)
         for method in ("GetTask", "ListTasks"):
             shop.ok(method, {"taskId": 1} if method == "GetTask" else {}, reader)

@@ -7,13 +7,14 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import urllib.parse
 
 sys.dont_write_bytecode = True
 import tap  # noqa: E402
-from binary import TORG, Place, environment  # noqa: E402
+from binary import TOP, TORG, Place, environment  # noqa: E402
 from browser import Browser  # noqa: E402
 from shelf import Shelf  # noqa: E402
 
@@ -153,6 +154,30 @@ def the_back_button_gives_back_what_was_asked_for():
 
 
 @tap.test
+def back_and_forward_keep_the_place_in_the_list():
+    page = opened("/?q=велосипед")
+    page.js("history.scrollRestoration = 'manual'")     # browsers differ in what they do by themselves
+    page.js("scrollTo(0, 700)")
+    page.wait("scrollY === 700")
+    page.js("document.querySelector('#panel .below .branch a').click()")
+    page.wait("location.search.includes('c=hobby')")
+    settled(page)
+    page.wait("scrollY === 0", "a new list is shown from its top")
+    page.js("new Promise((done) => { addEventListener('scroll', () => requestAnimationFrame(done), "
+            "{once: true}); scrollTo(0, 450); })")
+    for way, there, place in (("back", "!location.search.includes('c=')", 700),
+                              ("forward", "location.search.includes('c=hobby')", 450),
+                              ("back", "!location.search.includes('c=')", 700),
+                              ("forward", "location.search.includes('c=hobby')", 450)):
+        page.js(f"history.{way}()")
+        page.wait(there, way)
+        page.wait(f"scrollY === {place}", f"{way}: the place in the list")
+        page.js("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        tap.equal(page.js("scrollY"), place, way)
+    healthy(page)
+
+
+@tap.test
 def an_answer_that_comes_late_is_not_of_this_list():
     page = opened("/?c=bikes", language="en")
     search_for(page, "велосипед")
@@ -198,6 +223,9 @@ def an_address_means_what_was_chosen():
     }})""")
     tap.equal(read, filters)
     tap.contains(address, "f.a.z=red,blue")
+    swapped = page.js("""import('/search/state.js').then(({readState}) =>
+        readState({search: "?f.price=2000000..900000"}).filters.price)""")
+    tap.equal(swapped, {"min": "900000", "max": "2000000"})
     since = page.js("""import('/search/state.js').then(({readState, requestOf}) =>
         Date.now() - Date.parse(requestOf(readState({search: "?f.date=1d"})).filters[0].min))""")
     tap.equal(abs(since - 24 * 3600 * 1000) < 60 * 1000, True, f"{since} ms are no day")
@@ -306,6 +334,21 @@ def nothing_found_helps_on():
     page.wait("!location.search.includes('c=')")
     page = opened("/?c=no-such-category")
     tap.contains(page.text("#empty"), "no-such-category")
+    page = opened("/?c=no-such-category", language="ru")
+    tap.contains(page.text("#empty [role=alert]"), "Сервер не понял запрос")
+    tap.contains(page.text("#empty [role=alert] [lang=en]"), "no-such-category")
+
+
+@tap.test
+def every_failure_has_words_in_both_languages():
+    codes = re.findall(r'^    {"[A-Z_]+", "([a-z_]+)", \d+},$', (TOP / "src/net/status.c").read_text(),
+                       re.MULTILINE)
+    tap.equal((len(codes), codes[0]), (17, "ok"))
+    for language, sign in (("ru", "[А-Яа-я]"), ("en", "[A-Za-z]")):
+        page = opened(language=language)
+        told = page.js(f"""import("/common.js").then(({{CallError, failureText}}) =>
+            {json.dumps(codes[1:])}.map((code) => failureText(new CallError(400, code, "?"))))""")
+        tap.equal([text for text in told if not re.match(sign + ".*\\.$", text)], [], language)
 
 
 @tap.test

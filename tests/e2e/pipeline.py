@@ -92,7 +92,7 @@ def it_is_for_operators():
         status, _ = shop.call("PipelineService/GetPipeline")
         tap.equal(status, 401)
         shop.refused("permission_denied", "PipelineService/GetPipeline", {}, shop.alice)
-        bound = shop.key("bound", "--seller", "x", scopes=("stages",))
+        bound = shop.key("bound", "--client", "x", scopes=("stages",))
         answer = shop.refused("permission_denied", "PipelineService/GetPipeline", {}, bound)
         tap.contains(answer["message"], "is bound to x")
 

@@ -11,7 +11,6 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -25,12 +24,6 @@ DEADLINE_MS = 3000      # a sanitizer's build on a busy machine
 READY_S = 60
 QUERY = {"stages": [{"text": "велосипед", "limit": 20, "sorts": [{"relevance": True}, {"field": "seller"}],
                      "facets": [{"field": "seller"}]}]}
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Searcher:
@@ -108,7 +101,7 @@ class Searcher:
 @contextlib.contextmanager
 def searchers(*layouts):
     """Processes by their shards; the last one, the front, knows all others."""
-    ports = [free_port() for _ in layouts]
+    ports = [tap.free_port() for _ in layouts]
     urls = " ".join(f"http://127.0.0.1:{port}" for port in ports[:-1])
     running = []
     try:
@@ -204,7 +197,7 @@ def a_shard_without_a_replica_is_named():
 @contextlib.contextmanager
 def relay(*fronts):
     """A process without an index that asks these for whole searches."""
-    running = Searcher(free_port(), fronts=" ".join(f"http://127.0.0.1:{port}" for port in fronts))
+    running = Searcher(tap.free_port(), fronts=" ".join(f"http://127.0.0.1:{port}" for port in fronts))
     try:
         yield running
     finally:

@@ -14,12 +14,12 @@ A test fails by any exception. Arguments of the program pick tests by a part of 
 import importlib.machinery
 import importlib.util
 import os
-import socket
 import subprocess
 import sys
 import time
 import traceback
 
+PATIENCE_S = 90         # stops what hangs; it does not measure a busy machine
 _tests = []
 
 
@@ -78,13 +78,13 @@ def contains(text, part):
         raise AssertionError(f"{part!r} is not in {text!r}")
 
 
-def run(*argv, timeout=30, **options):
+def run(*argv, timeout=PATIENCE_S, **options):
     """Runs a program to its end: the result has returncode, stdout, stderr (text)."""
     return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True,
                           timeout=timeout, check=False, **options)
 
 
-def wait_until(condition, seconds=30, what="the condition"):
+def wait_until(condition, seconds=PATIENCE_S, what="the condition"):
     """The condition's first true value; there is no other way to wait in a test."""
     deadline = time.monotonic() + seconds
     while True:
@@ -97,9 +97,8 @@ def wait_until(condition, seconds=30, what="the condition"):
 
 
 def free_port():
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return sock.getsockname()[1]
+    """One that no client's connection takes while its server is away."""
+    return load_tool("with-servers").free_port()
 
 
 def comment(text):

@@ -94,6 +94,10 @@ def key_life(place, running):
     result = place.torg("key", "create", "a b", "--scope", "serch")
     tap.equal(result.returncode, 2)
     tap.equal(place.torg("key", "create", "other", "--scope", "serch").returncode, 2)
+    for scope in ("documents", "search", "stages", "*"):
+        result = place.torg("key", "create", "other", "--seller", "s-17", "--scope", scope)
+        tap.equal(result.returncode, 2, scope)
+        tap.contains(result.stderr, f'"{scope}" opens what belongs to all sellers')
     for life in ("x", "0s", "3000000d", "99999999d"):
         tap.equal(place.torg("key", "create", "other", "--scope", "search", "--expires",
                              life).returncode, 2, life)

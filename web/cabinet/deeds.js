@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // deeds.js - what can be done with an offer in each state, and the way to see it in the search.
-import { call, h, t, toast } from "../common.js";
+import { call, h, t, toast, toastFailure } from "../common.js";
 import { ask } from "../common/ask.js";
 
 const DEEDS = {
@@ -45,7 +45,7 @@ export async function doDeed(name, offer) {
     toast(t(deed.did));
     return receipt;
   } catch (error) {
-    toast(error.message);
+    toastFailure(error);
     return null;
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // editor.js - writing an offer. A draft is kept by the server as one types, and answered with what
 // is missing; an offer that is published is saved when asked to.
-import { byId, call, h, icon, language, t, toast } from "../common.js";
+import { byId, call, failureDetail, failureText, h, icon, language, t, toast, toastFailure }
+  from "../common.js";
 import { ask } from "../common/ask.js";
 import { categoryLine, categoryPicker } from "./category.js";
 import { noteToken, seeItLink, statusBadge } from "./deeds.js";
@@ -13,7 +14,7 @@ const PAUSE_MS = 600;
 let editor = null; /* the one that is shown */
 
 const reasonsOf = (error) => (error.details || []).map((each) => ({ field: each.field || "",
-  reason: each.reason ?? each.description ?? "" }));
+  reason: each.reason || "" }));
 
 class Editor {
   // thing: a Draft or an Offer.
@@ -159,7 +160,7 @@ class Editor {
       this.note = t("savedAt", { time: new Date().toLocaleTimeString(language()) });
       this.told();
     } catch (error) {
-      this.note = t("notSaved", { message: error.message });
+      this.note = t("notSaved", { message: failureText(error) });
       if (this.status) this.status.textContent = this.note;
       throw error;
     }
@@ -170,8 +171,8 @@ class Editor {
   refuse(error) {
     this.all = true;
     const reasons = reasonsOf(error);
-    if (error.code === "aborted") toast(t("changedMeanwhile", { message: error.message }));
-    else if (!reasons.length) toast(error.message);
+    if (error.code === "aborted") toast(t("changedMeanwhile"), failureDetail(error));
+    else if (!reasons.length) toastFailure(error);
     this.problems = reasons;
     this.sent = this.content;
     this.told();
@@ -241,7 +242,7 @@ class Editor {
       toast(t("didDiscard"));
       location.hash = "#/";
     } catch (error) {
-      toast(error.message);
+      toastFailure(error);
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // feeds.js - a feed file is chosen or dropped, packed, sent whole and followed; then its report.
-import { ago, bytes, call, h, number, t, toast } from "../common.js";
+import { ago, bytes, call, failure, h, number, t, toastFailure } from "../common.js";
 import { ask } from "../common/ask.js";
 import { countBadges } from "./outcomes.js";
 import { showReport } from "./report.js";
@@ -13,7 +13,7 @@ let place = null;
 let feed = "main";
 let file = null;
 let tasks = null;
-let state = { text: "", isBusy: false, isBad: false };
+let state = { inside: "", isBusy: false, isBad: false };
 
 const part = (selector) => place?.querySelector(selector);
 
@@ -33,11 +33,12 @@ function base64(data) {
   return btoa(text);
 }
 
-function say(text, isBusy = true, isBad = false) {
-  state = { text, isBusy, isBad };
+// inside: a text, or nodes.
+function say(inside, isBusy = true, isBad = false) {
+  state = { inside, isBusy, isBad };
   const told = part("#feed-status");
   if (!told) return;
-  told.textContent = text;
+  told.replaceChildren(...[inside].flat().filter(Boolean));
   told.classList.toggle("error", isBad);
   part("#feed-bar").hidden = !isBusy;
   part("#feed-send").disabled = isBusy;
@@ -90,7 +91,7 @@ async function submit(event) {
   try {
     await send(dry.checked);
   } catch (error) {
-    say(error.message, false, true);
+    say(failure(error), false, true);
   }
 }
 
@@ -113,7 +114,7 @@ async function decide(button, method, task, question) {
     await load();
   } catch (error) {
     button.disabled = false;
-    toast(error.message);
+    toastFailure(error);
   }
 }
 
@@ -210,7 +211,7 @@ function form() {
     h("div", { class: "feed-progress" },
       h("progress", { id: "feed-bar", hidden: !state.isBusy, "aria-label": t("feedTitle") }),
       h("p", { id: "feed-status", role: "status", class: state.isBad ? "error" : null },
-        state.text)));
+        state.inside)));
 }
 
 function draw() {

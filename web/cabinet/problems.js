@@ -1,28 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // problems.js - what the server finds missing or wrong, said at the field it is about.
-import { byId, h, language, t } from "../common.js";
-
-// The server's reasons that are common, in the page's language; others are shown as they come.
-const KNOWN = [
-  [/^is missing: (\d+) to (\d+) characters$/, (found) => t("problemMissingChars", { min: found[1],
-    max: found[2] })],
-  [/^has (\d+) characters; expected (\d+) to (\d+)$/, (found) =>
-    t("problemChars", { count: found[1], min: found[2], max: found[3] })],
-  [/^is missing$/, () => t("problemMissing")],
-  [/\(([\w.-]+)\) is required here$/, () => t("problemRequired")],
-  [/^(\d+) photos; expected (\d+) to (\d+)$/, (found) =>
-    t("problemPhotos", { count: found[1], min: found[2], max: found[3] })],
-  [/^expected an address with http or https$/, () => t("problemUrl")],
-];
-
-function said(reason) {
-  if (language() === "en") return reason;
-  for (const [pattern, words] of KNOWN) {
-    const found = pattern.exec(reason);
-    if (found) return words(found);
-  }
-  return reason;
-}
+import { byId, h } from "../common.js";
+import { fieldText, reasonNode, reasonText } from "./reasons.js";
 
 // The name of the field on the page: content.attributes[2].options is that of the third value sent.
 function placeOf(problem, sent) {
@@ -59,11 +38,11 @@ export function showProblems(form, problems, sent, touched, all) {
     const name = placeOf(problem, sent);
     const line = byId(problemId(name));
     if (!line) {
-      homeless.push(`${problem.field}: ${said(problem.reason)}`);
+      homeless.push(`${fieldText(problem.field)}: ${reasonText(problem.reason) || problem.reason}`);
       continue;
     }
     if (!all && !touched.has(name)) continue;
-    line.textContent = said(problem.reason);
+    line.replaceChildren(reasonNode(problem.reason));
     form.querySelector(`[data-field="${CSS.escape(name)}"]`)?.setAttribute("aria-invalid", "true");
   }
   return homeless;

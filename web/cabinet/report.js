@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // report.js - what became of each row of a feed.
-import { callStream, h, number, t, toast } from "../common.js";
+import { callStream, h, number, t, toastFailure } from "../common.js";
 import { OUTCOMES, countBadges, countOf, outcomeBadge } from "./outcomes.js";
+import { fieldText, reasonNode } from "./reasons.js";
 
 const SHOWN = 200;
 const NAMES_SHOWN = 12;
@@ -25,7 +26,7 @@ async function read(task, outcome) {
 
 function reasons(row) {
   const line = (kind) => (each) => h("p", { class: `small ${kind}` },
-    each.field ? `${each.field}: ` : "", each.reason);
+    each.field ? `${fieldText(each.field)}: ` : "", reasonNode(each.reason || ""));
   return [(row.problems || []).map(line("error")), (row.notes || []).map(line("dim")),
     (row.photosFailed || []).map(line("warn")),
     row.undoReason ? h("p", { class: "small dim" }, row.undoReason) : null];
@@ -68,7 +69,7 @@ export async function showReport(place, task, result = null, outcome = "") {
   try {
     rows = await read(task, outcome);
   } catch (error) {
-    toast(error.message);
+    toastFailure(error);
     return;
   }
   const chip = (name, text) => h("button", { class: "chip", type: "button",

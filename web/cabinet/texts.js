@@ -10,7 +10,7 @@ texts({
     cabinetHow: "Ключ делает команда torg key create NAME --seller SELLER --scope offers.read "
       + "--scope offers.write. Он хранится, пока открыта вкладка.",
     cabinetDenied: "Этот ключ не продавца: нужен привязанный к продавцу, с правами offers.read "
-      + "и offers.write. Сервер сказал: {message}",
+      + "и offers.write.",
     sellerIs: "продавец {seller}", partOffers: "Объявления", partFeeds: "Фиды",
     newOffer: "Новое объявление", presets: "Какие показать", prALL: "Все", prACTIVE: "Активные",
     prWAITING: "Ждут фото", prEXPIRED: "Истекли", prSOLD: "Проданы", prBANNED: "Отклонены",
@@ -41,7 +41,7 @@ texts({
     publishedLead: "Покупатели увидят объявление через мгновение.",
     publishedWaiting: "Объявление появится в поиске, когда загрузится первое фото.",
     updated: "Сохранено.", another: "Ещё одно",
-    changedMeanwhile: "Объявление изменилось, пока вы его правили. Откройте его снова: {message}",
+    changedMeanwhile: "Объявление изменилось, пока вы его правили. Откройте его снова.",
     category: "Категория", categorySearch: "Найти категорию",
     categoryHint: "велосипед, диван, квартира…", categoryChange: "Сменить",
     categoryNone: "Ничего не нашлось. Попробуйте другое слово или выберите из списка.",
@@ -58,11 +58,7 @@ texts({
     photosLead: "Адреса картинок; первая — на карточке. Можно {count}.", phWAITING: "загружается",
     phREADY: "готово", phFAILED: "не загрузилось", banned: "Объявление отклонено модератором",
     waitsForPhoto: "Ждёт первое фото", characters: "{count} из {max}", myPlace: "Где я",
-    noPlace: "Браузер не сказал, где вы.", problemMissing: "не заполнено",
-    problemMissingChars: "не заполнено: от {min} до {max} знаков",
-    problemChars: "знаков: {count}, нужно от {min} до {max}", problemRequired: "нужно заполнить",
-    problemUrl: "нужен адрес, начинающийся с http:// или https://",
-    problemPhotos: "{count} фото, нужно от {min} до {max}", feedTitle: "Загрузить фид",
+    noPlace: "Браузер не сказал, где вы.", feedTitle: "Загрузить фид",
     feedLead: "YML, XML в духе Авито, CSV или JSON по строкам; можно в gzip. Объявления, "
       + "которых в новом файле нет, будут удалены.",
     feedDrop: "Перетащите файл сюда или", feedChoose: "выберите файл", feedName: "Фид",
@@ -100,7 +96,7 @@ texts({
     cabinetHow: "torg key create NAME --seller SELLER --scope offers.read --scope offers.write "
       + "makes one. It is kept as long as this tab.",
     cabinetDenied: "This is not a seller's key: it has to be bound to a seller, with "
-      + "offers.read and offers.write. The server said: {message}",
+      + "offers.read and offers.write.",
     sellerIs: "seller {seller}", partOffers: "Offers", partFeeds: "Feeds", newOffer: "New offer",
     presets: "Which to show", prALL: "All", prACTIVE: "Active", prWAITING: "Wait for a photo",
     prEXPIRED: "Expired", prSOLD: "Sold", prBANNED: "Banned", prWITHDRAWN: "Withdrawn",
@@ -129,7 +125,7 @@ texts({
     publishedLead: "Buyers will see the offer in a moment.",
     publishedWaiting: "The offer is shown when its first photo is ready.", updated: "Saved.",
     another: "Another one",
-    changedMeanwhile: "The offer was changed while you edited it. Open it again: {message}",
+    changedMeanwhile: "The offer was changed while you edited it. Open it again.",
     category: "Category", categorySearch: "Find a category", categoryHint: "bicycle, sofa, flat…",
     categoryChange: "Change",
     categoryNone: "Nothing found. Try another word, or choose from the list.",
@@ -147,11 +143,7 @@ texts({
     phWAITING: "is fetched", phREADY: "ready", phFAILED: "could not be had",
     banned: "A moderator has banned the offer", waitsForPhoto: "Waits for its first photo",
     characters: "{count} of {max}", myPlace: "Where I am",
-    noPlace: "The browser did not say where you are.", problemMissing: "is missing",
-    problemMissingChars: "is missing: {min} to {max} characters",
-    problemChars: "has {count} characters; expected {min} to {max}", problemRequired: "is required",
-    problemUrl: "expected an address with http:// or https://",
-    problemPhotos: "{count} photos; expected {min} to {max}", feedTitle: "Upload a feed",
+    noPlace: "The browser did not say where you are.", feedTitle: "Upload a feed",
     feedLead: "YML, Avito-style XML, CSV or JSON lines; gzip is fine. Offers that a new file "
       + "does not have are deleted.",
     feedDrop: "Drop a file here, or", feedChoose: "choose a file", feedName: "Feed",

@@ -34,14 +34,16 @@ function takeKeyFromAddress() {
 takeKeyFromAddress();
 addEventListener("hashchange", takeKeyFromAddress);
 
-// What the server answered instead: code as "not_found", details as [{field, description}].
+// What the server answered instead: code as "not_found", its own words, which are English, and
+// details as [{field, reason}]. isOurs: the words are the page's, in its language.
 export class CallError extends Error {
-  constructor(status, code, message, details) {
+  constructor(status, code, message, details, isOurs = false) {
     super(message);
     this.name = "CallError";
     this.status = status;
     this.code = code;
     this.details = details || [];
+    this.isOurs = isOurs;
   }
 
   // The method is not there: an older server, or a role that runs elsewhere.
@@ -53,8 +55,9 @@ export class CallError extends Error {
 async function readError(answer) {
   let body = {};
   try { body = await answer.json(); } catch { /* no JSON: a proxy's page */ }
-  return new CallError(answer.status, body.code || "unknown",
-    body.message || t("callFailed", { status: answer.status }), body.details);
+  if (!body.code)
+    return new CallError(answer.status, "unknown", t("callFailed", { status: answer.status }), [], true);
+  return new CallError(answer.status, body.code, body.message || "", body.details);
 }
 
 async function ask(service, method, body, { signal, withKey = true, headers = {} } = {}) {
@@ -66,7 +69,7 @@ async function ask(service, method, body, { signal, withKey = true, headers = {}
       { method: "POST", headers: sent, body: JSON.stringify(body || {}), signal });
   } catch (error) {
     if (error.name === "AbortError") throw error;
-    throw new CallError(0, "unavailable", t("callUnanswered"));
+    throw new CallError(0, "unavailable", t("callUnanswered"), [], true);
   }
   if (!answer.ok) throw await readError(answer);
   return answer;

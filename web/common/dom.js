@@ -82,13 +82,14 @@ export const byId = (id) => document.getElementById(id);
 let toastTimer = 0;
 
 // A line at the bottom of the page for a few seconds; read out by screen readers.
-export function toast(text) {
+export function toast(...inside) {
   let node = byId("toast");
   if (!node) {
     node = h("div", { id: "toast", class: "toast", role: "status" });
     document.body.append(node);
   }
-  node.textContent = text;
+  node.replaceChildren();
+  append(node, inside);
   node.classList.add("shown");
   clearTimeout(toastTimer);
   toastTimer = setTimeout(() => node.classList.remove("shown"), 5000);

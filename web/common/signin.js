@@ -2,6 +2,7 @@
 // signin.js - the form that asks for a key, and the line that tells whose key is in use.
 import { key, setKey } from "./call.js";
 import { byId, h } from "./dom.js";
+import { failure } from "./failure.js";
 import { onLanguage, t, texts } from "./text.js";
 
 texts({
@@ -45,7 +46,7 @@ export function showSignIn(place, { title, lead, how, problem = "" }, done) {
 // Instead of the form, when it is not the key: the server does not answer, or not yet.
 export function showTrouble(place, error, again) {
   place.replaceChildren(h("div", { id: "trouble", class: "card sign-in stack" },
-    h("p", { role: "alert" }, error.message),
+    h("p", { role: "alert" }, failure(error)),
     h("div", { class: "row" }, h("button", { class: "button primary", type: "button",
       onclick: again }, t("signInAgain")))));
 }

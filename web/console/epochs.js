@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // epochs.js - clients of the registry: their epochs, the lanes and numbers of their shards.
-import { byId, call, date, h, number, onLanguage, svg, t, toast } from "../common.js";
+import { byId, call, date, h, number, onLanguage, svg, t, toast, toastFailure } from "../common.js";
 import { ask } from "../common/ask.js";
 
 const STATES = { SERVING: "good", BUILDING: "warn", KEPT: "" };
@@ -18,7 +18,7 @@ async function move(client, epoch, method) {
     toast(t("epochDone", { epoch: status.servingEpoch }));
     document.activeElement?.blur(); /* so that it is drawn anew */
   } catch (error) {
-    toast(error.message);
+    toastFailure(error);
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // feeds.js - feeds that are read or wait for a decision, of all sellers.
-import { ago, byId, call, h, number, onLanguage, t, toast } from "../common.js";
+import { ago, byId, call, h, number, onLanguage, t, toastFailure } from "../common.js";
 import { ask } from "../common/ask.js";
 
 let feeds = null;
@@ -12,7 +12,7 @@ async function decide(button, task, method) {
     await call("FeedService", method, { seller: task.seller, feed: task.feed,
       taskId: task.taskId });
   } catch (error) {
-    toast(error.message);
+    toastFailure(error);
   } finally {
     button.disabled = false;
     button.blur();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // items.js - what waits for a person: offers the composer has parked, documents the queue could not
 // send. Replay tries again; giving up is asked for.
-import { ago, byId, call, h, language, number, onLanguage, t, toast } from "../common.js";
+import { ago, byId, call, h, language, number, onLanguage, t, toast, toastFailure }
+  from "../common.js";
 import { ask } from "../common/ask.js";
 
 const SHOWN = 20;
@@ -84,7 +85,7 @@ async function act(button, deed) {
     toast(await deed());
     asked = ""; /* look again at once */
   } catch (error) {
-    toast(error.message);
+    toastFailure(error);
   } finally {
     button.disabled = false;
   }

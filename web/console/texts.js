@@ -9,7 +9,7 @@ texts({
     consoleHow: "Ключ печатает «torg up» при запуске; ещё один делает команда torg key create "
       + "NAME --scope stages --scope offers.read. Он хранится, пока открыта вкладка.",
     consoleDenied: "Этим ключом войти можно, а смотреть конвейер нельзя: нужен ключ с правом "
-      + "«stages», не привязанный к продавцу или клиенту. Сервер сказал: {message}",
+      + "«stages», не привязанный к продавцу или клиенту.",
     live: "Обновлено в {time}", lost: "Нет ответа с {time}. Спрашиваем снова.", starting: "Читаем…",
     stages: "Ступени конвейера", stageHere: "в этом процессе", stageElsewhere: "в другом процессе",
     stagePlace: "хранит, не работает", stOK: "в порядке", stWAITING: "работает", stFAILING: "сбой",
@@ -89,7 +89,7 @@ texts({
     consoleHow: "torg up prints one when it starts; torg key create NAME --scope stages --scope "
       + "offers.read makes another. It is kept as long as this tab.",
     consoleDenied: "This key is good, but not for looking at the pipeline: that needs the scope "
-      + "\"stages\", and a key that is bound to no seller or client. The server said: {message}",
+      + "\"stages\", and a key that is bound to no seller or client.",
     live: "As of {time}", lost: "No answer since {time}. Asking again.", starting: "Reading…",
     stages: "Stages of the pipeline", stageHere: "in this process",
     stageElsewhere: "in another process", stagePlace: "keeps, does no work", stOK: "fine",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // trace.js - where one change is: the stages that the server tells, in their order.
-import { byId, call, h, icon, language, onLanguage, t } from "../common.js";
+import { byId, call, failure, h, icon, language, onLanguage, t } from "../common.js";
 import { duration } from "./stages.js";
 
 const ICONS = { DONE: "check", WAITING: "clock", STUCK: "warning", ABSENT: "close",
@@ -74,7 +74,7 @@ export async function trace(client, pk) {
     problem = "";
   } catch (error) {
     problem = error.isAbsent ? t("traceAbsent") : error.code === "not_found" ? t("traceNone")
-      : error.message;
+      : failure(error);
   }
   draw();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // offer.js - one offer, in a dialog over the list: ?offer=ID. Names of attributes and options come
 // from the catalogue; offers like it from SearchService.Similar, where the server has that.
-import { byId, call, date, distance, h, icon, language, number, price, t, toast, withUnit }
+import { byId, call, date, distance, failure, h, icon, language, number, price, t, toast, withUnit }
   from "../common.js";
 import { categoryLink, categoryOf, pathOf } from "./categories.js";
 import { drawing, photoAddress } from "./picture.js";
@@ -158,7 +158,7 @@ async function drawSimilar(page, id, signal) {
 function drawGone(page, error) {
   byId("offer").replaceChildren(closeButton(page), h("div", { class: "empty" }, icon("warning"),
     h("h2", { id: "offer-title", tabindex: "-1" },
-      error.status === 404 || error.status === 400 ? t("gone") : error.message),
+      error.status === 404 || error.status === 400 ? t("gone") : failure(error)),
     h("button", { class: "button primary", type: "button", onclick: page.closeOffer },
       t("toSearch"))));
 }

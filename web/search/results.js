@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // results.js - the offers found, as a list or as cards; what is said when there are none.
-import { ago, byId, distance, h, icon, marked, price, t } from "../common.js";
+import { ago, byId, distance, failure, h, icon, marked, price, t } from "../common.js";
 import { noPhotoText, picture } from "./picture.js";
 
 const SKELETON_COUNT = 8;
@@ -70,7 +70,7 @@ export function drawFailure(page, error) {
   const box = byId("empty");
   byId("offers").replaceChildren();
   box.replaceChildren(icon("warning"), h("h2", {}, t("failed")),
-    h("p", { class: "dim", role: "alert" }, error.message),
+    h("p", { class: "dim", role: "alert" }, failure(error)),
     h("div", { class: "row" },
       h("button", { class: "button primary", type: "button", onclick: page.reload }, t("again")),
       h("a", { class: "button", href: "/" }, t("emptyAll"))));

@@ -4,7 +4,8 @@
 // ?q=text&c=category&sort=CHEAPEST&near=55.75,37.62&f.price=1000..&f.a.color=red,blue&f.date=7d
 // &keep=1&offer=ID. A choice of a filter is {values}, {min, max} in the API's units, or {days}:
 // a link sent today means the last week tomorrow, too. Values may be what sellers typed: a comma in
-// one is %2C, and none reads as a range or as days.
+// one is %2C, and none reads as a range or as days. Ends that are written the wrong way round are
+// swapped, as they are when they are typed: the server refuses such a range.
 import { language } from "../common.js";
 
 export const PAGE_COUNT = 24;
@@ -27,7 +28,7 @@ function readChoice(text) {
   if (days) return { days: Number(days[1]) };
   if (text.includes("..")) {
     const [min, max] = text.split("..");
-    return { min, max };
+    return min && max && Number(min) > Number(max) ? { min: max, max: min } : { min, max };
   }
   return { values: text.split(",").filter(Boolean).map(plain) };
 }

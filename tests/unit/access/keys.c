@@ -304,6 +304,89 @@ static void all_scopes_together_fit_a_key(void **state)
     assert_int_equal(scopes_join(names, scope_count, scopes, &err), 0);
 }
 
+static void a_sellers_key_gets_no_scope_of_the_site(void **state)
+{
+    struct fixture *fixture = *state;
+    static const char *const of_site[] = {"documents", "search", "stages", "*"};
+    static const char *const own[] = {"offers.read", "offers.write"};
+    struct key_request request = {.name = "shop", .seller = "s-17", .client = ""};
+    char text[KEY_TEXT_LENGTH + 1];
+    struct key key;
+    struct err err;
+
+    for (size_t i = 0; i < ARRAY_COUNT(of_site); i++) {
+        const char *const both[] = {"offers.read", of_site[i]};
+
+        request.scopes = both;
+        request.scope_count = 2;
+        assert_int_equal(create(fixture, &request, &key, text, &err), ERR_INVALID);
+        assert_int_equal(fixture->violations.count, 1);
+        assert_string_equal(fixture->violations.first->field, "scopes");
+        assert_non_null(
+            strstr(err.text, arena_printf(fixture->arena, "\"%s\" opens what", of_site[i])));
+    }
+    request.scopes = own;
+    assert_int_equal(create(fixture, &request, &key, text, &err), 0);
+    for (size_t i = 0; i < ARRAY_COUNT(of_site); i++) {
+        struct key_request free_one = request_named(of_site[i][0] == '*' ? "all" : of_site[i]);
+
+        free_one.scopes = &of_site[i];
+        assert_int_equal(create(fixture, &free_one, &key, text, &err), 0);
+    }
+}
+
+struct old_key {
+    const char *id;
+    const char *scopes;
+};
+
+static int write_scopes(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct old_key *old = arg;
+    const struct store_value params[] = {STORE_V_TEXT(bytes_of(old->id)),
+                                         STORE_V_TEXT(bytes_of(old->scopes))};
+
+    return store_exec(tx, "UPDATE api_key SET scopes = $2 WHERE id = $1", params,
+                      ARRAY_COUNT(params), NULL, err);
+}
+
+/* Keys of a time when nobody refused them. */
+static void an_old_key_of_a_seller_has_lost_the_scopes_of_the_site(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        const char *stored;
+        const char *held;
+    } cases[] = {
+        {"offers.read stages", "offers.read"},
+        {"documents search offers.write stages", "offers.write"},
+        {"search", ""},
+        {"*", "admin catalog metrics moderation offers.read offers.write photos"},
+        {"offers.read offers.write", "offers.read offers.write"},
+    };
+    static const char *const own[] = {"offers.read"};
+    struct identity identity;
+    struct err err;
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const struct key_request request = {.name = arena_printf(fixture->arena, "k%zu", i),
+                                            .scopes = own,
+                                            .scope_count = 1,
+                                            .seller = "s-17",
+                                            .client = ""};
+        char text[KEY_TEXT_LENGTH + 1];
+        struct key key;
+        struct old_key old = {.id = key.id, .scopes = cases[i].stored};
+
+        assert_int_equal(create(fixture, &request, &key, text, &err), 0);
+        assert_int_equal(store_write(fixture->store, write_scopes, &old, &err), 0);
+        assert_int_equal(key_ring_refresh(fixture->ring, &err), 0);
+        assert_int_equal(show_key(fixture, text, &identity, &err), 0);
+        assert_string_equal(identity.seller, "s-17");
+        assert_string_equal(identity.scopes, cases[i].held);
+    }
+}
+
 static void keys_are_listed_page_by_page(void **state)
 {
     struct fixture *fixture = *state;
@@ -522,6 +605,8 @@ int main(void)
         TEST(a_key_ends_at_its_expiry),
         TEST(a_revoked_key_is_refused),
         TEST(bad_requests_are_told_field_by_field),
+        TEST(a_sellers_key_gets_no_scope_of_the_site),
+        TEST(an_old_key_of_a_seller_has_lost_the_scopes_of_the_site),
         TEST(keys_are_listed_page_by_page),
         TEST(every_change_has_its_audit_entry),
         TEST(the_secret_is_nowhere_in_the_store),

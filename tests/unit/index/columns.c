@@ -272,11 +272,13 @@ static void bad_changes_change_nothing(void **state)
     uint16_t number;
     uint16_t flag;
     uint16_t text;
+    uint16_t place;
 
     (void)state;
     world_init(&world);
     number = add(&world, "price", FIELD_INTEGER);
     flag = add(&world, "new", FIELD_BOOLEAN);
+    place = add(&world, "place", FIELD_GEO);
     text = add(&world, "title", FIELD_TEXT);
     changes[0] = (struct column_change){number, 5};
     changes[1] = (struct column_change){flag, 2};
@@ -285,6 +287,9 @@ static void bad_changes_change_nothing(void **state)
     changes[1] = (struct column_change){text, 1};
     assert_int_equal(columns_set(world.columns, 1, changes, 2, &world.err), ERR_INVALID);
     assert_non_null(strstr(world.err.text, "\"title\""));
+    changes[1] = (struct column_change){place, INT64_MIN}; /* no point: less than any */
+    assert_int_equal(columns_set(world.columns, 1, changes, 2, &world.err), ERR_INVALID);
+    assert_non_null(strstr(world.err.text, "\"place\""));
     changes[1] = (struct column_change){900, 1};
     assert_int_equal(columns_set(world.columns, 1, changes, 2, &world.err), ERR_INVALID);
     changes[1] = changes[0];

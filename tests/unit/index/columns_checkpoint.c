@@ -275,6 +275,33 @@ static void damaged_files_are_refused_by_name(void **state)
     assert_int_equal(dir_remove(dir, NULL), 0);
 }
 
+/* Whoever is told of damage throws the checkpoint away: only what is missing, or wrong, is that. */
+static void a_file_that_cannot_be_opened_is_no_damage(void **state)
+{
+    char dir[TEST_DIR_SIZE];
+    char path[PATH_SIZE];
+    struct columns_saved saved;
+    struct world world;
+    uint64_t offset;
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    world_init(&world);
+    for (offset = 0; offset < 60; offset++)
+        apply(&world, offset, 40);
+    assert_int_equal(save(&world, dir, &saved), 0);
+    world_release(&world);
+    snprintf(path, sizeof(path), "%s/column-0.1", dir);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("column-0.1", path), 0); /* to itself: ELOOP */
+    world_init(&world);
+    assert_int_equal(columns_load(world.columns, world.schema, dir, &saved, &world.err),
+                     ERR_UNAVAILABLE);
+    assert_non_null(strstr(world.err.text, path));
+    world_release(&world);
+    assert_int_equal(dir_remove(dir, NULL), 0);
+}
+
 /* ---- kill -9 ---- */
 
 enum { KILL_ROUNDS = 8, KILL_IDS = 2 * WINDOW_SIZE, KILL_MS_MAX = 60 };
@@ -386,6 +413,7 @@ int main(void)
         cmocka_unit_test(loaded_is_what_was_saved),
         cmocka_unit_test(no_checkpoint_is_told_as_such),
         cmocka_unit_test(damaged_files_are_refused_by_name),
+        cmocka_unit_test(a_file_that_cannot_be_opened_is_no_damage),
         cmocka_unit_test(killed_at_any_moment),
     };
 

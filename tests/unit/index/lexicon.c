@@ -532,10 +532,37 @@ static void check_expansion(struct world *world, const char *word, int distance,
     *hit_count += count;
 }
 
+/* With all forms sorted: the oldest terms that begin so, half of max of them. */
+static void check_some(struct world *world, const char *prefix, size_t *cut_count)
+{
+    static uint8_t nearest[NAIVE_MAX];
+    struct lexicon_hit hits[LEXICON_EXPAND_COUNT_MAX];
+    size_t wanted = naive_expand(&world->naive, "", -1, prefix, nearest);
+    bool is_sorted = lexicon_sizes(world->lexicon).tail_count == 0;
+    size_t max = 2 + 2 * rng_below(&world->rng, 40);
+    termid term = 0;
+    size_t count;
+
+    lexicon_prefix_some(world->lexicon, bytes_of(prefix), hits, max, &count);
+    assert_true(count <= max && count <= wanted);
+    assert_true(count == wanted || count >= max / 2);
+    if (is_sorted)
+        assert_int_equal(count, wanted < max / 2 ? wanted : max / 2);
+    for (size_t i = 0; i < count; i++, term++) {
+        assert_true(nearest[hits[i].term] != UINT8_MAX);
+        assert_true(i == 0 || hits[i - 1].term < hits[i].term);
+        while (is_sorted && nearest[term] == UINT8_MAX)
+            term++;
+        assert_true(!is_sorted || hits[i].term == term);
+    }
+    *cut_count += is_sorted && count < wanted;
+}
+
 static void expansion_equals_brute_force(void **state)
 {
     struct world world;
     size_t hit_count = 0;
+    size_t cut_count = 0;
     struct err err;
 
     open_world(&world);
@@ -558,7 +585,10 @@ static void expansion_equals_brute_force(void **state)
         check_expansion(&world, word, (int)rng_below(&world.rng, 3), exact, prefix, &hit_count);
         check_expansion(&world, word, -1, 0, prefix, &hit_count);
         check_expansion(&world, word, -1, 0, word, &hit_count);
+        check_some(&world, prefix, &cut_count);
+        check_some(&world, "", &cut_count);
     }
+    assert_true(cut_count > 0);
     lexicon_sort(world.lexicon);
     assert_int_equal(lexicon_sizes(world.lexicon).tail_count, 0);
     printf("# %zu hits, %u forms\n", hit_count, world.naive.count);

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "index/columns_checkpoint.h"
 #include "index/shard.h"
 #include "shard_model.h"
 #include "test_dir.h"
@@ -249,6 +250,55 @@ static void the_background_reads_segments_and_tells_of_damage(void **state)
     assert_int_equal(dir_remove(dir, NULL), 0);
 }
 
+/* Columns whose sums are right, of a schema that a shard cannot have. */
+static void write_texts(const char *dir, int count)
+{
+    const struct columns_progress progress = {0};
+    struct schema *schema = schema_new();
+    struct epoch *epoch = epoch_new();
+    struct columns *columns = columns_new(schema, epoch);
+    struct epoch_slot *slot;
+    struct columns_saved saved;
+    char path[PATH_SIZE];
+    struct err err = {0};
+    int i;
+
+    for (i = 0; i < count; i++) {
+        char name[16];
+        const struct field text = {.type = FIELD_TEXT, .name = name, .weight = 1};
+
+        snprintf(name, sizeof(name), "text%d", i);
+        assert_int_equal(schema_add(schema, &text, NULL, &err), 0);
+    }
+    assert_int_equal(epoch_join(epoch, &slot, &err), 0);
+    snprintf(path, sizeof(path), "%s/columns-1", dir);
+    assert_int_equal(columns_checkpoint(columns, schema, path, &progress, slot, &saved, &err), 0);
+    epoch_leave(slot);
+    columns_free(columns);
+    epoch_free(epoch);
+    schema_free(schema);
+}
+
+static void too_many_texts_are_refused(void **state)
+{
+    char dir[TEST_DIR_SIZE];
+    struct shard *shard;
+    struct err err = {0};
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    assert_int_equal(open_at(dir, &shard, &err), 0);
+    assert_int_equal(shard_checkpoint(shard, &err), 0);
+    shard_close(shard);
+    write_texts(dir, SEGMENT_FIELD_COUNT);
+    assert_int_equal(open_at(dir, &shard, &err), 0);
+    shard_close(shard);
+    write_texts(dir, SEGMENT_FIELD_COUNT + 1);
+    assert_int_equal(open_at(dir, &shard, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.text, dir));
+    assert_int_equal(dir_remove(dir, NULL), 0);
+}
+
 static void a_directory_is_of_one_process_and_one_shard(void **state)
 {
     struct shard_options other = options;
@@ -275,6 +325,7 @@ int main(void)
         cmocka_unit_test(every_flipped_bit_is_refused_by_name),
         cmocka_unit_test(a_missing_or_short_file_is_refused_by_name),
         cmocka_unit_test(the_background_reads_segments_and_tells_of_damage),
+        cmocka_unit_test(too_many_texts_are_refused),
         cmocka_unit_test(a_directory_is_of_one_process_and_one_shard),
     };
 

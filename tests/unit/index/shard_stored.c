@@ -158,6 +158,106 @@ static void a_worn_file_is_written_anew(void **state)
     assert_int_equal(dir_remove(dir, NULL), 0);
 }
 
+static void flip_bit(const char *path, long place)
+{
+    FILE *file = fopen(path, "r+");
+    int byte;
+
+    assert_non_null(file);
+    assert_int_equal(fseek(file, place, SEEK_SET), 0);
+    byte = fgetc(file);
+    assert_int_equal(fseek(file, place, SEEK_SET), 0);
+    assert_int_not_equal(fputc(byte ^ 4, file), EOF);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void change(struct shard *shard, docid id, uint16_t field, int64_t number)
+{
+    struct shard_value value = {.field = field, .kind = VALUE_NUMBER, .number = number};
+    struct err err = {0};
+
+    if (shard_change(shard, id, &value, 1, &err))
+        fail_msg("%s", err.text);
+}
+
+/* A worn file that is damaged is told by name each time; other work is done nevertheless. */
+static void a_damaged_worn_file_stops_no_other_work(void **state)
+{
+    const struct field year = {.type = FIELD_INTEGER, .name = "year"};
+    const struct field price = {.type = FIELD_INTEGER, .name = "price", .filterable = true};
+    uint8_t *room = mem_alloc(BIG_SIZE);
+    char dir[TEST_DIR_SIZE], path[PATH_SIZE];
+    struct shard_sizes sizes;
+    struct shard *shard;
+    struct err err = {0};
+    bool did = true;
+    uint64_t noted;
+    int rc = 0;
+    docid id;
+
+    (void)state;
+    assert_true(test_dir_make(dir));
+    snprintf(path, sizeof(path), "%s/stored-0", dir);
+    shard = open_at(dir);
+    add_field(shard);
+    for (id = 0; id < BIG_COUNT; id++)
+        put(shard, id, big(id, 0, room));
+    assert_int_equal(shard_publish(shard, 1, &err), 0);
+    flip_bit(path, 100);
+    for (id = 0; id < BIG_COUNT; id++)
+        put(shard, id, bytes_of("small now"));
+    assert_int_equal(shard_publish(shard, 2, &err), 0);
+    assert_int_equal(shard_add_field(shard, &year, NULL, &err), 0);
+    change(shard, 0, 1, 2026);
+    assert_int_equal(shard_add_field(shard, &price, NULL, &err), 0); /* its set is to be made */
+    for (id = 0; id < BIG_COUNT; id++)
+        change(shard, id, 2, id);
+    assert_int_equal(shard_publish(shard, 3, &err), 0);
+    shard_sizes(shard, &sizes);
+    noted = sizes.sets;
+    while (did && !rc)
+        rc = shard_work(shard, &did, &err);
+    assert_int_equal(rc, ERR_CORRUPT);
+    assert_non_null(strstr(err.text, path));
+    shard_sizes(shard, &sizes);
+    assert_true(sizes.sets < noted); /* what was noted one by one is a base now */
+    shard_close(shard);
+    free(room);
+    assert_int_equal(dir_remove(dir, NULL), 0);
+}
+
+/* A document that is refused leaves no record: nobody would count it as dead. */
+static void what_is_refused_is_not_stored(void **state)
+{
+    const struct field keyword = {.type = FIELD_KEYWORD, .name = "colour", .value_count_max = 1};
+    struct bytes colours[] = {bytes_of("red"), bytes_of("green")};
+    struct shard_value values[] = {
+        {.field = 0, .kind = VALUE_TEXT, .text = bytes_of("shown")},
+        {.field = 1, .kind = VALUE_KEYWORDS, .keywords = {&colours[0], 1}},
+    };
+    struct shard_document document = {.id = 1, .values = values, .count = 2};
+    struct shard *shard = open_at(NULL);
+    uint64_t before;
+    struct err err = {0};
+
+    (void)state;
+    add_field(shard);
+    assert_int_equal(shard_add_field(shard, &keyword, NULL, &err), 0);
+    assert_int_equal(shard_put(shard, &document, &err), 0);
+    assert_int_equal(shard_publish(shard, 1, &err), 0);
+    before = stored_bytes(shard);
+
+    values[0].text = bytes_of("not shown");
+    values[1].keywords.names = &colours[1];
+    document.id = 2;
+    assert_int_equal(shard_put(shard, &document, &err), ERR_LIMIT);
+    assert_int_equal(stored_bytes(shard), before);
+    assert_int_equal(shard_change(shard, 1, values, 2, &err), ERR_LIMIT);
+    assert_int_equal(stored_bytes(shard), before);
+    expect(shard, 1, bytes_of("shown"));
+    shard_close(shard);
+}
+
 static struct bytes listing(docid id, char text[1024])
 {
     int size = snprintf(text, 1024,
@@ -250,6 +350,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_worn_file_is_written_anew),
+        cmocka_unit_test(a_damaged_worn_file_stops_no_other_work),
+        cmocka_unit_test(what_is_refused_is_not_stored),
         cmocka_unit_test(records_are_packed_with_what_they_share),
         cmocka_unit_test(what_was_opened_to_look_at_does_not_change),
     };

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "index/kernels.h"
 #include "text_world.h"
@@ -305,10 +306,75 @@ static void equals_a_naive_evaluation(void **state)
     world_free(world);
 }
 
+static uint64_t count_text(const struct world *world, const struct text_clause *clause,
+                           struct arena *arena)
+{
+    const struct query_text text = {.clauses = clause, .count = 1};
+    struct text_plan *plan;
+    uint64_t found = 0;
+
+    assert_int_equal(
+        text_plan_new(world->snapshot, world->analysis, &text, NULL, arena, &plan, NULL), 0);
+    assert_int_equal(text_plan_count(plan, &found, NULL), 0);
+    return found;
+}
+
+static int compare_stats(const void *a, const void *b)
+{
+    const struct text_term_stat *left = a, *right = b;
+
+    return (left->df < right->df) - (left->df > right->df);
+}
+
+/* The words that most documents have are the ones that a prefix is taken to mean. */
+static void a_prefix_may_be_its_most_frequent_words(void **state)
+{
+    static const char *const prefixes[] = {"s", "г", "ди", "к", "в"};
+    struct rng rng = seed();
+    struct world *world = world_new();
+    uint32_t cut_count = 0, i, k, max;
+
+    (void)state;
+    world_change(world, &rng, 900, true);
+    world_enter(world);
+    for (i = 0; i < ARRAY_COUNT(prefixes); i++) {
+        struct text_clause clause = {.kind = CLAUSE_PREFIX, .text = bytes_of(prefixes[i])};
+        const struct query_text text = {.clauses = &clause, .count = 1};
+        struct text_term_stat all[LEXICON_EXPAND_COUNT_MAX], some;
+        struct arena *arena = arena_new();
+        struct text_plan *plan;
+        uint32_t count = 0;
+
+        assert_int_equal(
+            text_plan_words(world->snapshot, world->analysis, &text, arena, &plan, NULL), 0);
+        while (text_plan_term(plan, count, &all[count]))
+            count++;
+        qsort(all, count, sizeof(all[0]), compare_stats);
+        for (max = 1; max <= count + 1; max++) {
+            clause.word_max = max;
+            assert_int_equal(
+                text_plan_words(world->snapshot, world->analysis, &text, arena, &plan, NULL), 0);
+            for (k = 0; text_plan_term(plan, k, &some); k++)
+                assert_true(some.df >= all[max < count ? max - 1 : count - 1].df);
+            assert_int_equal(k, max < count ? max : count);
+            cut_count += max < count;
+        }
+        clause.word_max = count + 1;
+        k = (uint32_t)count_text(world, &clause, arena);
+        clause.word_max = 0;
+        assert_int_equal(count_text(world, &clause, arena), k); /* all are all */
+        arena_free(arena);
+    }
+    assert_true(cut_count > 0);
+    world_exit(world);
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_a_naive_evaluation),
+        cmocka_unit_test(a_prefix_may_be_its_most_frequent_words),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

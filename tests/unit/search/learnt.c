@@ -33,6 +33,11 @@ static void it_knows_what_a_list_knows(void **state)
     for (int i = 0; i < DRAW_COUNT; i++) {
         size_t number = rng_below(&random, DIFFERENT);
 
+        if (rng_below(&random, 4) == 0) {
+            learnt_remove(&learnt, spread(number));
+            is_known[number] = false;
+            continue;
+        }
         assert_int_equal(learnt_add(&learnt, spread(number)), !is_known[number]);
         is_known[number] = true;
     }

@@ -137,6 +137,40 @@ static void far_more_frequent_neighbours_and_pairs_say_otherwise(void **state)
 }
 
 /* код, кот and год are as common as each other: what stands before decides. */
+static void recount(struct speller *speller, const char *text, int times)
+{
+    for (int i = 0; i < times; i++)
+        assert_int_equal(speller_recount(speller, bytes_of(text), NULL), 0);
+}
+
+static void words_that_a_recount_has_not_met_are_forgotten(void **state)
+{
+    uint64_t seen;
+
+    world_learn(*state, "Smasung горный веласипед", 5);
+    world_learn(*state, "zyxomat", 5);
+    assert_string_equal(world_correct(*state, "smasng"), "smasung");
+    assert_kept(*state, "веласипед");
+    speller_recount_begin(*state);
+    recount(*state, "zyxomat", 3);
+    speller_recount_drop(*state); /* as if it had never begun */
+    assert_string_equal(world_correct(*state, "smasng"), "smasung");
+
+    speller_recount_begin(*state);
+    recount(*state, "zyxomat", 3);
+    world_learn(*state, "новый quilbrax", 1); /* meanwhile */
+    speller_recount_end(*state);
+    seen = speller_sizes(*state).seen_count;
+    assert_int_equal(seen, 5);
+    assert_int_equal(speller_sizes(*state).pair_count, 1);
+    assert_string_equal(world_correct(*state, "smasng"), "samsung");
+    assert_string_equal(world_correct(*state, "веласипед"), "велосипед"); /* a mistake again */
+    assert_string_equal(world_correct(*state, "zyxomt"), "zyxomat");
+    assert_string_equal(world_correct(*state, "quilbrx"), "quilbrax");
+    world_learn(*state, "smasung", 5);
+    assert_string_equal(world_correct(*state, "smasng"), "smasung");
+}
+
 static void pairs_decide_between_equals(void **state)
 {
     world_learn(*state, "сиамский кот", 30);
@@ -268,6 +302,7 @@ int main(void)
         WORLD_TEST(a_text_longer_than_a_window_is_corrected_to_its_end),
         WORLD_TEST(a_new_brand_is_a_word_from_its_first_offer_on),
         WORLD_TEST(far_more_frequent_neighbours_and_pairs_say_otherwise),
+        WORLD_TEST(words_that_a_recount_has_not_met_are_forgotten),
         WORLD_TEST(pairs_decide_between_equals),
         WORLD_TEST(good_hits_are_never_given_for_none),
         WORLD_TEST(words_that_find_nothing_are_doubted),

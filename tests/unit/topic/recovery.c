@@ -450,6 +450,117 @@ static void committed_offsets_are_compacted(void **state)
     assert_int_equal(lag.committed, BATCH - 1);
 }
 
+/* A group reads all of "t" and commits it. */
+static void commit_all(struct bench *bench, size_t wanted)
+{
+    const char *names[] = {"t"};
+    struct consumer_options options = {.group = "g", .topics = names, .topic_count = 1};
+    const struct topic_message *messages;
+    struct consumer *consumer;
+    struct err err;
+    size_t count;
+
+    OK(consumer_open(bench->topics, &options, &consumer, &err));
+    OK(consumer_poll(consumer, 0, &messages, &count, &err));
+    assert_int_equal(count, wanted);
+    OK(consumer_commit_polled(consumer, &err));
+    consumer_close(consumer);
+}
+
+static void make_anew(struct bench *bench)
+{
+    struct topic_config config = {.partition_count = 1};
+    struct topic_lag lag;
+    struct err err;
+
+    OK(topic_create(bench->topics, "t", &config, &err));
+    assert_string_equal(content(bench), "");
+    OK(topic_lag(bench->topics, "g", "t", 0, &lag, &err));
+    assert_false(lag.has_committed);
+    OK(produce(bench, "new", &err));
+    assert_string_equal(content(bench), "new");
+}
+
+/* The meta file is gone, all else is there: a crash in the middle. */
+static void a_half_removed_topic_does_not_come_back(void **state)
+{
+    struct bench *bench = *state;
+    struct topic_config config;
+    struct disk_file *file;
+    struct err err;
+
+    OK(produce(bench, "old", &err));
+    commit_all(bench, 1);
+    crash(bench);
+    OK(bench->disk->ops->remove(bench->disk, "topics/t/meta", &err));
+    OK(bench->disk->ops->sync_dir(bench->disk, "topics/t", &err));
+    OK(open_bench(bench, &err));
+    assert_int_equal(topic_describe(bench->topics, "t", &config, &err), ERR_NOT_FOUND);
+    assert_int_equal(bench->disk->ops->open(bench->disk, FIRST_SEGMENT, false, &file, &err),
+                     ERR_NOT_FOUND);
+    make_anew(bench);
+    crash(bench);
+    OK(open_bench(bench, &err));
+    assert_string_equal(content(bench), "new");
+}
+
+static void files_that_stay_are_not_the_next_topics(void **state)
+{
+    struct bench *bench = *state;
+    struct disk_file *file;
+    struct err err;
+
+    OK(produce(bench, "old", &err));
+    bench->faults.fail_write_after = 0;
+    OK(topic_remove(bench->topics, "t", &err));
+    OK(bench->disk->ops->open(bench->disk, FIRST_SEGMENT, false, &file, &err));
+    disk_file_close(file);
+    make_anew(bench);
+}
+
+/* What was committed is forgotten for good, also after the log of commits was made anew. */
+static void a_removed_topics_commits_are_forgotten(void **state)
+{
+    struct bench *bench = *state;
+    struct err err;
+
+    OK(produce(bench, "old", &err));
+    commit_all(bench, 1);
+    OK(topic_remove(bench->topics, "t", &err));
+    crash(bench);
+    OK(open_bench(bench, &err));
+    make_anew(bench);
+}
+
+/* Before the removal is durable the power goes: the topic is there, whole, or it is not. */
+static void a_removal_without_power_is_whole_or_not(void **state)
+{
+    struct bench *bench = *state;
+    struct topic_config config = {.partition_count = 1};
+    unsigned there = 0, gone = 0;
+    struct err err;
+    uint64_t seed;
+
+    for (seed = 0; seed < 40; seed++) {
+        OK(topic_create(bench->topics, "t", &config, &err));
+        if (!*content(bench))
+            OK(produce(bench, "old", &err));
+        stop_disk(bench);
+        assert_int_equal(topic_remove(bench->topics, "t", &err), ERR_UNAVAILABLE);
+        assert_int_equal(topic_describe(bench->topics, "t", &config, &err), ERR_NOT_FOUND);
+        crash(bench);
+        disk_memory_cut(bench->disk, seed);
+        OK(open_bench(bench, &err));
+        if (topic_describe(bench->topics, "t", &config, &err)) {
+            gone++;
+            continue;
+        }
+        there++;
+        assert_string_equal(content(bench), "old");
+    }
+    assert_true(there > 0 && gone > 0);
+}
+
 static void a_directory_is_open_once(void **state)
 {
     struct topics *first, *second;
@@ -488,6 +599,10 @@ int main(void)
         TEST(a_roll_that_fails_half_way_heals),
         TEST(a_commit_that_was_not_stored_is_an_error),
         TEST(committed_offsets_are_compacted),
+        TEST(a_half_removed_topic_does_not_come_back),
+        TEST(files_that_stay_are_not_the_next_topics),
+        TEST(a_removed_topics_commits_are_forgotten),
+        TEST(a_removal_without_power_is_whole_or_not),
         cmocka_unit_test(a_directory_is_open_once),
     };
 

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -11,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -213,11 +215,124 @@ static void back_pressure_bounds_what_is_in_flight(void **state)
     free(value);
 }
 
+/* --- a topic that comes and goes under its users --- */
+
+struct stage_life {
+    struct topics *topics;
+    _Atomic bool stop;
+    _Atomic size_t produced, read, polled;
+};
+
+static void allow_missing(int rc, const struct err *err)
+{
+    if (rc && rc != ERR_NOT_FOUND && rc != ERR_RANGE && rc != ERR_STALE)
+        fail_msg("%s", err->text);
+}
+
+static void *produce_on(void *arg)
+{
+    struct stage_life *life = arg;
+    struct topic_record record = {.value = BYTES_LITERAL("v")};
+    struct err err;
+
+    while (!atomic_load(&life->stop)) {
+        int rc = topic_produce(life->topics, "brief", &record, 1, NULL, &err);
+
+        allow_missing(rc, &err);
+        atomic_fetch_add(&life->produced, rc == 0);
+    }
+    return NULL;
+}
+
+static void *read_on(void *arg)
+{
+    struct stage_life *life = arg;
+    struct arena *arena = arena_new();
+    const struct topic_message *messages;
+    struct err err;
+    uint64_t at = 0;
+    size_t count;
+
+    while (!atomic_load(&life->stop)) {
+        int rc = topic_read(life->topics, "brief", 0, at, 10, 1, arena, &messages, &count, &err);
+
+        allow_missing(rc, &err);
+        at = rc ? 0 : at + count;
+        atomic_fetch_add(&life->read, count);
+        arena_reset(arena);
+    }
+    arena_free(arena);
+    return NULL;
+}
+
+static void *poll_on(void *arg)
+{
+    struct stage_life *life = arg;
+    const char *names[] = {"brief", "long"};
+    struct consumer_options options = {.group = "g", .topics = names, .topic_count = 2};
+    const struct topic_message *messages;
+    struct consumer *consumer = NULL;
+    struct err err;
+    size_t count;
+    int rc = 0;
+
+    while (!atomic_load(&life->stop)) {
+        if (!consumer)
+            rc = consumer_open(life->topics, &options, &consumer, &err);
+        if (!rc)
+            rc = consumer_poll(consumer, 1, &messages, &count, &err);
+        if (!rc) {
+            atomic_fetch_add(&life->polled, count);
+            rc = consumer_commit_polled(consumer, &err);
+        }
+        allow_missing(rc, &err);
+        if (rc) {
+            consumer_close(consumer);
+            consumer = NULL;
+        }
+    }
+    consumer_close(consumer);
+    return NULL;
+}
+
+/* Everybody is told, or gets what is asked for; a topic that is made anew is empty. */
+static void topics_are_removed_under_their_users(void **state)
+{
+    enum { LIVES = 30, PARTS = 2, WAIT_S = 120 };
+    void *(*const users[])(void *) = {produce_on, produce_on, read_on, poll_on, poll_on};
+    struct topic_config config = {.partition_count = PARTS};
+    struct stage_life life = {0};
+    pthread_t threads[ARRAY_COUNT(users)];
+    time_t deadline = time(NULL) + WAIT_S;
+    struct err err;
+    size_t i;
+
+    (void)state;
+    assert_int_equal(topics_open("memory:", NULL, &life.topics, &err), 0);
+    assert_int_equal(topic_create(life.topics, "long", &config, &err), 0);
+    for (i = 0; i < ARRAY_COUNT(users); i++)
+        pthread_create(&threads[i], NULL, users[i], &life);
+    for (i = 0; i < LIVES; i++) {
+        size_t produced = atomic_load(&life.produced);
+
+        assert_int_equal(topic_create(life.topics, "brief", &config, &err), 0);
+        while (atomic_load(&life.produced) < produced + 5 && time(NULL) < deadline)
+            sched_yield();
+        assert_int_equal(topic_remove(life.topics, "brief", &err), 0);
+    }
+    assert_true(time(NULL) < deadline);
+    atomic_store(&life.stop, true);
+    for (i = 0; i < ARRAY_COUNT(users); i++)
+        pthread_join(threads[i], NULL);
+    topics_close(life.topics);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_changing_group_gets_every_record_once),
         cmocka_unit_test(back_pressure_bounds_what_is_in_flight),
+        cmocka_unit_test(topics_are_removed_under_their_users),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
