@@ -149,6 +149,7 @@ def a_seller_publishes_and_buyers_find_it():
 
         page.go(f"{stall.url}/cabinet")
         page.wait(f"document.querySelector('[data-id=\"{offer}\"]')", "the list")
+        tap.equal(page.nameless(), [])
         tap.equal(counts(page)["ACTIVE"], "1")
         page.click(f"[data-id='{offer}'] summary")
         page.click(f"[data-id='{offer}'] [data-deed=withdraw]")

@@ -106,6 +106,7 @@ def filters_narrow_by_one_request_a_change_and_are_taken_back():
     settled(page)
     total(page, 3)
     tap.equal(len(page.texts("#chips .chip.chosen")), 3)
+    tap.contains(page.text("#chips"), "Price: up to ₽20,000")
     page.click("#chips .chip.chosen")
     page.wait("document.querySelectorAll('#chips .chip.chosen').length === 2")
     page.click("#chips .chip:not(.chosen)")

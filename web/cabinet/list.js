@@ -51,8 +51,9 @@ async function act(button, name, offer) {
 function deedBox(offer) {
   const names = deedsOf(offer.status);
   if (!names.length) return null;
-  return h("details", { class: "more-deeds", name: "deeds" },
-    h("summary", { class: "button small" }, t("otherDeeds"), icon("down")),
+  const label = t("otherDeedsOf", { title: offer.content?.title || t("untitled") });
+  return h("details", { class: "more-deeds", name: "deeds", "aria-label": label },
+    h("summary", { class: "button small", "aria-label": label }, t("otherDeeds"), icon("down")),
     h("div", { class: "more-box" }, names.map((name) =>
       h("button", { class: `button small${name === "remove" ? " danger" : ""}`, type: "button",
         dataset: { deed: name }, onclick: (event) => act(event.currentTarget, name, offer) },

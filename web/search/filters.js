@@ -224,7 +224,7 @@ function rangeText(page, filter, choice) {
     : withUnit(plainNumber(filter, Number(value) / factor), unitOf(page, filter));
   if (filter.kind === "DISTANCE") return t("withDistance", { distance: distance(choice.max) });
   if (choice.min && choice.max) return `${write(choice.min)} – ${write(choice.max)}`;
-  return choice.min ? `${t("from")} ${write(choice.min)}` : `${t("to")} ${write(choice.max)}`;
+  return choice.min ? `${t("from")} ${write(choice.min)}` : `${t("upTo")} ${write(choice.max)}`;
 }
 
 const nameKey = (filter, value) => `${language()}/${filter}/${value}`;
