@@ -333,14 +333,17 @@ class Kills:
     def while_down(self, role):
         """Sellers write as long as the role offers is there: their writes wait in the store, or in a
         topic, for who is away. Buyers find as long as search and searcher are there; without the
-        searcher the search says so, with its address, and shows no empty page."""
+        searcher the search says so and shows no empty page; its log has the searcher's address."""
         if role != "offers":
             self.goes_on(self.acknowledged, f"writes without {role}")
         if role not in ("search", "searcher"):
             self.goes_on(self.bought, f"searches without {role}")
         if role == "searcher":
             self.goes_on(self.refused, "refusals without a searcher")
-            tap.contains(self.buyer.last_refusal, self.site.listen["searcher"])
+            tap.contains(self.buyer.last_refusal, "the search is unavailable")
+            address = self.site.listen["searcher"]
+            tap.equal(address in self.buyer.last_refusal, False, self.buyer.last_refusal)
+            tap.contains(self.site.at("search").log(), address)
             answers = self.buyer.answers
             time.sleep(0.3)
             tap.equal(self.buyer.answers, answers, "answers without a searcher")
