@@ -332,7 +332,8 @@ static int begin(struct process *process, struct err *err)
                                   .catalog = catalog_in_use,
                                   .catalog_arg = process->catalog,
                                   .ask = ask,
-                                  .ask_arg = (void *)process->front};
+                                  .ask_arg = (void *)process->front,
+                                  .is_quiet = true}; /* it asks until the index is open */
     halt_init(&demo.halt);
     rc = generator_new(demo.state.seed, &demo.generator, err);
     if (!rc)

@@ -18,7 +18,8 @@ static void note_failure(const struct asking *asking, const struct err *err)
     int64_t now_us = clock_mono_us(asking->search->clock);
     int64_t due_us = atomic_load(&next_us);
 
-    if (now_us >= due_us && atomic_compare_exchange_strong(&next_us, &due_us, now_us + SECOND_US))
+    if (!asking->search->is_quiet && now_us >= due_us &&
+        atomic_compare_exchange_strong(&next_us, &due_us, now_us + SECOND_US))
         log_warn("a search failed", LOG_TEXT("error", err->text));
 }
 

@@ -45,6 +45,7 @@ struct search {
     int (*settle)(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
                   char **found, struct err *err);
     void *settle_arg;
+    bool is_quiet; /* a failure is told to the caller alone, and not to the log */
 };
 
 /* Everything of the answer is in the arena. ERR_INVALID names the field of the request. */
