@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """binary.py - the program under test: commands run to their end, servers started and stopped."""
+import contextlib
 import json
 import os
 import pathlib
@@ -7,6 +8,7 @@ import re
 import secrets
 import shutil
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import urllib.error
@@ -120,6 +122,18 @@ class Database:
         # A database is some hundred files, each synced: a busy disk takes its time.
         result = tap.run(tap.tool("psql"), self.server, "-qc", sql, timeout=180)
         tap.equal(result.returncode, 0, result.stderr)
+
+
+@contextlib.contextmanager
+def open_sqlite(path, **options):
+    """A store's file, for one transaction, and closed. `with sqlite3.connect` alone leaves it open until
+    garbage is collected: then its log is deleted, be it while the directory is being removed."""
+    base = sqlite3.connect(path, timeout=tap.PATIENCE_S, **options)
+    try:
+        with base:
+            yield base
+    finally:
+        base.close()
 
 
 def fetch(request):

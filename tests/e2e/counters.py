@@ -10,7 +10,7 @@ import threading
 import time
 
 import tap
-from binary import TORG, Database, Place, environment
+from binary import TORG, Database, Place, environment, open_sqlite
 from shop import BOOK, CATALOG, Shop
 
 KILLS = int(os.environ.get("TORG_CRASH_KILLS", "12"))
@@ -31,7 +31,7 @@ RECOUNTS = (
 
 
 def break_it(place, sql):
-    with sqlite3.connect(place.data / "store.sqlite", timeout=20) as base:
+    with open_sqlite(place.data / "store.sqlite") as base:
         base.execute(sql)
 
 
@@ -176,11 +176,11 @@ def killed_at_any_moment_while_sellers_write():
             command = subprocess.Popen([TORG, "offers", "counters", *words], cwd=shop.dir,
                                        env=environment(), stdout=subprocess.PIPE,
                                        stderr=subprocess.DEVNULL, text=True)
-            base = sqlite3.connect(shop.data / "store.sqlite", timeout=20)
+            base = sqlite3.connect(shop.data / "store.sqlite", timeout=tap.PATIENCE_S)
             wait_for_a_moment(base, command, rng)
             victim = command if number % 2 else shop.process
             victim.kill()
-            out = command.communicate(timeout=60)[0]
+            out = command.communicate(timeout=tap.PATIENCE_S)[0]
             tap.equal("differences\"" in out, False, out)
             left += marked(base)
             base.close()
@@ -190,7 +190,7 @@ def killed_at_any_moment_while_sellers_write():
         for writer in writers:
             writer.ended = 1
         for writer in writers:
-            writer.join(timeout=60)
+            writer.join(timeout=tap.PATIENCE_S)
         tap.comment(f"{left} times a recount was left in its middle; "
                     f"{sum(writer.count for writer in writers)} offers were written meanwhile")
         tap.equal(left > 0, True, "a recount left in its middle")
@@ -201,7 +201,7 @@ def killed_at_any_moment_while_sellers_write():
         tap.equal(told.returncode, 0, told.stderr)
         tap.contains(told.stdout, "1 differences, 1 put right")
         tap.equal(shop.stop(), 0)
-        with sqlite3.connect(shop.data / "store.sqlite") as base:
+        with open_sqlite(shop.data / "store.sqlite") as base:
             for sql in RECOUNTS:
                 tap.equal(base.execute(sql).fetchone()[0], 0, sql)
 

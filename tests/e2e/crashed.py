@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """crashed.py - what holds in the store and in the topics after any number of kills."""
-import sqlite3
-
 import tap
+from binary import open_sqlite
 
 TOPICS = ("offer-updates", "moderation-requests")
 
@@ -26,7 +25,7 @@ RECOUNTS = (
 
 def wait_for_export(place):
     def queue_is_empty():
-        with sqlite3.connect(f"file:{place.data / 'store.sqlite'}?mode=ro", uri=True) as base:
+        with open_sqlite(f"file:{place.data / 'store.sqlite'}?mode=ro", uri=True) as base:
             return base.execute("SELECT COUNT(*) FROM queue").fetchone()[0] == 0
 
     tap.wait_until(queue_is_empty, what="an empty queue")
@@ -34,7 +33,7 @@ def wait_for_export(place):
 
 def recount(place):
     """{number: revision} of all offers, after every count was checked; the server is down."""
-    with sqlite3.connect(place.data / "store.sqlite") as base:
+    with open_sqlite(place.data / "store.sqlite") as base:
         for sql in RECOUNTS:
             tap.equal(base.execute(sql).fetchone()[0], 0, sql)
         return dict(base.execute("SELECT id, revision FROM offer WHERE kind = 'offer'"))

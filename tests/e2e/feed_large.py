@@ -10,7 +10,6 @@ import json
 import os
 import pathlib
 import re
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -22,7 +21,7 @@ RELEASE = os.environ.get("TORG_RELEASE_BIN", "")
 os.environ["TORG_BIN"] = RELEASE or os.environ.get("TORG_BIN", "")
 import feed_generate  # noqa: E402
 import tap  # noqa: E402
-from binary import TORG, Place, environment  # noqa: E402
+from binary import TORG, Place, environment, open_sqlite  # noqa: E402
 
 ROWS = int(os.environ.get("TORG_FEED_ROWS", "100000"))
 CHANGED, MISSING = 10, 5        # percent
@@ -86,7 +85,7 @@ def exported(place):
 
 def wait_for_export(place):
     def is_empty():
-        with sqlite3.connect(f"file:{place.data / 'store.sqlite'}?mode=ro", uri=True) as base:
+        with open_sqlite(f"file:{place.data / 'store.sqlite'}?mode=ro", uri=True) as base:
             return base.execute("SELECT COUNT(*) FROM queue").fetchone()[0] == 0
 
     tap.wait_until(is_empty, seconds=SECONDS_MAX, what="an empty queue")
@@ -131,7 +130,7 @@ def a_large_feed_is_imported_and_the_next_touches_only_what_differs():
         for peak in (first_peak, second_peak, grown):
             assert 0 < peak < MEMORY_KB_MAX, f"{peak} KB"
         tap.equal(place.stop(), 0)
-        with sqlite3.connect(place.data / "store.sqlite") as base:
+        with open_sqlite(place.data / "store.sqlite") as base:
             rows = base.execute("SELECT revision, COUNT(*) FROM offer WHERE kind = 'offer' GROUP BY "
                                 "revision ORDER BY revision").fetchall()
         tap.equal(rows, [(1, ROWS - changed - missing), (2, changed + missing)])

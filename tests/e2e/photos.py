@@ -12,15 +12,15 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
 
 sys.dont_write_bytecode = True
+import crashed  # noqa: E402
 import tap  # noqa: E402
-from binary import Place  # noqa: E402
+from binary import Place, open_sqlite  # noqa: E402
 
 FAKE = sys.argv.pop(1)
 KILLS = int(os.environ.get("TORG_PHOTO_KILLS", "12"))
@@ -130,6 +130,7 @@ def an_offer_waits_for_its_photo_and_tells_what_failed():
         tap.equal(shop.call("OfferService/GetOffer", {"id": made["id"]})[0], 404, "by a stranger")
         tap.wait_until(lambda: shop.offer(late["id"])["status"] == "ACTIVE", what="the time limit")
         tap.equal(shop.counts(), {"ALL": 4, "ACTIVE": 2, "WAITING": 2})
+        crashed.wait_for_export(shop)
         tap.equal(shop.stop(), 0)
         tap.equal(shop.drain(), 4)
         shop.start()
@@ -186,7 +187,7 @@ def photos_of_every_acknowledged_offer_are_settled_whenever_it_is_killed():
         store = shop.data / "store.sqlite"
 
         def queue_is_empty():
-            with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as base:
+            with open_sqlite(f"file:{store}?mode=ro", uri=True) as base:
                 return base.execute("SELECT COUNT(*) FROM queue").fetchone()[0] == 0
 
         tap.wait_until(queue_is_empty, what="an empty queue")
@@ -198,7 +199,7 @@ def photos_of_every_acknowledged_offer_are_settled_whenever_it_is_killed():
             return [one for one in shop.offers() if not is_settled(one)]
 
         try:
-            tap.wait_until(lambda: not unsettled(), seconds=60, what="all settled")
+            tap.wait_until(lambda: not unsettled(), what="all settled")
         except AssertionError:
             raise AssertionError(f"not settled: {json.dumps(unsettled()[:3])}") from None
         offers = shop.offers()
@@ -219,7 +220,7 @@ def photos_of_every_acknowledged_offer_are_settled_whenever_it_is_killed():
         after = {one["id"]: one["revision"] for one in shop.offers() if one["id"] != made["id"]}
         tap.equal(after, before, "revisions after all results came again")
         tap.equal(shop.stop(), 0)
-        with sqlite3.connect(store) as base:
+        with open_sqlite(store) as base:
             for sql in RECOUNTS:
                 tap.equal(base.execute(sql).fetchone()[0], 0, sql)
     tap.comment(f"{len(offers)} offers, {answered} requests answered, {lost} calls cut off; "
@@ -241,7 +242,7 @@ def a_role_beside_the_server_answers_by_kafka():
         try:
             made = shop.create("with-photo", "bad", "good")
             tap.equal(made["status"], "WAITING")
-            tap.wait_until(lambda: all_settled([made["id"]]), seconds=60,
+            tap.wait_until(lambda: all_settled([made["id"]]),
                            what="the photo by Kafka")
             pending = [shop.create("with-photo", f"good-{i}")["id"] for i in range(20)]
             shop.kill()

@@ -6,12 +6,11 @@ import json
 import os
 import random
 import signal
-import sqlite3
 import threading
 import time
 
 import tap
-from binary import Place
+from binary import Place, open_sqlite
 
 KILLS = int(os.environ.get("TORG_CRASH_KILLS", "12"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
@@ -34,7 +33,7 @@ def put(place, *documents):
 
 
 def query(place, sql):
-    with sqlite3.connect(place.data / "store.sqlite", timeout=tap.PATIENCE_S) as base:
+    with open_sqlite(place.data / "store.sqlite") as base:
         return base.execute(sql).fetchall()
 
 
