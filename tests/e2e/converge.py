@@ -20,7 +20,6 @@ import os
 import random
 import resource
 import signal
-import sqlite3
 import sys
 import threading
 import time
@@ -31,7 +30,7 @@ os.environ["TORG_BIN"] = os.environ.get("TORG_RELEASE_BIN") or os.environ.get("T
 import chain  # noqa: E402
 import market  # noqa: E402
 import tap  # noqa: E402
-from binary import Database  # noqa: E402
+from binary import Database, open_sqlite  # noqa: E402
 from sites import ROLES, OneProcess, OwnKafka, SixProcesses  # noqa: E402
 
 SECONDS = float(os.environ.get("TORG_CONVERGE_SECONDS", "25"))
@@ -43,7 +42,7 @@ SELLERS, FEEDS = 6, 4
 BY_CALLS = 0.25             # of the offers; the others come by feeds
 PIECE = 500                 # events of a call
 FULL_DISK_SIZE = 4096       # of a file: hardly anything can be written
-REST_S = 120
+REST_S = 180                # until all is at rest; a slow disk syncs every write
 WORDS = ("--searcher.checkpoint=700ms", "--registry.shards=2")
 # Ignored signals stay so in the new program: a write beyond the limit fails, and no more.
 OPTIONS = {"restore_signals": False}
@@ -362,9 +361,8 @@ class OneShop(Shop):
         return self.site.place.data / "topics"
 
     def run_sql(self, sql):
-        with sqlite3.connect(self.site.place.data / "store.sqlite") as base:
+        with open_sqlite(self.site.place.data / "store.sqlite") as base:
             base.execute(sql)
-        base.close()
 
     def verify_words(self):
         return ()
@@ -418,6 +416,19 @@ class SixShop(Shop):
         return ("--client", "offers", *self.site.backends)
 
 
+def wait_for_offers(shop):
+    """All were published, however long that takes, as long as it goes on."""
+    def published():
+        return sum(seller.published for seller in shop.sellers)
+
+    def are_all():
+        return all(seller.published >= seller.goal or seller.trouble for seller in shop.sellers)
+
+    while not are_all():
+        before = published()
+        tap.wait_until(lambda: are_all() or published() >= before + 10, REST_S, "more offers published")
+
+
 def put_to_the_test(shop):
     shop.begin()
     began = time.monotonic()
@@ -429,9 +440,7 @@ def put_to_the_test(shop):
         time.sleep(shop.rng.uniform(0.2, 2))
         shop.fault()
         tap.equal([thread.trouble for thread in threads if thread.trouble], [])
-    # All were published, however long that takes.
-    tap.wait_until(lambda: all(seller.published >= seller.goal or seller.trouble
-                               for seller in shop.sellers), REST_S, "all offers published")
+    wait_for_offers(shop)
     market.stop([buyer])
     offers = shop.check_all()
     calls = sum(seller.acknowledged for seller in shop.sellers)

@@ -67,7 +67,7 @@ class Caller:
     """JSON calls over one connection that is opened again when it breaks. where() gives the server's
     address, None while there is none."""
 
-    def __init__(self, where, key=None, timeout=30):
+    def __init__(self, where, key=None, timeout=60):
         self.where, self.key, self.timeout = where, key, timeout
         self.connection, self.url = None, None
         self.put_off = 0            # answers that said: later
@@ -257,7 +257,7 @@ def stop(threads):
     for thread in threads:
         thread.ended = True
     for thread in threads:
-        thread.join(timeout=PATIENCE_S + 10)
+        thread.join(timeout=5 * PATIENCE_S)     # each call has its own end; a feed is many
     tap.equal([thread.trouble for thread in threads if thread.trouble], [])
     tap.equal([thread.name for thread in threads if thread.is_alive()], [])
 
@@ -294,7 +294,7 @@ def difference(found, wanted):
     return "\n".join(lines)
 
 
-def wait_for_index(caller, wanted, seconds=90, **request):
+def wait_for_index(caller, wanted, seconds=tap.PATIENCE_S, **request):
     """Until searches find exactly this; says what they find when they do not."""
     deadline = time.monotonic() + seconds
     while True:
@@ -349,7 +349,8 @@ class Buyer(threading.Thread):
             self.last_refusal = answer.get("message", "")
             return
         tap.equal(status, 200, answer)
-        if not answer.get("offers") and self.seen and request.get("category") == "hobby":
+        # The first few may all be withdrawn again; of so many some are always there.
+        if not answer.get("offers") and len(self.seen) > 20 and request.get("category") == "hobby":
             raise AssertionError(f"nothing is found any more: {request}")
         ids = [offer["id"] for offer in answer.get("offers", [])]
         tap.equal(len(ids), len(set(ids)), f"an offer is twice on a page: {request}")
