@@ -8,7 +8,8 @@
  * its snapshot does not find in the log, and a checkpoint leaves them alone until it is gone.
  *
  * The map's descriptor stays open as long as any connection does: POSIX drops a process's locks on
- * a file, SQLite's too, when any descriptor of it is closed.
+ * a file, SQLite's too, when any descriptor of it is closed. Therefore a connection that cannot
+ * have the map (no descriptor is left) is not opened: another's last close would drop its locks.
  *
  * Threads: a file belongs to its connection; maps are shared, their regions are set once.
  */
@@ -69,7 +70,7 @@ static void look_at_size(struct map *map)
         atomic_store(&map->full_count, (unsigned)((uint64_t)stat.st_size / REGION_SIZE));
 }
 
-/* The map of the file at path; NULL: it cannot be had, and reads will do. */
+/* The map of the file at path; NULL: it cannot be had. */
 static struct map *map_of(const char *path)
 {
     struct map *map = NULL;
@@ -251,7 +252,7 @@ static int file_fetch(sqlite3_file *file, sqlite3_int64 offset, int size, void *
 {
     struct map *map = own(file)->map;
 
-    *to = map ? (void *)map_find(map, offset, size) : NULL;
+    *to = (void *)map_find(map, offset, size);
     return SQLITE_OK;
 }
 
@@ -311,8 +312,13 @@ static int disk_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
     rc = layer_open(vfs, name, file, sizeof(*self), flags, out_flags);
     if (!layer_below(file)->pMethods)
         return rc;
-    if (rc == SQLITE_OK && flags & SQLITE_OPEN_MAIN_DB)
+    if (rc == SQLITE_OK && flags & SQLITE_OPEN_MAIN_DB) {
         self->map = map_of(name);
+        if (!self->map) {
+            layer_close(file);
+            return SQLITE_CANTOPEN;
+        }
+    }
     file->pMethods = flags & SQLITE_OPEN_WAL ? &log_methods : &database_methods;
     return rc;
 }
