@@ -126,7 +126,7 @@ def the_next_page_keeps_the_scroll_and_a_reload_the_count():
     tap.equal(page.js("document.querySelector('#more').hidden"), True)
     ids = page.js("[...document.querySelectorAll('.offer-title a')].map((each) => each.id)")
     tap.equal(len(set(ids)), 44)
-    page.js("location.reload()")
+    page.reload()
     page.wait("document.querySelectorAll('.offer-item:not(.skeleton)').length === 44",
               "as many after a reload")
     healthy(page)
