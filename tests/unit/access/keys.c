@@ -541,7 +541,7 @@ static void a_running_ring_learns_of_a_revocation_within_a_second(void **state)
     while (!authenticator->authenticate(authenticator, bytes_of(shown), &identity, &err)) {
         const struct timespec pause = {.tv_nsec = 1000 * 1000};
 
-        assert_true(real_ms() - start_ms < 10 * 1000); /* a deadline for slow machines */
+        assert_true(real_ms() - start_ms < 60 * 1000); /* a deadline for slow machines */
         nanosleep(&pause, NULL);
     }
     print_message("# refused after %jd ms\n", (intmax_t)(real_ms() - start_ms));

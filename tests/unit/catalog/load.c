@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -337,8 +338,17 @@ static void more_faults_than_the_list_holds_are_counted(void **state)
     arena_free(arena);
 }
 
-/* The promise is a second; the bound here is loose, because sanitizers and busy machines are slow.
- * What it must catch is work that grows with the square of the tree: minutes. */
+static int64_t processor_us(void)
+{
+    struct timespec spent;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &spent);
+    return (int64_t)spent.tv_sec * SECOND_US + spent.tv_nsec / 1000;
+}
+
+/* The promise is a second; the bound here is loose, because sanitizers are slow, and of the
+ * processor's time, because others use the machine too. What it must catch is work that grows with
+ * the square of the tree: minutes. */
 static void fifteen_thousand_categories_load_in_time(void **state)
 {
     struct buf json = BUF_INIT(CATALOG_FILE_SIZE_MAX);
@@ -349,10 +359,10 @@ static void fifteen_thousand_categories_load_in_time(void **state)
     struct err err;
 
     put_tree(&json, 15000, 5);
-    start_us = clock_mono_us(clock_system());
+    start_us = processor_us();
     if (catalog_from_json(buf_bytes(&json), NULL, &catalog, &err))
         fail_msg("%s", err.text);
-    spent_us = clock_mono_us(clock_system()) - start_us;
+    spent_us = processor_us() - start_us;
     print_message("# 15000 categories, %zu bytes: %" PRId64 " ms\n", json.size, spent_us / MS_US);
     assert_true(spent_us < 20 * (int64_t)SECOND_US);
     category = category_find(catalog, "c14999");

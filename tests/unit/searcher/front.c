@@ -23,7 +23,7 @@
 #include "net/json.h"
 #include "searcher/page_mark.h"
 
-enum { DOC_COUNT = 900, SHARD_COUNT = 3, READY_MS = 20 * 1000 };
+enum { DOC_COUNT = 900, SHARD_COUNT = 3, READY_MS = 60 * 1000 };
 
 struct world {
     struct topics *topics;
