@@ -337,6 +337,11 @@ bool formula_uses_score(const struct formula *formula)
     return formula->uses_score;
 }
 
+void formula_set_now(struct formula *formula, int64_t now)
+{
+    formula->now = now;
+}
+
 /* ---- computing ---- */
 
 struct batch {
