@@ -326,7 +326,8 @@ int formula_compile(const struct snapshot *snapshot, struct bytes text, int64_t 
     made->now = now;
     made->steps = arena_array(arena, QUERY_FORMULA_STEP_COUNT_MAX, sizeof(*made->steps));
     rc = read_sum(&reader);
-    if (!rc && peek(&reader))
+    peek(&reader);
+    if (!rc && reader.at < text.size)
         rc = refuse(&reader, "the formula should end here");
     *formula = rc ? NULL : made;
     return rc;
@@ -335,6 +336,11 @@ int formula_compile(const struct snapshot *snapshot, struct bytes text, int64_t 
 bool formula_uses_score(const struct formula *formula)
 {
     return formula->uses_score;
+}
+
+void formula_set_now(struct formula *formula, int64_t now)
+{
+    formula->now = now;
 }
 
 /* ---- computing ---- */
@@ -412,8 +418,8 @@ static double two(uint8_t kind, double x, double y)
         return x * y;
     case STEP_DIVIDE:
         return x / y;
-    case STEP_POW:
-        return pow(x, y);
+    case STEP_POW: /* the library's pow of nothing by 0, and of 1 by nothing, is 1 */
+        return isnan(x) || isnan(y) ? NAN : pow(x, y);
     case STEP_DEFAULT:
         return isnan(x) ? y : x;
     default:

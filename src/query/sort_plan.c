@@ -169,6 +169,15 @@ int sort_plan_make(struct sort_plan *plan, const struct snapshot *snapshot,
     return 0;
 }
 
+void sort_plan_set_now(struct sort_plan *plan, int64_t now)
+{
+    uint32_t i;
+
+    for (i = 0; i < plan->count; i++)
+        if (plan->keys[i].formula)
+            formula_set_now(plan->keys[i].formula, now);
+}
+
 /* ---- computing ---- */
 
 /* From 1, so that a floor can lie before the first. */

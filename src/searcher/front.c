@@ -256,6 +256,7 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
         torg__v1__stage_part__init(&parts[i]);
         parts[i].limit = state->asked;
         parts[i].words = (Torg__V1__WordCounts *)state->words;
+        parts[i].now = state->mark ? state->mark->now : 0;
         if (!has_cap(searching->query->stages[i]))
             parts[i].after = (Torg__V1__HitPlace *)place_in(state->mark, shard);
         request->stages[request->n_stages++] = &parts[i];
@@ -436,6 +437,7 @@ static struct bytes make_mark(struct searching *searching, uint32_t i,
     mark.query_hash = state->hash;
     mark.depth = (state->mark ? state->mark->depth : state->offset) + shown;
     mark.words = (Torg__V1__WordCounts *)state->words;
+    mark.now = state->mark && state->mark->now ? state->mark->now : searching->now;
     mark.places =
         arena_array(searching->arena, 2 * (size_t)shard_count + 1, sizeof(mark.places[0]));
     places = arena_array(searching->arena, 2 * (size_t)shard_count + 1, sizeof(*places));
@@ -472,7 +474,7 @@ static struct merge_page page_of(const struct searching *searching, uint32_t i)
     return page;
 }
 
-/* *again: a list with a second phase and a cap needs more hits of the shards. */
+/* *again: a list with a cap needs more hits of the shards. */
 static int merge_all(struct searching *searching, Torg__V1__QueryAnswer *answer, bool *again,
                      struct err *err)
 {

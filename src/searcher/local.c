@@ -100,6 +100,8 @@ static int make_parts(const Torg__V1__ShardRequest *request, struct arena *arena
                            SORT_COUNT_MAX);
         stages[i] = query->plan.stages[i];
         stages[i].part = part;
+        if (message->now)
+            stages[i].now = message->now;
         stages[i].offset = 0;
         stages[i].limit = message->limit;
         stages[i].cursor = BYTES_EMPTY;

@@ -430,6 +430,91 @@ static void pages_by_cursor_are_the_list(void **state)
     close_world(&world);
 }
 
+/* The next page of a list of client "one", behind this one. */
+static const Torg__V1__StageAnswer *next_page(struct world *world, const char *stage,
+                                              unsigned limit, const Torg__V1__StageAnswer *page)
+{
+    const char *json =
+        arena_printf(world->arena, "{\"query\":{\"stages\":[{\"limit\":%u,\"cursor\":\"%s\",%s}]}}",
+                     limit, page ? (const char *)cursor_json(page, world->arena).data : "", stage);
+
+    return search(world, "one", json)->stages[0];
+}
+
+/* Until the shard of client "one" has what was sent before this. */
+static void show_all(struct world *world, int64_t idx)
+{
+    const struct change_token token = {.client_id = 1, .lane = 0, .shard = 0, .idx = idx};
+
+    send_to(world->topics, "index.one.1", 0, message_progress(1, 0, idx, world->arena));
+    search(world, "one",
+           arena_printf(world->arena, "{\"wait\":[\"%s\"],\"query\":{\"stages\":[{}]}}",
+                        change_token_text(&token, world->arena)));
+}
+
+static void a_capped_list_goes_on_when_more_comes(void **state)
+{
+    const char *stage = "\"text\":\"единорог\",\"cap\":{\"field\":\"seller\",\"count\":1},"
+                        "\"sorts\":[{\"field\":\"price\"}]";
+    enum { COUNT = 60, LIMIT = 4 };
+    const Torg__V1__StageAnswer *page = NULL;
+    struct world world;
+    uint32_t met = 0, came = 0;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    for (uint32_t i = 0; i < COUNT; i++)
+        send_to(world.topics, "index.one.1", 0,
+                message_titled(1, 10000 + i, arena_printf(world.arena, "old%u", i), "единорог",
+                               1000 + i, 0, world.arena));
+    follow(&world);
+    wait_ready(&world, "one", 1);
+    show_all(&world, 2);
+    do {
+        page = next_page(&world, stage, LIMIT, page);
+        for (size_t i = 0; i < page->n_hits; i++)
+            assert_string_equal(page->hits[i]->pk, arena_printf(world.arena, "old%u", met++));
+        for (int i = 0; i < 2 * LIMIT; i++, came++) /* the cheapest come first */
+            send_to(world.topics, "index.one.1", 0,
+                    message_titled(1, 20000 + came, arena_printf(world.arena, "new%u", came),
+                                   "единорог", 1, 0, world.arena));
+        show_all(&world, 3 + came);
+    } while (page->cursor.len);
+    assert_int_equal(met, COUNT);
+    close_world(&world);
+}
+
+static void pages_stay_while_documents_grow_older(void **state)
+{
+    const char *stage = "\"filter\":{\"exists\":\"date\"},\"show\":[\"date\"],"
+                        "\"sorts\":[{\"formula\":\"-age(date)\"}]";
+    const Torg__V1__StageAnswer *all, *page = NULL;
+    struct clock_manual clock;
+    struct world world;
+    size_t met = 0;
+
+    (void)state;
+    clock_manual_init(&clock, INT64_C(1800000000) * SECOND_US);
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    world.front.clock = &clock.base;
+    wait_ready(&world, "one", 1);
+    all = next_page(&world, stage, 1000, NULL);
+    assert_true(all->n_hits > 100);
+    do {
+        page = next_page(&world, stage, 17, page);
+        for (size_t i = 0; i < page->n_hits; i++, met++) {
+            assert_true(met < all->n_hits);
+            assert_string_equal(page->hits[i]->pk, all->hits[met]->pk);
+        }
+        clock_manual_advance(&clock, 3600 * (int64_t)SECOND_US);
+    } while (page->cursor.len);
+    assert_int_equal(met, all->n_hits);
+    close_world(&world);
+}
+
 /* ---- epochs, waiting, what is refused ---- */
 
 static void expect_refusal(struct world *world, const char *client, const char *json, int code,
@@ -635,6 +720,8 @@ int main(void)
         cmocka_unit_test(three_shards_answer_as_one),
         cmocka_unit_test(a_second_phase_goes_over_all_shards),
         cmocka_unit_test(pages_by_cursor_are_the_list),
+        cmocka_unit_test(a_capped_list_goes_on_when_more_comes),
+        cmocka_unit_test(pages_stay_while_documents_grow_older),
         cmocka_unit_test(what_is_wrong_is_told),
         cmocka_unit_test(a_forged_cursor_is_harmless),
         cmocka_unit_test(a_search_waits_for_a_write),
