@@ -729,6 +729,40 @@ static void documents_before_and_after_a_dictionary_are_readable(void **state)
     arena_free(arena);
 }
 
+/* A dictionary that is damaged: its mark, and nothing behind it that makes sense. */
+#define DAMAGED "37a430ec0100000000000000ffffffffffffffff"
+
+static void a_damaged_dictionary_costs_no_document(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    Torg__V1__StoredDocument stored = TORG__V1__STORED_DOCUMENT__INIT;
+    char title[400];
+    struct err err = {0};
+
+    start(state, &place);
+    memset(title, 'w', sizeof(title) - 1);
+    title[sizeof(title) - 1] = 0;
+    expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, title, 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    exec(place.store, place.postgres
+                          ? "INSERT INTO registry_dictionary (client_id, number, trained) "
+                            "SELECT id, 1, '\\x" DAMAGED "' FROM registry_client"
+                          : "INSERT INTO registry_dictionary (client_id, number, trained) "
+                            "SELECT id, 1, X'" DAMAGED "' FROM registry_client");
+    registry_place_forget(&place);
+    expect_kind(put_one(&place, "shop", document_of(arena, "b", 1, title, 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    if (receiver_get(&place.receiver, "shop", "b", arena, &stored, &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(stored.document->pk, "b");
+    exec(place.store, "UPDATE registry SET dictionary = 1 WHERE pk = 'b'");
+    assert_int_equal(receiver_get(&place.receiver, "shop", "b", arena, &stored, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.text, "dictionary 1"));
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
 static const struct test_case cases[] = {
     CASE(a_refused_document_stops_no_other),
     CASE(a_declaration_that_is_refused_makes_no_client),
@@ -744,6 +778,7 @@ static const struct test_case cases[] = {
     CASE(an_end_is_a_write_like_any_other),
     CASE(a_tombstone_outlives_its_own_element),
     CASE(documents_before_and_after_a_dictionary_are_readable),
+    CASE(a_damaged_dictionary_costs_no_document),
 };
 
 int main(int argc, char **argv)
