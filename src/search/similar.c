@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "index/analysis.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
 #include "search/asking.h"
@@ -28,6 +29,23 @@ struct comparing {
     Torg__V1__SimilarResponse *response;
 };
 
+/* As much of the title as a query may have words; the first ones say what it is. */
+static char *beginning_of(char *title, struct arena *arena)
+{
+    struct analysis *analysis;
+    struct token_list list;
+    size_t size = strlen(title);
+
+    if (size < 2 * QUERY_TEXT_CLAUSE_COUNT_MAX) /* a letter and what parts it from the next */
+        return title;
+    analysis = analysis_new();
+    list = analysis_run(analysis, bytes_make(title, size));
+    if (list.count > QUERY_TEXT_CLAUSE_COUNT_MAX)
+        size = list.tokens[QUERY_TEXT_CLAUSE_COUNT_MAX].start;
+    analysis_free(analysis);
+    return arena_text(arena, bytes_make(title, size));
+}
+
 /* Any word of the title, in titles and in names of values; of the best the price is looked at. */
 static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
                                            const struct category *category)
@@ -38,7 +56,7 @@ static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
     Torg__V1__TextClause *clause = NEW(TextClause, text_clause);
 
     clause->occur = TORG__V1__TEXT_CLAUSE__OCCUR__SHOULD;
-    clause->text = content->title;
+    clause->text = beginning_of(content->title, arena);
     stage->clauses = arena_array(arena, 1, sizeof(stage->clauses[0]));
     stage->clauses[0] = clause;
     stage->n_clauses = 1;
