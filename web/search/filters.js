@@ -18,8 +18,11 @@ const names = new Map();        // language/filter/value -> name: an empty answe
 
 // --- units ---
 
+let currency = "";              // of the last answer that had one: a failure has none
+
 function currencyOf(page) {
-  return page.answer.offers?.find((each) => each.price?.currency)?.price.currency || "RUB";
+  currency = page.answer.currency || currency;
+  return currency;
 }
 
 function factorOf(page, filter) {
@@ -28,6 +31,7 @@ function factorOf(page, filter) {
 
 function unitOf(page, filter) {
   if (filter.id !== "price") return filter.unit || "";
+  if (!currencyOf(page)) return "";
   return new Intl.NumberFormat("ru", { style: "currency", currency: currencyOf(page),
     currencyDisplay: "narrowSymbol" }).formatToParts(1).find((part) => part.type === "currency").value;
 }
@@ -219,7 +223,7 @@ export function drawSide(page) {
 
 function rangeText(page, filter, choice) {
   const factor = factorOf(page, filter);
-  const write = (value) => filter.id === "price"
+  const write = (value) => filter.id === "price" && currencyOf(page)
     ? price({ amount: value, currency: currencyOf(page) })
     : withUnit(plainNumber(filter, Number(value) / factor), unitOf(page, filter));
   if (filter.kind === "DISTANCE") return t("withDistance", { distance: distance(choice.max) });
