@@ -487,6 +487,12 @@ def prices_are_compared_in_one_currency():
     page = opened("/?c=business&f.price=..5000")
     total(page, 0)
     tap.contains(page.text("#chips"), "Price: up to ₽50")
+    for language, told in (("en", ["$7", "CA$7", "CN¥7", "₽7", "₸7", "ARS 7", "€7"]),
+                           ("ru", ["7 $", "7 CA$", "7 CN¥", "7 ₽", "7 ₸", "7 ARS", "7 €"])):
+        signs = opened(language=language).js(r"""import("/common.js").then(({price}) =>
+            ["USD", "CAD", "CNY", "RUB", "KZT", "ARS", "EUR"].map((currency) =>
+                price({amount: "700", currency}).replace(/\s/, " ")))""")
+        tap.equal(signs, told)
     healthy(page)
 
 

@@ -3,7 +3,8 @@
 //
 // Every control has an id made of the filter's: after drawing, the focus is where it was. Numbers
 // are shown in the units people use (a price in roubles) and sent in the API's (kopecks).
-import { byId, distance, h, icon, language, minorUnits, number, price, t, withUnit } from "../common.js";
+import { byId, currencySign, distance, h, icon, language, minorUnits, number, price, t, withUnit }
+  from "../common.js";
 import { categoryOf, tree } from "./categories.js";
 import { nearText, placeChooser } from "./places.js";
 import { withFilter } from "./state.js";
@@ -31,9 +32,7 @@ function factorOf(page, filter) {
 
 function unitOf(page, filter) {
   if (filter.id !== "price") return filter.unit || "";
-  if (!currencyOf(page)) return "";
-  return new Intl.NumberFormat("ru", { style: "currency", currency: currencyOf(page),
-    currencyDisplay: "narrowSymbol" }).formatToParts(1).find((part) => part.type === "currency").value;
+  return currencyOf(page) && currencySign(currencyOf(page));
 }
 
 // What was typed as the API wants it, with no more digits than it has: "" when it is no number.
