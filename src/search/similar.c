@@ -25,6 +25,7 @@ struct comparing {
     const Torg__V1__Offer *offer;
     struct asking asking;
     struct arena *arena;
+    const char *currency; /* that prices are compared in */
     size_t limit;
     Torg__V1__SimilarResponse *response;
 };
@@ -46,7 +47,8 @@ static char *beginning_of(char *title, struct arena *arena)
     return arena_text(arena, bytes_make(title, size));
 }
 
-/* Any word of the title, in titles and in names of values; of the best the price is looked at. */
+/* Any word of the title, in titles and in names of values; of the best the price is looked at,
+ * where it can be compared. */
 static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
                                            const struct category *category)
 {
@@ -63,7 +65,8 @@ static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
     stage->limit = (uint32_t)comparing->limit + 1; /* itself is among them */
     stage->no_total = true;
     stage_show_offers(stage);
-    if (content->price && content->price->amount > 0) {
+    if (content->price && content->price->amount > 0 &&
+        strcmp(content->price->currency, comparing->currency) == 0) {
         stage->rerank = NEW(Rerank, rerank);
         stage->rerank->formula =
             arena_printf(arena, PRICE_FORMULA, content->price->amount, content->price->amount);
@@ -137,6 +140,7 @@ int search_similar(const struct search *search, const Torg__V1__SimilarRequest *
         return rc;
     comparing.offer = offer;
     catalog = search->catalog(search->catalog_arg);
+    comparing.currency = catalog_currency(catalog);
     rc = run(&comparing, catalog, err);
     catalog_unref(catalog);
     return rc;

@@ -22,6 +22,7 @@
 #define N(text) "'name': {'ru': '" text "'}"
 #define ATTRIBUTE(id, rest) "{'id': '" id "', " N(id) ", " rest "}"
 #define CATEGORY(id, rest) "{'id': '" id "', " N(id) rest "}"
+#define TAKES(list) "'policy': {'currencies': [" list "]}"
 #define ATTRIBUTES(list) "{'attributes': [" list "]}"
 #define TREE(list) "{'attributes': [" STOCK "], 'categories': [" list "]}"
 /* A few sound attributes to make categories of. */
@@ -374,6 +375,36 @@ static void fifteen_thousand_categories_load_in_time(void **state)
     buf_release(&json);
 }
 
+static void prices_are_compared_in_the_first_currency(void **state)
+{
+    static const struct {
+        const char *json, *currency;
+    } cases[] = {
+        {"{}", "RUB"},
+        {"{'categories': [" CATEGORY("a", "") "]}", "RUB"},
+        {"{'defaults': {" TAKES("'EUR', 'USD'") "}, 'categories': [{'id': 'a', " N("a") ", " TAKES(
+             "'USD'") "}]}",
+         "EUR"},
+        /* Who names them in categories only: that of the first at the top. */
+        {"{'categories': [{'id': 'a', 'parent': 'b', " N("a") ", " TAKES(
+             "'USD'") "}, {'id': 'b', " N("b") ", " TAKES("'KZT', 'USD'") "}]}",
+         "KZT"},
+    };
+    struct arena *arena = arena_new();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        struct catalog *catalog;
+        struct err err;
+
+        if (catalog_from_json(bytes_of(quoted(cases[i].json, arena)), NULL, &catalog, &err))
+            fail_msg("%s: %s", cases[i].json, err.text);
+        assert_string_equal(catalog_currency(catalog), cases[i].currency);
+        catalog_unref(catalog);
+    }
+    arena_free(arena);
+}
+
 static void the_demo_catalogue_is_what_was_promised(void **state)
 {
     struct buf json = BUF_INIT(CATALOG_FILE_SIZE_MAX);
@@ -414,6 +445,7 @@ int main(void)
         cmocka_unit_test(depth_and_sizes_have_limits),
         cmocka_unit_test(more_faults_than_the_list_holds_are_counted),
         cmocka_unit_test(fifteen_thousand_categories_load_in_time),
+        cmocka_unit_test(prices_are_compared_in_the_first_currency),
         cmocka_unit_test(the_demo_catalogue_is_what_was_promised),
     };
 
