@@ -19,10 +19,11 @@
 
 struct formula;
 
-/* where: its place in the request, for errors, which also tell the byte. */
-int formula_compile(const struct snapshot *snapshot, struct bytes text, int64_t now,
-                    const char *where, struct arena *arena, struct formula **formula,
-                    struct err *err);
+/* The stage tells the time, and whether fields may be unknown. where: its place in the request, for
+ * errors, which also tell the byte. */
+int formula_compile(const struct snapshot *snapshot, struct bytes text,
+                    const struct query_stage *stage, const char *where, struct arena *arena,
+                    struct formula **formula, struct err *err);
 
 bool formula_uses_score(const struct formula *formula);
 

@@ -159,7 +159,7 @@ int sort_plan_make(struct sort_plan *plan, const struct snapshot *snapshot,
         if (sort->kind == SORT_FIELD || sort->kind == SORT_DISTANCE)
             rc = make_field_key(key, snapshot, sort, arena, err);
         else if (sort->kind == SORT_FORMULA)
-            rc = formula_compile(snapshot, sort->formula, stage->now, "sort.formula", arena,
+            rc = formula_compile(snapshot, sort->formula, stage, "sort.formula", arena,
                                  &key->formula, err);
         if (rc)
             return rc;

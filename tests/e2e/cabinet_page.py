@@ -188,7 +188,7 @@ def a_seller_uploads_a_feed_and_reads_its_report():
         tap.contains(page.text("#report"), "Страна")
         page.click("#report [data-outcome=REFUSED]")
         page.wait("document.querySelectorAll('#report tbody tr').length === 1", "the refused one")
-        tap.contains(page.text("#report tbody"), "Категория: категории «Люстры» нет")
+        tap.contains(page.text("#report tbody"), "Категория: категории «Люстры» в каталоге нет")
         tap.equal(page.nameless(), [])
         shoot(page, "cabinet-feed")
         page.click(".task[data-task='1'] [data-deed=feedUndo]")

@@ -19,6 +19,7 @@ struct world {
     struct shard *shard;
     struct shard_reader *reader;
     struct arena *arena;
+    struct query_stage stage;
 };
 
 /* Document 1 has a value of each field, document 2 has none. */
@@ -43,7 +44,7 @@ static int setup(void **state)
     struct err err = {0};
     int i;
 
-    world = (struct world){.arena = arena_new()};
+    world = (struct world){.arena = arena_new(), .stage = {.now = NOW}};
     assert_int_equal(shard_open(&options, &world.shard, &err), 0);
     for (i = 0; i < FIELD_COUNT; i++)
         assert_int_equal(shard_add_field(world.shard, &fields[i], NULL, &err), 0);
@@ -74,7 +75,7 @@ static int compute(struct world *world, struct bytes text, docid id, double *val
     int rc;
 
     assert_int_equal(shard_enter(world->reader, &snapshot, err), 0);
-    rc = formula_compile(snapshot, text, NOW, "formula", world->arena, &formula, err);
+    rc = formula_compile(snapshot, text, &world->stage, "formula", world->arena, &formula, err);
     if (!rc)
         formula_compute(formula, 0, &offset, 1, &score, value);
     shard_exit(world->reader);
@@ -169,6 +170,27 @@ static void what_is_wrong_is_refused(void **state)
             fail_msg("\"%.*s\" is taken", BYTES_ARG(cases[i].text));
 }
 
+/* For those who ask by a catalogue that knows more than the index has been given. */
+static void an_unknown_field_is_empty_where_that_is_wanted(void **state)
+{
+    static const char *const empty[] = {"prize", "-prize * 2", "age(day)", "distance(spot, 1, 2)"};
+    static const char *const wrong[] = {"prize(1)", "age()", "distance(spot, 91, 0)", "prize 1"};
+    struct world *world = *state;
+    struct err err = {0};
+    double value;
+    size_t i;
+
+    for (i = 0; i < sizeof(empty) / sizeof(empty[0]); i++)
+        assert_int_equal(compute(world, bytes_of(empty[i]), 1, &value, &err), ERR_INVALID);
+    world->stage.unknown_is_empty = true;
+    for (i = 0; i < sizeof(empty) / sizeof(empty[0]); i++)
+        assert_true(isnan(value_of(world, empty[i], 1)));
+    assert_true(value_of(world, "default(prize, 5) + price", 1) == -2);
+    for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+        assert_int_equal(compute(world, bytes_of(wrong[i]), 1, &value, &err), ERR_INVALID);
+    world->stage.unknown_is_empty = false;
+}
+
 /* The machine's stack is as deep as the deepest formula needs. */
 static void depth_is_bounded(void **state)
 {
@@ -198,6 +220,7 @@ int main(void)
         cmocka_unit_test(values_are_what_they_say),
         cmocka_unit_test(nothing_stays_nothing),
         cmocka_unit_test(what_is_wrong_is_refused),
+        cmocka_unit_test(an_unknown_field_is_empty_where_that_is_wanted),
         cmocka_unit_test(depth_is_bounded),
     };
 
