@@ -157,16 +157,20 @@ static size_t fill(struct feed_batch *batch, Torg__V1__FeedEvent *const *events,
     return i;
 }
 
-/* A task that was held for its silence goes on with its next row. */
+/* A task that was held for its silence goes on with its next row. Rows that are sent again while
+ * the call before still brings them may find the task ended by it: then they are settled, which the
+ * second run sees. */
 static int run(struct feed_batch *batch, struct err *err)
 {
     struct feed_task task;
     int rc = feed_batch_run(batch, err);
 
-    if (rc != ERR_PRECONDITION || !batch->task.message ||
-        batch->task.message->state != TORG__V1__FEED_TASK__STATE__HELD)
+    if (rc != ERR_PRECONDITION || !batch->task.message)
         return rc;
-    rc = feed_task_open(batch->offers, batch->key, FEED_AS_IT_IS, batch->arena, &task, err);
+    if (batch->task.message->state == TORG__V1__FEED_TASK__STATE__HELD)
+        rc = feed_task_open(batch->offers, batch->key, FEED_AS_IT_IS, batch->arena, &task, err);
+    else
+        rc = 0;
     return rc ? rc : feed_batch_run(batch, err);
 }
 

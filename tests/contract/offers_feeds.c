@@ -242,6 +242,41 @@ static void a_task_sent_again_changes_nothing(void **state)
     assert_int_equal(try_rows(scene, 2, "a=2 b=1 c=1 d=1", 0, &err), ERR_PRECONDITION);
 }
 
+/* Between the reading and the writing of a call's rows another one brings a=1 b=2, and the end. */
+static struct offers others;
+static int64_t others_task;
+
+static struct catalog *bring_them_first(void *arg)
+{
+    struct feed_scene *scene = arg;
+
+    scene->place.offers = others;
+    run_task(scene, others_task, "a=1 b=2");
+    return others.catalog(others.catalog_arg);
+}
+
+static int try_rows_late(struct feed_scene *scene, int64_t task_id, const char *rows,
+                         struct err *err)
+{
+    others = scene->place.offers;
+    others_task = task_id;
+    scene->place.offers.catalog = bring_them_first;
+    scene->place.offers.catalog_arg = scene;
+    return try_rows(scene, task_id, rows, 0, err);
+}
+
+static void rows_sent_again_beside_the_first_call_are_no_fault(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+
+    OK(try_rows_late(scene, 1, "a=1 b=2", &err));
+    assert_string_equal(told(scene, get_task(scene, 1)), "DONE rows 2 created 2");
+    assert_int_equal(try_rows_late(scene, 2, "a=1 b=3", &err), ERR_PRECONDITION);
+    assert_string_equal(err.text, "task 2 of the feed \"main\" is DONE, not RUNNING");
+    assert_string_equal(shown(scene), "a=1 b=2");
+}
+
 static void a_row_repeated_with_other_content_is_applied(void **state)
 {
     struct feed_scene *scene = start(state);
@@ -623,6 +658,7 @@ static const struct test_case cases[] = {
     CASE(what_a_later_task_has_touched_is_left),
     CASE(a_task_older_than_one_that_ended_is_refused),
     CASE(a_task_sent_again_changes_nothing),
+    CASE(rows_sent_again_beside_the_first_call_are_no_fault),
     CASE(a_row_repeated_with_other_content_is_applied),
     CASE(mass_deletion_is_held_until_confirmed),
     CASE(empty_and_cut_short_feeds_are_held),

@@ -40,10 +40,14 @@ def nothing_acknowledged_is_lost_whenever_it_is_killed():
         writers = [chain.Writer(number, CLIENTS[number % 2], key, SEED) for number in range(4)]
         for writer in writers:
             writer.start()
-        for _ in range(KILLS):
+        for number in range(KILLS):
             for writer in writers:
                 writer.url = place.url
             time.sleep(rng.uniform(0.02, 1.2))
+            # On a slow machine a little more: else the kills meet nothing.
+            tap.wait_until(lambda: any(writer.trouble for writer in writers)
+                           or sum(writer.acknowledged for writer in writers) >= 20 * (number + 1),
+                           what="writes between the kills")
             place.process.send_signal(signal.SIGKILL)
             place.process.wait()
             for writer in writers:

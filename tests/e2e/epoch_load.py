@@ -59,7 +59,7 @@ class Searcher(threading.Thread):
 
     def ask(self):
         status, answer = self.connection.call(self.place.url, "SearcherService/Search", {
-            "client": CLIENT, "deadlineMs": 20000,
+            "client": CLIENT, "deadlineMs": 60000,
             "query": {"stages": [{"limit": 100, "show": ["price"]}]}})
         if status != 200 or answer.get("isPartial"):
             self.wrong.append((status, answer))
@@ -84,8 +84,8 @@ def epoch(place, *words):
 
 def wait_for_epoch(searchers, number):
     """All searchers see it; none goes back to another by itself (see the list at the end)."""
-    tap.wait_until(lambda: all(each.epochs[-1:] == [number] for each in searchers), 60,
-                   f"searches of epoch {number}")
+    tap.wait_until(lambda: all(each.epochs[-1:] == [number] for each in searchers),
+                   what=f"searches of epoch {number}")
 
 
 @tap.test
@@ -98,7 +98,8 @@ def a_switch_under_load_fails_no_search_and_mixes_nothing():
         for writer in writers:
             writer.url = place.url
             writer.start()
-        tap.wait_until(lambda: sum(writer.acknowledged for writer in writers) > 600, 60, "documents")
+        tap.wait_until(lambda: sum(writer.acknowledged for writer in writers) > 600,
+                       what="documents")
 
         def call(method, message):
             return place.call(method, message, key)
@@ -108,7 +109,7 @@ def a_switch_under_load_fails_no_search_and_mixes_nothing():
                 "stages": [{"limit": 1}]}})
             return status == 200 and int(answer["answer"]["stages"][0].get("total", 0))
 
-        tap.wait_until(lambda: hits() > 100, 60, "hits")
+        tap.wait_until(lambda: hits() > 100, what="hits")
         searchers = [Searcher(place, key) for _ in range(2)]
         for searcher in searchers:
             searcher.start()
@@ -117,10 +118,10 @@ def a_switch_under_load_fails_no_search_and_mixes_nothing():
         tap.wait_until(lambda: json.loads(epoch(place, "status", "--json")).get("isSafe"), 120,
                        "an epoch that has everything")
         tap.wait_until(lambda: place.torg("epoch", "switch", "--client", CLIENT).returncode == 0,
-                       60, "a switch")
+                       what="a switch")
         wait_for_epoch(searchers, "2")
-        tap.wait_until(lambda: all(writer.form == "decimal" for writer in writers), 60,
-                       "writers that have learned of it")
+        tap.wait_until(lambda: all(writer.form == "decimal" for writer in writers),
+                       what="writers that have learned of it")
         time.sleep(1)
         epoch(place, "rollback")
         wait_for_epoch(searchers, "1")
@@ -131,7 +132,7 @@ def a_switch_under_load_fails_no_search_and_mixes_nothing():
         for searcher in searchers:
             searcher.ended = True
         for searcher in searchers:
-            searcher.join(timeout=60)
+            searcher.join(timeout=tap.PATIENCE_S)
         tap.equal([searcher.wrong[:3] for searcher in searchers], [[], []])
         tap.equal([searcher.epochs for searcher in searchers], [["1", "2", "1", "2"]] * 2)
         registry = chain.check_registry(call, writers)

@@ -225,7 +225,7 @@ class Reply:
 class Connection:
     """A connected client. With hello, settings are exchanged and ours are acknowledged."""
 
-    def __init__(self, port, tls=None, pairs=(), hello=True, timeout=5.0):
+    def __init__(self, port, tls=None, pairs=(), hello=True, timeout=60.0):
         self.sock = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls:
@@ -366,7 +366,7 @@ class Connection:
             if got.kind in (HEADERS, DATA) and got.flags & END_STREAM:
                 return reply
 
-    def wait_end(self, timeout=5.0):
+    def wait_end(self, timeout=60.0):
         """Reads on until the server ends the connection; gives GOAWAY's code, None without one."""
         deadline = time.monotonic() + timeout
         code = None

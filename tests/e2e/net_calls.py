@@ -17,7 +17,7 @@ ECHO = testd.ECHO
 SERVICE = "torg.test.v1.EchoService"
 
 
-def run(*arguments, data=None, timeout=20):
+def run(*arguments, data=None, timeout=tap.PATIENCE_S):
     """Exit code, stdout, stderr."""
     done = subprocess.run(arguments, input=data, capture_output=True, timeout=timeout, check=False)
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
@@ -37,7 +37,7 @@ class Grpcurl:
                            server.tls.file(client + ".key")]
 
     def __call__(self, *arguments, data=None, flags=()):
-        command = [tap.tool("grpcurl"), *self.flags, "-max-time", "10", *flags]
+        command = [tap.tool("grpcurl"), *self.flags, "-max-time", "60", *flags]
         if data is not None:
             command += ["-d", data if isinstance(data, str) else json.dumps(data)]
         return run(*command, f"127.0.0.1:{self.server.port}", *arguments)
@@ -131,11 +131,11 @@ def unknown_method(grpcurl):
 
 def keeps_deadline(grpcurl):
     start = time.monotonic()
-    code, _, wrong = grpcurl(SERVICE + "/Sleep", data={"milliseconds": 4000},
+    code, _, wrong = grpcurl(SERVICE + "/Sleep", data={"milliseconds": 60000},
                              flags=["-max-time", "0.5"])
     spent = time.monotonic() - start
     assert code == 64 + 4, f"exit code {code}: {wrong}"
-    assert spent < 3, f"{spent:.1f} s"
+    assert spent < 30, f"{spent:.1f} s"
 
 
 def checks_health(grpcurl):
@@ -174,10 +174,10 @@ def grpcurl_tests(plain, secure):
 def server_keeps_deadline(server):
     with server.http2() as client:
         start = time.monotonic()
-        reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 4000)),
+        reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 60000)),
                             extra=[("grpc-timeout", "300m")])
         assert reply.grpc_status == 4, f"{reply}"
-        assert 0.25 < time.monotonic() - start < 2, f"{time.monotonic() - start:.2f} s"
+        assert 0.25 < time.monotonic() - start < 30, f"{time.monotonic() - start:.2f} s"
 
 
 def unknown_grpc_method(server):
@@ -193,14 +193,14 @@ def cancelled_call_frees_worker(server):
     with server.http2() as client:
         for _ in range(4):
             stream = client.open(client.request_headers(ECHO + "Sleep"))
-            client.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, 8000)))
+            client.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, 120000)))
             client.send_frame(h2raw.RST_STREAM, 0, stream, b"\0\0\0\x08")
         start = time.monotonic()
         for _ in range(4):
             reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 1)),
-                                timeout=10)
+                                timeout=60)
             assert reply.grpc_status == 0, f"{reply}"
-        assert time.monotonic() - start < 4, f"{time.monotonic() - start:.1f} s"
+        assert time.monotonic() - start < 60, f"{time.monotonic() - start:.1f} s"
 
 
 # --- curl ---
@@ -369,9 +369,9 @@ def curl_file(server, flags, version):
 def curl_deadline(server):
     start = time.monotonic()
     got = Answer(server, ECHO + "Sleep", "-H", "Connect-Timeout-Ms: 300",
-                 data={"milliseconds": 4000})
+                 data={"milliseconds": 60000})
     assert got.status == 504 and got.json()["code"] == "deadline_exceeded", f"{got}"
-    assert time.monotonic() - start < 2
+    assert time.monotonic() - start < 30
 
 
 def curl_keeps_connection(server):
@@ -434,7 +434,7 @@ def metrics_count(server):
     before = server.calls("Echo")
     for _ in range(3):
         Answer(server, ECHO + "Echo", data={})
-    assert testd.wait_until(lambda: server.calls("Echo") == before + 3, 3), \
+    assert testd.wait_until(lambda: server.calls("Echo") == before + 3), \
         f"{before} before, {server.calls('Echo')} after 3 calls"
     _, text = server.operator("/metrics")
     kinds = {line.split()[3] for line in text.splitlines() if line.startswith("# TYPE")}
@@ -478,7 +478,7 @@ def overload(path):
     with testd.Testd(path, workers=1) as server:
         busy = [fill_queue(server) for _ in range(5)]
         start = time.monotonic()
-        assert testd.wait_until(lambda: ask_sleep(server).status == 429, 3), "never 429"
+        assert testd.wait_until(lambda: ask_sleep(server).status == 429), "never 429"
         got = ask_sleep(server)
         assert got.status == 429 and got.json()["code"] == "resource_exhausted", f"{got}"
         assert int(got.headers["retry-after"]) >= 1, f"{got}"
@@ -486,28 +486,28 @@ def overload(path):
             reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 1)))
             assert reply.grpc_status == 8, f"{reply}"
             assert "retry-after" in {**reply.headers, **reply.trailers}, f"{reply.headers}"
-        assert time.monotonic() - start < 4, "the refusals must not wait"
+        assert time.monotonic() - start < 60, "the refusals must not wait"
         got = Answer(server, ECHO + "Echo", data={"text": "x"})
         assert got.status == 200, f"calls that need no worker go on: {got}"
         for client in busy:
             client.close()
-        assert testd.wait_until(lambda: ask_sleep(server).status == 200, 10), \
+        assert testd.wait_until(lambda: ask_sleep(server).status == 200), \
             "the server does not come back"
         code = server.stop()
         assert code == 0, f"exit code {code}\n{server.log_text()}"
 
 
 def fill_queue(server):
-    """250 calls that would sleep a minute each: five such fill the queue of 1024."""
+    """250 calls that would sleep five minutes each: five such fill the queue of 1024."""
     client = server.http2()
     for _ in range(250):
         stream = client.open(client.request_headers(ECHO + "Sleep"))
-        client.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, 60000)))
+        client.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, 300000)))
     return client
 
 
 def ask_sleep(server):
-    return Answer(server, ECHO + "Sleep", "-m", "2", data={"milliseconds": 1})
+    return Answer(server, ECHO + "Sleep", "-m", "60", data={"milliseconds": 1})
 
 
 def drain(path, flags, version):
@@ -516,18 +516,20 @@ def drain(path, flags, version):
         caller = threading.Thread(target=lambda: results.append(
             Answer(server, ECHO + "Sleep", *flags, data={"milliseconds": 1500})))
         caller.start()
-        assert testd.wait_until(lambda: "sleep began" in server.log_text(), 10), "no call"
+        assert testd.wait_until(lambda: "sleep began" in server.log_text()), "no call"
+        began = time.monotonic()
         server.process.send_signal(15)
-        assert testd.wait_until(lambda: not accepts(server), 1.2), "still accepts connections"
-        caller.join(10)
-        code = server.process.wait(10)
+        assert testd.wait_until(lambda: not accepts(server)), "still accepts connections"
+        assert not results or time.monotonic() - began > 1, "accepts until its last call is over"
+        caller.join(tap.PATIENCE_S)
+        code = server.process.wait(tap.PATIENCE_S)
         assert results[0].status == 200 and results[0].version == version, f"{results[0]}"
         assert code == 0, f"exit code {code}\n{server.log_text()}"
 
 
 def accepts(server):
     try:
-        server.connect(1).close()
+        server.connect().close()
         return True
     except OSError:
         return False
@@ -537,13 +539,13 @@ def drain_says_goaway(path):
     with testd.Testd(path) as server, server.http2() as client:
         stream = client.open(client.request_headers(ECHO + "Sleep"))
         client.send_body(stream, h2raw.grpc_message(h2raw.field_int(1, 1000)))
-        assert testd.wait_until(lambda: "sleep began" in server.log_text(), 10), "no call"
+        assert testd.wait_until(lambda: "sleep began" in server.log_text()), "no call"
         server.process.send_signal(15)
         reply = client.reply(stream)
         assert reply.grpc_status == 0, f"{reply}"
         assert reply.goaway in (0, None), f"{reply}"
         assert client.wait_end() == 0 or reply.goaway == 0, "no GOAWAY"
-        assert server.process.wait(10) == 0, server.log_text()
+        assert server.process.wait(tap.PATIENCE_S) == 0, server.log_text()
 
 
 def calls(path):

@@ -80,7 +80,7 @@ def json_errors_carry_status_code_and_fields():
 def wrong_requests_are_told_what_is_right():
     with Testd() as server:
         def ask(verb, path, body=None, **headers):
-            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
             connection.request(verb, path, body, headers)
             answer = connection.getresponse()
             return answer.status, answer.headers, answer.read()
@@ -99,7 +99,7 @@ def wrong_requests_are_told_what_is_right():
 @tap.test
 def files_have_tags_and_are_packed():
     with Testd() as server:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
 
         def get(verb="GET", **headers):
             headers = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -123,7 +123,7 @@ def files_have_tags_and_are_packed():
 def json_is_packed_both_ways():
     with Testd() as server:
         body = gzip.compress(b'{"replySize":100000}')
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
         connection.request("POST", SERVICE + "Echo", body, {
             "content-type": "application/json", "content-encoding": "gzip",
             "accept-encoding": "gzip"})
@@ -236,9 +236,9 @@ def keys_and_scopes_are_checked():
 def deadlines_end_calls_on_both_sides():
     server = Testd()
     start = time.monotonic()
-    status, _, body = server.post("Sleep", {"milliseconds": 10000}, connect_timeout_ms="200")
+    status, _, body = server.post("Sleep", {"milliseconds": 100000}, connect_timeout_ms="200")
     tap.equal((status, body["code"]), (504, "deadline_exceeded"))
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 50
     with Http2(server) as client:
         client.send(frame(HEADERS, 4, 1, request_headers("Collect", ("grpc-timeout", "200m"))))
         kinds = []
@@ -249,7 +249,7 @@ def deadlines_end_calls_on_both_sides():
     code, errors = server.stop()
     tap.equal(code, 0)
     tap.contains(errors, "sleep was cancelled")
-    assert time.monotonic() - start < 8
+    assert time.monotonic() - start < 80
 
 
 @tap.test
@@ -257,11 +257,11 @@ def clients_that_leave_cancel_their_calls():
     server = Testd()
     with Http2(server) as client:  # a reset stream
         client.send(frame(HEADERS, 4, 1, request_headers("Sleep")) +
-                    frame(DATA, 1, 1, message(b"\x08\x90\x4e")))
+                    frame(DATA, 1, 1, message(b"\x08\xa0\x8d\x06")))
         server.wait_for_sleepers(1)
         client.send(frame(RST_STREAM, 0, 1, b"\0\0\0\x08"))
         with server.connect() as plain:  # a closed connection
-            body = b'{"milliseconds":10000}'
+            body = b'{"milliseconds":100000}'
             plain.sendall(f"POST {SERVICE}Sleep HTTP/1.1\r\nHost: x\r\n"
                           "Content-Type: application/json\r\n"
                           f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
@@ -269,7 +269,7 @@ def clients_that_leave_cancel_their_calls():
         start = time.monotonic()
     code, errors = server.stop()
     tap.equal((code, errors.count("sleep was cancelled")), (0, 2))
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 50
 
 
 @tap.test
@@ -303,11 +303,11 @@ def sigterm_finishes_what_is_in_flight():
     server = Testd()
     results = []
     thread = threading.Thread(
-        target=lambda: results.append(server.post("Sleep", {"milliseconds": 1000})))
+        target=lambda: results.append(server.post("Sleep", {"milliseconds": 5000})))
     thread.start()
     with Http2(server) as client:
         client.send(frame(HEADERS, 4, 1, request_headers("Sleep")) +
-                    frame(DATA, 1, 1, message(b"\x08\xe8\x07")))
+                    frame(DATA, 1, 1, message(b"\x08\x88\x27")))
         server.wait_for_sleepers(2)
         server.process.terminate()
         kinds = [got[0] for got in client.frames()]

@@ -26,7 +26,7 @@ SMUGGLED = (b"POST " + ECHO.encode() + b"Fail HTTP/1.1\r\nHost: a\r\nContent-Typ
 HEAD = b"POST " + TARGET + b" HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
 
 
-def exchange(server, data, timeout=5.0, half_close=False, pause_s=0):
+def exchange(server, data, timeout=60.0, half_close=False, pause_s=0):
     """Sends it all, reads to the end of the connection: (bytes, was it closed by the server)."""
     with server.connect(timeout) as sock:
         parts = data if isinstance(data, list) else [data]
@@ -76,7 +76,7 @@ def answers(data):
 def refused(server, request, statuses=frozenset([*range(400, 500), 501, 505]), must_answer=True):
     """One answer of these statuses, the connection closed, nothing behind it executed."""
     before = server.calls("Fail")
-    data, closed = exchange(server, request + SMUGGLED, timeout=3.0)
+    data, closed = exchange(server, request + SMUGGLED)
     found, rest = answers(data)
     assert server.calls("Fail") == before, f"the smuggled call was executed: {data[:600]!r}"
     assert closed, f"the connection stays open: {data[:600]!r}"
@@ -239,7 +239,7 @@ def http10_chunked(server):
     """Framing that HTTP/1.0 did not know: answered or refused, and the end of the connection."""
     before = server.calls("Fail")
     request = HEAD.replace(b"1.1", b"1.0") + b"Connection: keep-alive\r\n" + CHUNKED + b"\r\n" + CHUNK
-    data, closed = exchange(server, request + SMUGGLED, timeout=3.0)
+    data, closed = exchange(server, request + SMUGGLED)
     found, _ = answers(data)
     assert server.calls("Fail") == before, f"the smuggled call was executed: {data[:600]!r}"
     assert closed and found in ([200], [400], [501]), f"{found} {data[:500]!r}"
@@ -248,7 +248,7 @@ def http10_chunked(server):
 def http10_keep_alive(server):
     """Keep-alive may be honoured or not; it must be said, and never both."""
     request = HEAD.replace(b"1.1", b"1.0") + b"Connection: keep-alive\r\n" + LENGTH + b"\r\n" + BODY
-    data, closed = exchange(server, request, timeout=1.5)
+    data, closed = exchange(server, request, timeout=5)
     found, _ = answers(data)
     assert found == [200], f"{found} {data[:500]!r}"
     said = b"connection: keep-alive" in data.lower()
@@ -265,7 +265,7 @@ def head_has_no_body(server):
 # --- limits ---
 
 
-def limit(server, request, statuses, timeout=6.0, must_close=True):
+def limit(server, request, statuses, timeout=60.0, must_close=True):
     data, closed = exchange(server, request, timeout=timeout)
     found, _ = answers(data)
     assert found and found[0] in statuses, f"{found} {data[:500]!r}"
@@ -298,7 +298,7 @@ def limits(server):
 def tiny_chunks(server):
     spent = server.cpu_s()
     data, _ = exchange(server, HEAD + b"Connection: close\r\n" + CHUNKED + b"\r\n" +
-                       b"1\r\n \r\n" * 700000 + b"0\r\n\r\n", timeout=20)
+                       b"1\r\n \r\n" * 700000 + b"0\r\n\r\n")
     spent = server.cpu_s() - spent
     assert answers(data)[0] in ([400], [413]), data[:500]
     assert spent < (8 if server.sanitized else 2), f"{spent:.1f} s of processor"
@@ -321,7 +321,7 @@ def large_head_taken(server):
 
 
 def nonsense(server, data):
-    got, closed = exchange(server, data, timeout=5, half_close=True)
+    got, closed = exchange(server, data, half_close=True)
     assert closed, f"stays open: {got[:300]!r}"
     assert not got or got.startswith((b"HTTP/1.1 4", b"HTTP/1.1 505", b"\0\0")), got[:300]
 
@@ -367,7 +367,7 @@ def pipeline_without_reading(server):
 def tls_garbage(server, data):
     with server.connect() as sock:
         sock.sendall(data)
-        sock.settimeout(5)
+        sock.settimeout(60)
         try:
             while sock.recv(4096):
                 pass
@@ -410,7 +410,7 @@ def tls_rubbish(server):
     with server.connect() as sock:
         tls = context.wrap_socket(sock, server_hostname="localhost", do_handshake_on_connect=True)
         raw = socket.socket(fileno=tls.detach())
-        raw.settimeout(5)
+        raw.settimeout(60)
         raw.sendall(b"\x17\x03\x03\x00\x20" + b"\xee" * 32)
         try:
             while raw.recv(4096):
@@ -426,7 +426,7 @@ def tls_stalled(server):
     for number, sock in enumerate(socks):
         if number % 2:
             sock.sendall(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     try:
         for sock in socks:
             sock.settimeout(max(deadline - time.monotonic(), 0.1))

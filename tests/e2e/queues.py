@@ -34,7 +34,7 @@ def put(place, *documents):
 
 
 def query(place, sql):
-    with sqlite3.connect(place.data / "store.sqlite", timeout=20) as base:
+    with sqlite3.connect(place.data / "store.sqlite", timeout=tap.PATIENCE_S) as base:
         return base.execute(sql).fetchall()
 
 
@@ -221,7 +221,8 @@ def killed_at_random_nothing_is_lost():
         found = read_index(place).values()
         tap.equal(len(found), len(dict(found)), "a key has two numbers")
         tap.equal(dict(found), kept)
-        tap.equal(query(place, "SELECT COUNT(*) FROM registry_queue"), [(0,)])
+        tap.wait_until(lambda: query(place, "SELECT COUNT(*) FROM registry_queue") == [(0,)],
+                       what="a queue without rows")
         tap.comment(f"{sum(writer.versions.values())} writes")
 
 

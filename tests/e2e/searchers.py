@@ -20,8 +20,9 @@ import tap
 from testd import SANITIZER_ENV
 
 SEARCHERD = sys.argv.pop(1)
-DEADLINE_MS = 3000      # a sanitizer's build on a busy machine
-READY_S = 60
+DEADLINE_MS = 8000      # a sanitizer's build on a busy machine
+LATE_S = 20             # of an answer after its deadline: the machine stood still
+READY_S = tap.PATIENCE_S
 QUERY = {"stages": [{"text": "велосипед", "limit": 20, "sorts": [{"relevance": True}, {"field": "seller"}],
                      "facets": [{"field": "seller"}]}]}
 
@@ -53,7 +54,7 @@ class Searcher:
         status, answer = self.call("Search", {"client": "bazaar", "query": query,
                                               "deadlineMs": DEADLINE_MS, **more})
         took = time.monotonic() - began
-        assert took < DEADLINE_MS / 1000 + 1, f"took {took:.3f} s"
+        assert took < DEADLINE_MS / 1000 + LATE_S, f"took {took:.3f} s"
         return status, answer
 
     def ready_shards(self):

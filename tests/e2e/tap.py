@@ -14,6 +14,7 @@ A test fails by any exception. Arguments of the program pick tests by a part of 
 import importlib.machinery
 import importlib.util
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -82,6 +83,12 @@ def run(*argv, timeout=PATIENCE_S, **options):
     """Runs a program to its end: the result has returncode, stdout, stderr (text)."""
     return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True,
                           timeout=timeout, check=False, **options)
+
+
+def cpu_s():
+    """What programs have worked that were run to their end: unlike time, a busy machine adds nothing."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def wait_until(condition, seconds=PATIENCE_S, what="the condition"):

@@ -86,7 +86,7 @@ class Testd:
     def alive(self):
         return self.process.poll() is None
 
-    def stop(self, timeout=20):
+    def stop(self, timeout=tap.PATIENCE_S):
         """Ends it as an operator would; gives the exit code."""
         if self.alive():
             self.process.send_signal(signal.SIGTERM)
@@ -104,7 +104,7 @@ class Testd:
             fields = stat.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def connect(self, timeout=5.0):
+    def connect(self, timeout=60.0):
         """A plain socket to the service's port."""
         sock = socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -115,7 +115,7 @@ class Testd:
 
     def operator(self, path):
         """GET on the operators' port: status and text."""
-        client = http.client.HTTPConnection("127.0.0.1", self.operator_port, timeout=5)
+        client = http.client.HTTPConnection("127.0.0.1", self.operator_port, timeout=60)
         try:
             client.request("GET", path)
             answer = client.getresponse()
@@ -175,7 +175,8 @@ class Certificates:
         return os.path.join(self.folder.name, name)
 
     def _openssl(self, *arguments):
-        subprocess.run(["openssl", *arguments], check=True, capture_output=True, timeout=30)
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True,
+                       timeout=tap.PATIENCE_S)
 
     def _issue(self, name, subject):
         self._openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
@@ -212,7 +213,7 @@ class Honest:
 
     def stop(self):
         self.ending.set()
-        self.thread.join(30)
+        self.thread.join(tap.PATIENCE_S)
 
     def _json(self, text, client):
         client.request("POST", ECHO + "Echo", json.dumps({"text": text}),
@@ -224,15 +225,15 @@ class Honest:
 
     def _grpc(self, text, client):
         reply = client.call(ECHO + "Echo", h2raw.grpc_message(h2raw.field_bytes(1, text)),
-                            timeout=10)
+                            timeout=60)
         if reply.grpc_status != 0 or h2raw.parse_message(reply.messages[0])[1] != [text.encode()]:
             raise ValueError(f"gRPC echo of {text}: {reply}")
 
     def _client1(self):
         if self.context:
-            return http.client.HTTPSConnection("localhost", self.server.port, timeout=10,
+            return http.client.HTTPSConnection("localhost", self.server.port, timeout=60,
                                                context=self.context)
-        return http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=10)
+        return http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
 
     def _turn(self, number, clients):
         """Every tenth turn comes on new connections: accepting must go on too."""
@@ -240,7 +241,7 @@ class Honest:
             for client in clients:
                 client.close()
             clients[:] = [self._client1(),
-                          h2raw.Connection(self.server.port, tls=self.context2, timeout=10)]
+                          h2raw.Connection(self.server.port, tls=self.context2, timeout=60)]
         self._json(f"honest {number} json", clients[0])
         self._grpc(f"honest {number} grpc", clients[1])
 
@@ -267,7 +268,7 @@ class Honest:
         assert self.slowest_s <= bound_s, f"slowest of {self.count} turns: {self.slowest_s:.2f} s"
 
 
-def wait_until(condition, timeout=5.0, step_s=0.05):
+def wait_until(condition, timeout=60.0, step_s=0.05):
     """True as soon as the condition holds."""
     deadline = time.monotonic() + timeout
     while not condition():
@@ -280,7 +281,9 @@ def wait_until(condition, timeout=5.0, step_s=0.05):
 class Ordeal:
     """with Ordeal(server, name): hostile things; two test lines follow when it is over."""
 
-    def __init__(self, server, name, bound_s=3.0, rss_mb=16, fd_timeout=8.0):
+    # An honest call that an attack holds up waits for as long as the attack goes on, which the server's
+    # timeouts end; the bound leaves room for a machine that stands still for some seconds.
+    def __init__(self, server, name, bound_s=20.0, rss_mb=16, fd_timeout=60.0):
         self.server, self.name, self.bound_s, self.fd_timeout = server, name, bound_s, fd_timeout
         self.rss_kb = rss_mb * 1024 * (3 if server.sanitized else 1)
         self.rss_peak_kb = 0
@@ -290,7 +293,7 @@ class Ordeal:
         self.rss_before = self.server.rss_kb()
         self.honest = Honest(self.server)
         self.honest.start()
-        wait_until(lambda: self.honest.count > 0, 15)
+        wait_until(lambda: self.honest.count > 0, 60)
         self.sampling = threading.Event()
         self.sampler = threading.Thread(target=self._sample, daemon=True)
         self.sampler.start()
@@ -306,7 +309,7 @@ class Ordeal:
     def __exit__(self, kind, wrong, _):
         self.sampling.set()
         self.sampler.join(5)
-        wait_until(lambda: self.honest.count > 2, 10)
+        wait_until(lambda: self.honest.count > 2, 60)
         self.honest.stop()
         if kind:
             lines.report(False, f"{self.name}: the test itself", f"{kind.__name__}: {wrong}")
