@@ -56,10 +56,15 @@ struct coord *fixture_open(const char *url, const char *member, int lease_ms)
 
 struct coord_shards *fixture_join(struct coord *coord, const char *set, uint32_t count)
 {
+    int64_t give_up_us = fixture_now_us() + (int64_t)PATIENCE_MS * MS_US;
     struct coord_shards *shards;
     struct err err = {0};
+    int rc;
 
-    if (coord_join(coord, set, count, &shards, &err))
+    do /* by a short lease a busy server is soon one that does not answer */
+        rc = coord_join(coord, set, count, &shards, &err);
+    while (rc == ERR_UNAVAILABLE && fixture_now_us() < give_up_us);
+    if (rc)
         fail_msg("%s", err.text);
     return shards;
 }

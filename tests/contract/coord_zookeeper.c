@@ -40,10 +40,15 @@ static void frozen_child(const char *url, struct frozen *shared)
     struct coord *coord;
     struct err err;
     uint64_t ticket = 0;
+    int rc;
 
-    if (coord_open(url, "child", &options, &coord, &err) ||
-        coord_join(coord, "s", 1, &shards, &err))
+    if (coord_open(url, "child", &options, &coord, &err))
         _exit(1);
+    do /* as fixture_join does */
+        rc = coord_join(coord, "s", 1, &shards, &err);
+    while (rc == ERR_UNAVAILABLE);
+    if (rc)
+        _exit(3);
     while (!ticket)
         ticket = fixture_ticket(shards, 0);
     if (!vault_write(&shared->vault, ticket, 1))
