@@ -27,7 +27,7 @@
 #include "registry/receiver.h"
 #include "topic/topic.h"
 
-enum { WAIT_MS = 30000, LISTED_MAX = 64, LIFE_S = 3600 };
+enum { WAIT_MS = 60000, LISTED_MAX = 64, LIFE_S = 3600 };
 
 #define STATE(name) TORG__V1__TRACE_STEP__STATE__##name
 #define SELLER "alice"

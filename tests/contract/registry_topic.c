@@ -13,7 +13,7 @@
 #include "store/store_fault.h"
 #include "topic/topic.h"
 
-enum { PATIENCE_MS = 30000, PARTITION_COUNT = 8 };
+enum { PATIENCE_MS = 60000, PARTITION_COUNT = 8 };
 
 struct topic_place {
     struct registry_place registry;

@@ -89,7 +89,7 @@ class Place:
     def stop(self, number=signal.SIGTERM):
         """Sends the signal, and gives the exit code."""
         self.process.send_signal(number)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=tap.PATIENCE_S)
 
     def call(self, method, message=None, key=None):
         """A call by JSON: (HTTP status, answer)."""
@@ -124,7 +124,7 @@ class Database:
 
 def fetch(request):
     try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=tap.PATIENCE_S) as answer:
             status, body = answer.status, answer.read()
     except urllib.error.HTTPError as error:
         status, body = error.code, error.read()

@@ -26,7 +26,6 @@ import zlib
 import tap
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-SECONDS_MAX = 20
 KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "Tab": (9, ""), "Backspace": (8, ""),
         "ArrowDown": (40, ""), "ArrowUp": (38, ""), "ArrowLeft": (37, ""), "ArrowRight": (39, "")}
 
@@ -119,7 +118,7 @@ class Browser:
         if session:
             message["sessionId"] = session
         os.write(self.to, json.dumps(message).encode() + b"\0")
-        number, deadline = self.number, time.monotonic() + SECONDS_MAX
+        number, deadline = self.number, time.monotonic() + tap.PATIENCE_S
         while number not in self.answers:
             self.read(deadline, method)
         answer = self.answers.pop(number)
@@ -133,7 +132,7 @@ class Browser:
         data = os.read(self.out, 1 << 20) if ready else b""
         if not data:
             log = (self.dir / "log").read_text(errors="replace")[-2000:]
-            raise AssertionError(f"chromium did not answer {what} in {SECONDS_MAX} s: {log}")
+            raise AssertionError(f"chromium did not answer {what} in {tap.PATIENCE_S} s: {log}")
         *whole, self.rest = (self.rest + data).split(b"\0")
         for each in whole:
             message = json.loads(each)
@@ -193,8 +192,17 @@ class Page:
                   deviceScaleFactor=scale, mobile=width < 600)
 
     def go(self, url):
-        self.call("Page.navigate", url=url)
-        self.wait("document.readyState === 'complete' && location.href !== 'about:blank'", url)
+        self.js("window.isLeft = true")
+        if "loaderId" in self.call("Page.navigate", url=url):     # else it is in the same document
+            self.wait_for_document(url)
+
+    def reload(self):
+        self.js("window.isLeft = true; location.reload()")
+        self.wait_for_document("the page again")
+
+    def wait_for_document(self, what):
+        """Another one than the one that was left: that one answers, too, until it is replaced."""
+        self.wait("!window.isLeft && document.readyState === 'complete'", what)
 
     def js(self, expression):
         """The value of an expression, promises awaited; what it throws fails the test."""
@@ -205,7 +213,7 @@ class Page:
             raise AssertionError(details.get("exception", {}).get("description", details["text"]))
         return answer["result"].get("value")
 
-    def wait(self, expression, what=None, seconds=SECONDS_MAX):
+    def wait(self, expression, what=None, seconds=tap.PATIENCE_S):
         """Until the expression is true; a document that is being replaced has no values."""
         def holds():
             try:

@@ -49,8 +49,10 @@ def fits(page):
 
 
 def healthy(page, stall, expected=()):
-    """Nothing was written to the console but refusals that were meant; nobody else was asked."""
-    tap.equal([error for error in page.errors if not any(each in error for each in expected)], [])
+    """Nothing was written to the console but refusals that were meant; nobody else was asked. A search
+    that waits for an offer and is too early (504) is asked again by the page."""
+    errors = [error for error in page.errors if not ("504" in error and "SearchOffers" in error)]
+    tap.equal([error for error in errors if not any(each in error for each in expected)], [])
     tap.equal([url for url in page.requests if not url.startswith((stall.url, "data:", "blob:"))], [])
 
 
@@ -268,7 +270,7 @@ def a_refusal_is_told_in_the_language_of_the_page():
                   "the wrong key")
         tap.contains(page.text("#key-problem [lang=en]"), "seller")
         page.go(f"{stall.url}/cabinet#key={stall.seller}")
-        page.js("location.reload()")
+        page.reload()
         page.wait("document.querySelector('.empty')", "an empty list")
         page.js("location.hash = '#/offer/1234-5678-9012-3456'")
         page.wait("document.querySelector('#toast.shown')", "it is told")

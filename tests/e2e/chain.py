@@ -23,7 +23,7 @@ GONE = (-1, 0)              # what a key is that was never acknowledged
 class Connection:
     """JSON calls over one connection that is opened again when it breaks."""
 
-    def __init__(self, key, timeout=30):
+    def __init__(self, key, timeout=tap.PATIENCE_S):
         self.key, self.timeout, self.open, self.url = key, timeout, None, None
 
     def call(self, url, method, message):
@@ -139,8 +139,9 @@ def stop(writers):
     for writer in writers:
         writer.ended = True
     for writer in writers:
-        writer.join(timeout=60)
+        writer.join(timeout=tap.PATIENCE_S + 10)
     tap.equal([writer.trouble for writer in writers if writer.trouble], [])
+    tap.equal([writer.name for writer in writers if writer.is_alive()], [])
 
 
 def check_registry(call, writers):
@@ -170,7 +171,7 @@ def search_all(call, client, page=1000):
         if cursor:
             stage["cursor"] = cursor
         status, answer = call("SearcherService/Search", {
-            "client": client, "query": {"stages": [stage]}, "deadlineMs": 20000})
+            "client": client, "query": {"stages": [stage]}, "deadlineMs": 60000})
         tap.equal(status, 200, answer)
         tap.equal(answer.get("isPartial", False), False, answer)
         part = answer["answer"]["stages"][0]
@@ -188,14 +189,19 @@ def check_search(call, writers, registry):
     for client in sorted({writer.client for writer in writers}):
         tokens = [token for writer in writers if writer.client == client for token in writer.tokens]
         for token in tokens[-3:]:
-            status, answer = call("SearcherService/GetFreshness", {
-                "client": client, "token": token, "waitMs": 30000})
-            tap.equal((status, answer.get("isSearchable")), (200, True), answer)
+            tap.wait_until(lambda: is_searchable(call, client, token), what=f"{token} is searchable")
         wanted = {pk: version for pk, (version, alive) in registry.items()
                   if alive and pk.startswith(client + "-")}
-        got = tap.wait_until(lambda: matches(call, client, wanted), 60,
-                             f"the index of {client} as the registry is")
+        got = tap.wait_until(lambda: matches(call, client, wanted),
+                             what=f"the index of {client} as the registry is")
         tap.equal(got, wanted)
+
+
+def is_searchable(call, client, token):
+    status, answer = call("SearcherService/GetFreshness", {
+        "client": client, "token": token, "waitMs": 20000})
+    tap.equal(status, 200, answer)
+    return answer.get("isSearchable")
 
 
 def matches(call, client, wanted):
@@ -229,7 +235,7 @@ def check_numbers(call, client, epoch=1, shards=1):
 
 
 def fetch_text(url):
-    with urllib.request.urlopen(url, timeout=20) as answer:
+    with urllib.request.urlopen(url, timeout=tap.PATIENCE_S) as answer:
         return answer.read().decode()
 
 

@@ -56,7 +56,7 @@ class Seller(threading.Thread):
             try:
                 if connection is None or connection.url != url:
                     connection = http.client.HTTPConnection(
-                        urllib.parse.urlparse(url).netloc, timeout=20)
+                        urllib.parse.urlparse(url).netloc, timeout=tap.PATIENCE_S)
                     connection.url = url
                 self.act(connection)
             except (OSError, http.client.HTTPException):
@@ -122,10 +122,14 @@ def every_acknowledged_change_is_exported_whenever_it_is_killed():
             sellers.append(Seller(number, made.stdout.strip(), SEED))
         for seller in sellers:
             seller.start()
-        for _ in range(KILLS):
+        for number in range(KILLS):
             for seller in sellers:
                 seller.url = place.url
             time.sleep(rng.uniform(0.01, 0.5))
+            # On a slow machine a little more: else the kills meet nothing.
+            tap.wait_until(lambda: any(seller.trouble for seller in sellers)
+                           or sum(seller.changes for seller in sellers) >= 10 * (number + 1),
+                           what="changes between the kills")
             for seller in sellers:          # told before: a late one would meet a refused port
                 seller.url = None if rng.random() < 0.5 else seller.url
             place.process.send_signal(signal.SIGKILL)
@@ -135,7 +139,7 @@ def every_acknowledged_change_is_exported_whenever_it_is_killed():
             place.start()
         for seller in sellers:
             seller.ended = True
-            seller.join(timeout=30)
+            seller.join(timeout=tap.PATIENCE_S + 10)
         tap.equal([seller.trouble for seller in sellers if seller.trouble], [])
         crashed.wait_for_export(place)
         tap.equal(place.stop(), 0)

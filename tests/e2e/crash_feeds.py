@@ -151,7 +151,7 @@ class Seller(threading.Thread):
         try:
             if self.connection is None or self.connection.url != url:
                 self.connection = http.client.HTTPConnection(urllib.parse.urlparse(url).netloc,
-                                                             timeout=30)
+                                                             timeout=tap.PATIENCE_S)
                 self.connection.url = url
             self.connection.request("POST", f"/torg.v1.{method}", json.dumps(message),
                                     {"Content-Type": "application/json",
@@ -184,10 +184,14 @@ def feeds_are_whole_whenever_it_is_killed():
             sellers.append(Seller(number, made.stdout.strip(), SEED))
         for seller in sellers:
             seller.start()
-        for _ in range(KILLS):
+        for number in range(KILLS):
             for seller in sellers:
                 seller.url = place.url
             time.sleep(rng.uniform(0.02, 0.7))
+            # On a slow machine until some tasks are done: else nothing but first rows is sent.
+            tap.wait_until(lambda: any(seller.trouble for seller in sellers)
+                           or sum(seller.tasks for seller in sellers) >= (number + 1) // 3,
+                           what="tasks between the kills")
             for seller in sellers:
                 seller.url = None
             place.process.send_signal(signal.SIGKILL)
@@ -196,7 +200,7 @@ def feeds_are_whole_whenever_it_is_killed():
         for seller in sellers:
             seller.url, seller.ended = place.url, True
         for seller in sellers:
-            seller.join(timeout=60)
+            seller.join(timeout=2 * tap.PATIENCE_S)
         tap.equal([seller.trouble for seller in sellers if seller.trouble], [])
         tap.equal([seller.state for seller in sellers], ["DONE"] * SELLERS)
         crashed.wait_for_export(place)

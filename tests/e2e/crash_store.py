@@ -35,10 +35,16 @@ def run_and_kill(folder, run, rng):
     if rng.random() < 0.2:
         time.sleep(rng.uniform(0, 0.08))
     else:
+        wanted = rng.randrange(1, 32)       # by what it has done, too: a disk may be slow
         first = process.stdout.read1(1 << 16)
         time.sleep(rng.uniform(0, 0.12))
+        while first.count(b"\n") < wanted:
+            part = process.stdout.read1(1 << 16)
+            if not part:
+                break                       # it ended by itself, and is told of below
+            first += part
     process.send_signal(signal.SIGKILL)
-    rest, complaint = process.communicate(timeout=30)
+    rest, complaint = process.communicate(timeout=tap.PATIENCE_S)
     if process.returncode != -signal.SIGKILL:
         raise AssertionError(f"run {run}: exit {process.returncode}: {complaint.decode()}")
     lines = (first + rest).split(b"\n")

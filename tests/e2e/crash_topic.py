@@ -23,7 +23,9 @@ KILLS = 200
 LIVES_OF_A_DIRECTORY = 8        # then a fresh one: what is checked at each start stays small
 START_SECONDS = 0.2             # a third of the kills: at any moment of a start
 LOAD_SECONDS = 0.1              # the others: under load
-TIME_LIMIT = 400                # seconds; a busy machine needs a minute or two
+ACKED_MAX = 40                  # ... after up to so many records at the least: a disk may be slow
+KILLS_MIN = 80
+TIME_LIMIT = 200                # seconds; then fewer kills, but never below KILLS_MIN
 SEED = int(os.environ.get("TORG_SEED") or random.SystemRandom().randrange(1 << 32))
 
 
@@ -98,18 +100,21 @@ class Log:
         return started, acked
 
 
-def live(directory, seconds, under_load):
-    """One life of the writer, ended by SIGKILL so many seconds after its birth, or after it has
-    begun to produce; its output."""
+def live(directory, seconds, under_load, wanted):
+    """One life of the writer, ended by SIGKILL so many seconds after its birth; or so long after it has
+    begun to produce, and so many records were acknowledged. Its output."""
     process = subprocess.Popen([WRITER, directory], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     os.set_blocking(process.stdout.fileno(), False)
     output = b""
-    deadline = time.monotonic() + (TIME_LIMIT if under_load else seconds)
+    deadline = time.monotonic() + (tap.PATIENCE_S if under_load else seconds)
+    begun = None
     while time.monotonic() < deadline and process.poll() is None:
         output += process.stdout.read() or b""
-        if under_load and b"GO\n" in output:
-            under_load = False
-            deadline = time.monotonic() + seconds
+        if under_load and begun is None and b"GO\n" in output:
+            begun = time.monotonic()
+        if begun is not None and time.monotonic() - begun >= seconds \
+                and output.count(b"\nA ") >= wanted:
+            break
         time.sleep(0.002)
     process.kill()
     os.set_blocking(process.stdout.fileno(), True)
@@ -124,14 +129,15 @@ def kill_loses_no_acknowledged_record():
     rng = random.Random(SEED)
     began = time.monotonic()
     kills = started = acked = removed = 0
-    while kills < KILLS:
+    while kills < KILLS and (kills < KILLS_MIN or time.monotonic() - began < TIME_LIMIT):
         log = Log()
         directory = tempfile.mkdtemp(prefix="torg-crash-topic-")
         try:
             for _ in range(LIVES_OF_A_DIRECTORY):
                 under_load = rng.random() < 2 / 3
                 seconds = rng.uniform(0, LOAD_SECONDS if under_load else START_SECONDS)
-                got_through, count = log.read_life(live(directory, seconds, under_load))
+                got_through, count = log.read_life(live(directory, seconds, under_load,
+                                                        rng.randrange(ACKED_MAX)))
                 kills += 1
                 started += got_through
                 acked += count
@@ -140,10 +146,9 @@ def kill_loses_no_acknowledged_record():
             removed += len(log.gone)
         finally:
             shutil.rmtree(directory)
-        assert time.monotonic() - began < TIME_LIMIT, "too slow"
     print(f"# {kills} kills, {started} after the start was checked, {acked} acknowledged records, "
           f"{removed} topics removed")
-    assert started > kills / 2 and acked > 1000 and removed > 10, \
+    assert started > kills / 2 and acked > 5 * kills and removed > kills / 20, \
         "the load was too small to say anything"
 
 

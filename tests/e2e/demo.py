@@ -26,15 +26,16 @@ class Demo(Place):
             self.process = subprocess.Popen(
                 [TORG, "demo", "--operator-listen=127.0.0.1:0", "--listen=127.0.0.1:0", *words],
                 cwd=self.dir, env=environment(), stdout=out, stderr=log)
-        tap.wait_until(lambda: re.search(r"page +http\S+", self.out()) or self.ended(),
+        tap.wait_until(lambda: re.search(r"page +http\S+?/ ", self.out()) or self.ended(),
                        what="the address")
         tap.equal(self.ended(), False, self.log())
         self.url = re.search(r"page +(http\S+?)/ ", self.out())[1]
         return self
 
-    def filled(self, *words, seconds=120):
+    def filled(self, *words, seconds=300):
         self.begin(*words)
-        tap.wait_until(lambda: "operator " in self.out() or self.ended(), seconds, "a full shop")
+        tap.wait_until(lambda: "/console#key=" in self.out() and self.out().endswith("\n\n")
+                       or self.ended(), seconds, "a full shop")
         tap.equal(self.ended(), False, self.log())
         self.seller = self.key("cabinet")
         self.operator = self.key("console")
@@ -49,15 +50,15 @@ class Demo(Place):
         return answer
 
     def total(self):
-        """How many are found; -1 while the index is being opened."""
+        """How many are found; -1 while the index is being opened, or slow."""
         status, answer = self.call("SearchService/SearchOffers", {"onlyOffers": True})
-        tap.equal(status in (200, 503), True, answer)
+        tap.equal(status in (200, 503, 504), True, answer)
         return int(answer.get("total", 0)) if status == 200 else -1
 
     def get(self, path, **headers):
         request = urllib.request.Request(self.url + path, headers=headers)
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=tap.PATIENCE_S) as answer:
                 return answer.status, dict(answer.headers), answer.read()
         except urllib.error.HTTPError as error:
             return error.code, dict(error.headers), error.read()
@@ -84,16 +85,30 @@ def it_fills_itself_and_lives():
         tap.equal(demo.total() > OFFERS * 9 // 10, True, "found")
         found = demo.search(category="electronics", limit=50)
         tap.equal(len(found["offers"]) > 5 and len(found["filters"]) > 3, True, "filters")
-        photos_are_served(demo, found)
+        photos_are_served(demo)
         keys_open_what_they_should(demo)
         changes_become_visible(demo)
         tap.equal(demo.stop(signal.SIGINT), 0)
-        tap.equal(demo.log(), "")
+        tap.equal(complaints(demo.log()), [])
 
 
-def photos_are_served(demo, found):
+def complaints(log):
+    """What the log tells a newcomer. A machine that stood still for longer than a lease lasts has cost
+    the process its shards, which it takes again: those warnings are true."""
+    events = [json.loads(line) for line in log.splitlines()]
+    stood_still = any(one["event"].startswith("session lost") for one in events)
+    return [one for one in events if one["level"] != "warn" or not stood_still]
+
+
+def some_photos(demo):
+    """They are drawn beside the filling, and shown when they are there."""
+    found = demo.search(category="electronics", limit=50)
     keys = [offer["photo"] for offer in found["offers"] if "photo" in offer]
-    tap.equal(len(keys) > 5, True, "photos")
+    return len(keys) > 5 and keys
+
+
+def photos_are_served(demo):
+    keys = tap.wait_until(lambda: some_photos(demo), what="photos")
     status, headers, body = demo.get("/v1/photos/" + keys[0])
     tap.equal((status, headers["content-type"]), (200, "image/svg+xml"))
     tap.equal(body.startswith(b"<svg ") and body.endswith(b"</svg>"), True)
@@ -108,12 +123,12 @@ def photos_are_served(demo, found):
                          ("/v1/photos/" + "x" * 200, 400), ("/v1/photos/%00", 404)]:
         tap.equal((path, demo.get(path)[0]), (path, wanted))
     request = urllib.request.Request(f"{demo.url}/v1/photos/{keys[0]}", method="HEAD")
-    with urllib.request.urlopen(request, timeout=30) as answer:
+    with urllib.request.urlopen(request, timeout=tap.PATIENCE_S) as answer:
         tap.equal((answer.status, answer.read(), int(answer.headers["content-length"])),
                   (200, b"", len(body)))
     request = urllib.request.Request(f"{demo.url}/v1/photos/{keys[0]}", data=b"x")
     try:
-        urllib.request.urlopen(request, timeout=30)
+        urllib.request.urlopen(request, timeout=tap.PATIENCE_S)
         raise AssertionError("a photo was posted")
     except urllib.error.HTTPError as error:
         tap.equal(error.code, 405)
@@ -143,15 +158,15 @@ def changes_become_visible(demo):
                 [one for one in before if one not in now],
                 [one for one in now if one not in before])
 
-    tap.wait_until(lambda: all(moved()), 60, "prices, ends and new offers")
+    tap.wait_until(lambda: all(moved()), what="prices, ends and new offers")
 
 
 @tap.test
 def a_second_start_goes_on_with_what_is_there():
     with Demo() as demo:
         demo.filled("--offers", "120", "--changes", "0")
-        first, keys = demo.total(), (demo.seller, demo.operator)
-        tap.equal(first, 120)
+        keys = demo.seller, demo.operator
+        tap.wait_until(lambda: demo.total() == 120, what="all offers")
         tap.equal(demo.stop(), 0)
         demo.filled("--changes", "0")
         tap.equal("filling" in demo.out(), False, "it is full")
@@ -173,11 +188,11 @@ def killed_while_filling_it_completes_without_doubles():
             demo.begin("--offers", "500", "--changes", "0")
             seen = tap.wait_until(lambda: demo.total() + 1, what="the index") - 1
             tap.wait_until(lambda: demo.total() > min(seen + 60, 450) or
-                           "operator " in demo.out(), 60, "some offers")
+                           "operator " in demo.out(), what="some offers")
             demo.process.kill()
             demo.process.wait()
         demo.filled("--offers", "500", "--changes", "0")
-        tap.wait_until(lambda: demo.total() == 500, 60, "every offer once")
+        tap.wait_until(lambda: demo.total() == 500, what="every offer once")
         ids = demo.offers_by_external_id()
         doubled = {name: found for name, found in ids.items() if len(found) > 1}
         tap.equal((len(ids), doubled), (500, {}))

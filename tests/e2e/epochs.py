@@ -12,6 +12,7 @@ from binary import Place
 
 COUNT = 700
 KILLS = 4
+DEADLINE_MS = 60000         # the longest: no search is lost to a busy machine
 
 
 def field(name, **value):
@@ -49,7 +50,7 @@ class Client:
         return [verdict["token"] for verdict in answer["verdicts"]]
 
     def search(self, query, **more):
-        return self.ok("SearcherService/Search", {"query": query, **more})
+        return self.ok("SearcherService/Search", {"query": query, "deadlineMs": DEADLINE_MS, **more})
 
     def total(self, **more):
         answer = self.search({"stages": [{"limit": 1}]}, **more)
@@ -98,7 +99,8 @@ class Searching(threading.Thread):
     def run(self):
         while not self.ended:
             status, answer = self.client.place.call(
-                "SearcherService/Search", {"query": {"stages": [{"limit": 1}]}},
+                "SearcherService/Search", {"query": {"stages": [{"limit": 1}]},
+                                           "deadlineMs": DEADLINE_MS},
                 self.client.place.start_key)
             total = answer.get("answer", {}).get("stages", [{}])[0].get("total")
             if status != 200 or int(total or 0) != COUNT or answer.get("isPartial"):

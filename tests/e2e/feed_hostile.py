@@ -4,7 +4,6 @@
 usage: feed_hostile.py FEED_DUMP
 """
 import sys
-import time
 
 sys.dont_write_bytecode = True
 import feedtest  # noqa: E402
@@ -17,13 +16,13 @@ SECONDS_MAX = 30
 
 
 def refused(content, error, *parts, options=()):
-    start = time.monotonic()
+    start = feedtest.cpu_s()
     rows, end = feedtest.dump(content, *options)
     tap.equal(end.get("error"), error, str(end))
     for part in parts:
         tap.contains(end["text"], part)
     assert end["rssKb"] < MEMORY_KB_MAX, end
-    assert time.monotonic() - start < SECONDS_MAX, f"{time.monotonic() - start} s"
+    assert feedtest.cpu_s() - start < SECONDS_MAX, f"{feedtest.cpu_s() - start} s"
     return rows
 
 
@@ -193,10 +192,10 @@ def html_made_to_be_slow_is_not():
     for text in ("<a" * 90_000, "<!--" * 50_000, "<a \"'" * 40_000, "<a '>" * 40_000,
                  "&" * 200_000, "&#x1f600;" * 20_000, "<script>" * 25_000, "\u00a0" * 90_000,
                  "<p>" * 60_000, "</" * 90_000):
-        start = time.monotonic()
+        start = feedtest.cpu_s()
         rows, end = feedtest.dump(in_offer(f"<description><![CDATA[{text}]]></description>"))
         tap.equal((end["end"], end["rows"]), (True, 2))
-        assert time.monotonic() - start < 3, f"{text[:9]}: {time.monotonic() - start} s"
+        assert feedtest.cpu_s() - start < 3, f"{text[:9]}: {feedtest.cpu_s() - start} s"
 
 
 tap.main()

@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import re
+import resource
 import select
 import subprocess
 import threading
@@ -291,6 +292,12 @@ def a_file_that_stops_early_deletes_nothing():
         tap.equal(market.stop(), 0)
 
 
+def cpu_s():
+    """What commands have worked: a busy machine makes them no worse."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 @tap.test
 def what_is_no_feed_makes_no_task():
     laughs = "".join(f'<!ENTITY l{i} "{f"&l{i - 1};" * 10}">' for i in range(1, 10))
@@ -307,11 +314,11 @@ def what_is_no_feed_makes_no_task():
     with Running() as market:
         for name, (text, reason) in hostile.items():
             market.write(name, text)
-            started = time.monotonic()
+            started = cpu_s()
             done = market.import_feed(name, code=1)
             tap.contains(done.stderr, f"torg: {name}: ")
             tap.contains(done.stderr, reason)
-            assert time.monotonic() - started < 20, name
+            assert cpu_s() - started < 20, name
         (market.dir / "bomb.gz").write_bytes(gzip.compress(b"<yml_catalog>" + b" " * (200 << 20)))
         tap.contains(market.import_feed("bomb.gz", code=1).stderr, "unpacks to more than 200 times")
         tap.equal(market.import_feed("none.yml", code=4).stdout, "")
@@ -396,7 +403,8 @@ def standard_input_is_read():
     with Running() as market:
         packed = gzip.compress("".join(feed_generate.feed(20)).encode())
         done = subprocess.run([TORG, "feed", "import", "--seller", "s-1", "-"], input=packed,
-                              cwd=market.dir, env=environment(), capture_output=True, timeout=60)
+                              cwd=market.dir, env=environment(), capture_output=True,
+                              timeout=tap.PATIENCE_S)
         tap.equal(done.returncode, 0, done.stderr)
         tap.contains(done.stdout.decode(), "standard input: yml, ")
         tap.equal(market.stop(), 0)

@@ -11,7 +11,7 @@ from binary import fetch  # noqa: E402
 from shop import BIKE, BOOK, CATALOG, Shop, check_digit  # noqa: E402
 
 STAGES = ["saved", "exported", "composed", "received", "sent", "searchable"]
-WAIT = 20
+WAIT = 20           # of one call; a slow machine is asked again
 
 
 class Market(Shop):
@@ -23,14 +23,26 @@ class Market(Shop):
 
     def arrived(self, receipt):
         """The write is searchable; what its token says of it."""
-        status, answer = self.progress(receipt["freshnessToken"])
-        tap.equal((status, answer.get("isSearchable")), (200, True), answer)
+        def searchable():
+            status, answer = self.progress(receipt["freshnessToken"])
+            tap.equal(status, 200, answer)
+            return answer.get("isSearchable") and answer
+
+        answer = tap.wait_until(searchable, what=f"{receipt} is searchable")
         tap.equal([one["stage"] for one in answer["stages"]], STAGES)
         tap.equal({one["state"] for one in answer["stages"]}, {"PASSED"})
         return answer
 
     def titles(self, **request):
-        answer = self.ok("SearchService/SearchOffers", {"text": "bicycle", **request})
+        """A search waits for three seconds at the most; who is told so asks again."""
+        def answered():
+            status, answer = self.call("SearchService/SearchOffers", {"text": "bicycle", **request})
+            if "wait" in request and status == 504:
+                return None
+            tap.equal(status, 200, answer)
+            return answer
+
+        answer = tap.wait_until(answered, what="the search has seen the write")
         return [one["title"] for one in answer.get("offers", [])]
 
     def trace(self, *words):
@@ -135,7 +147,9 @@ def a_parked_offer_says_so():
 
         market.write("catalog.json", json.dumps(CATALOG))
         tap.equal(market.torg("catalog", "apply", "catalog.json").returncode, 0)
-        tap.equal(market.torg("composer", "replay", receipt["id"]).returncode, 0)
+        replayed = market.torg("composer", "replay", receipt["id"])
+        if replayed.returncode:                 # its own next try was faster
+            tap.contains(replayed.stderr, f"offer {receipt['id']} is not parked")
         market.arrived(back)
         tap.equal(market.titles(), ["Bicycle repair"])
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Offers through the API of `torg up`: the tour, and who may reach what."""
 import json
-import urllib.request
 
+import chain
 import tap
 from shop import BIKE, BOOK, CATALOG, NOBODY, Shop, check_digit
 
@@ -254,8 +254,8 @@ def abandoned_drafts_of_visitors_are_purged():
         shop.start("up", "--offers.visitor_draft_life=1ms")
         tap.wait_until(lambda: shop.call("DraftService/GetDraft", {"anonymousId": visitor},
                                          shop.site)[0] == 404, what="the purge")
-        tap.contains(urllib.request.urlopen(f"{shop.operators}/metrics").read().decode(),
-                     "torg_offers_drafts_purged_total 1")
+        tap.wait_until(lambda: "torg_offers_drafts_purged_total 1\n" in chain.fetch_text(
+            f"{shop.operators}/metrics"), what="it is counted")
         shop.ok("DraftService/GetDraft", {}, shop.alice)
 
 

@@ -126,7 +126,7 @@ def the_next_page_keeps_the_scroll_and_a_reload_the_count():
     tap.equal(page.js("document.querySelector('#more').hidden"), True)
     ids = page.js("[...document.querySelectorAll('.offer-title a')].map((each) => each.id)")
     tap.equal(len(set(ids)), 44)
-    page.js("location.reload()")
+    page.reload()
     page.wait("document.querySelectorAll('.offer-item:not(.skeleton)').length === 44",
               "as many after a reload")
     healthy(page)
@@ -461,6 +461,39 @@ def every_pair_of_colours_can_be_read():
         ratios = page.js(CONTRAST.replace("PAIRS", json.dumps(PAIRS)))
         tap.equal([(a, b, round(ratio, 2)) for a, b, ratio in ratios if ratio < 4.5], [],
                   "dark" if dark else "light")
+
+
+@tap.test
+def prices_are_compared_in_one_currency():
+    """Behind those that count offers: it adds two, and the better match is in dollars."""
+    shelf().publish("business.equipment", "Кран", 1200, 0, [], currency="USD")
+    shelf().publish("business.equipment", "Кран башенный с длинной стрелой", 2000, 1, [])
+    tap.wait_until(lambda: shelf().total({}) == 66, what="two more")
+    page = opened("/?q=кран")
+    total(page, 2)
+    tap.equal(page.texts(".offer-item .offer-price"), ["$1,200", "₽2,000"])
+    tap.equal(page.js("document.querySelector('#f-price-max').parentNode.querySelector('.dim')"
+                      ".innerText"), "₽")
+    page.click("#f-price-max")
+    page.type("2000")
+    page.press("Enter")
+    page.wait("location.search.includes('f.price=..200000')")
+    settled(page)
+    total(page, 1)              # and not what has fewer cents than that has kopecks
+    tap.contains(page.text("#chips"), "Price: up to ₽2,000")
+    for order in ("CHEAPEST", "DEAREST"):
+        page = opened(f"/?q=кран&sort={order}")
+        tap.equal(page.texts(".offer-item .offer-price"), ["₽2,000", "$1,200"])
+    page = opened("/?c=business&f.price=..5000")
+    total(page, 0)
+    tap.contains(page.text("#chips"), "Price: up to ₽50")
+    for language, told in (("en", ["$7", "CA$7", "CN¥7", "₽7", "₸7", "ARS 7", "€7"]),
+                           ("ru", ["7 $", "7 CA$", "7 CN¥", "7 ₽", "7 ₸", "7 ARS", "7 €"])):
+        signs = opened(language=language).js(r"""import("/common.js").then(({price}) =>
+            ["USD", "CAD", "CNY", "RUB", "KZT", "ARS", "EUR"].map((currency) =>
+                price({amount: "700", currency}).replace(/\s/, " ")))""")
+        tap.equal(signs, told)
+    healthy(page)
 
 
 # name of the picture: address, how it is looked at, what is clicked and typed before

@@ -85,6 +85,10 @@ class Market(Place):
         tap.wait_until(lambda: self.metric("torg_spell_texts_total", "learnt") >= 2 * count, 180,
                        f"{count} offers learnt")
 
+    def until_searchable(self):
+        """After a start: the index is opened beside the rest."""
+        tap.wait_until(lambda: self.total(category="things") is not None, 180, "an index that is open")
+
     def ask(self, method, **request):
         status, answer = self.call(f"SearchService/{method}", request)
         tap.equal((status, answer if status != 200 else ""), (200, ""))
@@ -186,6 +190,7 @@ def a_new_brand_is_not_corrected_and_stays_so():
         market.start()
         tap.wait_until(lambda: "spelling is open" in market.log().rpartition("stopped")[2], 180,
                        "spelling is open")
+        market.until_searchable()
         tap.wait_until(lambda: market.found("samsong") == brand, what="the brand after a restart")
         market.publish("phones", "Телефон Hauwei", 7000)
         market.until_learnt(1)
@@ -197,6 +202,7 @@ def a_new_brand_is_not_corrected_and_stays_so():
         market.stop(signal.SIGKILL)
         market.start()
         market.until_learnt(1)
+        market.until_searchable()
         tap.wait_until(lambda: market.found("hauwei") == brand, what="the brand after a crash")
         tap.equal(market.found("samsong")[1:], (None, None))
 

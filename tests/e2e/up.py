@@ -2,6 +2,7 @@
 """`torg up`: who is let in, who is not, keys, the data directory, how it ends."""
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -10,8 +11,11 @@ import subprocess
 import time
 import urllib.request
 
+import chain
 import tap
 from binary import TOP, TORG, Place, environment, fetch
+
+BODY_GRACE_S = 10           # NET_BODY_GRACE_MS: a body that stops for longer is refused
 
 
 @tap.test
@@ -143,10 +147,17 @@ def a_key_made_before_the_start_works_after_it():
 def an_expired_key_is_refused():
     with Place() as place:
         place.start()
-        key = place.torg("key", "create", "short", "--scope", "admin", "--expires",
-                         "2s").stdout.strip()
-        tap.equal(place.call("KeyService/ListKeys", key=key)[0], 200)
-        tap.wait_until(lambda: place.call("KeyService/ListKeys", key=key)[0] == 401, 15)
+        # A machine that stands still may use up a short life before the first call: then a longer one.
+        for life in (2, 10, 50):
+            began = time.monotonic()
+            key = place.torg("key", "create", f"of-{life}", "--scope", "admin", "--expires",
+                             f"{life}s").stdout.strip()
+            status = place.call("KeyService/ListKeys", key=key)[0]
+            if status == 200:
+                break
+            tap.equal((status, time.monotonic() - began > life), (401, True), "its time is over")
+        tap.equal(status, 200)
+        tap.wait_until(lambda: place.call("KeyService/ListKeys", key=key)[0] == 401)
         tap.contains(place.call("KeyService/ListKeys", key=key)[1]["message"], "expired at")
 
 
@@ -198,8 +209,14 @@ def with_a_configuration_file_and_a_key_there_is_no_start_key():
 def everything_kept_is_the_users_alone():
     with Place() as place:
         place.start()
-        for path in [place.data, *place.data.rglob("*")]:
-            mode = stat.S_IMODE(os.lstat(path).st_mode)
+        paths = [place.data] + [pathlib.Path(folder, name) for folder, folders, files
+                                in os.walk(place.data) for name in (*folders, *files)]
+        tap.equal(len(paths) > 5, True, paths)
+        for path in paths:
+            try:
+                mode = stat.S_IMODE(os.lstat(path).st_mode)
+            except FileNotFoundError:           # the server goes on beside: a temporary one
+                continue
             tap.equal(mode & 0o077, 0, f"{path.name} has mode {mode:o}")
         tap.equal(place.stop(), 0)
         tap.equal((place.data / "operator.key").exists(), False)
@@ -287,24 +304,57 @@ def the_pages_say_everything_in_both_languages():
     tap.equal(used - said, set(), "texts that are used and not there")
 
 
+def received(place):
+    """Bytes that the server has read, those of this very question with them."""
+    text = chain.fetch_text(f"{place.operators}/metrics")
+    return chain.metric_sum(text, "torg_net_received_bytes_total")
+
+
 def half_a_request(place):
-    """A call whose body has not come yet: it is in flight until finish() sends the rest."""
+    """A call whose body has not come yet: it is in flight until the rest is sent. It was read: a
+    signal finds it in flight."""
+    begin = (b"POST /torg.v1.SystemService/GetSystem HTTP/1.1\r\nHost: x\r\n"
+             b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{")
+    first = received(place)
+    before = received(place)
+    looks = 0
+
+    def is_read():
+        nonlocal looks
+        looks += 1
+        return received(place) - before >= len(begin) + looks * (before - first)
+
     host, port = place.url.removeprefix("http://").split(":")
-    sock = socket.create_connection((host, int(port)), timeout=30)
-    sock.sendall(b"POST /torg.v1.SystemService/GetSystem HTTP/1.1\r\nHost: x\r\n"
-                 b"Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{")
+    sock = socket.create_connection((host, int(port)), timeout=tap.PATIENCE_S)
+    sock.sendall(begin)
+    tap.wait_until(is_read, what="half a request read")
     return sock
+
+
+def before_it_is_refused(act):
+    """What act gives of a server with half a request. A machine that stood still for so long that the
+    server has refused the half meanwhile says nothing: then again."""
+    for _ in range(5):
+        with Place() as place:
+            place.start("up", "--server.drain=5m")
+            began = time.monotonic()
+            with half_a_request(place) as sock:
+                place.process.send_signal(signal.SIGTERM)
+                tap.wait_until(lambda: "server.stop" in place.log(), what="the drain")
+                try:
+                    got = act(place, sock)
+                except OSError as refused:
+                    got = refused
+            if time.monotonic() - began < BODY_GRACE_S:
+                return got
+            tap.comment(f"took {time.monotonic() - began:.1f} s: once more")
+    raise AssertionError(f"never within {BODY_GRACE_S} s")
 
 
 @tap.test
 def sigterm_finishes_what_is_in_flight():
-    with Place() as place:
-        place.start()
-        sock = half_a_request(place)
-        tap.equal(fetch(f"{place.operators}/readyz")[0], 200)
-        place.process.send_signal(signal.SIGTERM)
-        tap.wait_until(lambda: "server.stop" in place.log(), what="the drain")
-        tap.equal(place.ended(), False, "it waits for the call")
+    def finish(place, sock):
+        waits = not place.ended()
         sock.sendall(b"}")
         answer = b""
         while b"\r\n\r\n" not in answer:
@@ -312,9 +362,10 @@ def sigterm_finishes_what_is_in_flight():
             if not part:
                 break
             answer += part
-        tap.contains(answer.decode(), "200 OK")
         sock.close()
-        tap.equal(place.process.wait(timeout=30), 0)
+        return waits, b"200 OK" in answer, place.process.wait(timeout=tap.PATIENCE_S)
+
+    tap.equal(before_it_is_refused(finish), (True, True, 0), "it waits, it answers, its exit code")
 
 
 @tap.test
@@ -325,19 +376,13 @@ def a_call_that_never_ends_does_not_hold_it_for_ever():
         tap.equal(place.call("SystemService/GetSystem")[0], 200)
         began = time.monotonic()
         tap.equal(place.stop(), 0)
-        tap.equal(time.monotonic() - began < 15, True)
+        tap.equal(time.monotonic() - began < 60, True)
         sock.close()
 
 
 @tap.test
 def a_second_signal_ends_it_at_once():
-    with Place() as place:
-        place.start("up", "--server.drain=5m")
-        sock = half_a_request(place)
-        place.process.send_signal(signal.SIGTERM)
-        tap.wait_until(lambda: "server.stop" in place.log(), what="the drain")
-        tap.equal(place.stop(), 128 + signal.SIGTERM)
-        sock.close()
+    tap.equal(before_it_is_refused(lambda place, _: place.stop()), 128 + signal.SIGTERM)
 
 
 @tap.test
@@ -350,11 +395,11 @@ def a_start_that_waits_can_be_broken_off():
                                    env=environment(), stdout=subprocess.DEVNULL,
                                    stderr=subprocess.DEVNULL)
         try:
-            silent.settimeout(30)
+            silent.settimeout(tap.PATIENCE_S)
             waiting = silent.accept()[0]  # connected, and now without an answer
             tap.equal(process.poll(), None)
             process.send_signal(signal.SIGINT)
-            tap.equal(process.wait(timeout=10), 128 + signal.SIGINT)
+            tap.equal(process.wait(timeout=tap.PATIENCE_S), 128 + signal.SIGINT)
             waiting.close()
         finally:
             process.kill()
@@ -464,7 +509,7 @@ def two_starts_at_once_leave_one_server():
             for one in several:
                 if one.poll() is None:
                     one.terminate()
-        tap.equal(sorted(one.wait(timeout=30) for one in several), [0, 5, 5, 5])
+        tap.equal(sorted(one.wait(timeout=tap.PATIENCE_S) for one in several), [0, 5, 5, 5])
 
 
 tap.main()

@@ -15,9 +15,10 @@ import secrets
 import sys
 import threading
 import time
-import urllib.request
 
 sys.dont_write_bytecode = True
+import chain  # noqa: E402
+import market  # noqa: E402
 import tap  # noqa: E402
 from binary import Database, Place  # noqa: E402
 from shop import BOOK, CATALOG  # noqa: E402
@@ -55,6 +56,9 @@ class Seller(threading.Thread):
             offer = self.rng.choice(list(self.offers))
             method, message = self.rng.choice(MOVES[self.offers[offer][1]]), {"id": offer}
         status, answer = self.place.call(f"OfferService/{method}", message, self.key)
+        if status != 200 and market.is_put_off(status, answer):
+            time.sleep(0.05)        # nothing was done: the store has too much to do
+            return
         tap.equal(status, 200, answer)
         self.offers[answer["id"]] = (int(answer["revision"]), answer["status"])
         self.changes += 1
@@ -63,7 +67,7 @@ class Seller(threading.Thread):
 
 def owned(worker):
     """How many shards the process says it owns."""
-    text = urllib.request.urlopen(f"{worker.operators}/metrics", timeout=20).read().decode()
+    text = chain.fetch_text(f"{worker.operators}/metrics")
     found = re.search(r'^torg_coord_shards_owned\{[^}]*offers-export[^}]*\} (\d+)$', text, re.M)
     return int(found[1]) if found else 0
 
@@ -108,7 +112,7 @@ def the_shards_of_a_killed_worker_move_and_nothing_is_lost():
         workers = [first, second]
         for worker in workers:
             worker.start("serve", "offers-worker", *backends)
-        tap.wait_until(lambda: shared(workers), 60, "a half of the shards for each")
+        tap.wait_until(lambda: shared(workers), what="a half of the shards for each")
         for seller in sellers:
             seller.start()
         for number in range(KILLS):
@@ -117,20 +121,19 @@ def the_shards_of_a_killed_worker_move_and_nothing_is_lost():
             victim.process.kill()
             victim.process.wait()
             began = time.monotonic()
-            tap.wait_until(lambda: owned(other) == SHARDS, 60, "all shards for the one left")
-            took = time.monotonic() - began
-            tap.comment(f"{SHARDS // 2} shards moved after {took:.1f} s")
             # ZooKeeper ends a session after twice the lease; the rest is for a slow machine.
-            tap.equal(took < 2 * LEASE_S + 10, True, f"{took:.1f} s")
+            tap.wait_until(lambda: owned(other) == SHARDS, 2 * LEASE_S + 50,
+                           "all shards for the one left")
+            tap.comment(f"{SHARDS // 2} shards moved after {time.monotonic() - began:.1f} s")
             victim.start("serve", "offers-worker", *backends)
-            tap.wait_until(lambda: shared(workers), 60, "a half of the shards for each again")
+            tap.wait_until(lambda: shared(workers), what="a half of the shards for each again")
         for seller in sellers:
             seller.ended = True
         for seller in sellers:
-            seller.join(timeout=60)
+            seller.join(timeout=tap.PATIENCE_S + 10)
         tap.equal([seller.trouble for seller in sellers if seller.trouble], [])
-        tap.wait_until(lambda: ask(database, "SELECT COUNT(*) FROM queue") == ["0"], 60,
-                       "an empty queue")
+        tap.wait_until(lambda: ask(database, "SELECT COUNT(*) FROM queue") == ["0"],
+                       what="an empty queue")
         for place in (first, second, api):
             tap.equal(place.stop(), 0, place.log()[-4000:])
         check_topics(topic_url, database, sellers)
