@@ -533,14 +533,10 @@ static int open_topics(struct composer *self, struct err *err)
                                              .topic_count = ARRAY_COUNT(names),
                                              .start = TOPIC_START_EARLIEST};
     const char *const needed[] = {COMPOSER_SOURCE, COMPOSER_TARGET};
-    struct topic_config found;
     int rc = 0;
 
-    for (size_t i = 0; i < ARRAY_COUNT(needed) && !rc; i++) {
-        rc = topic_describe(self->options.topics, needed[i], &found, err);
-        if (rc == ERR_NOT_FOUND)
-            rc = topic_create(self->options.topics, needed[i], &config, err);
-    }
+    for (size_t i = 0; i < ARRAY_COUNT(needed) && !rc; i++)
+        rc = topic_ensure(self->options.topics, needed[i], &config, err);
     return rc ? rc : consumer_open(self->options.topics, &options, &self->consumer, err);
 }
 

@@ -702,6 +702,18 @@ static void a_parking_that_cannot_be_ended_yet_sends_nothing_twice(void **state)
     assert_int_equal(count, 1);
 }
 
+/* By who saves offers: at the same moment, and with other partitions. */
+static void the_topic_may_be_made_by_another_meanwhile(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", 1);
+
+    export_all(scene);
+    atomic_store(&scene->faults->hide_topic, 1);
+    compose(scene);
+    wait_for(scene, &id, 1);
+}
+
 static const struct test_case cases[] = {
     CASE(offers_become_documents_and_versions_never_go_back),
     CASE(a_batch_has_so_many_documents),
@@ -715,6 +727,7 @@ static const struct test_case cases[] = {
     CASE(a_stop_while_nothing_can_be_sent_loses_nothing),
     CASE(a_catalogue_that_may_be_old_is_not_used),
     CASE(a_parking_that_cannot_be_ended_yet_sends_nothing_twice),
+    CASE(the_topic_may_be_made_by_another_meanwhile),
 };
 
 int main(int argc, char **argv)
