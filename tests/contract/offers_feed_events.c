@@ -207,7 +207,7 @@ static void an_end_is_committed_when_nothing_is_left(void **state)
 {
     struct topic_scene *scene = start(state);
     struct feed_scene *feeds = &scene->feeds;
-    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+    int64_t until_us;
     int seen = 0;
 
     feeds->rules.guard_percent = 100;
@@ -215,6 +215,7 @@ static void an_end_is_committed_when_nothing_is_left(void **state)
     run_task(feeds, 1, many(scene, MANY_COUNT));
     run_worker(scene);
     produce_task(scene, 2, "a=1");
+    until_us = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
     for (;;) {
         struct feed_key key = key_of(feeds, 2);
         uint64_t left = lag(scene); /* before: the task only goes on */
