@@ -284,8 +284,8 @@ def picture(results):
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
            'font-family="sans-serif" font-size="11">',
            f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-           f'<text x="16" y="24" font-size="16" font-weight="bold">bench core: mean latency of '
-           f'{results["documents"]:,} listings, one thread (tick: p99)</text>'.replace(",", " ", 1)]
+           '<text x="16" y="24" font-size="16" font-weight="bold">bench core: mean time of a query, '
+           f'{number(results["documents"])} listings, one thread (tick: p99)</text>']
     at = 16
     for name in names:
         version = results["versions"].get(name) or ""

@@ -124,6 +124,10 @@ int64_t catalog_version(const struct catalog *catalog); /* of the store; 0: not 
 void catalog_set_version(struct catalog *catalog, int64_t version); /* before it is shared */
 const Torg__V1__Catalog *catalog_message(const struct catalog *catalog);
 
+/* What prices are compared in: the first currency of the defaults; where they name none, of the
+ * first category at the top. */
+const char *catalog_currency(const struct catalog *catalog);
+
 /* NULL when there is none. */
 const struct category *category_find(const struct catalog *catalog, const char *id);
 const struct attribute *attribute_find(const struct category *category, const char *id);

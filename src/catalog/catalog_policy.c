@@ -145,6 +145,16 @@ void loading_inherit_policy(struct loading *loading, struct category *category)
     apply(loading, &place, category->message->policy, &category->policy);
 }
 
+const char *catalog_currency(const struct catalog *catalog)
+{
+    const Torg__V1__Catalog__Defaults *defaults = catalog->message->defaults;
+
+    if (defaults && defaults->policy && defaults->policy->n_currencies)
+        return defaults->policy->currencies[0];
+    return catalog->category_count ? catalog->categories[0]->policy.currencies[0]
+                                   : default_currencies[0];
+}
+
 /* --- standard filters --- */
 
 /* The bits of the list; what is wrong with it has been told. */

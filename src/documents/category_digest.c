@@ -55,9 +55,9 @@ static uint64_t attribute_digest(const struct attribute *attribute)
     return with_number(digest, (int64_t)sum);
 }
 
-uint64_t category_digest(const struct category *category)
+uint64_t category_digest(const struct catalog *catalog, const struct category *category)
 {
-    uint64_t digest = 3;
+    uint64_t digest = with_text(3, catalog_currency(catalog));
     uint64_t sum = 0;
 
     for (const struct category *above = category; above; above = above->parent)
@@ -85,7 +85,7 @@ void category_ids_add_changed(struct category_ids *ids, const struct catalog *be
     for (size_t i = 0; i < count; i++) {
         const struct category *old = before ? category_find(before, list[i]->id) : NULL;
 
-        if (!old || category_digest(old) != category_digest(list[i]))
+        if (!old || category_digest(before, old) != category_digest(after, list[i]))
             add(ids, list[i]->id, arena);
     }
     if (!before)

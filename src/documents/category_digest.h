@@ -3,8 +3,9 @@
  * category_digest.h - what a category puts into the documents of its offers, as one number.
  *
  * Two versions of a category with one digest make the same documents (offer_document.c): the path
- * with its names, attributes with what their values become. Names of attributes, limits, policies,
- * synonyms and standard filters are not in documents; pages take them from the catalogue in use.
+ * with its names, attributes with what their values become, and the currency that prices are
+ * compared in, which is the catalogue's. Names of attributes, limits, policies, synonyms and
+ * standard filters are not in documents; pages take them from the catalogue in use.
  */
 #ifndef TORG_DOCUMENTS_CATEGORY_DIGEST_H
 #define TORG_DOCUMENTS_CATEGORY_DIGEST_H
@@ -15,7 +16,7 @@
 #include "base/arena.h"
 #include "catalog/catalog.h"
 
-uint64_t category_digest(const struct category *category);
+uint64_t category_digest(const struct catalog *catalog, const struct category *category);
 
 /* Ids of categories, in the order of their bytes, each once. */
 struct category_ids {

@@ -329,10 +329,13 @@ static int take(struct composer *self, struct lane *lane, const struct topic_mes
     if (rc)
         rc = encode_newest(self, offer_id, &wire, &is_delete, err);
     if (!rc) {
-        rc = append(self, message->partition, lane, &wire, is_delete);
-        histogram_add(self->latency, clock_wall_us(self->options.clock) - message->timestamp_us);
-        if (!rc && is_parked(self, offer_id))
+        if (is_parked(self, offer_id)) /* first: what fails is tried again, and is appended once */
             rc = parked_remove(self->options.store, offer_id, message->offset, err);
+        if (!rc)
+            rc = append(self, message->partition, lane, &wire, is_delete);
+        if (!rc)
+            histogram_add(self->latency,
+                          clock_wall_us(self->options.clock) - message->timestamp_us);
     } else if (rc == ERR_NOT_FOUND) {
         rc = 0; /* an offer is never forgotten: the record is of another store */
         log_warn("a record is passed over", LOG_TEXT("offer", offer_id),
@@ -530,14 +533,10 @@ static int open_topics(struct composer *self, struct err *err)
                                              .topic_count = ARRAY_COUNT(names),
                                              .start = TOPIC_START_EARLIEST};
     const char *const needed[] = {COMPOSER_SOURCE, COMPOSER_TARGET};
-    struct topic_config found;
     int rc = 0;
 
-    for (size_t i = 0; i < ARRAY_COUNT(needed) && !rc; i++) {
-        rc = topic_describe(self->options.topics, needed[i], &found, err);
-        if (rc == ERR_NOT_FOUND)
-            rc = topic_create(self->options.topics, needed[i], &config, err);
-    }
+    for (size_t i = 0; i < ARRAY_COUNT(needed) && !rc; i++)
+        rc = topic_ensure(self->options.topics, needed[i], &config, err);
     return rc ? rc : consumer_open(self->options.topics, &options, &self->consumer, err);
 }
 

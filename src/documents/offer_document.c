@@ -328,7 +328,24 @@ static const char *find_photo(const Torg__V1__OfferContent *content)
     return NULL;
 }
 
-static void add_standard(struct making *making, const Torg__V1__Offer *offer)
+/* Numbers of different currencies are not to be compared: in one field are those of one. */
+static void add_price(struct making *making, const Torg__V1__Price *price,
+                      const struct catalog *catalog)
+{
+    bool is_compared = strcmp(price->currency, catalog_currency(catalog)) == 0;
+    Torg__V1__FieldOptions *options;
+
+    add_integer(making, is_compared ? OFFER_FIELD_PRICE : OFFER_FIELD_AMOUNT, price->amount);
+    if (!is_compared) {
+        options = options_of(making, making->document->fields[making->document->n_fields - 1]);
+        options->_filter_case = TORG__V1__FIELD_OPTIONS___FILTER_FILTER;
+        options->filter = false;
+    }
+    add_keyword(making, OFFER_FIELD_CURRENCY, price->currency);
+}
+
+static void add_standard(struct making *making, const Torg__V1__Offer *offer,
+                         const struct catalog *catalog)
 {
     const Torg__V1__OfferContent *content = offer->content;
     const char *photo = find_photo(content);
@@ -338,10 +355,8 @@ static void add_standard(struct making *making, const Torg__V1__Offer *offer)
     add_keyword(making, OFFER_FIELD_SELLER, offer->seller);
     options_of(making, making->document->fields[making->document->n_fields - 1])->value_count_max =
         COMPOSER_SELLER_COUNT_MAX;
-    if (content->price) {
-        add_integer(making, OFFER_FIELD_PRICE, content->price->amount);
-        add_keyword(making, OFFER_FIELD_CURRENCY, content->price->currency);
-    }
+    if (content->price)
+        add_price(making, content->price, catalog);
     add_keyword(making, OFFER_FIELD_CONDITION, condition_word(content->condition));
     if (content->address) {
         add_text(making, OFFER_FIELD_PLACE, content->address->text, 0);
@@ -393,7 +408,7 @@ static int fill(struct making *making, const Torg__V1__Offer *offer, const struc
     making->document->fields =
         arena_array(making->arena, STANDARD_FIELD_COUNT + offer->content->n_attributes,
                     sizeof(making->document->fields[0]));
-    add_standard(making, offer);
+    add_standard(making, offer, catalog);
     add_category(making, category);
     add_attributes(making, category, offer->content);
     add_text(making, OFFER_FIELD_WORDS, arena_strdup(making->arena, buf_text(&making->words)),

@@ -9,7 +9,7 @@
 #include <immintrin.h>
 #include <string.h>
 
-#include "index/kernels.h"
+#include "index/kernels_scalar.h"
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #define FOR_WIDTHS_16(CASE)                                                                        \
@@ -204,57 +204,6 @@ static void widen(const uint16_t in[BLOCK_SIZE], uint32_t base, uint32_t out[BLO
 
         _mm256_storeu_si256((__m256i *)(out + i), _mm256_add_epi32(ids, add));
     }
-}
-
-static void set_ids(struct window_bits *bits, const uint32_t *list, size_t count, docid first)
-{
-    uint32_t at = count ? (list[0] - first) >> 6 : 0;
-    uint64_t word = bits->words[at];
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        uint32_t offset = list[i] - first;
-        uint32_t next = offset >> 6;
-
-        word = (word & -(uint64_t)(next == at)) | UINT64_C(1) << (offset & 63);
-        at = next;
-        bits->words[at] = word;
-    }
-}
-
-static void set_ids16(struct window_bits *bits, const uint16_t *list, size_t count, uint16_t shift)
-{
-    uint32_t at = count ? ((uint16_t)(list[0] + shift)) >> 6 : 0;
-    uint64_t word = bits->words[at];
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        uint32_t offset = (uint16_t)(list[i] + shift);
-        uint32_t next = offset >> 6;
-
-        word = (word & -(uint64_t)(next == at)) | UINT64_C(1) << (offset & 63);
-        at = next;
-        bits->words[at] = word;
-    }
-}
-
-ALWAYS_INLINE uint64_t load64(const uint8_t *in, size_t word)
-{
-    uint64_t value;
-
-    memcpy(&value, in + word * sizeof(value), sizeof(value));
-    return value;
-}
-
-static uint32_t word_ranks(const uint8_t *words, uint32_t count, uint16_t *before)
-{
-    uint32_t sum = 0, i;
-
-    for (i = 0; i < count; i++) {
-        before[i] = (uint16_t)sum;
-        sum += (uint32_t)_mm_popcnt_u64(load64(words, i));
-    }
-    return sum;
 }
 
 /* As window_list. */

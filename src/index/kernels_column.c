@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stddef.h>
 
+#include "index/kernels_scalar.h"
 #include "index/lane.h"
 
 #define DEFINE_RANGE(bits)                                                                         \
@@ -112,16 +113,6 @@ static void box(const uint64_t *lanes, uint32_t high_low, uint32_t high_span, ui
     }
 }
 
-static uint32_t popcount(const uint64_t *words)
-{
-    uint32_t count = 0;
-    uint32_t i;
-
-    for (i = 0; i < WINDOW_WORDS; i++)
-        count += (uint32_t)__builtin_popcountll(words[i]);
-    return count;
-}
-
 const struct column_kernels column_kernels_portable = {
     .name = "portable",
     .range8 = range8,
@@ -138,7 +129,7 @@ const struct column_kernels column_kernels_portable = {
     .histogram16 = histogram16,
     .histogram32 = histogram32,
     .count8 = histogram8,
-    .popcount = popcount,
+    .popcount = count_window,
 };
 
 #ifdef __x86_64__

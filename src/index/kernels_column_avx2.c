@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "index/kernels_scalar.h"
+
 extern const struct column_kernels column_kernels_table_avx2;
 
 static inline __m256i load(const void *place)
@@ -315,16 +317,6 @@ static void count8(const uint8_t *lanes, const uint64_t *words, uint32_t *counts
     }
 }
 
-static uint32_t popcount(const uint64_t *words)
-{
-    uint32_t count = 0;
-    uint32_t i;
-
-    for (i = 0; i < WINDOW_WORDS; i++)
-        count += (uint32_t)__builtin_popcountll(words[i]);
-    return count;
-}
-
 const struct column_kernels column_kernels_table_avx2 = {
     .name = "avx2",
     .range8 = range8,
@@ -341,5 +333,5 @@ const struct column_kernels column_kernels_table_avx2 = {
     .histogram16 = histogram16,
     .histogram32 = histogram32,
     .count8 = count8,
-    .popcount = popcount,
+    .popcount = count_window,
 };

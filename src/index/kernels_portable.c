@@ -2,7 +2,7 @@
 /* kernels_portable.c - the definition of every kernel: plain loops, any processor. */
 #include <string.h>
 
-#include "index/kernels.h"
+#include "index/kernels_scalar.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "packed lanes are read as they lie");
 
@@ -84,58 +84,6 @@ static void widen(const uint16_t in[BLOCK_SIZE], uint32_t base, uint32_t out[BLO
 
     for (i = 0; i < BLOCK_SIZE; i++)
         out[i] = base + in[i];
-}
-
-/* The word at work stays in a register: one store an id, and no load that waits for a store. */
-static void set_ids(struct window_bits *bits, const uint32_t *ids, size_t count, docid first)
-{
-    uint32_t at = count ? (ids[0] - first) >> 6 : 0;
-    uint64_t word = bits->words[at];
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        uint32_t offset = ids[i] - first;
-        uint32_t next = offset >> 6;
-
-        word = (word & -(uint64_t)(next == at)) | UINT64_C(1) << (offset & 63);
-        at = next;
-        bits->words[at] = word;
-    }
-}
-
-static void set_ids16(struct window_bits *bits, const uint16_t *ids, size_t count, uint16_t shift)
-{
-    uint32_t at = count ? ((uint16_t)(ids[0] + shift)) >> 6 : 0;
-    uint64_t word = bits->words[at];
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        uint32_t offset = (uint16_t)(ids[i] + shift);
-        uint32_t next = offset >> 6;
-
-        word = (word & -(uint64_t)(next == at)) | UINT64_C(1) << (offset & 63);
-        at = next;
-        bits->words[at] = word;
-    }
-}
-
-static uint64_t load64(const uint8_t *in, size_t word)
-{
-    uint64_t value;
-
-    memcpy(&value, in + word * sizeof(value), sizeof(value));
-    return value;
-}
-
-static uint32_t word_ranks(const uint8_t *words, uint32_t count, uint16_t *before)
-{
-    uint32_t sum = 0, i;
-
-    for (i = 0; i < count; i++) {
-        before[i] = (uint16_t)sum;
-        sum += (uint32_t)__builtin_popcountll(load64(words, i));
-    }
-    return sum;
 }
 
 static void list_words(const uint8_t *words, uint32_t count, uint32_t base, uint32_t *out)

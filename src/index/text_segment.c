@@ -479,6 +479,18 @@ int text_segment_owned(const struct text_segment *segment, uint32_t window,
     return 0;
 }
 
+/* Whether the entry goes on where the one before it ends. */
+static bool goes_on(const uint8_t *entries, uint32_t index)
+{
+    const uint8_t *entry = entries + (size_t)index * OWNED_ENTRY_SIZE;
+    const uint8_t *last = entry - OWNED_ENTRY_SIZE;
+
+    if (index == 0)
+        return get_le32(entry + 8) == 0;
+    return get_le32(entry) > get_le32(last) &&
+           get_le32(entry + 8) == get_le32(last + 8) + get_le32(last + 12);
+}
+
 int text_segment_owned_next(const struct text_segment *segment, uint32_t index, uint32_t *window,
                             struct window_bits *bits, const uint8_t **lengths, bool *found,
                             struct err *err)
@@ -495,8 +507,9 @@ int text_segment_owned_next(const struct text_segment *segment, uint32_t index, 
     if (rc)
         return rc;
     *lengths = segment->sections[SECTION_LENGTHS].data + (size_t)before * SEGMENT_FIELD_COUNT;
-    if (*window > window_of(DOCID_END) || count > WINDOW_SIZE ||
-        kernels()->window_count(bits) != count)
+    if (*window > window_of(DOCID_END) || count > WINDOW_SIZE || !goes_on(entries, index) ||
+        kernels()->window_count(bits) != count ||
+        (*window == window_of(DOCID_END) && window_test(bits, DOCID_END % WINDOW_SIZE)))
         return damaged(segment, "a window of owned ids is wrong", err);
     return text_segment_check(segment, SECTION_LENGTHS, (uint64_t)before * SEGMENT_FIELD_COUNT,
                               (uint64_t)count * SEGMENT_FIELD_COUNT, err);

@@ -16,8 +16,11 @@
 #define OFFER_FIELD_PLACE "place"       /* the address as text */
 #define OFFER_FIELD_CATEGORY "category" /* the path of ids from the top: "transport/cars" */
 #define OFFER_FIELD_SELLER "seller"
-#define OFFER_FIELD_PRICE "price" /* in the currency's smallest unit */
-#define OFFER_FIELD_CURRENCY "currency"
+/* In the smallest unit of the catalogue's currency (catalog_currency): what is filtered and sorted.
+ * An offer in another one has `amount` in its place, which is shown and never compared. */
+#define OFFER_FIELD_PRICE "price"
+#define OFFER_FIELD_AMOUNT "amount"
+#define OFFER_FIELD_CURRENCY "currency"   /* of either */
 #define OFFER_FIELD_CONDITION "condition" /* new, used, broken */
 #define OFFER_FIELD_POINT "point"
 #define OFFER_FIELD_CREATED "created"

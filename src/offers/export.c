@@ -51,7 +51,6 @@ int exporter_init(struct exporter *exporter, const struct offers *offers, struct
 {
     const struct topic_config config = {.partition_count = EXPORT_PARTITION_COUNT,
                                         .retention_ms = (int64_t)EXPORT_RETENTION_S * 1000};
-    struct topic_config found;
     int rc = 0;
 
     *exporter = (struct exporter){.offers = offers, .topics = topics, .shards = shards};
@@ -59,11 +58,8 @@ int exporter_init(struct exporter *exporter, const struct offers *offers, struct
                                          "Changes of offers sent, and out of the queue.");
     exporter->skipped = metrics_counter("torg_export_skipped_total", NULL,
                                         "Times a change was left because its offer is damaged.");
-    for (size_t i = 0; i < TOPIC_COUNT && !rc; i++) {
-        rc = topic_describe(topics, receivers[i], &found, err); /* an operator's choice stays */
-        if (rc == ERR_NOT_FOUND)
-            rc = topic_create(topics, receivers[i], &config, err);
-    }
+    for (size_t i = 0; i < TOPIC_COUNT && !rc; i++)
+        rc = topic_ensure(topics, receivers[i], &config, err);
     return rc;
 }
 

@@ -9,25 +9,38 @@
 #include "base/limits.h"
 #include "base/varint.h"
 
-enum { CURSOR_VERSION = 1, CURSOR_SUM_SIZE = 8 };
+enum { CURSOR_VERSION = 2, CURSOR_SUM_SIZE = 8 };
+
+/* A text as its size + 1, then its bytes; 0: there is none, the number is the key. */
+static void put_place(struct buf *buf, const struct query_place *place)
+{
+    uint32_t i;
+
+    varint_put(buf, place->count);
+    for (i = 0; i < place->count; i++) {
+        struct bytes text = place->texts[i];
+
+        varint_put(buf, text.data ? text.size + 1 : 0);
+        if (text.data)
+            buf_put(buf, text);
+        else
+            varint_put(buf, place->keys[i]);
+    }
+    varint_put(buf, place->id);
+}
 
 struct bytes cursor_encode(const struct page_cursor *cursor, struct arena *arena)
 {
     struct buf buf = BUF_INIT(QUERY_CURSOR_SIZE_MAX);
     struct bytes encoded;
     uint64_t sum;
-    uint32_t score;
     uint32_t i;
 
-    memcpy(&score, &cursor->last.score, sizeof(score));
     varint_put(&buf, CURSOR_VERSION);
     varint_put(&buf, cursor->query_hash);
     varint_put(&buf, cursor->depth);
-    varint_put(&buf, cursor->key_count);
-    for (i = 0; i < cursor->key_count; i++)
-        varint_put(&buf, cursor->last.keys[i]);
-    varint_put(&buf, cursor->last.id);
-    varint_put(&buf, score);
+    varint_put(&buf, (uint64_t)cursor->now);
+    put_place(&buf, &cursor->last);
     varint_put(&buf, cursor->stats.doc_count);
     varint_put(&buf, cursor->stats.count);
     for (i = 0; i < cursor->stats.count; i++) {
@@ -75,23 +88,42 @@ static bool get_stats(struct bytes *in, struct arena *arena, struct text_stats *
     return true;
 }
 
+static bool get_key(struct bytes *in, uint64_t *key, struct bytes *text)
+{
+    uint64_t size;
+
+    if (!varint_get(in, &size) || size > in->size)
+        return false;
+    if (size == 0)
+        return varint_get(in, key);
+    *text = bytes_make(in->data, size - 1);
+    *in = bytes_skip(*in, size - 1);
+    return true;
+}
+
+static bool get_place(struct bytes *in, uint32_t key_count, struct query_place *place)
+{
+    uint32_t i;
+
+    if (!get_u32(in, &place->count) || place->count != key_count)
+        return false;
+    for (i = 0; i < key_count; i++)
+        if (!get_key(in, &place->keys[i], &place->texts[i]))
+            return false;
+    return get_u32(in, &place->id);
+}
+
 static bool get_cursor(struct bytes in, uint32_t key_count, struct arena *arena,
                        struct page_cursor *cursor)
 {
     uint64_t version;
-    uint32_t score;
-    uint32_t i;
+    uint64_t now;
 
     if (!varint_get(&in, &version) || version != CURSOR_VERSION ||
         !varint_get(&in, &cursor->query_hash) || !get_u32(&in, &cursor->depth) ||
-        !get_u32(&in, &cursor->key_count) || cursor->key_count != key_count)
+        !varint_get(&in, &now) || !get_place(&in, key_count, &cursor->last))
         return false;
-    for (i = 0; i < key_count; i++)
-        if (!varint_get(&in, &cursor->last.keys[i]))
-            return false;
-    if (!get_u32(&in, &cursor->last.id) || !get_u32(&in, &score))
-        return false;
-    memcpy(&cursor->last.score, &score, sizeof(score));
+    cursor->now = (int64_t)now;
     return get_stats(&in, arena, &cursor->stats) && in.size == 0;
 }
 
@@ -189,6 +221,7 @@ uint64_t query_hash(const struct query_plan *plan, const struct query_stage *sta
         put_number(&buf, clause->occur);
         put_number(&buf, clause->kind);
         put_number(&buf, clause->fields);
+        put_number(&buf, clause->word_max);
         buf_put(&buf, bytes_make(&clause->boost, sizeof(clause->boost)));
         put_bytes(&buf, clause->text);
     }

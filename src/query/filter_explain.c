@@ -37,7 +37,7 @@ static void put_value(struct buf *buf, const struct filter_node *node, int64_t v
     buf_put_text(buf, "it is ");
     if (field_has_dictionary(column_field(node->column))) {
         put_ordinals(buf, node->column, value);
-    } else if (node->kind == NODE_BOX || node->kind == NODE_RADIUS) {
+    } else if (column_field(node->column)->type == FIELD_GEO) {
         geo_unpack(value, &lat, &lon);
         buf_printf(buf, "%.5f, %.5f", lat / 1e7, lon / 1e7);
         if (node->kind == NODE_RADIUS)

@@ -73,6 +73,7 @@ struct reader {
     size_t at;
     struct formula *formula;
     uint32_t depth; /* of brackets; bounds the machine's stack, too */
+    bool unknown_is_empty;
     struct err *err;
 };
 
@@ -152,10 +153,11 @@ static struct bytes read_name(struct reader *reader)
     return bytes_make(reader->text.data + begin, reader->at - begin);
 }
 
+/* *field NULL: nobody has a value of it. */
 static int read_field(struct reader *reader, struct bytes name, const struct field **field)
 {
     *field = schema_find(reader->snapshot->schema, name);
-    if (!*field)
+    if (!*field && !(reader->unknown_is_empty && name.size))
         return err_set(reader->err, ERR_INVALID,
                        "%s: byte %zu: \"%.*s\" is neither a field nor a function", reader->where,
                        reader->at - name.size + 1, BYTES_ARG(name));
@@ -171,6 +173,11 @@ static int expect(struct reader *reader, char sign)
 
 static int read_sum(struct reader *reader);
 
+static int add_nothing(struct reader *reader)
+{
+    return add_step(reader, (struct step){.kind = STEP_NUMBER, .number = NAN});
+}
+
 /* age(FIELD), distance(FIELD, LAT, LON): behind the bracket. */
 static int read_of_field(struct reader *reader, uint8_t kind)
 {
@@ -184,10 +191,9 @@ static int read_of_field(struct reader *reader, uint8_t kind)
     rc = read_field(reader, read_name(reader), &field);
     if (rc)
         return rc;
-    if (field->type != (kind == STEP_AGE ? FIELD_DATE : FIELD_GEO))
+    if (field && field->type != (kind == STEP_AGE ? FIELD_DATE : FIELD_GEO))
         return refuse(reader, kind == STEP_AGE ? "age() needs a date field"
                                                : "distance() needs a geo field");
-    step.column = columns_column(reader->snapshot->columns, field->id);
     if (kind == STEP_DISTANCE) {
         rc = expect(reader, ',');
         rc = rc ? rc : read_number(reader, &lat);
@@ -201,7 +207,10 @@ static int read_of_field(struct reader *reader, uint8_t kind)
         step.lon = (int32_t)lround(lon * 1e7);
     }
     rc = expect(reader, ')');
-    return rc ? rc : add_step(reader, step);
+    if (rc || !field)
+        return rc ? rc : add_nothing(reader);
+    step.column = columns_column(reader->snapshot->columns, field->id);
+    return add_step(reader, step);
 }
 
 static int read_call(struct reader *reader, struct bytes name)
@@ -243,8 +252,8 @@ static int read_value(struct reader *reader)
         return add_step(reader, (struct step){.kind = STEP_SCORE});
     }
     rc = read_field(reader, name, &field);
-    if (rc)
-        return rc;
+    if (rc || !field)
+        return rc ? rc : add_nothing(reader);
     if (field->type < FIELD_INTEGER || field->type > FIELD_BOOLEAN)
         return refuse(reader, "only numbers, dates and booleans have a value here");
     for (i = 0; field->type == FIELD_DECIMAL && i < field->scale; i++)
@@ -311,22 +320,27 @@ static int read_sum(struct reader *reader)
     return rc;
 }
 
-int formula_compile(const struct snapshot *snapshot, struct bytes text, int64_t now,
-                    const char *where, struct arena *arena, struct formula **formula,
-                    struct err *err)
+int formula_compile(const struct snapshot *snapshot, struct bytes text,
+                    const struct query_stage *stage, const char *where, struct arena *arena,
+                    struct formula **formula, struct err *err)
 {
     struct formula *made = arena_zero(arena, sizeof(*made));
-    struct reader reader = {
-        .snapshot = snapshot, .where = where, .text = text, .formula = made, .err = err};
+    struct reader reader = {.snapshot = snapshot,
+                            .where = where,
+                            .text = text,
+                            .formula = made,
+                            .unknown_is_empty = stage->unknown_is_empty,
+                            .err = err};
     int rc;
 
     if (text.size > QUERY_FORMULA_SIZE_MAX)
         return err_set(err, ERR_LIMIT, "%s: %zu bytes, a formula has at most %d", where, text.size,
                        QUERY_FORMULA_SIZE_MAX);
-    made->now = now;
+    made->now = stage->now;
     made->steps = arena_array(arena, QUERY_FORMULA_STEP_COUNT_MAX, sizeof(*made->steps));
     rc = read_sum(&reader);
-    if (!rc && peek(&reader))
+    peek(&reader);
+    if (!rc && reader.at < text.size)
         rc = refuse(&reader, "the formula should end here");
     *formula = rc ? NULL : made;
     return rc;
@@ -335,6 +349,11 @@ int formula_compile(const struct snapshot *snapshot, struct bytes text, int64_t 
 bool formula_uses_score(const struct formula *formula)
 {
     return formula->uses_score;
+}
+
+void formula_set_now(struct formula *formula, int64_t now)
+{
+    formula->now = now;
 }
 
 /* ---- computing ---- */
@@ -412,8 +431,8 @@ static double two(uint8_t kind, double x, double y)
         return x * y;
     case STEP_DIVIDE:
         return x / y;
-    case STEP_POW:
-        return pow(x, y);
+    case STEP_POW: /* the library's pow of nothing by 0, and of 1 by nothing, is 1 */
+        return isnan(x) || isnan(y) ? NAN : pow(x, y);
     case STEP_DEFAULT:
         return isnan(x) ? y : x;
     default:

@@ -10,7 +10,7 @@
  * where x is none, if(x, y, z): y where x > 0, else z. A field without a value is NaN, and so is
  * what is made of it.
  *
- * Threads: a formula is immutable; it borrows the columns of its snapshot.
+ * Threads: once computed, a formula is immutable; it borrows the columns of its snapshot.
  */
 #ifndef TORG_QUERY_FORMULA_H
 #define TORG_QUERY_FORMULA_H
@@ -19,12 +19,16 @@
 
 struct formula;
 
-/* where: its place in the request, for errors, which also tell the byte. */
-int formula_compile(const struct snapshot *snapshot, struct bytes text, int64_t now,
-                    const char *where, struct arena *arena, struct formula **formula,
-                    struct err *err);
+/* The stage tells the time, and whether fields may be unknown. where: its place in the request, for
+ * errors, which also tell the byte. */
+int formula_compile(const struct snapshot *snapshot, struct bytes text,
+                    const struct query_stage *stage, const char *where, struct arena *arena,
+                    struct formula **formula, struct err *err);
 
 bool formula_uses_score(const struct formula *formula);
+
+/* Ages until another moment, before anything is computed. */
+void formula_set_now(struct formula *formula, int64_t now);
 
 /* Values of documents of one window; scores may be NULL when the formula does not use them. */
 void formula_compute(const struct formula *formula, uint32_t window, const uint16_t *offsets,

@@ -10,15 +10,14 @@
 
 enum { CAP_ROOM = 8, CAP_GROWTH = 4 };
 
-/* Hits up to the page's end, and one more that tells whether there is a next page. */
-static uint32_t wanted(const struct list *list)
+/* Hits before the page, as far as is known: some may have come or gone since the page before. */
+static uint64_t hits_before(const struct list *list)
 {
     const struct query_stage *source = list->stage->source;
-    uint32_t before = source->offset;
 
     if (list->has_cursor)
-        before = source->cap ? list->cursor.depth : 0;
-    return before + source->limit + 1;
+        return source->cap ? list->cursor.depth : 0;
+    return source->offset;
 }
 
 int list_make(struct list *list, struct stage *stage, const struct query_plan *plan,
@@ -37,7 +36,12 @@ int list_make(struct list *list, struct stage *stage, const struct query_plan *p
                            &list->cursor, err);
     if (rc)
         return rc;
-    count = source->limit ? wanted(list) : 0;
+    if (list->has_cursor) {
+        sort_plan_set_now(&stage->sort, list->cursor.now);
+        list->last = place_floor(&stage->sort, &list->cursor.last);
+    }
+    /* One more than the page's end tells whether there is a next page. */
+    count = source->limit ? hits_before(list) + source->limit + 1 : 0;
     if (source->cap)
         count *= CAP_ROOM;
     if (source->rerank.size && count && count < source->rerank_count)
@@ -63,7 +67,7 @@ int list_begin(struct list *list, bool counts, struct err *err)
     if (stage->text)
         rc = text_plan_use_stats(stage->text, &list->cursor.stats, err);
     stage->best.has_floor = !stage->source->cap;
-    stage->best.floor = list->cursor.last;
+    stage->best.floor = list->last;
     return rc;
 }
 
@@ -207,30 +211,37 @@ static int value_entries(struct list *list, struct ranked *entries, uint32_t cou
 
 /* ---- the cap ---- */
 
-/* Leaves out what is too much of one value; stops when `enough` are kept. */
-static uint32_t apply_cap(const struct stage *stage, struct ranked *entries, uint32_t count,
-                          uint32_t enough)
+/* Whether the entry stands behind the page before: of a cursor it is known where that ended. */
+static bool is_behind(const struct list *list, const struct ranked *entry)
 {
+    return !list->has_cursor || ranked_compare(entry, &list->last, list->stage->sort.count) > 0;
+}
+
+/* Leaves out what is too much of one value; stops when the page and one more are kept: *enough. */
+static uint32_t apply_cap(const struct list *list, struct ranked *entries, uint32_t count,
+                          bool *enough)
+{
+    const struct stage *stage = list->stage;
     const struct snapshot *snapshot = stage->context->snapshot;
     const struct column *column = columns_column(snapshot->columns, stage->cap_field->id);
     uint16_t field = stage->cap_field->id;
-    uint32_t *seen;
-    uint32_t known;
+    uint32_t wanted = (list->has_cursor ? 0 : stage->source->offset) + stage->source->limit + 1;
+    uint32_t known = column ? dictionary_count(column_dictionary(column)) : 0;
+    uint32_t *seen = arena_array(stage->context->arena, (size_t)known + 1, sizeof(*seen));
     uint32_t kept = 0;
     uint32_t i;
 
-    if (!column)
-        return count;
-    known = dictionary_count(column_dictionary(column));
-    seen = arena_array(stage->context->arena, known + 1, sizeof(*seen));
-    for (i = 0; i < count && kept < enough; i++) {
-        int64_t value;
+    for (i = 0; i < count && wanted; i++) {
+        int64_t value = COLUMN_NULL;
 
-        columns_get(snapshot->columns, entries[i].id, &field, 1, &value);
+        if (column)
+            columns_get(snapshot->columns, entries[i].id, &field, 1, &value);
         if (value != COLUMN_NULL && (uint64_t)value < known && ++seen[value] > stage->source->cap)
             continue;
+        wanted -= is_behind(list, &entries[i]);
         entries[kept++] = entries[i];
     }
+    *enough = wanted == 0;
     return kept;
 }
 
@@ -293,13 +304,16 @@ static int put_ranks(struct list *list, struct ranked *entries, uint32_t count,
 static struct bytes next_cursor(const struct list *list, const struct ranked *last, uint32_t depth)
 {
     const struct stage *stage = list->stage;
-    struct page_cursor cursor = {.query_hash = list->hash,
-                                 .depth = depth,
-                                 .key_count = stage->sort.count,
-                                 .last = *last,
-                                 .stats = list->cursor.stats};
+    struct page_cursor cursor = {
+        .query_hash = list->hash,
+        .depth = depth,
+        .now = stage->source->now,
+        .last = place_of(&stage->sort, last, stage->context->snapshot, stage->context->arena),
+        .stats = list->cursor.stats};
 
-    if (stage->text && !list->has_cursor)
+    if (list->has_cursor)
+        cursor.now = list->cursor.now;
+    else if (stage->text)
         text_plan_stats(stage->text, stage->context->arena, &cursor.stats);
     return cursor_encode(&cursor, stage->context->arena);
 }
@@ -312,8 +326,7 @@ static uint32_t skipped(const struct list *list, const struct ranked *entries, u
 
     if (list->has_cursor)
         skip = 0;
-    while (list->has_cursor && source->cap && skip < count &&
-           ranked_compare(&entries[skip], &list->cursor.last, list->stage->sort.count) <= 0)
+    while (list->has_cursor && source->cap && skip < count && !is_behind(list, &entries[skip]))
         skip++;
     return skip < count ? skip : count;
 }
@@ -334,8 +347,10 @@ int list_page(struct list *list, struct query_answer *answer, bool *again, struc
     if (stage->rerank && !source->part)
         rc = rerank(list, entries, count, err);
     if (source->cap && !rc && !(source->part && stage->rerank)) {
-        count = apply_cap(stage, entries, count, wanted(list));
-        *again = count < wanted(list) && !is_all && source->limit > 0;
+        bool enough;
+
+        count = apply_cap(list, entries, count, &enough);
+        *again = !enough && !is_all && source->limit > 0;
     }
     if (rc || *again) {
         if (*again)

@@ -16,6 +16,7 @@ struct list {
     uint64_t hash;
     bool has_cursor;
     struct page_cursor cursor;
+    struct ranked last; /* of the cursor: the page before ended here */
     uint32_t count_max; /* hits to keep in the coming walk */
 };
 

@@ -347,8 +347,7 @@ int query_highlight(struct query_engine *engine, const struct query_text *text, 
 
     if (rc)
         return rc;
-    rc = text_highlight(snapshot->lexicon, engine->analysis, text, source, options, arena, marked,
-                        err);
+    rc = text_highlight(snapshot, engine->analysis, text, source, options, arena, marked, err);
     shard_exit(engine->reader);
     return rc;
 }

@@ -201,6 +201,7 @@ struct query_stage {
     struct bytes cursor; /* of an earlier answer: goes on behind its last hit; no offset with it */
     uint8_t total;       /* enum query_total */
     int64_t now;         /* seconds: for ages in formulas */
+    bool unknown_is_empty; /* formulas may name fields that the schema does not have: no values */
     const struct query_part *part; /* NULL: the shard is the whole index */
 };
 

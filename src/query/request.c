@@ -230,6 +230,7 @@ int request_read(const Torg__V1__Query *message, const struct schema *schema, in
         struct request_path at = path_at(NULL, "stages", i);
 
         stages[i].now = now;
+        stages[i].unknown_is_empty = message->unknown_is_empty;
         rc = read_stage(&reader, &at, message->stages[i], &stages[i], &shows[i]);
     }
     request->plan.stages = stages;

@@ -142,7 +142,7 @@ static int show_highlights(struct responder *responder, Torg__V1__Hit *hit, stru
 
         if (!stored)
             continue;
-        rc = text_highlight(responder->snapshot->lexicon, responder->engine->analysis,
+        rc = text_highlight(responder->snapshot, responder->engine->analysis,
                             &responder->stage->text, stored->text, &show->highlight,
                             responder->scratch, &marked, err);
         if (rc)

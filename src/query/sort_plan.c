@@ -159,7 +159,7 @@ int sort_plan_make(struct sort_plan *plan, const struct snapshot *snapshot,
         if (sort->kind == SORT_FIELD || sort->kind == SORT_DISTANCE)
             rc = make_field_key(key, snapshot, sort, arena, err);
         else if (sort->kind == SORT_FORMULA)
-            rc = formula_compile(snapshot, sort->formula, stage->now, "sort.formula", arena,
+            rc = formula_compile(snapshot, sort->formula, stage, "sort.formula", arena,
                                  &key->formula, err);
         if (rc)
             return rc;
@@ -167,6 +167,15 @@ int sort_plan_make(struct sort_plan *plan, const struct snapshot *snapshot,
             sort->kind == SORT_RELEVANCE || (key->formula && formula_uses_score(key->formula));
     }
     return 0;
+}
+
+void sort_plan_set_now(struct sort_plan *plan, int64_t now)
+{
+    uint32_t i;
+
+    for (i = 0; i < plan->count; i++)
+        if (plan->keys[i].formula)
+            formula_set_now(plan->keys[i].formula, now);
 }
 
 /* ---- computing ---- */

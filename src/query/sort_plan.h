@@ -36,6 +36,9 @@ int sort_plan_make(struct sort_plan *plan, const struct snapshot *snapshot,
                    const struct query_stage *stage, bool has_text, struct arena *arena,
                    struct err *err);
 
+/* Ages of its formulas are until this moment, not until that of the stage. */
+void sort_plan_set_now(struct sort_plan *plan, int64_t now);
+
 /* Keys of the documents of a window by the index-th sort. */
 void sort_plan_keys(const struct sort_plan *plan, uint32_t index, uint32_t window,
                     const uint16_t *offsets, uint32_t count, const float *scores, uint64_t *keys);

@@ -142,8 +142,8 @@ int stage_make(struct stage *stage, struct query_context *context, const struct 
         rc ? rc
            : sort_plan_make(&stage->sort, context->snapshot, source, has_text, context->arena, err);
     if (!rc && source->rerank.size)
-        rc = formula_compile(context->snapshot, source->rerank, source->now, "rerank",
-                             context->arena, &stage->rerank, err);
+        rc = formula_compile(context->snapshot, source->rerank, source, "rerank", context->arena,
+                             &stage->rerank, err);
     rc = rc ? rc : group_conjuncts(stage, err);
     rc = rc ? rc : make_facets(stage, err);
     return rc ? rc : make_cap(stage, err);

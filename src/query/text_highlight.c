@@ -149,8 +149,10 @@ static uint32_t whole_char(struct bytes source, uint32_t at)
     return at;
 }
 
-/* A fragment of about the size that begins a little before the mark, at words' ends. */
-static struct fragment fragment_at(const struct highlighter *highlighter, uint32_t mark_start)
+/* A fragment of about the size that begins a little before the mark, at words' ends, and has all of
+ * it. */
+static struct fragment fragment_at(const struct highlighter *highlighter, uint32_t mark_start,
+                                   uint32_t mark_end)
 {
     struct bytes source = highlighter->source;
     uint32_t size = highlighter->options->fragment_size, lead = size / 4, i;
@@ -173,6 +175,8 @@ static struct fragment fragment_at(const struct highlighter *highlighter, uint32
             break;
         }
     }
+    if (fragment.end < mark_end)
+        fragment.end = mark_end;
     fragment.start = whole_char(source, fragment.start);
     fragment.end = whole_char(source, fragment.end);
     for (i = 0; i < highlighter->mark_count; i++) {
@@ -209,7 +213,7 @@ static bool choose(const struct highlighter *highlighter, const struct fragment 
         if (are_many && !is_far_enough(highlighter, start, last))
             continue;
         last = start;
-        fragment = fragment_at(highlighter, start);
+        fragment = fragment_at(highlighter, start, highlighter->marks[i].end);
         for (k = 0; k < count; k++)
             free = free && (fragment.end <= chosen[k].start || fragment.start >= chosen[k].end);
         if (free && fragment.leaves > best->leaves)
@@ -238,7 +242,7 @@ static uint32_t choose_fragments(const struct highlighter *highlighter, struct f
     while (count < wanted && choose(highlighter, chosen, count, &chosen[count]))
         count++;
     if (count == 0)
-        chosen[count++] = fragment_at(highlighter, 0);
+        chosen[count++] = fragment_at(highlighter, 0, 0);
     qsort(chosen, count, sizeof(*chosen), fragment_by_start);
     return count;
 }
@@ -321,13 +325,12 @@ static int write_marked(struct highlighter *highlighter, struct bytes *marked, s
     return rc;
 }
 
-int text_highlight(const struct lexicon *lexicon, struct analysis *analysis,
+int text_highlight(const struct snapshot *snapshot, struct analysis *analysis,
                    const struct query_text *text, struct bytes source,
                    const struct highlight_options *options, struct arena *arena,
                    struct bytes *marked, struct err *err)
 {
-    struct snapshot snapshot = {.lexicon = lexicon};
-    struct text_plan plan = {.snapshot = &snapshot, .arena = arena};
+    struct text_plan plan = {.snapshot = snapshot, .arena = arena};
     struct highlighter highlighter = {
         .arena = arena, .plan = &plan, .source = source, .options = options};
     uint32_t i;

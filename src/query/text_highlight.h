@@ -4,7 +4,9 @@
  *
  * The text is analysed as documents are. A word is marked when a clause that is not NOT means it:
  * all forms of a WORD, the very form of an EXACT, what a PREFIX or FUZZY may mean; the words of a
- * phrase only where they stand as one. Marks never cut a character in two, whatever the bytes are.
+ * phrase only where they stand as one. Of the snapshot the lexicon is needed; with word_max its
+ * parts too, as they tell which words a PREFIX means. Marks never cut a character in two, whatever
+ * the bytes are.
  */
 #ifndef TORG_QUERY_TEXT_HIGHLIGHT_H
 #define TORG_QUERY_TEXT_HIGHLIGHT_H
@@ -12,7 +14,7 @@
 #include "query/query.h"
 
 /* *marked is in the arena. Without a word to mark: the beginning of the text. */
-int text_highlight(const struct lexicon *lexicon, struct analysis *analysis,
+int text_highlight(const struct snapshot *snapshot, struct analysis *analysis,
                    const struct query_text *text, struct bytes source,
                    const struct highlight_options *options, struct arena *arena,
                    struct bytes *marked, struct err *err);

@@ -50,6 +50,16 @@ void client_unref(const struct client_view *client)
         held_view_free(held_of(client));
 }
 
+struct client_view client_unborn(void)
+{
+    return (struct client_view){
+        .shard_count = 1,
+        .writing_epoch = 1,
+        .serving_epoch = 1,
+        .epochs = {{.epoch = 1, .state = TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING}},
+        .epoch_count = 1};
+}
+
 const struct epoch_view *client_epoch(const struct client_view *client, int64_t epoch)
 {
     for (uint32_t i = 0; i < client->epoch_count; i++) {

@@ -59,6 +59,8 @@ struct client_view {
     uint32_t epoch_count;
 };
 
+/* What a client that does not exist yet would begin as: its id is 0. */
+struct client_view client_unborn(void);
 const struct epoch_view *client_epoch(const struct client_view *client, int64_t epoch);
 const struct epoch_field *epoch_find_field(const struct epoch_view *epoch, struct bytes name);
 /* Gives the epoch these fields, in order of numbers, and its table of names; both are borrowed. */

@@ -147,15 +147,17 @@ static const struct pack_dictionary *find_held(const struct shelf *shelf, int64_
     return held ? held->dictionary : NULL;
 }
 
-/* Puts one on its shelf, which is made if need be; the lock is ours. */
-static struct shelf *hold(struct dictionaries *dictionaries, const struct reading *reading)
+/* Puts one on its shelf, which is made if need be; the lock is ours. ERR_CORRUPT: it cannot be
+ * used. */
+static int hold(struct dictionaries *dictionaries, const struct reading *reading, struct err *err)
 {
     struct shelf *shelf = find_shelf(dictionaries, reading->client_id);
+    struct pack_dictionary *dictionary;
     struct held **place;
     struct held *held;
 
     if (!shelf && dictionaries->shelf_count == CLIENT_COUNT_MAX)
-        return NULL;
+        return 0;
     if (!shelf) {
         shelf = mem_zero(sizeof(*shelf));
         shelf->client_id = reading->client_id;
@@ -164,10 +166,14 @@ static struct shelf *hold(struct dictionaries *dictionaries, const struct readin
         dictionaries->shelves[dictionaries->shelf_count++] = shelf;
     }
     if (!reading->trained.size || find_held(shelf, reading->number))
-        return shelf;
+        return 0;
+    dictionary = pack_dictionary_new(buf_bytes(&reading->trained));
+    if (!dictionary)
+        return err_set(err, ERR_CORRUPT, "dictionary %" PRId64 " of client %" PRId64 " is damaged",
+                       reading->number, reading->client_id);
     held = mem_zero(sizeof(*held));
     held->number = reading->number;
-    held->dictionary = pack_dictionary_new(buf_bytes(&reading->trained));
+    held->dictionary = dictionary;
     place = &shelf->first;
     while (*place && (*place)->number > held->number)
         place = &(*place)->next;
@@ -175,7 +181,7 @@ static struct shelf *hold(struct dictionaries *dictionaries, const struct readin
     *place = held;
     if (shelf != dictionaries->trained)
         stop_collecting(dictionaries, shelf);
-    return shelf;
+    return 0;
 }
 
 static int load(struct dictionaries *dictionaries, int64_t client_id, int64_t number,
@@ -191,7 +197,7 @@ static int load(struct dictionaries *dictionaries, int64_t client_id, int64_t nu
                      number, client_id);
     if (!rc) {
         pthread_mutex_lock(&dictionaries->lock);
-        hold(dictionaries, &reading);
+        rc = hold(dictionaries, &reading, err);
         pthread_mutex_unlock(&dictionaries->lock);
     }
     buf_release(&reading.trained);

@@ -56,10 +56,8 @@ static bool may_try_again(struct document_inbox *self, const char *what, const s
 static int make_topic(struct document_inbox *self, const char *topic, struct err *err)
 {
     const struct topic_config config = {.partition_count = 1};
-    struct topic_config found;
-    int rc = topic_describe(self->topics, topic, &found, err);
 
-    return rc == ERR_NOT_FOUND ? topic_create(self->topics, topic, &config, err) : rc;
+    return topic_ensure(self->topics, topic, &config, err);
 }
 
 static int produce_dead(struct document_inbox *self, const char *topic,
@@ -352,11 +350,8 @@ static int open_consumer(struct document_inbox *self, struct err *err)
                                              .topics = names,
                                              .topic_count = ARRAY_COUNT(names),
                                              .start = TOPIC_START_EARLIEST};
-    struct topic_config found;
-    int rc = topic_describe(self->topics, DOCUMENT_TOPIC, &found, err);
+    int rc = topic_ensure(self->topics, DOCUMENT_TOPIC, &config, err);
 
-    if (rc == ERR_NOT_FOUND)
-        rc = topic_create(self->topics, DOCUMENT_TOPIC, &config, err);
     if (!rc)
         rc = make_topic(self, DOCUMENT_DEAD_TOPIC, err);
     return rc ? rc : consumer_open(self->topics, &options, &self->consumer, err);

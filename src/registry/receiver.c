@@ -29,12 +29,6 @@ struct batch {
     struct arena *arena;
 };
 
-/* What a client that does not exist yet would begin as. */
-static const struct epoch_view first_epoch = {.epoch = 1,
-                                              .state = TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING};
-static const struct client_view unborn = {
-    .shard_count = 1, .writing_epoch = 1, .serving_epoch = 1, .epoch_count = 1};
-
 /* --- checking --- */
 
 static int pack(struct batch *batch, const struct client_view *client, struct candidate *candidate,
@@ -179,7 +173,7 @@ static int begin_round(struct batch *batch, bool fresh, const struct client_view
                        struct err *err)
 {
     const struct receiver *receiver = batch->receiver;
-    struct client_view virtual_client = unborn;
+    const struct client_view unborn = client_unborn();
     int rc = clients_find(receiver->clients, batch->client, fresh, client, err);
 
     if (!rc) {
@@ -189,8 +183,7 @@ static int begin_round(struct batch *batch, bool fresh, const struct client_view
     batch->is_refused = rc == ERR_CORRUPT; /* to wait for it would keep others' documents waiting */
     if (rc != ERR_NOT_FOUND)
         return rc;
-    virtual_client.epochs[0] = first_epoch;
-    check_round(batch, &virtual_client);
+    check_round(batch, &unborn);
     if (!batch->round_count)
         return 0;
     rc = receiver_obtain(receiver, batch->client, client, err);

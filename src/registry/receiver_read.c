@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* receiver_read.c - documents and schemas as they are kept, fields declared ahead: receiver.h. */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/limits.h"
 #include "net/message.h"
@@ -82,25 +83,53 @@ static int grow(struct store_tx *tx, void *arg, struct err *err)
                             err);
 }
 
+/* What the declaration would add to the client, in check->added. */
+static int check_declaration(const Torg__V1__DeclareSchemaRequest *request,
+                             const struct client_view *client, struct document_check *check,
+                             struct err *err)
+{
+    int64_t epoch = request->epoch ? request->epoch : client->writing_epoch;
+
+    check->client = client;
+    check->epoch = client_epoch(client, epoch);
+    if (!check->epoch)
+        return err_set(err, ERR_NOT_FOUND, "client %s has no epoch %" PRId64 ": it is at %" PRId64,
+                       client->name, epoch, client->writing_epoch);
+    for (size_t i = 0; i < request->n_fields; i++)
+        schema_field_check(check, i, request->fields[i]);
+    if (check->reasons->count)
+        return err_set(err, ERR_INVALID, "the fields cannot be declared: nothing was changed");
+    return 0;
+}
+
 static int declare_once(const struct receiver *receiver,
                         const Torg__V1__DeclareSchemaRequest *request,
                         const struct client_view *client, struct violations *reasons,
                         struct err *err)
 {
     struct document_check check = {
-        .client = client, .reasons = reasons, .is_declaration = true, .arena = reasons->arena};
+        .reasons = reasons, .is_declaration = true, .arena = reasons->arena};
     struct declaring declaring = {.client = client, .fields = &check.added, .arena = check.arena};
-    int64_t epoch = request->epoch ? request->epoch : client->writing_epoch;
+    int rc = check_declaration(request, client, &check, err);
 
-    check.epoch = client_epoch(client, epoch);
-    if (!check.epoch)
-        return err_set(err, ERR_NOT_FOUND, "client %s has no epoch %" PRId64 ": it is at %" PRId64,
-                       client->name, epoch, client->writing_epoch);
-    for (size_t i = 0; i < request->n_fields; i++)
-        schema_field_check(&check, i, request->fields[i]);
-    if (reasons->count)
-        return err_set(err, ERR_INVALID, "the fields cannot be declared: nothing was changed");
-    return check.added.count ? store_write(receiver->store, grow, &declaring, err) : 0;
+    return rc || !check.added.count ? rc : store_write(receiver->store, grow, &declaring, err);
+}
+
+/* The client; one that is not there is made for a declaration that is right, and for no other. */
+static int obtain_for(const struct receiver *receiver,
+                      const Torg__V1__DeclareSchemaRequest *request, const char *client,
+                      struct violations *reasons, const struct client_view **view, struct err *err)
+{
+    struct client_view unborn = client_unborn();
+    struct document_check check = {
+        .reasons = reasons, .is_declaration = true, .arena = reasons->arena};
+    int rc = clients_find(receiver->clients, client, false, view, err);
+
+    if (rc != ERR_NOT_FOUND)
+        return rc;
+    snprintf(unborn.name, sizeof(unborn.name), "%s", client);
+    rc = check_declaration(request, &unborn, &check, err);
+    return rc ? rc : receiver_obtain(receiver, client, view, err);
 }
 
 int receiver_declare(const struct receiver *receiver, const Torg__V1__DeclareSchemaRequest *request,
@@ -113,7 +142,7 @@ int receiver_declare(const struct receiver *receiver, const Torg__V1__DeclareSch
     if (!request->n_fields || request->n_fields > DOCUMENT_SCHEMA_COUNT_MAX)
         return err_set(err, ERR_INVALID, "fields: %zu of them; expected 1 to %d", request->n_fields,
                        DOCUMENT_SCHEMA_COUNT_MAX);
-    rc = receiver_obtain(receiver, client, &view, err);
+    rc = obtain_for(receiver, request, client, reasons, &view, err);
     for (int i = 0; i < DOCUMENT_ATTEMPT_COUNT_MAX && !rc; i++) {
         rc = declare_once(receiver, request, view, reasons, err);
         client_unref(view);

@@ -17,7 +17,7 @@
 
 #define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
 
-enum { PAGE_FILTER_MAX = SEARCH_FILTER_COUNT_MAX + 1 }; /* with that of the category */
+enum { PAGE_FILTER_MAX = SEARCH_FILTER_COUNT_MAX + 2 }; /* with those of category, currency */
 
 /* --- reading --- */
 
@@ -259,6 +259,15 @@ static int choice_filter(const struct wanted *wanted, size_t place, Torg__V1__Fi
     return 0;
 }
 
+/* Documents made before the currency was the catalogue's may have a number of another one. */
+static Torg__V1__Filter *currency_filter(const struct wanted *wanted)
+{
+    char **values = arena_array(wanted->arena, 1, sizeof(*values));
+
+    values[0] = (char *)catalog_currency(wanted->catalog);
+    return values_filter(OFFER_FIELD_CURRENCY, values, 1, wanted->arena);
+}
+
 /* Side by side under one AND, so that a facet can leave its own out. */
 static int all_filters(const struct wanted *wanted, Torg__V1__Filter **filter, struct err *err)
 {
@@ -269,8 +278,11 @@ static int all_filters(const struct wanted *wanted, Torg__V1__Filter **filter, s
     all->of = arena_array(arena, PAGE_FILTER_MAX, sizeof(all->of[0]));
     if (wanted->category)
         all->of[all->n_of++] = category_filter(wanted->category, arena);
-    for (size_t i = 0; i < wanted->request->n_filters && !rc; i++)
+    for (size_t i = 0; i < wanted->request->n_filters && !rc; i++) {
         rc = choice_filter(wanted, i, &all->of[all->n_of++], err);
+        if (!rc && wanted->chosen[i].standard == TORG__V1__CATEGORY__FILTER__PRICE)
+            all->of[all->n_of++] = currency_filter(wanted);
+    }
     *filter = NULL;
     if (rc || !all->n_of)
         return rc;

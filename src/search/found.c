@@ -19,9 +19,9 @@ enum { EARTH_RADIUS_M = 6371009 };
 void stage_show_offers(Torg__V1__QueryStage *stage)
 {
     static char *const shown[] = {
-        OFFER_FIELD_TITLE, OFFER_FIELD_PRICE,   OFFER_FIELD_CURRENCY,
-        OFFER_FIELD_PLACE, OFFER_FIELD_SELLER,  OFFER_FIELD_CATEGORY,
-        OFFER_FIELD_PHOTO, OFFER_FIELD_CREATED, OFFER_FIELD_POINT,
+        OFFER_FIELD_TITLE,   OFFER_FIELD_PRICE,  OFFER_FIELD_AMOUNT,   OFFER_FIELD_CURRENCY,
+        OFFER_FIELD_PLACE,   OFFER_FIELD_SELLER, OFFER_FIELD_CATEGORY, OFFER_FIELD_PHOTO,
+        OFFER_FIELD_CREATED, OFFER_FIELD_POINT,
     };
 
     stage->show = (char **)shown;
@@ -53,6 +53,20 @@ static const char *marked(const Torg__V1__Hit *hit, const char *name)
             return hit->highlights[i]->values[0];
     }
     return "";
+}
+
+static Torg__V1__Price *price_of(const Torg__V1__Hit *hit, struct arena *arena)
+{
+    const char *currency = hit_shown(hit, OFFER_FIELD_CURRENCY);
+    const char *amount = hit_shown(hit, OFFER_FIELD_PRICE);
+    Torg__V1__Price *price;
+
+    if (!*currency)
+        return NULL;
+    price = NEW(Price, price);
+    text_to_i64(bytes_of(*amount ? amount : hit_shown(hit, OFFER_FIELD_AMOUNT)), &price->amount);
+    price->currency = (char *)currency;
+    return price;
 }
 
 static Google__Protobuf__Timestamp *time_of(const char *text, struct arena *arena)
@@ -110,11 +124,7 @@ Torg__V1__FoundOffer *found_offer(const Torg__V1__Hit *hit, const Torg__V1__GeoP
     offer->seller = (char *)hit_shown(hit, OFFER_FIELD_SELLER);
     offer->create_time = time_of(hit_shown(hit, OFFER_FIELD_CREATED), arena);
     offer->score = hit->score;
-    if (*hit_shown(hit, OFFER_FIELD_CURRENCY)) {
-        offer->price = NEW(Price, price);
-        text_to_i64(bytes_of(hit_shown(hit, OFFER_FIELD_PRICE)), &offer->price->amount);
-        offer->price->currency = (char *)hit_shown(hit, OFFER_FIELD_CURRENCY);
-    }
+    offer->price = price_of(hit, arena);
     put_distance(near, hit_shown(hit, OFFER_FIELD_POINT), offer);
     return offer;
 }

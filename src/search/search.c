@@ -188,6 +188,8 @@ static Torg__V1__SearchFilter *filter_message(const struct searching *searching,
     message->kind = filter->kind;
     message->is_date = filter->is_date;
     message->choice = (Torg__V1__FilterChoice *)wanted_choice(&searching->wanted, filter->id);
+    if (filter->standard == TORG__V1__CATEGORY__FILTER__PRICE)
+        message->unit = searching->response->currency;
     if (filter->attribute && filter->attribute->unit_count)
         message->unit =
             arena_strdup(arena, filter->attribute->units[0].name.in[searching->wanted.language]);
@@ -460,6 +462,7 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
     int rc = wanted_read(&searching.wanted, catalog, request, language, arena, err);
 
     response->times = arena_array(arena, STEP_COUNT, sizeof(response->times[0]));
+    response->currency = arena_strdup(arena, catalog_currency(catalog));
     if (!rc)
         rc = run(&searching, err);
     response->is_partial = searching.asking.is_partial;

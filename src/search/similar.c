@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "index/analysis.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
 #include "search/asking.h"
@@ -24,11 +25,30 @@ struct comparing {
     const Torg__V1__Offer *offer;
     struct asking asking;
     struct arena *arena;
+    const char *currency; /* that prices are compared in */
     size_t limit;
     Torg__V1__SimilarResponse *response;
 };
 
-/* Any word of the title, in titles and in names of values; of the best the price is looked at. */
+/* As much of the title as a query may have words; the first ones say what it is. */
+static char *beginning_of(char *title, struct arena *arena)
+{
+    struct analysis *analysis;
+    struct token_list list;
+    size_t size = strlen(title);
+
+    if (size < 2 * QUERY_TEXT_CLAUSE_COUNT_MAX) /* a letter and what parts it from the next */
+        return title;
+    analysis = analysis_new();
+    list = analysis_run(analysis, bytes_make(title, size));
+    if (list.count > QUERY_TEXT_CLAUSE_COUNT_MAX)
+        size = list.tokens[QUERY_TEXT_CLAUSE_COUNT_MAX].start;
+    analysis_free(analysis);
+    return arena_text(arena, bytes_make(title, size));
+}
+
+/* Any word of the title, in titles and in names of values; of the best the price is looked at,
+ * where it can be compared. */
 static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
                                            const struct category *category)
 {
@@ -38,14 +58,15 @@ static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
     Torg__V1__TextClause *clause = NEW(TextClause, text_clause);
 
     clause->occur = TORG__V1__TEXT_CLAUSE__OCCUR__SHOULD;
-    clause->text = content->title;
+    clause->text = beginning_of(content->title, arena);
     stage->clauses = arena_array(arena, 1, sizeof(stage->clauses[0]));
     stage->clauses[0] = clause;
     stage->n_clauses = 1;
     stage->limit = (uint32_t)comparing->limit + 1; /* itself is among them */
     stage->no_total = true;
     stage_show_offers(stage);
-    if (content->price && content->price->amount > 0) {
+    if (content->price && content->price->amount > 0 &&
+        strcmp(content->price->currency, comparing->currency) == 0) {
         stage->rerank = NEW(Rerank, rerank);
         stage->rerank->formula =
             arena_printf(arena, PRICE_FORMULA, content->price->amount, content->price->amount);
@@ -119,6 +140,7 @@ int search_similar(const struct search *search, const Torg__V1__SimilarRequest *
         return rc;
     comparing.offer = offer;
     catalog = search->catalog(search->catalog_arg);
+    comparing.currency = catalog_currency(catalog);
     rc = run(&comparing, catalog, err);
     catalog_unref(catalog);
     return rc;

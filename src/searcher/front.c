@@ -256,6 +256,7 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
         torg__v1__stage_part__init(&parts[i]);
         parts[i].limit = state->asked;
         parts[i].words = (Torg__V1__WordCounts *)state->words;
+        parts[i].now = state->mark ? state->mark->now : 0;
         if (!has_cap(searching->query->stages[i]))
             parts[i].after = (Torg__V1__HitPlace *)place_in(state->mark, shard);
         request->stages[request->n_stages++] = &parts[i];
@@ -316,13 +317,20 @@ static int none_answered(const struct searching *searching, struct err *err)
     return err_set(err, ERR_UNAVAILABLE, "no shard has answered");
 }
 
-/* What shows no hit has no scores to be compared. */
+/* What shows no hit has no scores to be compared. Those of a single shard are compared with those
+ * of its own next pages alone: the counts go along with the cursor, and have to be the ones that
+ * this page was made with, or equally good hits come again, or never. */
 static bool needs_words(const struct searching *searching)
 {
-    for (size_t i = 0; i < searching->query->n_stages; i++)
-        if (has_text(searching->query->stages[i]) && searching->stages[i].asked &&
-            !searching->stages[i].words)
+    bool is_alone = searching->client->shard_count == 1;
+
+    for (size_t i = 0; i < searching->query->n_stages; i++) {
+        const Torg__V1__QueryStage *stage = searching->query->stages[i];
+
+        if (has_text(stage) && searching->stages[i].asked && !searching->stages[i].words &&
+            !(is_alone && stage->rerank)) /* it has no cursor */
             return true;
+    }
     return false;
 }
 
@@ -354,7 +362,8 @@ static int count_words(struct searching *searching, struct err *err)
     for (uint32_t i = 0; i < searching->client->shard_count; i++)
         if (searching->asks[i].request)
             make_request(searching, i, false);
-    if (!searching->has_waits) /* a shard that hangs must leave time to ask the others */
+    /* A shard that hangs must leave time to ask the others. */
+    if (!searching->has_waits && searching->client->shard_count > 1)
         deadline_us = now_us + (deadline_us - now_us) / WORDS_SHARE;
     gather(&searching->front->gatherer, GATHER_WORDS, searching->epoch, searching->asks,
            searching->client->shard_count, deadline_us, searching->arena);
@@ -410,18 +419,6 @@ static int ask_shards(struct searching *searching, struct err *err)
 
 /* ---- merging ---- */
 
-/* A single shard's own counts are asked for only when a next page needs them. */
-static void count_for_mark(struct searching *searching)
-{
-    struct gather_ask ask = {.request = searching->asks[0].request};
-
-    gather(&searching->front->gatherer, GATHER_WORDS, searching->epoch, &ask, 1,
-           searching->deadline_us, searching->arena);
-    searching->asks[0].words = ask.err.code ? NULL : ask.words;
-    if (searching->asks[0].words)
-        take_words(searching);
-}
-
 static struct bytes make_mark(struct searching *searching, uint32_t i,
                               const struct merge_part *parts, const struct merge_end *end,
                               uint32_t shown)
@@ -436,6 +433,7 @@ static struct bytes make_mark(struct searching *searching, uint32_t i,
     mark.query_hash = state->hash;
     mark.depth = (state->mark ? state->mark->depth : state->offset) + shown;
     mark.words = (Torg__V1__WordCounts *)state->words;
+    mark.now = state->mark && state->mark->now ? state->mark->now : searching->now;
     mark.places =
         arena_array(searching->arena, 2 * (size_t)shard_count + 1, sizeof(mark.places[0]));
     places = arena_array(searching->arena, 2 * (size_t)shard_count + 1, sizeof(*places));
@@ -472,7 +470,7 @@ static struct merge_page page_of(const struct searching *searching, uint32_t i)
     return page;
 }
 
-/* *again: a list with a second phase and a cap needs more hits of the shards. */
+/* *again: a list with a cap needs more hits of the shards. */
 static int merge_all(struct searching *searching, Torg__V1__QueryAnswer *answer, bool *again,
                      struct err *err)
 {
@@ -501,11 +499,8 @@ static int merge_all(struct searching *searching, Torg__V1__QueryAnswer *answer,
             *again = true;
         } else if (end.has_more && answer->stages[i]->n_hits &&
                    !searching->query->stages[i]->rerank) {
-            struct bytes mark;
-
-            if (shard_count == 1 && has_text(searching->query->stages[i]) && !state->words)
-                count_for_mark(searching);
-            mark = make_mark(searching, i, parts, &end, (uint32_t)answer->stages[i]->n_hits);
+            struct bytes mark =
+                make_mark(searching, i, parts, &end, (uint32_t)answer->stages[i]->n_hits);
 
             answer->stages[i]->cursor.data = (uint8_t *)mark.data;
             answer->stages[i]->cursor.len = mark.size;
@@ -543,7 +538,7 @@ static int search(struct searching *searching, Torg__V1__SearchResponse *respons
     searching->asks = arena_array(searching->arena, count, sizeof(*searching->asks));
     for (uint32_t i = 0; i < count; i++)
         make_request(searching, i, true);
-    if (count > 1 && needs_words(searching))
+    if (needs_words(searching))
         rc = count_words(searching, err);
     while (!rc && again) {
         rc = ask_shards(searching, err);

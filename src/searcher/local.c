@@ -24,13 +24,25 @@ static int wait_for(struct replica *replica, const Torg__V1__ShardRequest *reque
     return rc;
 }
 
+/* A query that asks for more than a query may does so of every shard, and will: it is no shard that
+ * has too much to do. */
+static int query_fault(int rc, struct err *err)
+{
+    if (rc != ERR_LIMIT)
+        return rc;
+    if (err)
+        err->code = ERR_INVALID;
+    return ERR_INVALID;
+}
+
 static int read_query(const struct visit *visit, const Torg__V1__ShardRequest *request,
                       struct arena *arena, struct query_request *query, struct err *err)
 {
     if (!request->query)
         return err_set(err, ERR_INVALID, "query: is missing");
-    return request_read(request->query, shard_schema(visit->shard), request->now, arena, query,
-                        err);
+    return query_fault(
+        request_read(request->query, shard_schema(visit->shard), request->now, arena, query, err),
+        err);
 }
 
 static const struct query_words *read_words(const Torg__V1__WordCounts *message,
@@ -100,6 +112,8 @@ static int make_parts(const Torg__V1__ShardRequest *request, struct arena *arena
                            SORT_COUNT_MAX);
         stages[i] = query->plan.stages[i];
         stages[i].part = part;
+        if (message->now)
+            stages[i].now = message->now;
         stages[i].offset = 0;
         stages[i].limit = message->limit;
         stages[i].cursor = BYTES_EMPTY;
@@ -149,7 +163,10 @@ int local_count_words(struct replica *replica, const Torg__V1__ShardRequest *req
     for (uint32_t i = 0; !rc && i < query.plan.stage_count; i++) {
         struct query_words words = {0};
 
-        rc = query_count_words(visit->engine, &query.plan.stages[i], arena, &words, err);
+        rc = query_fault(
+            query_count_words(visit->engine, &query.plan.stages[i], arena, &words, err), err);
+        if (rc == ERR_INVALID)
+            err_wrap(err, "stages[%u]", i);
         message->stages[i] = tell_words(&words, arena);
     }
     visit_end(visit);
@@ -261,8 +278,9 @@ int local_search(struct replica *replica, const Torg__V1__ShardRequest *request,
     rc = rc ? rc : read_query(visit, request, arena, &query, err);
     rc = rc ? rc : make_parts(request, arena, &query, err);
     rc = rc ? rc
-            : response_run(visit->engine, &query, deadline_us, arena, &result, &message->answer,
-                           err);
+            : query_fault(response_run(visit->engine, &query, deadline_us, arena, &result,
+                                       &message->answer, err),
+                          err);
     visit_end(visit);
     if (rc)
         return rc;

@@ -212,8 +212,9 @@ Torg__V1__StageAnswer *merge_stage(const Torg__V1__QueryStage *query, uint32_t s
         entry_count = apply_cap(entries, entry_count, query->cap->count, arena);
     skip = skipped(query, entries, entry_count, page);
     shown = entry_count - skip < page->limit ? entry_count - skip : page->limit;
-    end->is_short = query->rerank && is_capped && entry_count - skip <= page->limit &&
-                    all_count > 0 && has_full_part(parts, count, stage, page->asked);
+    end->is_short = is_capped && (query->rerank || page->after) &&
+                    entry_count - skip <= page->limit && all_count > 0 &&
+                    has_full_part(parts, count, stage, page->asked);
     find_end(entries, skip, skip + shown, entry_count, count, arena, end);
     answer->hits = arena_array(arena, shown + 1, sizeof(answer->hits[0]));
     answer->n_hits = shown;

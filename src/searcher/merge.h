@@ -5,7 +5,8 @@
  *
  * Keywords are ordered by their texts. The second phase and the cap are done here, on the merged
  * list; a shard that capped its own list left out only what the cap leaves out here too, so as many
- * hits of each shard as the page ends at are enough.
+ * hits of each shard as the page ends at are enough, unless some have come in front of it since the
+ * page before (is_short).
  */
 #ifndef TORG_SEARCHER_MERGE_H
 #define TORG_SEARCHER_MERGE_H

@@ -8,10 +8,10 @@
  * its snapshot does not find in the log, and a checkpoint leaves them alone until it is gone.
  *
  * The map's descriptor stays open as long as any connection does: POSIX drops a process's locks on
- * a file, SQLite's too, when any descriptor of it is closed.
+ * a file, SQLite's too, when any descriptor of it is closed. Therefore a connection that cannot
+ * have the map (no descriptor is left) is not opened: another's last close would drop its locks.
  *
- * A file of ours holds the system's file behind itself and passes calls on. Threads: a file
- * belongs to its connection; maps are shared, their regions are set once.
+ * Threads: a file belongs to its connection; maps are shared, their regions are set once.
  */
 #include "store/sqlite_disk.h"
 
@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "store/disk_layer.h"
 
 enum {
     REGION_SIZE = 16 << 20,
@@ -49,10 +50,9 @@ struct map {
 };
 
 struct own_file {
-    sqlite3_file base;
-    sqlite3_file *real; /* behind this struct, in the same allocation by SQLite */
-    struct map *map;    /* of a database; NULL: none */
-    uint8_t *gathered;  /* of a log: owned; written at `start` when flushed */
+    struct layer_file layer;
+    struct map *map;   /* of a database */
+    uint8_t *gathered; /* of a log: owned; written at `start` when flushed */
     sqlite3_int64 start;
     size_t gathered_size;
 };
@@ -70,7 +70,7 @@ static void look_at_size(struct map *map)
         atomic_store(&map->full_count, (unsigned)((uint64_t)stat.st_size / REGION_SIZE));
 }
 
-/* The map of the file at path; NULL: it cannot be had, and reads will do. */
+/* The map of the file at path; NULL: it cannot be had. */
 static struct map *map_of(const char *path)
 {
     struct map *map = NULL;
@@ -166,11 +166,6 @@ static struct own_file *own(sqlite3_file *file)
     return (struct own_file *)file;
 }
 
-static sqlite3_file *real_of(sqlite3_file *file)
-{
-    return own(file)->real;
-}
-
 /* What failed to be written is forgotten: the commit it belongs to fails by this. */
 static int flush(sqlite3_file *file)
 {
@@ -180,7 +175,7 @@ static int flush(sqlite3_file *file)
     self->gathered_size = 0;
     if (!size)
         return SQLITE_OK;
-    return self->real->pMethods->xWrite(self->real, self->gathered, (int)size, self->start);
+    return layer_write(file, self->gathered, (int)size, self->start);
 }
 
 static int log_write(sqlite3_file *file, const void *from, int size, sqlite3_int64 offset)
@@ -197,7 +192,7 @@ static int log_write(sqlite3_file *file, const void *from, int size, sqlite3_int
         self->start = offset;
     }
     if (size > GATHERED_SIZE_MAX)
-        return self->real->pMethods->xWrite(self->real, from, size, offset);
+        return layer_write(file, from, size, offset);
     if (!self->gathered)
         self->gathered = mem_alloc(GATHERED_SIZE_MAX);
     memcpy(self->gathered + self->gathered_size, from, (size_t)size);
@@ -209,65 +204,40 @@ static int log_read(sqlite3_file *file, void *to, int size, sqlite3_int64 offset
 {
     int rc = flush(file);
 
-    return rc == SQLITE_OK ? real_of(file)->pMethods->xRead(real_of(file), to, size, offset) : rc;
+    return rc == SQLITE_OK ? layer_read(file, to, size, offset) : rc;
 }
 
-/* --- the rest is passed on --- */
+/* --- files --- */
 
 static int file_close(sqlite3_file *file)
 {
     int flushed = flush(file);
-    int closed = real_of(file)->pMethods->xClose(real_of(file));
+    int closed = layer_close(file);
 
     map_drop(own(file)->map);
     free(own(file)->gathered);
     return flushed == SQLITE_OK ? closed : flushed;
 }
 
-static int file_read(sqlite3_file *file, void *to, int size, sqlite3_int64 offset)
-{
-    return real_of(file)->pMethods->xRead(real_of(file), to, size, offset);
-}
-
-static int file_write(sqlite3_file *file, const void *from, int size, sqlite3_int64 offset)
-{
-    return real_of(file)->pMethods->xWrite(real_of(file), from, size, offset);
-}
-
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
 {
     int rc = flush(file);
 
-    return rc == SQLITE_OK ? real_of(file)->pMethods->xTruncate(real_of(file), size) : rc;
+    return rc == SQLITE_OK ? layer_truncate(file, size) : rc;
 }
 
 static int file_sync(sqlite3_file *file, int flags)
 {
     int rc = flush(file);
 
-    return rc == SQLITE_OK ? real_of(file)->pMethods->xSync(real_of(file), flags) : rc;
+    return rc == SQLITE_OK ? layer_sync(file, flags) : rc;
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *size)
 {
     int rc = flush(file);
 
-    return rc == SQLITE_OK ? real_of(file)->pMethods->xFileSize(real_of(file), size) : rc;
-}
-
-static int file_lock_level(sqlite3_file *file, int level)
-{
-    return real_of(file)->pMethods->xLock(real_of(file), level);
-}
-
-static int file_unlock_level(sqlite3_file *file, int level)
-{
-    return real_of(file)->pMethods->xUnlock(real_of(file), level);
-}
-
-static int file_check_reserved(sqlite3_file *file, int *result)
-{
-    return real_of(file)->pMethods->xCheckReservedLock(real_of(file), result);
+    return rc == SQLITE_OK ? layer_size(file, size) : rc;
 }
 
 /* The system's layer is not to map a second time. */
@@ -275,44 +245,14 @@ static int file_control(sqlite3_file *file, int op, void *arg)
 {
     if (op == SQLITE_FCNTL_MMAP_SIZE)
         return SQLITE_OK;
-    return real_of(file)->pMethods->xFileControl(real_of(file), op, arg);
-}
-
-static int file_sector_size(sqlite3_file *file)
-{
-    return real_of(file)->pMethods->xSectorSize(real_of(file));
-}
-
-static int file_characteristics(sqlite3_file *file)
-{
-    return real_of(file)->pMethods->xDeviceCharacteristics(real_of(file));
-}
-
-static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **to)
-{
-    return real_of(file)->pMethods->xShmMap(real_of(file), page, size, extend, to);
-}
-
-static int file_shm_lock(sqlite3_file *file, int offset, int count, int flags)
-{
-    return real_of(file)->pMethods->xShmLock(real_of(file), offset, count, flags);
-}
-
-static void file_shm_barrier(sqlite3_file *file)
-{
-    real_of(file)->pMethods->xShmBarrier(real_of(file));
-}
-
-static int file_shm_unmap(sqlite3_file *file, int remove)
-{
-    return real_of(file)->pMethods->xShmUnmap(real_of(file), remove);
+    return layer_control(file, op, arg);
 }
 
 static int file_fetch(sqlite3_file *file, sqlite3_int64 offset, int size, void **to)
 {
     struct map *map = own(file)->map;
 
-    *to = map ? (void *)map_find(map, offset, size) : NULL;
+    *to = (void *)map_find(map, offset, size);
     return SQLITE_OK;
 }
 
@@ -325,21 +265,21 @@ static int file_unfetch(sqlite3_file *file, sqlite3_int64 offset, void *page)
 static const sqlite3_io_methods database_methods = {
     .iVersion = 3,
     .xClose = file_close,
-    .xRead = file_read,
-    .xWrite = file_write,
+    .xRead = layer_read,
+    .xWrite = layer_write,
     .xTruncate = file_truncate,
     .xSync = file_sync,
     .xFileSize = file_size,
-    .xLock = file_lock_level,
-    .xUnlock = file_unlock_level,
-    .xCheckReservedLock = file_check_reserved,
+    .xLock = layer_lock,
+    .xUnlock = layer_unlock,
+    .xCheckReservedLock = layer_check_reserved,
     .xFileControl = file_control,
-    .xSectorSize = file_sector_size,
-    .xDeviceCharacteristics = file_characteristics,
-    .xShmMap = file_shm_map,
-    .xShmLock = file_shm_lock,
-    .xShmBarrier = file_shm_barrier,
-    .xShmUnmap = file_shm_unmap,
+    .xSectorSize = layer_sector_size,
+    .xDeviceCharacteristics = layer_characteristics,
+    .xShmMap = layer_shm_map,
+    .xShmLock = layer_shm_lock,
+    .xShmBarrier = layer_shm_barrier,
+    .xShmUnmap = layer_shm_unmap,
     .xFetch = file_fetch,
     .xUnfetch = file_unfetch,
 };
@@ -352,12 +292,12 @@ static const sqlite3_io_methods log_methods = {
     .xTruncate = file_truncate,
     .xSync = file_sync,
     .xFileSize = file_size,
-    .xLock = file_lock_level,
-    .xUnlock = file_unlock_level,
-    .xCheckReservedLock = file_check_reserved,
+    .xLock = layer_lock,
+    .xUnlock = layer_unlock,
+    .xCheckReservedLock = layer_check_reserved,
     .xFileControl = file_control,
-    .xSectorSize = file_sector_size,
-    .xDeviceCharacteristics = file_characteristics,
+    .xSectorSize = layer_sector_size,
+    .xDeviceCharacteristics = layer_characteristics,
 };
 
 static int disk_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
@@ -369,14 +309,17 @@ static int disk_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int
 
     if (!(flags & (SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL)))
         return real_vfs->xOpen(real_vfs, name, file, flags, out_flags);
-    memset(self, 0, sizeof(*self));
-    self->real = (sqlite3_file *)(self + 1);
-    rc = real_vfs->xOpen(real_vfs, name, self->real, flags, out_flags);
-    if (!self->real->pMethods)
+    rc = layer_open(vfs, name, file, sizeof(*self), flags, out_flags);
+    if (!layer_below(file)->pMethods)
         return rc;
-    if (rc == SQLITE_OK && flags & SQLITE_OPEN_MAIN_DB)
+    if (rc == SQLITE_OK && flags & SQLITE_OPEN_MAIN_DB) {
         self->map = map_of(name);
-    self->base.pMethods = flags & SQLITE_OPEN_WAL ? &log_methods : &database_methods;
+        if (!self->map) {
+            layer_close(file);
+            return SQLITE_CANTOPEN;
+        }
+    }
+    file->pMethods = flags & SQLITE_OPEN_WAL ? &log_methods : &database_methods;
     return rc;
 }
 
@@ -387,17 +330,8 @@ const char *sqlite_disk(const char *below)
     sqlite3_vfs *vfs = &layers[below != NULL];
 
     pthread_mutex_lock(&lock);
-    if (!vfs->zName) {
-        sqlite3_vfs *real = sqlite3_vfs_find(below);
-
-        *vfs = *real;
-        vfs->pNext = NULL;
-        vfs->zName = names[below != NULL];
-        vfs->szOsFile = (int)sizeof(struct own_file) + real->szOsFile;
-        vfs->pAppData = real;
-        vfs->xOpen = disk_open;
-        sqlite3_vfs_register(vfs, 0);
-    }
+    if (!vfs->zName)
+        layer_register(vfs, names[below != NULL], below, sizeof(struct own_file), disk_open);
     assert(vfs->pAppData == sqlite3_vfs_find(below)); /* there is one besides the system's */
     pthread_mutex_unlock(&lock);
     return vfs->zName;

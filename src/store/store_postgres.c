@@ -75,18 +75,19 @@ static int end_read(struct postgres_tx *tx, int rc, struct err *err)
     return rc;
 }
 
-/* The lock is taken before BEGIN, because a snapshot taken before the wait would be old. */
+/* The lock is taken before BEGIN, because a snapshot taken before the wait would be old. Who waits
+ * for it has as much time as the one who has it. */
 static int enter_alone(struct postgres_connection *connection, struct err *err)
 {
     char sql[64];
     int rc;
 
-    rc = postgres_command(connection, "SELECT pg_advisory_lock(" ALONE_LOCK ")", err);
-    if (rc)
-        return rc;
     snprintf(sql, sizeof(sql), "SET statement_timeout=%d", STORE_MIGRATION_MS_MAX);
     connection->statement_us_max = (int64_t)STORE_MIGRATION_MS_MAX * MS_US;
-    return postgres_command(connection, sql, err);
+    rc = postgres_command(connection, sql, err);
+    if (rc)
+        return rc;
+    return postgres_command(connection, "SELECT pg_advisory_lock(" ALONE_LOCK ")", err);
 }
 
 static int postgres_run(struct store *store, enum store_mode mode, store_fn fn, void *arg,

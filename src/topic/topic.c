@@ -118,6 +118,19 @@ int topic_describe(struct topics *topics, const char *name, struct topic_config 
     return rc ? rc : topics->ops->describe(topics, name, config, err);
 }
 
+int topic_ensure(struct topics *topics, const char *name, const struct topic_config *config,
+                 struct err *err)
+{
+    struct topic_config there;
+    int rc = topic_describe(topics, name, &there, err);
+
+    if (rc == ERR_NOT_FOUND)
+        rc = topic_create(topics, name, config, err);
+    if (rc == ERR_PRECONDITION) /* made since, with other partitions */
+        rc = topic_describe(topics, name, &there, err);
+    return rc;
+}
+
 int topic_remove(struct topics *topics, const char *name, struct err *err)
 {
     int rc = check_name("topic", name, err);

@@ -56,6 +56,10 @@ int topic_create(struct topics *topics, const char *name, const struct topic_con
                  struct err *err);
 int topic_describe(struct topics *topics, const char *name, struct topic_config *config,
                    struct err *err);
+/* Makes it unless it is there, however that one is: an operator's choice stays, and of several who
+ * make it at once that of the first. */
+int topic_ensure(struct topics *topics, const char *name, const struct topic_config *config,
+                 struct err *err);
 /* Deletes the topic with its records and all that groups have committed of it; durable when it
  * returns 0. ERR_NOT_FOUND: there is none. Any other failure: it may be there or not, remove it
  * again. From then on all calls with the name are told ERR_NOT_FOUND, those that wait for its

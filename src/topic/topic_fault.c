@@ -81,6 +81,8 @@ static int fault_create(struct topics *topics, const char *name, const struct to
 static int fault_describe(struct topics *topics, const char *name, struct topic_config *config,
                           struct err *err)
 {
+    if (strikes(&fault_of(topics)->faults.hide_topic))
+        return err_set(err, ERR_NOT_FOUND, "there is no topic %s yet (injected)", name);
     return inner_of(topics)->ops->describe(inner_of(topics), name, config, err);
 }
 

@@ -6,6 +6,7 @@
 #include "contract/offers_fixture.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +21,12 @@
 #include "documents/parked.h"
 #include "net/message.h"
 #include "offers/export.h"
+#include "store/store_fault.h"
 #include "torg/v1/document.pb-c.h"
 #include "torg/v1/offer_update.pb-c.h"
 
 enum {
-    WAIT_MS = 30000,
+    WAIT_MS = 60000,
     OFFER_COUNT = 40,
     WORDY_SIZE = DOCUMENT_SIZE_MAX + (40 << 10),
     LONG_COUNT = 12
@@ -97,7 +99,7 @@ static int set_up(void **state)
     *state = scene;
     if (servers && (!server_address("postgres") || !server_address("kafka")))
         return 0; /* each test skips */
-    assert_true(offers_place_open(&scene->place, servers));
+    assert_true(offers_place_open_as(&scene->place, servers, "fault:"));
     scene->topics = test_topics_open(scene->dir, servers);
     scene->faults = topics_faults(scene->topics);
     composed_open(&scene->composed, scene->topics);
@@ -242,6 +244,11 @@ static void wait_for_count(atomic_int *count, int wanted)
     assert_true(atomic_load(count) >= wanted);
 }
 
+static uint64_t made_count(void)
+{
+    return counter_value(metrics_counter("torg_composer_documents_total", "event=\"upsert\"", ""));
+}
+
 /* The composer has failed so many times more. */
 static void wait_for_errors(uint64_t more)
 {
@@ -251,6 +258,14 @@ static void wait_for_errors(uint64_t more)
     for (int waited = 0; waited < WAIT_MS && counter_value(errors) < wanted; waited += 5)
         pause_ms(5);
     assert_true(counter_value(errors) >= wanted);
+}
+
+/* The composer has made so many documents more, whether sent or not. */
+static void wait_for_documents(uint64_t before, uint64_t more)
+{
+    for (int waited = 0; waited < WAIT_MS && made_count() < before + more; waited += 5)
+        pause_ms(5);
+    assert_true(made_count() >= before + more);
 }
 
 static int64_t parked_now(struct scene *scene)
@@ -314,13 +329,16 @@ static void a_batch_has_so_many_documents(void **state)
     for (int i = 0; i < OFFER_COUNT; i++)
         ids[i] = create(scene, "books", 0); /* of one seller: one partition or few */
     export_all(scene);
-    for (int i = 0; i < OFFER_COUNT && come < OFFER_COUNT; i++) {
+    for (int i = 0; i < OFFER_COUNT && come < OFFER_COUNT; i++) { /* on Kafka others' offers come */
+        uint64_t before = made_count();
+
         compose(scene);
-        pause_ms(300);
+        wait_for_documents(before, OFFER_COUNT - come);
         stop(scene); /* sends what is left of what it has read */
         composed_look(&scene->composed);
-        while (come < OFFER_COUNT && has_come(scene, ids[come]))
-            come++;
+        come = 0;
+        for (int k = 0; k < OFFER_COUNT; k++)
+            come += has_come(scene, ids[k]);
     }
     assert_int_equal(come, OFFER_COUNT);
     for (size_t i = 0; i < scene->composed.seen_count; i++) {
@@ -628,6 +646,74 @@ static void a_catalogue_that_may_be_old_is_not_used(void **state)
     wait_for(scene, &id, 1);
 }
 
+/* The newest state of the offer as a record, though nothing has changed. */
+static void produce_again(struct scene *scene, offerid id)
+{
+    Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
+    struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
+    struct arena *arena = arena_new();
+    struct topic_record record;
+    struct err err;
+
+    update.offer = get(scene, id, arena);
+    message_encode(&update.base, &wire);
+    record = (struct topic_record){.key = bytes_of(update.offer->id), .value = buf_bytes(&wire)};
+    store_fault_arm(scene->place.store, STORE_FAULT_BEGIN, 0, UINT_MAX);
+    OK(topic_produce(scene->topics, COMPOSER_SOURCE, &record, 1, NULL, &err));
+    buf_release(&wire);
+    arena_free(arena);
+}
+
+/* A store that does not answer for long must not fill the batch with one offer's document: a
+ * receiver refuses a batch of too many, with all that is in it. */
+static void a_parking_that_cannot_be_ended_yet_sends_nothing_twice(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", 1);
+    char key[OFFER_ID_TEXT_SIZE];
+    size_t count = 0;
+    int64_t moved;
+    struct err err;
+
+    offer_id_format(id, key);
+    scene->options.sure_us = sure_us;
+    scene->is_blind = true;
+    export_all(scene);
+    compose(scene);
+    for (int waited = 0; waited < WAIT_MS && !parked_now(scene); waited += 5)
+        pause_ms(5);
+    OK(parked_hurry(scene->place.store, "", INT64_MAX / 2, &moved, &err));
+    /* It looks at what is parked now and then: this look may have begun before, the next has not.
+     */
+    wait_for_count(&scene->sure_count, atomic_load(&scene->sure_count) + 2);
+    wait_for_count(&scene->sure_count, atomic_load(&scene->sure_count) + 1);
+    scene->is_blind = false;
+    produce_again(scene, id); /* and the store is away */
+    wait_for_errors(3);
+    store_fault_arm(scene->place.store, STORE_FAULT_BEGIN, 0, 0);
+    for (int waited = 0; waited < WAIT_MS && parked_now(scene); waited += 5)
+        pause_ms(5);
+    assert_int_equal(parked_now(scene), 0);
+    wait_for(scene, &id, 1);
+    stop(scene);
+    composed_look(&scene->composed);
+    for (size_t i = 0; i < scene->composed.seen_count; i++)
+        count += strcmp(scene->composed.seen[i].pk, key) == 0;
+    assert_int_equal(count, 1);
+}
+
+/* By who saves offers: at the same moment, and with other partitions. */
+static void the_topic_may_be_made_by_another_meanwhile(void **state)
+{
+    struct scene *scene = start(state);
+    offerid id = create(scene, "books", 1);
+
+    export_all(scene);
+    atomic_store(&scene->faults->hide_topic, 1);
+    compose(scene);
+    wait_for(scene, &id, 1);
+}
+
 static const struct test_case cases[] = {
     CASE(offers_become_documents_and_versions_never_go_back),
     CASE(a_batch_has_so_many_documents),
@@ -640,6 +726,8 @@ static const struct test_case cases[] = {
     CASE(faults_of_the_topics_lose_nothing),
     CASE(a_stop_while_nothing_can_be_sent_loses_nothing),
     CASE(a_catalogue_that_may_be_old_is_not_used),
+    CASE(a_parking_that_cannot_be_ended_yet_sends_nothing_twice),
+    CASE(the_topic_may_be_made_by_another_meanwhile),
 };
 
 int main(int argc, char **argv)

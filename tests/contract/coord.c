@@ -31,7 +31,7 @@ static void registers_compare_and_set(void **state)
     struct err err;
 
     fixture_begin(&backend, *state);
-    coord = fixture_open(backend.url, "a");
+    coord = fixture_open(backend.url, "a", KEPT_MS);
     assert_int_equal(coord_get(coord, "epoch", &value, &version, &err), ERR_NOT_FOUND);
     assert_int_equal(version, 0);
     assert_int_equal(coord_set(coord, "epoch", bytes_of("x"), 1, &version, &err), ERR_CONFLICT);
@@ -65,7 +65,7 @@ static void a_value_has_a_limit(void **state)
     struct err err;
 
     fixture_begin(&backend, *state);
-    coord = fixture_open(backend.url, "a");
+    coord = fixture_open(backend.url, "a", KEPT_MS);
     memset(buf_reserve(&value, COORD_VALUE_SIZE_MAX + 1), 'v', COORD_VALUE_SIZE_MAX + 1);
     buf_advance(&value, COORD_VALUE_SIZE_MAX + 1);
     assert_int_equal(coord_set(coord, "k", buf_bytes(&value), 0, &version, &err), ERR_LIMIT);
@@ -119,7 +119,7 @@ static void concurrent_setters_lose_nothing(void **state)
 
     fixture_begin(&backend, *state);
     for (i = 0; i < RACERS; i++)
-        coords[i] = fixture_open(backend.url, "racer");
+        coords[i] = fixture_open(backend.url, "racer", KEPT_MS);
     for (i = 0; i < RACERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, race, coords[i]), 0);
     for (i = 0; i < RACERS; i++) {
@@ -164,8 +164,8 @@ static void a_watch_ends_with_the_change(void **state)
     int64_t start_us;
 
     fixture_begin(&backend, *state);
-    watcher.coord = fixture_open(backend.url, "a");
-    other = fixture_open(backend.url, "b");
+    watcher.coord = fixture_open(backend.url, "a", KEPT_MS);
+    other = fixture_open(backend.url, "b", KEPT_MS);
     /* nothing known: the first value is the change; then known 1: the second */
     for (watcher.known = 0; watcher.known < 2; watcher.known++) {
         assert_int_equal(coord_watch(watcher.coord, "config", watcher.known, 20, &err),
@@ -197,7 +197,7 @@ static void a_lone_member_owns_all_shards(void **state)
     size_t i;
 
     fixture_begin(&backend, *state);
-    coord = fixture_open(backend.url, "a");
+    coord = fixture_open(backend.url, "a", KEPT_MS);
     shards = fixture_join(coord, "offers-export", SHARDS);
     fixture_settle(&shards, 1, SHARDS);
     assert_int_equal(coord_owned(shards, owned, SHARDS + 1), SHARDS);
@@ -210,10 +210,33 @@ static void a_lone_member_owns_all_shards(void **state)
     }
     assert_int_equal(coord_wait(shards, &seen, PATIENCE_MS, &err), 0); /* gained since 0 */
     assert_int_equal(coord_wait(shards, &seen, 5, &err), ERR_TIMEOUT);
-    usleep(3 * LEASE_MS * 1000); /* the lease is renewed, nothing is lost on the way */
-    assert_true(coord_valid(shards, 0, owned[0].ticket));
-    assert_int_equal(coord_wait(shards, &seen, 0, &err), ERR_TIMEOUT);
     coord_close(coord);
+    fixture_end(&backend);
+}
+
+static bool keep_for_long(struct backend *backend)
+{
+    struct coord *coord = fixture_open(backend->url, "a", LEASE_MS);
+    struct coord_shards *shards = fixture_join(coord, "kept", SHARDS);
+    uint64_t ticket, seen = 0;
+    struct err err;
+    bool is_kept;
+
+    fixture_settle(&shards, 1, SHARDS);
+    ticket = fixture_wait_ticket(shards, 0);
+    coord_wait(shards, &seen, 0, &err);
+    usleep(4 * LEASE_MS / 3 * 1000); /* the lease is renewed, nothing is lost on the way */
+    is_kept = coord_valid(shards, 0, ticket) && coord_wait(shards, &seen, 0, &err) == ERR_TIMEOUT;
+    coord_close(coord);
+    return is_kept;
+}
+
+static void a_lease_is_renewed(void **state)
+{
+    struct backend backend;
+
+    fixture_begin(&backend, *state);
+    fixture_try(&backend, keep_for_long);
     fixture_end(&backend);
 }
 
@@ -227,7 +250,7 @@ static void a_claim_has_one_winner(void **state)
 {
     struct coord_setup setup = {.member = "m",
                                 .clock = clock_system(),
-                                .lease_us = (int64_t)LEASE_MS * MS_US,
+                                .lease_us = (int64_t)KEPT_MS * MS_US,
                                 .poke = nobody_pokes};
     struct coord_backend *sides[2];
     struct backend backend;
@@ -262,7 +285,7 @@ static void a_set_keeps_its_shard_count(void **state)
     struct err err;
 
     fixture_begin(&backend, *state);
-    coord = fixture_open(backend.url, "a");
+    coord = fixture_open(backend.url, "a", KEPT_MS);
     coord_leave(fixture_join(coord, "s", 8));
     assert_int_equal(coord_join(coord, "s", 9, &shards, &err), ERR_PRECONDITION);
     assert_null(shards);
@@ -304,14 +327,14 @@ static void a_shard_moves_only_when_released(void **state)
     size_t i;
 
     fixture_begin(&backend, *state);
-    coords[0] = fixture_open(backend.url, "a");
+    coords[0] = fixture_open(backend.url, "a", KEPT_MS);
     shards[0] = fixture_join(coords[0], "s", SHARDS);
     fixture_settle(shards, 1, SHARDS);
     assert_int_equal(coord_owned(shards[0], before, SHARDS), SHARDS);
-    coords[1] = fixture_open(backend.url, "b");
+    coords[1] = fixture_open(backend.url, "b", KEPT_MS);
     shards[1] = fixture_join(coords[1], "s", SHARDS);
     wait_leaving(shards[0], SHARDS / 2);
-    usleep(2 * LEASE_MS * 1000); /* however long it takes: not released, not taken */
+    usleep(1000 * 1000); /* however long it takes: not released, not taken */
     assert_int_equal(coord_owned(shards[0], owned, SHARDS), SHARDS);
     assert_int_equal(coord_owned(shards[1], owned, SHARDS), 0);
 
@@ -346,7 +369,7 @@ static void shards_spread_over_many_members(void **state)
     fixture_begin(&backend, *state);
     for (i = 0; i < MEMBERS; i++) { /* all at once, then settle */
         snprintf(name, sizeof(name), "m%zu", i);
-        coords[i] = fixture_open(backend.url, name);
+        coords[i] = fixture_open(backend.url, name, KEPT_MS);
         shards[i] = fixture_join(coords[i], "s", SHARDS);
     }
     fixture_settle(shards, MEMBERS, SHARDS);
@@ -373,7 +396,7 @@ static void tickets_grow_across_restarts(void **state)
     for (i = 0; i < 4; i++) {
         uint64_t ticket;
 
-        coord = fixture_open(backend.url, "a");
+        coord = fixture_open(backend.url, "a", KEPT_MS);
         shards = fixture_join(coord, "s", 2);
         fixture_settle(&shards, 1, 2);
         ticket = fixture_ticket(shards, 0);
@@ -400,7 +423,7 @@ static void a_directory_has_one_process(void **state)
 
     (void)state;
     fixture_begin(&backend, "local");
-    coord = fixture_open(backend.url, "a");
+    coord = fixture_open(backend.url, "a", KEPT_MS);
     child = fork();
     if (child == 0) {
         /* exec: a fork alone would have a copy of the parent's board */
@@ -427,11 +450,17 @@ int main(int argc, char **argv)
 {
     static const char *const backends[] = {"memory", "local", "fault:memory", "zookeeper"};
     static const struct test_case all[] = {
-        CASE(registers_compare_and_set),       CASE(a_value_has_a_limit),
-        CASE(concurrent_setters_lose_nothing), CASE(a_watch_ends_with_the_change),
-        CASE(a_lone_member_owns_all_shards),   CASE(a_claim_has_one_winner),
-        CASE(a_set_keeps_its_shard_count),     CASE(a_shard_moves_only_when_released),
-        CASE(shards_spread_over_many_members), CASE(tickets_grow_across_restarts),
+        CASE(registers_compare_and_set),
+        CASE(a_value_has_a_limit),
+        CASE(concurrent_setters_lose_nothing),
+        CASE(a_watch_ends_with_the_change),
+        CASE(a_lone_member_owns_all_shards),
+        CASE(a_claim_has_one_winner),
+        CASE(a_set_keeps_its_shard_count),
+        CASE(a_shard_moves_only_when_released),
+        CASE(shards_spread_over_many_members),
+        CASE(tickets_grow_across_restarts),
+        CASE(a_lease_is_renewed),
     };
     static const struct test_case zookeeper[] = {
         CASE(a_frozen_process_can_write_nothing),

@@ -43,9 +43,9 @@ void fixture_end(struct backend *backend)
         assert_int_equal(dir_remove(backend->dir, NULL), 0);
 }
 
-struct coord *fixture_open(const char *url, const char *member)
+struct coord *fixture_open(const char *url, const char *member, int lease_ms)
 {
-    struct coord_options options = {.lease_us = (int64_t)LEASE_MS * MS_US};
+    struct coord_options options = {.lease_us = (int64_t)lease_ms * MS_US};
     struct coord *coord;
     struct err err = {0};
 
@@ -56,10 +56,15 @@ struct coord *fixture_open(const char *url, const char *member)
 
 struct coord_shards *fixture_join(struct coord *coord, const char *set, uint32_t count)
 {
+    int64_t give_up_us = fixture_now_us() + (int64_t)PATIENCE_MS * MS_US;
     struct coord_shards *shards;
     struct err err = {0};
+    int rc;
 
-    if (coord_join(coord, set, count, &shards, &err))
+    do /* by a short lease a busy server is soon one that does not answer */
+        rc = coord_join(coord, set, count, &shards, &err);
+    while (rc == ERR_UNAVAILABLE && fixture_now_us() < give_up_us);
+    if (rc)
         fail_msg("%s", err.text);
     return shards;
 }
@@ -130,6 +135,62 @@ void fixture_wait_invalid(struct coord_shards *shards, uint32_t shard, uint64_t 
             fail_msg("the old owner still claims its shard");
         usleep(1000);
     }
+}
+
+static void *beat(void *arg)
+{
+    struct pulse *pulse = arg;
+    int64_t last_us = fixture_now_us();
+
+    while (!atomic_load(&pulse->is_over)) {
+        struct buf value = BUF_INIT(64);
+        uint64_t version;
+        struct err err;
+        int rc = coord_get(pulse->coord, "pulse", &value, &version, &err);
+        int64_t now_us = fixture_now_us();
+
+        if (now_us - last_us > pulse->longest_us)
+            pulse->longest_us = now_us - last_us;
+        if (rc == ERR_NOT_FOUND)
+            last_us = now_us;
+        buf_release(&value);
+        usleep(STEP_MS * 1000);
+    }
+    return NULL;
+}
+
+void pulse_begin(struct pulse *pulse, const char *url)
+{
+    *pulse = (struct pulse){.coord = fixture_open(url, "pulse", KEPT_MS)};
+    assert_int_equal(pthread_create(&pulse->thread, NULL, beat, pulse), 0);
+}
+
+bool pulse_end(struct pulse *pulse)
+{
+    atomic_store(&pulse->is_over, true);
+    pthread_join(pulse->thread, NULL);
+    coord_close(pulse->coord);
+    return pulse->longest_us >= (int64_t)STILL_MS * MS_US;
+}
+
+void fixture_try(struct backend *backend, bool (*attempt)(struct backend *backend))
+{
+    for (int i = 0; i < TRY_COUNT; i++) {
+        struct pulse pulse;
+        bool is_still, is_done;
+
+        pulse_begin(&pulse, backend->url);
+        is_done = attempt(backend);
+        is_still = pulse_end(&pulse);
+        if (is_done)
+            return;
+        if (!is_still)
+            fail_msg("it failed, and nothing stood still for longer than %d ms",
+                     (int)(pulse.longest_us / MS_US));
+        print_message("# once more: nothing was answered for %d ms\n",
+                      (int)(pulse.longest_us / MS_US));
+    }
+    fail_msg("the machine stands still again and again, %d times", TRY_COUNT);
 }
 
 bool vault_write(struct vault *vault, uint64_t ticket, uint64_t value)

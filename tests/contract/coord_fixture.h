@@ -2,10 +2,16 @@
 /*
  * coord_fixture.h - what the contract of coord shares: places, members, an application that
  * does as it is told, and a storage that checks tickets. Failures end the test.
+ *
+ * A lease ends by the real clock, so a machine that stands still ends one, too, and rightly. Cases
+ * that do not wait for that have a lease longer than any pause (KEPT_MS). The others have a short
+ * one, measure meanwhile how long the world stood still, and are run again when that was long
+ * enough to spoil them: what they find in a world that did not is what they say.
  */
 #ifndef TORG_TESTS_CONTRACT_COORD_FIXTURE_H
 #define TORG_TESTS_CONTRACT_COORD_FIXTURE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,8 +22,12 @@
 
 enum {
     SHARDS = 32,
-    LEASE_MS = 600,
-    PATIENCE_MS = 30 * 1000,
+    KEPT_MS = 30 * 1000,
+    NOTICED_MS = 6 * 1000, /* who is thrown out learns it within a third of it */
+    LEASE_MS = 1500,
+    STILL_MS = LEASE_MS / 5, /* no case is spoilt by less */
+    TRY_COUNT = 10,
+    PATIENCE_MS = 60 * 1000,
     STEP_MS = 10,
 };
 
@@ -33,7 +43,7 @@ int64_t fixture_now_us(void);
 void fixture_begin(struct backend *backend, const char *name);
 void fixture_end(struct backend *backend);
 
-struct coord *fixture_open(const char *url, const char *member);
+struct coord *fixture_open(const char *url, const char *member, int lease_ms);
 struct coord_shards *fixture_join(struct coord *coord, const char *set, uint32_t count);
 
 /* Plays the application: releases what is leaving, until each has its share of all shards. */
@@ -42,6 +52,21 @@ void fixture_settle(struct coord_shards *const *members, size_t member_count, ui
 uint64_t fixture_ticket(struct coord_shards *shards, uint32_t shard); /* 0: not owned */
 uint64_t fixture_wait_ticket(struct coord_shards *shards, uint32_t shard);
 void fixture_wait_invalid(struct coord_shards *shards, uint32_t shard, uint64_t ticket);
+
+/* Asks again and again, from a thread of its own, and remembers the longest time between two
+ * answers: of the machine or of the server, whichever stood still. */
+struct pulse {
+    struct coord *coord;
+    pthread_t thread;
+    _Atomic bool is_over;
+    int64_t longest_us;
+};
+
+void pulse_begin(struct pulse *pulse, const char *url);
+bool pulse_end(struct pulse *pulse); /* true: it stood still for STILL_MS */
+
+/* Until `attempt` says true, as long as the world stands still beside it. */
+void fixture_try(struct backend *backend, bool (*attempt)(struct backend *backend));
 
 /* A storage that keeps the largest ticket it has seen, as store/fence.h does with rows. */
 struct vault {
@@ -63,8 +88,8 @@ struct pair {
     uint64_t old_ticket;
 };
 
-/* One shard, owned by the member behind the proxy; the other member waits for it. */
-void begin_pair(struct pair *pair);
+/* One shard, owned by the member behind the proxy, with this lease; the other waits for it. */
+void begin_pair(struct pair *pair, int lease_ms);
 void end_pair(struct pair *pair);
 
 void a_frozen_process_can_write_nothing(void **state);

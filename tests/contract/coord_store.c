@@ -99,7 +99,7 @@ void a_lost_session_cannot_write_to_the_store(void **state)
     struct err err;
 
     (void)state;
-    begin_pair(&pair);
+    begin_pair(&pair, NOTICED_MS);
     assert_true(test_dir_make(dir));
     store = open_store(dir);
     assert_int_equal(write_value(store, pair.old_ticket, 1, &err), 0);

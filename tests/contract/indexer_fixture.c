@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "net/message.h"
 
-enum { TRY_COUNT = 3, RUN_MAX = 1000, READ_COUNT = 500, WAIT_MS = 20000 };
+enum { TRY_COUNT = 3, RUN_MAX = 1000, READ_COUNT = 500, WAIT_MS = 60000 };
 
 bool index_place_open(struct index_place *place, bool on_servers, uint32_t shard_count)
 {

@@ -34,11 +34,16 @@ static struct catalog *give_catalog(void *arg)
 
 bool offers_place_open(struct offers_place *place, bool postgres)
 {
+    return offers_place_open_as(place, postgres, "");
+}
+
+bool offers_place_open_as(struct offers_place *place, bool postgres, const char *wrapper)
+{
     struct err err = {0};
 
     memset(place, 0, sizeof(*place));
     place->postgres = postgres;
-    if (!store_place_open(&place->at, postgres, "", &place->store))
+    if (!store_place_open(&place->at, postgres, wrapper, &place->store))
         return false;
     if (catalog_from_json(bytes_of(catalog_json), NULL, &place->catalog, &err))
         fail_msg("%s", err.text);

@@ -27,6 +27,8 @@ struct offers_place {
 
 /* False, having skipped nothing, when the server is missing and not required. */
 bool offers_place_open(struct offers_place *place, bool postgres);
+/* wrapper: "fault:" for a store that fails when told to (store_fault.h). */
+bool offers_place_open_as(struct offers_place *place, bool postgres, const char *wrapper);
 void offers_place_close(struct offers_place *place);
 
 struct author author_of(const char *seller, struct arena *arena);

@@ -12,7 +12,7 @@
 #include "offers/opinions.h"
 #include "offers/stage.h"
 
-enum { WAIT_MS = 30000 };
+enum { WAIT_MS = 60000 };
 enum { BAN = TORG__V1__MODERATION_OPINION__VERDICT__BAN };
 enum { PASS = TORG__V1__MODERATION_OPINION__VERDICT__PASS };
 

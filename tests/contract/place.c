@@ -62,12 +62,24 @@ int64_t read_integer(struct store *store, const char *sql)
     return read_integer_of(store, sql, NULL, 0);
 }
 
+enum { OPEN_TRY_COUNT = 12 };
+
+/* A busy machine may let the five seconds pass that a server has to accept. */
+static int open_patiently(const char *url, struct store **store, struct err *err)
+{
+    int rc = ERR_UNAVAILABLE;
+
+    for (int i = 0; i < OPEN_TRY_COUNT && rc == ERR_UNAVAILABLE; i++)
+        rc = store_open(url, store, err);
+    return rc;
+}
+
 void admin(const char *sql)
 {
     struct store *store;
     struct err err = {0};
 
-    OK(store_open(server_address("postgres"), &store, &err));
+    OK(open_patiently(server_address("postgres"), &store, &err));
     exec(store, sql);
     store_close(store);
 }
@@ -108,7 +120,7 @@ bool store_place_open(struct store_place *at, bool postgres, const char *wrapper
     } else {
         snprintf(at->url, sizeof(at->url), "%ssqlite::memory:", wrapper);
     }
-    if (store_open(at->url, store, &err) || store_migrate(*store, NULL, &err))
+    if (open_patiently(at->url, store, &err) || store_migrate(*store, NULL, &err))
         fail_msg("%s: %s", at->url, err.text);
     return true;
 }

@@ -103,6 +103,44 @@ static void a_refused_document_stops_no_other(void **state)
     arena_free(arena);
 }
 
+static int declare(struct registry_place *place, const char *client, int64_t epoch,
+                   Torg__V1__SchemaField__Type type, struct arena *arena, struct err *err)
+{
+    Torg__V1__DeclareSchemaRequest request = TORG__V1__DECLARE_SCHEMA_REQUEST__INIT;
+    Torg__V1__SchemaField field = TORG__V1__SCHEMA_FIELD__INIT;
+    Torg__V1__SchemaField *fields[] = {&field};
+    Torg__V1__Schema schema = TORG__V1__SCHEMA__INIT;
+    struct violations reasons = violations_in(arena);
+
+    field.name = "title";
+    field.type = type;
+    request.epoch = epoch;
+    request.fields = fields;
+    request.n_fields = 1;
+    return receiver_declare(&place->receiver, &request, client, &reasons, &schema, err);
+}
+
+static void a_declaration_that_is_refused_makes_no_client(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    struct err err = {0};
+
+    start(state, &place);
+    assert_int_equal(
+        declare(&place, "shop", 0, TORG__V1__SCHEMA_FIELD__TYPE__TYPE_UNSPECIFIED, arena, &err),
+        ERR_INVALID);
+    assert_int_equal(declare(&place, "shop", 7, TORG__V1__SCHEMA_FIELD__TYPE__TEXT, arena, &err),
+                     ERR_NOT_FOUND);
+    assert_non_null(strstr(err.text, "client shop has no epoch 7"));
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_client"), 0);
+    if (declare(&place, "shop", 1, TORG__V1__SCHEMA_FIELD__TYPE__TEXT, arena, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(field_count(&place, "shop", arena), 1);
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
 static void the_same_again_is_a_duplicate(void **state)
 {
     struct registry_place place;
@@ -422,7 +460,7 @@ static int append_slowly(struct store_tx *tx, void *arg, struct err *err)
     int rc = queue_append(tx, slow->client_id, LANE_MAIN, 0, &element, 1, err);
 
     atomic_store(&slow->has_appended, true);
-    for (int i = 0; i < 5000 && !atomic_load(&slow->may_commit); i++)
+    for (int i = 0; i < 60 * 1000 && !atomic_load(&slow->may_commit); i++)
         pause_ms(1);
     return rc;
 }
@@ -474,7 +512,7 @@ static void no_element_appears_behind_a_reader(void **state)
     slow.client_id = read_integer(place.store, "SELECT id FROM registry_client");
     slow.store = place.store;
     assert_int_equal(pthread_create(&threads[0], NULL, run_slow, &slow), 0);
-    for (int i = 0; i < 5000 && !atomic_load(&slow.has_appended); i++)
+    for (int i = 0; i < 60 * 1000 && !atomic_load(&slow.has_appended); i++)
         pause_ms(1);
     assert_true(atomic_load(&slow.has_appended));
     assert_int_equal(pthread_create(&threads[1], NULL, run_fast, &fast), 0);
@@ -691,8 +729,43 @@ static void documents_before_and_after_a_dictionary_are_readable(void **state)
     arena_free(arena);
 }
 
+/* A dictionary that is damaged: its mark, and nothing behind it that makes sense. */
+#define DAMAGED "37a430ec0100000000000000ffffffffffffffff"
+
+static void a_damaged_dictionary_costs_no_document(void **state)
+{
+    struct registry_place place;
+    struct arena *arena = arena_new();
+    Torg__V1__StoredDocument stored = TORG__V1__STORED_DOCUMENT__INIT;
+    char title[400];
+    struct err err = {0};
+
+    start(state, &place);
+    memset(title, 'w', sizeof(title) - 1);
+    title[sizeof(title) - 1] = 0;
+    expect_kind(put_one(&place, "shop", document_of(arena, "a", 1, title, 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    exec(place.store, place.postgres
+                          ? "INSERT INTO registry_dictionary (client_id, number, trained) "
+                            "SELECT id, 1, '\\x" DAMAGED "' FROM registry_client"
+                          : "INSERT INTO registry_dictionary (client_id, number, trained) "
+                            "SELECT id, 1, X'" DAMAGED "' FROM registry_client");
+    registry_place_forget(&place);
+    expect_kind(put_one(&place, "shop", document_of(arena, "b", 1, title, 1), arena),
+                TORG__V1__VERDICT__KIND__ACCEPTED);
+    if (receiver_get(&place.receiver, "shop", "b", arena, &stored, &err))
+        fail_msg("%s", err.text);
+    assert_string_equal(stored.document->pk, "b");
+    exec(place.store, "UPDATE registry SET dictionary = 1 WHERE pk = 'b'");
+    assert_int_equal(receiver_get(&place.receiver, "shop", "b", arena, &stored, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.text, "dictionary 1"));
+    registry_place_close(&place);
+    arena_free(arena);
+}
+
 static const struct test_case cases[] = {
     CASE(a_refused_document_stops_no_other),
+    CASE(a_declaration_that_is_refused_makes_no_client),
     CASE(the_same_again_is_a_duplicate),
     CASE(one_key_many_times_in_a_batch),
     CASE(clients_see_nothing_of_each_other),
@@ -705,6 +778,7 @@ static const struct test_case cases[] = {
     CASE(an_end_is_a_write_like_any_other),
     CASE(a_tombstone_outlives_its_own_element),
     CASE(documents_before_and_after_a_dictionary_are_readable),
+    CASE(a_damaged_dictionary_costs_no_document),
 };
 
 int main(int argc, char **argv)

@@ -11,9 +11,9 @@
 #include "registry/document_inbox.h"
 #include "store/migrate.h"
 #include "store/store_fault.h"
-#include "topic/topic.h"
+#include "topic/topic_fault.h"
 
-enum { PATIENCE_MS = 30000, PARTITION_COUNT = 8 };
+enum { PATIENCE_MS = 60000, PARTITION_COUNT = 8 };
 
 struct topic_place {
     struct registry_place registry;
@@ -29,7 +29,7 @@ static void open_place(struct topic_place *place)
     memset(place, 0, sizeof(*place));
     registry_place_open(&place->registry, false);
     place->arena = arena_new();
-    if (topics_open("memory:", NULL, &place->topics, &err))
+    if (topics_open("fault:memory:", NULL, &place->topics, &err))
         fail_msg("%s", err.text);
 }
 
@@ -345,6 +345,22 @@ static void the_topic_waits_for_the_store(void **state)
     close_place(&place);
 }
 
+/* Whoever sends documents makes the topic too, perhaps at the same moment and in another way. */
+static void the_topic_may_be_made_by_another_meanwhile(void **state)
+{
+    const struct topic_config config = {.partition_count = PARTITION_COUNT + 1};
+    struct topic_place place;
+    struct err err = {0};
+
+    (void)state;
+    open_place(&place);
+    if (topic_create(place.topics, DOCUMENT_TOPIC, &config, &err))
+        fail_msg("%s", err.text);
+    atomic_store(&topics_faults(place.topics)->hide_topic, 1);
+    start_inbox(&place);
+    close_place(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -354,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_dead_letter_without_a_topic_stops_nobody),
         cmocka_unit_test(a_key_that_fits_nowhere_stops_nobody),
         cmocka_unit_test(a_restart_takes_what_is_left),
+        cmocka_unit_test(the_topic_may_be_made_by_another_meanwhile),
         cmocka_unit_test(what_fails_is_unavailable_and_sent_again),
         cmocka_unit_test(the_topic_waits_for_the_store),
     };

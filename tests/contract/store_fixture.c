@@ -59,7 +59,7 @@ int64_t now_us(void)
 
 bool wait_flag(_Atomic int *flag, int wanted)
 {
-    int64_t deadline = now_us() + 5 * (int64_t)SECOND_US;
+    int64_t deadline = now_us() + 60 * (int64_t)SECOND_US;
 
     while (*flag < wanted && now_us() < deadline)
         pause_ms(1);

@@ -103,24 +103,33 @@ static void a_failure_leaves_the_neighbours_alone(void **state)
     assert_int_equal(read_integer(fixture->store, "SELECT count(*) FROM t WHERE id % 10 < 5"), 0);
 }
 
-static int increment(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct statement_args args = {0};
-    int rc;
-
-    atomic_fetch_add((_Atomic int *)arg, 1);
-    rc = store_query(tx, "SELECT n FROM counter", NULL, 0, keep_integer, &args, err);
-    if (rc)
-        return rc;
-    return store_exec(tx, "UPDATE counter SET n = $1", &STORE_V_INT(args.integer + 1), 1, NULL,
-                      err);
-}
+enum { INCREMENTER_COUNT = 4 };
 
 struct incrementer {
     struct store *store;
+    _Atomic int *arrived; /* those that have looked for the first time; NULL: nobody waits */
     _Atomic int run_count;
     int failure_count;
 };
+
+/* Where several write at once, all have looked before the first one writes: one of them wins. */
+static int increment(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct incrementer *self = arg;
+    struct statement_args args = {0};
+    bool is_first = atomic_fetch_add(&self->run_count, 1) == 0;
+    int rc;
+
+    rc = store_query(tx, "SELECT n FROM counter", NULL, 0, keep_integer, &args, err);
+    if (rc)
+        return rc;
+    if (is_first && self->arrived) {
+        atomic_fetch_add(self->arrived, 1);
+        wait_flag(self->arrived, INCREMENTER_COUNT);
+    }
+    return store_exec(tx, "UPDATE counter SET n = $1", &STORE_V_INT(args.integer + 1), 1, NULL,
+                      err);
+}
 
 static void *increment_often(void *arg)
 {
@@ -128,7 +137,7 @@ static void *increment_often(void *arg)
     int i;
 
     for (i = 0; i < 25; i++)
-        if (store_write(self->store, increment, &self->run_count, NULL))
+        if (store_write(self->store, increment, self, NULL))
             self->failure_count++;
     return NULL;
 }
@@ -136,15 +145,17 @@ static void *increment_often(void *arg)
 static void conflicts_are_run_again_and_no_update_is_lost(void **state)
 {
     struct fixture *fixture = start(state);
-    struct incrementer self[4];
-    pthread_t threads[4];
+    struct incrementer self[INCREMENTER_COUNT];
+    pthread_t threads[INCREMENTER_COUNT];
+    _Atomic int arrived = 0;
     int run_count = 0;
     size_t i;
 
     exec(fixture->store, "CREATE TABLE counter (n BIGINT)");
     exec(fixture->store, "INSERT INTO counter (n) VALUES (0)");
     for (i = 0; i < ARRAY_COUNT(self); i++) {
-        self[i] = (struct incrementer){.store = fixture->store};
+        self[i] = (struct incrementer){.store = fixture->store,
+                                       .arrived = fixture->backend->postgres ? &arrived : NULL};
         assert_int_equal(pthread_create(&threads[i], NULL, increment_often, &self[i]), 0);
     }
     for (i = 0; i < ARRAY_COUNT(self); i++) {

@@ -38,6 +38,7 @@ struct proxy {
     pthread_t thread;
     _Atomic bool stopping;
     _Atomic bool held;
+    _Atomic bool rests; /* the thread has seen that it is held */
     _Atomic bool cut;
     pthread_mutex_t lock;
     uint8_t session[8 + 4 + PASSWORD_SIZE]; /* as the server sent it */
@@ -56,7 +57,7 @@ static void line_close(struct line *line)
 
 static int connect_server(const struct proxy *proxy)
 {
-    struct timeval patience = {.tv_sec = 5};
+    struct timeval patience = {.tv_sec = 60};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
@@ -145,11 +146,15 @@ static void *run(void *arg)
     int i;
 
     while (!atomic_load(&proxy->stopping)) {
-        if (atomic_exchange(&proxy->cut, false)) {
+        bool is_held = atomic_load(&proxy->held);
+
+        if (atomic_load(&proxy->cut)) {
             for (i = 0; i < LINE_COUNT; i++)
                 line_close(&proxy->lines[i]);
+            atomic_store(&proxy->cut, false);
         }
-        if (atomic_load(&proxy->held))
+        atomic_store(&proxy->rests, is_held);
+        if (is_held)
             usleep(POLL_MS * 1000);
         else
             serve(proxy);
@@ -201,11 +206,15 @@ int proxy_port(const struct proxy *proxy)
 void proxy_cut(struct proxy *proxy)
 {
     atomic_store(&proxy->cut, true);
+    while (atomic_load(&proxy->cut))
+        usleep(1000);
 }
 
 void proxy_hold(struct proxy *proxy)
 {
     atomic_store(&proxy->held, true);
+    while (!atomic_load(&proxy->rests))
+        usleep(1000);
 }
 
 void proxy_pass(struct proxy *proxy)
@@ -227,7 +236,6 @@ bool proxy_end_session(struct proxy *proxy)
     bool done;
 
     proxy_hold(proxy); /* else the client, thrown out, could take its session back in between */
-    usleep(2 * POLL_MS * 1000);
     put_be32(hello, sizeof(hello) - 4);
     put_be32(hello + 16, 10000);
     pthread_mutex_lock(&proxy->lock);

@@ -463,6 +463,39 @@ def every_pair_of_colours_can_be_read():
                   "dark" if dark else "light")
 
 
+@tap.test
+def prices_are_compared_in_one_currency():
+    """Behind those that count offers: it adds two, and the better match is in dollars."""
+    shelf().publish("business.equipment", "Кран", 1200, 0, [], currency="USD")
+    shelf().publish("business.equipment", "Кран башенный с длинной стрелой", 2000, 1, [])
+    tap.wait_until(lambda: shelf().total({}) == 66, what="two more")
+    page = opened("/?q=кран")
+    total(page, 2)
+    tap.equal(page.texts(".offer-item .offer-price"), ["$1,200", "₽2,000"])
+    tap.equal(page.js("document.querySelector('#f-price-max').parentNode.querySelector('.dim')"
+                      ".innerText"), "₽")
+    page.click("#f-price-max")
+    page.type("2000")
+    page.press("Enter")
+    page.wait("location.search.includes('f.price=..200000')")
+    settled(page)
+    total(page, 1)              # and not what has fewer cents than that has kopecks
+    tap.contains(page.text("#chips"), "Price: up to ₽2,000")
+    for order in ("CHEAPEST", "DEAREST"):
+        page = opened(f"/?q=кран&sort={order}")
+        tap.equal(page.texts(".offer-item .offer-price"), ["₽2,000", "$1,200"])
+    page = opened("/?c=business&f.price=..5000")
+    total(page, 0)
+    tap.contains(page.text("#chips"), "Price: up to ₽50")
+    for language, told in (("en", ["$7", "CA$7", "CN¥7", "₽7", "₸7", "ARS 7", "€7"]),
+                           ("ru", ["7 $", "7 CA$", "7 CN¥", "7 ₽", "7 ₸", "7 ARS", "7 €"])):
+        signs = opened(language=language).js(r"""import("/common.js").then(({price}) =>
+            ["USD", "CAD", "CNY", "RUB", "KZT", "ARS", "EUR"].map((currency) =>
+                price({amount: "700", currency}).replace(/\s/, " ")))""")
+        tap.equal(signs, told)
+    healthy(page)
+
+
 # name of the picture: address, how it is looked at, what is clicked and typed before
 PICTURES = {
     "search-desktop": ("/", {"language": "ru"}, []),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Buyers search what sellers publish: the whole way in one process, by the API."""
+import copy
 import json
 import sys
 import time
@@ -18,9 +19,7 @@ class Market(Place):
 
     def __enter__(self):
         super().__enter__().start()
-        self.write("catalog.json", json.dumps(CATALOG))
-        applied = self.torg("catalog", "apply", "catalog.json")
-        tap.equal((applied.returncode, applied.stderr), (0, ""))
+        self.apply(CATALOG)
         self.seller = self.torg("key", "create", "s", "--seller", "s", "--scope", "offers.read",
                                 "--scope", "offers.write").stdout.strip()
         self.ids = {}
@@ -43,9 +42,15 @@ class Market(Place):
         status, answer = self.call("SearchService/SearchOffers", {"text": "велосипед"})
         return status == 200 and answer.get("total") == "9"
 
-    def publish(self, name, category, title, price, attributes=(), condition=None, point=None):
+    def apply(self, catalog):
+        self.write("catalog.json", json.dumps(catalog))
+        applied = self.torg("catalog", "apply", "catalog.json")
+        tap.equal((applied.returncode, applied.stderr), (0, ""))
+
+    def publish(self, name, category, title, price, attributes=(), condition=None, point=None,
+                currency="RUB"):
         content = {"category": category, "title": title, "attributes": list(attributes),
-                   "price": {"amount": str(100 * price), "currency": "RUB"}}
+                   "price": {"amount": str(100 * price), "currency": currency}}
         if condition:
             content["condition"] = condition
         if point:
@@ -164,6 +169,53 @@ def what_sellers_do_is_seen():
         tap.equal(status, 200, answer)
         market.until(lambda: market.found(text="велосипед")["total"] == "9", "it is back")
         tap.comment(f"gone and back in {time.monotonic() - began:.3f} s")
+
+
+def with_currencies(*currencies):
+    catalog = copy.deepcopy(CATALOG)
+    catalog["defaults"]["policy"]["currencies"] = currencies
+    return catalog
+
+
+@tap.test
+def prices_of_several_currencies_are_not_compared():
+    with Market() as market:
+        market.apply(with_currencies("RUB", "USD"))
+        dollars = {"dollar-bike", "dollar-book"}
+        market.publish("dollar-bike", "bikes", "Велосипед из-за моря", 50, currency="USD")
+        market.publish("dollar-book", "books", "Книга про велосипед за морем", 7, currency="USD")
+        market.until(lambda: market.found(text="велосипед")["total"] == "11", "two more")
+
+        answer = market.found(text="велосипед")
+        price = filter_of(answer, "price")
+        tap.equal((answer["currency"], price["unit"], price["min"], price["max"],
+                   price["coverage"]), ("RUB", "RUB", "30000", "600000", "9"))
+        tap.equal({one["id"]: one["price"] for one in answer["offers"]}[market.ids["dollar-bike"]],
+                  {"amount": "5000", "currency": "USD"})
+        tap.equal(market.names(filters=[{"id": "price", "max": "10000"}]), [])
+        tap.equal(set(market.names(filters=[{"id": "price", "min": "1"}])),
+                  set(market.ids) - dollars)
+        for order, first in (("CHEAPEST", "book-0"), ("DEAREST", "bike-5")):
+            names = market.names(order=order)
+            tap.equal((names[0], set(names[-2:])), (first, dollars))
+        tap.equal(market.found(onlyOffers=True)["currency"], "RUB")
+        for name in ("dollar-bike", "bike-0"):
+            status, answer = market.call("SearchService/Similar", {"id": market.ids[name]})
+            tap.equal((status, len(answer.get("offers", []))), (200, 10), answer)
+
+        # Another one comes first: what is told is so at once, and documents follow.
+        market.apply(with_currencies("USD", "RUB"))
+        market.until(lambda: market.found()["currency"] == "USD", "the catalogue is in use")
+        tap.equal(set(market.names(filters=[{"id": "price", "min": "1"}])) - dollars, set())
+        market.until(lambda: set(market.names(order="DEAREST")[:2]) == dollars,
+                     "all are composed anew")
+        answer = market.found(filters=[{"id": "price", "min": "600"}], order="CHEAPEST")
+        price = filter_of(answer, "price")
+        tap.equal(([one["id"] for one in answer["offers"]], price["unit"], price["min"],
+                   price["max"]), ([market.ids["dollar-book"], market.ids["dollar-bike"]], "USD",
+                                   "700", "5000"))
+        tap.equal(market.found(text="номер 0")["offers"][0]["price"],
+                  {"amount": "100000", "currency": "RUB"})
 
 
 @tap.test

@@ -45,14 +45,14 @@ class Shelf(Place):
         tap.wait_until(lambda: self.total({}) == len(self.ids), what="all offers are found")
         return self
 
-    def publish(self, category, title, price, number, attributes):
+    def publish(self, category, title, price, number, attributes, currency="RUB"):
         city, latitude, longitude = CITIES[number % len(CITIES)]
         content = {
             "category": category, "title": title, "attributes": attributes,
             "condition": "USED" if number % 3 else "NEW",
             "description": f"{title}. Состояние хорошее, торг уместен.\nНомер {number}. Забирать "
                            f"самовывозом, {city}. <b>Не обмен</b> & не рассрочка.",
-            "price": {"amount": str(100 * price), "currency": "RUB"},
+            "price": {"amount": str(100 * price), "currency": currency},
             "address": {"text": city, "point": {
                 "latitude": latitude + self.random.uniform(-.08, .08),
                 "longitude": longitude + self.random.uniform(-.08, .08)}}}

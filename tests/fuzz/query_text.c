@@ -51,6 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bytes source = bytes_skip(bytes_make(data, size), zero ? line.size + 1 : line.size);
     struct analysis *analysis = analysis_new();
     struct arena *arena = arena_new();
+    struct snapshot snapshot = {0};
     struct lexicon *lexicon;
     struct query_text text;
     struct bytes marked;
@@ -58,13 +59,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     assert(rc == 0);
     learn(lexicon, analysis, source);
+    snapshot.lexicon = lexicon;
     if (query_text_parse(line, size & 1, arena, &text, NULL) == 0) {
-        if (text_highlight(lexicon, analysis, &text, source, &whole, arena, &marked, NULL) == 0)
+        if (text_highlight(&snapshot, analysis, &text, source, &whole, arena, &marked, NULL) == 0)
             check_marks(marked, source);
         cut.fragment_size = 1 + (uint32_t)(size % 50);
         cut.fragment_count = (uint32_t)(size % 5);
         cut.escape_html = size & 2;
-        (void)text_highlight(lexicon, analysis, &text, source, &cut, arena, &marked, NULL);
+        (void)text_highlight(&snapshot, analysis, &text, source, &cut, arena, &marked, NULL);
     }
     lexicon_close(lexicon);
     arena_free(arena);

@@ -2,7 +2,7 @@
 /*
  * Fuzz target: text segments. The input is a segment; its sums are made right first (unless its
  * last byte is another than a segment's), or nothing would get past them. Then everything is read
- * in every way. Refused or read, but never outside of the bytes; ids must ascend.
+ * in every way, and merged. Refused or read, but never outside of the bytes; ids must ascend.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -10,35 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "index/postings.h"
-#include "index/text_segment_format.h"
+#include "index/text_segment_merge.h"
+#include "segment_sums.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void mend_sums(uint8_t *data, size_t size)
-{
-    uint8_t *footer = data + size - SEGMENT_FOOTER_SIZE;
-    uint64_t sums = get_le64(data + HEADER_SECTIONS + SECTION_SUMS * 16);
-    uint64_t sums_size = get_le64(data + HEADER_SECTIONS + SECTION_SUMS * 16 + 8);
-    uint64_t chunk;
-
-    memcpy(data, segment_magic, sizeof(segment_magic));
-    put_le32(data + HEADER_FORMAT, SEGMENT_FORMAT);
-    put_le64(data + HEADER_HASH, hash64(bytes_make(data, HEADER_HASH)));
-    memcpy(footer + 16, segment_magic, sizeof(segment_magic));
-    put_le64(footer + 8, size);
-    if (sums > size || sums_size > size - sums || sums_size % 8)
-        return;
-    for (chunk = 0; chunk < sums_size / 8 && chunk * SEGMENT_CHUNK_SIZE < sums; chunk++) {
-        uint64_t from = chunk * SEGMENT_CHUNK_SIZE, left = sums - from;
-
-        put_le64(
-            data + sums + chunk * 8,
-            hash64(bytes_make(data + from, left < SEGMENT_CHUNK_SIZE ? left : SEGMENT_CHUNK_SIZE)));
-    }
-    put_le64(footer, hash64(bytes_make(data + sums, sums_size)));
-}
 
 static void read_blocks(struct postings *cursor)
 {
@@ -108,6 +84,21 @@ static void read_all(const struct text_segment *segment)
     }
 }
 
+/* Merged with itself, as two segments that have the same documents. */
+static void merge(const struct text_segment *segment)
+{
+    static const struct text_norms norms;
+    const struct merge_input inputs[2] = {{.segment = segment}, {.segment = segment}};
+    const struct merge_options options = {.norms = &norms};
+    struct text_segment *merged;
+    int rc = text_segment_merge(inputs, 2, &options, &merged, NULL);
+
+    assert(rc == 0 || rc == ERR_CORRUPT);
+    if (rc == 0)
+        read_all(merged);
+    text_segment_close(merged);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct text_segment *segment;
@@ -119,9 +110,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(copy, data, size);
     if (size >= SEGMENT_HEADER_SIZE + SEGMENT_FOOTER_SIZE &&
         data[size - 1] == (uint8_t)segment_magic[7])
-        mend_sums(copy, size);
-    if (text_segment_from_image("fuzz", copy, size, false, &segment, NULL) == 0)
+        segment_mend_sums(copy, size);
+    if (text_segment_from_image("fuzz", copy, size, false, &segment, NULL) == 0) {
         read_all(segment);
+        merge(segment);
+    }
     text_segment_close(segment);
     return 0;
 }

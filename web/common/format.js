@@ -26,6 +26,28 @@ export function minorUnits(currency) {
   }
 }
 
+const SHARED_SIGNS = new Set(["$", "£", "¥", "kr", "Rs"]);
+
+function signOf(currency, currencyDisplay) {
+  return formatter(Intl.NumberFormat, { style: "currency", currency, currencyDisplay })
+    .formatToParts(0).find((part) => part.type === "currency").value;
+}
+
+// The language's own sign tells dollars from dollars: $, CA$. Where it is but the code (RUB in
+// English), the short one is taken, unless other currencies have it, too.
+function displayOf(currency) {
+  return signOf(currency, "symbol") === currency && !SHARED_SIGNS.has(signOf(currency, "narrowSymbol"))
+    ? "narrowSymbol" : "symbol";
+}
+
+export function currencySign(currency) {
+  try {
+    return signOf(currency, displayOf(currency));
+  } catch {
+    return currency;
+  }
+}
+
 // A number with its unit: "256 GB", and without a blank where none is written: 17″, 90%.
 export function withUnit(text, unit) {
   return /^[″"'°%]/.test(unit || "") ? text + unit : `${text} ${unit || ""}`.trim();
@@ -36,9 +58,10 @@ export function price(value) {
   if (!value?.currency) return t("noPrice");
   const amount = Number(value.amount || 0) / minorUnits(value.currency);
   if (!amount) return t("forFree");
-  const options = { style: "currency", currency: value.currency,
-    currencyDisplay: "narrowSymbol", maximumFractionDigits: Number.isInteger(amount) ? 0 : 2 };
   try {
+    const options = { style: "currency", currency: value.currency,
+      currencyDisplay: displayOf(value.currency),
+      maximumFractionDigits: Number.isInteger(amount) ? 0 : 2 };
     return formatter(Intl.NumberFormat, options).format(amount);
   } catch {
     return `${number(amount)} ${value.currency}`;

@@ -3,7 +3,8 @@
 //
 // Every control has an id made of the filter's: after drawing, the focus is where it was. Numbers
 // are shown in the units people use (a price in roubles) and sent in the API's (kopecks).
-import { byId, distance, h, icon, language, minorUnits, number, price, t, withUnit } from "../common.js";
+import { byId, currencySign, distance, h, icon, language, minorUnits, number, price, t, withUnit }
+  from "../common.js";
 import { categoryOf, tree } from "./categories.js";
 import { nearText, placeChooser } from "./places.js";
 import { withFilter } from "./state.js";
@@ -18,8 +19,11 @@ const names = new Map();        // language/filter/value -> name: an empty answe
 
 // --- units ---
 
+let currency = "";              // of the last answer that had one: a failure has none
+
 function currencyOf(page) {
-  return page.answer.offers?.find((each) => each.price?.currency)?.price.currency || "RUB";
+  currency = page.answer.currency || currency;
+  return currency;
 }
 
 function factorOf(page, filter) {
@@ -28,8 +32,7 @@ function factorOf(page, filter) {
 
 function unitOf(page, filter) {
   if (filter.id !== "price") return filter.unit || "";
-  return new Intl.NumberFormat("ru", { style: "currency", currency: currencyOf(page),
-    currencyDisplay: "narrowSymbol" }).formatToParts(1).find((part) => part.type === "currency").value;
+  return currencyOf(page) && currencySign(currencyOf(page));
 }
 
 // What was typed as the API wants it, with no more digits than it has: "" when it is no number.
@@ -219,7 +222,7 @@ export function drawSide(page) {
 
 function rangeText(page, filter, choice) {
   const factor = factorOf(page, filter);
-  const write = (value) => filter.id === "price"
+  const write = (value) => filter.id === "price" && currencyOf(page)
     ? price({ amount: value, currency: currencyOf(page) })
     : withUnit(plainNumber(filter, Number(value) / factor), unitOf(page, filter));
   if (filter.kind === "DISTANCE") return t("withDistance", { distance: distance(choice.max) });

@@ -307,7 +307,8 @@ static void all_scopes_together_fit_a_key(void **state)
 static void a_sellers_key_gets_no_scope_of_the_site(void **state)
 {
     struct fixture *fixture = *state;
-    static const char *const of_site[] = {"documents", "search", "stages", "*"};
+    static const char *const of_site[] = {"admin",      "catalog", "documents", "metrics",
+                                          "moderation", "search",  "stages",    "*"};
     static const char *const own[] = {"offers.read", "offers.write"};
     struct key_request request = {.name = "shop", .seller = "s-17", .client = ""};
     char text[KEY_TEXT_LENGTH + 1];
@@ -361,7 +362,8 @@ static void an_old_key_of_a_seller_has_lost_the_scopes_of_the_site(void **state)
         {"offers.read stages", "offers.read"},
         {"documents search offers.write stages", "offers.write"},
         {"search", ""},
-        {"*", "admin catalog metrics moderation offers.read offers.write photos"},
+        {"*", "offers.read offers.write photos"},
+        {"admin offers.write metrics", "offers.write"},
         {"offers.read offers.write", "offers.read offers.write"},
     };
     static const char *const own[] = {"offers.read"};
@@ -539,7 +541,7 @@ static void a_running_ring_learns_of_a_revocation_within_a_second(void **state)
     while (!authenticator->authenticate(authenticator, bytes_of(shown), &identity, &err)) {
         const struct timespec pause = {.tv_nsec = 1000 * 1000};
 
-        assert_true(real_ms() - start_ms < 10 * 1000); /* a deadline for slow machines */
+        assert_true(real_ms() - start_ms < 60 * 1000); /* a deadline for slow machines */
         nanosleep(&pause, NULL);
     }
     print_message("# refused after %jd ms\n", (intmax_t)(real_ms() - start_ms));

@@ -20,7 +20,7 @@
 #include "catalog/versions.h"
 #include "store/migrate.h"
 
-enum { READER_COUNT = 4, VERSION_COUNT = 30, WAIT_S = 20 };
+enum { READER_COUNT = 4, VERSION_COUNT = 30, WAIT_S = 60 };
 
 static struct store *open_store(void)
 {
@@ -56,17 +56,17 @@ struct reader {
     struct catalog_holder *holder;
     _Atomic bool *stop;
     pthread_t thread;
-    int64_t look_count;
     bool wrong;
 };
 
-/* Asserts are the main thread's: a reader only remembers. */
+/* Asserts are the main thread's: a reader only remembers. One that was given no time before the end
+ * looks once. */
 static void *read_for_ever(void *arg)
 {
     struct reader *reader = arg;
     int64_t last = 0;
 
-    while (!atomic_load(reader->stop)) {
+    do {
         struct catalog *catalog = catalog_holder_ref(reader->holder);
         int64_t version = catalog_version(catalog);
         size_t count;
@@ -78,9 +78,8 @@ static void *read_for_ever(void *arg)
         for (size_t i = 0; i < count; i++)
             reader->wrong |= strcmp(categories[i]->name.in[LANGUAGE_RU], name) != 0;
         last = version;
-        reader->look_count++;
         catalog_unref(catalog);
-    }
+    } while (!atomic_load(reader->stop));
     return NULL;
 }
 
@@ -108,7 +107,6 @@ static void readers_see_whole_versions_in_order(void **state)
     for (int i = 0; i < READER_COUNT; i++) {
         pthread_join(readers[i].thread, NULL);
         assert_false(readers[i].wrong);
-        assert_true(readers[i].look_count > 0);
     }
     /* Who holds an old version still has it. */
     assert_int_equal(catalog_version(kept), 0);

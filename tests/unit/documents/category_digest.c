@@ -29,7 +29,7 @@ static const char plain[] =
     "{\"en\": \"k\"}, \"factor\": \"1000\"}]},"
     "{\"id\": \"i\", \"name\": {\"en\": \"Integer\"}, \"type\": \"INTEGER\", \"max\": \"99\"},"
     "{\"id\": \"t\", \"name\": {\"en\": \"Text\"}, \"type\": \"TEXT\"}],"
-    " \"defaults\": {\"filters\": [\"PRICE\"]},"
+    " \"defaults\": {\"filters\": [\"PRICE\"], \"policy\": {\"currencies\": [\"RUB\"]}},"
     " \"categories\": ["
     "{\"id\": \"a\", \"name\": {\"en\": \"Alpha\"}, \"attributes\": [\"o\", \"d\"]},"
     "{\"id\": \"b\", \"name\": {\"en\": \"Beta\"}, \"parent\": \"a\", \"attributes\": [\"t\"]},"
@@ -53,7 +53,9 @@ static const struct edit edits[] = {
     {"\"attributes\": [\"t\"]", "\"attributes\": []", "b "},
     {"\"attributes\": [\"i\"]", "\"attributes\": []", "c "},
     {"\"id\": \"c\"", "\"id\": \"z\"", "c z "},
+    {"[\"RUB\"]", "[\"USD\", \"RUB\"]", "a b c "}, /* what is compared is another */
     /* Of the catalogue, not of documents. */
+    {"[\"RUB\"]", "[\"RUB\", \"USD\"]", ""},
     {"\"Option\"", "\"Choice\"", ""},
     {"\"third\"", "\"3rd\"", ""},
     {"\"max\": \"99\"", "\"max\": \"98\"", ""},
@@ -107,6 +109,9 @@ static Torg__V1__Offer *offer_of(const char *category, struct arena *arena)
     values[3]->text = arena_strdup(arena, "said");
     content->category = arena_strdup(arena, category);
     content->title = arena_strdup(arena, "thing");
+    content->price = (Torg__V1__Price *)message_new(&torg__v1__price__descriptor, arena);
+    content->price->amount = 100;
+    content->price->currency = arena_strdup(arena, "RUB");
     content->attributes = values;
     content->n_attributes = 4;
     offer->id = arena_strdup(arena, "1");

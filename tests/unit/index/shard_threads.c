@@ -29,7 +29,6 @@ struct world {
     struct shard *shard;
     uint64_t seed;
     _Atomic bool is_over;
-    _Atomic uint32_t check_count;
 };
 
 static void check_price(const struct world *world, const struct snapshot *snapshot,
@@ -49,6 +48,7 @@ static void check_price(const struct world *world, const struct snapshot *snapsh
                 (expected->alive && expected->has[MODEL_PRICE] ? expected->price : COLUMN_NULL));
 }
 
+/* At least once, however late it is begun. */
 static void *read_on(void *context)
 {
     struct world *world = context;
@@ -62,7 +62,7 @@ static void *read_on(void *context)
     int i;
 
     assert_int_equal(shard_reader_new(world->shard, &reader, &err), 0);
-    while (!atomic_load(&world->is_over)) {
+    do {
         assert_int_equal(shard_enter(reader, &snapshot, &err), 0);
         for (; offset < snapshot->offset; offset++) {
             op_make(world->seed, offset, &op);
@@ -72,8 +72,7 @@ static void *read_on(void *context)
             check_price(world, snapshot, model, &rng);
         model_check(model, world->shard, snapshot, false);
         shard_exit(reader);
-        atomic_fetch_add(&world->check_count, 1);
-    }
+    } while (!atomic_load(&world->is_over));
     shard_reader_free(reader);
     free(model);
     return NULL;
@@ -120,7 +119,6 @@ static void readers_see_the_model_while_all_moves(void **state)
     atomic_store(&world.is_over, true);
     for (i = 0; i < READER_COUNT; i++)
         pthread_join(readers[i], NULL);
-    assert_true(atomic_load(&world.check_count) >= READER_COUNT);
     assert_int_equal(shard_hash(world.shard, &hash, &err), 0);
     if (shard_check(world.shard, &err))
         fail_msg("%s", err.text);

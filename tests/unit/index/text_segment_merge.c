@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "index/text_segment_merge.h"
+#include "segment_sums.h"
 #include "test_dir.h"
 #include "text_model.h"
 
@@ -321,12 +322,74 @@ static void given_up_or_damaged(void **state)
     dir_remove(dir, NULL);
 }
 
+/* A place in the sections that say where other things are, or in what the header counts. */
+static size_t choose_place(const struct text_segment *segment, struct rng *rng)
+{
+    static const uint8_t sections[] = {SECTION_POST,  SECTION_DIR,   SECTION_CODES,
+                                       SECTION_TERMS, SECTION_RANKS, SECTION_ENTRIES,
+                                       SECTION_OWNED, SECTION_OWNED, SECTION_POS};
+    struct bytes section = segment->sections[sections[rng_below(rng, sizeof(sections))]];
+
+    if (section.size == 0 || rng_below(rng, 8) == 0)
+        return HEADER_FIRST_ID + rng_below(rng, HEADER_SECTIONS - HEADER_FIRST_ID);
+    if (section.data == segment->sections[SECTION_OWNED].data && rng_below(rng, 2))
+        section.size = OWNED_HEAD_SIZE + 4 * (size_t)OWNED_ENTRY_SIZE;
+    return (size_t)(section.data - segment->data) + rng_below(rng, section.size);
+}
+
+/* Whatever a segment says of itself under right sums: it is merged or refused by name. */
+static void a_segment_that_contradicts_itself_is_harmless(void **state)
+{
+    struct rng rng = model_seed();
+    struct merge_options options = options_to(NULL);
+    struct model model = {0};
+    struct text_segment *segment, *forged, *merged;
+    uint32_t refused = 0;
+    docid id;
+    int round;
+
+    (void)state;
+    for (id = 0; id < 900; id++)
+        add_document(&model, &rng, 5 * WINDOW_SIZE + id * 20);
+    model_sort(&model);
+    segment = model_write(&model, NULL);
+    for (round = 0; round < 1000; round++) {
+        uint8_t *copy = mem_alloc(segment->size);
+        struct merge_input inputs[2] = {{.segment = segment}};
+        uint64_t changes = 1 + rng_below(&rng, 3);
+        struct err err = {0};
+        int rc;
+
+        memcpy(copy, segment->data, segment->size);
+        for (; changes > 0; changes--)
+            copy[choose_place(segment, &rng)] = (uint8_t)rng_next(&rng);
+        segment_mend_sums(copy, segment->size);
+        rc = text_segment_from_image("forged", copy, segment->size, false, &forged, &err);
+        inputs[1].segment = forged;
+        if (!rc) {
+            rc = text_segment_merge(inputs + round % 2, 2 - (size_t)round % 2, &options, &merged,
+                                    &err);
+            text_segment_close(merged);
+        }
+        if (rc && (rc != ERR_CORRUPT || !strstr(err.text, "forged")))
+            fail_msg("%s", err.text);
+        refused += rc != 0;
+        text_segment_close(forged);
+    }
+    assert_true(refused > 0);
+    text_segment_close(segment);
+    model_release(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merge_equals_rebuild), cmocka_unit_test(merge_of_whole_inputs),
-        cmocka_unit_test(the_newest_wins),      cmocka_unit_test(all_dead),
+        cmocka_unit_test(merge_equals_rebuild),
+        cmocka_unit_test(merge_of_whole_inputs),
+        cmocka_unit_test(the_newest_wins),
+        cmocka_unit_test(all_dead),
         cmocka_unit_test(given_up_or_damaged),
+        cmocka_unit_test(a_segment_that_contradicts_itself_is_harmless),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

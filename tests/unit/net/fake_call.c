@@ -35,7 +35,7 @@ const ProtobufCMessage *fake_call_answer(struct call *call, size_t index)
     int rc = 0;
 
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += 10;
+    until.tv_sec += 60;
     pthread_mutex_lock(&call->mutex);
     while (call->answer_count <= index && rc == 0)
         rc = pthread_cond_timedwait(&call->written, &call->mutex, &until);

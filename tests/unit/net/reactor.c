@@ -41,7 +41,7 @@ static void wait_for(_Atomic unsigned *value, unsigned wanted)
 {
     struct timespec pause = {.tv_nsec = 1000 * 1000};
 
-    for (int i = 0; i < 20000 && atomic_load(value) != wanted; i++)
+    for (int i = 0; i < 60 * 1000 && atomic_load(value) != wanted; i++)
         nanosleep(&pause, NULL);
     assert_int_equal(atomic_load(value), wanted);
 }

@@ -206,8 +206,8 @@ static void *open_gate_when_full(void *context)
     const atomic_int *written = context;
     int before = -1;
 
-    /* The writer stands still: the same count twice, a while apart. */
-    while (atomic_load(written) != before) {
+    /* The writer has begun and stands still: the same count twice, a while apart. */
+    while (before < 1 || atomic_load(written) != before) {
         struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
 
         before = atomic_load(written);

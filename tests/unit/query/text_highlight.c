@@ -54,6 +54,7 @@ static void learn(struct fixture *fixture, const char *text)
 static void check(struct fixture *fixture, const char *line, const char *source,
                   struct highlight_options options, const char *wanted)
 {
+    const struct snapshot snapshot = {.lexicon = fixture->lexicon};
     struct query_text text;
     struct bytes marked;
 
@@ -61,8 +62,8 @@ static void check(struct fixture *fixture, const char *line, const char *source,
     options.before = bytes_of("[");
     options.after = bytes_of("]");
     assert_int_equal(query_text_parse(bytes_of(line), false, fixture->arena, &text, NULL), 0);
-    assert_int_equal(text_highlight(fixture->lexicon, fixture->analysis, &text, bytes_of(source),
-                                    &options, fixture->arena, &marked, NULL),
+    assert_int_equal(text_highlight(&snapshot, fixture->analysis, &text, bytes_of(source), &options,
+                                    fixture->arena, &marked, NULL),
                      0);
     assert_string_equal(arena_text(fixture->arena, marked), wanted);
 }
@@ -119,6 +120,56 @@ static void a_text_that_is_marked_all_over_is_cut_soon(void **state)
     check(fixture, "stol slon dom", source, cut, "[dom]. [dom]. [dom]. [dom]. [dom]. [dom]…");
 }
 
+/* However small a fragment is to be, it has the word that it is shown for. */
+static void a_fragment_holds_its_word(void **state)
+{
+    struct highlight_options cut = {0};
+    struct fixture *fixture = *state;
+
+    for (cut.fragment_size = 1; cut.fragment_size < 10; cut.fragment_size++)
+        check(fixture, "мобильный", "слово слово мобильный телефон", cut, "…[мобильный]…");
+}
+
+static void add_title(struct shard *shard, docid id, const char *title)
+{
+    const struct shard_value value = {.kind = VALUE_TEXT, .text = bytes_of(title)};
+    const struct shard_document document = {.id = id, .values = &value, .count = 1};
+
+    assert_int_equal(shard_put(shard, &document, NULL), 0);
+}
+
+/* Of the words that begin so, those are marked that documents are found by. */
+static void marks_the_words_that_most_have(void **state)
+{
+    const struct highlight_options whole = {.before = bytes_of("["), .after = bytes_of("]")};
+    const struct text_clause clause = {
+        .kind = CLAUSE_PREFIX, .boost = 1, .word_max = 1, .text = bytes_of("wal")};
+    const struct query_text text = {.clauses = &clause, .count = 1};
+    const struct field title = {.type = FIELD_TEXT, .weight = 1, .name = "title"};
+    const struct shard_options options = {0};
+    struct fixture *fixture = *state;
+    struct shard_reader *reader;
+    struct query_engine *engine;
+    struct shard *shard;
+    struct bytes marked;
+
+    assert_int_equal(shard_open(&options, &shard, NULL), 0);
+    assert_int_equal(shard_add_field(shard, &title, NULL, NULL), 0);
+    add_title(shard, 1, "walnut");
+    add_title(shard, 2, "wallet");
+    add_title(shard, 3, "wallet");
+    assert_int_equal(shard_publish(shard, 1, NULL), 0);
+    assert_int_equal(shard_reader_new(shard, &reader, NULL), 0);
+    engine = query_engine_new(shard, reader);
+    assert_int_equal(query_highlight(engine, &text, bytes_of("walnut and wallet"), &whole,
+                                     fixture->arena, &marked, NULL),
+                     0);
+    assert_string_equal(arena_text(fixture->arena, marked), "walnut and [wallet]");
+    query_engine_free(engine);
+    shard_reader_free(reader);
+    shard_close(shard);
+}
+
 static void escapes_the_source_only(void **state)
 {
     static const struct highlight_options escaped = {.escape_html = true};
@@ -137,6 +188,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(cuts_fragments, setup, teardown),
         cmocka_unit_test_setup_teardown(a_text_that_is_marked_all_over_is_cut_soon, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_fragment_holds_its_word, setup, teardown),
+        cmocka_unit_test_setup_teardown(marks_the_words_that_most_have, setup, teardown),
         cmocka_unit_test_setup_teardown(escapes_the_source_only, setup, teardown),
     };
 

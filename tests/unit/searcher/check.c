@@ -22,7 +22,7 @@
 #include "searcher/follower.h"
 #include "test_dir.h"
 
-enum { WAIT_MS = 30 * 1000, DOC_COUNT = 300, ASKER_COUNT = 3 };
+enum { WAIT_MS = 60 * 1000, DOC_COUNT = 300, ASKER_COUNT = 3 };
 
 #define TOPIC "index.shop.1"
 
@@ -146,10 +146,10 @@ static void content_is_of_the_documents_and_not_of_their_way(void **state)
 struct asking {
     struct replica *replica;
     atomic_bool *is_ended;
-    uint32_t count;
     int rc;
 };
 
+/* At least once, however late it is begun. */
 static void *ask(void *arg)
 {
     struct asking *asking = arg;
@@ -157,12 +157,11 @@ static void *ask(void *arg)
     struct err err = {0};
     uint64_t content;
 
-    while (!atomic_load(asking->is_ended) && !asking->rc) {
+    do {
         asking->rc = replica_content(asking->replica, deadline_us(WAIT_MS), &content, &state, &err);
         if (!asking->rc)
             asking->rc = replica_check_files(asking->replica, &err);
-        asking->count++;
-    }
+    } while (!atomic_load(asking->is_ended) && !asking->rc);
     return NULL;
 }
 
@@ -194,7 +193,6 @@ static void many_ask_while_documents_come(void **state)
     for (int i = 0; i < ASKER_COUNT; i++) {
         pthread_join(threads[i], NULL);
         assert_int_equal(askings[i].rc, 0);
-        assert_true(askings[i].count > 0);
     }
     assert_true(replica_arrival(replica, 205, &sent_us, &shown_us));
     assert_true(sent_us > 0 && shown_us >= sent_us);

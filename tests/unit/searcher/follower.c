@@ -24,7 +24,7 @@
 #include "test_dir.h"
 #include "topic/topic_fault.h"
 
-enum { WAIT_MS = 20 * 1000, PATH_SIZE = 512, LARGE_SIZE = 500 << 10 };
+enum { WAIT_MS = 60 * 1000, PATH_SIZE = 512, LARGE_SIZE = 500 << 10 };
 
 #define SERVING TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING
 #define KEPT TORG__V1__INDEX_MAP__EPOCH__STATE__KEPT
@@ -440,13 +440,24 @@ static void *read_on(void *arg)
         query.n_stages = 1;
         request.query = &query;
         if (front_search(&reading->front, "c", &request,
-                         clock_mono_us(clock_system()) + 10 * SECOND_US, arena, &response, &err))
+                         clock_mono_us(clock_system()) + 60 * SECOND_US, arena, &response, &err))
             atomic_fetch_add(&reading->refused, 1);
         else
             atomic_fetch_add(&reading->count, 1);
         arena_free(arena);
     }
     return NULL;
+}
+
+/* Only an epoch with a schema answers, and none of those below has one for long. */
+static void wait_answered(struct reading *reading)
+{
+    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
+
+    while (!atomic_load(&reading->count)) {
+        assert_true(clock_mono_us(clock_system()) < until_us);
+        usleep(1000);
+    }
 }
 
 static void readers_and_epochs_go_on_beside_each_other(void **state)
@@ -480,6 +491,7 @@ static void readers_and_epochs_go_on_beside_each_other(void **state)
             send_to(world.topics, topic, i % 2,
                     message_put(1, (uint32_t)rng_below(&rng, 100), "pk", rng_below(&rng, 3),
                                 rng_next(&rng), world.arena));
+        wait_answered(&reading);
         snprintf(topic, sizeof(topic), "index.c.%jd", (intmax_t)epoch + 1);
         make_topic(world.topics, topic, 2);
         announce(world.coord, &next, 1);
@@ -490,7 +502,6 @@ static void readers_and_epochs_go_on_beside_each_other(void **state)
         pthread_join(threads[i], NULL);
     printf("# %lu searches, %lu told that nothing is ready\n", atomic_load(&reading.count),
            atomic_load(&reading.refused));
-    assert_true(atomic_load(&reading.count) > 0);
     workers_free(reading.front.gatherer.workers);
     close_world(&world);
 }

@@ -4,8 +4,10 @@
 #include "searcher/front.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +25,18 @@
 #include "net/json.h"
 #include "searcher/page_mark.h"
 
-enum { DOC_COUNT = 900, SHARD_COUNT = 3, READY_MS = 20 * 1000 };
+#define PAGE_COUNT 5
+#define TEXT_OF(number) TEXT_OF_IT(number)
+#define TEXT_OF_IT(number) #number
+
+enum {
+    DOC_COUNT = 900,
+    SHARD_COUNT = 3,
+    READY_MS = 60 * 1000,
+    ALIKE_COUNT = 2 * PAGE_COUNT,
+    COMING_COUNT_MAX = 20000,
+    ROUND_COUNT = 400
+};
 
 struct world {
     struct topics *topics;
@@ -430,6 +443,174 @@ static void pages_by_cursor_are_the_list(void **state)
     close_world(&world);
 }
 
+/* The next page of a list of client "one", behind this one. */
+static const Torg__V1__StageAnswer *next_page(struct world *world, const char *stage,
+                                              unsigned limit, const Torg__V1__StageAnswer *page)
+{
+    const char *json =
+        arena_printf(world->arena, "{\"query\":{\"stages\":[{\"limit\":%u,\"cursor\":\"%s\",%s}]}}",
+                     limit, page ? (const char *)cursor_json(page, world->arena).data : "", stage);
+
+    return search(world, "one", json)->stages[0];
+}
+
+/* Until the shard of client "one" has what was sent before this. */
+static void show_all(struct world *world, int64_t idx)
+{
+    const struct change_token token = {.client_id = 1, .lane = 0, .shard = 0, .idx = idx};
+
+    send_to(world->topics, "index.one.1", 0, message_progress(1, 0, idx, world->arena));
+    search(world, "one",
+           arena_printf(world->arena, "{\"wait\":[\"%s\"],\"query\":{\"stages\":[{}]}}",
+                        change_token_text(&token, world->arena)));
+}
+
+static void a_capped_list_goes_on_when_more_comes(void **state)
+{
+    const char *stage = "\"text\":\"единорог\",\"cap\":{\"field\":\"seller\",\"count\":1},"
+                        "\"sorts\":[{\"field\":\"price\"}]";
+    enum { COUNT = 60, LIMIT = 4 };
+    const Torg__V1__StageAnswer *page = NULL;
+    struct world world;
+    uint32_t met = 0, came = 0;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    for (uint32_t i = 0; i < COUNT; i++)
+        send_to(world.topics, "index.one.1", 0,
+                message_titled(1, 10000 + i, arena_printf(world.arena, "old%u", i), "единорог",
+                               1000 + i, 0, world.arena));
+    follow(&world);
+    wait_ready(&world, "one", 1);
+    show_all(&world, 2);
+    do {
+        page = next_page(&world, stage, LIMIT, page);
+        for (size_t i = 0; i < page->n_hits; i++)
+            assert_string_equal(page->hits[i]->pk, arena_printf(world.arena, "old%u", met++));
+        for (int i = 0; i < 2 * LIMIT; i++, came++) /* the cheapest come first */
+            send_to(world.topics, "index.one.1", 0,
+                    message_titled(1, 20000 + came, arena_printf(world.arena, "new%u", came),
+                                   "единорог", 1, 0, world.arena));
+        show_all(&world, 3 + came);
+    } while (page->cursor.len);
+    assert_int_equal(met, COUNT);
+    close_world(&world);
+}
+
+static void pages_stay_while_documents_grow_older(void **state)
+{
+    const char *stage = "\"filter\":{\"exists\":\"date\"},\"show\":[\"date\"],"
+                        "\"sorts\":[{\"formula\":\"-age(date)\"}]";
+    const Torg__V1__StageAnswer *all, *page = NULL;
+    struct clock_manual clock;
+    struct world world;
+    size_t met = 0;
+
+    (void)state;
+    clock_manual_init(&clock, INT64_C(1800000000) * SECOND_US);
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    world.front.clock = &clock.base;
+    wait_ready(&world, "one", 1);
+    all = next_page(&world, stage, 1000, NULL);
+    assert_true(all->n_hits > 100);
+    do {
+        page = next_page(&world, stage, 17, page);
+        for (size_t i = 0; i < page->n_hits; i++, met++) {
+            assert_true(met < all->n_hits);
+            assert_string_equal(page->hits[i]->pk, all->hits[met]->pk);
+        }
+        clock_manual_advance(&clock, 3600 * (int64_t)SECOND_US);
+    } while (page->cursor.len);
+    assert_int_equal(met, all->n_hits);
+    close_world(&world);
+}
+
+/* Documents that come all the time, each of which changes all scores a little. */
+struct coming {
+    pthread_t thread;
+    struct world *world;
+    atomic_bool is_over;
+};
+
+static void *send_more(void *arg)
+{
+    struct coming *coming = arg;
+    struct arena *arena = arena_new();
+
+    for (uint32_t i = 0; i < COMING_COUNT_MAX && !atomic_load(&coming->is_over); i++) {
+        send_to(coming->world->topics, "index.one.1", 0,
+                message_titled(1, ALIKE_COUNT + i, arena_printf(arena, "new%u", i), "bicycle", 1, 0,
+                               arena));
+        arena_reset(arena);
+        usleep(200);
+    }
+    arena_free(arena);
+    return NULL;
+}
+
+/* The page is these: pk5, pk6, ... */
+static bool is_alike(const Torg__V1__StageAnswer *page, unsigned first, struct arena *arena)
+{
+    for (unsigned i = 0; i < page->n_hits; i++)
+        if (strcmp(page->hits[i]->pk, arena_printf(arena, "pk%u", first + i)) != 0)
+            return false;
+    return page->n_hits == PAGE_COUNT;
+}
+
+/* Two pages, one after the other; NULL: they are right. */
+static const char *try_pages(struct world *world)
+{
+    const char *stage = "\"text\":\"bicycle\",\"limit\":" TEXT_OF(PAGE_COUNT);
+    const char *json = arena_printf(world->arena, "{\"query\":{\"stages\":[{%s}]}}", stage);
+    const Torg__V1__StageAnswer *page = search(world, "one", json)->stages[0];
+
+    if (!is_alike(page, 0, world->arena))
+        return "the first page";
+    json = arena_printf(world->arena, "{\"query\":{\"stages\":[{%s,\"cursor\":\"%s\"}]}}", stage,
+                        (const char *)cursor_json(page, world->arena).data);
+    page = search(world, "one", json)->stages[0];
+    return is_alike(page, PAGE_COUNT, world->arena)
+               ? NULL
+               : arena_printf(world->arena, "the second page begins with %s",
+                              page->n_hits ? page->hits[0]->pk : "nothing");
+}
+
+/* What is equally good is in the order of numbers; those that come are behind it. */
+static void a_page_goes_on_behind_the_last_while_documents_come(void **state)
+{
+    static const struct announced clients[] = {
+        {"one", 1, {{1, TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING}}},
+    };
+    const char *wrong = NULL;
+    struct coming coming = {0};
+    struct world world;
+
+    (void)state;
+    open_world(&world);
+    coming.world = &world;
+    make_topic(world.topics, "index.one.1", 1);
+    send_to(world.topics, "index.one.1", 0, message_schema(1, world.arena));
+    for (uint32_t i = 0; i < ALIKE_COUNT; i++)
+        send_to(world.topics, "index.one.1", 0,
+                message_titled(1, i, arena_printf(world.arena, "pk%u", i), "bicycle", 1, 0,
+                               world.arena));
+    send_to(world.topics, "index.one.1", 0, message_progress(1, 0, 1, world.arena));
+    announce(world.coord, clients, ARRAY_COUNT(clients));
+    follow(&world);
+    wait_ready(&world, "one", 1);
+    assert_int_equal(pthread_create(&coming.thread, NULL, send_more, &coming), 0);
+    for (int i = 0; i < ROUND_COUNT && !wrong; i++)
+        wrong = try_pages(&world);
+    atomic_store(&coming.is_over, true);
+    pthread_join(coming.thread, NULL);
+    if (wrong)
+        fail_msg("%s", wrong);
+    close_world(&world);
+}
+
 /* ---- epochs, waiting, what is refused ---- */
 
 static void expect_refusal(struct world *world, const char *client, const char *json, int code,
@@ -468,6 +649,33 @@ static void what_is_wrong_is_told(void **state)
                    "epoch 7");
     expect_refusal(&world, "three", "{\"wait\":[\"nonsense\"],\"query\":{\"stages\":[{}]}}",
                    ERR_INVALID, "wait[0]");
+    close_world(&world);
+}
+
+/* Not as a shard that has too much to do: to try again would be of no use. */
+static void a_text_of_too_many_words_is_refused_by_name(void **state)
+{
+    static const char *const clients[] = {"one", "three"};
+    static const char *const limits[] = {"10", "0"}; /* words are counted first, or not at all */
+    struct buf text = BUF_INIT(1 << 12);
+    struct world world;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    wait_ready(&world, "three", 1);
+    wait_ready(&world, "one", 1);
+    for (int i = 0; i <= QUERY_TEXT_CLAUSE_COUNT_MAX; i++)
+        buf_put_text(&text, "word ");
+    for (size_t i = 0; i < ARRAY_COUNT(clients); i++)
+        for (size_t k = 0; k < ARRAY_COUNT(limits); k++)
+            expect_refusal(&world, clients[i],
+                           arena_printf(world.arena,
+                                        "{\"query\":{\"stages\":[{\"limit\":%s,\"text\":\"%s\"}]}}",
+                                        limits[k], buf_text(&text)),
+                           ERR_INVALID, "64 words");
+    buf_release(&text);
     close_world(&world);
 }
 
@@ -635,7 +843,11 @@ int main(void)
         cmocka_unit_test(three_shards_answer_as_one),
         cmocka_unit_test(a_second_phase_goes_over_all_shards),
         cmocka_unit_test(pages_by_cursor_are_the_list),
+        cmocka_unit_test(a_capped_list_goes_on_when_more_comes),
+        cmocka_unit_test(pages_stay_while_documents_grow_older),
+        cmocka_unit_test(a_page_goes_on_behind_the_last_while_documents_come),
         cmocka_unit_test(what_is_wrong_is_told),
+        cmocka_unit_test(a_text_of_too_many_words_is_refused_by_name),
         cmocka_unit_test(a_forged_cursor_is_harmless),
         cmocka_unit_test(a_search_waits_for_a_write),
         cmocka_unit_test(a_cursor_knows_its_epoch),

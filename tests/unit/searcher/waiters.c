@@ -19,7 +19,7 @@
 #include "searcher/front.h"
 
 /* The pool that asks shards has fewer threads than may wait. */
-enum { SHARD_COUNT = 3, WAIT_MS = 20 * 1000, POOL_COUNT = 2, DOC_COUNT = 30 };
+enum { SHARD_COUNT = 3, WAIT_MS = 60 * 1000, POOL_COUNT = 2, DOC_COUNT = 30 };
 
 struct world {
     struct topics *topics;

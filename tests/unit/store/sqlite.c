@@ -100,18 +100,24 @@ static void memory_stores_are_private_and_leave_nothing(void **state)
 
 /* ---- groups ---- */
 
+enum { MEMBER_COUNT = 16 };
+
 struct member {
     struct store *store;
     pthread_t thread;
+    _Atomic int *started; /* how many of them */
     int64_t id;
     int rc;
     struct err err;
 };
 
+/* The first one holds the writer until the others are there, however slowly they are started. */
 static int insert_fn(struct store_tx *tx, void *arg, struct err *err)
 {
     const struct member *member = arg;
 
+    while (atomic_load(member->started) < MEMBER_COUNT)
+        usleep(1000);
     return store_exec(tx, "INSERT INTO t (id) VALUES ($1)", &STORE_V_INT(member->id), 1, NULL, err);
 }
 
@@ -119,25 +125,26 @@ static void *member_main(void *arg)
 {
     struct member *member = arg;
 
+    atomic_fetch_add(member->started, 1);
     member->rc = store_write(member->store, insert_fn, member, &member->err);
     return NULL;
 }
 
-enum { MEMBER_COUNT = 16 };
-
 static void run_members(struct store *store, struct member members[MEMBER_COUNT])
 {
+    _Atomic int started = 0;
     int i;
 
     for (i = 0; i < MEMBER_COUNT; i++) {
-        members[i] = (struct member){.store = store, .id = i};
+        members[i] = (struct member){.store = store, .started = &started, .id = i};
         assert_int_equal(pthread_create(&members[i].thread, NULL, member_main, &members[i]), 0);
     }
     for (i = 0; i < MEMBER_COUNT; i++)
         pthread_join(members[i].thread, NULL);
 }
 
-/* While one transaction is slow the others gather, and one commit serves them. */
+/* While one transaction is slow the others gather, and one commit serves them: three or four in
+ * all, and few more where the machine stands still for longer than a group is open. */
 static void waiting_transactions_share_a_commit(void **state)
 {
     struct counter *commits = metrics_counter("torg_store_commits_total", "backend=\"sqlite\"", "");
@@ -155,7 +162,7 @@ static void waiting_transactions_share_a_commit(void **state)
     for (i = 0; i < MEMBER_COUNT; i++)
         assert_int_equal(members[i].rc, 0);
     assert_int_equal(count_rows(store), MEMBER_COUNT);
-    assert_true(counter_value(commits) - before <= 3);
+    assert_true(counter_value(commits) - before <= MEMBER_COUNT / 2);
     store_close(store);
 }
 
@@ -252,7 +259,7 @@ static void write_mb(struct store *store, int mb)
 
 static bool log_gets_short(const struct gauge *pages)
 {
-    int64_t deadline = clock_mono_us(clock_system()) + 10 * (int64_t)SECOND_US;
+    int64_t deadline = clock_mono_us(clock_system()) + 60 * (int64_t)SECOND_US;
 
     while (atomic_load(&pages->value) >= LOG_PAGE_COUNT && clock_mono_us(clock_system()) < deadline)
         usleep(2000);
@@ -309,7 +316,7 @@ static void a_checkpoint_that_cannot_be_synced_ends_the_process(void **state)
         exec(store, "CREATE TABLE t (id BIGINT PRIMARY KEY, body BYTEA)");
         disk_fault_arm(DISK_FAULT_SYNC, 3, 1);
         write_mb(store, 2);
-        sleep(10); /* it ends before */
+        sleep(60); /* it ends before */
         _exit(2);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
