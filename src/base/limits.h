@@ -573,7 +573,7 @@ enum {
     DEMO_RETRY_MS = 500,        /* after a failure of the store or the topics */
     DEMO_POLL_MS = 200,         /* how soon a stop is seen */
     DEMO_FILLER_COUNT = 32,     /* threads that publish: each group of commits has as many */
-    DEMO_STALL_S = 20,          /* nothing becomes searchable for so long: go on without */
+    DEMO_STALL_S = 60,          /* nothing becomes searchable for so long: go on without */
     DEMO_STATE_SIZE_MAX = 4096, /* of the file DEMO */
     DEMO_PICTURE_SIZE_MAX = 16 << 10,
     DEMO_PICTURE_VARIANT_COUNT = 5, /* of a kind and colour: each is a file to be synced */
