@@ -56,11 +56,12 @@ enum {
     CATALOG_SAMPLE_COUNT = 5,    /* offers named for each category a change would break */
 
     /* ---- access ---- */
-    KEY_COUNT_MAX = 50000,       /* all are held in memory, about 600 bytes each */
-    KEY_PAGE_COUNT = 500,        /* rows read at a time */
-    KEY_REFRESH_MS = 500,        /* a revocation elsewhere is known here within a second */
-    KEY_STALE_MS_MAX = 60000,    /* a store silent for longer: stored keys are refused */
-    KEY_TEMPORARY_COUNT_MAX = 4, /* the start key, the operators' key */
+    KEY_COUNT_MAX = 50000,    /* all are held in memory, about 600 bytes each */
+    KEY_PAGE_COUNT = 500,     /* rows read at a time */
+    KEY_REFRESH_MS = 500,     /* a revocation elsewhere is known here within a second */
+    KEY_STALE_MS_MAX = 60000, /* a store silent for longer: stored keys are refused */
+    KEY_STALE_SEARCH_MS_MAX = 3600 * 1000, /* those that can only search; buyers go on by them */
+    KEY_TEMPORARY_COUNT_MAX = 4,           /* the start key, the operators' key */
     /* ---- net: the server ---- */
     NET_HEAD_SIZE_MAX = 32 << 10, /* request line and headers together; proxies send up to 16 KB */
     NET_HEADER_COUNT_MAX = 100,   /* honest clients send some twenty */
