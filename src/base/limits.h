@@ -24,6 +24,10 @@ enum {
 
     /* ---- roles ---- */
     OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
+    READY_ASK_MS = 1000,        /* the broker is asked so often whether it is there */
+    READY_LOOK_MS = 500,        /* and all servers' last answers are looked at */
+    READY_SILENCE_MS = 5000,    /* then /readyz tells; keys are read twice a second, leases renewed
+                                   every 1.7 s */
 
     /* ---- catalog ---- */
     CATALOG_FILE_SIZE_MAX = 24 << 20,     /* JSON; 15 000 categories are about 6 MB */
