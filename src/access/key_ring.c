@@ -210,11 +210,25 @@ static int check_life(const struct key_ring *ring, const struct key *key, struct
     return 0;
 }
 
-static int check_freshness(struct key_ring *ring, struct err *err)
+int64_t key_ring_age_us(struct key_ring *ring)
 {
-    int64_t age_us = clock_mono_us(ring->clock) - atomic_load(&ring->refreshed_mono_us);
+    return clock_mono_us(ring->clock) - atomic_load(&ring->refreshed_mono_us);
+}
 
-    if (age_us > (int64_t)KEY_STALE_MS_MAX * MS_US)
+/* Who can only search is trusted for longer: buyers go on without the store, and nothing is written
+ * by such a key. */
+static int64_t stale_us_max(const struct key *key)
+{
+    bool only_searches = strcmp(key->scopes, "search") == 0;
+
+    return (int64_t)(only_searches ? KEY_STALE_SEARCH_MS_MAX : KEY_STALE_MS_MAX) * MS_US;
+}
+
+static int check_freshness(struct key_ring *ring, const struct key *key, struct err *err)
+{
+    int64_t age_us = key_ring_age_us(ring);
+
+    if (age_us > stale_us_max(key))
         return err_set(err, ERR_UNAVAILABLE,
                        "keys cannot be checked: the store has not answered for %jd s",
                        (intmax_t)(age_us / SECOND_US));
@@ -242,7 +256,7 @@ static int authenticate(struct authenticator *self, struct bytes authorization,
     /* One text for both: who guesses learns nothing about ids. */
     if (!find_key(ring, id, &key, &temporary) || !key_hash_equal(hash, key.hash))
         return err_set(err, ERR_UNAUTHENTICATED, "the API key is not known here");
-    rc = temporary ? 0 : check_freshness(ring, err);
+    rc = temporary ? 0 : check_freshness(ring, &key, err);
     if (!rc)
         rc = check_life(ring, &key, err);
     if (rc)

@@ -6,7 +6,8 @@
  * when it differs, so a key revoked on another machine is refused here within a second; one
  * revoked by this process at once (key_ring_refresh). When the store does not answer the keys
  * held go on being valid for KEY_STALE_MS_MAX, then stored keys are refused: a revocation that
- * cannot be learned must not be ignored for ever.
+ * cannot be learned must not be ignored for ever. Those that can only search have an hour
+ * (KEY_STALE_SEARCH_MS_MAX): buyers' searches outlive the store.
  *
  * Temporary keys (the start key, the operators' key) are in memory alone and end with it.
  * Threads: any. Asking takes a read lock that writers hold only to swap a pointer.
@@ -38,6 +39,9 @@ void key_ring_add_temporary(struct key_ring *ring, const char *name, const char 
 
 /* Learns of all changes committed before the call. */
 int key_ring_refresh(struct key_ring *ring, struct err *err);
+
+/* How long ago the reading of the store began that was answered last. */
+int64_t key_ring_age_us(struct key_ring *ring);
 
 /* For the server; lives as long as the ring. */
 struct authenticator *key_ring_authenticator(struct key_ring *ring);

@@ -24,6 +24,10 @@ enum {
 
     /* ---- roles ---- */
     OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
+    READY_ASK_MS = 1000,        /* the broker is asked so often whether it is there */
+    READY_LOOK_MS = 500,        /* and all servers' last answers are looked at */
+    READY_SILENCE_MS = 5000,    /* then /readyz tells; keys are read twice a second, leases renewed
+                                   every 1.7 s */
 
     /* ---- catalog ---- */
     CATALOG_FILE_SIZE_MAX = 24 << 20,     /* JSON; 15 000 categories are about 6 MB */
@@ -56,11 +60,12 @@ enum {
     CATALOG_SAMPLE_COUNT = 5,    /* offers named for each category a change would break */
 
     /* ---- access ---- */
-    KEY_COUNT_MAX = 50000,       /* all are held in memory, about 600 bytes each */
-    KEY_PAGE_COUNT = 500,        /* rows read at a time */
-    KEY_REFRESH_MS = 500,        /* a revocation elsewhere is known here within a second */
-    KEY_STALE_MS_MAX = 60000,    /* a store silent for longer: stored keys are refused */
-    KEY_TEMPORARY_COUNT_MAX = 4, /* the start key, the operators' key */
+    KEY_COUNT_MAX = 50000,    /* all are held in memory, about 600 bytes each */
+    KEY_PAGE_COUNT = 500,     /* rows read at a time */
+    KEY_REFRESH_MS = 500,     /* a revocation elsewhere is known here within a second */
+    KEY_STALE_MS_MAX = 60000, /* a store silent for longer: stored keys are refused */
+    KEY_STALE_SEARCH_MS_MAX = 3600 * 1000, /* those that can only search; buyers go on by them */
+    KEY_TEMPORARY_COUNT_MAX = 4,           /* the start key, the operators' key */
     /* ---- net: the server ---- */
     NET_HEAD_SIZE_MAX = 32 << 10, /* request line and headers together; proxies send up to 16 KB */
     NET_HEADER_COUNT_MAX = 100,   /* honest clients send some twenty */

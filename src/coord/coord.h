@@ -52,6 +52,9 @@ void coord_close(struct coord *coord);
  * does it by itself; with options.manual the caller does. ERR_UNAVAILABLE: no answer now. */
 int coord_step(struct coord *coord, struct err *err);
 
+/* How long ago the last answered renewal was sent: below the lease's length while all is well. */
+int64_t coord_silence_us(struct coord *coord);
+
 /* --- shards --- */
 
 /* Takes part in the set. ERR_PRECONDITION when the set exists with another shard_count, which

@@ -96,6 +96,16 @@ size_t coord_owned(struct coord_shards *shards, struct coord_shard *owned, size_
     return count;
 }
 
+int64_t coord_silence_us(struct coord *coord)
+{
+    int64_t silence_us;
+
+    pthread_mutex_lock(&coord->lock);
+    silence_us = clock_mono_us(coord->clock) - (coord->deadline_us - coord->lease_us);
+    pthread_mutex_unlock(&coord->lock);
+    return silence_us;
+}
+
 bool coord_valid(struct coord_shards *shards, uint32_t shard, uint64_t ticket)
 {
     struct coord *coord = shards->coord;

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "documents/offer_document.h"
@@ -49,6 +50,7 @@ struct composer {
     pthread_t thread;
     struct halt halt;
 
+    struct log_pace pace;
     struct counter *upserts;
     struct counter *deletes;
     struct counter *fetched;
@@ -68,7 +70,8 @@ static bool wait_a_little(struct composer *self, int ms)
 static void tell_fault(struct composer *self, const char *what, const struct err *err)
 {
     counter_add(self->errors, 1);
-    log_warn(what, LOG_TEXT("error", err->text));
+    if (log_pace_is_due(&self->pace, err))
+        log_warn(what, LOG_TEXT("error", err->text));
 }
 
 static struct lane *lane_of(struct composer *self, uint32_t partition)

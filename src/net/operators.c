@@ -25,7 +25,9 @@ void operators_answer(struct call *call)
             reply_plain(call, 503, "text/plain",
                         bytes_of(arena_printf(call->arena, "not ready: %s\n", why)));
         else
-            reply_plain(call, 200, "text/plain", bytes_of("ready\n"));
+            reply_plain(
+                call, 200, "text/plain",
+                bytes_of(arena_printf(call->arena, "ready%s%s\n", *why ? ", but: " : "", why)));
     } else if (bytes_equal_text(call->path, "/metrics")) {
         metrics_print(&call->out);
         reply_plain(call, 200, "text/plain; version=0.0.4", buf_bytes(&call->out));

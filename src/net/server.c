@@ -236,12 +236,31 @@ unsigned server_operator_port(const struct server *server)
     return server->operator_listener.port;
 }
 
+static bool is_ready(const struct server *server)
+{
+    return !server->unready && (!server->lack || server->is_serving_without);
+}
+
+static void replace_text(char **text, const char *with)
+{
+    free(*text);
+    *text = with ? mem_strdup(with) : NULL;
+}
+
 void server_set_unready(struct server *server, const char *why)
 {
     pthread_mutex_lock(&server->unready_lock);
-    free(server->unready);
-    server->unready = why ? mem_strdup(why) : NULL;
-    set_health(server, !why);
+    replace_text(&server->unready, why);
+    set_health(server, is_ready(server));
+    pthread_mutex_unlock(&server->unready_lock);
+}
+
+void server_set_lack(struct server *server, const char *lack, bool is_serving)
+{
+    pthread_mutex_lock(&server->unready_lock);
+    replace_text(&server->lack, lack);
+    server->is_serving_without = is_serving;
+    set_health(server, is_ready(server));
     pthread_mutex_unlock(&server->unready_lock);
 }
 
@@ -254,9 +273,8 @@ bool server_unready(struct server *server, char *why, size_t size)
         return true;
     }
     pthread_mutex_lock(&server->unready_lock);
-    unready = server->unready != NULL;
-    if (unready)
-        snprintf(why, size, "%s", server->unready);
+    unready = !is_ready(server);
+    snprintf(why, size, "%s", server->unready ? server->unready : server->lack ? server->lack : "");
     pthread_mutex_unlock(&server->unready_lock);
     return unready;
 }
@@ -377,5 +395,6 @@ void server_free(struct server *server)
     tls_context_free(server->tls);
     pthread_mutex_destroy(&server->unready_lock);
     free(server->unready);
+    free(server->lack);
     free(server);
 }

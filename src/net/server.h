@@ -59,6 +59,10 @@ unsigned server_operator_port(const struct server *server);
 /* What /readyz and grpc.health.v1 say; NULL = ready, else why not. */
 void server_set_unready(struct server *server, const char *why);
 
+/* What does not answer behind this server, NULL = nothing. Not serving: it is not ready for that;
+ * serving: /readyz stays at 200 and tells of it. */
+void server_set_lack(struct server *server, const char *lack, bool is_serving);
+
 /* No new connections, GOAWAY, finish what is in flight for at most timeout_ms, then close. */
 void server_drain(struct server *server, int64_t timeout_ms);
 

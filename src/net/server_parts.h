@@ -105,10 +105,12 @@ struct server {
     struct reflection *reflection;
 
     pthread_mutex_t unready_lock;
-    char *unready; /* owned; NULL = ready */
+    char *unready;           /* owned; NULL = ready */
+    char *lack;              /* owned; NULL = nothing */
+    bool is_serving_without; /* what it lacks */
 };
 
-/* Copies why the server is not ready; false when it is. */
+/* Copies why the server is not ready, or what it lacks though it is; false when it is ready. */
 bool server_unready(struct server *server, char *why, size_t size);
 
 #endif

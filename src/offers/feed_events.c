@@ -11,6 +11,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "net/message.h"
@@ -27,6 +28,7 @@ struct feed_events {
     pthread_mutex_t lock;
     pthread_cond_t stopped;
     atomic_bool stopping;
+    struct log_pace pace, keeping_pace;
     struct counter *applied;
     struct counter *refused;
     struct counter *errors;
@@ -261,7 +263,8 @@ static void *run_topic(void *arg)
 
         if (rc && rc != ERR_STALE) { /* stale: another has the partition, and reads it again */
             counter_add(self->errors, 1);
-            log_warn("reading feeds failed and is tried again", LOG_TEXT("error", err.text));
+            if (log_pace_is_due(&self->pace, &err))
+                log_warn("reading feeds failed and is tried again", LOG_TEXT("error", err.text));
             wait_ms(self, FEED_RETRY_MS);
         }
     }
@@ -278,7 +281,8 @@ static void *run_keeping(void *arg)
 
         if (feed_keep(self->offers, &self->stopping, &kept, &err)) {
             counter_add(self->errors, 1);
-            log_warn("keeping feeds failed and is tried again", LOG_TEXT("error", err.text));
+            if (log_pace_is_due(&self->keeping_pace, &err))
+                log_warn("keeping feeds failed and is tried again", LOG_TEXT("error", err.text));
         }
         counter_add(self->resumed, kept.resumed);
         counter_add(self->held, kept.held);

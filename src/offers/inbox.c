@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 #include "base/memory.h"
 
 enum { ALONE_COUNT_MAX = 3 }; /* a batch this small is not worth waking the lanes */
@@ -23,6 +24,7 @@ struct lane {
 };
 
 struct inbox {
+    struct log_pace pace; /* of failures that are tried again */
     struct inbox_options options;
     struct consumer *consumer;
     pthread_t thread;
@@ -83,8 +85,9 @@ static bool settle(struct inbox *self, const struct topic_message *message)
             return true;
         }
         counter_add(self->options.errors, 1);
-        log_warn("a record is tried again", LOG_TEXT("what", self->options.what),
-                 LOG_TEXT("error", err.text));
+        if (log_pace_is_due(&self->pace, &err))
+            log_warn("a record is tried again", LOG_TEXT("what", self->options.what),
+                     LOG_TEXT("error", err.text));
         wait_a_little(self);
     }
     return false;
@@ -184,8 +187,9 @@ static void *run(void *arg)
 
         if (rc && rc != ERR_STALE) { /* stale: another has the partition, and reads it again */
             counter_add(self->options.errors, 1);
-            log_warn("reading a topic failed and is tried again",
-                     LOG_TEXT("topic", self->options.topic), LOG_TEXT("error", err.text));
+            if (log_pace_is_due(&self->pace, &err))
+                log_warn("reading a topic failed and is tried again",
+                         LOG_TEXT("topic", self->options.topic), LOG_TEXT("error", err.text));
             wait_a_little(self);
         }
     }

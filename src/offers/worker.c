@@ -17,6 +17,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 #include "base/memory.h"
 #include "offers/draft.h"
 #include "offers/expiry.h"
@@ -35,6 +36,7 @@ struct offers_worker {
     pthread_mutex_t lock; /* of the keeping thread's wait */
     pthread_cond_t stopped;
     atomic_bool stopping;
+    struct log_pace pace; /* of the keeping thread */
     struct counter *errors;
     struct counter *expired;
     struct counter *forgotten;
@@ -116,8 +118,9 @@ static void *export_main(void *arg)
 static void note_failure(struct offers_worker *worker, const char *what, const struct err *err)
 {
     counter_add(worker->errors, 1);
-    log_warn("keeping house failed and is tried again", LOG_TEXT("what", what),
-             LOG_TEXT("error", err->text));
+    if (log_pace_is_due(&worker->pace, err))
+        log_warn("keeping house failed and is tried again", LOG_TEXT("what", what),
+                 LOG_TEXT("error", err->text));
 }
 
 static void expire_shards(struct offers_worker *worker, const struct coord_shard *owned,

@@ -11,6 +11,7 @@
 #include "base/bell.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "net/message.h"
@@ -22,6 +23,7 @@ struct document_inbox {
     struct bell bell; /* rung to stop */
     pthread_t thread;
     atomic_bool stopping;
+    struct log_pace pace;
     struct counter *dead;
     struct counter *errors;
     struct gauge *lag;
@@ -45,8 +47,9 @@ static void wait_a_little(struct document_inbox *self)
 static bool may_try_again(struct document_inbox *self, const char *what, const struct err *err)
 {
     counter_add(self->errors, 1);
-    log_warn("the topic of documents waits: tried again", LOG_TEXT("what", what),
-             LOG_TEXT("error", err->text));
+    if (log_pace_is_due(&self->pace, err))
+        log_warn("the topic of documents waits: tried again", LOG_TEXT("what", what),
+                 LOG_TEXT("error", err->text));
     wait_a_little(self);
     return !atomic_load(&self->stopping);
 }

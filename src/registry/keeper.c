@@ -10,6 +10,7 @@
 #include "base/bell.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "registry/sweep.h"
@@ -20,6 +21,7 @@ struct keeper {
     struct bell bell;            /* rung to stop */
     pthread_t thread;
     atomic_bool stopping;
+    struct log_pace pace;
     struct counter *ended;
     struct counter *forgotten;
     struct counter *errors;
@@ -90,8 +92,9 @@ static void look_round(struct keeper *self)
     }
     if (rc) {
         counter_add(self->errors, 1);
-        log_warn("clients cannot be listed to sweep their documents: tried again",
-                 LOG_TEXT("error", err.text));
+        if (log_pace_is_due(&self->pace, &err))
+            log_warn("clients cannot be listed to sweep their documents: tried again",
+                     LOG_TEXT("error", err.text));
     }
     for (size_t i = 0; i < count; i++) {
         if (goes_on) {

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "model/change_token.h"
@@ -251,8 +252,11 @@ static int run_rounds(struct batch *batch, struct err *err)
 /* What could not be decided is to be sent again. */
 static void give_up(struct batch *batch, int rc, const struct err *err)
 {
-    log_warn("documents could not be decided on", LOG_TEXT("client", batch->client),
-             LOG_TEXT("code", err_name(rc)), LOG_TEXT("error", err->text));
+    static struct log_pace pace; /* of all clients: it is one store */
+
+    if (log_pace_is_due(&pace, err))
+        log_warn("documents could not be decided on", LOG_TEXT("client", batch->client),
+                 LOG_TEXT("code", err_name(rc)), LOG_TEXT("error", err->text));
     for (size_t i = 0; i < batch->count; i++) {
         struct candidate *candidate = &batch->candidates[i];
 

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "config/address.h"
+#include "roles/readiness.h"
 #include "roles/stopper.h"
 
 /* --- who may call --- */
@@ -205,6 +206,7 @@ static int open_all(struct process *process, struct err *err)
         rc = record(process, "server.start", err);
     if (rc)
         return rc;
+    process->readiness = readiness_start(process);
     stopper_serve();
     return announce(process, err);
 }
@@ -213,6 +215,7 @@ static void close_all(struct process *process)
 {
     if (process->server)
         server_drain(process->server, config_number(process->config, SETTING_SERVER_DRAIN) / MS_US);
+    readiness_stop(process->readiness);
     while (process->started_count > 0)
         process->roles[--process->started_count]->stop(process);
     if (process->server)

@@ -33,11 +33,22 @@ struct front;    /* searcher/front.h */
 struct inspect;  /* inspect/inspect.h */
 struct pipeline; /* inspect/pipeline.h */
 struct process;
+struct readiness; /* roles/readiness.h */
+
+/* Servers that a role stands on, when its backends are no embedded ones. */
+enum {
+    NEEDS_STORE = 1,
+    NEEDS_TOPICS = 2,
+    NEEDS_COORD = 4,
+    NEEDS_KEYS = 8, /* answers without the store, for as long as keys are trusted */
+};
 
 /* A part of the product that can run in this process. */
 struct role {
     const char *name;
     const char *summary;
+    unsigned needs;   /* without these it refuses its callers; or does not work, if it has none */
+    bool has_callers; /* who are sent elsewhere while it is not ready */
     /* Adds its services to the server, which starts afterwards, and starts its threads. */
     int (*start)(struct process *process, struct err *err);
     void (*stop)(struct process *process); /* after the server has drained */
@@ -66,6 +77,7 @@ struct process {
     struct backends backends;
     struct key_ring *ring;
     struct server *server;
+    struct readiness *readiness; /* NULL: all backends are embedded, or it does not serve yet */
     const struct attendant *attendant; /* borrowed; NULL: none */
     bool demo;                         /* torg up: an empty store gets the demo catalogue */
     bool is_attended;                  /* attendant->begin was called */

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "base/varint.h"
@@ -49,6 +50,7 @@ struct learner {
     pthread_t thread;
     struct halt halt;
 
+    struct log_pace pace;
     struct counter *taught;
     struct counter *known;
     struct counter *unreadable;
@@ -456,7 +458,8 @@ static int read_all(struct learner *self, size_t *count, struct err *err)
 static void tell_fault(struct learner *self, const struct err *err)
 {
     counter_add(self->errors, 1);
-    log_warn("learning to spell failed and is tried again", LOG_TEXT("error", err->text));
+    if (log_pace_is_due(&self->pace, err))
+        log_warn("learning to spell failed and is tried again", LOG_TEXT("error", err->text));
 }
 
 static void *run(void *arg)

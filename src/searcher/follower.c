@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "net/message.h"
@@ -33,6 +34,7 @@ struct follower {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     _Atomic bool is_stopping;
+    struct log_pace pace; /* of the watcher */
     bool has_map;
     bool has_looked;        /* for the map, be it that there is none */
     uint64_t version;       /* of the map in use; the watcher's, once it runs */
@@ -332,7 +334,7 @@ static int read_map(struct follower *follower, struct err *err)
         pthread_mutex_lock(&follower->lock);
         follower->has_looked = true;
         pthread_mutex_unlock(&follower->lock);
-    } else {
+    } else if (log_pace_is_due(&follower->pace, err)) {
         log_warn("the index map cannot be read; what is known stays",
                  LOG_TEXT("reason", err->text));
     }
@@ -369,7 +371,7 @@ static void *watch(void *arg)
 
         if (!rc)
             rc = read_map(follower, &err);
-        else if (rc != ERR_TIMEOUT)
+        else if (rc != ERR_TIMEOUT && log_pace_is_due(&follower->pace, &err))
             log_warn("the index map cannot be watched; what is known stays",
                      LOG_TEXT("reason", err.text));
         if (rc && rc != ERR_TIMEOUT)

@@ -385,7 +385,7 @@ static int follow(struct following *following, struct err *err)
             topic_ms = 2 * topic_ms < RETRY_MS ? 2 * topic_ms : RETRY_MS;
             rc = 0;
         }
-        if (!rc)
+        if (!rc && !atomic_load(&replica->is_stopping)) /* a broker that is away takes its time */
             rc = sweep(following, err);
     }
     return rc;

@@ -36,6 +36,7 @@ struct kafka_known_topic {
 struct kafka {
     struct topics base;
     char *brokers;
+    pthread_rwlock_t producer_lock; /* read: who sends by it; write: the server, to replace it */
     rd_kafka_t *producer;
     rd_kafka_t *reader;
     pthread_t server; /* of the producer's callbacks */

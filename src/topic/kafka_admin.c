@@ -419,6 +419,26 @@ static bool is_moving(rd_kafka_resp_err_t error)
            error == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE;
 }
 
+/* rd_kafka_query_watermark_offsets asks for both ends at once, but does not come back while the
+ * broker is away, whatever its timeout (librdkafka 2.0.2): a searcher could not even be stopped.
+ * This one keeps its time; when that is over it says nothing at all. */
+static rd_kafka_resp_err_t ask_offset(struct kafka *kafka, const char *name, uint32_t partition,
+                                      int64_t which, int64_t *offset)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_resp_err_t error;
+
+    rd_kafka_topic_partition_list_add(list, name, (int32_t)partition)->offset = which;
+    error = rd_kafka_offsets_for_times(kafka->reader, list, KAFKA_CALL_MS);
+    if (!error)
+        error = list->elems[0].err;
+    *offset = list->elems[0].offset;
+    if (!error && *offset < 0)
+        error = RD_KAFKA_RESP_ERR__TIMED_OUT;
+    rd_kafka_topic_partition_list_destroy(list);
+    return error;
+}
+
 int kafka_range(struct topics *topics, const char *name, uint32_t partition, uint64_t *first,
                 uint64_t *end, struct err *err)
 {
@@ -431,8 +451,9 @@ int kafka_range(struct topics *topics, const char *name, uint32_t partition, uin
     do {
         if (tries)
             nanosleep(&pause, NULL);
-        error = rd_kafka_query_watermark_offsets(kafka->reader, name, (int32_t)partition, &low,
-                                                 &high, KAFKA_CALL_MS);
+        error = ask_offset(kafka, name, partition, RD_KAFKA_OFFSET_BEGINNING, &low);
+        if (!error)
+            error = ask_offset(kafka, name, partition, RD_KAFKA_OFFSET_END, &high);
     } while (is_moving(error) && ++tries < KAFKA_CALL_MS / RETRY_MS);
     if (kafka_code(error) == ERR_NOT_FOUND)
         kafka_forget(kafka, name); /* another process has removed it */

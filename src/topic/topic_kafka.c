@@ -6,6 +6,10 @@
  * reorder. Partitions are chosen by topic.c, so they agree with the embedded broker's. A record is
  * acknowledged by its delivery report, which a thread of ours serves; a request is called back
  * when the reports of all its records are in. The client's bounded queue is the back pressure.
+ *
+ * A broker that has lost the end of its log in a power cut does not know the producer's numbers any
+ * more; librdkafka then fails everything for ever ("fatal error"). The serving thread replaces such
+ * a producer by a new one; what the old one had in flight is told to have failed.
  */
 #include <assert.h>
 #include <errno.h>
@@ -188,17 +192,26 @@ static rd_kafka_resp_err_t send_record(struct kafka *kafka, const char *name, ui
     rd_kafka_headers_t *headers = make_headers(record);
     /* an empty value is no tombstone: it keeps a pointer */
     const void *value = record->value.size ? (const void *)record->value.data : "";
-    rd_kafka_resp_err_t error = rd_kafka_producev(
+    rd_kafka_resp_err_t error;
+
+    pthread_rwlock_rdlock(&kafka->producer_lock);
+    error = rd_kafka_producev(
         kafka->producer, RD_KAFKA_V_TOPIC(name), RD_KAFKA_V_PARTITION((int32_t)partition),
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
         RD_KAFKA_V_KEY((void *)(uintptr_t)record->key.data, record->key.size),
         RD_KAFKA_V_VALUE((void *)(uintptr_t)value, record->value.size),
         RD_KAFKA_V_TIMESTAMP(record->timestamp_us / MS_US), RD_KAFKA_V_OPAQUE(delivery),
         RD_KAFKA_V_HEADERS(headers), RD_KAFKA_V_END);
-
+    pthread_rwlock_unlock(&kafka->producer_lock);
     if (error && headers)
         rd_kafka_headers_destroy(headers);
     return error;
+}
+
+/* Nothing is wrong with the record: there will be room, or another producer. */
+static bool must_wait(rd_kafka_resp_err_t error)
+{
+    return error == RD_KAFKA_RESP_ERR__QUEUE_FULL || error == RD_KAFKA_RESP_ERR__FATAL;
 }
 
 /* Waits for room in the client's queue; deliveries that fail make room too, so this ends. */
@@ -209,7 +222,7 @@ static rd_kafka_resp_err_t send_or_wait(struct kafka *kafka, const char *name, u
     int64_t end_us = clock_mono_us(clock_system()) + 2ll * TOPIC_KAFKA_DELIVERY_MS * MS_US;
     rd_kafka_resp_err_t error = send_record(kafka, name, partition, record, delivery);
 
-    while (error == RD_KAFKA_RESP_ERR__QUEUE_FULL && clock_mono_us(clock_system()) < end_us) {
+    while (must_wait(error) && clock_mono_us(clock_system()) < end_us) {
         struct timespec step = waiter_deadline(SERVE_MS);
 
         pthread_mutex_lock(&kafka->lock);
@@ -260,16 +273,6 @@ static int kafka_flush(struct topics *topics, int timeout_ms, struct err *err)
             rc = err_set(err, ERR_TIMEOUT, "records are still in flight after %d ms", timeout_ms);
     pthread_mutex_unlock(&kafka->lock);
     return rc;
-}
-
-static void *serve_callbacks(void *arg)
-{
-    struct kafka *kafka = arg;
-
-    on_server_thread = true;
-    while (!atomic_load(&kafka->stop))
-        rd_kafka_poll(kafka->producer, SERVE_MS);
-    return NULL;
 }
 
 /* --- reading --- */
@@ -555,6 +558,7 @@ static void release(struct kafka *kafka)
         drop_cursor(&kafka->cursors[i]);
     end_handle(kafka->reader);
     end_handle(kafka->producer);
+    pthread_rwlock_destroy(&kafka->producer_lock);
     pthread_mutex_destroy(&kafka->lock);
     pthread_cond_destroy(&kafka->changed);
     free(kafka->known);
@@ -602,6 +606,39 @@ static rd_kafka_conf_t *producer_conf(const char *brokers)
     return conf;
 }
 
+/* Gives what is in flight back as failed, and goes on with a producer of a new identity. */
+static void replace_producer(struct kafka *kafka, const char *reason)
+{
+    rd_kafka_t *old = kafka->producer;
+    rd_kafka_t *fresh;
+    struct err err;
+
+    fresh = new_handle(RD_KAFKA_PRODUCER, producer_conf(kafka->brokers), &err);
+    if (!fresh) /* the next poll tries again */
+        return;
+    log_warn("kafka producer is replaced", LOG_TEXT("reason", reason));
+    pthread_rwlock_wrlock(&kafka->producer_lock);
+    kafka->producer = fresh;
+    pthread_rwlock_unlock(&kafka->producer_lock);
+    rd_kafka_purge(old, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
+    rd_kafka_flush(old, DESTROY_MS); /* calls the reports back */
+    end_handle(old);
+}
+
+static void *serve_callbacks(void *arg)
+{
+    struct kafka *kafka = arg;
+    char reason[KAFKA_ERROR_SIZE];
+
+    on_server_thread = true;
+    while (!atomic_load(&kafka->stop)) {
+        rd_kafka_poll(kafka->producer, SERVE_MS);
+        if (rd_kafka_fatal_error(kafka->producer, reason, sizeof(reason)))
+            replace_producer(kafka, reason);
+    }
+    return NULL;
+}
+
 static int kafka_open(const char *place, const struct topics_options *options,
                       struct topics **topics, struct err *err)
 {
@@ -614,6 +651,7 @@ static int kafka_open(const char *place, const struct topics_options *options,
         return err_set(err, ERR_INVALID,
                        "Kafka's URL is kafka://HOST:PORT[,HOST:PORT], not kafka:%s", place);
     kafka = mem_zero(sizeof(*kafka));
+    pthread_rwlock_init(&kafka->producer_lock, NULL);
     pthread_mutex_init(&kafka->lock, NULL);
     waiter_cond_init(&kafka->changed);
     kafka->brokers = mem_strdup(place + 2);

@@ -11,6 +11,8 @@ import tempfile
 import tap
 from binary import Place
 
+PATIENCE_S = 120            # with a server that is started again
+
 ROLES = {"offers": ("system", "catalog", "offers", "offers-worker"), "composer": ("composer",),
          "receiver": ("receiver",), "indexer": ("indexer",), "searcher": ("searcher",),
          "search": ("search",)}
@@ -46,26 +48,89 @@ class OneProcess:
         return self.at(role).torg(*words)
 
 
-class OwnKafka:
-    """A broker of this test's own: topics have fixed names, and those of a shared one are full of
-    other tests' offers."""
+class OwnServer:
+    """A server of this test's own: topics have fixed names, and those of a shared broker are full of
+    other tests' offers; and others' servers are not killed."""
+
+    def __init__(self, name):
+        self.name = name
 
     def __enter__(self):
-        tap.need("kafka")
-        servers = tap.load_tool("with-servers")
-        self.top = pathlib.Path(tempfile.mkdtemp(prefix="torg-e2e-"))
-        self.server = servers.Server("kafka", self.top)
-        _, failed = servers.wait_ready([self.server])
-        tap.equal(failed, {})
-        self.address = self.server.address.format(self.server.port)
+        self.begin()
+        try:
+            self.wait_ready()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
+    def begin(self):
+        """Starts it; others may be started meanwhile."""
+        tap.need(self.name)
+        self.tool = tap.load_tool("with-servers")
+        self.top = pathlib.Path(tempfile.mkdtemp(prefix="torg-e2e-"))
+        self.top.chmod(0o711)                           # user postgres passes through
+        self.server = self.tool.Server(self.name, self.top)
+        self.address = self.url = self.server.address.format(self.server.port)
+
+    def wait_ready(self):
+        _, failed = self.tool.wait_ready([self.server])
+        tap.equal(failed, {})
+
     def signal(self, number):
-        os.killpg(self.server.process.pid, number)
+        """To it and to its children, which have groups of their own in PostgreSQL."""
+        pid = self.server.process.pid
+        children = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        os.killpg(pid, number)
+        for child in map(int, children):
+            try:
+                os.kill(child, number)
+            except ProcessLookupError:
+                pass                                    # it has ended meanwhile
+
+    def kill(self):
+        self.server.process.kill()
+        self.server.process.wait()
+
+    def start_again(self):
+        """What a killed PostgreSQL left running ends by itself, and is in the way until then."""
+        def is_up():
+            self.server.start_again()
+            _, failed = self.tool.wait_ready([self.server])
+            return not failed
+
+        tap.wait_until(is_up, PATIENCE_S, f"{self.name} is up again")
 
     def __exit__(self, *_):
         self.server.stop()
         shutil.rmtree(self.top, ignore_errors=True)
+
+
+class OwnKafka(OwnServer):
+    def __init__(self):
+        super().__init__("kafka")
+
+
+class OwnServers:
+    """All three, by name; they start side by side."""
+
+    def __enter__(self):
+        self.servers = {}
+        try:
+            for name in ("kafka", "zookeeper", "postgres"):
+                server = OwnServer(name)
+                server.begin()
+                self.servers[name] = server
+            for server in self.servers.values():
+                server.wait_ready()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self.servers
+
+    def __exit__(self, *_):
+        for server in self.servers.values():
+            server.__exit__()
 
 
 class SixProcesses:

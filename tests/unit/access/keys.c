@@ -490,22 +490,33 @@ static void temporary_keys_work_without_the_store(void **state)
 
 static void keys_that_cannot_be_checked_for_long_are_refused(void **state)
 {
+    static const char *const writing[] = {"search", "offers.write"};
     struct fixture *fixture = *state;
     struct key_request request = request_named("shop");
+    struct key_request front = request_named("front"); /* it can only search */
+    char searching[KEY_TEXT_LENGTH + 1];
     char stored[KEY_TEXT_LENGTH + 1];
     char temporary[KEY_TEXT_LENGTH + 1];
     struct identity identity;
     struct key key;
     struct err err;
 
+    request.scopes = writing;
+    request.scope_count = ARRAY_COUNT(writing);
     key_ring_add_temporary(fixture->ring, "operator", "*", temporary);
     assert_int_equal(create(fixture, &request, &key, stored, &err), 0);
+    assert_int_equal(create(fixture, &front, &key, searching, &err), 0);
     assert_int_equal(key_ring_refresh(fixture->ring, &err), 0);
     clock_manual_advance(&fixture->clock, (int64_t)KEY_STALE_MS_MAX * MS_US);
     assert_int_equal(show_key(fixture, stored, &identity, &err), 0);
     clock_manual_advance(&fixture->clock, 1);
+    assert_int_equal(key_ring_age_us(fixture->ring), (int64_t)KEY_STALE_MS_MAX * MS_US + 1);
     assert_int_equal(show_key(fixture, stored, &identity, &err), ERR_UNAVAILABLE);
+    assert_int_equal(show_key(fixture, searching, &identity, &err), 0);
     assert_int_equal(show_key(fixture, temporary, &identity, &err), 0);
+    clock_manual_advance(&fixture->clock,
+                         (int64_t)(KEY_STALE_SEARCH_MS_MAX - KEY_STALE_MS_MAX) * MS_US);
+    assert_int_equal(show_key(fixture, searching, &identity, &err), ERR_UNAVAILABLE);
     assert_int_equal(key_ring_refresh(fixture->ring, &err), 0);
     assert_int_equal(show_key(fixture, stored, &identity, &err), 0);
 }

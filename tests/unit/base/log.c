@@ -14,6 +14,7 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/log_pace.h"
 
 static int ends[2];
 static char line[4 * LOG_LINE_SIZE_MAX];
@@ -193,6 +194,21 @@ static void lines_of_threads_do_not_mix(void **state)
     assert_int_equal(count, 400);
 }
 
+static void a_server_that_stays_away_is_not_told_at_every_try(void **state)
+{
+    const struct err away = {.code = ERR_UNAVAILABLE}, late = {.code = ERR_TIMEOUT};
+    const struct err other = {.code = ERR_CORRUPT};
+    struct log_pace pace = {0};
+
+    (void)state;
+    assert_true(log_pace_is_due(&pace, &away));
+    for (int i = 0; i < 100; i++) {
+        assert_false(log_pace_is_due(&pace, &away));
+        assert_false(log_pace_is_due(&pace, &late));
+        assert_true(log_pace_is_due(&pace, &other));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +219,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_event_too_large_is_still_told, begin, end),
         cmocka_unit_test_setup_teardown(levels_are_kept, begin, end),
         cmocka_unit_test_setup_teardown(lines_of_threads_do_not_mix, begin, end),
+        cmocka_unit_test(a_server_that_stays_away_is_not_told_at_every_try),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

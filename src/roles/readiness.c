@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * readiness.c - see readiness.h.
+ *
+ * The store is known to answer by the keys, which are read all the time, and ZooKeeper by the
+ * lease, which is renewed all the time: neither is asked once more. A server that stands still
+ * answers nothing and refuses nothing, so the time since its last answer counts, not a failure.
+ */
+#include "roles/readiness.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/halt.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+
+enum { LACK_SIZE = 256, KIND_COUNT = 3 }; /* the store, the topics, coordination */
+
+struct watched {
+    const char *name;
+    unsigned need; /* of role.needs */
+    bool is_remote;
+    bool was_silent;
+    struct gauge *answers;
+};
+
+struct readiness {
+    struct process *process; /* borrowed */
+    unsigned needs;          /* of its roles */
+    struct watched kinds[KIND_COUNT];
+    _Atomic int64_t topics_us; /* when the broker answered last */
+    char lack[LACK_SIZE];      /* as the server was told */
+    bool is_serving;
+    struct halt halt;
+    pthread_t asker;
+    pthread_t judge;
+};
+
+/* What callers need; of a process that nobody calls, what its work needs. */
+static unsigned needs_of(const struct process *process)
+{
+    unsigned callers = 0, all = 0;
+    bool has_callers = false;
+
+    for (size_t i = 0; i < process->role_count; i++) {
+        const struct role *role = process->roles[i];
+
+        all |= role->needs;
+        callers |= role->has_callers ? role->needs : 0;
+        has_callers |= role->has_callers;
+    }
+    return has_callers ? callers : all;
+}
+
+static int64_t now_us(void)
+{
+    return clock_mono_us(clock_system());
+}
+
+static void *ask_for_ever(void *arg)
+{
+    struct readiness *self = arg;
+
+    struct arena *arena = arena_new();
+
+    do {
+        int64_t asked_us = now_us();
+        const char **names;
+        struct err err;
+        size_t count;
+
+        if (!topic_list(self->process->backends.topics, arena, &names, &count, &err))
+            atomic_store(&self->topics_us, asked_us);
+        arena_reset(arena);
+    } while (!halt_wait(&self->halt, (int64_t)READY_ASK_MS * MS_US));
+    arena_free(arena);
+    return NULL;
+}
+
+static int64_t silence_us(struct readiness *self, const struct watched *watched)
+{
+    const struct process *process = self->process;
+
+    switch (watched->need) {
+    case NEEDS_STORE:
+        return key_ring_age_us(process->ring);
+    case NEEDS_TOPICS:
+        return now_us() - atomic_load(&self->topics_us);
+    default:
+        return coord_silence_us(process->backends.coord);
+    }
+}
+
+/* Stored keys are trusted for a while without the store; then their holders are refused. */
+static bool is_needed(const struct readiness *self, unsigned need, int64_t silent_us)
+{
+    return (self->needs & need) || (need == NEEDS_STORE && (self->needs & NEEDS_KEYS) &&
+                                    silent_us > (int64_t)KEY_STALE_SEARCH_MS_MAX * MS_US);
+}
+
+static void note_change(struct watched *watched, bool is_silent)
+{
+    gauge_set(watched->answers, !is_silent);
+    if (is_silent && !watched->was_silent)
+        log_warn("a server does not answer", LOG_TEXT("server", watched->name),
+                 LOG_INT("silent_ms", READY_SILENCE_MS));
+    if (!is_silent && watched->was_silent)
+        log_info("a server answers again", LOG_TEXT("server", watched->name));
+    watched->was_silent = is_silent;
+}
+
+/* The text tells how long, so the server is told anew as long as one is silent. */
+static void judge_once(struct readiness *self)
+{
+    char lack[LACK_SIZE] = "";
+    bool is_serving = true;
+    size_t size = 0;
+
+    for (size_t i = 0; i < KIND_COUNT; i++) {
+        struct watched *watched = &self->kinds[i];
+        int64_t silent_us = watched->is_remote ? silence_us(self, watched) : 0;
+        bool is_silent = silent_us > (int64_t)READY_SILENCE_MS * MS_US;
+
+        if (!watched->is_remote)
+            continue;
+        note_change(watched, is_silent);
+        if (!is_silent)
+            continue;
+        if (is_needed(self, watched->need, silent_us))
+            is_serving = false;
+        size += (size_t)snprintf(lack + size, sizeof(lack) - size,
+                                 "%s%s has not answered for %" PRId64 " s", size ? ", " : "",
+                                 watched->name, silent_us / SECOND_US);
+        assert(size < sizeof(lack)); /* names are short */
+    }
+    if (strcmp(lack, self->lack) != 0 || is_serving != self->is_serving)
+        server_set_lack(self->process->server, *lack ? lack : NULL, is_serving);
+    memcpy(self->lack, lack, sizeof(lack));
+    self->is_serving = is_serving;
+}
+
+static void *judge_for_ever(void *arg)
+{
+    struct readiness *self = arg;
+
+    while (!halt_wait(&self->halt, (int64_t)READY_LOOK_MS * MS_US))
+        judge_once(self);
+    return NULL;
+}
+
+static void set_kind(struct readiness *self, size_t place, const char *name, unsigned need,
+                     enum setting_id setting, const char *scheme)
+{
+    const char *url = config_text(self->process->config, setting);
+    char labels[64];
+
+    snprintf(labels, sizeof(labels), "server=\"%s\"", name);
+    self->kinds[place] =
+        (struct watched){.name = name,
+                         .need = need,
+                         .is_remote = strncmp(url, scheme, strlen(scheme)) == 0,
+                         .answers = metrics_gauge("torg_backend_answers", labels,
+                                                  "1 while the server answers, or is none: it is "
+                                                  "embedded.")};
+    gauge_set(self->kinds[place].answers, 1);
+}
+
+struct readiness *readiness_start(struct process *process)
+{
+    struct readiness *self = mem_zero(sizeof(*self));
+    int rc;
+
+    self->process = process;
+    self->needs = needs_of(process);
+    self->is_serving = true;
+    set_kind(self, 0, "PostgreSQL", NEEDS_STORE, SETTING_STORE_URL, "postgres");
+    set_kind(self, 1, "Kafka", NEEDS_TOPICS, SETTING_TOPIC_URL, "kafka:");
+    set_kind(self, 2, "ZooKeeper", NEEDS_COORD, SETTING_COORD_URL, "zookeeper:");
+    if (!self->kinds[0].is_remote && !self->kinds[1].is_remote && !self->kinds[2].is_remote) {
+        free(self);
+        return NULL;
+    }
+    atomic_store(&self->topics_us, now_us());
+    halt_init(&self->halt);
+    if (self->kinds[1].is_remote) {
+        rc = pthread_create(&self->asker, NULL, ask_for_ever, self);
+        assert(rc == 0);
+    }
+    rc = pthread_create(&self->judge, NULL, judge_for_ever, self);
+    assert(rc == 0);
+    return self;
+}
+
+void readiness_stop(struct readiness *self)
+{
+    if (!self)
+        return;
+    halt_ask(&self->halt);
+    pthread_join(self->judge, NULL);
+    if (self->kinds[1].is_remote)
+        pthread_join(self->asker, NULL);
+    halt_release(&self->halt);
+    free(self);
+}

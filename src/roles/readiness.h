@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * readiness.h - whether the servers behind this process answer it: what /readyz says.
+ *
+ * PostgreSQL, Kafka and ZooKeeper are watched, embedded backends are not. One that has been silent
+ * for READY_SILENCE_MS makes the process not ready when callers are refused without it
+ * (role.needs); else /readyz tells of it and stays at 200, so that a load balancer goes on with
+ * what works. The log tells when a server falls silent and when it answers again;
+ * torg_backend_answers says the same to alerts.
+ *
+ * Threads: one asks the broker, which may take its time; one looks at the clocks of all.
+ */
+#ifndef TORG_ROLES_READINESS_H
+#define TORG_ROLES_READINESS_H
+
+#include "roles/process.h"
+
+/* The process's server and backends are open; they outlive it. NULL: there is nothing to watch. */
+struct readiness *readiness_start(struct process *process);
+void readiness_stop(struct readiness *readiness); /* NULL is fine */
+
+#endif

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The servers behind six processes are killed -9 under load and come back: Kafka, ZooKeeper, PostgreSQL.
+
+Meanwhile no process ends; buyers search; sellers write as long as PostgreSQL is there, and are refused
+with `unavailable` when it is not; /livez stays, and /readyz tells which server is missing: 503 where
+nothing can be done without it, else 200. When the server is back everything goes on by itself: a new
+write is found, all are ready. In the end nothing acknowledged is lost, and the index has what the
+offers are.
+
+The servers are this test's own. TORG_OUTAGE_SECONDS in the environment: so long each stays away.
+"""
+import json
+import os
+import random
+import sys
+import time
+
+sys.dont_write_bytecode = True
+import chain  # noqa: E402
+import market  # noqa: E402
+import tap  # noqa: E402
+from binary import fetch  # noqa: E402
+from sites import ROLES, OwnServers, SixProcesses  # noqa: E402
+
+SECONDS = float(os.environ.get("TORG_OUTAGE_SECONDS", "0"))
+SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
+WAIT_S = 120
+NAMES = {"kafka": "Kafka", "zookeeper": "ZooKeeper", "postgres": "PostgreSQL"}
+# Who cannot do anything without it.
+UNREADY = {"kafka": {"composer", "indexer"}, "zookeeper": {"indexer"},
+           "postgres": {"offers", "composer", "receiver", "indexer"}}
+
+
+class Shop:
+    """Sellers and a buyer on the six."""
+
+    def __init__(self, site):
+        self.site = site
+        offers = site.at("offers")
+        offers.write("catalog.json", json.dumps(market.CATALOG))
+        applied = site.torg("offers", "catalog", "apply", "catalog.json")
+        tap.equal((applied.returncode, applied.stderr), (0, ""))
+        self.sellers = [market.Seller(number, self.key(f"s{number}"), SEED, self.at("offers"), pace=0.05)
+                        for number in range(3)]
+        self.prober = market.Seller(9, self.key("s9"), SEED, self.at("offers"))    # it is not started
+        self.buyer = market.Buyer(self.at("search"))
+        for thread in (*self.sellers, self.buyer):
+            thread.start()
+        self.goes_on(self.bought, "searches before the first outage")
+
+    def at(self, role):
+        return lambda: self.site.at(role).url
+
+    def key(self, name):
+        made = self.site.torg("offers", "key", "create", name, "--seller", name, "--scope",
+                              "offers.read", "--scope", "offers.write")
+        tap.equal((made.returncode, made.stderr), (0, ""))
+        return made.stdout.strip()
+
+    def checked(self):
+        tap.equal([one.trouble for one in (*self.sellers, self.buyer) if one.trouble], [])
+        for role in ROLES:
+            place = self.site.at(role)
+            tap.equal(place.ended(), False, f"{role} ended by itself: {place.log()[-4000:]}")
+        return True
+
+    def written(self):
+        return sum(seller.acknowledged for seller in self.sellers)
+
+    def put_off(self):
+        return sum(seller.caller.put_off for seller in self.sellers)
+
+    def bought(self):
+        return self.buyer.answers
+
+    def goes_on(self, count, what):
+        """It counts ten more."""
+        begin = count()
+        tap.wait_until(lambda: self.checked() and count() >= begin + 10, WAIT_S, what)
+
+    def readiness(self):
+        """{role: (status, text)}; the processes live."""
+        answers = {}
+        for role in ROLES:
+            operators = self.site.at(role).operators
+            tap.equal(fetch(f"{operators}/livez"), (200, "ok\n"), role)
+            answers[role] = fetch(f"{operators}/readyz")
+        return answers
+
+    def wait_told(self, server):
+        """Every process tells that the server is missing; some are not ready for that. On a busy machine
+        another server may be silent, too, for a while."""
+        said, answers = f"{NAMES[server]} has not answered for ", {}
+
+        def is_told():
+            answers.update(self.readiness())
+            unready = {role for role, (status, _) in answers.items() if status != 200}
+            return self.checked() and unready == UNREADY[server] and \
+                all(said in text for _, text in answers.values())
+
+        try:
+            tap.wait_until(is_told, WAIT_S, f"/readyz tells of {server}")
+        except AssertionError as late:
+            raise AssertionError(f"{late}: {answers}") from late
+
+    def wait_well(self):
+        def are_well():
+            return self.checked() and set(self.readiness().values()) == {(200, "ready\n")}
+
+        tap.wait_until(are_well, WAIT_S, "all are ready")
+
+    def refuse(self):
+        """A write is told that it did not take place, and why."""
+        caller = market.Caller(self.at("offers"), self.prober.caller.key)
+        content = market.content_of("refused", "bikes", 0, self.prober.rng)
+        status, answer = caller.call("OfferService/CreateOffer", {"content": content})
+        tap.equal((status, answer.get("code")), (503, "unavailable"), answer)
+        tap.contains(answer.get("message", ""), "postgres")
+
+    def find(self):
+        """A new offer is written and found."""
+        self.prober.publish()
+        offer = list(self.prober.offers.values())[-1]
+        title = offer["content"]["title"]
+
+        def is_found():
+            try:
+                status, answer = market.Caller(self.at("search")).call(
+                    "SearchService/SearchOffers", {"text": f'"{title}"', "keepSpelling": True})
+            except market.Broken:
+                return False
+            return self.checked() and status == 200 and \
+                offer["id"] in [one["id"] for one in answer.get("offers", [])]
+
+        tap.wait_until(is_found, WAIT_S, f"{title} is found")
+
+    def outage(self, name, server):
+        began = time.monotonic()
+        server.kill()
+        tap.comment(f"{name} is killed")
+        if name == "postgres":
+            self.goes_on(self.put_off, "writes are refused")
+            self.refuse()
+        else:
+            self.goes_on(self.written, f"writes without {name}")
+        self.goes_on(self.bought, f"searches without {name}")
+        self.wait_told(name)
+        time.sleep(max(0, began + SECONDS - time.monotonic()))
+        self.goes_on(self.bought, f"searches without {name}")
+        server.start_again()
+        back = time.monotonic()
+        self.goes_on(self.written, f"writes after {name} is back")
+        self.find()
+        self.wait_well()
+        tap.comment(f"{name} was away for {back - began:.1f} s, all was well "
+                    f"{time.monotonic() - back:.1f} s later")
+
+    def check(self):
+        """At rest: what was acknowledged is found, and nothing else; all stages agree."""
+        market.stop([*self.sellers, self.buyer])
+        wanted = market.active([*self.sellers, self.prober])
+        market.wait_for_index(market.Caller(self.at("search")), wanted, WAIT_S)
+        lines = chain.verify(self.site.at("searcher"), "--rebuild", "--client", "offers",
+                             *self.site.backends)
+        done = self.site.torg("offers", "offers", "counters", "--verify")
+        tap.equal((done.returncode, done.stderr), (0, ""), done.stdout)
+        tap.comment(f"{self.written()} writes acknowledged, {self.put_off()} put off, {len(wanted)} "
+                    f"offers at the end, {self.buyer.answers} searches, {self.buyer.refusals} refused; "
+                    f"checked {sorted(lines)}")
+
+
+@tap.test
+def a_server_that_is_killed_and_comes_back_loses_nothing():
+    for server in NAMES:
+        tap.need(server)
+    tap.comment(f"seed {SEED}")
+    with OwnServers() as servers, \
+            SixProcesses(servers["postgres"], servers["kafka"].address,
+                         servers["zookeeper"].address) as site:
+        shop = Shop(site)
+        for name in random.Random(SEED).sample(sorted(servers), len(servers)):
+            shop.outage(name, servers[name])
+        shop.check()
+        for place in site.all():
+            tap.equal(place.stop(), 0, place.log()[-4000:])
+
+
+tap.main()
