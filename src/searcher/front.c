@@ -316,12 +316,22 @@ static int none_answered(const struct searching *searching, struct err *err)
     return err_set(err, ERR_UNAVAILABLE, "no shard has answered");
 }
 
+/* Whether scores of its hits are told, or have a say in their order. */
+static bool has_scores(const Torg__V1__QueryStage *stage)
+{
+    bool is_by_score = stage->n_sorts == 0 || stage->rerank;
+
+    for (size_t i = 0; i < stage->n_sorts; i++)
+        is_by_score |= stage->sorts[i]->relevance || *stage->sorts[i]->formula;
+    return is_by_score || !stage->no_cursor;
+}
+
 /* What shows no hit has no scores to be compared. */
 static bool needs_words(const struct searching *searching)
 {
     for (size_t i = 0; i < searching->query->n_stages; i++)
         if (has_text(searching->query->stages[i]) && searching->stages[i].asked &&
-            !searching->stages[i].words)
+            !searching->stages[i].words && has_scores(searching->query->stages[i]))
             return true;
     return false;
 }
@@ -500,7 +510,8 @@ static int merge_all(struct searching *searching, Torg__V1__QueryAnswer *answer,
             state->asked = more > QUERY_HIT_COUNT_MAX ? QUERY_HIT_COUNT_MAX + 1 : more;
             *again = true;
         } else if (end.has_more && answer->stages[i]->n_hits &&
-                   !searching->query->stages[i]->rerank) {
+                   !searching->query->stages[i]->rerank &&
+                   !searching->query->stages[i]->no_cursor) {
             struct bytes mark;
 
             if (shard_count == 1 && has_text(searching->query->stages[i]) && !state->words)
