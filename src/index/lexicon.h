@@ -92,10 +92,12 @@ bool lexicon_resolve(const struct lexicon *lexicon, struct analysis *analysis, s
  * exact_count letters are as written. ERR_LIMIT, *count being max: there are more of them. */
 int lexicon_prefix(const struct lexicon *lexicon, struct bytes prefix, struct lexicon_hit *hits,
                    size_t max, size_t *count, struct err *err);
-/* The same where some will do, in a time that the number of words has no part in: all of them if
- * they are up to half of max, else those that came first - what is met often is met early - and,
- * while there is room, those that are not sorted yet. max: at most LEXICON_EXPAND_COUNT_MAX. */
-void lexicon_prefix_some(const struct lexicon *lexicon, struct bytes prefix,
+/* The same where some will do, in a time that the number of words has no part in: of the sorted
+ * ones the `enough` that most documents had at the last lexicon_weigh (none has half as many again
+ * as any of these), of those alike the ones that came first; and, while there is room, those that
+ * are not sorted yet. Before the first weighing: the max / 2 that came first, for what is met
+ * often is met early. enough: at most max / 2; max: at most LEXICON_EXPAND_COUNT_MAX. */
+void lexicon_prefix_some(const struct lexicon *lexicon, struct bytes prefix, size_t enough,
                          struct lexicon_hit *hits, size_t max, size_t *count);
 int lexicon_fuzzy(const struct lexicon *lexicon, struct bytes word, unsigned distance,
                   size_t exact_count, struct lexicon_hit *hits, size_t max, size_t *count,
@@ -113,6 +115,9 @@ struct lexicon_sizes lexicon_sizes(const struct lexicon *lexicon);
 
 /* Takes all forms into the sorted array by which expansions search. */
 void lexicon_sort(struct lexicon *lexicon);
+/* The same, and takes note of how many documents have each term, for lexicon_prefix_some: by term;
+ * those from count on have none. */
+void lexicon_weigh(struct lexicon *lexicon, const uint32_t *doc_counts, uint32_t count);
 
 /* Frees outgrown tables once their readers have left the epoch; at once when it is NULL, and then
  * no reader may be inside. */

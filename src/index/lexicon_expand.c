@@ -67,32 +67,90 @@ static uint32_t *sorted_tree(const struct sorted *sorted)
     return (uint32_t *)(uintptr_t)(sorted->forms + sorted->count);
 }
 
+static uint8_t *sorted_levels(const struct sorted *sorted)
+{
+    return (uint8_t *)(sorted_tree(sorted) + 2 * (size_t)sorted_block_count(sorted->count));
+}
+
+static uint32_t rank_of(const struct lexicon *lexicon, const struct sorted *sorted, uint32_t place)
+{
+    termid term = record_term(record_at(lexicon, sorted->forms[place]));
+
+    return (uint32_t)(LEVEL_MAX - sorted_levels(sorted)[place]) << LEVEL_SHIFT | term;
+}
+
+/* Twice the logarithm. */
+static uint8_t level_of(uint32_t doc_count)
+{
+    unsigned high;
+    unsigned level;
+
+    if (doc_count == 0)
+        return 0;
+    high = 31 - (unsigned)__builtin_clz(doc_count);
+    level = 1 + 2 * high + ((uint64_t)doc_count * doc_count >= UINT64_C(2) << 2 * high);
+    return (uint8_t)(level < LEVEL_MAX ? level : LEVEL_MAX);
+}
+
 static void grow_tree(const struct lexicon *lexicon, struct sorted *sorted)
 {
     uint32_t blocks = sorted_block_count(sorted->count);
     uint32_t *tree = sorted_tree(sorted);
 
     for (uint32_t i = 0; i < blocks; i++)
-        tree[blocks + i] = TERMID_NONE;
+        tree[blocks + i] = UINT32_MAX;
     for (uint32_t i = 0; i < sorted->count; i++) {
-        termid term = record_term(record_at(lexicon, sorted->forms[i]));
+        uint32_t rank = rank_of(lexicon, sorted, i);
         uint32_t *leaf = &tree[blocks + i / SORTED_BLOCK_SIZE];
 
-        *leaf = term < *leaf ? term : *leaf;
+        *leaf = rank < *leaf ? rank : *leaf;
     }
     for (uint32_t i = blocks - 1; i > 0; i--)
         tree[i] = tree[2 * i] < tree[2 * i + 1] ? tree[2 * i] : tree[2 * i + 1];
 }
 
-void lexicon_sort(struct lexicon *lexicon)
+/* The old ones with their levels, if there are any, and those of the tail. */
+static struct sorted *merge_tail(const struct lexicon *lexicon, const struct sorted *old,
+                                 const struct sort_key *tail, uint32_t count)
+{
+    struct sorted *new = mem_alloc(sorted_size(count));
+    uint32_t old_count = old ? old->count : 0;
+    uint32_t from_old = 0;
+    uint32_t from_tail = 0;
+
+    new->count = count;
+    new->is_weighed = old && old->is_weighed;
+    for (uint32_t i = 0; i < count; i++) {
+        bool take_old =
+            from_old < old_count && (from_tail == count - old_count ||
+                                     bytes_compare(form_bytes(lexicon, old->forms[from_old]),
+                                                   form_bytes(lexicon, tail[from_tail].form)) < 0);
+
+        sorted_levels(new)[i] = take_old ? sorted_levels(old)[from_old] : 0;
+        new->forms[i] = take_old ? old->forms[from_old++] : tail[from_tail++].form;
+    }
+    return new;
+}
+
+static void weigh_forms(const struct lexicon *lexicon, struct sorted *sorted,
+                        const uint32_t *doc_counts, uint32_t count)
+{
+    sorted->is_weighed = true;
+    for (uint32_t i = 0; i < sorted->count; i++) {
+        termid term = record_term(record_at(lexicon, sorted->forms[i]));
+
+        sorted_levels(sorted)[i] = level_of(term < count ? doc_counts[term] : 0);
+    }
+}
+
+/* doc_counts: NULL, or of the first term_count terms. */
+static void sort_and_weigh(struct lexicon *lexicon, const uint32_t *doc_counts, uint32_t term_count)
 {
     struct sorted *old;
     struct sorted *new;
     struct sort_key *tail;
     uint32_t count;
     uint32_t old_count;
-    uint32_t from_old = 0;
-    uint32_t from_tail = 0;
     size_t end;
 
     pthread_mutex_lock(&lexicon->sort_lock);
@@ -100,29 +158,33 @@ void lexicon_sort(struct lexicon *lexicon)
     old_count = old ? old->count : 0;
     end = old ? old->end : RECORD_FIRST;
     count = atomic_load_explicit(&lexicon->form_count, memory_order_acquire);
-    if (count == old_count) {
+    if (count == old_count && !doc_counts) {
         pthread_mutex_unlock(&lexicon->sort_lock);
         return;
     }
     tail = sort_tail(lexicon, &end, count - old_count);
-    new = mem_alloc(sorted_size(count));
-    new->count = count;
+    new = merge_tail(lexicon, old, tail, count);
     new->end = end;
-    for (uint32_t i = 0; i < count; i++) {
-        bool take_old =
-            from_old < old_count && (from_tail == count - old_count ||
-                                     bytes_compare(form_bytes(lexicon, old->forms[from_old]),
-                                                   form_bytes(lexicon, tail[from_tail].form)) < 0);
-
-        new->forms[i] = take_old ? old->forms[from_old++] : tail[from_tail++].form;
-    }
     free(tail);
+    if (doc_counts)
+        weigh_forms(lexicon, new, doc_counts, term_count);
     grow_tree(lexicon, new);
     atomic_store_explicit(&lexicon->sorted, new, memory_order_release);
     atomic_fetch_add_explicit(&lexicon->table_size, sorted_size(count), memory_order_relaxed);
     if (old)
         lexicon_retire(lexicon, &old->retired, sorted_size(old_count));
     pthread_mutex_unlock(&lexicon->sort_lock);
+}
+
+void lexicon_sort(struct lexicon *lexicon)
+{
+    sort_and_weigh(lexicon, NULL, 0);
+}
+
+void lexicon_weigh(struct lexicon *lexicon, const uint32_t *doc_counts, uint32_t count)
+{
+    assert(doc_counts);
+    sort_and_weigh(lexicon, doc_counts, count);
 }
 
 /* The first of [at, sorted->count) that is not before the key; past: nor begins with it. Steps
@@ -236,42 +298,42 @@ int lexicon_prefix(const struct lexicon *lexicon, struct bytes prefix, struct le
 }
 
 /* What is next to be looked at, a heap: a form, or a node of the tree for all that are under it;
- * the one with the oldest term is the first. */
-struct old_item {
-    termid term;
+ * the one of the least rank is the first. */
+struct likely_item {
+    uint32_t rank;
     uint32_t name; /* a node, or behind all nodes the place of a form */
 };
 
-struct oldest {
+struct likeliest {
     const struct lexicon *lexicon;
     const struct sorted *sorted;
     uint32_t block_count;
     uint32_t count;
-    struct old_item items[32 * LEXICON_EXPAND_COUNT_MAX];
+    struct likely_item items[32 * LEXICON_EXPAND_COUNT_MAX];
 };
 
-static void oldest_push(struct oldest *oldest, termid term, uint32_t name)
+static void likeliest_push(struct likeliest *likeliest, uint32_t rank, uint32_t name)
 {
-    struct old_item *items = oldest->items;
-    uint32_t at = oldest->count++;
+    struct likely_item *items = likeliest->items;
+    uint32_t at = likeliest->count++;
 
-    assert(at < ARRAY_COUNT(oldest->items));
-    for (; at > 0 && term < items[(at - 1) / 2].term; at = (at - 1) / 2)
+    assert(at < ARRAY_COUNT(likeliest->items));
+    for (; at > 0 && rank < items[(at - 1) / 2].rank; at = (at - 1) / 2)
         items[at] = items[(at - 1) / 2];
-    items[at] = (struct old_item){term, name};
+    items[at] = (struct likely_item){rank, name};
 }
 
-static uint32_t oldest_pop(struct oldest *oldest)
+static uint32_t likeliest_pop(struct likeliest *likeliest)
 {
-    struct old_item *items = oldest->items;
+    struct likely_item *items = likeliest->items;
     uint32_t first = items[0].name;
-    struct old_item last = items[--oldest->count];
+    struct likely_item last = items[--likeliest->count];
     uint32_t at = 0;
 
-    for (uint32_t child = 1; child < oldest->count; child = 2 * at + 1) {
-        if (child + 1 < oldest->count && items[child + 1].term < items[child].term)
+    for (uint32_t child = 1; child < likeliest->count; child = 2 * at + 1) {
+        if (child + 1 < likeliest->count && items[child + 1].rank < items[child].rank)
             child++;
-        if (last.term <= items[child].term)
+        if (last.rank <= items[child].rank)
             break;
         items[at] = items[child];
         at = child;
@@ -280,82 +342,83 @@ static uint32_t oldest_pop(struct oldest *oldest)
     return first;
 }
 
-static void push_node(struct oldest *oldest, uint32_t node)
+static void push_node(struct likeliest *likeliest, uint32_t node)
 {
-    oldest_push(oldest, sorted_tree(oldest->sorted)[node], node);
+    likeliest_push(likeliest, sorted_tree(likeliest->sorted)[node], node);
 }
 
-static void push_forms(struct oldest *oldest, uint32_t from, uint32_t to)
+static void push_forms(struct likeliest *likeliest, uint32_t from, uint32_t to)
 {
     for (; from < to; from++)
-        oldest_push(oldest, record_term(record_at(oldest->lexicon, oldest->sorted->forms[from])),
-                    2 * oldest->block_count + from);
+        likeliest_push(likeliest, rank_of(likeliest->lexicon, likeliest->sorted, from),
+                       2 * likeliest->block_count + from);
 }
 
 /* The sorted forms [from, to): those of parts of blocks, and nodes for the rest. */
-static void push_range(struct oldest *oldest, uint32_t from, uint32_t to)
+static void push_range(struct likeliest *likeliest, uint32_t from, uint32_t to)
 {
     uint32_t low = (from + SORTED_BLOCK_SIZE - 1) / SORTED_BLOCK_SIZE;
     uint32_t high = to / SORTED_BLOCK_SIZE;
 
     if (low >= high) {
-        push_forms(oldest, from, to);
+        push_forms(likeliest, from, to);
         return;
     }
-    push_forms(oldest, from, low * SORTED_BLOCK_SIZE);
-    push_forms(oldest, high * SORTED_BLOCK_SIZE, to);
-    low += oldest->block_count;
-    high += oldest->block_count;
+    push_forms(likeliest, from, low * SORTED_BLOCK_SIZE);
+    push_forms(likeliest, high * SORTED_BLOCK_SIZE, to);
+    low += likeliest->block_count;
+    high += likeliest->block_count;
     for (; low < high; low /= 2, high /= 2) {
         if (low % 2)
-            push_node(oldest, low++);
+            push_node(likeliest, low++);
         if (high % 2)
-            push_node(oldest, --high);
+            push_node(likeliest, --high);
     }
 }
 
 /* A term may have thousands of forms: when the heap is full of them, what was found is enough. */
-static void collect_oldest(struct collector *collector, const struct sorted *sorted, uint32_t from,
-                           uint32_t to)
+static void collect_likeliest(struct collector *collector, const struct sorted *sorted,
+                              uint32_t from, uint32_t to)
 {
-    struct oldest *oldest = mem_alloc(sizeof(*oldest));
+    struct likeliest *likeliest = mem_alloc(sizeof(*likeliest));
     uint32_t blocks = sorted_block_count(sorted->count);
 
-    oldest->lexicon = collector->lexicon;
-    oldest->sorted = sorted;
-    oldest->block_count = blocks;
-    oldest->count = 0;
-    push_range(oldest, from, to);
-    while (oldest->count && !collector->full &&
-           oldest->count + SORTED_BLOCK_SIZE <= ARRAY_COUNT(oldest->items)) {
-        uint32_t name = oldest_pop(oldest);
+    likeliest->lexicon = collector->lexicon;
+    likeliest->sorted = sorted;
+    likeliest->block_count = blocks;
+    likeliest->count = 0;
+    push_range(likeliest, from, to);
+    while (likeliest->count && !collector->full &&
+           likeliest->count + SORTED_BLOCK_SIZE <= ARRAY_COUNT(likeliest->items)) {
+        uint32_t name = likeliest_pop(likeliest);
 
         if (name >= 2 * blocks) {
             collect(collector, sorted->forms[name - 2 * blocks], 0);
         } else if (name >= blocks) {
-            push_forms(oldest, (name - blocks) * SORTED_BLOCK_SIZE,
+            push_forms(likeliest, (name - blocks) * SORTED_BLOCK_SIZE,
                        (name - blocks + 1) * SORTED_BLOCK_SIZE);
         } else {
-            push_node(oldest, 2 * name);
-            push_node(oldest, 2 * name + 1);
+            push_node(likeliest, 2 * name);
+            push_node(likeliest, 2 * name + 1);
         }
     }
-    free(oldest);
+    free(likeliest);
 }
 
-void lexicon_prefix_some(const struct lexicon *lexicon, struct bytes prefix,
+void lexicon_prefix_some(const struct lexicon *lexicon, struct bytes prefix, size_t enough,
                          struct lexicon_hit *hits, size_t max, size_t *count)
 {
     const struct sorted *sorted = atomic_load_explicit(&lexicon->sorted, memory_order_acquire);
     size_t end = atomic_load_explicit(&lexicon->byte_size, memory_order_acquire);
-    struct collector collector = {.lexicon = lexicon, .hits = hits, .max = max / 2};
+    struct collector collector = {.lexicon = lexicon, .hits = hits};
 
-    assert(max <= LEXICON_EXPAND_COUNT_MAX);
+    assert(max <= LEXICON_EXPAND_COUNT_MAX && enough <= max / 2);
+    collector.max = sorted && sorted->is_weighed ? enough : max / 2;
     if (sorted) {
         uint32_t from = seek(lexicon, sorted, 0, prefix, false);
         uint32_t to = seek(lexicon, sorted, from, prefix, true);
 
-        collect_oldest(&collector, sorted, from, to);
+        collect_likeliest(&collector, sorted, from, to);
     }
     collector.max = max;
     collector.full = false;

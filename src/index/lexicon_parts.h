@@ -67,13 +67,23 @@ struct slot_table {
 };
 
 /* Behind the forms lies a tree over blocks of SORTED_BLOCK_SIZE of them: node i has nodes 2i and
- * 2i + 1 below it, the leaves are the last half, and each tells the oldest term under it. */
+ * 2i + 1 below it, the leaves are the last half, and each tells the least rank under it. Behind the
+ * tree lies the level of each form: how many documents had its term when they were counted last, in
+ * steps of half as many again.
+ *
+ *     rank  | LEVEL_MAX - level, 6 bits | term, 26 bits |   the frequent first, then the old
+ */
 struct sorted {
     struct retired retired;
-    uint32_t count; /* the first so many forms, all of them ... */
-    size_t end;     /* ... which are those below this offset */
+    uint32_t count;  /* the first so many forms, all of them ... */
+    size_t end;      /* ... which are those below this offset */
+    bool is_weighed; /* levels are known; else all are 0 */
     uint32_t forms[];
 };
+
+enum { LEVEL_MAX = 63, LEVEL_SHIFT = 26 };
+
+_Static_assert(LEXICON_FORM_COUNT_MAX <= 1 << LEVEL_SHIFT, "a rank holds any term");
 
 static inline uint32_t sorted_block_count(uint32_t count)
 {
@@ -83,7 +93,7 @@ static inline uint32_t sorted_block_count(uint32_t count)
 static inline size_t sorted_size(uint32_t count)
 {
     return sizeof(struct sorted) +
-           ((size_t)count + 2 * (size_t)sorted_block_count(count)) * sizeof(uint32_t);
+           ((size_t)count + 2 * (size_t)sorted_block_count(count)) * sizeof(uint32_t) + count;
 }
 
 struct lexicon_log {

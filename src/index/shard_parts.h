@@ -121,6 +121,8 @@ struct shard {
     int lock_fd;
     uint64_t tightened_at; /* change_count that windows were narrowed for */
     uint32_t tighten_window;
+    uint64_t weighed_at; /* change_count when words were counted last */
+    bool has_weighed;
 };
 
 /* ---- shard_parts.c ---- */

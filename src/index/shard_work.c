@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "index/postings.h"
 #include "index/shard_files.h"
 #include "index/text_segment_merge.h"
 
@@ -28,7 +29,10 @@ enum {
     SET_CHANGE_COUNT_MIN = 1024, /* between two scans of one set, and ... */
     SET_CHANGE_SHARE = 16, /* ... this part of all documents: a bulk must not scan all the time */
     SORT_SHARE = 32,       /* of all forms: unsorted ones before a new sort */
-    TIGHTEN_CHANGE_COUNT = 1024, /* changes for each window that is narrowed */
+    WEIGH_CHANGE_COUNT_MIN = 4096, /* between two counts of who has each word, and ... */
+    WEIGH_SHARE = 4,               /* ... this part of all documents */
+    WEIGH_STEP = 4096,             /* words between two looks at who wants to stop */
+    TIGHTEN_CHANGE_COUNT = 1024,   /* changes for each window that is narrowed */
 };
 
 static uint32_t buffer_limit(const struct shard *shard)
@@ -442,6 +446,70 @@ static void rebuild_set(struct shard *shard, bool *did)
     shard_unlock(shard);
 }
 
+/* The segments, which stay while work is held, if words are to be counted in them. */
+static uint32_t weighing_due(struct shard *shard, const struct text_segment **segments)
+{
+    uint32_t count = 0;
+    uint64_t changes;
+
+    shard_lock(shard);
+    changes = shard->change_count - shard->weighed_at;
+    if (!shard->has_weighed ||
+        (changes >= WEIGH_CHANGE_COUNT_MIN &&
+         changes >= (uint64_t)live_commit(shard->alive)->count_delta / WEIGH_SHARE)) {
+        for (uint32_t i = 0; i < shard->part_count; i++) {
+            if (shard->parts[i]->segment)
+                segments[count++] = shard->parts[i]->segment;
+        }
+    }
+    if (count) {
+        shard->has_weighed = true;
+        shard->weighed_at = shard->change_count;
+    }
+    shard_unlock(shard);
+    return count;
+}
+
+/* False: the shard is closed. What is damaged is told by who needs it. */
+static bool count_words(struct shard *shard, const struct text_segment *segment,
+                        uint32_t *doc_counts, uint32_t count)
+{
+    uint32_t term = 0;
+
+    for (uint32_t i = 0; !text_segment_next_term(segment, term, &term, NULL) && term < count; i++) {
+        uint32_t found;
+
+        if (i % WEIGH_STEP == 0 && shard_pause(shard))
+            return false;
+        if (postings_count(segment, term, &found, NULL))
+            break;
+        doc_counts[term] += found;
+        term++;
+    }
+    return true;
+}
+
+/* Which words are frequent: those of buffers are few beside the segments'. */
+static void weigh_words(struct shard *shard, bool *did)
+{
+    const struct text_segment *segments[OWNER_COUNT];
+    uint32_t segment_count = weighing_due(shard, segments);
+    uint32_t count = lexicon_sizes(shard->lexicon).term_count;
+    uint32_t *doc_counts;
+    bool is_whole = true;
+
+    if (!segment_count)
+        return;
+    *did = true;
+    doc_counts = mem_array((size_t)count + 1, sizeof(*doc_counts));
+    for (uint32_t i = 0; i < segment_count && is_whole; i++)
+        is_whole = count_words(shard, segments[i], doc_counts, count);
+    if (is_whole)
+        lexicon_weigh(shard->lexicon, doc_counts, count);
+    free(doc_counts);
+    lexicon_reclaim(shard->lexicon, shard->epoch);
+}
+
 static void sort_words(struct shard *shard, bool *did)
 {
     struct lexicon_sizes sizes = lexicon_sizes(shard->lexicon);
@@ -504,6 +572,8 @@ int shard_work(struct shard *shard, bool *did, struct err *err)
         rc = shard_relieve(shard, did, err);
     if (!rc && !*did)
         rebuild_set(shard, did);
+    if (!rc && !*did)
+        weigh_words(shard, did);
     if (!rc && !*did)
         sort_words(shard, did);
     if (!rc && !*did)

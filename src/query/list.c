@@ -56,7 +56,7 @@ int list_begin(struct list *list, bool counts, struct err *err)
     const struct query_part *part = stage->source->part;
     int rc = stage_begin(stage, list->count_max, counts, err);
 
-    if (!rc && part && part->words && stage->text)
+    if (!rc && part && part->words && stage->text && stage_has_scores(stage))
         rc = text_plan_use_words(stage->text, part->words, err);
     if (!rc && part && part->after) {
         stage->best.has_floor = true;
@@ -64,7 +64,7 @@ int list_begin(struct list *list, bool counts, struct err *err)
     }
     if (rc || !list->has_cursor)
         return rc;
-    if (stage->text)
+    if (stage->text && stage_has_scores(stage))
         rc = text_plan_use_stats(stage->text, &list->cursor.stats, err);
     stage->best.has_floor = !stage->source->cap;
     stage->best.floor = list->last;
@@ -361,7 +361,7 @@ int list_page(struct list *list, struct query_answer *answer, bool *again, struc
     }
     skip = skipped(list, entries, count);
     shown = count - skip < source->limit ? count - skip : source->limit;
-    if (!stage->sort.uses_score)
+    if (!stage->sort.uses_score && stage_has_scores(stage))
         rc = work_on(list, NULL, point_at(entries + skip, shown, stage->context->arena), shown,
                      NULL, err);
     if (rc)
@@ -369,7 +369,7 @@ int list_page(struct list *list, struct query_answer *answer, bool *again, struc
     put_hits(list, entries + skip, shown, answer);
     if (source->part)
         return put_ranks(list, entries + skip, shown, answer, err);
-    if (shown && shown < count - skip && !stage->rerank)
+    if (shown && shown < count - skip && !stage->rerank && !source->no_cursor)
         answer->cursor =
             next_cursor(list, &entries[skip + shown - 1],
                         (list->has_cursor ? list->cursor.depth : source->offset) + shown);

@@ -200,6 +200,7 @@ struct query_stage {
     uint32_t offset, limit;
     struct bytes cursor; /* of an earlier answer: goes on behind its last hit; no offset with it */
     uint8_t total;       /* enum query_total */
+    bool no_cursor;      /* none is made, and hits have a score only if they are sorted by it */
     int64_t now;         /* seconds: for ages in formulas */
     bool unknown_is_empty; /* formulas may name fields that the schema does not have: no values */
     const struct query_part *part; /* NULL: the shard is the whole index */
@@ -221,7 +222,7 @@ struct query_plan {
 
 struct query_hit {
     docid id;
-    float score;                 /* of the text; 0 without */
+    float score;                 /* of the text; 0 without, or with no_cursor */
     double keys[SORT_COUNT_MAX]; /* values it was sorted by, for merging shards; NaN: none */
 };
 

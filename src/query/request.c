@@ -181,6 +181,7 @@ static int read_page(const struct request_reader *reader, const struct request_p
     stage->limit = message->_limit_case ? message->limit : LIMIT_DEFAULT;
     stage->cursor = bytes_make(message->cursor.data, message->cursor.len);
     stage->total = message->no_total ? TOTAL_NONE : TOTAL_EXACT;
+    stage->no_cursor = message->no_cursor;
     if ((uint64_t)stage->offset + stage->limit > QUERY_HIT_COUNT_MAX)
         return request_refuse(reader, &limit, ERR_LIMIT,
                               "%u hits behind the first %u; together at most %d: go on by the "

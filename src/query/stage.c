@@ -226,16 +226,24 @@ static void order_filters(struct stage *stage)
     }
 }
 
+bool stage_has_scores(const struct stage *stage)
+{
+    return stage->rerank ||
+           (stage->best.count_max > 0 && (stage->sort.uses_score || !stage->source->no_cursor));
+}
+
 int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err *err)
 {
     struct query_context *context = stage->context;
+    struct text_purpose purpose = {.known = &context->known};
     int rc;
 
     best_init(&stage->best, count_max, stage->sort.count, context->arena);
     stage->counts = counts;
     stage->total = 0;
-    rc = text_plan_new(context->snapshot, context->analysis, &stage->source->text, context->tuning,
-                       context->memory, &stage->text, err);
+    purpose.no_scores = !stage_has_scores(stage);
+    rc = text_plan_make(context->snapshot, context->analysis, &stage->source->text, context->tuning,
+                        &purpose, context->memory, &stage->text, err);
     if (rc)
         return rc;
     choose_walk(stage);

@@ -41,7 +41,8 @@ struct query_context {
     struct arena *arena;
     struct arena *memory; /* of text plans, which nothing of the answer points into */
     struct filter_plan base;
-    bool shares_base; /* several stages: the base is computed once a window */
+    struct text_known *known; /* what beginnings of words mean; in memory */
+    bool shares_base;         /* several stages: the base is computed once a window */
     uint32_t base_window;
     uint32_t base_begun; /* sequence number of the columns under which base_bits were computed */
     struct window_bits base_bits;
@@ -84,6 +85,9 @@ int stage_make(struct stage *stage, struct query_context *context, const struct 
 
 /* Ready for a walk that keeps the count_max best. */
 int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err *err);
+
+/* Whether anything asks what the words of a hit are worth, once it has begun. */
+bool stage_has_scores(const struct stage *stage);
 
 /* The next window from `from` on that may have a hit; WINDOW_END: none. */
 uint32_t stage_next(struct stage *stage, uint32_t from);

@@ -159,17 +159,18 @@ int stage_list(struct stage *stage, bool *ended, struct err *err)
     docid ids[TEXT_TAKE_MAX];
     struct listed listed;
     uint32_t count;
+    bool has_scores = stage->sort.uses_score && stage_has_scores(stage);
     uint32_t i;
     int rc = text_plan_take(stage->text, ids, &count, err);
 
     *ended = count == 0;
-    if (!rc && count && stage->sort.uses_score)
+    if (!rc && count && has_scores)
         rc = text_plan_score_ids(stage->text, ids, count, scores, err);
     for (i = 0; !rc && i < stage->fixed_count && i < PREFETCH_COUNT; i++)
         conjunct_prefetch(stage->fixed[i], ids, count);
     for (i = 0; i < count && !rc; i += listed.count) {
         list_run(ids + i, count - i, &listed);
-        listed.scores = stage->sort.uses_score ? scores + i : NULL;
+        listed.scores = has_scores ? scores + i : NULL;
         take_window(stage, &listed);
     }
     return rc;

@@ -255,20 +255,59 @@ static int keep_frequent(const struct compiler *compiler, struct lexicon_hit *hi
     return 0;
 }
 
+struct text_known {
+    struct text_known *next;
+    struct bytes beginning;
+    uint32_t word_max;
+    size_t count;
+    struct lexicon_hit *hits;
+};
+
+/* The most frequent terms that begin so, at most word_max; found once for all stages of a query. */
+static int find_frequent(const struct compiler *compiler, struct bytes beginning,
+                         struct lexicon_hit **hits, size_t *count, struct err *err)
+{
+    struct text_known **known = compiler->plan->purpose.known;
+    struct text_known *found = known ? *known : NULL;
+    uint32_t max = compiler->clause->word_max;
+    int rc;
+
+    for (; found; found = found->next) {
+        if (found->word_max == max && bytes_equal(found->beginning, beginning)) {
+            *hits = found->hits;
+            *count = found->count;
+            return 0;
+        }
+    }
+    *hits = arena_array(compiler->plan->arena, LEXICON_EXPAND_COUNT_MAX, sizeof(**hits));
+    lexicon_prefix_some(compiler->lexicon, beginning,
+                        max < LEXICON_EXPAND_COUNT_MAX / 4 ? 2 * (size_t)max
+                                                           : LEXICON_EXPAND_COUNT_MAX / 2,
+                        *hits, LEXICON_EXPAND_COUNT_MAX, count);
+    rc = keep_frequent(compiler, *hits, count, max, err);
+    if (rc || !known)
+        return rc;
+    found = arena_alloc(compiler->plan->arena, sizeof(*found));
+    *found = (struct text_known){*known, beginning, max, *count, *hits};
+    *known = found;
+    return 0;
+}
+
 /* All terms that the token may mean. */
 static int add_expansion(struct compiler *compiler, const struct token *token, struct err *err)
 {
-    struct lexicon_hit *hits =
-        arena_array(compiler->plan->arena, LEXICON_EXPAND_COUNT_MAX, sizeof(*hits));
+    bool is_prefix = compiler->clause->kind == CLAUSE_PREFIX;
+    struct lexicon_hit *hits = NULL;
     size_t count = 0, i;
     int rc = add_leaf(compiler, LEAF_ANY, err);
 
     if (rc)
         return rc;
-    if (compiler->clause->kind == CLAUSE_PREFIX && compiler->clause->word_max) {
-        lexicon_prefix_some(compiler->lexicon, token->form, hits, LEXICON_EXPAND_COUNT_MAX, &count);
-        rc = keep_frequent(compiler, hits, &count, compiler->clause->word_max, err);
-    } else if (compiler->clause->kind == CLAUSE_PREFIX) {
+    if (!is_prefix || !compiler->clause->word_max)
+        hits = arena_array(compiler->plan->arena, LEXICON_EXPAND_COUNT_MAX, sizeof(*hits));
+    if (!hits) {
+        rc = find_frequent(compiler, token->form, &hits, &count, err);
+    } else if (is_prefix) {
         rc = lexicon_prefix(compiler->lexicon, token->form, hits, LEXICON_EXPAND_COUNT_MAX, &count,
                             err);
     } else {

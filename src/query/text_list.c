@@ -77,18 +77,30 @@ float sum_of_code(const struct text_plan *plan, const struct text_list *list, ui
     return t;
 }
 
-bool list_has_code(const struct text_list *list, uint32_t code)
+bool code_has(const struct text_segment *segment, const struct code_table *table, uint32_t code)
 {
     uint32_t tfs, i;
 
     if (code < CODE_TABLE_SIZE)
-        return list->table->has[code];
-    tfs = text_segment_tfs(list->matcher->segment, code);
-    for (i = 0; i < list->table->field_count; i++) {
-        if (tfs >> list->table->fields[i] * 8 & 255)
+        return table->has[code];
+    tfs = text_segment_tfs(segment, code);
+    for (i = 0; i < table->field_count; i++) {
+        if (tfs >> table->fields[i] * 8 & 255)
             return true;
     }
     return false;
+}
+
+bool list_has_code(const struct text_list *list, uint32_t code)
+{
+    return code_has(list->matcher->segment, list->table, code);
+}
+
+const struct code_table *part_codes(struct text_plan *plan, struct text_part *part, uint8_t fields)
+{
+    if (!part->tables[fields])
+        part->tables[fields] = code_table_new(plan, part->segment, fields);
+    return part->tables[fields];
 }
 
 /* ---- opening ---- */
@@ -119,8 +131,6 @@ static int open_segment(struct text_plan *plan, struct text_part *part,
     *out = NULL;
     if (count == 0)
         return 0;
-    if (!part->tables[fields])
-        part->tables[fields] = code_table_new(plan, part->segment, fields);
     list = arena_zero(plan->arena, sizeof(*list));
     list->matcher = plan_alloc(plan->arena, sizeof(*list->matcher));
     list->scorer = plan_alloc(plan->arena, sizeof(*list->scorer));
@@ -129,7 +139,7 @@ static int open_segment(struct text_plan *plan, struct text_part *part,
     list->masked = fields != ALL_FIELDS;
     list->weight = slot->weight;
     list->count = count;
-    list->table = part->tables[fields];
+    list->table = part_codes(plan, part, fields);
     rc = postings_open(list->matcher, part->segment, slot->term, err);
     if (rc)
         return rc;
@@ -185,7 +195,7 @@ void read_buffer(struct text_plan *plan, const struct snapshot_buffer *buffer, t
         sort_hits(plan, hits);
 }
 
-static uint32_t mask_of(uint8_t fields)
+uint32_t tfs_mask(uint8_t fields)
 {
     uint32_t mask = 0, i;
 
@@ -200,7 +210,7 @@ static void open_buffer(struct text_plan *plan, struct text_part *part,
     const struct buffer_hits *hits = hits_of(plan, part, slot);
     struct text_list *list;
     struct bytes *packed;
-    uint32_t *tfs, i, kept = 0, mask = mask_of(fields);
+    uint32_t *tfs, i, kept = 0, mask = tfs_mask(fields);
     float *values;
     docid *ids;
 

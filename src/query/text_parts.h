@@ -23,6 +23,7 @@ enum {
     FORM_ANY = -1,
     UNION_SMALL_COUNT = 4096,          /* postings of a list that is merged with others at once */
     UNION_MERGE_COUNT_MAX = 256 << 10, /* and of all of them */
+    UNION_MEET_COUNT_MAX = 4 << 20,    /* the same of a lone beginning that is not scored */
     CODE_TABLE_SIZE = 256,             /* codes above are rare and slow */
     ALL_FIELDS = (1 << SEGMENT_FIELD_COUNT) - 1,
 };
@@ -105,7 +106,7 @@ struct text_list {
 
     /* An array, by id. */
     const docid *ids;
-    const float *values;
+    const float *values;        /* NULL: nobody asks for them */
     const uint32_t *tfs;        /* NULL: of several terms */
     const struct bytes *packed; /* occurrences, as buffer_cursor has them */
     uint32_t at;                /* next to fill */
@@ -151,6 +152,7 @@ struct text_plan {
     const struct snapshot *snapshot;
     struct arena *arena;
     struct query_tuning tuning;
+    struct text_purpose purpose;
     float field_weights[SEGMENT_FIELD_COUNT];
     uint32_t field_count;
     uint64_t doc_count; /* N */
@@ -266,6 +268,12 @@ void read_buffer(struct text_plan *plan, const struct snapshot_buffer *buffer, t
 /* *list is NULL when the segment does not have the term. */
 int list_open(struct text_plan *plan, struct text_part *part, const struct text_slot *slot,
               uint8_t fields, struct text_list **list, struct err *err);
+/* Whether the code has anything in the fields of the table. */
+bool code_has(const struct text_segment *segment, const struct code_table *table, uint32_t code);
+/* Of a part that is a segment. */
+const struct code_table *part_codes(struct text_plan *plan, struct text_part *part, uint8_t fields);
+/* The bytes of tfs that are of these fields. */
+uint32_t tfs_mask(uint8_t fields);
 /* The lists of LEAF_ANY: long ones each for itself, short ones as one array. */
 int list_open_any(struct text_plan *plan, struct text_part *part, const struct text_leaf *leaf,
                   struct part_leaf *here, struct err *err);

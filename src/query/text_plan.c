@@ -258,9 +258,10 @@ static bool has_bytes(const struct query_text *text)
 }
 
 /* With its words compiled and counted. */
-static int make_plan(const struct snapshot *snapshot, struct analysis *analysis,
-                     const struct query_text *text, const struct query_tuning *tuning,
-                     struct arena *arena, struct text_plan **out, struct err *err)
+static int prepare(const struct snapshot *snapshot, struct analysis *analysis,
+                   const struct query_text *text, const struct query_tuning *tuning,
+                   const struct text_purpose *purpose, struct arena *arena, struct text_plan **out,
+                   struct err *err)
 {
     struct text_plan *plan;
     int rc;
@@ -271,6 +272,7 @@ static int make_plan(const struct snapshot *snapshot, struct analysis *analysis,
     plan = arena_zero(arena, sizeof(*plan));
     plan->snapshot = snapshot;
     plan->arena = arena;
+    plan->purpose = *purpose;
     if (tuning)
         plan->tuning = *tuning;
     read_fields(plan);
@@ -286,15 +288,27 @@ int text_plan_words(const struct snapshot *snapshot, struct analysis *analysis,
                     const struct query_text *text, struct arena *arena, struct text_plan **plan,
                     struct err *err)
 {
-    return make_plan(snapshot, analysis, text, NULL, arena, plan, err);
+    static const struct text_purpose none = {0};
+
+    return prepare(snapshot, analysis, text, NULL, &none, arena, plan, err);
 }
 
 int text_plan_new(const struct snapshot *snapshot, struct analysis *analysis,
                   const struct query_text *text, const struct query_tuning *tuning,
-                  struct arena *arena, struct text_plan **out, struct err *err)
+                  struct arena *arena, struct text_plan **plan, struct err *err)
+{
+    static const struct text_purpose none = {0};
+
+    return text_plan_make(snapshot, analysis, text, tuning, &none, arena, plan, err);
+}
+
+int text_plan_make(const struct snapshot *snapshot, struct analysis *analysis,
+                   const struct query_text *text, const struct query_tuning *tuning,
+                   const struct text_purpose *purpose, struct arena *arena, struct text_plan **out,
+                   struct err *err)
 {
     struct text_plan *plan;
-    int rc = make_plan(snapshot, analysis, text, tuning, arena, &plan, err);
+    int rc = prepare(snapshot, analysis, text, tuning, purpose, arena, &plan, err);
 
     *out = NULL;
     if (rc || !plan)

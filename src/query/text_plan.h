@@ -27,6 +27,17 @@ int text_plan_new(const struct snapshot *snapshot, struct analysis *analysis,
                   const struct query_text *text, const struct query_tuning *tuning,
                   struct arena *arena, struct text_plan **plan, struct err *err);
 
+/* What a plan need not do, and what those of one query share. */
+struct text_known; /* the words that beginnings mean, of one snapshot and in one arena */
+struct text_purpose {
+    bool no_scores;            /* matched, taken and counted, never scored */
+    struct text_known **known; /* NULL, or NULL in it, to begin with */
+};
+int text_plan_make(const struct snapshot *snapshot, struct analysis *analysis,
+                   const struct query_text *text, const struct query_tuning *tuning,
+                   const struct text_purpose *purpose, struct arena *arena, struct text_plan **plan,
+                   struct err *err);
+
 /* The same for text_plan_stats and text_plan_term alone: no list is opened. */
 int text_plan_words(const struct snapshot *snapshot, struct analysis *analysis,
                     const struct query_text *text, struct arena *arena, struct text_plan **plan,

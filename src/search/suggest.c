@@ -78,6 +78,7 @@ static Torg__V1__QueryStage *titles_stage(const struct suggesting *suggesting, c
     stage->n_sorts = 1;
     stage->limit = SUGGEST_TITLE_COUNT;
     stage->no_total = true;
+    stage->no_cursor = true;
     stage->show = shown;
     stage->n_show = ARRAY_COUNT(shown);
     return stage;

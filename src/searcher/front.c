@@ -317,6 +317,21 @@ static int none_answered(const struct searching *searching, struct err *err)
     return err_set(err, ERR_UNAVAILABLE, "no shard has answered");
 }
 
+/* Whether scores of its hits are told, or have a say in their order. */
+static bool has_scores(const Torg__V1__QueryStage *stage)
+{
+    bool is_by_score = stage->n_sorts == 0 || stage->rerank;
+
+    for (size_t i = 0; i < stage->n_sorts; i++)
+        is_by_score |= stage->sorts[i]->relevance || *stage->sorts[i]->formula;
+    return is_by_score || !stage->no_cursor;
+}
+
+static bool has_cursor(const Torg__V1__QueryStage *stage)
+{
+    return !stage->rerank && !stage->no_cursor;
+}
+
 /* What shows no hit has no scores to be compared. Those of a single shard are compared with those
  * of its own next pages alone: the counts go along with the cursor, and have to be the ones that
  * this page was made with, or equally good hits come again, or never. */
@@ -328,7 +343,7 @@ static bool needs_words(const struct searching *searching)
         const Torg__V1__QueryStage *stage = searching->query->stages[i];
 
         if (has_text(stage) && searching->stages[i].asked && !searching->stages[i].words &&
-            !(is_alone && stage->rerank)) /* it has no cursor */
+            has_scores(stage) && (has_cursor(stage) || !is_alone))
             return true;
     }
     return false;
@@ -498,7 +513,7 @@ static int merge_all(struct searching *searching, Torg__V1__QueryAnswer *answer,
             state->asked = more > QUERY_HIT_COUNT_MAX ? QUERY_HIT_COUNT_MAX + 1 : more;
             *again = true;
         } else if (end.has_more && answer->stages[i]->n_hits &&
-                   !searching->query->stages[i]->rerank) {
+                   has_cursor(searching->query->stages[i])) {
             struct bytes mark =
                 make_mark(searching, i, parts, &end, (uint32_t)answer->stages[i]->n_hits);
 

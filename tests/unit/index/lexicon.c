@@ -53,6 +53,8 @@ struct world {
     struct naive naive;
     struct analysis *analysis;
     struct lexicon *lexicon;
+    uint32_t *doc_counts; /* by term, if is_weighed */
+    bool is_weighed;
     char dir[TEST_DIR_SIZE];
     char path[PATH_SIZE];
 };
@@ -64,6 +66,7 @@ static void open_world(struct world *world)
 
     printf("# TORG_SEED=%ju\n", (uintmax_t)seed);
     *world = (struct world){.rng = rng_seeded(seed), .analysis = analysis_new()};
+    world->doc_counts = mem_array(NAIVE_MAX, sizeof(*world->doc_counts));
     world->naive.forms = mem_array(NAIVE_MAX, WORD_SIZE);
     world->naive.stems = mem_array(NAIVE_MAX, WORD_SIZE);
     world->naive.entries = mem_array(NAIVE_MAX, sizeof(*world->naive.entries));
@@ -82,6 +85,7 @@ static void close_world(struct world *world)
     free(world->naive.stems);
     free(world->naive.entries);
     free(world->naive.form_counts);
+    free(world->doc_counts);
     OK(dir_remove(world->dir, &err));
 }
 
@@ -532,6 +536,52 @@ static void check_expansion(struct world *world, const char *word, int distance,
     *hit_count += count;
 }
 
+/* With all forms weighed: no term that is left out has half as many documents again as one that is
+ * taken, and of those with as many the oldest are taken. */
+static void check_weighed(struct world *world, const char *prefix, size_t *cut_count)
+{
+    static uint8_t nearest[NAIVE_MAX];
+    struct lexicon_hit hits[LEXICON_EXPAND_COUNT_MAX];
+    size_t wanted = naive_expand(&world->naive, "", -1, prefix, nearest);
+    size_t enough = 1 + rng_below(&world->rng, 30);
+    termid newest = 0; /* of the rarest ones that are taken */
+    uint32_t least = UINT32_MAX;
+    size_t count;
+
+    lexicon_prefix_some(world->lexicon, bytes_of(prefix), enough, hits, 2 * enough, &count);
+    assert_int_equal(count, wanted < enough ? wanted : enough);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t doc_count = world->doc_counts[hits[i].term];
+
+        assert_true(nearest[hits[i].term] != UINT8_MAX);
+        assert_true(i == 0 || hits[i - 1].term < hits[i].term);
+        if (doc_count <= least) { /* hits come by term: the newest of them is the last */
+            least = doc_count;
+            newest = hits[i].term;
+        }
+        nearest[hits[i].term] = UINT8_MAX;
+    }
+    for (termid term = 0; term < world->naive.term_count; term++) {
+        if (nearest[term] == UINT8_MAX)
+            continue;
+        assert_true(world->doc_counts[term] * 2 < least * 3 || (least == 0 && term > newest));
+        assert_true(world->doc_counts[term] != least || term > newest);
+    }
+    *cut_count += count < wanted;
+}
+
+/* As documents would, some words much more than others. */
+static void weigh_words(struct world *world)
+{
+    for (termid term = 0; term < world->naive.term_count; term++)
+        world->doc_counts[term] =
+            rng_below(&world->rng, 4)
+                ? (uint32_t)rng_below(&world->rng, UINT64_C(1) << rng_below(&world->rng, 20))
+                : 0;
+    lexicon_weigh(world->lexicon, world->doc_counts, world->naive.term_count);
+    world->is_weighed = true;
+}
+
 /* With all forms sorted: the oldest terms that begin so, half of max of them. */
 static void check_some(struct world *world, const char *prefix, size_t *cut_count)
 {
@@ -543,7 +593,11 @@ static void check_some(struct world *world, const char *prefix, size_t *cut_coun
     termid term = 0;
     size_t count;
 
-    lexicon_prefix_some(world->lexicon, bytes_of(prefix), hits, max, &count);
+    if (world->is_weighed) {
+        check_weighed(world, prefix, cut_count);
+        return;
+    }
+    lexicon_prefix_some(world->lexicon, bytes_of(prefix), 1, hits, max, &count);
     assert_true(count <= max && count <= wanted);
     assert_true(count == wanted || count >= max / 2);
     if (is_sorted)
@@ -574,8 +628,12 @@ static void expansion_equals_brute_force(void **state)
 
         if (i % 20 == 0) {
             add_words(&world, i < 100 ? 30 : 150);
-            if (rng_below(&world.rng, 2))
+            if (i >= 200)
+                weigh_words(&world);
+            else if (rng_below(&world.rng, 2))
                 lexicon_sort(world.lexicon);
+            if (i % 60 == 0 && rng_below(&world.rng, 2))
+                lexicon_reclaim(world.lexicon, NULL);
         }
         random_word(&world.rng, word);
         for (size_t left = exact; left > 0 && word[size]; left--)
@@ -593,6 +651,43 @@ static void expansion_equals_brute_force(void **state)
     assert_int_equal(lexicon_sizes(world.lexicon).tail_count, 0);
     printf("# %zu hits, %u forms\n", hit_count, world.naive.count);
     assert_true(hit_count > 1000);
+    close_world(&world);
+}
+
+/* What came behind the weighed ones is rare until the next weighing; the others keep their place.
+ */
+static void a_sort_keeps_what_was_weighed(void **state)
+{
+    enum { OLD = 300, NEW = 40, OFTEN = 250 };
+    struct lexicon_hit hits[8];
+    struct lexicon_entry entry;
+    uint32_t doc_counts[OLD + NEW] = {0};
+    struct world world;
+    size_t count;
+    struct err err;
+
+    open_world(&world);
+    OK(lexicon_open(NULL, 0, &world.lexicon, &err));
+    for (uint32_t i = 0; i < OLD + NEW; i++) {
+        char word[WORD_SIZE];
+
+        snprintf(word, sizeof(word), "%u", 1000 + i); /* which no stemmer touches: term i */
+        OK(lexicon_add(world.lexicon, world.analysis, bytes_of(word), SCRIPT_NONE, &entry, &err));
+        assert_int_equal(entry.term, i);
+        if (i + 1 == OLD) {
+            doc_counts[OFTEN] = 100;
+            lexicon_weigh(world.lexicon, doc_counts, OLD);
+        }
+    }
+    lexicon_sort(world.lexicon);
+    lexicon_prefix_some(world.lexicon, bytes_of("1"), 1, hits, 8, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(hits[0].term, OFTEN);
+    doc_counts[OLD + 1] = 200; /* has become frequent late */
+    lexicon_weigh(world.lexicon, doc_counts, OLD + NEW);
+    lexicon_prefix_some(world.lexicon, bytes_of("1"), 1, hits, 8, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(hits[0].term, OLD + 1);
     close_world(&world);
 }
 
@@ -645,6 +740,10 @@ static void *read_words(void *given)
                           NULL);
             if (count == 0)
                 atomic_fetch_add(&shared->wrong, 1);
+            lexicon_prefix_some(shared->lexicon, bytes_of(word), 8, hits, ARRAY_COUNT(hits),
+                                &count);
+            if (count == 0)
+                atomic_fetch_add(&shared->wrong, 1);
         }
         atomic_fetch_add(&shared->found, 1);
     }
@@ -654,13 +753,22 @@ static void *read_words(void *given)
 static void *sort_words(void *given)
 {
     struct shared *shared = given;
+    uint32_t *doc_counts = mem_array(SHARED_WORDS, sizeof(*doc_counts));
+    uint32_t sorted = 0;
 
+    for (uint32_t i = 0; i < SHARED_WORDS; i++)
+        doc_counts[i] = i;
     while (!atomic_load(&shared->stop)) {
-        if (lexicon_sizes(shared->lexicon).tail_count > 1000)
+        struct lexicon_sizes sizes = lexicon_sizes(shared->lexicon);
+
+        if (sizes.tail_count <= 1000)
+            sched_yield();
+        else if (sorted++ % 2)
             lexicon_sort(shared->lexicon);
         else
-            sched_yield();
+            lexicon_weigh(shared->lexicon, doc_counts, sizes.term_count);
     }
+    free(doc_counts);
     return NULL;
 }
 
@@ -711,6 +819,7 @@ int main(void)
         cmocka_unit_test(other_rules_are_refused),
         cmocka_unit_test(survives_kills),
         cmocka_unit_test(expansion_equals_brute_force),
+        cmocka_unit_test(a_sort_keeps_what_was_weighed),
         cmocka_unit_test(long_words_forgive_more),
         cmocka_unit_test(readers_beside_the_writer),
     };

@@ -370,6 +370,45 @@ static void readers_are_told_of_newer_changes(void **state)
     shard_close(shard);
 }
 
+/* Six hundred words begin so; the last to come is the one that most documents have. */
+static void a_word_that_became_frequent_late_is_known(void **state)
+{
+    enum { WORD_COUNT = 600, DOC_COUNT = 5600, WORK_EVERY = 400 };
+    static const struct field title = {.type = FIELD_TEXT, .name = "title", .weight = 1};
+    struct shard *shard = open_shard(NULL, 256);
+    const struct snapshot *snapshot;
+    struct lexicon_entry late = {0};
+    struct shard_reader *reader;
+    struct lexicon_hit hits[2];
+    char word[16];
+    struct err err;
+    size_t count;
+
+    (void)state;
+    assert_int_equal(shard_add_field(shard, &title, NULL, &err), 0);
+    for (docid id = 0; id < DOC_COUNT; id++) {
+        struct shard_value value = {.field = 0, .kind = VALUE_TEXT};
+        struct shard_document document = {.id = id, .values = &value, .count = 1};
+
+        snprintf(word, sizeof(word), "%u", 10000 + (id < WORD_COUNT ? id : WORD_COUNT - 1));
+        value.text = bytes_of(word);
+        assert_int_equal(shard_put(shard, &document, &err), 0);
+        if ((id + 1) % WORK_EVERY == 0) {
+            publish(shard, id + 1);
+            work_all(shard);
+        }
+    }
+    assert_int_equal(shard_reader_new(shard, &reader, &err), 0);
+    assert_int_equal(shard_enter(reader, &snapshot, &err), 0);
+    assert_true(lexicon_find(snapshot->lexicon, bytes_of(word), &late));
+    lexicon_prefix_some(snapshot->lexicon, bytes_of("10"), 1, hits, ARRAY_COUNT(hits), &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(hits[0].term, late.term);
+    shard_exit(reader);
+    shard_reader_free(reader);
+    shard_close(shard);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +418,7 @@ int main(void)
         cmocka_unit_test(a_failed_document_changes_nothing),
         cmocka_unit_test(a_note_comes_with_its_publication),
         cmocka_unit_test(readers_are_told_of_newer_changes),
+        cmocka_unit_test(a_word_that_became_frequent_late_is_known),
     };
 
     return cmocka_run_group_tests_name("shard", tests, NULL, NULL);

@@ -352,6 +352,34 @@ static void check_offset(struct bench *bench, const struct query_plan *plan, uin
         assert_int_equal(page.total, full->total);
 }
 
+/* The same hits where no further page is wanted, with scores only if they are sorted by those. */
+static void check_no_cursor(struct bench *bench, const struct query_plan *plan, uint32_t index,
+                            const struct query_answer *full)
+{
+    struct query_stage stage = plan->stages[index];
+    bool by_score = stage.sort_count == 0 && stage.text.count > 0;
+    struct query_answer page;
+    uint32_t count;
+    uint32_t i;
+
+    for (i = 0; i < stage.sort_count; i++)
+        by_score |= stage.sorts[i].kind == SORT_RELEVANCE || stage.sorts[i].kind == SORT_FORMULA;
+    stage.limit = (uint32_t)rng_below(&bench->rng, 20);
+    stage.no_cursor = true;
+    page = ask_stage(bench, plan, index, &stage);
+    count = full->hit_count < stage.limit ? full->hit_count : stage.limit;
+    assert_int_equal(page.hit_count, count);
+    assert_int_equal(page.total, full->total);
+    assert_int_equal(page.cursor.size, 0);
+    for (i = 0; i < count; i++) {
+        assert_int_equal(page.hits[i].id, full->hits[i].id);
+        assert_true(by_score || page.hits[i].score == 0);
+        assert_true(page.hits[i].score == 0 || page.hits[i].score == full->hits[i].score);
+    }
+    for (i = 0; i < page.facet_count; i++)
+        compare_facets(&page.facets[i], &full->facets[i], "without a cursor");
+}
+
 /* The list without what is more than cap of one brand. */
 static uint32_t cap_list(const struct world *world, const struct query_hit *hits, uint32_t count,
                          uint32_t cap, struct query_hit *kept)
@@ -528,6 +556,7 @@ static void check_query(struct bench *bench)
     if (bench->settled) {
         check_offset(bench, &plan, index, &full);
         check_cursor(bench, &plan, index, &full);
+        check_no_cursor(bench, &plan, index, &full);
         check_rerank(bench, &plan, index, &full);
         check_tunings(bench, &plan, index, &full);
     }

@@ -215,6 +215,46 @@ static struct text_plan *plan_with(const struct world *world, const struct query
     return plan;
 }
 
+/* A plan that is never scored matches, counts and lists the same. */
+static void check_unscored(const struct world *world, const struct query_tuning *tuning,
+                           struct text_known **known, struct arena *arena)
+{
+    const struct text_purpose purpose = {.no_scores = true, .known = known};
+    static docid ids[WORLD_ID_MAX + TEXT_TAKE_MAX];
+    struct window_bits bits;
+    struct text_plan *plan;
+    uint32_t window, taken, total = 0, i;
+    uint64_t count;
+
+    assert_int_equal(text_plan_make(world->snapshot, world->analysis, &query.text, tuning, &purpose,
+                                    arena, &plan, NULL),
+                     0);
+    CHECK(text_plan_estimate(plan) >= expected.count);
+    for (window = text_plan_next(plan, 0); window != WINDOW_END;
+         window = text_plan_next(plan, window + 1)) {
+        assert_int_equal(text_plan_match(plan, window, NULL, &bits, NULL), 0);
+        for (i = 0; i < WINDOW_SIZE; i++)
+            CHECK(!window_test(&bits, i) || expected.match[window_first(window) + i]);
+        total += kernels()->window_count(&bits);
+    }
+    CHECK(total == expected.count);
+    assert_int_equal(text_plan_rewind(plan, NULL), 0);
+    assert_int_equal(text_plan_count(plan, &count, NULL), 0);
+    CHECK(count == expected.count);
+    assert_int_equal(text_plan_rewind(plan, NULL), 0);
+    total = 0;
+    do {
+        if (!text_plan_has_list(plan, true))
+            return;
+        assert_int_equal(text_plan_take(plan, ids + total, &taken, NULL), 0);
+        for (i = total; i < total + taken; i++)
+            CHECK(expected.match[ids[i]] && (i == total || ids[i] > ids[i - 1]));
+        total += taken;
+        CHECK(total <= expected.count);
+    } while (taken);
+    CHECK(total == expected.count);
+}
+
 static void check_explain(const struct world *world, struct rng *rng, struct arena *arena)
 {
     struct text_plan *plan = plan_with(world, NULL, arena);
@@ -243,6 +283,7 @@ static void check_query(const struct world *world, struct rng *rng)
 {
     static const uint32_t ks[] = {1, 3, 10, 100, 5000};
     struct arena *arena = arena_new();
+    struct text_known *known = NULL;
     bool first = true;
     int windows, bounds;
 
@@ -267,6 +308,7 @@ static void check_query(const struct world *world, struct rng *rng)
             check_count(plan, ks[rng_below(rng, ARRAY_COUNT(ks))]);
             assert_int_equal(text_plan_rewind(plan, NULL), 0);
             check_list(plan);
+            check_unscored(world, &tuning, &known, arena);
         }
     }
     check_explain(world, rng, arena);
@@ -319,6 +361,32 @@ static uint64_t count_text(const struct world *world, const struct text_clause *
     return found;
 }
 
+/* Plans that share what a beginning means find what each would alone. Documents that one finds. */
+static uint64_t check_known(const struct world *world, struct text_clause *clause,
+                            struct arena *arena)
+{
+    const struct query_text text = {.clauses = clause, .count = 1};
+    struct text_known *known = NULL;
+    const struct text_purpose purpose = {.no_scores = true, .known = &known};
+    uint64_t sum = 0;
+
+    for (clause->word_max = 1; clause->word_max < 8; clause->word_max++) {
+        uint64_t alone = count_text(world, clause, arena), found;
+
+        for (int i = 0; i < 2; i++) {
+            struct text_plan *plan;
+
+            assert_int_equal(text_plan_make(world->snapshot, world->analysis, &text, NULL, &purpose,
+                                            arena, &plan, NULL),
+                             0);
+            assert_int_equal(text_plan_count(plan, &found, NULL), 0);
+            assert_int_equal(found, alone);
+        }
+        sum += alone;
+    }
+    return sum;
+}
+
 static int compare_stats(const void *a, const void *b)
 {
     const struct text_term_stat *left = a, *right = b;
@@ -363,6 +431,7 @@ static void a_prefix_may_be_its_most_frequent_words(void **state)
         k = (uint32_t)count_text(world, &clause, arena);
         clause.word_max = 0;
         assert_int_equal(count_text(world, &clause, arena), k); /* all are all */
+        cut_count += check_known(world, &clause, arena);
         arena_free(arena);
     }
     assert_true(cut_count > 0);

@@ -338,12 +338,16 @@ static void three_shards_answer_as_one(void **state)
     wait_ready(&world, "one", 1);
     wait_ready(&world, "three", 1);
     for (int i = 0; i < count; i++) {
-        const char *paging =
-            arena_printf(world.arena, ",\"offset\":%u,\"limit\":%u",
-                         (unsigned)rng_below(&rng, 3) * 10, (unsigned)rng_below(&rng, 30));
+        bool no_cursor = rng_below(&rng, 3) == 0;
+        const char *paging = arena_printf(
+            world.arena, ",\"offset\":%u,\"limit\":%u%s", (unsigned)rng_below(&rng, 3) * 10,
+            (unsigned)rng_below(&rng, 30), no_cursor ? ",\"noCursor\":true" : "");
         const char *json = make_query(&world, &rng, paging);
+        const Torg__V1__QueryAnswer *one = search(&world, "one", json);
 
-        check_equal(search(&world, "one", json), search(&world, "three", json), json);
+        check_equal(one, search(&world, "three", json), json);
+        for (size_t k = 0; k < one->n_stages; k++)
+            assert_true(!no_cursor || one->stages[k]->cursor.len == 0);
     }
     close_world(&world);
 }
