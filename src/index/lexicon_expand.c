@@ -158,7 +158,7 @@ static void sort_and_weigh(struct lexicon *lexicon, const uint32_t *doc_counts, 
     old_count = old ? old->count : 0;
     end = old ? old->end : RECORD_FIRST;
     count = atomic_load_explicit(&lexicon->form_count, memory_order_acquire);
-    if (count == old_count && !doc_counts) {
+    if (count == 0 || (count == old_count && !doc_counts)) {
         pthread_mutex_unlock(&lexicon->sort_lock);
         return;
     }
