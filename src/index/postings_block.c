@@ -28,7 +28,7 @@ int postings_load_inline(struct postings *postings, struct err *err)
     postings->has_ids = postings->has_codes = true;
     memset(postings->bounds, UINT8_MAX, sizeof(postings->bounds));
     if (tfs_count(text_segment_tfs(postings->segment, postings->codes[0])) != 1 ||
-        (docid)entry == DOCID_END || postings->last < block_low(postings))
+        postings->last > postings->segment->info.last_id || postings->last < block_low(postings))
         return postings_damaged(postings, "a wrong posting", err);
     return 0;
 }
@@ -41,9 +41,12 @@ int postings_load_short(struct postings *postings, struct err *err)
     postings->kind = BLOCK_REST;
     postings->size = postings->count;
     rc = postings_read_list(postings, offset, err);
-    if (!rc)
-        postings->last = postings->ids[postings->size - 1];
-    return rc;
+    if (rc)
+        return rc;
+    postings->last = postings->ids[postings->size - 1];
+    return postings->last > postings->segment->info.last_id
+               ? postings_damaged(postings, "a last id out of range", err)
+               : 0;
 }
 
 static uint32_t words_of(const struct postings *postings)
@@ -66,7 +69,7 @@ int postings_load_block(struct postings *postings, const uint8_t *dir, struct er
     postings->size = postings->count - postings->block * BLOCK_SIZE;
     if (postings->size > BLOCK_SIZE)
         postings->size = BLOCK_SIZE;
-    if (postings->last < block_low(postings) || postings->last == DOCID_END)
+    if (postings->last < block_low(postings) || postings->last > postings->segment->info.last_id)
         return postings_damaged(postings, "a last id out of order", err);
     if ((postings->kind == BLOCK_REST) != (postings->size < BLOCK_SIZE))
         return postings_damaged(postings, "a block of the wrong kind", err);

@@ -74,7 +74,7 @@ static bool read_sections(struct text_segment *segment)
            sections[SECTION_LENGTHS].size == (uint64_t)info->doc_count * SEGMENT_FIELD_COUNT &&
            sections[SECTION_DIR].size % DIR_ENTRY_SIZE == 0 &&
            sections[SECTION_OWNED].size >= OWNED_HEAD_SIZE && info->first_id <= info->last_id &&
-           sections[SECTION_SUMS].size == segment->chunk_count * 8 &&
+           info->last_id < DOCID_END && sections[SECTION_SUMS].size == segment->chunk_count * 8 &&
            end + sections[SECTION_SUMS].size + SEGMENT_FOOTER_SIZE == segment->size;
 }
 

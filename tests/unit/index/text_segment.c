@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "segment_sums.h"
 #include "test_dir.h"
 #include "text_model.h"
 
@@ -290,6 +291,52 @@ static void flip_byte(const char *path, long at)
 }
 
 /* What was read ahead is known to be right, and is not checked again; damage is told once. */
+static int walk(const struct text_segment *segment, uint32_t term)
+{
+    struct postings cursor;
+    int rc = postings_open(&cursor, segment, term, NULL);
+
+    while (!rc && !postings_ended(&cursor))
+        rc = postings_next_block(&cursor, NULL);
+    return rc;
+}
+
+/* Who makes room for a segment's ids makes it by its header. */
+static void ids_behind_the_last_one_are_refused(void **state)
+{
+    enum { FIRST = 100, LAST = 1400, SHORT = 20, LONG = 1, MIDDLE = 2, LONE = 3 };
+    struct rng rng = model_seed();
+    struct model model = {0};
+    struct text_segment *segment, *forged;
+    uint8_t *data;
+    int rc;
+
+    (void)state;
+    for (docid id = FIRST; id <= LAST; id++) {
+        model_add_doc(&model, &rng, id);
+        model_add_row(&model, &rng, LONG, id);
+        if (id > LAST - SHORT)
+            model_add_row(&model, &rng, MIDDLE, id);
+    }
+    model_add_row(&model, &rng, LONE, LAST);
+    model_sort(&model);
+    segment = model_write(&model, NULL);
+    data = mem_alloc(segment->size);
+    memcpy(data, segment->data, segment->size);
+    put_le32(data + HEADER_LAST_ID, LAST - 1);
+    segment_mend_sums(data, segment->size);
+    forged = open_copy(data, segment->size, &rc);
+    assert_int_equal(rc, 0);
+    for (uint32_t term = LONG; term <= LONE; term++) {
+        assert_int_equal(walk(segment, term), 0);
+        assert_int_equal(walk(forged, term), ERR_CORRUPT);
+    }
+    text_segment_close(forged);
+    text_segment_close(segment);
+    free(data);
+    model_release(&model);
+}
+
 static void a_file_is_checked_ahead(void **state)
 {
     char dir[TEST_DIR_SIZE], path[TEST_DIR_SIZE + 16];
@@ -372,6 +419,7 @@ int main(void)
         cmocka_unit_test(nothing_at_all),
         cmocka_unit_test(file_has_the_bytes_of_the_image),
         cmocka_unit_test(every_flipped_bit_is_found),
+        cmocka_unit_test(ids_behind_the_last_one_are_refused),
         cmocka_unit_test(a_file_is_checked_ahead),
         cmocka_unit_test(damage_names_the_file),
         cmocka_unit_test(bounds_round_up),
