@@ -444,11 +444,13 @@ static int look_at_parked(struct composer *self, struct err *err)
     gauge_set(self->parked_now, all);
     rc = parked_list(self->options.store, "", COMPOSER_KNOWN_COUNT_MAX, self->arena, &list, &count,
                      err);
+    if (rc)
+        return rc; /* those known before stay known: the record that ends one's parking may come */
     for (size_t i = 0; i < count; i++)
         self->parked[i] = hash64(bytes_of(list[i].offer_id));
     self->parked_count = count;
     qsort(self->parked, count, sizeof(self->parked[0]), compare_hashes);
-    return rc;
+    return 0;
 }
 
 /* --- the thread --- */
