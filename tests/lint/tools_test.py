@@ -89,10 +89,11 @@ def a_server_given_by_the_environment_is_used():
 
 @tap.test
 def what_the_command_leaves_running_is_ended():
-    done = tap.run(WITH_SERVERS, "sh", "-c", "setsid sleep 600 >&- 2>&- & echo $!",
-                   env=environment(TORG_SERVERS=""))
+    script = ("setsid sleep 600 >&- 2>&- & "
+              "until grep -qx sleep /proc/$!/comm; do sleep 0.01; done; echo $!")
+    done = tap.run(WITH_SERVERS, "sh", "-c", script, env=environment(TORG_SERVERS=""))
     tap.contains(done.stderr, "sleep 600")
-    assert not os.path.exists(f"/proc/{done.stdout.strip()}")
+    assert ended(done.stdout.strip())
 
 
 def ended(pid):
