@@ -394,7 +394,7 @@ def steady(text):
 
 @tap.test
 def the_examples_of_the_document_give_what_it_says():
-    document = (TOP / "docs/query.md").read_text()
+    document = (TOP / "docs/query-language.md").read_text()
     examples = re.findall(r"```console\n\$ torg index query bazaar '(.*?)'( --\S+( \d+)?)?\n(.*?)```",
                           document, re.S)
     tap.equal(len(examples) >= 8, True, f"{len(examples)} examples")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The README's tour, typed as it stands there: every `$` line is run in one shell, in order, and
-prints what the README shows.
+"""README and the long tour, typed as they stand there: every `$` line of a page is run in one shell,
+in order, and prints what the page shows.
 
-The README breaks answers into lines and cuts them with `…`: blanks do not count, `…` is anything.
+The pages break answers into lines and cut them with `…`: blanks do not count, `…` is anything.
 Ids and tokens of its run stand for those of ours: what an answer brings is put into later commands.
 Times, keys and the like are anything of their form.
 """
@@ -48,7 +48,7 @@ def is_whole(command):
 
 
 def read_tour(text):
-    """(command, what the README shows) of every line that begins with `$`."""
+    """(command, what the page shows) of every line that begins with `$`."""
     steps, block, command, shown = [], False, None, []
     for line in text.splitlines():
         if line.startswith("```"):
@@ -99,7 +99,7 @@ def loose(text):
 
 
 class Tour:
-    """What the README's names are in this run."""
+    """What a page's names are in this run."""
 
     def __init__(self):
         self.ours = {}
@@ -110,7 +110,7 @@ class Tour:
         return command
 
     def pattern(self, shown):
-        """The form of an answer, and the README's names that it brings, in order."""
+        """The form of an answer, and the page's names that it brings, in order."""
         parts, brought, at = [], [], 0
         for found in VOLATILE.finditer(shown):
             parts.append(loose(shown[at:found.start()]))
@@ -134,19 +134,19 @@ class Tour:
                 break
             time.sleep(0.2)
         if not found:
-            raise AssertionError(f"$ {command}\nREADME:\n{shown}\nnow:\n{told}")
+            raise AssertionError(f"$ {command}\nshown:\n{shown}\nnow:\n{told}")
         self.ours.update(zip(brought, found.groups()))
 
 
-def go(place):
-    """The commands after `torg up`, typed in a folder like the one of a clone."""
+def go(place, page):
+    """The commands of a page after `torg up`, typed in a folder like the one of a clone."""
     (place.dir / "build").mkdir()
     (place.dir / "build/torg").symlink_to(os.path.abspath(TORG))
     (place.dir / "demo").symlink_to(TOP / "demo")
     path = os.pathsep.join({os.path.dirname(tap.tool(name)): 1 for name in ("grpcurl", "curl")})
     shell, tour = Shell(place.dir, f"{path}{os.pathsep}{os.environ['PATH']}"), Tour()
     tour.ours["localhost:8080"] = place.url.removeprefix("http://")
-    steps = read_tour((TOP / "README.md").read_text())
+    steps = read_tour((TOP / page).read_text())
     try:
         for command, shown in steps:
             if command == "build/torg up":
@@ -163,7 +163,14 @@ def go(place):
 def every_command_of_the_readme_prints_what_it_shows():
     with Place() as place:
         place.start()
-        tap.equal(go(place) > 20, True, "the README has its tour")
+        tap.equal(go(place, "README.md") >= 8, True, "the README has its calls")
+
+
+@tap.test
+def every_command_of_the_tour_prints_what_it_shows():
+    with Place() as place:
+        place.start()
+        tap.equal(go(place, "docs/tour.md") > 20, True, "the tour has its commands")
 
 
 tap.main()
