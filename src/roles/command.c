@@ -439,8 +439,8 @@ const struct command command_table[] = {
      .summary = "ask an index shard: hits, facets, or why a document is no hit",
      .arguments = "DIR QUERY",
      .details =
-         "QUERY is JSON, the message that a searcher takes: docs/query-language.md goes through it by "
-         "example. Needs no server; refused while one has the directory open. Asks what the "
+         "QUERY is JSON, the message that a searcher takes: docs/query-language.md goes through it "
+         "by example. Needs no server; refused while one has the directory open. Asks what the "
          "last checkpoint has and changes nothing. With --explain the conditions of each "
          "stage are told as a tree, + before those that hold and - before those that do not.",
      .example = "torg index query /var/lib/torg/index/0 '{\"stages\": [{\"text\": \"bike\"}]}'\n"
