@@ -461,7 +461,9 @@ static void connection_tick(struct timer *timer)
         return;
     }
     busy = connection->waiting_us || connection->calls || connection->blocked_us;
-    timer_set(&connection->lane->reactor, timer, busy ? now + TICK_US : idle_due);
+    /* What has been idle for too long is looked at once more: its last words must go out, too. */
+    timer_set(&connection->lane->reactor, timer,
+              busy || now >= idle_due ? now + TICK_US : idle_due);
     if (check_calls(connection, now) || (connection->waiting_us && now > head_due)) {
         if (connection->protocol)
             connection->protocol->timeout(connection, "the head of the request took too long");

@@ -13,7 +13,12 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-enum { EVENT_COUNT = 256, WAIT_MS_MAX = 60 * 1000, FIRST_CAPACITY = 64 };
+enum {
+    EVENT_COUNT = 256,
+    WAIT_MS_MAX = 60 * 1000,
+    FIRST_CAPACITY = 64,
+    PAST_DELAY_US = MS_US, /* a timer that is always due takes a turn of this, not the thread */
+};
 
 static void wake_ready(struct watch *watch, uint32_t events)
 {
@@ -176,7 +181,7 @@ void timer_clear(struct reactor *reactor, struct timer *timer)
 void timer_set(struct reactor *reactor, struct timer *timer, int64_t due_us)
 {
     timer_clear(reactor, timer);
-    timer->due_us = due_us;
+    timer->due_us = due_us > reactor->now_us ? due_us : reactor->now_us + PAST_DELAY_US;
     if (reactor->timer_count + 2 > reactor->timer_capacity) {
         reactor->timer_capacity =
             reactor->timer_capacity ? reactor->timer_capacity * 2 : FIRST_CAPACITY;
@@ -186,6 +191,7 @@ void timer_set(struct reactor *reactor, struct timer *timer, int64_t due_us)
     sift_up(reactor, timer, ++reactor->timer_count);
 }
 
+/* Ends: each that fires leaves the heap, and what is set meanwhile is due after now_us. */
 static void run_timers(struct reactor *reactor)
 {
     while (reactor->timer_count && reactor->timers[1]->due_us <= reactor->now_us) {

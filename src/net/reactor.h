@@ -4,6 +4,8 @@
  *
  * A turn: wait, read the clock, run ready sockets, tasks other threads have posted, and timers that
  * are due, then `settle` once (where connections write what the turn has gathered).
+ * Every part of a turn ends by itself: events and tasks are those that were there when it began, and
+ * a timer set in a turn fires in a later one, whatever its time.
  * Everything but reactor_post and reactor_stop belongs to the reactor's own thread.
  */
 #ifndef TORG_NET_REACTOR_H
@@ -68,6 +70,7 @@ void reactor_remove(struct reactor *reactor, struct watch *watch);
 /* Any thread. A task may be posted again once it has begun to run. */
 void reactor_post(struct reactor *reactor, struct task *task);
 
+/* A time that has passed already is taken as a moment from now: it fires in a later turn. */
 void timer_set(struct reactor *reactor, struct timer *timer, int64_t due_us);
 void timer_clear(struct reactor *reactor, struct timer *timer);
 

@@ -37,12 +37,18 @@ static void fire(struct timer *timer)
     atomic_fetch_add(&fired, 1);
 }
 
-static void wait_for(_Atomic unsigned *value, unsigned wanted)
+static void wait_for_at_least(_Atomic unsigned *value, unsigned wanted)
 {
     struct timespec pause = {.tv_nsec = 1000 * 1000};
 
-    for (int i = 0; i < 60 * 1000 && atomic_load(value) != wanted; i++)
+    for (int i = 0; i < 60 * 1000 && atomic_load(value) < wanted; i++)
         nanosleep(&pause, NULL);
+    assert_true(atomic_load(value) >= wanted);
+}
+
+static void wait_for(_Atomic unsigned *value, unsigned wanted)
+{
+    wait_for_at_least(value, wanted);
     assert_int_equal(atomic_load(value), wanted);
 }
 
@@ -78,6 +84,43 @@ static void timers_fire_in_order_and_cleared_ones_never(void **state)
     reactor_stop(&reactor);
     assert_int_equal(reactor.timer_count, 0);
     reactor_release(&reactor);
+}
+
+/* --- timers that are due again at once --- */
+
+static struct reactor busy;
+static _Atomic unsigned settled;
+
+static void settle_busy(struct reactor *reactor)
+{
+    atomic_fetch_add(&settled, 1);
+}
+
+static void fire_again(struct timer *timer)
+{
+    timer_set(&busy, timer, timer->due_us - SECOND_US);
+}
+
+static void note_task(struct task *task)
+{
+    atomic_fetch_add(&fired, 1);
+}
+
+static void a_timer_set_in_the_past_lets_the_turn_end(void **state)
+{
+    struct timer timer = {.fire = fire_again};
+    struct task task = {.run = note_task};
+    struct err err;
+
+    atomic_store(&fired, 0);
+    assert_int_equal(reactor_init(&busy, settle_busy, &err), 0);
+    timer_set(&busy, &timer, 0);
+    assert_int_equal(reactor_start(&busy, "test", &err), 0);
+    reactor_post(&busy, &task);
+    wait_for(&fired, 1);
+    wait_for_at_least(&settled, 100);
+    reactor_stop(&busy);
+    reactor_release(&busy);
 }
 
 struct note {
@@ -133,6 +176,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timers_fire_in_order_and_cleared_ones_never),
+        cmocka_unit_test(a_timer_set_in_the_past_lets_the_turn_end),
         cmocka_unit_test(tasks_of_a_thread_run_in_their_order_and_none_is_lost),
     };
 

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""net_idle.py TESTD - connections that fall silent.
+
+The server has one reactor for clients, so whatever holds it up holds up every client: honest ones go
+on beside each test, and SIGTERM has to end the process afterwards.
+"""
+import http.client
+import json
+import sys
+
+import h2raw
+import lines
+import tap
+import testd
+
+ECHO = testd.ECHO
+IDLE_MS = 1000
+MESSAGE = h2raw.grpc_message(h2raw.field_bytes(1, "x"))
+
+
+def http1(server):
+    if server.tls:
+        return http.client.HTTPSConnection("localhost", server.port, timeout=tap.PATIENCE_S,
+                                           context=server.tls.context(alpn=("http/1.1",)))
+    return http.client.HTTPConnection("127.0.0.1", server.port, timeout=tap.PATIENCE_S)
+
+
+def http2(server):
+    context = server.tls.context(alpn=("h2",)) if server.tls else None
+    return h2raw.Connection(server.port, tls=context, timeout=tap.PATIENCE_S)
+
+
+def echo1(client):
+    client.request("POST", ECHO + "Echo", json.dumps({"text": "x"}),
+                   {"Content-Type": "application/json"})
+    answer = client.getresponse()
+    assert answer.status == 200 and json.loads(answer.read())["text"] == "x", answer.status
+
+
+def echo2(client):
+    reply = client.call(ECHO + "Echo", MESSAGE)
+    assert reply.grpc_status == 0, reply
+
+
+# --- idle connections ---
+
+
+def silent(server):
+    """Nothing is ever said: closed, in whatever protocol it would have been."""
+    client = http1(server)
+    client.connect()
+    assert client.sock.recv(1) == b"", "it is not closed"
+    client.close()
+
+
+def silent_after_a_call(server):
+    client = http1(server)
+    echo1(client)
+    assert client.sock.recv(1) == b"", "it is not closed"
+    client.close()
+
+
+def silent_http2(server):
+    with http2(server) as client:
+        code = client.wait_end(tap.PATIENCE_S)
+    assert code == 0, f"GOAWAY's code is {code}"
+
+
+def silent_http2_after_a_call(server):
+    with http2(server) as client:
+        echo2(client)
+        code = client.wait_end(tap.PATIENCE_S)
+    assert code == 0, f"GOAWAY's code is {code}"
+
+
+def many_silent_http2(server):
+    clients = [http2(server) for _ in range(50)]
+    codes = [client.wait_end(tap.PATIENCE_S) for client in clients]
+    assert codes == [0] * len(clients), codes
+    for client in clients:
+        client.close()
+
+
+def is_refused(client):
+    try:
+        client.sock.send(h2raw.frame(h2raw.PING, 0, 0, b"12345678"))
+        return False
+    except OSError:
+        return True
+
+
+def silent_http2_that_never_leaves(server):
+    """GOAWAY is not answered by a close: what is said is thrown away for a moment, then refused."""
+    with http2(server) as client:
+        code = client.wait_end(tap.PATIENCE_S)
+        assert code == 0, f"GOAWAY's code is {code}"
+        assert testd.wait_until(lambda: is_refused(client), tap.PATIENCE_S), "it is still open"
+
+
+def open_stream(server):
+    """A stream without a word is no idle connection: others come and go, it is answered."""
+    with http2(server) as client:
+        stream = client.open(client.request_headers(ECHO + "Chat"))
+        for _ in range(2):
+            silent_http2(server)
+        client.send_body(stream, MESSAGE)
+        reply = client.reply(stream)
+        assert reply.grpc_status == 0 and len(reply.messages) == 1, reply
+        code = client.wait_end(tap.PATIENCE_S)
+    assert code == 0, f"GOAWAY's code is {code}"
+
+
+IDLE = [
+    ("a connection that says nothing is closed", silent),
+    ("HTTP/1.1 is closed when it is silent after a call", silent_after_a_call),
+    ("HTTP/2 that says nothing gets GOAWAY and is closed", silent_http2),
+    ("HTTP/2 that is silent after a call gets GOAWAY and is closed", silent_http2_after_a_call),
+    ("fifty such connections at once are closed", many_silent_http2),
+    ("HTTP/2 that does not close its side is closed all the same", silent_http2_that_never_leaves),
+    ("a connection with an open stream stays, and is closed when that has ended", open_stream),
+]
+
+
+def idle(path, name, tls):
+    with testd.Testd(path, tls=tls, reactors=1, idle_timeout_ms=IDLE_MS) as server:
+        honest = testd.Honest(server)
+        honest.start()
+        for words, test in IDLE:
+            lines.run(f"{name}: {words}", test, server)
+        honest.stop()
+        lines.run(f"{name}: honest clients go on", honest.check, 20.0)
+        with http2(server) as client:  # is told to go, whatever it is about to say
+            testd.end(server)
+            client.wait_end(tap.PATIENCE_S)
+
+
+def main():
+    path = sys.argv[1]
+    lines.scenario("idle", idle, path, "plain", None)
+    lines.scenario("idle, TLS", idle, path, "TLS", testd.Certificates())
+    lines.done()
+
+
+main()
