@@ -103,6 +103,7 @@ enum {
     NET_FLOOD_BUDGET = 2000,          /* HTTP/2 frames that cost us and bring nothing ... */
     NET_FLOOD_REFILL_PER_S = 100,     /* ... and how fast the budget comes back */
     NET_RETRY_AFTER_S = 1,            /* told to clients that came while all are busy */
+    NET_TURN_MS_MAX = 5 * 1000,       /* of a reactor; usually below one. Then it is called stuck */
     /* ---- topic ---- */
     TOPIC_NAME_SIZE_MAX = 120,            /* a directory name; Kafka takes 249 */
     TOPIC_COUNT_MAX = 1024,               /* names come from roles, not from clients */

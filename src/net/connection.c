@@ -85,6 +85,7 @@ void connection_close(struct connection *connection)
     if (connection->closed)
         return;
     connection->closed = true;
+    reactor_moved(&lane->reactor);
     while (connection->calls) {
         call_cancel(connection->calls, ERR_CANCELLED);
         call_drop(connection->calls);
@@ -151,8 +152,10 @@ static ssize_t write_some(struct connection *connection, const void *from, size_
         if (count < 0)
             count = errno == EAGAIN || errno == EINTR ? IO_AGAIN : IO_FAILED;
     }
-    if (count > 0)
+    if (count > 0) {
         counter_add(connection->lane->server->metrics.sent, (uint64_t)count);
+        reactor_moved(&connection->lane->reactor);
+    }
     return count;
 }
 
@@ -314,6 +317,7 @@ static bool shake_hands(struct connection *connection)
 {
     int rc = tls_handshake(connection->tls);
 
+    reactor_moved(&connection->lane->reactor);
     if (rc == IO_FAILED) {
         connection_close(connection);
     } else if (rc < 0) {
@@ -342,6 +346,7 @@ static void read_input(struct connection *connection)
         connection_close(connection);
         return;
     }
+    reactor_moved(&connection->lane->reactor);
     if (connection->linger_us || connection->finished)
         return; /* thrown away: only our last words are still to go out */
     counter_add(connection->lane->server->metrics.received, (uint64_t)count);

@@ -14,11 +14,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "net/connection.h"
 #include "net/server_parts.h"
 
-enum { BACKLOG = 4096, ACCEPT_COUNT_MAX = 64, HOST_SIZE = 256 };
+enum { BACKLOG = 4096, ACCEPT_COUNT_MAX = 64, HOST_SIZE = 256, REST_US = SECOND_US / 10 };
 
 static const char full[] =
     "HTTP/1.1 503 Service Unavailable\r\n"
@@ -35,22 +37,51 @@ static void refuse(struct server *server, int fd)
     close(fd);
 }
 
-/* No descriptor is left: one is freed to accept and refuse, or the queue would spin epoll. */
-static void refuse_without_descriptors(struct listener *listener)
+/* No descriptor is left: one is freed to accept and refuse. False when another thread took it. */
+static bool refuse_without_descriptors(struct listener *listener)
 {
-    struct server *server = listener->server;
     int fd;
 
-    close(server->spare_fd);
+    if (listener->spare_fd >= 0)
+        close(listener->spare_fd);
     fd = accept4(listener->watch.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0)
-        refuse(server, fd);
-    server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        refuse(listener->server, fd);
+    listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return fd >= 0;
 }
 
-static struct lane *choose_lane(struct server *server, unsigned *total)
+/* A client that can be neither taken nor refused stays in the queue, which is ready for ever: the
+ * queue is left alone for a while. */
+static void rest(struct listener *listener)
 {
-    struct lane *chosen = &server->lanes[0];
+    struct reactor *reactor = &listener->lane->reactor;
+
+    reactor_change(reactor, &listener->watch, 0);
+    timer_set(reactor, &listener->rested, reactor->now_us + REST_US);
+}
+
+static void listener_rested(struct timer *timer)
+{
+    struct listener *listener = container_of(timer, struct listener, rested);
+
+    reactor_change(&listener->lane->reactor, &listener->watch, EPOLLIN);
+}
+
+static void take_failure(struct listener *listener, int number)
+{
+    bool is_stuck = number == ENOBUFS || number == ENOMEM;
+
+    if (number == EMFILE || number == ENFILE)
+        is_stuck = !refuse_without_descriptors(listener);
+    if (is_stuck)
+        rest(listener);
+}
+
+static struct lane *choose_lane(const struct listener *listener, unsigned *total)
+{
+    const struct server *server = listener->server;
+    struct lane *chosen = listener->lane;
     unsigned fewest = ~0u;
 
     *total = 0;
@@ -59,7 +90,7 @@ static struct lane *choose_lane(struct server *server, unsigned *total)
             atomic_load_explicit(&server->lanes[i].connection_count, memory_order_relaxed);
 
         *total += count;
-        if (count < fewest) {
+        if (count < fewest && i < server->client_lanes && !listener->is_operator) {
             fewest = count;
             chosen = &server->lanes[i];
         }
@@ -79,11 +110,11 @@ static void listener_ready(struct watch *watch, uint32_t events)
         unsigned total;
 
         if (fd < 0) {
-            if (errno == EMFILE || errno == ENFILE)
-                refuse_without_descriptors(listener);
+            take_failure(listener, errno);
             return;
         }
-        lane = choose_lane(server, &total);
+        reactor_moved(&listener->lane->reactor);
+        lane = choose_lane(listener, &total);
         if (total >= server->limits.connection_count_max) {
             refuse(server, fd);
             continue;
@@ -147,8 +178,11 @@ int listener_open(struct listener *listener, struct server *server, const char *
     int rc;
 
     listener->watch = (struct watch){.ready = listener_ready, .fd = -1};
+    listener->rested.fire = listener_rested;
     listener->server = server;
+    listener->lane = &server->lanes[is_operator ? server->lane_count - 1 : 0];
     listener->is_operator = is_operator;
+    listener->spare_fd = -1;
     rc = split(address, host, port, err);
     if (rc)
         return rc;
@@ -158,22 +192,25 @@ int listener_open(struct listener *listener, struct server *server, const char *
                        gai_strerror(rc));
     rc = bind_first(listener, found, address, err);
     freeaddrinfo(found);
-    if (rc && listener->watch.fd >= 0) {
-        close(listener->watch.fd);
-        listener->watch.fd = -1;
-    }
+    listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (rc)
+        listener_close(listener);
     return rc;
 }
 
 int listener_watch(struct listener *listener, struct err *err)
 {
-    return reactor_add(&listener->server->lanes[0].reactor, &listener->watch, EPOLLIN, err);
+    return reactor_add(&listener->lane->reactor, &listener->watch, EPOLLIN, err);
 }
 
 void listener_close(struct listener *listener)
 {
-    if (listener->watch.fd < 0)
+    if (!listener->lane)
         return;
-    close(listener->watch.fd); /* leaves epoll by itself */
-    listener->watch.fd = -1;
+    timer_clear(&listener->lane->reactor, &listener->rested);
+    if (listener->watch.fd >= 0)
+        close(listener->watch.fd); /* leaves epoll by itself */
+    if (listener->spare_fd >= 0)
+        close(listener->spare_fd);
+    listener->watch.fd = listener->spare_fd = -1;
 }

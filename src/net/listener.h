@@ -13,7 +13,7 @@ struct server;
 /* Binds and listens at "host:port", "[v6]:port"; accepting begins with listener_watch. */
 int listener_open(struct listener *listener, struct server *server, const char *address,
                   bool is_operator, struct err *err);
-int listener_watch(struct listener *listener, struct err *err); /* on lane 0 */
-void listener_close(struct listener *listener);                 /* on lane 0, or before it runs */
+int listener_watch(struct listener *listener, struct err *err);
+void listener_close(struct listener *listener); /* on its lane, or while that does not run */
 
 #endif

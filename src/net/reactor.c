@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -26,13 +27,14 @@ static void wake_ready(struct watch *watch, uint32_t events)
     ssize_t got = read(watch->fd, &count, sizeof(count));
 
     (void)got; /* the mailbox is looked into every turn; the count says nothing more */
+    reactor_moved(container_of(watch, struct reactor, wake));
 }
 
 int reactor_init(struct reactor *reactor, void (*settle)(struct reactor *), struct err *err)
 {
     int rc;
 
-    *reactor = (struct reactor){.settle = settle};
+    *reactor = (struct reactor){.settle = settle, .busy_with = "its start"};
     pthread_mutex_init(&reactor->lock, NULL);
     reactor->wake = (struct watch){.ready = wake_ready, .fd = -1};
     reactor->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -120,6 +122,7 @@ static bool run_tasks(struct reactor *reactor)
     while (task) {
         struct task *next = task->next; /* running may free or post it */
 
+        reactor_moved(reactor);
         task->run(task);
         task = next;
     }
@@ -225,6 +228,44 @@ static void block_sigpipe(void)
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
 }
 
+static int wait_for_events(struct reactor *reactor, struct epoll_event *events)
+{
+    int ms = wait_ms(reactor);
+    int count = epoll_wait(reactor->epoll_fd, events, EVENT_COUNT, ms);
+
+    assert(count >= 0 || errno == EINTR);
+    reactor->moved = ms && count == 0; /* it has rested */
+    reactor->now_us = clock_mono_us(clock_system());
+    return count;
+}
+
+/* One thread writes, so that adding needs no locked instruction. */
+static void count_one(_Atomic uint64_t *counter)
+{
+    uint64_t count = atomic_load_explicit(counter, memory_order_relaxed);
+
+    atomic_store_explicit(counter, count + 1, memory_order_relaxed);
+}
+
+static bool run_turn(struct reactor *reactor, const struct epoll_event *events, int count)
+{
+    bool going;
+
+    reactor_busy(reactor, "its sockets");
+    for (int i = 0; i < count; i++) {
+        struct watch *watch = events[i].data.ptr;
+
+        watch->ready(watch, events[i].events);
+    }
+    reactor_busy(reactor, "tasks of other threads");
+    going = run_tasks(reactor);
+    reactor_busy(reactor, "its timers");
+    run_timers(reactor);
+    reactor_busy(reactor, "writing");
+    reactor->settle(reactor);
+    return going;
+}
+
 static void *run(void *arg)
 {
     struct reactor *reactor = arg;
@@ -233,26 +274,23 @@ static void *run(void *arg)
 
     block_sigpipe();
     while (going) {
-        int count = epoll_wait(reactor->epoll_fd, events, EVENT_COUNT, wait_ms(reactor));
+        int count = wait_for_events(reactor, events);
 
-        assert(count >= 0 || errno == EINTR);
-        reactor->now_us = clock_mono_us(clock_system());
-        for (int i = 0; i < count; i++) {
-            struct watch *watch = events[i].data.ptr;
-
-            watch->ready(watch, events[i].events);
-        }
-        going = run_tasks(reactor);
-        run_timers(reactor);
-        reactor->settle(reactor);
+        count_one(&reactor->half_turns);
+        going = run_turn(reactor, events, count);
+        count_one(&reactor->half_turns);
+        if (!reactor->moved)
+            count_one(&reactor->vain_turns);
     }
     return NULL;
 }
 
 int reactor_start(struct reactor *reactor, const char *name, struct err *err)
 {
-    int rc = pthread_create(&reactor->thread, NULL, run, reactor);
+    int rc;
 
+    snprintf(reactor->name, sizeof(reactor->name), "%s", name);
+    rc = pthread_create(&reactor->thread, NULL, run, reactor);
     if (rc)
         return err_set(err, ERR_UNAVAILABLE, "cannot start a reactor thread: error %d", rc);
     pthread_setname_np(reactor->thread, name);

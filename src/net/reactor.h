@@ -4,14 +4,15 @@
  *
  * A turn: wait, read the clock, run ready sockets, tasks other threads have posted, and timers that
  * are due, then `settle` once (where connections write what the turn has gathered).
- * Every part of a turn ends by itself: events and tasks are those that were there when it began, and
- * a timer set in a turn fires in a later one, whatever its time.
- * Everything but reactor_post and reactor_stop belongs to the reactor's own thread.
+ * Every part of a turn ends by itself: events and tasks are those that were there when it began,
+ * and a timer set in a turn fires in a later one, whatever its time. Everything but reactor_post,
+ * reactor_stop and the atomics, which the watchdog reads, belongs to the reactor's own thread.
  */
 #ifndef TORG_NET_REACTOR_H
 #define TORG_NET_REACTOR_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,7 +40,10 @@ struct task {
     struct task *next;
 };
 
+enum { REACTOR_NAME_SIZE = 16 }; /* as threads' names have it */
+
 struct reactor {
+    char name[REACTOR_NAME_SIZE];
     int epoll_fd;
     int64_t now_us; /* monotonic, read once a turn */
     void (*settle)(struct reactor *reactor);
@@ -55,6 +59,11 @@ struct reactor {
     bool stopping;
     pthread_t thread;
     bool started;
+
+    bool moved;                      /* something came of this turn */
+    _Atomic uint64_t half_turns;     /* odd: a turn is run, even: it waits */
+    _Atomic uint64_t vain_turns;     /* of those run: it had not rested, and nothing came of it */
+    _Atomic(const char *) busy_with; /* within a turn; a text that is never freed */
 };
 
 int reactor_init(struct reactor *reactor, void (*settle)(struct reactor *), struct err *err);
@@ -73,5 +82,21 @@ void reactor_post(struct reactor *reactor, struct task *task);
 /* A time that has passed already is taken as a moment from now: it fires in a later turn. */
 void timer_set(struct reactor *reactor, struct timer *timer, int64_t due_us);
 void timer_clear(struct reactor *reactor, struct timer *timer);
+
+/* Bytes went in or out, something was opened, closed or begun: the turn is not in vain. */
+static inline void reactor_moved(struct reactor *reactor)
+{
+    reactor->moved = true;
+}
+
+/* Names what is done from now on, for those who ask why a turn is long; gives what was done before,
+ * to be named again afterwards. */
+static inline const char *reactor_busy(struct reactor *reactor, const char *with)
+{
+    const char *before = atomic_load_explicit(&reactor->busy_with, memory_order_relaxed);
+
+    atomic_store_explicit(&reactor->busy_with, with, memory_order_relaxed);
+    return before;
+}
 
 #endif

@@ -189,7 +189,10 @@ void call_run(struct call *call)
     struct lane *lane = call->lane;
 
     if (call->route->method->flags & RPC_INLINE) {
+        const char *before = reactor_busy(&lane->reactor, call->route->method->name);
+
         run_unary(call);
+        reactor_busy(&lane->reactor, before);
         call_send(call);
         return;
     }

@@ -3,7 +3,6 @@
 #include "net/server.h"
 
 #include <assert.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,12 +47,14 @@ static unsigned core_count(void)
     return count < 1 ? 1 : (unsigned)count;
 }
 
-static int make_lanes(struct server *server, unsigned count, struct err *err)
+static int make_lanes(struct server *server, unsigned count, bool has_operators, struct err *err)
 {
     if (count == 0)
         count = core_count();
     if (count > NET_REACTOR_COUNT_MAX)
         count = NET_REACTOR_COUNT_MAX;
+    server->client_lanes = count;
+    count += has_operators;
     server->lanes = mem_array(count, sizeof(*server->lanes));
     for (unsigned i = 0; i < count; i++) {
         struct lane *lane = &server->lanes[i];
@@ -85,6 +86,7 @@ static struct server_limits choose_limits(const struct server_options *options)
         .body_grace_us = timeout_us(options->body_grace_ms, NET_BODY_GRACE_MS),
         .idle_timeout_us = timeout_us(options->idle_timeout_ms, NET_IDLE_TIMEOUT_MS),
         .stall_timeout_us = timeout_us(options->stall_timeout_ms, NET_STALL_TIMEOUT_MS),
+        .turn_ms_max = options->turn_ms_max ? options->turn_ms_max : NET_TURN_MS_MAX,
     };
 }
 
@@ -98,7 +100,6 @@ int server_new(const struct server_options *options, struct server **result, str
     server->limits = choose_limits(options);
     server->authenticator = options->authenticator;
     server->listener.watch.fd = server->operator_listener.watch.fd = -1;
-    server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     pthread_mutex_init(&server->unready_lock, NULL);
     make_metrics(&server->metrics);
     server->health = health_new();
@@ -113,7 +114,7 @@ int server_new(const struct server_options *options, struct server **result, str
         rc = tls_context_new(options->tls_certificate, options->tls_key, options->tls_client_ca,
                              options->tls_client_required, &server->tls, err);
     if (!rc)
-        rc = make_lanes(server, options->reactor_count, err);
+        rc = make_lanes(server, options->reactor_count, options->operator_listen, err);
     if (!rc)
         rc = listener_open(&server->listener, server, options->listen, false, err);
     if (!rc && options->operator_listen)
@@ -185,6 +186,17 @@ static void set_health(struct server *server, bool serving)
         health_set(server->health, server->services[i]->descriptor->name, serving);
 }
 
+static bool is_ready(const struct server *server)
+{
+    return !server->unready && !server->trouble && (!server->lack || server->is_serving_without);
+}
+
+static void replace_text(char **text, const char *with)
+{
+    free(*text);
+    *text = with ? mem_strdup(with) : NULL;
+}
+
 static int add_own_services(struct server *server, struct err *err)
 {
     int rc;
@@ -205,6 +217,37 @@ static int add_own_services(struct server *server, struct err *err)
     return 0;
 }
 
+static void tell_trouble(void *arg, const char *trouble)
+{
+    struct server *server = arg;
+
+    pthread_mutex_lock(&server->unready_lock);
+    replace_text(&server->trouble, trouble);
+    set_health(server, is_ready(server));
+    pthread_mutex_unlock(&server->unready_lock);
+}
+
+static int start_lanes(struct server *server, struct err *err)
+{
+    struct reactor *reactors[NET_REACTOR_COUNT_MAX + 1];
+    const struct watchdog_options options = {.reactors = reactors,
+                                             .count = server->lane_count,
+                                             .limit_ms = server->limits.turn_ms_max,
+                                             .report = tell_trouble,
+                                             .arg = server};
+    int rc = 0;
+
+    for (unsigned i = 0; i < server->lane_count && !rc; i++) {
+        char name[REACTOR_NAME_SIZE] = "operators";
+
+        if (i < server->client_lanes)
+            snprintf(name, sizeof(name), "reactor-%u", i);
+        reactors[i] = &server->lanes[i].reactor;
+        rc = reactor_start(reactors[i], name, err);
+    }
+    return rc ? rc : watchdog_start(&options, &server->watchdog, err);
+}
+
 int server_start(struct server *server, struct err *err)
 {
     int rc;
@@ -217,13 +260,7 @@ int server_start(struct server *server, struct err *err)
         rc = listener_watch(&server->listener, err);
     if (!rc && server->operator_listener.watch.fd >= 0)
         rc = listener_watch(&server->operator_listener, err);
-    for (unsigned i = 0; i < server->lane_count && !rc; i++) {
-        char name[16];
-
-        snprintf(name, sizeof(name), "reactor-%u", i);
-        rc = reactor_start(&server->lanes[i].reactor, name, err);
-    }
-    return rc;
+    return rc ? rc : start_lanes(server, err);
 }
 
 unsigned server_port(const struct server *server)
@@ -234,17 +271,6 @@ unsigned server_port(const struct server *server)
 unsigned server_operator_port(const struct server *server)
 {
     return server->operator_listener.port;
-}
-
-static bool is_ready(const struct server *server)
-{
-    return !server->unready && (!server->lack || server->is_serving_without);
-}
-
-static void replace_text(char **text, const char *with)
-{
-    free(*text);
-    *text = with ? mem_strdup(with) : NULL;
 }
 
 void server_set_unready(struct server *server, const char *why)
@@ -266,6 +292,7 @@ void server_set_lack(struct server *server, const char *lack, bool is_serving)
 
 bool server_unready(struct server *server, char *why, size_t size)
 {
+    const char *reason;
     bool unready;
 
     if (atomic_load(&server->draining)) {
@@ -274,7 +301,8 @@ bool server_unready(struct server *server, char *why, size_t size)
     }
     pthread_mutex_lock(&server->unready_lock);
     unready = !is_ready(server);
-    snprintf(why, size, "%s", server->unready ? server->unready : server->lack ? server->lack : "");
+    reason = server->unready ? server->unready : server->trouble ? server->trouble : server->lack;
+    snprintf(why, size, "%s", reason ? reason : "");
     pthread_mutex_unlock(&server->unready_lock);
     return unready;
 }
@@ -376,18 +404,17 @@ void server_free(struct server *server)
     if (!server)
         return;
     server_drain(server, 0);
+    watchdog_stop(server->watchdog);
     workers_free(server->stream_workers); /* cancelled handlers return and are waited for */
     workers_free(server->brief_workers);
     workers_free(server->workers);
     for (unsigned i = 0; i < server->lane_count; i++)
         reactor_stop(&server->lanes[i].reactor);
+    listener_close(&server->listener);
+    listener_close(&server->operator_listener);
     for (unsigned i = 0; i < server->lane_count; i++)
         release_lane(&server->lanes[i]);
     free(server->lanes);
-    listener_close(&server->listener);
-    listener_close(&server->operator_listener);
-    if (server->spare_fd >= 0)
-        close(server->spare_fd);
     reflection_free(server->reflection);
     health_free(server->health);
     router_release(&server->router);
@@ -396,5 +423,6 @@ void server_free(struct server *server)
     pthread_mutex_destroy(&server->unready_lock);
     free(server->unready);
     free(server->lack);
+    free(server->trouble);
     free(server);
 }

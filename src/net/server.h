@@ -32,6 +32,7 @@ struct server_options {
     unsigned body_grace_ms;              /* NET_BODY_GRACE_MS */
     unsigned idle_timeout_ms;            /* NET_IDLE_TIMEOUT_MS */
     unsigned stall_timeout_ms;           /* NET_STALL_TIMEOUT_MS */
+    unsigned turn_ms_max;                /* NET_TURN_MS_MAX */
     struct authenticator *authenticator; /* NULL: every call is anonymous and allowed */
 };
 

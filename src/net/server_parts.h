@@ -4,7 +4,8 @@
  *
  * A server has lanes: a lane is one reactor thread with the connections it owns and the
  * memory they share. Lane 0 also accepts, and hands each new connection to the lane that has
- * fewest. What is in struct server is fixed when it starts, or atomic.
+ * fewest. The operators' port has a lane of its own, the last: it tells what is wrong when another
+ * one is stuck. What is in struct server is fixed when it starts, or atomic.
  */
 #ifndef TORG_NET_SERVER_PARTS_H
 #define TORG_NET_SERVER_PARTS_H
@@ -24,6 +25,7 @@
 #include "net/server.h"
 #include "net/site.h"
 #include "net/tls.h"
+#include "net/watchdog.h"
 #include "net/workers.h"
 
 struct call;
@@ -52,7 +54,10 @@ struct lane {
 struct listener {
     struct watch watch;
     struct server *server;
-    bool is_operator; /* /livez /readyz /metrics */
+    struct lane *lane; /* borrowed: the one that accepts */
+    bool is_operator;  /* /livez /readyz /metrics */
+    int spare_fd;      /* given up for a moment to refuse a client when there are no more */
+    struct timer rested;
     unsigned port;
 };
 
@@ -73,6 +78,7 @@ struct server_limits {
     int64_t body_grace_us;
     int64_t idle_timeout_us;
     int64_t stall_timeout_us;
+    unsigned turn_ms_max;
 };
 
 struct server {
@@ -90,8 +96,8 @@ struct server {
     struct listener listener;
     struct listener operator_listener;
     struct lane *lanes;
-    unsigned lane_count;
-    int spare_fd; /* given up for a moment to refuse a client when there are no more */
+    unsigned lane_count;   /* all */
+    unsigned client_lanes; /* the first so many: clients' connections are spread over them */
     bool started;
     atomic_bool draining;
     _Atomic size_t body_size; /* of all large bodies that are kept */
@@ -108,6 +114,8 @@ struct server {
     char *unready;           /* owned; NULL = ready */
     char *lack;              /* owned; NULL = nothing */
     bool is_serving_without; /* what it lacks */
+    char *trouble;           /* owned: a reactor that is stuck or spins; NULL = none */
+    struct watchdog *watchdog;
 };
 
 /* Copies why the server is not ready, or what it lacks though it is; false when it is ready. */

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""net_idle.py TESTD - connections that fall silent.
+"""net_idle.py TESTD - connections that fall silent, and reactors that stand still.
 
 The server has one reactor for clients, so whatever holds it up holds up every client: honest ones go
 on beside each test, and SIGTERM has to end the process afterwards.
 """
 import http.client
 import json
+import os
 import sys
+import tempfile
 
 import h2raw
 import lines
@@ -15,6 +17,7 @@ import testd
 
 ECHO = testd.ECHO
 IDLE_MS = 1000
+TURN_MS = 500
 MESSAGE = h2raw.grpc_message(h2raw.field_bytes(1, "x"))
 
 
@@ -134,10 +137,53 @@ def idle(path, name, tls):
             client.wait_end(tap.PATIENCE_S)
 
 
+# --- a reactor that stands still ---
+
+
+def block(server, path):
+    """Holds the reactor until there is such a file."""
+    client = http1(server)
+    client.request("POST", ECHO + "Block", json.dumps({"text": path}),
+                   {"Content-Type": "application/json"})
+    return client
+
+
+def is_told(server):
+    status, text = server.operator("/readyz")
+    if status == 200:
+        return False
+    assert status == 503 and text == (f"not ready: reactor-0 is stuck for more than {TURN_MS} ms, "
+                                      "busy with Block\n"), (status, text)
+    return True
+
+
+def stuck(server, path):
+    client = block(server, path)
+    assert testd.wait_until(lambda: is_told(server), tap.PATIENCE_S), "/readyz says nothing of it"
+    assert server.operator("/livez")[0] == 200
+    assert "a reactor is stuck" in server.log_text(), server.log_text()
+    with open(path, "w", encoding="ascii"):
+        pass
+    assert client.getresponse().status == 200
+    assert testd.wait_until(lambda: server.operator("/readyz") == (200, "ready\n"),
+                            tap.PATIENCE_S), server.operator("/readyz")
+    assert "a reactor goes on" in server.log_text(), server.log_text()
+    client.close()
+
+
+def watched(path):
+    with tempfile.TemporaryDirectory() as folder, \
+            testd.Testd(path, reactors=1, turn_ms_max=TURN_MS) as server:
+        lines.run("a reactor that is held is named at /readyz and in the log until it goes on",
+                  stuck, server, os.path.join(folder, "go"))
+        testd.end(server)
+
+
 def main():
     path = sys.argv[1]
     lines.scenario("idle", idle, path, "plain", None)
     lines.scenario("idle, TLS", idle, path, "TLS", testd.Certificates())
+    lines.scenario("watched", watched, path)
     lines.done()
 
 

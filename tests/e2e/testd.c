@@ -4,7 +4,7 @@
  *
  *     testd [--tls CERT KEY] [--client-ca CA] [--client-required] [--auth] [--reactors N]
  *           [--workers N] [--port N] [--connections N] [--head-timeout-ms N] [--body-grace-ms N]
- *           [--idle-timeout-ms N] [--stall-timeout-ms N]
+ *           [--idle-timeout-ms N] [--stall-timeout-ms N] [--turn-ms-max N]
  *
  * Prints {"port":…,"operator_port":…,"pid":…} as one line when it listens, and serves until
  * SIGTERM, then drains for 10 s at most. With --auth the keys are "Bearer good" (scope "echo"),
@@ -85,6 +85,19 @@ static int sleep_some(struct call *call, const ProtobufCMessage *request,
         nanosleep(&step, NULL);
     }
     out->text = (char *)"slept";
+    return 0;
+}
+
+/* What no handler of its kind may do: it holds the reactor until the file is there. */
+static int block(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
+                 struct err *err)
+{
+    const echo_request *in = (const echo_request *)request;
+    struct timespec step = {.tv_nsec = 1000 * 1000};
+
+    while (access(in->text, F_OK))
+        nanosleep(&step, NULL);
+    ((echo_response *)response)->text = (char *)"released";
     return 0;
 }
 
@@ -174,6 +187,7 @@ static const struct rpc_method methods[] = {
     {.name = "Echo", .unary = echo, .flags = RPC_INLINE},
     {.name = "Fail", .unary = fail, .flags = RPC_PUBLIC},
     {.name = "Sleep", .unary = sleep_some},
+    {.name = "Block", .unary = block, .flags = RPC_INLINE},
     {.name = "Count", .stream = count, .flags = RPC_SERVER_STREAM, .scope = "echo"},
     {.name = "Collect", .stream = collect, .flags = RPC_CLIENT_STREAM},
     {.name = "Chat", .stream = chat, .flags = RPC_CLIENT_STREAM | RPC_SERVER_STREAM},
@@ -224,6 +238,8 @@ static void read_options(char **args, struct server_options *options, char *addr
             options->idle_timeout_ms = number(*++at);
         } else if (strcmp(*at, "--stall-timeout-ms") == 0) {
             options->stall_timeout_ms = number(*++at);
+        } else if (strcmp(*at, "--turn-ms-max") == 0) {
+            options->turn_ms_max = number(*++at);
         } else if (strcmp(*at, "--port") == 0) {
             snprintf(address, size, "127.0.0.1:%u", number(*++at));
         } else {
