@@ -26,6 +26,7 @@ enum {
     OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
     READY_ASK_MS = 1000,        /* the broker is asked so often whether it is there */
     READY_LOOK_MS = 500,        /* and all servers' last answers are looked at */
+    READY_WAIT_MS = 100,        /* likewise while it is not ready: callers wait for it */
     READY_SILENCE_MS = 5000,    /* then /readyz tells; keys are read twice a second, leases renewed
                                    every 1.7 s */
 

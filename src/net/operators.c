@@ -6,7 +6,7 @@
 #include "net/call.h"
 #include "net/server_parts.h"
 
-enum { WHY_SIZE = 256 };
+enum { WHY_SIZE = 512 };
 
 void operators_answer(struct call *call)
 {

@@ -213,7 +213,7 @@ static int add_own_services(struct server *server, struct err *err)
         return rc;
     server_add_service(server, reflection_v1(server->reflection));
     server_add_service(server, reflection_v1alpha(server->reflection));
-    set_health(server, !server->unready);
+    set_health(server, is_ready(server));
     return 0;
 }
 

@@ -161,7 +161,10 @@ static int start_server(struct process *process, struct err *err)
         if (rc)
             return err_wrap(err, "role %s", process->roles[process->started_count]->name);
     }
-    return rc ? rc : server_start(process->server, err);
+    if (rc)
+        return rc;
+    readiness_hold(process);
+    return server_start(process->server, err);
 }
 
 static const char *role_names(const struct process *process)

@@ -52,6 +52,9 @@ struct role {
     /* Adds its services to the server, which starts afterwards, and starts its threads. */
     int (*start)(struct process *process, struct err *err);
     void (*stop)(struct process *process); /* after the server has drained */
+    /* Whether its callers are answered: 0, or an error that tells what is missing, with *is_serving
+     * when they are all the same. By one thread, as long as it runs. NULL: they always are. */
+    int (*check)(struct process *process, bool *is_serving, struct err *err);
 };
 
 /* What a command does beside serving; each may be NULL. */
@@ -77,7 +80,7 @@ struct process {
     struct backends backends;
     struct key_ring *ring;
     struct server *server;
-    struct readiness *readiness; /* NULL: all backends are embedded, or it does not serve yet */
+    struct readiness *readiness; /* NULL: nothing is to be watched, or it does not serve yet */
     const struct attendant *attendant; /* borrowed; NULL: none */
     bool demo;                         /* torg up: an empty store gets the demo catalogue */
     bool is_attended;                  /* attendant->begin was called */
@@ -129,11 +132,13 @@ int role_composer_start(struct process *process, struct err *err);
 void role_composer_stop(struct process *process);
 int role_search_start(struct process *process, struct err *err);
 void role_search_stop(struct process *process);
+int role_search_check(struct process *process, bool *is_serving, struct err *err);
 int role_photos_start(struct process *process, struct err *err);
 void role_photos_stop(struct process *process);
 int role_indexer_start(struct process *process, struct err *err);
 void role_indexer_stop(struct process *process);
 int role_searcher_start(struct process *process, struct err *err);
 void role_searcher_stop(struct process *process);
+int role_searcher_check(struct process *process, bool *is_serving, struct err *err);
 
 #endif

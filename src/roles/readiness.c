@@ -11,18 +11,22 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/halt.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 
-enum { LACK_SIZE = 256, KIND_COUNT = 3 }; /* the store, the topics, coordination */
+enum { KIND_COUNT = 3 }; /* the store, the topics, coordination */
+
+static const char starting[] = "it is starting";
 
 struct watched {
     const char *name;
@@ -37,7 +41,7 @@ struct readiness {
     unsigned needs;          /* of its roles */
     struct watched kinds[KIND_COUNT];
     _Atomic int64_t topics_us; /* when the broker answered last */
-    char lack[LACK_SIZE];      /* as the server was told */
+    char *lack;                /* owned; as the server was told */
     bool is_serving;
     struct halt halt;
     pthread_t asker;
@@ -117,12 +121,52 @@ static void note_change(struct watched *watched, bool is_silent)
     watched->was_silent = is_silent;
 }
 
+static void add_lack(struct buf *lack, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void add_lack(struct buf *lack, const char *format, ...)
+{
+    va_list args;
+
+    if (lack->size)
+        buf_put_text(lack, ", ");
+    va_start(args, format);
+    buf_vprintf(lack, format, args);
+    va_end(args);
+}
+
+static bool has_checks(const struct process *process)
+{
+    for (size_t i = 0; i < process->role_count; i++)
+        if (process->roles[i]->check)
+            return true;
+    return false;
+}
+
+/* False when callers of one are refused. */
+static bool ask_roles(const struct readiness *self, struct buf *lack)
+{
+    bool all_serve = true;
+
+    for (size_t i = 0; i < self->process->role_count; i++) {
+        const struct role *role = self->process->roles[i];
+        struct err err = {0};
+        bool is_serving = true;
+
+        if (!role->check || !role->check(self->process, &is_serving, &err))
+            continue;
+        add_lack(lack, "%s", err.text);
+        all_serve &= is_serving;
+    }
+    return all_serve;
+}
+
 /* The text tells how long, so the server is told anew as long as one is silent. */
 static void judge_once(struct readiness *self)
 {
-    char lack[LACK_SIZE] = "";
-    bool is_serving = true;
-    size_t size = 0;
+    struct buf lack = BUF_INIT(SIZE_MAX); /* a few short texts */
+    bool is_serving = ask_roles(self, &lack);
+    const char *text;
 
     for (size_t i = 0; i < KIND_COUNT; i++) {
         struct watched *watched = &self->kinds[i];
@@ -136,22 +180,24 @@ static void judge_once(struct readiness *self)
             continue;
         if (is_needed(self, watched->need, silent_us))
             is_serving = false;
-        size += (size_t)snprintf(lack + size, sizeof(lack) - size,
-                                 "%s%s has not answered for %" PRId64 " s", size ? ", " : "",
-                                 watched->name, silent_us / SECOND_US);
-        assert(size < sizeof(lack)); /* names are short */
+        add_lack(&lack, "%s has not answered for %" PRId64 " s", watched->name,
+                 silent_us / SECOND_US);
     }
-    if (strcmp(lack, self->lack) != 0 || is_serving != self->is_serving)
-        server_set_lack(self->process->server, *lack ? lack : NULL, is_serving);
-    memcpy(self->lack, lack, sizeof(lack));
+    text = buf_text(&lack);
+    if (strcmp(text, self->lack) != 0 || is_serving != self->is_serving)
+        server_set_lack(self->process->server, *text ? text : NULL, is_serving);
+    free(self->lack);
+    self->lack = mem_strdup(text);
     self->is_serving = is_serving;
+    buf_release(&lack);
 }
 
 static void *judge_for_ever(void *arg)
 {
     struct readiness *self = arg;
 
-    while (!halt_wait(&self->halt, (int64_t)READY_LOOK_MS * MS_US))
+    while (!halt_wait(&self->halt,
+                      (int64_t)(self->is_serving ? READY_LOOK_MS : READY_WAIT_MS) * MS_US))
         judge_once(self);
     return NULL;
 }
@@ -173,6 +219,12 @@ static void set_kind(struct readiness *self, size_t place, const char *name, uns
     gauge_set(self->kinds[place].answers, 1);
 }
 
+void readiness_hold(struct process *process)
+{
+    if (has_checks(process))
+        server_set_lack(process->server, starting, false);
+}
+
 struct readiness *readiness_start(struct process *process)
 {
     struct readiness *self = mem_zero(sizeof(*self));
@@ -180,16 +232,20 @@ struct readiness *readiness_start(struct process *process)
 
     self->process = process;
     self->needs = needs_of(process);
-    self->is_serving = true;
+    self->is_serving = !has_checks(process); /* as readiness_hold told it */
+    self->lack = mem_strdup(self->is_serving ? "" : starting);
     set_kind(self, 0, "PostgreSQL", NEEDS_STORE, SETTING_STORE_URL, "postgres");
     set_kind(self, 1, "Kafka", NEEDS_TOPICS, SETTING_TOPIC_URL, "kafka:");
     set_kind(self, 2, "ZooKeeper", NEEDS_COORD, SETTING_COORD_URL, "zookeeper:");
-    if (!self->kinds[0].is_remote && !self->kinds[1].is_remote && !self->kinds[2].is_remote) {
+    if (!self->kinds[0].is_remote && !self->kinds[1].is_remote && !self->kinds[2].is_remote &&
+        !has_checks(process)) {
+        free(self->lack);
         free(self);
         return NULL;
     }
     atomic_store(&self->topics_us, now_us());
     halt_init(&self->halt);
+    judge_once(self); /* what is ready at once is so when it is told to be up */
     if (self->kinds[1].is_remote) {
         rc = pthread_create(&self->asker, NULL, ask_for_ever, self);
         assert(rc == 0);
@@ -208,5 +264,6 @@ void readiness_stop(struct readiness *self)
     if (self->kinds[1].is_remote)
         pthread_join(self->asker, NULL);
     halt_release(&self->halt);
+    free(self->lack);
     free(self);
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_search.c - the role search: what buyers' pages call. */
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "inspect/change.h"
 #include "inspect/searcher_door.h"
 #include "inspect/service.h"
+#include "model/offer_fields.h"
 #include "offers/offers.h"
 #include "roles/peer_settings.h"
 #include "roles/process.h"
@@ -21,6 +24,7 @@ static struct learner *learner; /* NULL: texts are not corrected */
 static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
 static struct inspect inspect;  /* of a process without the role searcher, as the next */
 static struct rpc_service freshness;
+static int64_t answered_us; /* when a searcher of another process last did; 0: never */
 
 static struct catalog *catalog_in_use(void *arg)
 {
@@ -141,4 +145,47 @@ void role_search_stop(struct process *process)
     peers_close(searchers);
     learner = NULL;
     searchers = NULL;
+}
+
+/* The cheapest search there is: the first offer, uncounted. */
+static int ask_anything(struct arena *arena, struct err *err)
+{
+    Torg__V1__QueryStage stage = TORG__V1__QUERY_STAGE__INIT;
+    Torg__V1__QueryStage *stages[] = {&stage};
+    Torg__V1__Query query = TORG__V1__QUERY__INIT;
+    Torg__V1__SearchRequest request = TORG__V1__SEARCH_REQUEST__INIT;
+    Torg__V1__SearchResponse response = TORG__V1__SEARCH_RESPONSE__INIT;
+    int rc;
+
+    stage.no_total = stage.no_cursor = true;
+    stage._limit_case = TORG__V1__QUERY_STAGE___LIMIT_LIMIT;
+    stage.limit = 1;
+    query.stages = stages;
+    query.n_stages = 1;
+    request.client = (char *)OFFER_CLIENT;
+    request.query = &query;
+    rc = fronts_search(searchers, &request,
+                       clock_mono_us(clock_system()) + (int64_t)READY_ASK_MS * MS_US, arena,
+                       &response, err);
+    return rc == ERR_NOT_FOUND ? 0 : rc; /* there is no index before the first offer */
+}
+
+/* A searcher of this process is asked by its own role. Of others, one that answers is enough, and
+ * one search that was slow is no reason to send buyers away. */
+int role_search_check(struct process *process, bool *is_serving, struct err *err)
+{
+    struct arena *arena;
+    int rc;
+
+    (void)process;
+    if (!searchers)
+        return 0;
+    arena = arena_new();
+    rc = ask_anything(arena, err);
+    arena_free(arena);
+    if (!rc)
+        answered_us = clock_mono_us(clock_system());
+    *is_serving = answered_us &&
+                  clock_mono_us(clock_system()) - answered_us < (int64_t)READY_SILENCE_MS * MS_US;
+    return rc;
 }

@@ -19,6 +19,7 @@ static struct rpc_service freshness;
 static struct follower *follower;
 static struct peers *peers;
 static struct workers *workers;
+static bool was_ready; /* callers have been answered since the start */
 
 /* ---- settings ---- */
 
@@ -126,4 +127,17 @@ void role_searcher_stop(struct process *process)
     workers = NULL;
     peers = NULL;
     follower = NULL;
+}
+
+/* While it starts, every index has to be there; afterwards the trouble of one, or its being new,
+ * does not take the searches over the others away. */
+int role_searcher_check(struct process *process, bool *is_serving, struct err *err)
+{
+    struct front_state state;
+    int rc = front_check(&searcher.front, &state, err);
+
+    (void)process;
+    *is_serving = state.answered_count > 0 && (!state.opening_count || was_ready);
+    was_ready |= !rc || *is_serving;
+    return rc;
 }

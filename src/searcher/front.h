@@ -28,6 +28,17 @@ int front_search(const struct front *front, const char *client,
                  const Torg__V1__SearchRequest *request, int64_t deadline_us, struct arena *arena,
                  Torg__V1__SearchResponse *response, struct err *err);
 
+/* Clients' serving epochs by what this process has of their shards; those of others' do not count.
+ */
+struct front_state {
+    uint32_t answered_count; /* each shard is ready here or at another searcher */
+    uint32_t opening_count;  /* one is being opened, or has not caught up yet */
+    uint32_t broken_count;   /* one has lost messages: only another epoch mends that */
+};
+
+/* Whether searches are answered. ERR_UNAVAILABLE tells of a shard that is not ready. */
+int front_check(const struct front *front, struct front_state *state, struct err *err);
+
 /* The client, or ERR_NOT_FOUND that says what to do. */
 int front_find_client(const struct index_view *view, const char *name,
                       const struct index_client **client, struct err *err);
