@@ -437,6 +437,9 @@ enum {
     TEXT_SPARSE_SPAN = 512,           /* a list of fewer than one in so many ids goes by ids */
     HIGHLIGHT_SOURCE_SIZE_MAX = 1 << 20, /* as ANALYSIS_TEXT_SIZE_MAX */
     HIGHLIGHT_FRAGMENT_COUNT_MAX = 32,
+    HIGHLIGHT_SIGN_SIZE_MAX = 64, /* bytes put before and behind a word: a tag with a class */
+    HIGHLIGHT_MARK_COUNT_MAX =
+        4096, /* words marked in one text, 0.5 MB of signs; nobody sees more */
     HIGHLIGHT_TRIED_COUNT_MAX = 200, /* fragments weighed for one: a text may be marked all over */
     /* ---- spell ---- */
     SPELL_TEXT_SIZE_MAX = 8 << 10,       /* of a query, as QUERY_TEXT_SIZE_MAX */

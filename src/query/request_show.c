@@ -52,6 +52,20 @@ static int list_named(const struct request_reader *reader, const struct request_
     return 0;
 }
 
+/* What is put before or behind each word: it is repeated for all of them. */
+static int check_sign(const struct request_reader *reader, const struct request_path *highlight,
+                      const char *name, struct bytes sign)
+{
+    struct request_path path = path_to(highlight, name);
+
+    if (sign.size <= HIGHLIGHT_SIGN_SIZE_MAX)
+        return 0;
+    return request_refuse(reader, &path, ERR_LIMIT,
+                          "%zu bytes, at most %d are put beside a word: mark it with a short tag, "
+                          "and style that where it is shown",
+                          sign.size, HIGHLIGHT_SIGN_SIZE_MAX);
+}
+
 static int read_highlight(const struct request_reader *reader, const struct request_path *above,
                           const Torg__V1__Highlight *message, struct query_show *show)
 {
@@ -59,7 +73,7 @@ static int read_highlight(const struct request_reader *reader, const struct requ
     struct request_path count = path_to(&path, "fragmentCount");
     bool has_marks;
     uint32_t i;
-    int rc = 0;
+    int rc;
 
     if (!message)
         return 0;
@@ -70,6 +84,11 @@ static int read_highlight(const struct request_reader *reader, const struct requ
                                    .fragment_size = message->fragment_size,
                                    .fragment_count = message->fragment_count,
                                    .escape_html = message->escape_html};
+    rc = check_sign(reader, &path, "before", show->highlight.before);
+    if (!rc)
+        rc = check_sign(reader, &path, "after", show->highlight.after);
+    if (rc)
+        return rc;
     if (message->fragment_count > HIGHLIGHT_FRAGMENT_COUNT_MAX)
         return request_refuse(reader, &count, ERR_LIMIT, "%u, at most %d are cut",
                               message->fragment_count, HIGHLIGHT_FRAGMENT_COUNT_MAX);

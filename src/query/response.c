@@ -126,6 +126,17 @@ static void show_fields(struct responder *responder, docid id, Torg__V1__Hit *hi
     }
 }
 
+static int check_size(const struct responder *responder, struct err *err)
+{
+    if (responder->size <= QUERY_SHOWN_SIZE_MAX)
+        return 0;
+    return err_set(
+        err, ERR_LIMIT,
+        "what is shown of the hits has more than %d bytes: ask for fewer fields or hits, or "
+        "for fragments of texts (highlight.fragmentSize)",
+        QUERY_SHOWN_SIZE_MAX);
+}
+
 static int show_highlights(struct responder *responder, Torg__V1__Hit *hit, struct err *err)
 {
     const struct query_show *show = responder->show;
@@ -153,6 +164,9 @@ static int show_highlights(struct responder *responder, Torg__V1__Hit *hit, stru
         add_value(responder, &fields[i], marked);
         arena_reset(responder->scratch);
         hit->highlights[hit->n_highlights++] = &fields[i];
+        rc = check_size(responder, err);
+        if (rc)
+            return rc;
     }
     return 0;
 }
@@ -197,12 +211,9 @@ static int show_hit(struct responder *responder, const struct query_hit *from, T
         return rc;
     show_key(responder, hit);
     show_fields(responder, from->id, hit);
-    rc = show_highlights(responder, hit, err);
-    if (!rc && responder->size > QUERY_SHOWN_SIZE_MAX)
-        return err_set(
-            err, ERR_LIMIT,
-            "what is shown of the hits has more than %d bytes: ask for fewer fields or hits",
-            QUERY_SHOWN_SIZE_MAX);
+    rc = check_size(responder, err);
+    if (!rc)
+        rc = show_highlights(responder, hit, err);
     if (!rc && responder->deadline_us && clock_mono_us(clock_system()) > responder->deadline_us)
         return err_set(err, ERR_TIMEOUT, "the hits were not read before the deadline");
     return rc;

@@ -37,6 +37,7 @@ struct highlighter {
     uint32_t word_count;
     struct mark *marks;
     uint32_t mark_count, mark_capacity;
+    uint32_t leaf_room; /* marks that the leaf at hand may still add */
 };
 
 static void read_words(struct highlighter *highlighter, struct analysis *analysis)
@@ -72,6 +73,7 @@ static void add_mark(struct highlighter *highlighter, const struct word *word, u
         highlighter->marks = grown;
     }
     highlighter->marks[highlighter->mark_count++] = (struct mark){word->start, word->end, leaf};
+    highlighter->leaf_room--;
 }
 
 static bool is_meant(const struct text_slot *slot, const struct word *word)
@@ -103,7 +105,7 @@ static void mark_phrase(struct highlighter *highlighter, uint32_t leaf,
         if (!word_at(highlighter, at, first + slots[i].position, &slots[i]))
             return;
     }
-    for (i = 0; i < count; i++)
+    for (i = 0; i < count && highlighter->leaf_room; i++)
         add_mark(highlighter, word_at(highlighter, at, first + slots[i].position, &slots[i]), leaf);
 }
 
@@ -113,7 +115,8 @@ static void mark_leaf(struct highlighter *highlighter, uint32_t leaf)
     const struct text_slot *slots = leaf_slots(highlighter->plan, meant);
     uint32_t parts = meant->kind == LEAF_TIED ? 1 : 0, i, k;
 
-    for (i = 0; i < highlighter->word_count && meant->count; i++) {
+    highlighter->leaf_room = HIGHLIGHT_MARK_COUNT_MAX;
+    for (i = 0; i < highlighter->word_count && meant->count && highlighter->leaf_room; i++) {
         const struct word *word = &highlighter->words[i];
         uint32_t single = meant->kind == LEAF_PHRASE ? 0
                           : meant->kind == LEAF_ANY  ? meant->count
@@ -125,7 +128,7 @@ static void mark_leaf(struct highlighter *highlighter, uint32_t leaf)
                 break;
             }
         }
-        if ((meant->kind == LEAF_PHRASE || meant->kind == LEAF_TIED) &&
+        if ((meant->kind == LEAF_PHRASE || meant->kind == LEAF_TIED) && highlighter->leaf_room &&
             is_meant(&slots[parts], word))
             mark_phrase(highlighter, leaf, slots + parts, meant->count - parts, i);
     }
@@ -196,28 +199,41 @@ static bool is_far_enough(const struct highlighter *highlighter, uint32_t start,
     return last < 0 || start >= last + highlighter->source.size / HIGHLIGHT_TRIED_COUNT_MAX;
 }
 
-/* The best of those that do not touch the ones chosen; false: none is left. */
-static bool choose(const struct highlighter *highlighter, const struct fragment *chosen,
-                   uint32_t count, struct fragment *best)
+/* The fragments that are worth weighing, each made once: it is a walk over the whole text. */
+static struct fragment *try_fragments(const struct highlighter *highlighter, uint32_t *count)
 {
     bool are_many = highlighter->mark_count > HIGHLIGHT_TRIED_COUNT_MAX;
+    struct fragment *tried =
+        arena_array(highlighter->arena, highlighter->mark_count + 1, sizeof(*tried));
     int64_t last = -1;
-    uint32_t i, k;
+    uint32_t i;
 
-    *best = (struct fragment){0};
+    *count = 0;
     for (i = 0; i < highlighter->mark_count; i++) {
         uint32_t start = highlighter->marks[i].start;
-        struct fragment fragment;
-        bool free = true;
 
         if (are_many && !is_far_enough(highlighter, start, last))
             continue;
         last = start;
-        fragment = fragment_at(highlighter, start, highlighter->marks[i].end);
+        tried[(*count)++] = fragment_at(highlighter, start, highlighter->marks[i].end);
+    }
+    return tried;
+}
+
+/* The best of those that do not touch the ones chosen; false: none is left. */
+static bool choose(const struct fragment *tried, uint32_t tried_count,
+                   const struct fragment *chosen, uint32_t count, struct fragment *best)
+{
+    uint32_t i, k;
+
+    *best = (struct fragment){0};
+    for (i = 0; i < tried_count; i++) {
+        bool free = true;
+
         for (k = 0; k < count; k++)
-            free = free && (fragment.end <= chosen[k].start || fragment.start >= chosen[k].end);
-        if (free && fragment.leaves > best->leaves)
-            *best = fragment;
+            free = free && (tried[i].end <= chosen[k].start || tried[i].start >= chosen[k].end);
+        if (free && tried[i].leaves > best->leaves)
+            *best = tried[i];
     }
     return best->leaves > 0;
 }
@@ -231,7 +247,8 @@ static int fragment_by_start(const void *a, const void *b)
 
 static uint32_t choose_fragments(const struct highlighter *highlighter, struct fragment *chosen)
 {
-    uint32_t wanted = highlighter->options->fragment_count, count = 0;
+    uint32_t wanted = highlighter->options->fragment_count, count = 0, tried_count;
+    const struct fragment *tried;
 
     if (highlighter->options->fragment_size == 0) {
         chosen[0] = (struct fragment){.end = (uint32_t)highlighter->source.size};
@@ -239,7 +256,8 @@ static uint32_t choose_fragments(const struct highlighter *highlighter, struct f
     }
     if (wanted == 0)
         wanted = 1;
-    while (count < wanted && choose(highlighter, chosen, count, &chosen[count]))
+    tried = try_fragments(highlighter, &tried_count);
+    while (count < wanted && choose(tried, tried_count, chosen, count, &chosen[count]))
         count++;
     if (count == 0)
         chosen[count++] = fragment_at(highlighter, 0, 0);
@@ -274,13 +292,14 @@ static void put_source(const struct highlighter *highlighter, struct buf *out, u
     }
 }
 
+/* room: marks that may still be written into this text; the words behind them stay plain. */
 static void put_fragment(const struct highlighter *highlighter, struct buf *out,
-                         const struct fragment *fragment)
+                         const struct fragment *fragment, uint32_t *room)
 {
     const struct highlight_options *options = highlighter->options;
     uint32_t at = fragment->start, i = 0;
 
-    while (i < highlighter->mark_count) {
+    while (i < highlighter->mark_count && *room) {
         uint32_t start = highlighter->marks[i].start, end = highlighter->marks[i].end;
 
         /* Marks that touch or lie in each other are one. */
@@ -293,6 +312,7 @@ static void put_fragment(const struct highlighter *highlighter, struct buf *out,
         put_source(highlighter, out, start, end);
         buf_put(out, options->after);
         at = end;
+        (*room)--;
     }
     put_source(highlighter, out, at, fragment->end);
 }
@@ -301,19 +321,19 @@ static int write_marked(struct highlighter *highlighter, struct bytes *marked, s
 {
     static const char dots[] = "\xE2\x80\xA6"; /* … */
     struct fragment fragments[HIGHLIGHT_FRAGMENT_COUNT_MAX];
-    uint32_t count = choose_fragments(highlighter, fragments), i;
+    uint32_t count = choose_fragments(highlighter, fragments), room = HIGHLIGHT_MARK_COUNT_MAX, i;
     size_t size = highlighter->source.size;
     struct buf out;
     int rc = 0;
 
     buf_init(&out, size * 6 +
-                       (size_t)highlighter->mark_count *
+                       (size_t)HIGHLIGHT_MARK_COUNT_MAX *
                            (highlighter->options->before.size + highlighter->options->after.size) +
                        (size_t)(count + 1) * sizeof(dots) + 1);
     for (i = 0; i < count; i++) {
         if (i > 0 || fragments[i].start > 0)
             buf_put_text(&out, dots);
-        put_fragment(highlighter, &out, &fragments[i]);
+        put_fragment(highlighter, &out, &fragments[i], &room);
     }
     if (fragments[count - 1].end < size)
         buf_put_text(&out, dots);
@@ -340,6 +360,10 @@ int text_highlight(const struct snapshot *snapshot, struct analysis *analysis,
     if (source.size > HIGHLIGHT_SOURCE_SIZE_MAX)
         return err_set(err, ERR_LIMIT, "a text of %zu bytes is not marked, at most %d are",
                        source.size, HIGHLIGHT_SOURCE_SIZE_MAX);
+    if (options->before.size > HIGHLIGHT_SIGN_SIZE_MAX ||
+        options->after.size > HIGHLIGHT_SIGN_SIZE_MAX)
+        return err_set(err, ERR_LIMIT, "highlight.before, highlight.after: at most %d bytes each",
+                       HIGHLIGHT_SIGN_SIZE_MAX);
     if (options->fragment_count > HIGHLIGHT_FRAGMENT_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "highlight.fragment_count: at most %d",
                        HIGHLIGHT_FRAGMENT_COUNT_MAX);

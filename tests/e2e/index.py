@@ -311,6 +311,10 @@ def a_bad_query_is_refused_with_the_path_to_its_cause():
     refused(in_stage(show=["title", "price", "title"]), 'show[2]: field "title" is named twice')
     refused(in_stage(sorts=[{"formula": "prize"}]), 'stages[0]: sort.formula: byte 1: "prize"')
     refused(in_stage(highlight={"fields": ["price"]}), "highlight.fields[0]", "texts")
+    for side in ("before", "after"):
+        refused(in_stage(highlight={side: "x" * 65}), f"stages[0].highlight.{side}: 65 bytes",
+                "at most 64", "short tag", code=1)
+    refused(in_stage(highlight={"fragmentCount": 33}), "highlight.fragmentCount", code=1)
     refused(in_stage(cap={"field": "tags", "count": 1}), "cap.field", "multiple keyword")
     refused(in_stage(limit=10001), "stages[0].limit", "cursor", code=1)
     refused(in_stage(text="x" * 9000), "stages[0].text", code=1)

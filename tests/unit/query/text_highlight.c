@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "query/text_highlight.h"
 
@@ -120,6 +121,66 @@ static void a_text_that_is_marked_all_over_is_cut_soon(void **state)
     check(fixture, "stol slon dom", source, cut, "[dom]. [dom]. [dom]. [dom]. [dom]. [dom]…");
 }
 
+static struct bytes marked_by(struct fixture *fixture, const char *source,
+                              const struct highlight_options *options)
+{
+    const struct snapshot snapshot = {.lexicon = fixture->lexicon};
+    struct query_text text;
+    struct bytes marked;
+
+    learn(fixture, source);
+    assert_int_equal(query_text_parse(bytes_of("dom"), false, fixture->arena, &text, NULL), 0);
+    assert_int_equal(text_highlight(&snapshot, fixture->analysis, &text, bytes_of(source), options,
+                                    fixture->arena, &marked, NULL),
+                     0);
+    return marked;
+}
+
+/* A text of one word again and again is not made many times its size by the signs. */
+static void so_many_words_of_a_text_are_marked(void **state)
+{
+    enum { WORD_COUNT = HIGHLIGHT_MARK_COUNT_MAX + 1000, TAIL_SIZE = 1000 * 4 };
+    char sign[HIGHLIGHT_SIGN_SIZE_MAX + 1] = {0}, *source;
+    struct highlight_options options = {.fragment_size = 0};
+    struct fixture *fixture = *state;
+    struct bytes marked;
+
+    source = arena_zero(fixture->arena, WORD_COUNT * 4 + 1);
+    for (size_t i = 0; i < WORD_COUNT; i++)
+        memcpy(source + i * 4, "dom ", 4);
+    memset(sign, '*', HIGHLIGHT_SIGN_SIZE_MAX);
+    options.before = options.after = bytes_of(sign);
+    marked = marked_by(fixture, source, &options);
+    assert_int_equal(marked.size,
+                     WORD_COUNT * 4 + 2 * HIGHLIGHT_SIGN_SIZE_MAX * HIGHLIGHT_MARK_COUNT_MAX);
+    assert_memory_equal(marked.data + marked.size - TAIL_SIZE, source + WORD_COUNT * 4 - TAIL_SIZE,
+                        TAIL_SIZE);
+    /* Of all fragments together, too. */
+    options.fragment_size = WORD_COUNT * 2 - 100;
+    options.fragment_count = 2;
+    marked = marked_by(fixture, source, &options);
+    assert_true(marked.size <=
+                WORD_COUNT * 4 + 2 * HIGHLIGHT_SIGN_SIZE_MAX * HIGHLIGHT_MARK_COUNT_MAX);
+}
+
+static void signs_are_short(void **state)
+{
+    const struct query_text text = {0};
+    char sign[HIGHLIGHT_SIGN_SIZE_MAX + 2] = {0};
+    struct highlight_options options = {.before = bytes_of("["), .after = bytes_of("]")};
+    struct fixture *fixture = *state;
+    const struct snapshot snapshot = {.lexicon = fixture->lexicon};
+    struct bytes marked;
+    struct err err;
+
+    memset(sign, '*', HIGHLIGHT_SIGN_SIZE_MAX + 1);
+    options.after = bytes_of(sign);
+    assert_int_equal(text_highlight(&snapshot, fixture->analysis, &text, bytes_of("dom"), &options,
+                                    fixture->arena, &marked, &err),
+                     ERR_LIMIT);
+    assert_non_null(strstr(err.text, "highlight.after: at most 64 bytes"));
+}
+
 /* However small a fragment is to be, it has the word that it is shown for. */
 static void a_fragment_holds_its_word(void **state)
 {
@@ -188,6 +249,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(cuts_fragments, setup, teardown),
         cmocka_unit_test_setup_teardown(a_text_that_is_marked_all_over_is_cut_soon, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(so_many_words_of_a_text_are_marked, setup, teardown),
+        cmocka_unit_test_setup_teardown(signs_are_short, setup, teardown),
         cmocka_unit_test_setup_teardown(a_fragment_holds_its_word, setup, teardown),
         cmocka_unit_test_setup_teardown(marks_the_words_that_most_have, setup, teardown),
         cmocka_unit_test_setup_teardown(escapes_the_source_only, setup, teardown),
