@@ -80,6 +80,7 @@ static void set_up(struct download *download, const struct download_options *opt
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)HTTP_CLIENT_CONNECT_TIMEOUT_MS);
     curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    curl_easy_setopt(easy, CURLOPT_NOPROXY, "*"); /* on_connected would see the proxy's address */
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "torg/" TORG_VERSION);
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, download->detail);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);

@@ -4,6 +4,7 @@
  *
  * http and https only. A redirect is looked at before it is followed: a few at most, never
  * from https to http, and never from a public address to one of this machine or its network.
+ * A proxy of the environment is not used: behind it nobody could tell which address was reached.
  * Every wait is bounded; the size is the reader's to bound.
  * Threads: one download, one thread.
  */

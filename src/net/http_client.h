@@ -4,6 +4,7 @@
  *
  * Only http and https; certificates are always checked; redirects are not followed unless asked,
  * and then only a few, on the same protocols. Nothing is retried: the caller knows if it may.
+ * Never through a proxy, whatever $http_proxy says: requests carry keys, and go to servers of ours.
  * Connections are kept and used again.
  * Threads: any, at once; each request in flight has a connection of its own.
  */

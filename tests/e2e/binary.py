@@ -8,6 +8,7 @@ import re
 import secrets
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import tempfile
@@ -101,6 +102,24 @@ class Place:
         if key:
             request.add_header("Authorization", f"Bearer {key}")
         return fetch(request)
+
+
+@contextlib.contextmanager
+def proxy():
+    """Variables that name a proxy which never answers, and whether it was asked."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+
+        def was_asked():
+            try:
+                server.accept()[0].close()
+            except BlockingIOError:
+                return False
+            return True
+
+        yield {name: address for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY",
+                                          "all_proxy", "ALL_PROXY")}, was_asked
 
 
 class Database:

@@ -15,7 +15,7 @@ import time
 
 import feed_generate
 import tap
-from binary import TORG, Place, environment
+from binary import TORG, Place, environment, proxy
 
 YML_HEAD = ('<?xml version="1.0" encoding="UTF-8"?>\n<yml_catalog><shop><categories>'
             '<category id="5">Дом и сад</category>'
@@ -378,6 +378,9 @@ def a_feed_is_fetched_from_an_address():
         tap.equal(market.counts(f"{url}/packed.gz"), {"unchanged": 30})
         done = market.import_feed(f"{url}/moved")
         tap.equal(done.stderr, f"fetching {url}/moved\nfetching {url}/plain\n")
+        with proxy() as (variables, was_asked):
+            done = market.torg("feed", "import", "--seller", "s-1", f"{url}/plain", **variables)
+            tap.equal((done.returncode, was_asked()), (0, False), done.stderr)
         done = market.import_feed(f"{url}/cut", code=1)
         tap.contains(done.stderr, "the connection broke off")
         tap.contains(market.import_feed(f"{url}/loop", code=5).stderr, "more than 5 redirects")

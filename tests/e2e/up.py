@@ -13,7 +13,7 @@ import urllib.request
 
 import chain
 import tap
-from binary import TOP, TORG, Place, environment, fetch
+from binary import TOP, TORG, Place, environment, fetch, proxy
 
 BODY_GRACE_S = 10           # NET_BODY_GRACE_MS: a body that stops for longer is refused
 
@@ -74,6 +74,16 @@ def lists_come_in_pages():
                 tap.equal((status, answer["details"][0]["field"]), (400, "page_size"))
         tap.equal(place.call("AuditService/ListAuditEntries", {"pageToken": "x"},
                              place.start_key)[0], 400)
+
+
+@tap.test
+def a_proxy_of_the_environment_is_not_shown_the_operators_key():
+    with Place() as place, proxy() as (variables, was_asked):
+        place.start()
+        result = place.torg("key", "list", **variables)
+        tap.equal((result.returncode, result.stderr), (0, ""))
+        tap.equal(was_asked(), False)
+        tap.equal(place.stop(), 0)
 
 
 def key_life(place, running):

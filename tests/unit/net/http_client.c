@@ -4,6 +4,7 @@
  * against `openssl s_server` with a certificate made for the test.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,6 +24,7 @@
 #include <cmocka.h>
 
 #include "base/limits.h"
+#include "base/memory.h"
 #include "net/http_client.h"
 
 enum { CONNECTION_COUNT_MAX = 64, REQUEST_SIZE_MAX = 1 << 16, TLS_TRY_COUNT = 12 };
@@ -311,6 +313,40 @@ static void faults_are_told(void **state)
         ERR_INVALID);
 }
 
+/* The address of one that listens and never answers. */
+static int open_proxy(char address[64])
+{
+    struct sockaddr_in name = {.sin_family = AF_INET};
+    socklen_t size = sizeof(name);
+    int proxy = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(proxy, (struct sockaddr *)&name, size), 0);
+    assert_int_equal(listen(proxy, 16), 0);
+    assert_int_equal(getsockname(proxy, (struct sockaddr *)&name, &size), 0);
+    snprintf(address, 64, "http://127.0.0.1:%u", ntohs(name.sin_port));
+    return proxy;
+}
+
+static void a_proxy_of_the_environment_gets_nothing(void **state)
+{
+    static const char *const variables[] = {"http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"};
+    char address[64];
+    int proxy = open_proxy(address);
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < ARRAY_COUNT(variables); i++) {
+        setenv(variables[i], address, 1);
+        assert_int_equal(ask((struct http_client_request){.url = at("/"), .timeout_ms = 5000}), 0);
+        assert_int_equal(response.status, 404);
+        unsetenv(variables[i]);
+    }
+    assert_int_equal(accept(proxy, NULL, NULL), -1);
+    assert_int_equal(errno, EAGAIN);
+    close(proxy);
+}
+
 static void *ask_often(void *context)
 {
     struct arena *own = arena_new();
@@ -494,6 +530,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(answers_are_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(waits_are_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(faults_are_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_proxy_of_the_environment_gets_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_threads_use_one_client, set_up, tear_down),
         cmocka_unit_test_setup_teardown(certificates_are_checked, set_up, tear_down),
     };
