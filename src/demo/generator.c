@@ -222,11 +222,17 @@ static int set_attribute(struct making *making, const struct rule *rule, const c
     Torg__V1__OfferContent *content = making->content;
     Torg__V1__AttributeValue *value = (Torg__V1__AttributeValue *)message_new(
         &torg__v1__attribute_value__descriptor, making->arena);
+    int64_t number = 0;
 
     if (!attribute)
         return err_set(err, ERR_INVALID, "demo/offers.grammar:%u: %s has no attribute %s",
                        rule->line, making->category->id, rule->name);
     value->attribute_id = (char *)attribute->id;
+    if ((attribute->type == TORG__V1__ATTRIBUTE__TYPE__INTEGER ||
+         attribute->type == TORG__V1__ATTRIBUTE__TYPE__YEAR) &&
+        !text_to_i64(bytes_of(text), &number))
+        return err_set(err, ERR_INVALID, "demo/offers.grammar:%u: \"%.60s\" is not a whole number",
+                       rule->line, text);
     switch (attribute->type) {
     case TORG__V1__ATTRIBUTE__TYPE__TEXT:
         value->value_case = TORG__V1__ATTRIBUTE_VALUE__VALUE_TEXT;
@@ -234,11 +240,11 @@ static int set_attribute(struct making *making, const struct rule *rule, const c
         break;
     case TORG__V1__ATTRIBUTE__TYPE__INTEGER:
         value->value_case = TORG__V1__ATTRIBUTE_VALUE__VALUE_INTEGER;
-        value->integer = strtoll(text, NULL, 10);
+        value->integer = number;
         break;
     case TORG__V1__ATTRIBUTE__TYPE__YEAR:
         value->value_case = TORG__V1__ATTRIBUTE_VALUE__VALUE_YEAR;
-        value->year = (int32_t)strtol(text, NULL, 10);
+        value->year = (int32_t)number;
         break;
     case TORG__V1__ATTRIBUTE__TYPE__FLAG:
         value->value_case = TORG__V1__ATTRIBUTE_VALUE__VALUE_FLAG;

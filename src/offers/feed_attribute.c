@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -13,7 +14,7 @@
 #define TYPE(name) TORG__V1__ATTRIBUTE__TYPE__##name
 #define VALUE(name) TORG__V1__ATTRIBUTE_VALUE__VALUE_##name
 
-enum { NUMBER_SIZE_MAX = 32, YEAR_MAX = 9999 };
+enum { YEAR_MAX = 9999 };
 
 void feed_attributes_init(struct feed_attributes *attributes)
 {
@@ -131,57 +132,136 @@ static const struct attribute_unit *find_unit(const struct attribute *attribute,
     return NULL;
 }
 
-/* "1 200,50 кг": the digits with a point, and what stands behind them. */
-static bool split_number(struct bytes text, char number[NUMBER_SIZE_MAX], struct bytes *unit)
+/* Words of counting that say nothing else, behind the number of an attribute without units. */
+static bool is_counting_word(const struct attribute *attribute, const char *folded)
 {
-    size_t size = 0;
-    size_t at = 0;
+    static const char *const of_years[] = {"г", "год", "года", "year"};
+    static const char *const of_things[] = {"шт", "штук", "pcs", "pc"};
+    bool is_year = attribute->type == TYPE(YEAR);
+    const char *const *words = is_year ? of_years : of_things;
+    size_t count = is_year ? ARRAY_COUNT(of_years) : ARRAY_COUNT(of_things);
 
-    while (at < text.size && size + 1 < NUMBER_SIZE_MAX) {
-        size_t blank = feed_blank_size(bytes_skip(text, at));
-        uint8_t byte = text.data[at];
-        bool before_digit =
-            at + blank < text.size && text.data[at + blank] >= '0' && text.data[at + blank] <= '9';
-
-        if (byte >= '0' && byte <= '9')
-            number[size++] = (char)byte;
-        else if ((byte == ',' || byte == '.') && size && at + 1 < text.size &&
-                 text.data[at + 1] >= '0' && text.data[at + 1] <= '9')
-            number[size++] = '.';
-        else if (byte == '-' && !size)
-            number[size++] = '-';
-        else if (!(blank && size && before_digit)) /* blanks between thousands */
-            break;
-        at += blank ? blank : 1;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(words[i], folded) == 0)
+            return true;
     }
-    number[size] = 0;
-    *unit = feed_trim(bytes_skip(text, at));
-    return size > 0 && size + 1 < NUMBER_SIZE_MAX;
+    return false;
+}
+
+/* Whether the text is what the attribute's name tells of its unit: the "W" of "Power, W". */
+static bool is_unit_of_name(const struct attribute *attribute, const char *folded,
+                            struct arena *arena)
+{
+    for (int language = 0; language < LANGUAGE_COUNT; language++) {
+        const char *comma = strrchr(attribute->name.in[language], ',');
+
+        if (comma && strcmp(words_fold(bytes_of(comma), arena), folded) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Which unit the number is in, NULL: the attribute's own. behind: what stands behind it. */
+static const char *read_unit(const struct attribute *attribute, const struct feed_attribute *given,
+                             struct bytes behind, struct arena *arena,
+                             const struct attribute_unit **unit)
+{
+    struct bytes named = behind.size ? behind : given->unit;
+
+    *unit = NULL;
+    if (!attribute->unit_count && behind.size) {
+        const char *folded = words_fold(behind, arena);
+
+        if (*folded &&
+            (is_counting_word(attribute, folded) || is_unit_of_name(attribute, folded, arena)))
+            return NULL;
+        return arena_printf(arena, "\"%.*s\" is not a number; write it without \"%.*s\"",
+                            BYTES_ARG(feed_shown(given->value)), BYTES_ARG(feed_shown(behind)));
+    }
+    if (!attribute->unit_count || !named.size)
+        return NULL;
+    *unit = find_unit(attribute, named, arena);
+    if (!*unit)
+        return arena_printf(arena, "it is not measured in \"%.*s\"; in \"%s\", for example",
+                            BYTES_ARG(feed_shown(named)), attribute->units[0].id);
+    if (behind.size && given->unit.size && find_unit(attribute, given->unit, arena) != *unit)
+        return arena_printf(arena, "\"%.*s\" is said to be in \"%.*s\"; write one unit",
+                            BYTES_ARG(feed_shown(given->value)),
+                            BYTES_ARG(feed_shown(given->unit)));
+    return NULL;
+}
+
+/* Whether thousandths of this unit are something that the attribute can tell apart. */
+static bool has_thousandths(const struct attribute *attribute, const struct attribute_unit *unit)
+{
+    int64_t step = DECIMAL_ONE / 1000;
+
+    if (attribute->type != TYPE(DECIMAL))
+        return false;
+    if (unit)
+        step = unit->factor.millionths / 1000;
+    for (uint32_t i = 0; i < attribute->digits && step < DECIMAL_ONE; i++)
+        step *= 10;
+    return step >= DECIMAL_ONE;
+}
+
+static size_t minus_size(struct bytes text)
+{
+    static const char minus[] = "\xe2\x88\x92"; /* U+2212 */
+
+    if (bytes_begin(text, bytes_of(minus)))
+        return sizeof(minus) - 1;
+    return text.size && text.data[0] == '-';
+}
+
+/* The whole of "1 200,50 кг", or what is wrong with it. digits: behind the point. */
+static const char *read_decimal(const struct attribute *attribute,
+                                const struct feed_attribute *given, struct arena *arena,
+                                const struct attribute_unit **unit, struct decimal *decimal,
+                                unsigned *digits)
+{
+    size_t minus = minus_size(given->value);
+    struct bytes text = bytes_skip(given->value, minus);
+    size_t size = feed_number_size(text);
+    struct feed_number number;
+    const char *reason;
+    int64_t value;
+
+    if (!size)
+        return arena_printf(arena, "\"%.*s\" is not a number", BYTES_ARG(feed_shown(given->value)));
+    reason = read_unit(attribute, given, feed_trim(bytes_skip(text, size)), arena, unit);
+    if (reason)
+        return reason;
+    reason =
+        feed_parse_number(bytes_make(text.data, size), has_thousandths(attribute, *unit), &number);
+    if (!reason && number.digits > DECIMAL_DIGITS)
+        reason = "has more than 6 digits behind the point";
+    value = reason ? 0 : (int64_t)number.mantissa; /* of 15 digits at most */
+    for (unsigned i = number.digits; !reason && i < DECIMAL_DIGITS; i++) {
+        if (!int64_multiply(value, 10, &value))
+            reason = "is too large";
+    }
+    if (reason)
+        return arena_printf(arena, "\"%.*s\" %s", BYTES_ARG(feed_shown(given->value)), reason);
+    decimal->millionths = minus ? -value : value;
+    *digits = number.digits;
+    return NULL;
 }
 
 static const char *read_number(const struct attribute *attribute,
                                const struct feed_attribute *given, struct arena *arena,
                                Torg__V1__AttributeValue *value)
 {
-    const struct attribute_unit *unit = NULL;
-    char number[NUMBER_SIZE_MAX];
+    const struct attribute_unit *unit;
     struct decimal decimal;
-    struct bytes behind;
     int64_t integer;
-    unsigned digits = 0;
+    unsigned digits;
+    const char *reason = read_decimal(attribute, given, arena, &unit, &decimal, &digits);
 
-    if (!split_number(given->value, number, &behind) ||
-        !decimal_parse(bytes_of(number), &decimal, &digits))
-        return arena_printf(arena, "\"%.*s\" is not a number", BYTES_ARG(feed_shown(given->value)));
-    if (!behind.size)
-        behind = given->unit;
-    if (behind.size && attribute->unit_count) {
-        unit = find_unit(attribute, behind, arena);
-        if (!unit)
-            return arena_printf(arena, "it is not measured in \"%.*s\"; in \"%s\", for example",
-                                BYTES_ARG(feed_shown(behind)), attribute->units[0].id);
+    if (reason)
+        return reason;
+    if (unit)
         value->unit = (char *)unit->id;
-    }
     if (attribute->type == TYPE(DECIMAL)) {
         char *text = arena_alloc(arena, DECIMAL_TEXT_SIZE);
 
@@ -192,14 +272,15 @@ static const char *read_number(const struct attribute *attribute,
     }
     integer = decimal.millionths / DECIMAL_ONE;
     if (digits)
-        return arena_printf(arena, "%s is not a whole number", number);
+        return arena_printf(arena, "%.*s is not a whole number",
+                            BYTES_ARG(feed_shown(given->value)));
     if (attribute->type == TYPE(INTEGER)) {
         value->value_case = VALUE(INTEGER);
         value->integer = integer;
         return NULL;
     }
     if (integer < 0 || integer > YEAR_MAX)
-        return arena_printf(arena, "%s is not a year", number);
+        return arena_printf(arena, "%.*s is not a year", BYTES_ARG(feed_shown(given->value)));
     value->value_case = VALUE(YEAR);
     value->year = (int32_t)integer;
     return NULL;

@@ -5,7 +5,8 @@
  * A name is an attribute's id, or its name in Russian or English, small and capital letters and
  * signs aside; "vendor" and "model", which YML has tags for, are also what categories call so. A
  * value is read as the attribute's type has it: numbers with a comma or a point and a unit behind
- * them, flags by words, options by id or name.
+ * them, flags by words, options by id or name. A number is read whole or refused: what stands
+ * behind its digits is a unit that the attribute knows, or the value is none.
  */
 #ifndef TORG_OFFERS_FEED_ATTRIBUTE_H
 #define TORG_OFFERS_FEED_ATTRIBUTE_H

@@ -230,6 +230,11 @@ bool feed_parse_currency(struct bytes text, char currency[4])
     return true;
 }
 
+static bool is_digit(uint8_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
 /* A number taken apart at what stands between its digits. */
 struct split {
     unsigned group_count;
@@ -249,6 +254,22 @@ static size_t separator_size(struct bytes text, char *separator)
     return text.data[0] == '.' || text.data[0] == ',' || text.data[0] == '\'' ? 1 : 0;
 }
 
+size_t feed_number_size(struct bytes text)
+{
+    size_t at = 0;
+    char separator;
+
+    while (at < text.size) {
+        struct bytes rest = bytes_skip(text, at);
+        size_t size = is_digit(rest.data[0]) ? 0 : separator_size(rest, &separator);
+
+        if (size == rest.size || !is_digit(rest.data[size]) || (size && !at))
+            break;
+        at += size + 1;
+    }
+    return at;
+}
+
 static const char *split_number(struct bytes text, struct split *split)
 {
     bool digit_before = false;
@@ -256,7 +277,7 @@ static const char *split_number(struct bytes text, struct split *split)
     while (text.size) {
         size_t size;
 
-        if (text.data[0] >= '0' && text.data[0] <= '9') {
+        if (is_digit(text.data[0])) {
             if (split->digit_count == PRICE_DIGITS_MAX)
                 return "has more than 15 digits";
             split->digits[split->digit_count++] = (char)text.data[0];
@@ -276,7 +297,7 @@ static const char *split_number(struct bytes text, struct split *split)
 }
 
 /* Whether the last separator is the decimal one; a reason when that cannot be told. */
-static const char *find_fraction(const struct split *split, bool *fraction)
+static const char *find_fraction(const struct split *split, bool is_exact, bool *fraction)
 {
     unsigned last = split->group_count - 1;
     char separator = last ? split->between[last - 1] : 0;
@@ -292,6 +313,8 @@ static const char *find_fraction(const struct split *split, bool *fraction)
     if (same > 1)
         return NULL;
     *fraction = true;
+    if (is_exact && separator == '.')
+        return NULL;
     if (last == 1 && split->sizes[1] == 3 && split->sizes[0] <= 3 && split->digits[0] != '0')
         return "could be thousands or a fraction; write 1999 or 1.99";
     return NULL;
@@ -309,7 +332,7 @@ static const char *check_groups(const struct split *split, unsigned count)
     return NULL;
 }
 
-static const char *parse_number(struct bytes text, struct feed_number *number)
+const char *feed_parse_number(struct bytes text, bool is_exact, struct feed_number *number)
 {
     struct split split = {.group_count = 1};
     bool fraction = false;
@@ -317,7 +340,7 @@ static const char *parse_number(struct bytes text, struct feed_number *number)
     unsigned i;
 
     if (!reason)
-        reason = find_fraction(&split, &fraction);
+        reason = find_fraction(&split, is_exact, &fraction);
     if (!reason)
         reason = check_groups(&split, split.group_count - fraction);
     if (reason)
@@ -330,11 +353,6 @@ static const char *parse_number(struct bytes text, struct feed_number *number)
         number->digits--;
     }
     return NULL;
-}
-
-static bool is_digit(uint8_t c)
-{
-    return c >= '0' && c <= '9';
 }
 
 const char *feed_parse_price(struct bytes text, struct feed_number *number, char currency[4])
@@ -360,7 +378,7 @@ const char *feed_parse_price(struct bytes text, struct feed_number *number, char
         return "is not a number; write 1999 or 1999.50";
     if (before.size + behind.size && !feed_parse_currency(before.size ? before : behind, currency))
         return "is not a number with a known currency; write 1999.50, or 1999.50 RUB";
-    return parse_number(bytes_make(text.data + from, to - from), number);
+    return feed_parse_number(bytes_make(text.data + from, to - from), false, number);
 }
 
 static unsigned minor_digits(const char currency[4])

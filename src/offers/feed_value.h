@@ -46,6 +46,15 @@ const char *feed_parse_price(struct bytes text, struct feed_number *number, char
 const char *feed_price_minor(struct feed_number number, const char currency[4], int64_t *amount);
 bool feed_parse_currency(struct bytes text, char currency[4]); /* RUB, RUR, руб., ₽, $ */
 
+/* How much of the text's front is a number, as far as digits and what may stand between them go. */
+size_t feed_number_size(struct bytes text);
+/*
+ * A number by itself: "1999.5", "1 999,00", "1,234,567". Three digits behind the only separator
+ * could be thousands or a fraction and are refused, but for a point where is_exact says that such
+ * fractions are to be expected.
+ */
+const char *feed_parse_number(struct bytes text, bool is_exact, struct feed_number *number);
+
 /* Decimal degrees, with a point or a comma, at most max either way. */
 bool feed_parse_degrees(struct bytes text, double max, double *degrees);
 bool feed_parse_flag(struct bytes text, bool *flag); /* true/false, 1/0, да/нет, … */

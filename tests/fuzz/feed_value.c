@@ -42,6 +42,35 @@ static void check_price(struct bytes text)
     require(!feed_price_minor(again, "RUB", &second) && second == amount);
 }
 
+/* A number is taken whole: plainly written it is the same one, and with a letter behind it none. */
+static void check_number(struct bytes text)
+{
+    struct feed_number number;
+    struct feed_number again;
+    char plain[64];
+
+    require(feed_number_size(text) <= text.size);
+    for (int is_exact = 0; is_exact < 2; is_exact++) {
+        int size;
+
+        if (feed_parse_number(text, is_exact, &number))
+            continue;
+        require(feed_number_size(text) == text.size);
+        size =
+            snprintf(plain, sizeof(plain), "%0*" PRIu64, (int)number.digits + 1, number.mantissa);
+        if (number.digits) {
+            char *point = plain + size - number.digits;
+
+            memmove(point + 1, point, number.digits + 1);
+            *point = '.';
+        }
+        require(!feed_parse_number(bytes_of(plain), true, &again));
+        require(again.mantissa == number.mantissa && again.digits == number.digits);
+        memcpy(plain + strlen(plain), "x", 2);
+        require(feed_parse_number(bytes_of(plain), true, &again) != NULL);
+    }
+}
+
 static void check_html(struct bytes text)
 {
     struct buf out = BUF_INIT(64 << 10);
@@ -63,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     double degrees;
 
     check_price(text);
+    check_number(text);
     check_html(text);
     if (feed_parse_degrees(text, 90, &degrees))
         require(degrees >= -90 && degrees <= 90);

@@ -225,6 +225,87 @@ static void attributes_are_read_by_their_types(void **state)
     assert_int_equal(fixture->event.upsert->n_notes, 0);
 }
 
+/* "power=150000", or the reason of the note that is there instead. */
+static const char *number_of(struct fixture *fixture, const char *name, const char *value)
+{
+    const char *row =
+        arena_printf(fixture->arena, "id|category|title|%s\n1|kettles|Чайник|%s", name, value);
+    const char *read = values_of(fixture, row);
+    const Torg__V1__FeedUpsert *upsert = fixture->event.upsert;
+
+    if (upsert->n_problems)
+        return upsert->problems[0]->reason;
+    return upsert->n_notes ? upsert->notes[0]->reason : read;
+}
+
+static void a_number_is_read_whole(void **state)
+{
+    static const struct {
+        const char *name, *value, *read;
+    } cases[] = {
+        {"power", "150 000", "power=150000"},
+        {"power",
+         "150\xc2\xa0"
+         "000 вт.",
+         "power=150000"},
+        {"power", "1,234,567", "power=1234567"},
+        {"power", "1'500 W", "power=1500"},
+        {"power", "6 шт.", "power=6"},
+        {"power", "-7", "power=-7"},
+        {"power",
+         "\xe2\x88\x92"
+         "7",
+         "power=-7"},
+        {"power", "150,00", "power=150"},
+        {"power [W]", "2000", "power=2000"},
+        {"power|weight", "1|1.234", "power=1 weight=1.234"},
+        {"power|weight", "1|0,125 кг", "power=1 weight=0.125kg"},
+        {"power|weight", "1|1 200 000 г", "power=1 weight=1200000g"},
+        {"power|year", "1|2015 г.", "power=1 year=y2015"},
+    };
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++)
+        assert_string_equal(number_of(fixture, cases[i].name, cases[i].value), cases[i].read);
+}
+
+static void a_number_is_never_cut(void **state)
+{
+    static const struct {
+        const char *name, *value, *reason;
+    } cases[] = {
+        {"power", "12abc", "\"12abc\" is not a number; write it without \"abc\""},
+        {"power", "150,000km", "without \"km\""},
+        {"power", "150,000 W", "\"150,000 W\" could be thousands or a fraction"},
+        {"power", "150.000", "could be thousands or a fraction"},
+        {"power", "1/2", "without \"/2\""},
+        {"power", "10-20", "without \"-20\""},
+        {"power", "1e5", "without \"e5\""},
+        {"power", "0x10", "without \"x10\""},
+        {"power", "12 34", "is not a number"},
+        {"power", "1,23,456", "is not a number"},
+        {"power", "5.", "without \".\""},
+        {"power", "--5", "is not a number"},
+        {"power", "1.5", "1.5 is not a whole number"},
+        {"power", "1234567890123456", "has more than 15 digits"},
+        {"power", "99999999999999", "is too large"},
+        {"power|weight", "1|1,234 кг", "could be thousands or a fraction"},
+        {"power|weight", "1|1.500 г", "could be thousands or a fraction"},
+        {"power|weight", "1|1.1234567", "more than 6 digits behind the point"},
+        {"power|weight", "1|5 кг 300 г", "it is not measured in \"кг 300 г\""},
+        {"power|weight [г]", "1|5 кг", "\"5 кг\" is said to be in \"г\"; write one unit"},
+        {"power|year", "1|2015-2017", "without \"-2017\""},
+    };
+    struct fixture *fixture = *state;
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        const char *reason = number_of(fixture, cases[i].name, cases[i].value);
+
+        if (!strstr(reason, cases[i].reason))
+            fail_msg("\"%s\": %s", cases[i].value, reason);
+    }
+}
+
 static void what_is_no_value_is_left_out_with_a_note(void **state)
 {
     struct fixture *fixture = *state;
@@ -315,6 +396,8 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_map_goes_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(attributes_are_read_by_their_types, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_number_is_read_whole, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_number_is_never_cut, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_value_is_left_out_with_a_note, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_required_one_refuses_the_row, set_up, tear_down),
