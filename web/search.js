@@ -224,12 +224,14 @@ function drawAnswer() {
   if (!page.offers.length && page.answer.times) drawEmpty(page);
   drawMore();
   drawTimes();
-  drawControls();
+  drawControls(true);
   if (!page.state.offer) setTitle();
 }
 
-function drawControls() {
-  if (document.activeElement !== byId("text") || page.state.text) byId("text").value = page.state.text;
+// An answer leaves a text alone that is being typed: it was asked for before that.
+function drawControls(isAnswer = false) {
+  if (document.activeElement !== byId("text") || page.state.text && !isAnswer)
+    byId("text").value = page.state.text;
   const name = page.path.at(-1)?.name;
   byId("text").placeholder = name && page.state.category
     ? t("searchIn", { name }) : t("searchHint");

@@ -115,6 +115,96 @@ def filters_narrow_by_one_request_a_change_and_are_taken_back():
     healthy(page)
 
 
+def hold_answers(page):
+    """Answers of searches wait in `held` until they are let go."""
+    page.js("""(() => {
+        const real = fetch;
+        window.held = [];
+        window.fetch = (address, options) => address.includes("SearchOffers")
+            ? new Promise((done) => held.push(() =>
+                real(address, {...options, signal: null}).then(done)))
+            : real(address, options);
+    })()""")
+
+
+def let_go(page):
+    page.js("held.splice(0).forEach((answer) => answer())")
+    settled(page)
+
+
+def values(page, *ids):
+    return [page.js(f"document.getElementById('{each}').value") for each in ids]
+
+
+@tap.test
+def a_range_is_typed_in_peace_while_answers_come():
+    ends = ("f-price-min", "f-price-max")
+    page = opened("/?c=bikes")
+    hold_answers(page)
+    page.click("#f-price-min")
+    page.type("10000")
+    page.press("Tab")
+    page.wait("held.length === 1", "what was left is asked for")
+    tap.equal(query(page)["f.price"], "1000000..")
+    page.js("window.field = document.activeElement")
+    for sign in "20 000":               # each answer comes between two letters
+        page.type(sign)
+        let_go(page)
+        tap.equal(page.js("document.activeElement === field && field.isConnected"), True, sign)
+        tap.equal(query(page)["f.price"], "1000000..", sign)
+        page.js("document.querySelector('#order').dispatchEvent(new Event('change'))")
+        page.wait("held.length === 1", "another search")
+    tap.equal(values(page, *ends), ["10000", "20 000"])
+    page.press("Enter")
+    page.wait("location.search.includes('f.price=1000000..2000000')")
+    page.wait("held.length === 2")
+    let_go(page)
+    tap.equal(values(page, *ends), ["10000", "20000"])
+    tap.equal(page.text("[id='clear-price']"), "Clear")
+    healthy(page)
+
+
+@tap.test
+def a_range_is_left_by_leaving_it():
+    ends = ("f-price-min", "f-price-max")
+    page = opened("/?c=bikes&f.price=..500000")
+    page.click("#f-price-min")
+    page.type("10000")
+    page.press("Tab")                   # above the upper end, which is about to be typed
+    tap.equal(query(page)["f.price"], "..500000")
+    page.type("20000")
+    page.press("Tab")
+    page.wait("location.search.includes('f.price=1000000..2000000')")
+    settled(page)
+    tap.equal(values(page, *ends), ["10000", "20000"])
+    page.click("#f-price-max")
+    page.js("document.activeElement.select()")
+    page.type("9000")
+    page.press("Enter")                 # the wrong way round: swapped
+    page.wait("location.search.includes('f.price=900000..1000000')")
+    settled(page)
+    page.wait("document.activeElement.value === '10000'", "the upper end")
+    page.js("document.activeElement.select()")
+    page.type("12abc")
+    page.press("Tab")
+    tap.equal(page.js("document.querySelector('#f-price-max').ariaInvalid"), "true")
+    tap.contains(page.js("document.querySelector('#f-price-max').title"), "not a number")
+    tap.equal(query(page)["f.price"], "900000..1000000")
+    healthy(page)
+
+
+@tap.test
+def what_is_typed_into_the_search_outlives_an_answer():
+    page = opened("/?q=велосипед")
+    hold_answers(page)
+    search_for(page, "книга")
+    page.wait("held.length === 1")
+    page.type(" для детей")
+    let_go(page)
+    tap.equal(values(page, "text"), ["книга для детей"])
+    healthy(page)
+
+
 @tap.test
 def the_next_page_keeps_the_scroll_and_a_reload_the_count():
     page = opened("/?q=велосипед")

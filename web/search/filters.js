@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // filters.js - the filters that fit what was found, drawn anew with each answer.
 //
-// Every control has an id made of the filter's: after drawing, the focus is where it was. Numbers
-// are shown in the units people use (a price in roubles) and sent in the API's (kopecks).
+// A range that somebody types into is not drawn anew: its field stays as it is, and what is typed
+// counts when it is left or Enter is pressed. Every control has an id made of the filter's: after
+// drawing, the focus is where it was. Numbers are shown in the units people use (a price in
+// roubles) and sent in the API's (kopecks).
 import { byId, currencySign, distance, h, icon, language, minorUnits, number, price, t, withUnit }
   from "../common.js";
 import { categoryOf, tree } from "./categories.js";
@@ -15,6 +17,7 @@ const DAYS = [1, 3, 7, 30];
 const METERS = [1000, 3000, 5000, 10000, 25000, 50000, 100000];
 const whole = new Set();        // filters that show all values
 const sought = new Map();       // filter -> what is typed in its search
+let isDrawing = false;
 const names = new Map();        // language/filter/value -> name: an empty answer has none
 
 // --- units ---
@@ -35,12 +38,17 @@ function unitOf(page, filter) {
   return currencyOf(page) && currencySign(currencyOf(page));
 }
 
-// What was typed as the API wants it, with no more digits than it has: "" when it is no number.
+// What was typed as the API wants it, with no more digits than it has: "" when it is no number. A
+// comma is a point in Russian and stands between thousands in English; where it can be neither, or
+// could be both, nothing is guessed.
 function typedNumber(text, filter, factor) {
-  const plain = text.replace(/\s/g, "").replaceAll(",", language() === "ru" ? "." : "");
   const digits = (filter.min || filter.max || "").split(".")[1]?.length || 0;
-  const value = Number(plain) * factor;
-  return plain && Number.isFinite(value) ? String(Number(value.toFixed(digits))) : "";
+  const joined = text.replace(/\s/g, "");
+  const isThousand = digits < 3 && /^[1-9]\d{0,2},\d{3}$/.test(joined);
+  const plain = language() !== "ru" ? joined.replace(/,(?=\d{3}(?!\d))/g, "")
+    : isThousand ? "" : joined.replace(",", ".");
+  if (!/^-?(\d+\.?\d*|\.\d+)$/.test(plain)) return "";
+  return String(Number((Number(plain) * factor).toFixed(digits)));
 }
 
 function shownNumber(text, factor, isEnd) {
@@ -65,11 +73,15 @@ function coverageText(page, filter) {
     ? t("coverage", { count: number(filter.coverage), total: number(page.answer.total) }) : null;
 }
 
+function legend(filter, isChosen, clear) {
+  return h("legend", {}, h("span", {}, filter.name), isChosen
+    ? h("button", { class: "clear", type: "button", id: `clear-${filter.id}`, onclick: clear },
+      t("reset")) : null);
+}
+
 function box(page, filter, isChosen, clear, ...inside) {
   return h("fieldset", { class: "filter", title: coverageText(page, filter) },
-    h("legend", {}, h("span", {}, filter.name), isChosen
-      ? h("button", { class: "clear", type: "button", id: `clear-${filter.id}`, onclick: clear },
-        t("reset")) : null), ...inside);
+    legend(filter, isChosen, clear), ...inside);
 }
 
 function option(type, id, name, isChecked, onchange, text, count) {
@@ -112,32 +124,66 @@ function valuesFilter(page, filter) {
       rows), toggle);
 }
 
-function rangeFilter(page, filter) {
+// What is typed is read when its field is left or Enter is pressed. Ends the wrong way round are
+// swapped, but not on the way from one to the other: the second one may be about to change.
+function applyRange(page, filter, inputs, isUnderWay) {
+  const factor = factorOf(page, filter);
+  const chosen = page.state.filters[filter.id] || {};
+  const [min, max] = inputs.map((input) => typedNumber(input.value, filter, factor));
+  inputs.forEach((input, place) => {
+    const isWrong = input.value.trim() && ![min, max][place];
+    input.setAttribute("aria-invalid", String(Boolean(isWrong)));
+    input.title = isWrong ? t("notNumber") : "";
+  });
+  if (inputs.some((input) => input.title)) return;
+  const isTurned = Boolean(min && max) && Number(min) > Number(max);
+  if (isTurned && isUnderWay) return;
+  inputs.forEach((input) => { input.dataset.applied = input.value; });
+  const choice = isTurned ? { min: max, max: min } : { min, max };
+  if (choice.min !== (chosen.min || "") || choice.max !== (chosen.max || ""))
+    page.go(withFilter(page.state, filter.id, choice));
+}
+
+// The fields as the state has them, but for one that is typed into or is not a number yet.
+function refreshRange(page, filter, node) {
   const chosen = page.state.filters[filter.id] || {};
   const factor = factorOf(page, filter);
+  const ends = ["min", "max"];
+  const inputs = [...node.querySelectorAll(".range input")];
+  const isTypedIn = inputs.some((input) => input.value !== input.dataset.applied);
+  inputs.forEach((input, place) => {
+    const end = ends[place];
+    const text = shownNumber(chosen[end], factor, end === "max");
+    input.placeholder = filter[end]
+      ? plainNumber(filter, shownNumber(filter[end], factor, end === "max")) : "";
+    if (isTypedIn) return;
+    input.dataset.applied = text;
+    if (input.value !== text) input.value = text;
+  });
+  node.title = coverageText(page, filter) || "";
+  node.querySelector("legend").replaceWith(legend(filter, Boolean(chosen.min || chosen.max),
+    () => page.go(withFilter(page.state, filter.id, null))));
+}
+
+function rangeFilter(page, filter) {
   const unit = unitOf(page, filter);
   const inputs = ["min", "max"].map((end) => h("input", { class: "input slim", type: "text",
     inputmode: "decimal", id: `f-${filter.id}-${end}`, autocomplete: "off",
-    value: shownNumber(chosen[end], factor, end === "max"),
-    placeholder: filter[end]
-      ? plainNumber(filter, shownNumber(filter[end], factor, end === "max")) : "",
+    dataset: { applied: "" },
     "aria-label": t(end === "min" ? "fromLabel" : "toLabel", { name: filter.name }),
-    onchange: () => choose(),
-    onkeydown: (event) => { if (event.key === "Enter") choose(); } }));
-  const choose = () => {
-    const choice = { min: typedNumber(inputs[0].value, filter, factor),
-      max: typedNumber(inputs[1].value, filter, factor) };
-    if (choice.min && choice.max && Number(choice.min) > Number(choice.max))
-      [choice.min, choice.max] = [choice.max, choice.min];
-    if (choice.min !== (chosen.min || "") || choice.max !== (chosen.max || ""))
-      page.go(withFilter(page.state, filter.id, choice));
-  };
-  return box(page, filter, Boolean(chosen.min || chosen.max),
-    () => page.go(withFilter(page.state, filter.id, null)),
-    h("div", { class: "range" },
-      h("span", { "aria-hidden": "true" }, t("from")), inputs[0],
-      h("span", { "aria-hidden": "true" }, t("to")), inputs[1],
-      unit ? h("span", { class: "dim" }, unit) : null));
+    onfocusout: (event) => {
+      if (!isDrawing) applyRange(page, filter, inputs, inputs.includes(event.relatedTarget));
+    },
+    onkeydown: (event) => {
+      if (event.key === "Enter") applyRange(page, filter, inputs, false);
+    } }));
+  const node = box(page, filter, false, null, h("div", { class: "range" },
+    h("span", { "aria-hidden": "true" }, t("from")), inputs[0],
+    h("span", { "aria-hidden": "true" }, t("to")), inputs[1],
+    unit ? h("span", { class: "dim" }, unit) : null));
+  node.dataset.range = filter.id;
+  refreshRange(page, filter, node);
+  return node;
 }
 
 function toggleFilter(page, filter) {
@@ -200,15 +246,33 @@ function ordered(page) {
     ...all.filter((each) => each.id === "photo" || each.id === "date"), place];
 }
 
+// The panel gets these nodes; the one that is in use stays where it is, with its focus.
+function place(panel, nodes, inUse) {
+  const at = nodes.indexOf(inUse);
+  if (at < 0) {
+    panel.replaceChildren(...nodes);
+    return;
+  }
+  for (const child of [...panel.children]) if (child !== inUse) child.remove();
+  inUse.before(...nodes.slice(0, at));
+  inUse.after(...nodes.slice(at + 1));
+}
+
 export function drawSide(page) {
   const panel = byId("panel");
-  const focused = document.activeElement?.id;
-  const { selectionStart: caret, value: typed } = document.activeElement || {};
-  const isInside = panel.contains(document.activeElement);
+  const active = panel.contains(document.activeElement) ? document.activeElement : null;
+  const { id: focused, selectionStart: caret, value: typed } = active || {};
+  const inUse = active?.closest(".range") && active.closest("[data-range]");
   const scrolled = byId("sheet-body").scrollTop;
-  panel.replaceChildren(tree(page), ...ordered(page).map((each) => filterNode(page, each)));
+  isDrawing = true;                                 // a field that goes is not left by anybody
+  place(panel, [tree(page), ...ordered(page).map((each) => {
+    if (!inUse || inUse.dataset.range !== each.id) return filterNode(page, each);
+    refreshRange(page, each, inUse);
+    return inUse;
+  })], inUse);
+  isDrawing = false;
   byId("sheet-body").scrollTop = scrolled;
-  const again = isInside && focused && byId(focused);
+  const again = focused && active !== document.activeElement && byId(focused);
   if (again) {
     again.focus({ preventScroll: true });
     if (typeof caret === "number") {                // what is being typed goes on
