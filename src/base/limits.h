@@ -81,10 +81,13 @@ enum {
     NET_WORKER_COUNT = 64,     /* threads for handlers that block: a group of commits has as many */
     NET_BRIEF_SPARE_COUNT = 2, /* threads for brief handlers besides one a core: a disk is slow */
     NET_WORKER_COUNT_MAX = 1024,
-    NET_WORKER_QUEUE_MAX = 1024,           /* calls waiting for a worker; then 429 */
-    NET_STREAM_THREAD_COUNT_MAX = 256,     /* streams served at once, a thread each; then 429 */
-    NET_STREAM_THREAD_CONNECTION_MAX = 64, /* so that four clients at least can have streams */
-    NET_WINDOW_SIZE = 256 << 10,           /* HTTP/2 receive window of a stream */
+    NET_WORKER_QUEUE_MAX = 1024,             /* calls waiting for a worker; then 429 */
+    NET_STREAM_THREAD_COUNT_MAX = 256,       /* streams served at once, a thread each; then 429 */
+    NET_STREAM_THREAD_CONNECTION_MAX = 64,   /* so that four clients at least can have streams */
+    NET_ANONYMOUS_STREAM_COUNT_MAX = 16,     /* threads for streams without a key, beside those */
+    NET_ANONYMOUS_STREAM_CONNECTION_MAX = 4, /* a probe has one, a curious person two */
+    NET_ANONYMOUS_STREAM_MS = 300 * 1000, /* then such a stream ends: others wait for its place */
+    NET_WINDOW_SIZE = 256 << 10,          /* HTTP/2 receive window of a stream */
     NET_CONNECTION_WINDOW_SIZE = 1 << 20,
     NET_STREAM_OUT_SIZE_MAX = 128 << 10, /* a stream's unsent bytes before call_write blocks */
     NET_READ_SIZE = 64 << 10,            /* one read(2); a buffer a reactor */

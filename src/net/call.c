@@ -48,7 +48,7 @@ static void clear(struct call *call)
     call->head_done = call->body_done = call->running = call->replied = call->counted = false;
     call->is_head = call->is_get = call->accepts_gzip = call->packed = call->refused =
         call->too_large = false;
-    call->timeout_is_ms = call->message_read = call->held = false;
+    call->timeout_is_ms = call->message_read = call->held = call->keyless = false;
     call->sent = 0;
     call->progress_us = 0;
     call->progress_size = 0;
@@ -101,6 +101,8 @@ static void unlink_call(struct call *call)
     connection->body_size -= call->kept_size;
     if (call->channel)
         connection->stream_count--;
+    if (call->keyless)
+        connection->anonymous_count--;
     connection->active_us = connection->lane->reactor.now_us;
     call->connection = NULL;
     call->next = call->previous = NULL;

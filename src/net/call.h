@@ -71,6 +71,7 @@ struct call {
     bool refused;   /* body bytes are ignored */
     bool held;      /* HTTP/2: the reply waits for the end of a request it does not need */
     bool too_large; /* the head passed a limit */
+    bool keyless;   /* a stream of nobody we know: few at once, and not for ever */
     size_t sent;    /* of the reply's body */
     int64_t begun_us;
     size_t progress_size; /* taken since progress_us was moved on */

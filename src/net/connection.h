@@ -51,8 +51,9 @@ struct connection {
     struct ssl_st *tls;                  /* NULL: plain */
     struct call *calls;                  /* owned */
     unsigned call_count;
-    unsigned stream_count; /* of calls: those with a thread of their own */
-    size_t body_size;      /* of all unfinished bodies */
+    unsigned stream_count;    /* of calls: those with a thread of their own */
+    unsigned anonymous_count; /* of them, those without a key */
+    size_t body_size;         /* of all unfinished bodies */
 
     struct buf in;      /* a head that is not whole, or bytes behind a request in work */
     struct buf out;     /* what the socket did not take */

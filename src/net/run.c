@@ -61,13 +61,28 @@ static void tell_failure(const struct call *call, int rc, const struct err *err)
                   LOG_TEXT("error", err->text));
 }
 
+/* The client's time is up, or that of a stream without a key, which may begin again at once. */
+static int late(const struct call *call, struct err *err)
+{
+    int64_t life_us = call->lane->server->limits.anonymous_stream_us;
+
+    if (!call->keyless || call->deadline_us < call->begun_us + life_us)
+        return err_set(err, ERR_TIMEOUT, "the deadline of the call has passed");
+    return err_set(err, ERR_UNAVAILABLE,
+                   "a stream without a key ends after %d s: begin it again, or send "
+                   "'Authorization: Bearer KEY'",
+                   (int)(life_us / SECOND_US));
+}
+
 /* A handler that stopped because the time was up says so, whatever words it chose. */
 static int name_deadline(const struct call *call, int rc, struct err *err)
 {
-    if (rc != ERR_CANCELLED || call->deadline_us == INT64_MAX ||
+    bool stopped = rc == ERR_CANCELLED || (rc == ERR_TIMEOUT && call->keyless);
+
+    if (!stopped || call->deadline_us == INT64_MAX ||
         clock_mono_us(clock_system()) < call->deadline_us)
         return rc;
-    return err_set(err, ERR_TIMEOUT, "the deadline of the call has passed");
+    return late(call, err);
 }
 
 static void run_unary(struct call *call)
@@ -156,24 +171,58 @@ static void notify_reactor(void *arg)
     reactor_post(&call->lane->reactor, &call->task);
 }
 
+/* Who shows no key shares few threads with others of the kind, and not for ever. */
+static bool limit_keyless(struct call *call)
+{
+    struct connection *connection = call->connection;
+    const struct server *server = call->lane->server;
+    int64_t end_us = call->begun_us + server->limits.anonymous_stream_us;
+
+    if (!server->authenticator || call->identity.principal[0])
+        return true;
+    if (connection->anonymous_count == NET_ANONYMOUS_STREAM_CONNECTION_MAX) {
+        reply_overload(call, arena_printf(call->arena,
+                                          "a connection has at most %d streams without a key at "
+                                          "once: end some, or send 'Authorization: Bearer KEY'",
+                                          NET_ANONYMOUS_STREAM_CONNECTION_MAX));
+        return false;
+    }
+    call->keyless = true;
+    connection->anonymous_count++;
+    if (call->deadline_us > end_us) {
+        call->deadline_us = end_us;
+        timer_set(&call->lane->reactor, &call->timer, end_us);
+    }
+    return true;
+}
+
 void call_run_stream(struct call *call)
 {
     struct connection *connection = call->connection;
+    const struct server *server = call->lane->server;
 
     if (connection->stream_count == NET_STREAM_THREAD_CONNECTION_MAX) {
         reply_overload(call, "this connection has too many streams at once: end some");
         return;
     }
+    if (!limit_keyless(call))
+        return;
     call->channel = channel_new(notify_reactor, call);
     call->job.run = run_stream;
     call->running = true;
     atomic_fetch_add(&call->lane->running_count, 1);
     connection->stream_count++;
-    if (workers_submit(call->lane->server->stream_workers, &call->job))
+    if (workers_submit(call->keyless ? server->anonymous_workers : server->stream_workers,
+                       &call->job))
         return;
     call->running = false;
     atomic_fetch_sub(&call->lane->running_count, 1);
-    reply_overload(call, "all threads for streams are taken: come back later");
+    reply_overload(call, call->keyless
+                             ? arena_printf(call->arena,
+                                            "all %d streams without a key are taken: come back "
+                                            "later, or send 'Authorization: Bearer KEY'",
+                                            NET_ANONYMOUS_STREAM_COUNT_MAX)
+                             : "all threads for streams are taken: come back later");
 }
 
 static struct workers *workers_of(const struct call *call)
@@ -262,9 +311,12 @@ void call_settle(struct task *task)
 void call_expire(struct timer *timer)
 {
     struct call *call = container_of(timer, struct call, timer);
+    struct err err;
+    int rc;
 
     call_cancel(call, ERR_TIMEOUT);
     if (call->replied)
         return; /* a stream's handler ends it; an answer on its way is as good as sent */
-    call_refuse(call, 0, ERR_TIMEOUT, "the deadline of the call has passed");
+    rc = late(call, &err);
+    call_refuse(call, 0, rc, "%s", err.text);
 }

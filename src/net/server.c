@@ -87,6 +87,7 @@ static struct server_limits choose_limits(const struct server_options *options)
         .idle_timeout_us = timeout_us(options->idle_timeout_ms, NET_IDLE_TIMEOUT_MS),
         .stall_timeout_us = timeout_us(options->stall_timeout_ms, NET_STALL_TIMEOUT_MS),
         .turn_ms_max = options->turn_ms_max ? options->turn_ms_max : NET_TURN_MS_MAX,
+        .anonymous_stream_us = timeout_us(options->anonymous_stream_ms, NET_ANONYMOUS_STREAM_MS),
     };
 }
 
@@ -109,6 +110,8 @@ int server_new(const struct server_options *options, struct server **result, str
     server->brief_workers = workers_new("brief", core_count() + NET_BRIEF_SPARE_COUNT,
                                         NET_WORKER_QUEUE_MAX, call_run_brief);
     server->stream_workers = workers_new("stream", NET_STREAM_THREAD_COUNT_MAX, 0, NULL);
+    server->anonymous_workers =
+        workers_new("stream-keyless", NET_ANONYMOUS_STREAM_COUNT_MAX, 0, NULL);
     server_add_descriptors(server, bytes_make(model_descriptors, model_descriptors_size));
     if (options->tls_certificate)
         rc = tls_context_new(options->tls_certificate, options->tls_key, options->tls_client_ca,
@@ -406,6 +409,7 @@ void server_free(struct server *server)
     server_drain(server, 0);
     watchdog_stop(server->watchdog);
     workers_free(server->stream_workers); /* cancelled handlers return and are waited for */
+    workers_free(server->anonymous_workers);
     workers_free(server->brief_workers);
     workers_free(server->workers);
     for (unsigned i = 0; i < server->lane_count; i++)

@@ -33,6 +33,7 @@ struct server_options {
     unsigned idle_timeout_ms;            /* NET_IDLE_TIMEOUT_MS */
     unsigned stall_timeout_ms;           /* NET_STALL_TIMEOUT_MS */
     unsigned turn_ms_max;                /* NET_TURN_MS_MAX */
+    unsigned anonymous_stream_ms;        /* NET_ANONYMOUS_STREAM_MS */
     struct authenticator *authenticator; /* NULL: every call is anonymous and allowed */
 };
 

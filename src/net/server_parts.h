@@ -79,6 +79,7 @@ struct server_limits {
     int64_t idle_timeout_us;
     int64_t stall_timeout_us;
     unsigned turn_ms_max;
+    int64_t anonymous_stream_us;
 };
 
 struct server {
@@ -93,6 +94,7 @@ struct server {
     struct workers *workers;
     struct workers *brief_workers;
     struct workers *stream_workers;
+    struct workers *anonymous_workers; /* for streams without a key */
     struct listener listener;
     struct listener operator_listener;
     struct lane *lanes;

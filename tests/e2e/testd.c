@@ -5,6 +5,7 @@
  *     testd [--tls CERT KEY] [--client-ca CA] [--client-required] [--auth] [--reactors N]
  *           [--workers N] [--port N] [--connections N] [--head-timeout-ms N] [--body-grace-ms N]
  *           [--idle-timeout-ms N] [--stall-timeout-ms N] [--turn-ms-max N]
+ *           [--anonymous-stream-ms N]
  *
  * Prints {"port":…,"operator_port":…,"pid":…} as one line when it listens, and serves until
  * SIGTERM, then drains for 10 s at most. With --auth the keys are "Bearer good" (scope "echo"),
@@ -240,6 +241,8 @@ static void read_options(char **args, struct server_options *options, char *addr
             options->stall_timeout_ms = number(*++at);
         } else if (strcmp(*at, "--turn-ms-max") == 0) {
             options->turn_ms_max = number(*++at);
+        } else if (strcmp(*at, "--anonymous-stream-ms") == 0) {
+            options->anonymous_stream_ms = number(*++at);
         } else if (strcmp(*at, "--port") == 0) {
             snprintf(address, size, "127.0.0.1:%u", number(*++at));
         } else {

@@ -32,7 +32,7 @@ SANITIZER_ENV = {
 
 
 class Testd:
-    """A running server. Options are testd's own flags: Testd(path, workers=2, tls=certs)."""
+    """A running server. Options are testd's own flags: Testd(path, workers=2, auth=True)."""
 
     def __init__(self, path, tls=None, client_required=False, **options):
         self.arguments = [path]
@@ -43,7 +43,9 @@ class Testd:
         if client_required:
             self.arguments.append("--client-required")
         for name, value in options.items():
-            self.arguments += ["--" + name.replace("_", "-"), str(value)]
+            self.arguments.append("--" + name.replace("_", "-"))
+            if value is not True:
+                self.arguments.append(str(value))
         self._check_flags(path)
         self.log = tempfile.TemporaryFile("a+b")  # appended to: reading it moves no writer
         self.process = subprocess.Popen(self.arguments, stdout=subprocess.PIPE, stderr=self.log,
