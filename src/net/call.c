@@ -16,6 +16,7 @@
 #include "net/json.h"
 #include "net/message.h"
 #include "net/server_parts.h"
+#include "net/unsent.h"
 
 enum {
     SPARE_MAX = 512,              /* calls kept for the next requests, a lane */
@@ -47,7 +48,7 @@ static void clear(struct call *call)
     call->format = CALL_PLAIN;
     call->head_done = call->body_done = call->running = call->replied = call->counted = false;
     call->is_head = call->is_get = call->accepts_gzip = call->packed = call->refused =
-        call->too_large = false;
+        call->too_large = call->waiting = false;
     call->timeout_is_ms = call->message_read = call->held = call->keyless = false;
     call->sent = 0;
     call->progress_us = 0;
@@ -63,6 +64,7 @@ static void clear(struct call *call)
     call->folder = NULL;
     call->body_size = call->paced_size = call->kept_size = call->charged_size = call->unconsumed =
         0;
+    call->answer_size = call->unsent_size = 0;
     call->channel = NULL;
     call->violations = violations_in(call->arena);
     call->identity.principal[0] = call->identity.seller[0] = 0;
@@ -99,6 +101,8 @@ static void unlink_call(struct call *call)
         connection->calls = call->next;
     connection->call_count--;
     connection->body_size -= call->kept_size;
+    unsent_end(call);
+    call_end_waiting(call);
     if (call->channel)
         connection->stream_count--;
     if (call->keyless)
@@ -138,6 +142,7 @@ void call_free(struct call *call)
     if (call->charged_size)
         atomic_fetch_sub(&lane->server->body_size, call->charged_size);
     call->charged_size = 0;
+    unsent_free(call);
     channel_free(call->channel);
     call->channel = NULL;
     arena_free(call->message_arena);
@@ -202,11 +207,13 @@ struct call *call_replace(struct call *call)
 
 void call_progress(struct call *call, size_t count)
 {
+    unsent_taken(call, count);
     call->progress_size += count;
     if (call->progress_us && call->progress_size < NET_STALL_SIZE_MIN)
         return;
     call->progress_size = 0;
     call->progress_us = call->lane->reactor.now_us;
+    call->connection->taken_us = call->progress_us;
 }
 
 /* A body that is kept whole; a client stream's is taken by its handler as it comes. */

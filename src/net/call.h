@@ -61,6 +61,7 @@ struct call {
     enum call_format format;
     bool head_done;
     bool body_done;
+    bool waiting; /* the request is whole; it begins when earlier answers are out */
     bool running; /* a handler's thread has it */
     bool replied; /* the answer is given to the protocol, or has begun */
     bool counted;
@@ -101,6 +102,8 @@ struct call {
     size_t kept_size;    /* of it, what counts against the connection's limit */
     size_t charged_size; /* of it, what counts against the server's */
     size_t unconsumed;   /* HTTP/2: bytes the window has not been reopened for */
+    size_t answer_size;  /* of a large answer, what counts against the server's limit */
+    size_t unsent_size;  /* of any, what counts against the connection's */
     struct buf out;      /* the reply's body when we make it */
     struct channel *channel;
     struct buf message;          /* channel: the message being read or written */
@@ -133,6 +136,8 @@ void call_free(struct call *call);
 /* The client took count bytes of the answer; few bytes are no progress, or none would be slow. */
 void call_progress(struct call *call, size_t count);
 bool call_has_body_limit(const struct call *call);
+void call_begin_waiting(struct connection *connection); /* those that may begin now */
+void call_end_waiting(struct call *call);
 
 /* run.c */
 void call_run(struct call *call);        /* a unary handler; the request is whole */
@@ -151,6 +156,9 @@ void reply_stream_end(struct call *call); /* the trailers, from result and err *
 void reply_header(struct call *call, const char *name, struct bytes value);
 int reply_frame(struct call *call, const ProtobufCMessage *message, struct buf *out,
                 struct err *err);
+void reply_trim(struct call *call); /* frees what is not needed to send it */
+/* The answer that was built is not to be sent: the text is. */
+void reply_give_up(struct call *call, const char *text);
 void call_send(struct call *call);
 void call_refuse(struct call *call, int http_status, int err_code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -166,7 +166,7 @@ struct channel_news channel_look(struct channel *channel)
 
     pthread_mutex_lock(&channel->lock);
     news = (struct channel_news){.taken = channel->taken,
-                                 .output = channel->out.size > channel->out_sent,
+                                 .unsent = channel->out.size - channel->out_sent,
                                  .finished = channel->finished};
     channel->taken = 0;
     channel->notified = false;

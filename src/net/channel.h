@@ -34,7 +34,7 @@ void channel_finish(struct channel *channel); /* the handler is done: its last t
 
 struct channel_news {
     size_t taken;  /* bytes the handler took since the last look */
-    bool output;   /* there are bytes to send */
+    size_t unsent; /* bytes to send */
     bool finished; /* the handler has called channel_finish */
 };
 

@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "net/call.h"
 #include "net/server_parts.h"
+#include "net/unsent.h"
 
 enum { LINGER_US = 2 * SECOND_US, LINGER_DRAINING_US = SECOND_US / 4, TICK_US = SECOND_US };
 
@@ -90,6 +91,7 @@ void connection_close(struct connection *connection)
         call_cancel(connection->calls, ERR_CANCELLED);
         call_drop(connection->calls);
     }
+    unsent_close(connection);
     timer_clear(&lane->reactor, &connection->timer);
     if (connection->events)
         reactor_remove(&lane->reactor, &connection->watch);
@@ -233,8 +235,10 @@ static void flush(struct connection *connection)
             break;
         }
     }
-    if (!connection->closed)
+    if (!connection->closed) {
+        unsent_settle(connection);
         ask_again(connection);
+    }
 }
 
 void lane_settle(struct reactor *reactor)

@@ -46,6 +46,7 @@ struct connection {
     struct connection *next;
     struct connection *previous;
     struct connection *next_dirty;
+    struct connection *next_roomy;
     const struct protocol_ops *protocol; /* NULL until the first bytes tell */
     void *state;                         /* the protocol's own */
     struct ssl_st *tls;                  /* NULL: plain */
@@ -54,6 +55,11 @@ struct connection {
     unsigned stream_count;    /* of calls: those with a thread of their own */
     unsigned anonymous_count; /* of them, those without a key */
     size_t body_size;         /* of all unfinished bodies */
+    size_t unsent_size;       /* of its answers that are not sent */
+    size_t untold_size;       /* of it, what the calls have not counted at the server */
+    size_t told_size;         /* and what the connection has */
+    unsigned waiting_count;   /* calls that begin when there is less of it */
+    int64_t taken_us;         /* the client took of an answer, or none waited for it */
 
     struct buf in;      /* a head that is not whole, or bytes behind a request in work */
     struct buf out;     /* what the socket did not take */
@@ -67,6 +73,7 @@ struct connection {
     bool is_operator;
     bool handshaken;
     bool dirty;
+    bool roomy;
     bool closed;
     bool paused;   /* HTTP/1.1: nothing more is read before the answer is out */
     bool finished; /* close when all is written */

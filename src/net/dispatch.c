@@ -16,6 +16,7 @@
 #include "net/folder.h"
 #include "net/operators.h"
 #include "net/server_parts.h"
+#include "net/unsent.h"
 
 enum { FRAME_HEAD_SIZE = 5 };
 
@@ -465,17 +466,47 @@ void call_data(struct call *call, struct bytes bytes)
         reply_overload(call, "the server holds too many large bodies: come back later");
 }
 
-void call_end(struct call *call)
+static void run(struct call *call)
 {
-    call->body_done = true;
-    if (call->refused)
-        return;
-    if (call->channel)
-        channel_push_end(call->channel);
-    else if (call->folder)
+    if (call->folder)
         folder_run(call);
     else if (call->route && call->route->method->stream)
         call_run_stream(call);
     else
         call_run(call);
+}
+
+void call_end(struct call *call)
+{
+    call->body_done = true;
+    if (call->refused)
+        return;
+    if (call->channel) {
+        channel_push_end(call->channel);
+    } else if (unsent_is_full(call->connection)) {
+        call->waiting = true;
+        call->connection->waiting_count++;
+    } else {
+        run(call);
+    }
+}
+
+void call_end_waiting(struct call *call)
+{
+    if (call->waiting)
+        call->connection->waiting_count--;
+    call->waiting = false;
+}
+
+void call_begin_waiting(struct connection *connection)
+{
+    while (connection->waiting_count && !unsent_is_full(connection)) {
+        struct call *oldest = NULL;
+
+        for (struct call *call = connection->calls; call; call = call->next)
+            if (call->waiting)
+                oldest = call; /* the newest stand first */
+        call_end_waiting(oldest);
+        run(oldest);
+    }
 }

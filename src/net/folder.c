@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "net/call.h"
 #include "net/server_parts.h"
+#include "net/unsent.h"
 
 static const struct folder *find(const struct server *server, struct bytes path)
 {
@@ -75,6 +76,7 @@ static void run(struct job *job)
         reply_error(call, 0, rc, err.text);
     else
         answer(call, &file);
+    unsent_built(call);
     log_set_request(NULL);
     reactor_post(&call->lane->reactor, &call->task);
 }

@@ -16,8 +16,12 @@
 #include "net/json.h"
 #include "net/message.h"
 #include "net/server_parts.h"
+#include "net/unsent.h"
 
-enum { FRAME_HEAD_SIZE = 5 };
+enum {
+    FRAME_HEAD_SIZE = 5,
+    KEPT_SIZE = 64 << 10, /* so much that is no part of an answer may stay while it is sent */
+};
 
 #define HEADER(header_name, header_value)                                                          \
     ((struct header){BYTES_LITERAL(header_name), BYTES_LITERAL(header_value)})
@@ -187,6 +191,50 @@ void reply_plain(struct call *call, int http_status, const char *content_type, s
         add(call, (struct header){BYTES_LITERAL("content-type"), bytes_of(content_type)});
 }
 
+static void move(struct header *headers, size_t count, struct arena *arena)
+{
+    for (size_t i = 0; i < count; i++) {
+        headers[i].name = arena_copy(arena, headers[i].name);
+        headers[i].value = arena_copy(arena, headers[i].value);
+    }
+}
+
+/* The request and the message the answer was made of may be as large as the answer. */
+static void renew_arena(struct call *call)
+{
+    struct arena *arena = arena_new();
+
+    move(call->reply.headers, call->reply.header_count, arena);
+    move(call->reply.trailers, call->reply.trailer_count, arena);
+    call->header_count = 0;
+    call->verb = call->path = call->query = call->content_type = BYTES_EMPTY;
+    call->authorization = call->timeout = BYTES_EMPTY;
+    call->violations = violations_in(arena);
+    arena_free(call->arena);
+    call->arena = arena;
+}
+
+void reply_trim(struct call *call)
+{
+    const uint8_t *body = call->reply.body.data;
+
+    if (body != call->out.data && call->out.capacity > KEPT_SIZE)
+        buf_release(&call->out);
+    if (body != call->message.data && call->message.capacity > KEPT_SIZE)
+        buf_release(&call->message);
+    if (arena_size(call->arena) > KEPT_SIZE)
+        renew_arena(call);
+}
+
+void reply_give_up(struct call *call, const char *text)
+{
+    buf_release(&call->out);
+    buf_release(&call->message);
+    call->reply.header_count = 0;
+    counter_add(call->lane->server->metrics.overloads, 1);
+    build_error(call, 429, ERR_LIMIT, text, NET_RETRY_AFTER_S);
+}
+
 void reply_stream_begin(struct call *call)
 {
     call->reply.http_status = 200;
@@ -221,8 +269,11 @@ void call_send(struct call *call)
     if (!call->reply.streaming) /* a stream has its deadline to its end */
         timer_clear(&call->lane->reactor, &call->timer);
     add(call, (struct header){BYTES_LITERAL("x-request-id"), bytes_of(call->request_id)});
+    call_end_waiting(call);
     call->replied = true;
     call->progress_us = call->lane->reactor.now_us;
+    if (!call->reply.streaming)
+        unsent_begin(call);
     if (!call->reply.streaming)
         call_count_reply(call);
     call->connection->protocol->respond(call);

@@ -14,6 +14,7 @@
 #include "net/json.h"
 #include "net/message.h"
 #include "net/server_parts.h"
+#include "net/unsent.h"
 
 enum { FRAME_HEAD_SIZE = 5 };
 
@@ -107,6 +108,7 @@ static void run_unary(struct call *call)
         reply_error(call, http_status, rc, err.text);
     else
         reply_message(call, response);
+    unsent_built(call);
     log_set_request(NULL);
 }
 
@@ -270,10 +272,11 @@ static void settle_stream(struct call *call)
             call_free(call);
         return;
     }
-    if (news.output && !call->progress_us)
+    unsent_stream(call, news.unsent);
+    if (news.unsent && !call->progress_us)
         call->progress_us = call->lane->reactor.now_us;
-    if (!call->replied && (news.output || news.finished)) {
-        if (news.finished && !news.output && call->result) {
+    if (!call->replied && (news.unsent || news.finished)) {
+        if (news.finished && !news.unsent && call->result) {
             reply_error(call, 0, call->result, call->err.text);
             call_send(call);
             return;

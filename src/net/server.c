@@ -38,6 +38,11 @@ static void make_metrics(struct server_metrics *metrics)
         metrics_counter("torg_net_floods_total", NULL, "Connections cut off for useless frames.");
     metrics->overloads =
         metrics_counter("torg_net_overloads_total", NULL, "Calls answered with: come back later.");
+    metrics->unsent = metrics_gauge("torg_net_unsent_bytes", NULL,
+                                    "Memory of answers that clients have not taken yet.");
+    metrics->unsent_closed =
+        metrics_counter("torg_net_unsent_closed_total", NULL,
+                        "Connections closed because they held too many answers unsent.");
 }
 
 static unsigned core_count(void)

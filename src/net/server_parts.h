@@ -36,6 +36,7 @@ struct lane {
     struct server *server;
     struct connection *connections; /* owned */
     struct connection *dirty;       /* have something to write at the end of the turn */
+    struct connection *roomy;       /* have calls that waited and may begin in the next turn */
     struct connection *closed;      /* to be freed at the end of the turn */
     _Atomic unsigned connection_count;
     _Atomic unsigned operator_count; /* of them, those of the operators' port */
@@ -48,6 +49,11 @@ struct lane {
     uint64_t request_count;
     struct task drain_task;
     struct task cancel_task;
+    struct task roomy_task;
+    bool roomy_posted;
+    struct task vote_task; /* unsent.c: who is the worst here ... */
+    struct task shed_task; /* ... and it is the worst of all: close it */
+    _Atomic uint64_t vote;
     bool draining;
 };
 
@@ -69,6 +75,8 @@ struct server_metrics {
     struct counter *sent;
     struct counter *floods;
     struct counter *overloads;
+    struct gauge *unsent;
+    struct counter *unsent_closed;
 };
 
 /* The limits of limits.h that a program may change. */
@@ -102,7 +110,10 @@ struct server {
     unsigned client_lanes; /* the first so many: clients' connections are spread over them */
     bool started;
     atomic_bool draining;
-    _Atomic size_t body_size; /* of all large bodies that are kept */
+    _Atomic size_t body_size;   /* of all large bodies that are kept */
+    _Atomic size_t unsent_size; /* of answers that are not sent */
+    atomic_bool shedding;       /* the worst holder of such is being looked for */
+    _Atomic unsigned vote_count;
     struct server_metrics metrics;
 
     const struct rpc_service *services[NET_SERVICE_COUNT_MAX]; /* borrowed */

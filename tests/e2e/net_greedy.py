@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""net_greedy.py TESTD - clients that take more than their share: threads of streams.
+"""net_greedy.py TESTD - clients that take more than their share: threads, and memory of answers.
 
 Whoever is greedy is told so or cut off; everybody else is served as before.
 """
 import contextlib
+import json
+import os
+import signal
+import socket
+import struct
 import sys
 
 import h2raw
 import lines
 import testd
-from h2raw import DATA, END_STREAM, HEADERS
+from h2raw import DATA, END_STREAM, HEADERS, PING, WINDOW_UPDATE, Closed, frame, settings
 
 ECHO = testd.ECHO
 WATCH = "/grpc.health.v1.Health/Watch"
@@ -19,6 +24,7 @@ RESOURCE_EXHAUSTED, UNAVAILABLE = 8, 14
 
 # As in src/base/limits.h.
 ANONYMOUS_STREAMS, ANONYMOUS_STREAMS_CONNECTION = 16, 4
+UNSENT_CONNECTION_MB, UNSENT_SHED_MB, UNSENT_SERVER_MB = 8, 192, 256
 
 
 # --- streams ---
@@ -88,11 +94,180 @@ def keyless_streams_end(path):
         testd.end(server)
 
 
+# --- answers that nobody takes ---
+
+
+def metric(server, name):
+    status, text = server.operator("/metrics")
+    assert status == 200, f"/metrics answers {status}"
+    return next(value for found, _, value in testd.parse_metrics(text) if found == name)
+
+
+def unsent_mb(server):
+    return metric(server, "torg_net_unsent_bytes") / (1 << 20)
+
+
+def grown_mb(server, before_kb):
+    """Beside what it held before; a sanitizer's shadow is an eighth, and its heap is loose."""
+    return (server.rss_kb() - before_kb) / 1024 / (1.5 if server.sanitized else 1)
+
+
+def wait_for_pong(client):
+    """Until the server has looked at all that was sent before."""
+    client.send_frame(PING, 0, 0, b"all seen")
+    while client.read().kind != PING:
+        pass
+
+
+def ask_for(client, size):
+    stream = client.open(client.request_headers(ECHO + "Echo"))
+    client.send_body(stream, h2raw.grpc_message(h2raw.field_int(2, size)))
+    return stream
+
+
+def calls_wait(server):
+    """200 answers of 1 MB without a window: few are made; once the client reads, it gets all."""
+    before = server.rss_kb()
+    with server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)]) as client:
+        streams = {ask_for(client, 1 << 20): 0 for _ in range(200)}
+        wait_for_pong(client)
+        held, grown = unsent_mb(server), grown_mb(server, before)
+        assert 1 <= held <= UNSENT_CONNECTION_MB + 4, f"{held} MB are unsent"
+        assert grown < 64, f"{grown} MB are held"
+        client.send(settings((h2raw.INITIAL_WINDOW_SIZE, 2 << 20)) +
+                    frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 400 << 20)))
+        ended = 0
+        while ended < len(streams):
+            got = client.read()
+            if got.kind == DATA:
+                streams[got.stream] += len(got.payload)
+            ended += got.kind == HEADERS and bool(got.flags & END_STREAM)
+        sizes = set(streams.values())
+        assert len(sizes) == 1 and sizes.pop() > 1 << 20, "some answers are not whole"
+    assert testd.wait_until(lambda: unsent_mb(server) < 1), f"{unsent_mb(server)} MB stay counted"
+    return f"{held:.0f} MB of 200 were counted, {grown:.0f} MB held"
+
+
+def deaf_http2(server):
+    """A connection that asks for 12 times 1 MB in 1 KB and takes nothing."""
+    client = server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)])
+    for _ in range(12):
+        ask_for(client, 1 << 20)
+    with contextlib.suppress(Closed):
+        wait_for_pong(client)
+    return client
+
+
+def ask_http1(sock, size):
+    body = json.dumps({"replySize": size})
+    sock.sendall((f"POST {ECHO}Echo HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
+                  f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
+
+
+def deaf_http1(server):
+    """4 MB, of which the socket's buffers may take what they like."""
+    sock = server.connect()
+    ask_http1(sock, 4 << 20)
+    with contextlib.suppress(ConnectionResetError):
+        sock.recv(1, socket.MSG_PEEK)  # the answer is made
+    return sock
+
+
+class Slow:
+    """An honest client that takes an answer of 4 MB piece by piece."""
+
+    def __init__(self, server):
+        self.client = server.http2(pairs=[(h2raw.INITIAL_WINDOW_SIZE, 0)])
+        self.stream = ask_for(self.client, 4 << 20)
+        self.client.send(frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 64 << 20)))
+        self.size = 0
+
+    def read(self, count):
+        self.client.send(frame(WINDOW_UPDATE, 0, self.stream, struct.pack(">I", count)))
+        wanted = self.size + count
+        while self.size < wanted:
+            got = self.client.read()
+            if got.kind == DATA:
+                self.size += len(got.payload)
+            elif got.kind == HEADERS and got.flags & END_STREAM:
+                break
+
+
+def deaf_clients(server, kind, count):
+    """What they hold together is bounded; they are closed, and nobody else is."""
+    before = server.rss_kb()
+    closed = metric(server, "torg_net_unsent_closed_total")
+    most = most_grown = 0
+    with contextlib.ExitStack() as stack:
+        slow = Slow(server)
+        stack.callback(slow.client.close)
+        for _ in range(count):
+            stack.callback(kind(server).close)
+            slow.read(16 << 10)
+            most = max(most, unsent_mb(server))
+            most_grown = max(most_grown, grown_mb(server, before))
+        assert testd.wait_until(lambda: unsent_mb(server) <= UNSENT_SHED_MB), unsent_mb(server)
+        closed = metric(server, "torg_net_unsent_closed_total") - closed
+        assert closed >= 1, "nobody was closed"
+        assert most <= UNSENT_SERVER_MB, f"{most} MB were unsent"
+        assert most_grown < UNSENT_SERVER_MB + 64, f"{most_grown} MB were held"
+        while slow.size < 4 << 20:
+            size = slow.size
+            slow.read(512 << 10)
+            assert slow.size > size, "the slow reader was cut off"
+        reply = stack.enter_context(server.http2()).call(
+            ECHO + "Echo", h2raw.grpc_message(h2raw.field_int(2, 2 << 20)))
+        assert reply.grpc_status == 0 and len(reply.body) > 2 << 20, reply
+    assert testd.wait_until(lambda: unsent_mb(server) < 1), f"{unsent_mb(server)} MB stay counted"
+    return (f"{closed:.0f} of {count} were closed; {most:.0f} MB counted, {most_grown:.0f} MB held "
+            "at the most")
+
+
+def very_large(path):
+    """So many at once that nobody can be closed before the limit: the rest is told to come later."""
+    with testd.Testd(path, reactors=1) as server, contextlib.ExitStack() as stack:
+        socks = [stack.enter_context(server.connect()) for _ in range(24)]
+        assert testd.wait_until(lambda: metric(server, "torg_net_connections") >= 24), "not taken"
+        server.process.send_signal(signal.SIGSTOP)  # it finds all of them at once
+        os.waitid(os.P_PID, server.process.pid, os.WSTOPPED | os.WNOWAIT)
+        for sock in socks:
+            ask_http1(sock, 16 << 20)
+        server.process.send_signal(signal.SIGCONT)
+        refused = 0
+        for sock in socks:
+            with contextlib.suppress(ConnectionResetError):
+                head = sock.recv(4096).decode("latin-1")
+                if head.startswith("HTTP/1.1 429"):
+                    refused += 1
+                    assert "retry-after: 1" in head and "ask for less at once" in head, head
+                else:
+                    assert not head or head.startswith("HTTP/1.1 200"), head
+        assert refused >= 24 - UNSENT_SERVER_MB // 16, f"{refused} of 24 were refused"
+        for sock in socks:
+            sock.close()
+        assert testd.wait_until(lambda: unsent_mb(server) < 1), f"{unsent_mb(server)} MB stay"
+        testd.end(server)
+        return f"{refused} of 24 answers of 16 MB were refused"
+
+
+def unread_answers(path):
+    with testd.Testd(path, stall_timeout_ms=60000) as server:
+        with testd.Ordeal(server, "unread answers", rss_mb=UNSENT_SERVER_MB + 64):
+            lines.run("unread answers: a connection's next calls wait", calls_wait, server)
+            lines.run("unread answers: HTTP/2 clients that read nothing", deaf_clients, server,
+                      deaf_http2, 40)
+            lines.run("unread answers: HTTP/1.1 clients that read nothing", deaf_clients, server,
+                      deaf_http1, 80)
+        testd.end(server)
+
+
 def main():
     with testd.Testd(sys.argv[1], auth=True) as server:
         lines.run("streams: those without a key have a share of their own", keyless_streams, server)
         testd.end(server)
     lines.run("streams: those without a key end", keyless_streams_end, sys.argv[1])
+    lines.scenario("unread answers", unread_answers, sys.argv[1])
+    lines.run("unread answers: very large ones are refused", very_large, sys.argv[1])
     lines.done()
 
 
