@@ -10,6 +10,27 @@
 
 /* --- reading --- */
 
+/* The ban of one that is deleted is what the newest opinion says: the record may have another. */
+static int see_opinion(struct store_tx *tx, struct feed_batch *batch, struct feed_batch_row *row,
+                       struct err *err)
+{
+    Torg__V1__Offer *before = row->before;
+    int rc;
+
+    row->opinion = (struct opinion_seen){0};
+    if (!before || before->status != TORG__V1__OFFER__STATUS__DELETED)
+        return 0;
+    rc = opinion_see(tx, row->item.offer_id, batch->arena, &row->opinion, err);
+    if (rc)
+        return rc;
+    /* An unban shows it as one that is published: it has not been seen since it was deleted. */
+    if (!opinion_bans(&row->opinion, before))
+        before->status_before_ban = TORG__V1__OFFER__STATUS__STATUS_UNSPECIFIED;
+    else if (!before->status_before_ban)
+        before->status_before_ban = TORG__V1__OFFER__STATUS__WAITING;
+    return 0;
+}
+
 static int read_row(struct store_tx *tx, struct feed_batch *batch, struct feed_batch_row *row,
                     struct err *err)
 {
@@ -22,7 +43,7 @@ static int read_row(struct store_tx *tx, struct feed_batch *batch, struct feed_b
         rc = feed_item_find(tx, seller, row->external_id, batch->arena, &row->item, err);
     if (!rc && row->item.offer_id)
         rc = record_find(tx, row->item.offer_id, batch->arena, &row->before, err);
-    return rc;
+    return rc ? rc : see_opinion(tx, batch, row, err);
 }
 
 static int check_task(struct store_tx *tx, struct feed_batch *batch, struct err *err)
@@ -115,13 +136,27 @@ static void count_row(struct feed_batch *batch, const struct feed_batch_row *row
     (*count_of(counts, row->record.outcome))++;
 }
 
+/* An opinion on a deleted offer leaves its record alone, so its revision does not tell. */
+static int check_opinion(struct store_tx *tx, struct feed_batch *batch, struct feed_batch_row *row,
+                         struct err *err)
+{
+    bool outrun = false;
+    int rc = 0;
+
+    if (row->before && row->before->status == TORG__V1__OFFER__STATUS__DELETED)
+        rc = opinion_check_seen(tx, row->item.offer_id, &row->opinion, &outrun, err);
+    return !rc && outrun ? refuse_outrun(batch, err) : rc;
+}
+
 static int write_row(struct store_tx *tx, struct feed_batch *batch, struct feed_batch_row *row,
                      struct err *err)
 {
     struct item_writing writing = {batch, row};
     bool outrun = false;
-    int rc = 0;
+    int rc = row->saves ? check_opinion(tx, batch, row, err) : 0;
 
+    if (rc)
+        return rc;
     if (row->saves) {
         row->save.also = write_with_offer;
         row->save.also_arg = &writing;

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "offers/feed_item.h"
 #include "offers/feed_rows.h"
+#include "offers/moderation.h"
 #include "offers/offer_save.h"
 
 enum feed_row_kind {
@@ -36,7 +37,8 @@ struct feed_batch_row {
     /* What was there. */
     struct feed_record kept;
     struct feed_item item;
-    Torg__V1__Offer *before; /* of the item */
+    Torg__V1__Offer *before;     /* of the item; a deleted one with the ban of the newest opinion */
+    struct opinion_seen opinion; /* on a deleted one */
 
     /* What becomes of it. */
     bool is_settled; /* applied before: nothing to do */

@@ -259,12 +259,14 @@ static bool is_others(struct feed_batch *batch, struct feed_batch_row *row)
     return true;
 }
 
+/* However late: as another offer, one that is banned would be rid of its ban. */
 static bool may_revive(const struct feed_batch *batch, const struct feed_batch_row *row)
 {
     int64_t now_us = clock_wall_us(batch->offers->clock);
 
     return row->before && row->before->status == TORG__V1__OFFER__STATUS__DELETED &&
-           now_us - row->item.gone_us <= feed_rules_of(batch->offers)->revive_us;
+           (row->before->status_before_ban ||
+            now_us - row->item.gone_us <= feed_rules_of(batch->offers)->revive_us);
 }
 
 static int decide(struct feed_batch *batch, struct feed_batch_row *row, struct err *err)

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "offers/moderation.h"
 #include "offers/offer_record.h"
 
 struct finding {
@@ -139,13 +140,96 @@ int feed_item_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer *bef
     return mark_gone(tx, id, after, is_deleted(after) ? time_us(after->update_time) : 0, err);
 }
 
-int feed_item_forget(struct store_tx *tx, int64_t until_us, size_t max, int64_t *forgotten,
-                     struct err *err)
-{
-    const struct store_value params[] = {STORE_V_INT(until_us), STORE_V_INT((int64_t)max)};
+/* --- forgetting --- */
 
+int feed_item_hold(struct store_tx *tx, offerid id, const Torg__V1__Offer *offer, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_TEXT(bytes_of(offer->seller)),
+                                         STORE_V_TEXT(bytes_of(offer->content->external_id)),
+                                         STORE_V_INT(id), STORE_V_INT(FEED_ITEM_HELD_US)};
+
+    if (!*offer->content->external_id)
+        return 0;
     return store_exec(tx,
-                      "DELETE FROM feed WHERE (seller_id, external_id) IN (SELECT seller_id, "
-                      "external_id FROM feed WHERE gone_us > 0 AND gone_us <= $1 LIMIT $2)",
-                      params, 2, forgotten, err);
+                      "INSERT INTO feed (seller_id, external_id, offer_id, feed_id, task_id, "
+                      "gone_us) VALUES ($1, $2, $3, '', 0, $4) "
+                      "ON CONFLICT (seller_id, external_id) DO NOTHING",
+                      params, 4, NULL, err);
+}
+
+struct judged {
+    struct bytes seller;
+    struct bytes external_id;
+    offerid offer_id;
+};
+
+struct judging {
+    struct arena *arena;
+    struct judged *list;
+    size_t count;
+    size_t max;
+};
+
+static int take_judged(void *arg, const struct store_value *columns, size_t column_count,
+                       struct err *err)
+{
+    struct judging *judging = arg;
+
+    assert(column_count == 3 && judging->count < judging->max);
+    judging->list[judging->count++] =
+        (struct judged){.seller = arena_copy(judging->arena, columns[0].bytes),
+                        .external_id = arena_copy(judging->arena, columns[1].bytes),
+                        .offer_id = columns[2].integer};
+    return 0;
+}
+
+/* Holds the name, or deletes it, as the newest opinion wants it. */
+static int judge(struct store_tx *tx, const struct judged *one, struct arena *arena,
+                 int64_t *forgotten, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_TEXT(one->seller), STORE_V_TEXT(one->external_id),
+                                         STORE_V_INT(FEED_ITEM_HELD_US)};
+    struct opinion_seen opinion;
+    int rc = opinion_see(tx, one->offer_id, arena, &opinion, err);
+
+    if (rc)
+        return rc;
+    if (opinion.bans)
+        return store_exec(tx,
+                          "UPDATE feed SET gone_us = $3 WHERE seller_id = $1 AND external_id = $2",
+                          params, 3, NULL, err);
+    ++*forgotten;
+    return store_exec(tx, "DELETE FROM feed WHERE seller_id = $1 AND external_id = $2", params, 2,
+                      NULL, err);
+}
+
+/* A row of kind 'moderation' has the verdict in its body, where SQL does not look. */
+#define HAS_OPINION                                                                                \
+    "EXISTS (SELECT 1 FROM offer o WHERE o.id = feed.offer_id AND o.kind = 'moderation')"
+
+int feed_item_forget(struct store_tx *tx, int64_t until_us, size_t max, struct arena *arena,
+                     int64_t *forgotten, bool *more, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(until_us), STORE_V_INT((int64_t)max),
+                                         STORE_V_INT(FEED_ITEM_HELD_US)};
+    struct judging judging = {
+        .arena = arena, .list = arena_array(arena, max, sizeof(struct judged)), .max = max};
+    int64_t deleted = 0;
+    int rc = store_query(tx,
+                         "SELECT seller_id, external_id, offer_id FROM feed WHERE gone_us > 0 AND "
+                         "gone_us > $3 AND gone_us <= $1 AND " HAS_OPINION " LIMIT $2",
+                         params, 3, take_judged, &judging, err);
+
+    *forgotten = 0;
+    for (size_t i = 0; i < judging.count && !rc; i++)
+        rc = judge(tx, &judging.list[i], arena, forgotten, err);
+    if (!rc)
+        rc = store_exec(tx,
+                        "DELETE FROM feed WHERE (seller_id, external_id) IN (SELECT seller_id, "
+                        "external_id FROM feed WHERE gone_us > 0 AND gone_us > $3 AND "
+                        "gone_us <= $1 AND NOT " HAS_OPINION " LIMIT $2)",
+                        params, 3, &deleted, err);
+    *forgotten += deleted;
+    *more = judging.count == max || deleted == (int64_t)max;
+    return rc;
 }

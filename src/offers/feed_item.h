@@ -4,7 +4,9 @@
  *
  * An offer with an external id has one row, unless another offer of the seller that is not deleted
  * had the name first. gone_us is 0 exactly when its offer is not deleted; the transaction that
- * changes the offer sees to it. All functions are for use inside transactions.
+ * changes the offer sees to it. Names of deleted offers are forgotten after a while, but those that
+ * a moderator has banned: forgotten, the name would come back as another offer. All functions are
+ * for use inside transactions.
  */
 #ifndef TORG_OFFERS_FEED_ITEM_H
 #define TORG_OFFERS_FEED_ITEM_H
@@ -13,6 +15,9 @@
 #include "offers/offer_id.h"
 #include "store/store.h"
 #include "torg/v1/offer.pb-c.h"
+
+/* gone_us of a deleted offer whose name is held: gone for longer than anything is remembered. */
+enum { FEED_ITEM_HELD_US = 1 };
 
 struct feed_item {
     offerid offer_id;    /* 0: there is no row */
@@ -33,8 +38,12 @@ int feed_item_put(struct store_tx *tx, const char *seller, const char *external_
 int feed_item_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer *before,
                      const Torg__V1__Offer *after, struct err *err);
 
-/* Deletes up to max rows that went before until_us. */
-int feed_item_forget(struct store_tx *tx, int64_t until_us, size_t max, int64_t *forgotten,
-                     struct err *err);
+/* Of rows that went before until_us, up to max with an opinion on their offers and as many without:
+ * holds the names of the banned, deletes the rest. *more: there may be others. */
+int feed_item_forget(struct store_tx *tx, int64_t until_us, size_t max, struct arena *arena,
+                     int64_t *forgotten, bool *more, struct err *err);
+
+/* Of a deleted offer that is being banned: holds its name, if that is forgotten already. */
+int feed_item_hold(struct store_tx *tx, offerid id, const Torg__V1__Offer *offer, struct err *err);
 
 #endif

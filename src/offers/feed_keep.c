@@ -144,7 +144,9 @@ struct forgetting {
     int64_t task_no;
     const struct feed_key *key;
     int64_t until_us;
+    struct arena *arena;
     int64_t forgotten;
+    bool more;
 };
 
 static int note_found(void *arg, const struct store_value *columns, size_t column_count,
@@ -169,10 +171,12 @@ static int forget_rows_in(struct store_tx *tx, void *arg, struct err *err)
                          params, 4, note_found, &found, err);
 
     forgetting->forgotten = 0;
+    forgetting->more = false;
     if (rc || !found)
         return rc;
     rc = feed_rows_forget(tx, forgetting->task_no, FEED_FORGET_COUNT, &forgetting->forgotten, err);
-    if (!rc && forgetting->forgotten < FEED_FORGET_COUNT)
+    forgetting->more = forgetting->forgotten == FEED_FORGET_COUNT;
+    if (!rc && !forgetting->more)
         rc = store_exec(tx,
                         "UPDATE feed_task SET forget_us = 0 WHERE seller_id = $1 AND "
                         "feed_id = $2 AND task_id = $3",
@@ -184,8 +188,8 @@ static int forget_names_in(struct store_tx *tx, void *arg, struct err *err)
 {
     struct forgetting *forgetting = arg;
 
-    return feed_item_forget(tx, forgetting->until_us, FEED_FORGET_COUNT, &forgetting->forgotten,
-                            err);
+    return feed_item_forget(tx, forgetting->until_us, FEED_FORGET_COUNT, forgetting->arena,
+                            &forgetting->forgotten, &forgetting->more, err);
 }
 
 /* Chunk by chunk. */
@@ -198,7 +202,7 @@ static int forget(const struct offers *offers, store_fn fn, struct forgetting *f
         rc = store_write(offers->store, fn, forgetting, err);
         if (!rc)
             kept->forgotten += (uint64_t)forgetting->forgotten;
-    } while (!rc && forgetting->forgotten == FEED_FORGET_COUNT && !atomic_load(stopping));
+    } while (!rc && forgetting->more && !atomic_load(stopping));
     return rc;
 }
 
@@ -208,7 +212,7 @@ static int forget_old(const struct offers *offers, const atomic_bool *stopping, 
     const struct feed_rules *rules = feed_rules_of(offers);
     int64_t now_us = clock_wall_us(offers->clock);
     int64_t named_us = rules->revive_us > rules->undo_us ? rules->revive_us : rules->undo_us;
-    struct forgetting names = {.until_us = now_us - named_us};
+    struct forgetting names = {.until_us = now_us - named_us, .arena = arena};
     struct search search;
     int rc = search_tasks(offers,
                           TASKS "forget_us > 0 AND forget_us <= $1 AND state NOT IN (1, 2, 3, 6) "

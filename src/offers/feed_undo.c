@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* feed_undo.c - see feed_undo.h. Undoing is the one change of an offer that is no move: it gives
- * back a state that was there. */
+ * back a state that was there, but for its ban: that is the newest opinion's. */
 #include "offers/feed_undo.h"
 
 #include <inttypes.h>
@@ -11,6 +11,8 @@
 #include "base/bell.h"
 #include "base/memory.h"
 #include "offers/feed_batch.h"
+#include "offers/moderation.h"
+#include "offers/offer_change.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
 #include "offers/photos.h"
@@ -18,8 +20,9 @@
 struct undo_row {
     struct feed_record record;
     struct feed_item item;
-    Torg__V1__Offer *offer; /* as it is now */
-    const char *left;       /* why it stays so; NULL: it is given back */
+    Torg__V1__Offer *offer;      /* as it is now */
+    struct opinion_seen opinion; /* on a deleted one */
+    const char *left;            /* why it stays so; NULL: it is given back */
     struct bytes detail;
     struct feed_item item_after;
     struct offer_save save;
@@ -49,6 +52,20 @@ static bool has_offer(const struct undo_page *page, size_t count, offerid id)
     return false;
 }
 
+static int read_row(struct store_tx *tx, struct undo_page *page, struct undo_row *row,
+                    struct err *err)
+{
+    offerid id = row->record.offer_id;
+    int rc = feed_item_find(tx, page->key->seller, row->record.external_id, page->arena, &row->item,
+                            err);
+
+    if (!rc)
+        rc = record_find(tx, id, page->arena, &row->offer, err);
+    if (!rc && row->offer && row->offer->status == TORG__V1__OFFER__STATUS__DELETED)
+        rc = opinion_see(tx, id, page->arena, &row->opinion, err);
+    return rc;
+}
+
 static int read_page(struct store_tx *tx, void *arg, struct err *err)
 {
     struct undo_page *page = arg;
@@ -65,10 +82,7 @@ static int read_page(struct store_tx *tx, void *arg, struct err *err)
         if (has_offer(page, i, page->records[i].offer_id))
             break;
         *row = (struct undo_row){.record = page->records[i]};
-        rc = feed_item_find(tx, page->key->seller, row->record.external_id, page->arena, &row->item,
-                            err);
-        if (!rc)
-            rc = record_find(tx, row->record.offer_id, page->arena, &row->offer, err);
+        rc = read_row(tx, page, row, err);
         page->count++;
     }
     return rc;
@@ -125,6 +139,33 @@ static void ask_for_photos(const struct undo_page *page, Torg__V1__Offer *after)
     photos_ask(after, true);
 }
 
+/* The ban as of now; `after` has what was there before, and what the offer has now of a ban. */
+static int obey_opinion(struct undo_page *page, struct undo_row *row, Torg__V1__Offer **after,
+                        struct err *err)
+{
+    struct violations found = violations_in(page->arena);
+    const struct author author = {.arena = page->arena, .violations = &found};
+    bool bans = opinion_bans(&row->opinion, row->offer);
+    struct offer_change change = {.offers = page->offers,
+                                  .author = &author,
+                                  .move = bans ? MOVE_BAN : MOVE_UNBAN,
+                                  .before = *after};
+    int rc;
+
+    if ((*after)->status == TORG__V1__OFFER__STATUS__DELETED)
+        return 0;
+    if ((*after)->status == TORG__V1__OFFER__STATUS__BANNED && !(*after)->status_before_ban)
+        (*after)->status = TORG__V1__OFFER__STATUS__ACTIVE; /* that ban has ended since */
+    if ((*after)->status != TORG__V1__OFFER__STATUS__BANNED)
+        (*after)->status_before_ban = TORG__V1__OFFER__STATUS__STATUS_UNSPECIFIED;
+    if (bans == ((*after)->status == TORG__V1__OFFER__STATUS__BANNED))
+        return 0;
+    (*after)->revision--; /* both are one change */
+    rc = offer_change_build(&change, err);
+    *after = change.after;
+    return rc;
+}
+
 /* The offer as it was before the task. */
 static int build(struct undo_page *page, struct undo_row *row, Torg__V1__Offer **after,
                  struct err *err)
@@ -144,7 +185,7 @@ static int build(struct undo_page *page, struct undo_row *row, Torg__V1__Offer *
         (*after)->status = (Torg__V1__Offer__Status)record->before_status;
     if (!record->before_body.size) {
         ask_for_photos(page, *after);
-        return 0;
+        return obey_opinion(page, row, after, err);
     }
     rc = record_open_offer(record->offer_id, record->before_body, page->arena, &was, err);
     if (rc)
@@ -152,10 +193,9 @@ static int build(struct undo_page *page, struct undo_row *row, Torg__V1__Offer *
     (*after)->content = was->content;
     ask_for_photos(page, *after);
     (*after)->expire_time = was->expire_time;
-    (*after)->status_before_ban = was->status_before_ban;
     (*after)->wait_until = was->wait_until;
     (*after)->wait_reason = was->wait_reason;
-    return 0;
+    return obey_opinion(page, row, after, err);
 }
 
 static int tell_left(struct undo_page *page, struct undo_row *row, struct err *err)
@@ -218,6 +258,21 @@ static int write_item(struct store_tx *tx, struct offer_save *save, void *arg, s
     return rc;
 }
 
+/* An opinion on a deleted offer leaves its record alone, so its revision does not tell. */
+static int check_opinion(struct store_tx *tx, struct undo_page *page, struct undo_row *row,
+                         struct err *err)
+{
+    bool outrun = false;
+    int rc = 0;
+
+    if (row->offer->status == TORG__V1__OFFER__STATUS__DELETED)
+        rc = opinion_check_seen(tx, row->record.offer_id, &row->opinion, &outrun, err);
+    if (rc || !outrun)
+        return rc;
+    page->outrun = true;
+    return err_set(err, ERR_CONFLICT, "an opinion on the offer has come at the same time");
+}
+
 static int write_row(struct store_tx *tx, struct undo_page *page, struct undo_row *row,
                      struct err *err)
 {
@@ -226,7 +281,9 @@ static int write_row(struct store_tx *tx, struct undo_page *page, struct undo_ro
     bool outrun = false;
     int rc = 0;
 
-    if (!row->left) {
+    if (!row->left)
+        rc = check_opinion(tx, page, row, err);
+    if (!row->left && !rc) {
         row->save.id = row->record.offer_id;
         row->save.also = write_item;
         row->save.also_arg = &writing;

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "net/message.h"
+#include "offers/feed_item.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
 
@@ -63,12 +64,20 @@ static int refuse_stale(struct err *err)
     return err_set(err, ERR_STALE, "a newer opinion is there already");
 }
 
+/* Of the opinion that is kept; 0: none is. */
+static int find_revision(struct store_tx *tx, offerid id, int64_t *revision, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(id)};
+
+    *revision = 0;
+    return store_query(tx, "SELECT revision FROM offer WHERE id = $1 AND kind = 'moderation'",
+                       params, 1, take_integer, revision, err);
+}
+
 static int check_newer(struct store_tx *tx, const struct giving *giving, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(giving->id)};
-    int64_t kept = 0;
-    int rc = store_query(tx, "SELECT revision FROM offer WHERE id = $1 AND kind = 'moderation'",
-                         params, 1, take_integer, &kept, err);
+    int64_t kept;
+    int rc = find_revision(tx, giving->id, &kept, err);
 
     return !rc && giving->opinion->revision <= kept ? refuse_stale(err) : rc;
 }
@@ -136,7 +145,10 @@ static int write_alone(struct store_tx *tx, void *arg, struct err *err)
     giving->movable = offer_status_allows((enum offer_status)offer->status, giving->move);
     if (giving->movable)
         return err_set(err, ERR_CONFLICT, "the offer was changed by another call");
-    return write_row(tx, giving, offer->seller, err);
+    rc = write_row(tx, giving, offer->seller, err);
+    if (!rc && giving->move == MOVE_BAN && offer->status == TORG__V1__OFFER__STATUS__DELETED)
+        rc = feed_item_hold(tx, giving->id, offer, err);
+    return rc;
 }
 
 static int give(struct giving *giving, Torg__V1__GiveOpinionResponse *answer, struct err *err)
@@ -220,4 +232,37 @@ int moderation_get(const struct offers *offers, offerid id, struct arena *arena,
         rc = err_set(err, ERR_NOT_FOUND, "there is no opinion on offer %s",
                      offer_id_text(arena, id));
     return rc;
+}
+
+/* --- for who brings an offer back --- */
+
+int opinion_see(struct store_tx *tx, offerid id, struct arena *arena, struct opinion_seen *seen,
+                struct err *err)
+{
+    struct getting getting = {.id = id, .arena = arena};
+    int rc = read_row(tx, &getting, err);
+
+    *seen = (struct opinion_seen){0};
+    if (!rc && getting.moderation)
+        *seen = (struct opinion_seen){.revision = getting.moderation->opinion->revision,
+                                      .bans = getting.moderation->opinion->verdict ==
+                                              TORG__V1__MODERATION_OPINION__VERDICT__BAN};
+    return rc;
+}
+
+int opinion_check_seen(struct store_tx *tx, offerid id, const struct opinion_seen *seen,
+                       bool *outrun, struct err *err)
+{
+    int64_t revision;
+    int rc = find_revision(tx, id, &revision, err);
+
+    *outrun = !rc && revision != seen->revision;
+    return rc;
+}
+
+bool opinion_bans(const struct opinion_seen *seen, const Torg__V1__Offer *offer)
+{
+    if (offer->status != TORG__V1__OFFER__STATUS__DELETED)
+        return offer->status == TORG__V1__OFFER__STATUS__BANNED;
+    return seen->revision ? seen->bans : offer->status_before_ban != 0;
 }

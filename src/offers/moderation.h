@@ -5,6 +5,9 @@
  * The row and the ban (or unban) it means are written in one transaction. The opinion's own
  * revision decides: one that is not larger than the kept one changes nothing, however often and
  * late it comes.
+ *
+ * The status follows the newest opinion at once, but of a DELETED offer, which nobody sees: whoever
+ * brings that back (a feed, an undo) looks at the opinion first, in the transaction that does it.
  */
 #ifndef TORG_OFFERS_MODERATION_H
 #define TORG_OFFERS_MODERATION_H
@@ -23,5 +26,20 @@ int moderation_apply(const struct offers *offers, const Torg__V1__ModerationOpin
 /* The newest opinion; ERR_NOT_FOUND when there is none. */
 int moderation_get(const struct offers *offers, offerid id, struct arena *arena,
                    Torg__V1__Moderation **moderation, struct err *err);
+
+/* --- inside transactions, for who brings a deleted offer back --- */
+
+struct opinion_seen {
+    int64_t revision; /* of the newest opinion; 0: there is none */
+    bool bans;
+};
+
+int opinion_see(struct store_tx *tx, offerid id, struct arena *arena, struct opinion_seen *seen,
+                struct err *err);
+/* *outrun: a newer one has come since. */
+int opinion_check_seen(struct store_tx *tx, offerid id, const struct opinion_seen *seen,
+                       bool *outrun, struct err *err);
+/* Whether the offer is banned, or would be if it were not deleted. */
+bool opinion_bans(const struct opinion_seen *seen, const Torg__V1__Offer *offer);
 
 #endif

@@ -11,6 +11,7 @@
 #include "offers/feed_apply.h"
 #include "offers/feed_item.h"
 #include "offers/feed_undo.h"
+#include "offers/moderation.h"
 #include "offers/offer_record.h"
 
 enum { TEXT_SIZE_MAX = 1 << 20, ROW_COUNT_MAX = 4096, PAGE_COUNT = 7 };
@@ -331,6 +332,23 @@ void move_item(struct feed_scene *scene, const char *external_id, enum offer_mov
 
     OK(offers_move(&scene->place.offers, &author, id_of(item_offer(scene, external_id)->id), 0,
                    move, &receipt, &err));
+}
+
+bool judge(struct feed_scene *scene, const char *offer_id, int64_t revision, bool ban)
+{
+    static char *reasons[] = {"counterfeit"};
+    Torg__V1__ModerationOpinion opinion = TORG__V1__MODERATION_OPINION__INIT;
+    Torg__V1__GiveOpinionResponse answer = TORG__V1__GIVE_OPINION_RESPONSE__INIT;
+    struct err err = {0};
+
+    opinion.offer_id = (char *)offer_id;
+    opinion.revision = revision;
+    opinion.verdict = ban ? TORG__V1__MODERATION_OPINION__VERDICT__BAN
+                          : TORG__V1__MODERATION_OPINION__VERDICT__PASS;
+    opinion.reasons = reasons;
+    opinion.n_reasons = ban;
+    OK(moderation_apply(&scene->place.offers, &opinion, scene->arena, &answer, &err));
+    return answer.applied;
 }
 
 void check_items(struct feed_scene *scene)

@@ -60,6 +60,8 @@ const char *shown(struct feed_scene *scene);
 /* Of the item, deleted or not; NULL when there is none. */
 Torg__V1__Offer *item_offer(struct feed_scene *scene, const char *external_id);
 void move_item(struct feed_scene *scene, const char *external_id, enum offer_move move);
+/* An opinion on an offer, deleted or not: a ban or its end. Whether it was applied. */
+bool judge(struct feed_scene *scene, const char *offer_id, int64_t revision, bool ban);
 /* Rows of the table feed are as they have to be. */
 void check_items(struct feed_scene *scene);
 

@@ -3,8 +3,9 @@
  * offers_feeds_model.c - random feeds of several sellers, compared with a naive model step by step.
  *
  * A step sends rows (new ones, the same again, the same number with other content), ends a task
- * with the right or a wrong count, confirms, cancels, undoes, cuts; or a seller, a moderator or
- * time moves an offer. Tasks come late and overlap. The model has arrays and tells every rule a
+ * with the right or a wrong count, confirms, cancels, undoes, cuts; or a seller or time moves an
+ * offer, or a moderator has an opinion on one, deleted or not. Tasks and opinions come late and
+ * overlap. The model has arrays and tells every rule a
  * second time.
  *
  * TORG_FEED_SEQUENCES (PostgreSQL: a twentieth of it) and TORG_MODEL_SEED repeat and deepen a run.
@@ -47,6 +48,8 @@ static const char *const feed_names[FEED_COUNT] = {"main", "other"};
 struct m_offer {
     enum offer_status status;
     enum offer_status before_ban;
+    int64_t opinion; /* the revision of the newest; 0: there is none */
+    bool is_banned;  /* by it */
     int number;
     char id[OFFER_ID_TEXT_SIZE];
 };
@@ -163,6 +166,16 @@ static bool is_settled(struct m_task *task, const struct m_row *kept, int what)
            (kept->outcome != OUTCOME(REFUSED) || task->message.state != STATE(RUNNING));
 }
 
+/* The offer is to have the status, if nothing is against it. */
+static void give_back(struct m_offer *offer, enum offer_status status)
+{
+    /* What a ban hid; one that has ended since hid what can be seen. */
+    if (status == OFFER_BANNED)
+        status = offer->before_ban ? offer->before_ban : OFFER_ACTIVE;
+    offer->before_ban = offer->is_banned ? status : OFFER_NONE;
+    offer->status = offer->is_banned ? OFFER_BANNED : status;
+}
+
 /* What the row makes of the offer; the item is touched unless *touched says otherwise. */
 static int apply_to_item(struct model *model, struct m_task *task, struct m_item *item, int what,
                          struct m_row *row, bool *touched)
@@ -202,12 +215,13 @@ static int apply_to_item(struct model *model, struct m_task *task, struct m_item
         return row->changed ? OUTCOME(UPDATED) : OUTCOME(UNCHANGED);
     }
     row->changed = true;
-    if (offer && now_us(model) - item->gone_us <= (int64_t)REVIVE_S * SECOND_US) {
+    if (offer &&
+        (offer->is_banned || now_us(model) - item->gone_us <= (int64_t)REVIVE_S * SECOND_US)) {
         row->has_content = true;
-        offer->status = offer->before_ban ? OFFER_BANNED : OFFER_ACTIVE;
+        give_back(offer, offer->is_banned ? OFFER_BANNED : OFFER_ACTIVE);
         offer->number = what;
         item->gone_us = 0;
-        return offer->before_ban ? OUTCOME(BANNED) : OUTCOME(REVIVED);
+        return offer->is_banned ? OUTCOME(BANNED) : OUTCOME(REVIVED);
     }
     CHECK(model, model->offer_count < OFFER_COUNT_MAX);
     row->before = (struct m_offer){0};
@@ -356,11 +370,12 @@ static void undo_in_model(struct model *model, struct m_task *task)
             continue;
         }
         task->counts.undone++;
-        offer->status = row->before.status ? row->before.status : OFFER_DELETED;
-        if (row->has_content) {
+        if (row->before.status && row->before.status != OFFER_DELETED)
+            give_back(offer, row->before.status);
+        else
+            offer->status = OFFER_DELETED;
+        if (row->has_content)
             offer->number = row->before.number;
-            offer->before_ban = row->before.before_ban;
-        }
         item->gone_us = offer->status == OFFER_DELETED ? now_us(model) : 0;
     }
     task->message.state = STATE(UNDONE);
@@ -578,12 +593,44 @@ static void undo_task(struct model *model, struct m_task *task)
         undo_in_model(model, task);
 }
 
-/* A seller, a moderator or time. */
+/* A moderator; at times the opinion comes late, or twice. */
+static void give_opinion(struct model *model, int seller, int name)
+{
+    const struct m_item *item = &model->items[seller][name];
+    struct m_offer *offer = item->offer == NO_OFFER ? NULL : &model->offers[item->offer];
+    bool bans = below(model, 3) > 0;
+    int64_t revision;
+    const char *id;
+
+    if (!offer)
+        return;
+    revision = offer->opinion + 2 - below(model, 3);
+    if (revision < 1)
+        return;
+    model->what = arena_printf(model->scene->arena, "opinion %" PRId64 " on %c: %s", revision,
+                               'a' + name, bans ? "ban" : "pass");
+    id = item_offer(model->scene, (char[]){(char)('a' + name), 0})->id;
+    CHECK(model, judge(model->scene, id, revision, bans) == (revision > offer->opinion));
+    if (revision <= offer->opinion)
+        return;
+    offer->opinion = revision;
+    offer->is_banned = bans;
+    if (offer->status == OFFER_DELETED)
+        return;
+    if (bans && offer->status != OFFER_BANNED) {
+        offer->before_ban = offer->status;
+        offer->status = OFFER_BANNED;
+    } else if (!bans && offer->status == OFFER_BANNED) {
+        offer->status = offer->before_ban;
+        offer->before_ban = OFFER_NONE;
+    }
+}
+
+/* A seller or time. */
 static void move_offer(struct model *model, int seller, int name)
 {
     static const enum offer_move moves[] = {MOVE_WITHDRAW, MOVE_REPUBLISH, MOVE_SELL_ON_SITE,
-                                            MOVE_DELETE,   MOVE_EXPIRE,    MOVE_BAN,
-                                            MOVE_UNBAN};
+                                            MOVE_DELETE, MOVE_EXPIRE};
     enum offer_move move = moves[below(model, sizeof(moves) / sizeof(moves[0]))];
     struct m_item *item = &model->items[seller][name];
     struct m_offer *offer = item->offer == NO_OFFER ? NULL : &model->offers[item->offer];
@@ -595,10 +642,6 @@ static void move_offer(struct model *model, int seller, int name)
         return;
     model->what = arena_printf(model->scene->arena, "%s %c", offer_move_name(move), 'a' + name);
     move_item(model->scene, (char[]){(char)('a' + name), 0}, move);
-    if (move == MOVE_BAN)
-        offer->before_ban = offer->status;
-    if (move == MOVE_UNBAN)
-        offer->before_ban = OFFER_NONE;
     offer->status = to;
     if (to == OFFER_DELETED)
         item->gone_us = now_us(model);
@@ -670,7 +713,7 @@ static void step(struct model *model)
 {
     int seller = below(model, SELLER_COUNT);
     int feed = below(model, 4) == 0;
-    int dice = below(model, 12);
+    int dice = below(model, 14);
 
     model->scene->seller = model->sellers[seller];
     model->scene->feed = feed_names[feed];
@@ -681,6 +724,8 @@ static void step(struct model *model)
         create_by_hand(model, seller, below(model, NAME_COUNT));
     else if (dice == 3)
         advance(model);
+    else if (dice < 6)
+        give_opinion(model, seller, below(model, NAME_COUNT));
     else
         act_on_task(model, seller, feed);
     for (int i = 0; i < SELLER_COUNT; i++)

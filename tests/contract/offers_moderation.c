@@ -173,6 +173,40 @@ static void an_opinion_that_moves_nothing_is_kept(void **state)
     check(scene, OFFER_DELETED, 3);
 }
 
+/* Whatever its seller made of it before: once banned, none of his moves shows it again. */
+static void no_move_of_the_seller_ends_a_ban(void **state)
+{
+    static const enum offer_move before[] = {MOVE_UPDATE /* none */, MOVE_WITHDRAW, MOVE_EXPIRE,
+                                             MOVE_SELL_ON_SITE, MOVE_SELL_ELSEWHERE};
+    struct scene *scene = start(state);
+    int64_t revision = 0;
+    bool moved;
+
+    for (size_t i = 0; i < ARRAY_COUNT(before); i++) {
+        struct author author = author_of("s", scene->arena);
+        Torg__V1__OfferReceipt receipt = TORG__V1__OFFER_RECEIPT__INIT;
+        enum offer_status was;
+        struct err err;
+
+        if (before[i] != MOVE_UPDATE)
+            move(scene, before[i]);
+        was = (enum offer_status)offer_of(scene)->status;
+        assert_true(give(scene, ++revision, BAN, &moved) && moved);
+        for (int how = MOVE_PROLONG; how < MOVE_DELETE; how++)
+            assert_int_equal(offers_move(&scene->place.offers, &author, scene->id, 0,
+                                         (enum offer_move)how, &receipt, &err),
+                             ERR_PRECONDITION);
+        OK(offers_update(&scene->place.offers, &author, scene->id, offer_of(scene)->revision,
+                         content_of(scene->arena, "books", 1, 1, "RUB"), &receipt, &err));
+        assert_int_equal(receipt.status, OFFER_BANNED);
+        assert_true(give(scene, ++revision, PASS, &moved) && moved);
+        assert_int_equal(offer_of(scene)->status, was);
+        if (was != OFFER_ACTIVE)
+            move(scene, was == OFFER_EXPIRED ? MOVE_PROLONG : MOVE_REPUBLISH);
+    }
+    place_recount(&scene->place);
+}
+
 static void wrong_opinions_are_told_by_field(void **state)
 {
     struct scene *scene = start(state);
@@ -292,13 +326,10 @@ static void names_and_sizes_of_stages_have_limits(void **state)
 /* --- the list of cases --- */
 
 static const struct test_case cases[] = {
-    CASE(a_ban_and_its_end_are_changes_of_the_offer),
-    CASE(a_stale_opinion_changes_nothing),
-    CASE(an_opinion_that_moves_nothing_is_kept),
-    CASE(wrong_opinions_are_told_by_field),
-    CASE(opinions_come_by_the_topic),
-    CASE(a_stage_keeps_its_state_by_compare_and_set),
-    CASE(names_and_sizes_of_stages_have_limits),
+    CASE(a_ban_and_its_end_are_changes_of_the_offer), CASE(a_stale_opinion_changes_nothing),
+    CASE(an_opinion_that_moves_nothing_is_kept),      CASE(no_move_of_the_seller_ends_a_ban),
+    CASE(wrong_opinions_are_told_by_field),           CASE(opinions_come_by_the_topic),
+    CASE(a_stage_keeps_its_state_by_compare_and_set), CASE(names_and_sizes_of_stages_have_limits),
 };
 
 int main(int argc, char **argv)
