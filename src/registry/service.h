@@ -2,7 +2,9 @@
 /*
  * service.h - the services of the registry: calls in, answers out.
  *
- * The client is the credential's, if that is bound to one; else the message's, else "default".
+ * The client is the credential's, if that is bound to one; else the message's, else "default". The
+ * composer's (OFFER_CLIENT) is reserved: who could write it could take any seller's offer out of
+ * the search, or put one in that nobody has seen.
  */
 #ifndef TORG_REGISTRY_SERVICE_H
 #define TORG_REGISTRY_SERVICE_H
@@ -20,5 +22,8 @@ struct rpc_service schema_service(struct receiver *receiver);
 
 /* The client of a call that names one ("": none). ERR_DENIED: the key is bound to another. */
 int caller_client(const struct call *call, const char *named, const char **client, struct err *err);
+/* The same of a call that writes documents or fields. ERR_DENIED also: they are the composer's,
+ * which sends them by the topic `documents`, and the caller is no operator (scope admin). */
+int caller_writes(const struct call *call, const char *named, const char **client, struct err *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/offer_fields.h"
 #include "registry/service.h"
 
 int caller_client(const struct call *call, const char *named, const char **client, struct err *err)
@@ -14,6 +15,19 @@ int caller_client(const struct call *call, const char *named, const char **clien
         return client_check_name(*client, err);
     return err_set(err, ERR_DENIED, "the key '%s' is bound to client %s: leave the client out",
                    identity->principal, identity->client);
+}
+
+int caller_writes(const struct call *call, const char *named, const char **client, struct err *err)
+{
+    const struct identity *identity = call_identity(call);
+    int rc = caller_client(call, named, client, err);
+
+    if (rc || strcmp(*client, OFFER_CLIENT) != 0 || identity_has_scope(identity, "admin"))
+        return rc;
+    return err_set(err, ERR_DENIED,
+                   "client " OFFER_CLIENT
+                   " has the site's offers, which the composer alone writes: "
+                   "change an offer by OfferService (scope offers.write), or name another client");
 }
 
 static int lane_of(Torg__V1__QueueLane__Name name, enum lane *lane, struct err *err)
@@ -33,7 +47,7 @@ static int put_documents(struct call *call, const ProtobufCMessage *message,
     Torg__V1__PutDocumentsResponse *response = (Torg__V1__PutDocumentsResponse *)answer;
     const char *client;
     enum lane lane = LANE_MAIN;
-    int rc = caller_client(call, request->client, &client, err);
+    int rc = caller_writes(call, request->client, &client, err);
 
     if (!rc)
         rc = lane_of(request->lane, &lane, err);

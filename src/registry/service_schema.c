@@ -21,7 +21,7 @@ static int declare_schema(struct call *call, const ProtobufCMessage *message,
     const Torg__V1__DeclareSchemaRequest *request = (const Torg__V1__DeclareSchemaRequest *)message;
     struct violations reasons = violations_in(call_arena(call));
     const char *client;
-    int rc = caller_client(call, request->client, &client, err);
+    int rc = caller_writes(call, request->client, &client, err);
 
     if (!rc)
         rc = receiver_declare(call_context(call), request, client, &reasons,

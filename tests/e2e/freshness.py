@@ -96,6 +96,48 @@ def a_published_offer_is_found_and_a_banned_one_is_gone():
 
 
 @tap.test
+def the_composers_client_is_reserved():
+    with Market() as market:
+        receipt = market.ok("OfferService/CreateOffer", bike("Honest bicycle"), market.alice)
+        market.arrived(receipt)
+        planted = {"pk": check_digit("1000-0000-0000-000"), "version": 1,
+                   "fields": [{"name": "title", "text": "Planted bicycle"}]}
+        gone = {"pk": receipt["id"], "version": 1 << 40, "event": "DELETE"}
+        field = {"name": "planted", "type": "KEYWORD"}
+        wide = market.key("wide", scopes=("documents", "stages", "search"))
+        bound = market.key("bound", "--client", "offers", scopes=("documents",))
+        for key, client in ((wide, "offers"), (bound, "offers"), (bound, "")):
+            for method, message in (
+                    ("DocumentService/PutDocuments", {"documents": [planted]}),
+                    ("DocumentService/PutDocuments", {"documents": [gone], "lane": "EMERGENCY"}),
+                    ("SchemaService/DeclareSchema", {"fields": [field]})):
+                status, answer = market.call(method, {"client": client, **message}, key)
+                tap.equal((status, answer.get("code")), (403, "permission_denied"), answer)
+                tap.contains(answer["message"], "which the composer alone writes: change an offer "
+                             "by OfferService (scope offers.write), or name another client")
+        later = market.ok("OfferService/CreateOffer", bike("Later bicycle"), market.alice)
+        tap.equal(sorted(market.titles(wait=[later["freshnessToken"]])),
+                  ["Honest bicycle", "Later bicycle"])
+        # What is not the composer's, and what changes nothing, is allowed as before.
+        wanted = {"client": "offers", "pk": receipt["id"]}
+        kept = market.ok("DocumentService/GetDocument", wanted, wide)["document"]
+        tap.equal(kept["pk"], receipt["id"])
+        market.ok("SchemaService/GetSchema", {"client": "offers"}, bound)
+        market.ok("DocumentService/PutDocuments", {"client": "shop", "documents": [planted]}, wide)
+        # An operator may take an offer out; its next change brings it back.
+        gone["version"] = kept["version"]
+        verdict = market.ok("DocumentService/PutDocuments",
+                            {"client": "offers", "documents": [gone]},
+                            market.start_key)["verdicts"][0]
+        tap.equal(market.titles(wait=[verdict["token"]]), ["Later bicycle"])
+        back = market.ok("OfferService/UpdateOffer",
+                         {"id": receipt["id"], "expectedRevision": receipt["revision"],
+                          **bike("Honest bicycle")}, market.alice)
+        tap.equal(sorted(market.titles(wait=[back["freshnessToken"]])),
+                  ["Honest bicycle", "Later bicycle"])
+
+
+@tap.test
 def a_draft_is_not_followed_before_it_is_published():
     with Market() as market:
         draft = market.ok("DraftService/OpenDraft", {"category": "books"}, market.alice)["draft"]
