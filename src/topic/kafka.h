@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kafka.h - the client of Kafka, shared by topic_kafka.c (topics, records), kafka_admin.c and
- * kafka_consumer.c. The only users of librdkafka.
+ * kafka.h - the client of Kafka, shared by topic_kafka.c (topics, records), kafka_admin.c,
+ * kafka_group.c and kafka_consumer.c. The only users of librdkafka.
  *
  * One producer handle with a thread that serves its callbacks, one reader handle for everything
- * without a group (metadata, administration, topic_read), and one handle per group member.
+ * without a group (metadata, administration, topic_read), one handle per group member, and one per
+ * group that is asked how far it has come.
  */
 #ifndef TORG_TOPIC_KAFKA_H
 #define TORG_TOPIC_KAFKA_H
@@ -16,7 +17,12 @@
 #include "base/memory.h"
 #include "topic/topic_ops.h"
 
-enum { KAFKA_CALL_MS = 15000, KAFKA_ERROR_SIZE = 256, KAFKA_CURSOR_COUNT = 64 };
+enum {
+    KAFKA_CALL_MS = 15000,
+    KAFKA_ERROR_SIZE = 256,
+    KAFKA_CURSOR_COUNT = 64,
+    KAFKA_GROUP_COUNT = 8, /* a process asks for its own, or for those of every stage */
+};
 
 /* Where a topic_read stopped, so that the next can go on without a new fetch. */
 struct kafka_cursor {
@@ -26,6 +32,14 @@ struct kafka_cursor {
     uint64_t next_offset;
     bool busy;
     uint64_t used; /* for the choice of one to reuse */
+};
+
+/* A handle that asks for the offsets of a group. */
+struct kafka_group {
+    rd_kafka_t *handle; /* NULL: unused */
+    char name[TOPIC_NAME_SIZE_MAX + 1];
+    size_t user_count;
+    uint64_t used; /* for the choice of one to replace */
 };
 
 struct kafka_known_topic {
@@ -49,6 +63,8 @@ struct kafka {
     size_t known_count;
     struct kafka_cursor cursors[KAFKA_CURSOR_COUNT];
     uint64_t cursor_use;
+    struct kafka_group groups[KAFKA_GROUP_COUNT];
+    uint64_t group_use;
 };
 
 static inline struct kafka *kafka_of(struct topics *topics)
@@ -66,6 +82,16 @@ rd_kafka_conf_t *kafka_conf(const char *brokers);
 /* Sets a property; a refusal is a bug. */
 void kafka_set(rd_kafka_conf_t *conf, const char *name, const char *value);
 void kafka_set_number(rd_kafka_conf_t *conf, const char *name, int64_t value);
+
+/* A handle by the configuration, which is consumed; NULL: it was refused. */
+rd_kafka_t *kafka_handle_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct err *err);
+/* Ends a handle that is no group's member, in a bounded time; NULL is fine. */
+void kafka_handle_end(rd_kafka_t *handle);
+
+/* The group's next offset of the partition; below zero: it has none. */
+int kafka_group_committed(struct kafka *kafka, const char *name, const char *topic,
+                          uint32_t partition, int64_t *offset, struct err *err);
+void kafka_groups_release(struct kafka *kafka);
 
 /* The topic may be gone: the brokers are asked for its partitions again. */
 void kafka_forget(struct kafka *kafka, const char *name);

@@ -464,41 +464,6 @@ int kafka_range(struct topics *topics, const char *name, uint32_t partition, uin
     return 0;
 }
 
-static int ask_committed(struct kafka *kafka, const char *group, const char *name,
-                         uint32_t partition, int64_t *offset, struct err *err)
-{
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_ListConsumerGroupOffsets_t *asked;
-    const rd_kafka_topic_partition_list_t *found;
-    const rd_kafka_group_result_t **groups;
-    struct call call;
-    size_t count;
-    int rc;
-
-    *offset = RD_KAFKA_OFFSET_INVALID;
-    rd_kafka_topic_partition_list_add(list, name, (int32_t)partition);
-    asked = rd_kafka_ListConsumerGroupOffsets_new(group, list);
-    call_init(&call, kafka);
-    rd_kafka_ListConsumerGroupOffsets(kafka->reader, &asked, 1, call.options, call.queue);
-    rc = call_wait(&call, group, err);
-    if (!rc) {
-        groups = rd_kafka_ListConsumerGroupOffsets_result_groups(
-            rd_kafka_event_ListConsumerGroupOffsets_result(call.event), &count);
-        if (count == 1 && rd_kafka_group_result_error(groups[0])) {
-            rc =
-                kafka_fail(err, rd_kafka_error_code(rd_kafka_group_result_error(groups[0])), group);
-        } else if (count == 1) {
-            found = rd_kafka_group_result_partitions(groups[0]);
-            if (found && found->cnt == 1)
-                *offset = found->elems[0].offset;
-        }
-    }
-    call_release(&call);
-    rd_kafka_ListConsumerGroupOffsets_destroy(asked);
-    rd_kafka_topic_partition_list_destroy(list);
-    return rc;
-}
-
 int kafka_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,
               struct topic_lag *lag, struct err *err)
 {
@@ -509,7 +474,7 @@ int kafka_lag(struct topics *topics, const char *group, const char *name, uint32
     *lag = (struct topic_lag){0};
     rc = kafka_range(topics, name, partition, &lag->first, &lag->end, err);
     if (!rc)
-        rc = ask_committed(kafka_of(topics), group, name, partition, &committed, err);
+        rc = kafka_group_committed(kafka_of(topics), group, name, partition, &committed, err);
     if (rc)
         return rc;
     lag->has_committed = committed >= 0;

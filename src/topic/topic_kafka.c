@@ -509,7 +509,8 @@ static void *destroy_handle(void *arg)
     struct ending *ending = arg;
     bool is_left;
 
-    rd_kafka_destroy(ending->handle);
+    /* what is ended here has joined no group: there is none to leave, no coordinator to wait for */
+    rd_kafka_destroy_flags(ending->handle, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     pthread_mutex_lock(&ending->lock);
     ending->is_done = true;
     is_left = ending->is_left;
@@ -520,7 +521,7 @@ static void *destroy_handle(void *arg)
     return NULL;
 }
 
-static void end_handle(rd_kafka_t *handle)
+void kafka_handle_end(rd_kafka_t *handle)
 {
     struct timespec deadline = waiter_deadline(DESTROY_MS);
     struct ending *ending;
@@ -556,8 +557,9 @@ static void release(struct kafka *kafka)
 
     for (i = 0; i < KAFKA_CURSOR_COUNT; i++)
         drop_cursor(&kafka->cursors[i]);
-    end_handle(kafka->reader);
-    end_handle(kafka->producer);
+    kafka_groups_release(kafka);
+    kafka_handle_end(kafka->reader);
+    kafka_handle_end(kafka->producer);
     pthread_rwlock_destroy(&kafka->producer_lock);
     pthread_mutex_destroy(&kafka->lock);
     pthread_cond_destroy(&kafka->changed);
@@ -579,7 +581,7 @@ static void kafka_close(struct topics *topics)
     release(kafka);
 }
 
-static rd_kafka_t *new_handle(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct err *err)
+rd_kafka_t *kafka_handle_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct err *err)
 {
     char reason[KAFKA_ERROR_SIZE] = "";
     rd_kafka_t *handle = rd_kafka_new(type, conf, reason, sizeof(reason));
@@ -613,7 +615,7 @@ static void replace_producer(struct kafka *kafka, const char *reason)
     rd_kafka_t *fresh;
     struct err err;
 
-    fresh = new_handle(RD_KAFKA_PRODUCER, producer_conf(kafka->brokers), &err);
+    fresh = kafka_handle_new(RD_KAFKA_PRODUCER, producer_conf(kafka->brokers), &err);
     if (!fresh) /* the next poll tries again */
         return;
     log_warn("kafka producer is replaced", LOG_TEXT("reason", reason));
@@ -622,7 +624,7 @@ static void replace_producer(struct kafka *kafka, const char *reason)
     pthread_rwlock_unlock(&kafka->producer_lock);
     rd_kafka_purge(old, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     rd_kafka_flush(old, DESTROY_MS); /* calls the reports back */
-    end_handle(old);
+    kafka_handle_end(old);
 }
 
 static void *serve_callbacks(void *arg)
@@ -655,12 +657,12 @@ static int kafka_open(const char *place, const struct topics_options *options,
     pthread_mutex_init(&kafka->lock, NULL);
     waiter_cond_init(&kafka->changed);
     kafka->brokers = mem_strdup(place + 2);
-    kafka->producer = new_handle(RD_KAFKA_PRODUCER, producer_conf(kafka->brokers), err);
+    kafka->producer = kafka_handle_new(RD_KAFKA_PRODUCER, producer_conf(kafka->brokers), err);
     reader = kafka_conf(kafka->brokers);
     kafka_set(reader, "auto.offset.reset", "error");
     kafka_set(reader, "fetch.wait.max.ms", "100");
     if (kafka->producer)
-        kafka->reader = new_handle(RD_KAFKA_CONSUMER, reader, err);
+        kafka->reader = kafka_handle_new(RD_KAFKA_CONSUMER, reader, err);
     else
         rd_kafka_conf_destroy(reader);
     if (!kafka->reader) {
