@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The servers behind six processes are killed -9 under load and come back: Kafka, ZooKeeper, PostgreSQL.
+"""The servers behind six processes are killed -9 under load and come back: Kafka, ZooKeeper, PostgreSQL;
+and Kafka stands still again and again.
 
 Meanwhile no process ends; buyers search; sellers write as long as PostgreSQL is there, and are refused
 with `unavailable` when it is not; /livez stays, and /readyz tells which server is missing: 503 where
@@ -7,12 +8,17 @@ nothing can be done without it, else 200. When the server is back everything goe
 write is found, all are ready. In the end nothing acknowledged is lost, and the index has what the
 offers are.
 
-The servers are this test's own. TORG_OUTAGE_SECONDS in the environment: so long each stays away.
+The servers are this test's own. In the environment:
+TORG_OUTAGE_SECONDS=60     so long each stays away
+TORG_FREEZES=100           so often Kafka stands still
+TORG_FREEZE_SECONDS=20-60  so long each time; the controller's session has its usual 9 s then
 """
 import json
 import os
 import random
+import signal
 import sys
+import threading
 import time
 
 sys.dont_write_bytecode = True
@@ -24,11 +30,30 @@ from sites import ROLES, OwnServers, SixProcesses  # noqa: E402
 
 SECONDS = float(os.environ.get("TORG_OUTAGE_SECONDS", "0"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
+FREEZES = int(os.environ.get("TORG_FREEZES", "6"))
+FREEZE_SECONDS = os.environ.get("TORG_FREEZE_SECONDS", "")
 WAIT_S = 120
 NAMES = {"kafka": "Kafka", "zookeeper": "ZooKeeper", "postgres": "PostgreSQL"}
 # Who cannot do anything without it.
 UNREADY = {"kafka": {"composer", "indexer"}, "zookeeper": {"indexer"},
            "postgres": {"offers", "composer", "receiver", "indexer"}}
+
+
+class Console(threading.Thread):
+    """Reads the pipeline all the time, for which every group's coordinator is asked for its offsets."""
+
+    def __init__(self, where, key):
+        super().__init__(daemon=True)
+        self.caller = market.Caller(where, key)
+        self.answers, self.ended, self.trouble = 0, False, None
+
+    def run(self):
+        while not self.ended:
+            try:
+                status, _ = self.caller.call("PipelineService/GetPipeline", {})
+                self.answers += status == 200
+            except market.Broken:
+                time.sleep(0.02)
 
 
 class Shop:
@@ -52,8 +77,10 @@ class Shop:
         return lambda: self.site.at(role).url
 
     def key(self, name):
-        made = self.site.torg("offers", "key", "create", name, "--seller", name, "--scope",
-                              "offers.read", "--scope", "offers.write")
+        return self.make_key(name, "--seller", name, "--scope", "offers.read", "--scope", "offers.write")
+
+    def make_key(self, *words):
+        made = self.site.torg("offers", "key", "create", *words)
         tap.equal((made.returncode, made.stderr), (0, ""))
         return made.stdout.strip()
 
@@ -155,6 +182,17 @@ class Shop:
         tap.comment(f"{name} was away for {back - began:.1f} s, all was well "
                     f"{time.monotonic() - back:.1f} s later")
 
+    def freeze(self, kafka, seconds):
+        """Kafka stands still. When it goes on, its controller may have given the broker up meanwhile:
+        then it knows of no group for a moment, and has to be told of by each of its clients."""
+        kafka.signal(signal.SIGSTOP)
+        try:
+            time.sleep(seconds)
+            self.goes_on(self.bought, "searches while Kafka stands still")
+        finally:
+            kafka.signal(signal.SIGCONT)
+        self.find()
+
     def check(self):
         """At rest: what was acknowledged is found, and nothing else; all stages agree."""
         market.stop([*self.sellers, self.buyer])
@@ -180,6 +218,41 @@ def a_server_that_is_killed_and_comes_back_loses_nothing():
         shop = Shop(site)
         for name in random.Random(SEED).sample(sorted(servers), len(servers)):
             shop.outage(name, servers[name])
+        shop.check()
+        for place in site.all():
+            tap.equal(place.stop(), 0, place.log()[-4000:])
+
+
+def range_of(text):
+    """Seconds, of 20-60."""
+    low, _, high = text.partition("-")
+    return float(low), float(high or low)
+
+
+@tap.test
+def a_kafka_that_stands_still_again_and_again_ends_nobody():
+    for server in NAMES:
+        tap.need(server)
+    tap.comment(f"seed {SEED}")
+    rng = random.Random(SEED)
+    low, high = range_of(FREEZE_SECONDS or "3-6")
+    if not FREEZE_SECONDS:      # what needs 9 s by Kafka's own settings
+        os.environ["TORG_KAFKA_SETTINGS"] = \
+            "broker.session.timeout.ms=2000 broker.heartbeat.interval.ms=500"
+    with OwnServers() as servers, \
+            SixProcesses(servers["postgres"], servers["kafka"].address,
+                         servers["zookeeper"].address) as site:
+        shop = Shop(site)
+        key = shop.make_key("console", "--scope", "stages")
+        consoles = [Console(shop.at("offers"), key) for _ in range(3)]
+        for console in consoles:
+            console.start()
+        for number in range(1, FREEZES + 1):
+            seconds = rng.uniform(low, high)
+            shop.freeze(servers["kafka"], seconds)
+            tap.comment(f"freeze {number} of {FREEZES}: {seconds:.1f} s, all live")
+        tap.equal(all(console.answers for console in consoles), True)
+        market.stop(consoles)
         shop.check()
         for place in site.all():
             tap.equal(place.stop(), 0, place.log()[-4000:])
