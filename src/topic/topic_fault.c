@@ -206,6 +206,8 @@ static int fault_range(struct topics *topics, const char *name, uint32_t partiti
 static int fault_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,
                      struct topic_lag *lag, struct err *err)
 {
+    if (strikes(&fault_of(topics)->faults.fail_lag))
+        return err_set(err, ERR_UNAVAILABLE, "group %s: no answer (injected)", group);
     return inner_of(topics)->ops->lag(inner_of(topics), group, name, partition, lag, err);
 }
 

@@ -24,6 +24,7 @@ struct topic_faults {
     _Atomic int fail_commit; /* ERR_UNAVAILABLE, nothing committed */
     _Atomic int lose_commit; /* committed, yet ERR_TIMEOUT */
     _Atomic int fail_seek;   /* ERR_UNAVAILABLE, the position stays */
+    _Atomic int fail_lag;    /* ERR_UNAVAILABLE */
     _Atomic int hide_topic;  /* of descriptions: ERR_NOT_FOUND, as if it were made after that */
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "base/metrics.h"
 #include "net/message.h"
 #include "registry/document_inbox.h"
 #include "store/migrate.h"
@@ -361,6 +362,38 @@ static void the_topic_may_be_made_by_another_meanwhile(void **state)
     close_place(&place);
 }
 
+static void wait_for_strikes(struct topic_place *place, int left)
+{
+    int i;
+
+    for (i = 0; i < PATIENCE_MS && atomic_load(&topics_faults(place->topics)->fail_lag) > left; i++)
+        pause_ms(1);
+    assert_true(atomic_load(&topics_faults(place->topics)->fail_lag) <= left);
+}
+
+/* A topic that does not answer: the partitions are not asked one after the other. */
+static void a_lag_that_cannot_be_asked_stays_as_it_was(void **state)
+{
+    enum { STRIKES = 1000, LAG = 7 };
+    const struct topic_config config = {.partition_count = 1}; /* a strike is a look */
+    struct topic_place place;
+    struct err err = {0};
+    struct gauge *lag;
+
+    (void)state;
+    open_place(&place);
+    if (topic_create(place.topics, DOCUMENT_TOPIC, &config, &err))
+        fail_msg("%s", err.text);
+    atomic_store(&topics_faults(place.topics)->fail_lag, STRIKES);
+    start_inbox(&place);
+    lag = metrics_gauge("torg_registry_topic_lag", NULL, "");
+    wait_for_strikes(&place, STRIKES - 1);
+    gauge_set(lag, LAG);
+    wait_for_strikes(&place, STRIKES - 3); /* the look before has ended for certain */
+    assert_int_equal(atomic_load(&lag->value), LAG);
+    close_place(&place);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +404,7 @@ int main(void)
         cmocka_unit_test(a_key_that_fits_nowhere_stops_nobody),
         cmocka_unit_test(a_restart_takes_what_is_left),
         cmocka_unit_test(the_topic_may_be_made_by_another_meanwhile),
+        cmocka_unit_test(a_lag_that_cannot_be_asked_stays_as_it_was),
         cmocka_unit_test(what_fails_is_unavailable_and_sent_again),
         cmocka_unit_test(the_topic_waits_for_the_store),
     };
