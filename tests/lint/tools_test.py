@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tools that judge the tests are tested too: counting, and care for other processes."""
+import contextlib
+import io
 import os
 import pathlib
 import signal
@@ -17,7 +19,7 @@ WITH_SERVERS = TOP / "tools/with-servers"
 
 
 def counts(output, code=0, hung=False):
-    result = run_tests.Result("x", output, code, 1.0, hung)
+    result = run_tests.Result("x", output, code, 1.0, hung=hung)
     return result.passed, len(result.failed), len(result.skipped)
 
 
@@ -55,6 +57,55 @@ def a_leak_told_after_the_last_test_is_a_failure():
 @tap.test
 def a_hang_is_a_failure():
     tap.equal(counts("1..1\nok 1 - a\n", 1, hung=True), (1, 1, 0))
+
+
+def program(name, suite, *command, is_parallel=True):
+    return {"name": name, "suite": [f"torg:{each}" for each in suite], "cmd": list(command),
+            "env": {}, "workdir": None, "priority": 0, "is_parallel": is_parallel}
+
+
+@tap.test
+def what_says_nothing_for_too_long_is_ended_and_its_work_is_told():
+    kept = run_tests.HANG_SECONDS, run_tests.WATCH_SECONDS
+    run_tests.HANG_SECONDS, run_tests.WATCH_SECONDS = 0, 0.01
+    try:
+        silent = run_tests.run_one("unit", TOP, program("silent", ["unit"], "sleep", "600"))
+    finally:
+        run_tests.HANG_SECONDS, run_tests.WATCH_SECONDS = kept
+    tap.contains(silent.failed[0], "said nothing")
+    work = "import time\nwhile time.process_time() < 0.3: pass\nprint('1..1\\nok 1 - a')"
+    busy = run_tests.run_one("unit", TOP, program("busy", ["unit"], sys.executable, "-c", work))
+    tap.equal((busy.passed, busy.failed), (1, []))
+    assert busy.cpu_seconds >= 0.3, busy.cpu_seconds
+
+
+@tap.test
+def what_shares_something_does_not_run_beside_its_like():
+    first, second, other = [("e2e", TOP, program(name, suite)) for name, suite in (
+        ("first", ["e2e", "one-topic"]), ("second", ["e2e", "one-topic"]), ("other", ["e2e"]))]
+    tap.equal(run_tests.next_item([second, other], [first]), other)
+    tap.equal(run_tests.next_item([second], [first]), None)
+    tap.equal(run_tests.next_item([second], [other]), second)
+
+
+@tap.test
+def what_works_runs_beside_what_waits():
+    unit, e2e = ("unit", TOP, program("a", ["unit"])), ("e2e", TOP, program("b", ["e2e"]))
+    full = [unit] * run_tests.CORE_COUNT
+    tap.equal(run_tests.next_item([e2e, unit], []), unit)
+    tap.equal(run_tests.next_item([unit, e2e], full), e2e)
+    tap.equal(run_tests.next_item([unit], full), unit)
+
+
+@tap.test
+def what_runs_alone_runs_last_and_every_program_once():
+    say = ("sh", "-c", "echo 1..1; echo ok 1 - a")
+    chosen = [("unit", TOP, program(str(number), ["unit"], *say, is_parallel=number % 3 > 0))
+              for number in range(9)]
+    with contextlib.redirect_stdout(io.StringIO()):
+        names = [result.name for result in run_tests.run_all(chosen, None)]
+    tap.equal(sorted(names), sorted(f"unit/{number}" for number in range(9)))
+    tap.equal(names[6:], ["unit/0", "unit/3", "unit/6"])
 
 
 @tap.test
@@ -117,7 +168,7 @@ def servers_end_with_a_killed_script_and_the_next_one_clears_up():
         process.wait()
         if not server:
             tap.skip("no postgres")             # PostgreSQL, because it is the lightest
-        tap.wait_until(lambda: ended(server), 10, "the server's end")
+        tap.wait_until(lambda: ended(server), what="the server's end")
         assert os.listdir(place)
         tap.run(WITH_SERVERS, "true", env=environment(TORG_SERVERS="", TMPDIR=place))
         tap.equal(os.listdir(place), [])
