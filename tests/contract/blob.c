@@ -23,6 +23,7 @@
 #include "base/random.h"
 #include "blob/blob.h"
 #include "blob/fault.h"
+#include "patience.h"
 #include "test_dir.h"
 
 struct place {
@@ -596,7 +597,7 @@ static void empty_folders_go(void **state)
     end(&place);
 }
 
-enum { KILLS = 50, KILL_NAMES = 16, KILL_SIZE = 100 * 1000, BEGIN_MS = 60 * 1000 };
+enum { KILLS = 50, KILL_NAMES = 16, KILL_SIZE = 100 * 1000, BEGIN_MS = PATIENCE_MS };
 
 struct killed {
     _Atomic uint32_t acknowledged[KILL_NAMES]; /* the last number put, and begun */

@@ -22,12 +22,13 @@
 #include "net/message.h"
 #include "offers/export.h"
 #include "offers/offer_save.h"
+#include "patience.h"
 #include "registry/document_inbox.h"
 #include "registry/indexer.h"
 #include "registry/receiver.h"
 #include "topic/topic.h"
 
-enum { WAIT_MS = 60000, LISTED_MAX = 64, LIFE_S = 3600 };
+enum { WAIT_MS = PATIENCE_MS, LISTED_MAX = 64, LIFE_S = 3600 };
 
 #define STATE(name) TORG__V1__TRACE_STEP__STATE__##name
 #define SELLER "alice"

@@ -10,8 +10,9 @@
 #include "documents/composer.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
+#include "patience.h"
 
-enum { READ_COUNT = 1000, READ_WAIT_MS = 1000, TRY_COUNT = 60 };
+enum { READ_COUNT = 1000, READ_WAIT_MS = 1000, TRY_COUNT = PATIENCE_MS / READ_WAIT_MS };
 
 void composed_open(struct composed *composed, struct topics *topics)
 {

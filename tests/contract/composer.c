@@ -21,12 +21,13 @@
 #include "documents/parked.h"
 #include "net/message.h"
 #include "offers/export.h"
+#include "patience.h"
 #include "store/store_fault.h"
 #include "torg/v1/document.pb-c.h"
 #include "torg/v1/offer_update.pb-c.h"
 
 enum {
-    WAIT_MS = 60000,
+    WAIT_MS = PATIENCE_MS,
     ROUND_MS = 2000,
     OFFER_COUNT = 40,
     WORDY_SIZE = DOCUMENT_SIZE_MAX + (40 << 10),

@@ -19,6 +19,7 @@
 #include "coord/backend.h"
 #include "coord/coord.h"
 #include "coord_fixture.h"
+#include "patience.h"
 
 /* --- every backend --- */
 

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "contract/cases.h"
 #include "coord_fixture.h"
+#include "patience.h"
 
 int64_t fixture_now_us(void)
 {

@@ -27,7 +27,6 @@ enum {
     LEASE_MS = 1500,
     STILL_MS = LEASE_MS / 5, /* no case is spoilt by less */
     TRY_COUNT = 10,
-    PATIENCE_MS = 60 * 1000,
     STEP_MS = 10,
 };
 

@@ -20,6 +20,7 @@
 
 #include "base/limits.h"
 #include "coord_fixture.h"
+#include "patience.h"
 #include "zookeeper_proxy.h"
 
 /* --- a process that stops for longer than its lease --- */

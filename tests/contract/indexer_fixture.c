@@ -11,8 +11,9 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "net/message.h"
+#include "patience.h"
 
-enum { TRY_COUNT = 3, RUN_MAX = 1000, READ_COUNT = 500, WAIT_MS = 60000 };
+enum { TRY_COUNT = 3, RUN_MAX = 1000, READ_COUNT = 500, WAIT_MS = PATIENCE_MS };
 
 bool index_place_open(struct index_place *place, bool on_servers, uint32_t shard_count)
 {

@@ -14,10 +14,11 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "contract/indexer_fixture.h"
+#include "patience.h"
 #include "registry/indexer_worker.h"
 #include "registry/queue.h"
 
-enum { SHARD_COUNT = 4, KEY_COUNT = 40, ROUND_COUNT = 12, WAIT_MS = 60000, STEP_MS = 5 };
+enum { SHARD_COUNT = 4, KEY_COUNT = 40, ROUND_COUNT = 12, WAIT_MS = PATIENCE_MS, STEP_MS = 5 };
 
 static struct index_place place;
 static struct shelf shelves[SHARD_COUNT];

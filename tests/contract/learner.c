@@ -15,13 +15,14 @@
 #include "base/random.h"
 #include "contract/topics_place.h"
 #include "net/message.h"
+#include "patience.h"
 #include "search/learner.h"
 #include "torg/v1/offer_update.pb-c.h"
 #include "unit/spell/spell_world.h"
 
 #define ACTIVE TORG__V1__OFFER__STATUS__ACTIVE
 
-enum { WAIT_MS = 60000, WORD_SIZE = 16, FILE_SIZE_MAX = 64 << 20 };
+enum { WAIT_MS = PATIENCE_MS, WORD_SIZE = 16, FILE_SIZE_MAX = 64 << 20 };
 
 static const char catalog_json[] =
     "{\"attributes\": [{\"id\": \"color\", \"name\": {\"en\": \"Colour\"}, \"type\": \"OPTION\","

@@ -21,9 +21,10 @@
 #include "offers/export.h"
 #include "offers/offer_save.h"
 #include "offers/worker.h"
+#include "patience.h"
 #include "torg/v1/offer_update.pb-c.h"
 
-enum { WAIT_MS = 60000, SELLER_COUNT = 20, RECORD_COUNT_MAX = 4000 };
+enum { WAIT_MS = PATIENCE_MS, SELLER_COUNT = 20, RECORD_COUNT_MAX = 4000 };
 
 /* Where nobody waits for its end, it is longer than a busy machine stands still. */
 enum { LEASE_MS = 1000, LEASE_ON_SERVERS_MS = 30000 };

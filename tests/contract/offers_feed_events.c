@@ -12,8 +12,9 @@
 #include "offers/feed_events.h"
 #include "offers/feed_keep.h"
 #include "offers/feed_undo.h"
+#include "patience.h"
 
-enum { WAIT_MS = 60000, MANY_COUNT = 600 };
+enum { WAIT_MS = PATIENCE_MS, MANY_COUNT = 600 };
 
 struct topic_scene {
     struct feed_scene feeds;

@@ -11,8 +11,9 @@
 #include "offers/moderation.h"
 #include "offers/opinions.h"
 #include "offers/stage.h"
+#include "patience.h"
 
-enum { WAIT_MS = 60000 };
+enum { WAIT_MS = PATIENCE_MS };
 enum { BAN = TORG__V1__MODERATION_OPINION__VERDICT__BAN };
 enum { PASS = TORG__V1__MODERATION_OPINION__VERDICT__PASS };
 

@@ -24,9 +24,10 @@
 #include "offers/offer_save.h"
 #include "offers/photo_results.h"
 #include "offers/photos.h"
+#include "patience.h"
 #include "torg/v1/cabinet.pb-c.h"
 
-enum { WAIT_MS = 60000, REQUEST_COUNT_MAX = 100 };
+enum { WAIT_MS = PATIENCE_MS, REQUEST_COUNT_MAX = 100 };
 
 struct scene {
     struct offers_place place;

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "contract/cases.h"
+#include "patience.h"
 #include "store/migrate.h"
 
 static int run_sql(struct store_tx *tx, void *arg, struct err *err)
@@ -62,9 +63,9 @@ int64_t read_integer(struct store *store, const char *sql)
     return read_integer_of(store, sql, NULL, 0);
 }
 
-enum { OPEN_TRY_COUNT = 12 };
+enum { OPEN_S = 5, OPEN_TRY_COUNT = PATIENCE_S / OPEN_S };
 
-/* A busy machine may let the five seconds pass that a server has to accept. */
+/* A busy machine may let the OPEN_S pass that a server has to accept. */
 static int open_patiently(const char *url, struct store **store, struct err *err)
 {
     int rc = ERR_UNAVAILABLE;

@@ -25,9 +25,10 @@
 #include "model/offer_fields.h"
 #include "net/message.h"
 #include "offers/offer_scan.h"
+#include "patience.h"
 #include "torg/v1/document.pb-c.h"
 
-enum { WAIT_MS = 60000, OFFER_COUNT = 20, HOUR_S = 3600 };
+enum { WAIT_MS = PATIENCE_MS, OFFER_COUNT = 20, HOUR_S = 3600 };
 
 struct scene {
     struct offers_place place;

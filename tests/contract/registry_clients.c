@@ -14,10 +14,11 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "net/message.h"
+#include "patience.h"
 #include "registry/keeper.h"
 #include "registry/moment.h"
 
-enum { PATIENCE_MS = 60000, LIFE_S = 5 };
+enum { LIFE_S = 5 };
 
 /* "broken" was made first: whoever stops at it does not come to "whole". */
 static struct arena *open_two(void **state, struct registry_place *place)

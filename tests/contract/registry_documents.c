@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "model/change_token.h"
+#include "patience.h"
 #include "registry/accept.h"
 #include "registry/dictionaries.h"
 #include "registry/document.h"
@@ -460,7 +461,7 @@ static int append_slowly(struct store_tx *tx, void *arg, struct err *err)
     int rc = queue_append(tx, slow->client_id, LANE_MAIN, 0, &element, 1, err);
 
     atomic_store(&slow->has_appended, true);
-    for (int i = 0; i < 60 * 1000 && !atomic_load(&slow->may_commit); i++)
+    for (int i = 0; i < PATIENCE_MS && !atomic_load(&slow->may_commit); i++)
         pause_ms(1);
     return rc;
 }
@@ -512,7 +513,7 @@ static void no_element_appears_behind_a_reader(void **state)
     slow.client_id = read_integer(place.store, "SELECT id FROM registry_client");
     slow.store = place.store;
     assert_int_equal(pthread_create(&threads[0], NULL, run_slow, &slow), 0);
-    for (int i = 0; i < 60 * 1000 && !atomic_load(&slow.has_appended); i++)
+    for (int i = 0; i < PATIENCE_MS && !atomic_load(&slow.has_appended); i++)
         pause_ms(1);
     assert_true(atomic_load(&slow.has_appended));
     assert_int_equal(pthread_create(&threads[1], NULL, run_fast, &fast), 0);

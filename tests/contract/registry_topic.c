@@ -9,12 +9,13 @@
 #include "base/limits.h"
 #include "base/metrics.h"
 #include "net/message.h"
+#include "patience.h"
 #include "registry/document_inbox.h"
 #include "store/migrate.h"
 #include "store/store_fault.h"
 #include "topic/topic_fault.h"
 
-enum { PATIENCE_MS = 60000, PARTITION_COUNT = 8 };
+enum { PARTITION_COUNT = 8 };
 
 struct topic_place {
     struct registry_place registry;

@@ -12,10 +12,11 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "index_messages.h"
+#include "patience.h"
 #include "searcher/follower.h"
 #include "test_dir.h"
 
-enum { WAIT_MS = 60 * 1000, DOC_COUNT = 400, SHARD_COUNT = 2, URL_SIZE = 300 };
+enum { WAIT_MS = PATIENCE_MS, DOC_COUNT = 400, SHARD_COUNT = 2, URL_SIZE = 300 };
 
 struct place {
     struct topics *topics;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "patience.h"
 #include "store/store_fault.h"
 
 int keep_integer(void *arg, const struct store_value *columns, size_t column_count, struct err *err)
@@ -59,7 +60,7 @@ int64_t now_us(void)
 
 bool wait_flag(_Atomic int *flag, int wanted)
 {
-    int64_t deadline = now_us() + 60 * (int64_t)SECOND_US;
+    int64_t deadline = now_us() + PATIENCE_S * (int64_t)SECOND_US;
 
     while (*flag < wanted && now_us() < deadline)
         pause_ms(1);

@@ -18,10 +18,11 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "patience.h"
 #include "topic/topic.h"
 #include "topic/topic_fault.h"
 
-enum { PARTITIONS = 4, WAIT_MS = 60000, STEP_MS = 100, START_US = 1700000000 };
+enum { PARTITIONS = 4, WAIT_MS = PATIENCE_MS, STEP_MS = 100, START_US = 1700000000 };
 
 enum backend { MEMORY, FILES, KAFKA, FAULT, BACKEND_COUNT };
 static const char *const backend_names[] = {"memory", "file", "kafka", "fault"};

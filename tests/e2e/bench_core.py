@@ -16,7 +16,8 @@ def bench(*engines):
     """The last line of a quick run, as a dictionary."""
     with tempfile.TemporaryDirectory(prefix="torg-bench-core-") as cache:
         done = tap.run(sys.executable, TOP / "bench/core.py", "2000", "--quick", "--engines",
-                       ",".join(engines), timeout=280, env={**os.environ, "TORG_CACHE": cache})
+                       ",".join(engines),
+                       env={**os.environ, "TORG_CACHE": cache})
     tap.comment(done.stderr)
     tap.equal(done.returncode, 0, f"the end of {done.stdout[-3000:]}")
     figures = dict(word.split("=") for word in done.stdout.splitlines()[-1].split())

@@ -138,8 +138,7 @@ class Database:
         self.run(f"DROP DATABASE {self.name} WITH (FORCE)")
 
     def run(self, sql):
-        # A database is some hundred files, each synced: a busy disk takes its time.
-        result = tap.run(tap.tool("psql"), self.server, "-qc", sql, timeout=180)
+        result = tap.run(tap.tool("psql"), self.server, "-qc", sql)
         tap.equal(result.returncode, 0, result.stderr)
 
 

@@ -175,7 +175,7 @@ def config_dump_tells_values_and_origins():
 @tap.test
 def output_that_cannot_be_written_is_a_failure():
     with open("/dev/full", "w") as full:
-        result = subprocess.run([binary.TORG, "help"], stdout=full, env=environment(), timeout=30,
+        result = subprocess.run([binary.TORG, "help"], stdout=full, env=environment(), timeout=tap.PATIENCE_S,
                                 check=False)
     tap.equal(result.returncode, 1)
 

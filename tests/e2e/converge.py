@@ -42,7 +42,6 @@ SELLERS, FEEDS = 6, 4
 BY_CALLS = 0.25             # of the offers; the others come by feeds
 PIECE = 500                 # events of a call
 FULL_DISK_SIZE = 4096       # of a file: hardly anything can be written
-REST_S = 180                # until all is at rest; a slow disk syncs every write
 WORDS = ("--searcher.checkpoint=700ms", "--registry.shards=2")
 # Ignored signals stay so in the new program: a write beyond the limit fails, and no more.
 OPTIONS = {"restore_signals": False}
@@ -274,7 +273,7 @@ class Shop:
 
     def list_settled(self, seller):
         """Offers whose time has come end with a round of the worker, which may have died."""
-        deadline = time.monotonic() + REST_S
+        deadline = time.monotonic() + tap.PATIENCE_S
         while True:
             listed = list_active(seller.caller)
             if listed == market.active([seller]) or time.monotonic() > deadline:
@@ -288,7 +287,7 @@ class Shop:
             self.site.torg("composer", "composer", "replay", "--all")
             return done.stdout == "0 parked\n"
 
-        tap.wait_until(are_none_left, REST_S, "no parked offers")
+        tap.wait_until(are_none_left, what="no parked offers")
 
     def check_words(self, buyer, offers):
         """What is found by a title's words is what has them now: the title was shown, so it is
@@ -312,13 +311,13 @@ class Shop:
         self.check_parked()
         offers = self.check_offers()
         buyer = market.Caller(self.search_url)
-        market.wait_for_index(buyer, offers, REST_S)
+        market.wait_for_index(buyer, offers)
         self.check_words(buyer, offers)
         tap.comment(f"at rest {time.monotonic() - began:.1f} s after the last write")
         self.check_refused()
         place = self.site.at("offers")
         done = tap.run(*place.command("offers", "counters", "--verify", *self.site.backends),
-                       timeout=300, cwd=place.dir, env=place.environment())
+                       cwd=place.dir, env=place.environment())
         tap.equal((done.returncode, done.stderr), (0, ""), done.stdout[-2000:])
         tap.comment(done.stdout.splitlines()[-1])
         lines = chain.verify(self.site.at("searcher"), "--rebuild", *self.verify_words())
@@ -426,7 +425,7 @@ def wait_for_offers(shop):
 
     while not are_all():
         before = published()
-        tap.wait_until(lambda: are_all() or published() >= before + 10, REST_S, "more offers published")
+        tap.wait_until(lambda: are_all() or published() >= before + 10, what="more offers published")
 
 
 def put_to_the_test(shop):

@@ -23,7 +23,6 @@ from binary import Database, Place  # noqa: E402
 KILLS = int(os.environ.get("TORG_ROLE_KILLS", "4"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SHARDS = 4
-TAKEN_OVER_S = 60           # ZooKeeper ends a session after twice the lease; the rest is slowness
 
 
 def metric(place, name, part=""):
@@ -60,11 +59,11 @@ def freeze(frozen, other, client):
     tap.equal(had > 0, True, "shards of the one to be frozen")
     frozen.process.send_signal(signal.SIGSTOP)
     began = time.monotonic()
-    tap.wait_until(lambda: owned(other, client) == SHARDS, TAKEN_OVER_S, "all shards taken over")
+    tap.wait_until(lambda: owned(other, client) == SHARDS, what="all shards taken over")
     tap.comment(f"{had:.0f} shards of a frozen indexer moved after {time.monotonic() - began:.1f} s")
     time.sleep(1)                   # the new owner works meanwhile
     frozen.process.send_signal(signal.SIGCONT)
-    tap.wait_until(lambda: owned(frozen, client) == SHARDS / 2, TAKEN_OVER_S,
+    tap.wait_until(lambda: owned(frozen, client) == SHARDS / 2, tap.PATIENCE_S,
                    "a half of the shards for each again")
 
 

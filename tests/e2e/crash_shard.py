@@ -41,7 +41,7 @@ def run_and_kill(folder, seed, run, rng):
             first += process.stdout.readline()
         time.sleep(rng.uniform(0, 0.02))
     process.send_signal(signal.SIGKILL)
-    rest, complaint = process.communicate(timeout=60)
+    rest, complaint = process.communicate(timeout=tap.PATIENCE_S)
     if process.returncode != -signal.SIGKILL:
         raise AssertionError(f"run {run}: exit {process.returncode}: {complaint.decode()}")
     lines = (first + rest).decode().split("\n")[:-1]

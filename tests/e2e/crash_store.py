@@ -135,7 +135,7 @@ def several_processes_share_a_file():
         time.sleep(0.3)
         for writer in writers:
             writer.send_signal(signal.SIGKILL)
-        rests = [writer.communicate(timeout=30)[0] for writer in writers]
+        rests = [writer.communicate(timeout=tap.PATIENCE_S)[0] for writer in writers]
         acked = [{int(line) for line in (first + rest).split(b"\n")[:-1]}
                  for first, rest in zip(firsts, rests)]
         found, total = look(folder, "shared")

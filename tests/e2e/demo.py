@@ -32,7 +32,7 @@ class Demo(Place):
         self.url = re.search(r"page +(http\S+?)/ ", self.out())[1]
         return self
 
-    def filled(self, *words, seconds=300):
+    def filled(self, *words, seconds=tap.PATIENCE_S):
         self.begin(*words)
         tap.wait_until(lambda: "/console#key=" in self.out() and self.out().endswith("\n\n")
                        or self.ended(), seconds, "a full shop")

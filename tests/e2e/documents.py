@@ -53,7 +53,7 @@ class Shop:
     def search(self, wait=(), **stage):
         """The only stage's answer, after the writes of the tokens are in."""
         status, answer = self.call("SearcherService/Search", {
-            "query": {"stages": [stage]}, "wait": list(wait), "deadlineMs": 30000})
+            "query": {"stages": [stage]}, "wait": list(wait), "deadlineMs": 60000})
         tap.equal(status, 200, answer)
         tap.equal(answer.get("isPartial", False), False)
         return answer["answer"]["stages"][0]

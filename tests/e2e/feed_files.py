@@ -230,7 +230,7 @@ def a_hundred_thousand_offers_fit_a_small_memory():
     content = list(pieces())
     tap.comment(f"made in {time.monotonic() - start:.1f} s")
     start = time.monotonic()
-    _, end = DUMP(content, "--quiet", timeout=200)
+    _, end = DUMP(content, "--quiet")
     seconds = time.monotonic() - start
     size = sum(map(len, content))
     tap.comment(f"{size >> 20} MB, {end['rows']} rows, {end['rssKb'] >> 10} MB of memory, "

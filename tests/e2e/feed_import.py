@@ -430,7 +430,7 @@ def run_on_terminal(market, *words):
         os.chdir(market.dir)
         os.execve(TORG, [TORG, *words], environment(COLUMNS="100"))
     seen = b""
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + tap.PATIENCE_S
     while time.monotonic() < deadline:
         if not select.select([terminal], [], [], 1)[0]:
             continue

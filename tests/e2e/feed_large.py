@@ -27,7 +27,6 @@ ROWS = int(os.environ.get("TORG_FEED_ROWS", "100000"))
 CHANGED, MISSING = 10, 5        # percent
 MEMORY_KB_MAX = 200 << 10
 LINES_AFTER_S = 7               # a line of progress every five seconds
-SECONDS_MAX = 600
 
 
 def memory_kb(pid, name="VmHWM"):
@@ -78,7 +77,7 @@ def counts_of(summary):
 
 def exported(place):
     """{(offer, revision)} of the topic; the server is down."""
-    done = tap.run(DUMP, place.data / "topics", "offer-updates", timeout=SECONDS_MAX)
+    done = tap.run(DUMP, place.data / "topics", "offer-updates")
     tap.equal((done.returncode, done.stderr), (0, ""))
     return {tuple(line.split()[:2]) for line in done.stdout.splitlines()}
 
@@ -88,7 +87,7 @@ def wait_for_export(place):
         with open_sqlite(f"file:{place.data / 'store.sqlite'}?mode=ro", uri=True) as base:
             return base.execute("SELECT COUNT(*) FROM queue").fetchone()[0] == 0
 
-    tap.wait_until(is_empty, seconds=SECONDS_MAX, what="an empty queue")
+    tap.wait_until(is_empty, what="an empty queue")
 
 
 def speed(what, summary, peak):

@@ -58,7 +58,7 @@ class Shop(Place):
             f"{self.url}/torg.v1.FeedService/GetReport", data=json.dumps(message).encode(),
             headers={"Content-Type": "application/json", "Authorization": f"Bearer {key}"})
         try:
-            with urllib.request.urlopen(request, timeout=30) as answer:
+            with urllib.request.urlopen(request, timeout=tap.PATIENCE_S) as answer:
                 return [json.loads(line) for line in answer.read().splitlines()]
         except urllib.error.HTTPError as error:
             return json.loads(error.read())
@@ -91,7 +91,7 @@ def wire_events(task, items, end=True):
 
 def stream(shop, key, messages, end=True):
     """The reply of Import; without end, the connection breaks after the messages."""
-    with h2raw.Connection(shop.port(), timeout=30) as connection:
+    with h2raw.Connection(shop.port(), timeout=tap.PATIENCE_S) as connection:
         number = connection.open(connection.request_headers(
             "/torg.v1.FeedService/Import", extra=[("authorization", f"Bearer {key}")]))
         connection.send_body(number, b"".join(messages), end=end)

@@ -10,13 +10,15 @@ import sys
 import tempfile
 from xml.sax.saxutils import escape, quoteattr
 
+import tap
+
 DUMP = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 # A sanitizer keeps freed memory for a while; what the reader holds is what is measured.
 ENVIRONMENT = dict(os.environ, ASAN_OPTIONS="quarantine_size_mb=1:" +
                    os.environ.get("ASAN_OPTIONS", ""))
 
 
-def dump(content, *options, timeout=120):
+def dump(content, *options, timeout=tap.PATIENCE_S):
     """(rows, end) of a file with this content (bytes, or an iterable of them)."""
     with tempfile.NamedTemporaryFile(prefix="torg-feed-") as file:
         for piece in [content] if isinstance(content, bytes) else content:
@@ -25,7 +27,7 @@ def dump(content, *options, timeout=120):
         return dump_file(file.name, *options, timeout=timeout)
 
 
-def dump_file(path, *options, timeout=120):
+def dump_file(path, *options, timeout=tap.PATIENCE_S):
     done = subprocess.run([DUMP, *options, path], capture_output=True, timeout=timeout, check=False,
                           env=ENVIRONMENT)
     if done.returncode != 0:

@@ -9,6 +9,8 @@ import socket
 import struct
 import time
 
+import tap
+
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS = 0, 1, 2, 3, 4
 PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = 5, 6, 7, 8, 9
 END_STREAM, ACK, END_HEADERS, PADDED = 1, 1, 4, 8
@@ -225,7 +227,7 @@ class Reply:
 class Connection:
     """A connected client. With hello, settings are exchanged and ours are acknowledged."""
 
-    def __init__(self, port, tls=None, pairs=(), hello=True, timeout=60.0):
+    def __init__(self, port, tls=None, pairs=(), hello=True, timeout=tap.PATIENCE_S):
         self.sock = socket.create_connection(("127.0.0.1", port), timeout=timeout)
         self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if tls:
@@ -366,7 +368,7 @@ class Connection:
             if got.kind in (HEADERS, DATA) and got.flags & END_STREAM:
                 return reply
 
-    def wait_end(self, timeout=60.0):
+    def wait_end(self, timeout=tap.PATIENCE_S):
         """Reads on until the server ends the connection; gives GOAWAY's code, None without one."""
         deadline = time.monotonic() + timeout
         code = None

@@ -42,7 +42,6 @@ CATALOG = {
 WORDS = ("горный", "детский", "городской", "складной", "старый", "новый", "лёгкий", "прочный")
 THINGS = {"bikes": "велосипед", "books": "книга", "toys": "кубики"}
 PRICE_BASE = 1000           # of the first state of an offer; each change adds one
-PATIENCE_S = 120            # with a server that comes back
 TRANSIENT = (429, 500, 503, 504)
 
 
@@ -67,7 +66,7 @@ class Caller:
     """JSON calls over one connection that is opened again when it breaks. where() gives the server's
     address, None while there is none."""
 
-    def __init__(self, where, key=None, timeout=60):
+    def __init__(self, where, key=None, timeout=tap.PATIENCE_S):
         self.where, self.key, self.timeout = where, key, timeout
         self.connection, self.url = None, None
         self.put_off = 0            # answers that said: later
@@ -95,7 +94,7 @@ class Caller:
 
     def sure(self, method, message, **headers):
         """The answer, however often the call has to be sent for it."""
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + tap.PATIENCE_S
         while True:
             try:
                 status, answer = self.call(method, message, **headers)
@@ -106,7 +105,7 @@ class Caller:
             except Broken as gone:
                 told = str(gone)
             if time.monotonic() > deadline:
-                raise AssertionError(f"{method} had no answer in {PATIENCE_S} s: {told}")
+                raise AssertionError(f"{method} had no answer in {tap.PATIENCE_S} s: {told}")
             time.sleep(0.01)
 
     def ok(self, method, message, **headers):
@@ -257,7 +256,7 @@ def stop(threads):
     for thread in threads:
         thread.ended = True
     for thread in threads:
-        thread.join(timeout=5 * PATIENCE_S)     # each call has its own end; a feed is many
+        thread.join(timeout=2 * tap.PATIENCE_S)
     tap.equal([thread.trouble for thread in threads if thread.trouble], [])
     tap.equal([thread.name for thread in threads if thread.is_alive()], [])
 

@@ -135,7 +135,7 @@ def keeps_deadline(grpcurl):
                              flags=["-max-time", "0.5"])
     spent = time.monotonic() - start
     assert code == 64 + 4, f"exit code {code}: {wrong}"
-    assert spent < 30, f"{spent:.1f} s"
+    assert spent < tap.at_load(30), f"{spent:.1f} s"
 
 
 def checks_health(grpcurl):
@@ -177,7 +177,7 @@ def server_keeps_deadline(server):
         reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 60000)),
                             extra=[("grpc-timeout", "300m")])
         assert reply.grpc_status == 4, f"{reply}"
-        assert 0.25 < time.monotonic() - start < 30, f"{time.monotonic() - start:.2f} s"
+        assert 0.25 < time.monotonic() - start < tap.at_load(30), f"{time.monotonic() - start:.2f} s"
 
 
 def unknown_grpc_method(server):
@@ -198,9 +198,9 @@ def cancelled_call_frees_worker(server):
         start = time.monotonic()
         for _ in range(4):
             reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 1)),
-                                timeout=60)
+                                timeout=tap.PATIENCE_S)
             assert reply.grpc_status == 0, f"{reply}"
-        assert time.monotonic() - start < 60, f"{time.monotonic() - start:.1f} s"
+        assert time.monotonic() - start < tap.at_load(60), f"{time.monotonic() - start:.1f} s"
 
 
 # --- curl ---
@@ -371,7 +371,7 @@ def curl_deadline(server):
     got = Answer(server, ECHO + "Sleep", "-H", "Connect-Timeout-Ms: 300",
                  data={"milliseconds": 60000})
     assert got.status == 504 and got.json()["code"] == "deadline_exceeded", f"{got}"
-    assert time.monotonic() - start < 30
+    assert time.monotonic() - start < tap.at_load(30)
 
 
 def curl_keeps_connection(server):
@@ -486,7 +486,7 @@ def overload(path):
             reply = client.call(ECHO + "Sleep", h2raw.grpc_message(h2raw.field_int(1, 1)))
             assert reply.grpc_status == 8, f"{reply}"
             assert "retry-after" in {**reply.headers, **reply.trailers}, f"{reply.headers}"
-        assert time.monotonic() - start < 60, "the refusals must not wait"
+        assert time.monotonic() - start < tap.at_load(60), "the refusals must not wait"
         got = Answer(server, ECHO + "Echo", data={"text": "x"})
         assert got.status == 200, f"calls that need no worker go on: {got}"
         for client in busy:

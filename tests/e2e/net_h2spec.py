@@ -15,7 +15,6 @@ import lines
 import tap
 import testd
 
-RUN_TIMEOUT_S = 100
 
 
 def start_h2spec(h2spec, port, report):
@@ -50,7 +49,7 @@ def start_nghttpd(folder):
     def answers():
         with socket.socket() as probe:
             return probe.connect_ex(("127.0.0.1", port)) == 0
-    if not testd.wait_until(answers, 10):
+    if not testd.wait_until(answers):
         process.kill()
         process.wait()
         raise RuntimeError("nghttpd does not listen")
@@ -64,7 +63,7 @@ def compare(server, h2spec, folder):
         runs = [start_h2spec(h2spec, port, theirs), start_h2spec(h2spec, server.port, ours)]
         for run in runs:
             try:
-                run.communicate(timeout=RUN_TIMEOUT_S)
+                run.communicate(timeout=tap.PATIENCE_S)
             except subprocess.TimeoutExpired:
                 run.kill()
                 run.communicate()

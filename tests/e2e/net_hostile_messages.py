@@ -9,6 +9,7 @@ import zlib
 
 import h2raw
 import lines
+import tap
 import testd
 from h2raw import field_bytes, field_int, grpc_message
 
@@ -20,7 +21,7 @@ INVALID_ARGUMENT, RESOURCE_EXHAUSTED, UNIMPLEMENTED, INTERNAL = 3, 8, 12, 13
 WRONG = {INVALID_ARGUMENT, RESOURCE_EXHAUSTED, INTERNAL}
 
 
-def call(server, body, method="Echo", extra=(), timeout=60, end=True):
+def call(server, body, method="Echo", extra=(), timeout=tap.PATIENCE_S, end=True):
     """One gRPC call with this body, on a connection of its own, held to the server's windows."""
     with server.http2(timeout=timeout) as client:
         stream = client.open(client.request_headers(ECHO + method, extra=extra),
@@ -66,7 +67,7 @@ def refused(reply, statuses=WRONG):
     return f"{reply.grpc_status}: {reply.grpc_message[:120]}"
 
 
-def post(server, body, headers=(), path=ECHO + "Echo", timeout=60):
+def post(server, body, headers=(), path=ECHO + "Echo"):
     client = http.client.HTTPConnection("127.0.0.1", server.port, timeout=timeout)
     try:
         client.request("POST", path, body, {"Content-Type": "application/json", **dict(headers)})
@@ -145,7 +146,7 @@ def packed_taken(server):
 
 
 def many_messages(server):
-    reply = call(server, grpc_message(b"") * 100000, "Collect", timeout=60)
+    reply = call(server, grpc_message(b"") * 100000, "Collect")
     assert reply.grpc_status == 0, f"{reply}"
     assert h2raw.parse_message(reply.messages[0])[2] == [100000], f"{reply}"
 
@@ -168,11 +169,10 @@ def zeros_gz(size):
 
 def bomb_tests(server, bomb):
     lines.run("gzip bomb: 1 GB by gRPC", lambda: refused(
-        call(server, grpc_message(bomb, flag=1), extra=[("grpc-encoding", "gzip")], timeout=60),
+        call(server, grpc_message(bomb, flag=1), extra=[("grpc-encoding", "gzip")]),
         {RESOURCE_EXHAUSTED}))
     lines.run("gzip bomb: 1 GB in a stream", lambda: refused(
-        call(server, grpc_message(bomb, flag=1), "Collect", extra=[("grpc-encoding", "gzip")],
-             timeout=60), {RESOURCE_EXHAUSTED}))
+        call(server, grpc_message(bomb, flag=1), "Collect", extra=[("grpc-encoding", "gzip")]), {RESOURCE_EXHAUSTED}))
     lines.run("gzip bomb: 1 GB by JSON", post_refused, server, bomb, {413}, b"",
             {"Content-Encoding": "gzip"})
     lines.run("gzip bomb: four at once on one connection", four_bombs, server, bomb)
@@ -184,7 +184,7 @@ def bomb_tests(server, bomb):
 
 def four_bombs(server, bomb):
     """On one connection, so that what one connection may hold is tried too."""
-    with server.http2(timeout=60) as client:
+    with server.http2(timeout=tap.PATIENCE_S) as client:
         body = grpc_message(bomb[:200000], flag=1)
         streams = []
         for _ in range(4):
@@ -227,7 +227,7 @@ def depth_tests(server):
                              ("choice_child", CHOICE_CHILD)):
             body = grpc_message(nested_proto(depth, number))
             lines.run(f"protobuf: {name} {depth} deep",
-                    lambda b=body: refused(call(server, b, timeout=60)))
+                    lambda b=body: refused(call(server, b)))
     entry = nested_map(2000)
     lines.run("protobuf: maps 2000 deep", lambda: refused(call(server, grpc_message(entry))))
     lines.run("protobuf: unknown groups 100 000 deep",
@@ -284,7 +284,7 @@ def amplification_tests(server):
 
 def no_harm(server, message):
     """Taken or refused, both are right; what counts is the memory, which the ordeal looks at."""
-    reply = call(server, grpc_message(message), timeout=60)
+    reply = call(server, grpc_message(message))
     assert reply.grpc_status is not None, f"{reply}"
     return f"status {reply.grpc_status} {reply.grpc_message[:100]}"
 

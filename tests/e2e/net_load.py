@@ -12,6 +12,7 @@ import time
 
 import h2raw
 import lines
+import tap
 import testd
 
 ECHO = testd.ECHO
@@ -187,7 +188,7 @@ def is_served(server):
 
 def all_closed(crowd):
     start = time.monotonic()
-    assert testd.wait_until(lambda: crowd.alive() == 0, 120, 0.2), f"{crowd.alive()} still stand"
+    assert testd.wait_until(lambda: crowd.alive() == 0), f"{crowd.alive()} still stand"
     return f"closed after {time.monotonic() - start:.1f} s"
 
 
@@ -199,7 +200,7 @@ def slow_clients(path):
                      stall_timeout_ms=3000) as server:
         with testd.Ordeal(server, "slow clients", rss_mb=64):
             crowds = begin_slow(server)
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + tap.PATIENCE_S
             drop_trickle = time.monotonic()
             while time.monotonic() < deadline and any(
                     c.alive() for name, (c, _) in crowds.items() if name != "an HTTP/2 body"):
@@ -301,7 +302,7 @@ def deaf(server):
     # Our side cannot see the end while it does not read; the server's descriptors tell it.
     try:
         assert testd.wait_until(lambda: server.fd_count() >= before + 10), "not taken"
-        assert testd.wait_until(lambda: server.fd_count() < before + 5, 60, 0.2), \
+        assert testd.wait_until(lambda: server.fd_count() < before + 5), \
             f"{server.fd_count() - before} of 10 are still served"
     finally:
         for sock in socks:

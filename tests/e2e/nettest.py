@@ -76,12 +76,12 @@ class Testd:
     def url(self, method, scheme="http"):
         return f"{scheme}://127.0.0.1:{self.port}{SERVICE}{method}"
 
-    def connect(self, timeout=60):
+    def connect(self, timeout=tap.PATIENCE_S):
         return socket.create_connection(("127.0.0.1", self.port), timeout)
 
     def post(self, method, body, **headers):
         """JSON over HTTP/1.1 on a fresh connection: status, headers, decoded body."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=tap.PATIENCE_S)
         if not isinstance(body, (bytes, str)):
             body = json.dumps(body)
         connection.request("POST", SERVICE + method, body, {
@@ -97,14 +97,14 @@ class Testd:
         status, _, body = self.post("Echo", {"text": "still here"})
         assert (status, body) == (200, {"text": "still here"}), (status, body)
 
-    def raw(self, request, timeout=60):
+    def raw(self, request, timeout=tap.PATIENCE_S):
         """Sends bytes, returns everything until the server closes."""
         with self.connect(timeout) as connection:
             connection.sendall(request)
             return read_all(connection)
 
     def metric(self, name):
-        connection = http.client.HTTPConnection("127.0.0.1", self.operator_port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.operator_port, timeout=tap.PATIENCE_S)
         connection.request("GET", "/metrics")
         text = connection.getresponse().read().decode()
         return next((float(line.split()[1]) for line in text.splitlines()

@@ -32,7 +32,6 @@ SECONDS = float(os.environ.get("TORG_OUTAGE_SECONDS", "0"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 FREEZES = int(os.environ.get("TORG_FREEZES", "6"))
 FREEZE_SECONDS = os.environ.get("TORG_FREEZE_SECONDS", "")
-WAIT_S = 120
 NAMES = {"kafka": "Kafka", "zookeeper": "ZooKeeper", "postgres": "PostgreSQL"}
 # Who cannot do anything without it.
 UNREADY = {"kafka": {"composer", "indexer"}, "zookeeper": {"indexer"},
@@ -103,7 +102,7 @@ class Shop:
     def goes_on(self, count, what):
         """It counts ten more."""
         begin = count()
-        tap.wait_until(lambda: self.checked() and count() >= begin + 10, WAIT_S, what)
+        tap.wait_until(lambda: self.checked() and count() >= begin + 10, what=what)
 
     def readiness(self):
         """{role: (status, text)}; the processes live."""
@@ -126,7 +125,7 @@ class Shop:
                 all(said in text for _, text in answers.values())
 
         try:
-            tap.wait_until(is_told, WAIT_S, f"/readyz tells of {server}")
+            tap.wait_until(is_told, what=f"/readyz tells of {server}")
         except AssertionError as late:
             raise AssertionError(f"{late}: {answers}") from late
 
@@ -134,7 +133,7 @@ class Shop:
         def are_well():
             return self.checked() and set(self.readiness().values()) == {(200, "ready\n")}
 
-        tap.wait_until(are_well, WAIT_S, "all are ready")
+        tap.wait_until(are_well, what="all are ready")
 
     def refuse(self):
         """A write is told that it did not take place, and why."""
@@ -159,7 +158,7 @@ class Shop:
             return self.checked() and status == 200 and \
                 offer["id"] in [one["id"] for one in answer.get("offers", [])]
 
-        tap.wait_until(is_found, WAIT_S, f"{title} is found")
+        tap.wait_until(is_found, what=f"{title} is found")
 
     def outage(self, name, server):
         began = time.monotonic()
@@ -197,7 +196,7 @@ class Shop:
         """At rest: what was acknowledged is found, and nothing else; all stages agree."""
         market.stop([*self.sellers, self.buyer])
         wanted = market.active([*self.sellers, self.prober])
-        market.wait_for_index(market.Caller(self.at("search")), wanted, WAIT_S)
+        market.wait_for_index(market.Caller(self.at("search")), wanted)
         lines = chain.verify(self.site.at("searcher"), "--rebuild", "--client", "offers",
                              *self.site.backends)
         done = self.site.torg("offers", "offers", "counters", "--verify")

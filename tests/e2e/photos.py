@@ -248,8 +248,7 @@ def a_role_beside_the_server_answers_by_kafka():
             shop.kill()
             shop.start(*shop.words)
             # The dead member of the group keeps its partitions for half a minute.
-            tap.wait_until(lambda: all_settled(pending), seconds=120,
-                           what="all photos after a kill")
+            tap.wait_until(lambda: all_settled(pending), what="all photos after a kill")
             tap.equal(shop.stop(), 0)
         finally:
             fake.kill()

@@ -90,7 +90,7 @@ class Shell:
     def close(self):
         self.watch.cancel()
         self.process.stdin.close()
-        self.process.wait(timeout=60)
+        self.process.wait(timeout=tap.PATIENCE_S)
 
 
 def loose(text):

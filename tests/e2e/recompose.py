@@ -17,7 +17,6 @@ from market import CATALOG  # noqa: E402
 BIKES = int(os.environ.get("TORG_RECOMPOSE_OFFERS", "300"))     # more than one page
 BOOKS = 10
 KILLS = int(os.environ.get("TORG_RECOMPOSE_KILLS", "3"))
-PATIENCE_S = tap.PATIENCE_S
 
 
 def category(catalog, name):
@@ -40,7 +39,7 @@ class Market(Place):
         self.books = [self.publish("books", f"Сказки, том {number}", [])
                       for number in range(BOOKS)]
         tap.wait_until(lambda: self.total(text="машина") == BIKES
-                       and self.total(text="сказки") == BOOKS, PATIENCE_S, "all offers")
+                       and self.total(text="сказки") == BOOKS, what="all offers")
         return self
 
     def apply(self, catalog, *words):
@@ -78,8 +77,8 @@ class Market(Place):
             "expectedRevision": str(offer["revision"])}, self.seller)
         tap.equal(status, 200, answer)
         offer["revision"] = int(answer["revision"])
-        found = tap.wait_until(lambda: self.seen(answer["freshnessToken"]), PATIENCE_S,
-                               "a search that has seen the change")
+        found = tap.wait_until(lambda: self.seen(answer["freshnessToken"]),
+                               what="a search that has seen the change")
         price_now = next(one["price"]["amount"] for one in found["offers"]
                          if one["id"] == offer["id"])
         tap.equal(price_now, str(price), "a search that waits for a change sees it")
@@ -140,16 +139,16 @@ def filter_of(answer, name):
 @tap.test
 def pages_and_filters_follow_while_live_changes_go_on():
     with Market() as market:
-        tap.wait_until(market.is_done, PATIENCE_S, "the first catalogue is followed")
+        tap.wait_until(market.is_done, what="the first catalogue is followed")
         tap.equal((market.total(text="двухколёсный"), market.total(text="алый")), (0, 0))
         changes = Changes(market)
         changes.start()
         market.apply(another())
-        tap.wait_until(lambda: market.total(text="двухколёсный") == BIKES, PATIENCE_S,
-                       "the new name finds them")
-        tap.wait_until(lambda: market.total(category="sport") == BIKES, PATIENCE_S,
-                       "they are in the new branch")
-        tap.wait_until(market.is_done, PATIENCE_S, "the second catalogue is followed")
+        tap.wait_until(lambda: market.total(text="двухколёсный") == BIKES,
+                       what="the new name finds them")
+        tap.wait_until(lambda: market.total(category="sport") == BIKES,
+                       what="they are in the new branch")
+        tap.wait_until(market.is_done, what="the second catalogue is followed")
         changes.end()
         tap.equal(len(changes.times) > 5, True, "live changes went on")
         tap.equal(market.total(category="hobby"), BOOKS)
@@ -177,12 +176,12 @@ def a_category_that_is_gone_takes_its_offers_along_and_brings_them_back():
         without = copy.deepcopy(CATALOG)
         without["categories"] = [one for one in without["categories"] if one["id"] != "bikes"]
         market.apply(without, "--force")
-        tap.wait_until(lambda: market.total(text="машина") == 0, PATIENCE_S, "they are hidden")
-        tap.wait_until(market.is_done, PATIENCE_S, "it is followed")
+        tap.wait_until(lambda: market.total(text="машина") == 0, what="they are hidden")
+        tap.wait_until(market.is_done, what="it is followed")
         tap.equal(market.progress()["hiddenCount"], BIKES)
         tap.equal(market.total(text="сказки"), BOOKS)
         market.apply(CATALOG)
-        tap.wait_until(lambda: market.total(text="машина") == BIKES, PATIENCE_S, "they are back")
+        tap.wait_until(lambda: market.total(text="машина") == BIKES, what="they are back")
 
 
 @tap.test
@@ -200,8 +199,8 @@ def a_kill_at_any_moment_loses_nothing():
             time.sleep(draw.uniform(2.3, 3.5))      # it begins after 2.5 s
             market.stop(signal.SIGKILL)
             market.start()
-        tap.wait_until(lambda: market.total(text=name) == BIKES, PATIENCE_S, "all have the last name")
-        tap.wait_until(market.is_done, PATIENCE_S, "it is followed")
+        tap.wait_until(lambda: market.total(text=name) == BIKES, what="all have the last name")
+        tap.wait_until(market.is_done, what="it is followed")
         tap.equal([market.total(text=old) for old in ("велосипед", "кентавры", "драконы")],
                   [BIKES if old == name.lower() else 0
                    for old in ("велосипед", "кентавры", "драконы")])

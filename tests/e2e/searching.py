@@ -28,7 +28,7 @@ def bike(number, version=1, **more):
 def search(place, stage, client="", **more):
     status, answer = place.call("SearcherService/Search",
                                 {"client": client, "query": {"stages": [stage]},
-                                 "deadlineMs": 30000, **more}, place.start_key)
+                                 "deadlineMs": 60000, **more}, place.start_key)
     tap.equal(status, 200, answer)
     assert not answer.get("isPartial"), answer
     return answer["answer"]["stages"][0]
@@ -127,7 +127,7 @@ def a_key_sees_its_own_client_alone():
 
 def wait_ready(place):
     """A restart replays; until then searches are told so."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + tap.PATIENCE_S
     while True:
         status, answer = place.call("SearcherService/Search", {"query": {"stages": [{}]}},
                                     place.start_key)

@@ -11,8 +11,6 @@ import tempfile
 import tap
 from binary import Place
 
-PATIENCE_S = 120            # with a server that is started again
-
 ROLES = {"offers": ("system", "catalog", "offers", "offers-worker"), "composer": ("composer",),
          "receiver": ("receiver",), "indexer": ("indexer",), "searcher": ("searcher",),
          "search": ("search",)}
@@ -99,7 +97,7 @@ class OwnServer:
             _, failed = self.tool.wait_ready([self.server])
             return not failed
 
-        tap.wait_until(is_up, PATIENCE_S, f"{self.name} is up again")
+        tap.wait_until(is_up, what=f"{self.name} is up again")
 
     def __exit__(self, *_):
         self.server.stop()

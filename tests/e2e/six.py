@@ -28,7 +28,6 @@ PUT = sys.argv.pop(1)
 KILLS = int(os.environ.get("TORG_CRASH_KILLS", "6"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 MOSCOW = {"latitude": 55.7512, "longitude": 37.6184}
-WAIT_S = 90                 # Kafka and ZooKeeper end a dead one's session after 10 to 30 s
 
 
 class Market:
@@ -74,9 +73,9 @@ class Market:
             status, answer = self.buyer.call("SearchService/SearchOffers", {"limit": 0})
             return status == 200 and int(answer.get("total", 0)) == len(self.wanted)
 
-        tap.wait_until(found, WAIT_S, f"{len(self.wanted)} offers")
+        tap.wait_until(found, what=f"{len(self.wanted)} offers")
         market.wait_for_index(self.buyer, {self.ids[name]: shown
-                                           for name, shown in self.wanted.items()}, WAIT_S)
+                                           for name, shown in self.wanted.items()})
 
 
 # --- the story ---
@@ -185,7 +184,7 @@ def follow(at):
         tap.equal(status, 200, answer)
         return answer.get("isSearchable")
 
-    tap.wait_until(is_searchable, WAIT_S, "the token says that it is searchable")
+    tap.wait_until(is_searchable, what="the token says that it is searchable")
     found = at.buyer.ok("SearchService/SearchOffers", {
         "text": "за которым смотрят", "wait": [receipt["freshnessToken"]]})
     tap.equal([one["id"] for one in found.get("offers", [])], [receipt["id"]])
@@ -278,8 +277,8 @@ def tell(site):
         answer = at.buyer.ok("SearchService/Similar", {"id": at.ids[name], "limit": 50})
         seen["similar", name] = {"total": len(answer["offers"]), "offers": sorted(
             at.names[offer["id"]] for offer in answer["offers"])}
-    seen["spelling", "велосепед"] = tap.wait_until(lambda: corrected(at, "велосепед"), WAIT_S,
-                                                   "a text corrected by the words of titles")
+    seen["spelling", "велосепед"] = tap.wait_until(lambda: corrected(at, "велосепед"),
+                                                   what="a text corrected by the words of titles")
     return seen
 
 
@@ -311,7 +310,7 @@ class Kills:
         for thread in (*self.sellers, self.buyer):
             thread.start()
         self.goes_on(self.bought, "searches before the first kill")
-        tap.wait_until(lambda: self.checked() and self.buyer.seen, WAIT_S, "the first offers found")
+        tap.wait_until(lambda: self.checked() and self.buyer.seen, what="the first offers found")
 
     def url(self, role):
         return None if self.down == role else self.site.at(role).url
@@ -333,7 +332,7 @@ class Kills:
     def goes_on(self, count, what):
         """It counts ten more."""
         begin = count()
-        tap.wait_until(lambda: self.checked() and count() >= begin + 10, WAIT_S, what)
+        tap.wait_until(lambda: self.checked() and count() >= begin + 10, what=what)
 
     def while_down(self, role):
         """Sellers write as long as the role offers is there: their writes wait in the store, or in a
@@ -386,10 +385,10 @@ class Kills:
 
     def check(self):
         """At rest: what was acknowledged is found, and nothing else; all stages agree."""
-        tap.wait_until(lambda: self.checked() and self.acknowledged() >= 30 * KILLS, WAIT_S,
-                       "enough writes for this to mean something")
+        tap.wait_until(lambda: self.checked() and self.acknowledged() >= 30 * KILLS,
+                       what="enough writes for this to mean something")
         market.stop([*self.sellers, self.buyer])
-        market.wait_for_index(self.at.buyer, market.active(self.sellers), WAIT_S)
+        market.wait_for_index(self.at.buyer, market.active(self.sellers))
         stored = {}
         for seller in self.sellers:
             listed = market.Caller(lambda: self.url("offers"), seller.caller.key)
@@ -399,7 +398,7 @@ class Kills:
                              *self.site.backends)
         done = self.site.torg("offers", "offers", "counters", "--verify")
         tap.equal((done.returncode, done.stderr), (0, ""), done.stdout)
-        tap.wait_until(self.are_none_parked, WAIT_S, "no parked offers")
+        tap.wait_until(self.are_none_parked, what="no parked offers")
         tap.comment(f"{self.acknowledged()} writes acknowledged, {len(stored)} offers at the end, "
                     f"{self.buyer.answers} searches, {self.buyer.refusals} refused; "
                     f"checked {sorted(lines)}")
@@ -464,7 +463,7 @@ def whichever_of_the_six_is_killed_nothing_is_lost_and_the_rest_goes_on():
                 fetched += kills.fetched()
             kills.kill(role)
         tap.wait_until(lambda: "composer" not in order[:KILLS] or fetched + kills.fetched() > 0,
-                       WAIT_S, "an offer read anew, since its record was unreadable")
+                       what="an offer read anew, since its record was unreadable")
         kills.check()
         for place in site.all():
             tap.equal(place.stop(), 0, place.log()[-4000:])

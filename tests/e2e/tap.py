@@ -20,7 +20,9 @@ import sys
 import time
 import traceback
 
-PATIENCE_S = 90         # stops what hangs; it does not measure a busy machine
+# The one limit of every wait in Python (tests/patience.h has that of C): it stops what hangs, and
+# does not measure a busy machine. run-tests waits longer, so that a failed wait tells what it was.
+PATIENCE_S = 900
 _tests = []
 
 
@@ -83,6 +85,11 @@ def run(*argv, timeout=PATIENCE_S, **options):
     """Runs a program to its end: the result has returncode, stdout, stderr (text)."""
     return subprocess.run([str(arg) for arg in argv], capture_output=True, text=True,
                           timeout=timeout, check=False, **options)
+
+
+def at_load(seconds):
+    """A bound of wall time that holds on a quiet machine, as much longer as programs want each core."""
+    return seconds * max(1, os.getloadavg()[0] / (os.cpu_count() or 1))
 
 
 def cpu_s():

@@ -106,7 +106,7 @@ class Testd:
             fields = stat.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def connect(self, timeout=60.0):
+    def connect(self, timeout=tap.PATIENCE_S):
         """A plain socket to the service's port."""
         sock = socket.create_connection(("127.0.0.1", self.port), timeout=timeout)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -117,7 +117,7 @@ class Testd:
 
     def operator(self, path):
         """GET on the operators' port: status and text."""
-        client = http.client.HTTPConnection("127.0.0.1", self.operator_port, timeout=60)
+        client = http.client.HTTPConnection("127.0.0.1", self.operator_port, timeout=tap.PATIENCE_S)
         try:
             client.request("GET", path)
             answer = client.getresponse()
@@ -227,15 +227,15 @@ class Honest:
 
     def _grpc(self, text, client):
         reply = client.call(ECHO + "Echo", h2raw.grpc_message(h2raw.field_bytes(1, text)),
-                            timeout=60)
+                            timeout=tap.PATIENCE_S)
         if reply.grpc_status != 0 or h2raw.parse_message(reply.messages[0])[1] != [text.encode()]:
             raise ValueError(f"gRPC echo of {text}: {reply}")
 
     def _client1(self):
         if self.context:
-            return http.client.HTTPSConnection("localhost", self.server.port, timeout=60,
+            return http.client.HTTPSConnection("localhost", self.server.port, timeout=tap.PATIENCE_S,
                                                context=self.context)
-        return http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=60)
+        return http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=tap.PATIENCE_S)
 
     def _turn(self, number, clients):
         """Every tenth turn comes on new connections: accepting must go on too."""
@@ -243,7 +243,7 @@ class Honest:
             for client in clients:
                 client.close()
             clients[:] = [self._client1(),
-                          h2raw.Connection(self.server.port, tls=self.context2, timeout=60)]
+                          h2raw.Connection(self.server.port, tls=self.context2, timeout=tap.PATIENCE_S)]
         self._json(f"honest {number} json", clients[0])
         self._grpc(f"honest {number} grpc", clients[1])
 
@@ -270,7 +270,7 @@ class Honest:
         assert self.slowest_s <= bound_s, f"slowest of {self.count} turns: {self.slowest_s:.2f} s"
 
 
-def wait_until(condition, timeout=60.0, step_s=0.05):
+def wait_until(condition, timeout=tap.PATIENCE_S, step_s=0.05):
     """True as soon as the condition holds."""
     deadline = time.monotonic() + timeout
     while not condition():
@@ -284,9 +284,9 @@ class Ordeal:
     """with Ordeal(server, name): hostile things; two test lines follow when it is over."""
 
     # An honest call that an attack holds up waits for as long as the attack goes on, which the server's
-    # timeouts end; the bound leaves room for a machine that stands still for some seconds.
-    def __init__(self, server, name, bound_s=20.0, rss_mb=16, fd_timeout=60.0):
-        self.server, self.name, self.bound_s, self.fd_timeout = server, name, bound_s, fd_timeout
+    # timeouts end; the bound leaves room for a machine that has more to do.
+    def __init__(self, server, name, bound_s=20.0, rss_mb=16):
+        self.server, self.name, self.bound_s = server, name, bound_s
         self.rss_kb = rss_mb * 1024 * (3 if server.sanitized else 1)
         self.rss_peak_kb = 0
 
@@ -295,7 +295,7 @@ class Ordeal:
         self.rss_before = self.server.rss_kb()
         self.honest = Honest(self.server)
         self.honest.start()
-        wait_until(lambda: self.honest.count > 0, 60)
+        wait_until(lambda: self.honest.count > 0)
         self.sampling = threading.Event()
         self.sampler = threading.Thread(target=self._sample, daemon=True)
         self.sampler.start()
@@ -311,7 +311,7 @@ class Ordeal:
     def __exit__(self, kind, wrong, _):
         self.sampling.set()
         self.sampler.join(5)
-        wait_until(lambda: self.honest.count > 2, 60)
+        wait_until(lambda: self.honest.count > 2)
         self.honest.stop()
         if kind:
             lines.report(False, f"{self.name}: the test itself", f"{kind.__name__}: {wrong}")
@@ -321,13 +321,13 @@ class Ordeal:
         return kind is not None and issubclass(kind, Exception)
 
     def _check_honest(self):
-        self.honest.check(self.bound_s)
+        self.honest.check(tap.at_load(self.bound_s))
         return f"{self.honest.count} turns, slowest {self.honest.slowest_s * 1000:.0f} ms"
 
     def _check_server(self):
         server = self.server
         assert server.alive(), f"exit code {server.process.poll()}\n{server.log_text()}"
-        assert wait_until(lambda: server.fd_count() <= self.fd_before, self.fd_timeout), \
+        assert wait_until(lambda: server.fd_count() <= self.fd_before), \
             f"{self.fd_before} descriptors before, {server.fd_count()} after"
         grown = max(self.rss_peak_kb, server.rss_kb()) - self.rss_before
         assert grown <= self.rss_kb, f"grew by {grown} KB at its peak, allowed are {self.rss_kb}"

@@ -177,7 +177,7 @@ def streams_that_are_closed_do_not_fall_on_a_file():
             tap.equal((place.data / "LOCK").read_text(), str(process.pid))
         finally:
             process.terminate()
-            tap.equal(process.wait(timeout=60), 0)
+            tap.equal(process.wait(timeout=tap.PATIENCE_S), 0)
 
 
 @tap.test
@@ -192,7 +192,7 @@ def a_reader_that_leaves_does_not_end_the_server():
             tap.equal(place.call("SystemService/GetSystem")[0], 200)
         finally:
             process.terminate()
-            tap.equal(process.wait(timeout=60), 0)
+            tap.equal(process.wait(timeout=tap.PATIENCE_S), 0)
 
 
 def read_text(path):
@@ -210,7 +210,7 @@ def who_reads_that_it_is_up_may_stop_it():
                 process.stdout.read(1)
             finally:
                 process.terminate()
-                tap.equal(process.wait(timeout=60), 0)
+                tap.equal(process.wait(timeout=tap.PATIENCE_S), 0)
                 process.stdout.close()
 
 

@@ -21,7 +21,7 @@ def a_key_revoked_at_one_server_is_refused_at_the_other_within_a_second():
         began = time.monotonic()
         tap.wait_until(lambda: second.call("KeyService/ListKeys", key=made["secret"])[0] == 401)
         tap.comment(f"refused after {(time.monotonic() - began) * 1000:.0f} ms")
-        tap.equal(time.monotonic() - began < 30, True, "with room for a slow machine")
+        tap.equal(time.monotonic() - began < tap.at_load(30), True, "soon")
         tap.equal((first.stop(), second.stop()), (0, 0))
 
 

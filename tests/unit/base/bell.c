@@ -12,8 +12,9 @@
 
 #include "base/bell.h"
 #include "base/clock.h"
+#include "patience.h"
 
-enum { PATIENCE_MS = 30000, RING_COUNT = 20000, RINGER_COUNT = 2 };
+enum { RING_COUNT = 20000, RINGER_COUNT = 2 };
 
 static int64_t now_ms(void)
 {

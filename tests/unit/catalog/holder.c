@@ -18,9 +18,10 @@
 #include "base/memory.h"
 #include "catalog/holder.h"
 #include "catalog/versions.h"
+#include "patience.h"
 #include "store/migrate.h"
 
-enum { READER_COUNT = 4, VERSION_COUNT = 30, WAIT_S = 60 };
+enum { READER_COUNT = 4, VERSION_COUNT = 30 };
 
 static struct store *open_store(void)
 {
@@ -118,7 +119,7 @@ static void readers_see_whole_versions_in_order(void **state)
 static void the_watcher_follows_by_itself(void **state)
 {
     struct store *store = open_store();
-    int64_t deadline_us = clock_mono_us(clock_system()) + WAIT_S * (int64_t)SECOND_US;
+    int64_t deadline_us = clock_mono_us(clock_system()) + PATIENCE_S * (int64_t)SECOND_US;
     struct catalog_holder *holder;
     int64_t version = 0;
     struct err err;

@@ -18,8 +18,9 @@
 #include "base/random.h"
 #include "coord/coord.h"
 #include "coord/fault.h"
+#include "patience.h"
 
-enum { LEASE_US = 1000 * 1000, PATIENCE_MS = 60 * 1000 };
+enum { LEASE_US = 1000 * 1000 };
 
 static struct clock_manual manual;
 static int place;

@@ -10,8 +10,9 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
+#include "patience.h"
 
-enum { LONG_MS = 60 * 1000 };
+enum { LONG_MS = PATIENCE_MS };
 
 struct writer {
     struct gate gate;

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "index/columns_checkpoint.h"
 #include "index/shard.h"
+#include "patience.h"
 #include "shard_model.h"
 #include "test_dir.h"
 #include "text_model.h"
@@ -226,7 +227,7 @@ static void make_large(const char *dir, uint64_t seed, char path[PATH_SIZE])
 /* Damage in what a start does not read is found without anybody who asks for it. */
 static void the_background_reads_segments_and_tells_of_damage(void **state)
 {
-    enum { WAIT_MS = 60 * 1000, STEP_MS = 10, FIRST_POSTINGS = 1000 };
+    enum { WAIT_MS = PATIENCE_MS, STEP_MS = 10, FIRST_POSTINGS = 1000 };
     struct rng rng = model_seed();
     char dir[TEST_DIR_SIZE], path[PATH_SIZE];
     struct shard *shard;

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/file_calls.h"
 #include "index/shard.h"
+#include "patience.h"
 #include "shard_model.h"
 #include "test_dir.h"
 #include "text_model.h"
@@ -27,7 +28,7 @@ enum {
     ROUND_COUNT = 60,
     STEP_MAX = 200, /* operations of a round */
     SKIP_MAX = 60,  /* calls that go well first: a checkpoint has about as many */
-    WAIT_MS = 60 * 1000,
+    WAIT_MS = PATIENCE_MS,
     PATH_SIZE = 400,
 };
 

@@ -46,7 +46,7 @@ def words(roots, ends, letters, pick):
 
 def run(program, lines):
     done = subprocess.run([program], input="\n".join(lines) + "\n", capture_output=True, text=True,
-                          check=True, timeout=100, encoding="utf-8")
+                          check=True, encoding="utf-8")
     return [line.split(" ") for line in done.stdout.splitlines()]
 
 

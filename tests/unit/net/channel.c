@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "patience.h"
 #include <cmocka.h>
 
 enum { TOTAL_SIZE = 8 << 20, WINDOW_SIZE = 64 << 10 };
@@ -164,7 +165,7 @@ static void wait_ms(long ms)
 static void a_writer_blocks_until_it_is_cancelled(void **state)
 {
     struct side side = {.channel = channel_new(count_notice, NULL)};
-    int64_t until = clock_mono_us(clock_system()) + 60 * (int64_t)SECOND_US;
+    int64_t until = clock_mono_us(clock_system()) + PATIENCE_S * (int64_t)SECOND_US;
     size_t before = 0;
     pthread_t thread;
 

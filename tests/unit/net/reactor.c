@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "patience.h"
 #include <cmocka.h>
 
 enum { TIMER_COUNT = 2000, THREAD_COUNT = 4, TASK_COUNT = 2000 };
@@ -41,7 +42,7 @@ static void wait_for_at_least(_Atomic unsigned *value, unsigned wanted)
 {
     struct timespec pause = {.tv_nsec = 1000 * 1000};
 
-    for (int i = 0; i < 60 * 1000 && atomic_load(value) < wanted; i++)
+    for (int i = 0; i < PATIENCE_MS && atomic_load(value) < wanted; i++)
         nanosleep(&pause, NULL);
     assert_true(atomic_load(value) >= wanted);
 }

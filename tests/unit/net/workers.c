@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/memory.h"
+#include "patience.h"
 #include <cmocka.h>
 
 enum { THREAD_MAX = 3, QUEUE_MAX = 5, JOB_COUNT = 1000 };
@@ -44,7 +45,7 @@ static void a_full_pool_refuses(void **state)
         jobs[i].run = pass_gate;
         assert_true(workers_submit(workers, &jobs[i]));
     }
-    for (int i = 0; i < 60 * 1000 && atomic_load(&running) < THREAD_MAX; i++)
+    for (int i = 0; i < PATIENCE_MS && atomic_load(&running) < THREAD_MAX; i++)
         nanosleep(&pause, NULL);
     assert_int_equal(atomic_load(&running), THREAD_MAX);
     for (int i = THREAD_MAX; i < THREAD_MAX + QUEUE_MAX + 1; i++) {

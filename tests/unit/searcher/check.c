@@ -18,11 +18,12 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "index_messages.h"
+#include "patience.h"
 #include "searcher/arrivals.h"
 #include "searcher/follower.h"
 #include "test_dir.h"
 
-enum { WAIT_MS = 60 * 1000, DOC_COUNT = 300, ASKER_COUNT = 3 };
+enum { WAIT_MS = PATIENCE_MS, DOC_COUNT = 300, ASKER_COUNT = 3 };
 
 #define TOPIC "index.shop.1"
 

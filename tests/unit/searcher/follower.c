@@ -20,11 +20,12 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "index_messages.h"
+#include "patience.h"
 #include "searcher/front.h"
 #include "test_dir.h"
 #include "topic/topic_fault.h"
 
-enum { WAIT_MS = 60 * 1000, PATH_SIZE = 512, LARGE_SIZE = 500 << 10 };
+enum { WAIT_MS = PATIENCE_MS, PATH_SIZE = 512, LARGE_SIZE = 500 << 10 };
 
 #define SERVING TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING
 #define KEPT TORG__V1__INDEX_MAP__EPOCH__STATE__KEPT

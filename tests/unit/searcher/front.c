@@ -23,6 +23,7 @@
 #include "index_messages.h"
 #include "model/change_token.h"
 #include "net/json.h"
+#include "patience.h"
 #include "searcher/page_mark.h"
 
 #define PAGE_COUNT 5
@@ -32,7 +33,7 @@
 enum {
     DOC_COUNT = 900,
     SHARD_COUNT = 3,
-    READY_MS = 60 * 1000,
+    READY_MS = PATIENCE_MS,
     ALIKE_COUNT = 2 * PAGE_COUNT,
     COMING_COUNT_MAX = 20000,
     ROUND_COUNT = 400

@@ -16,10 +16,11 @@
 #include "base/memory.h"
 #include "index_messages.h"
 #include "model/change_token.h"
+#include "patience.h"
 #include "searcher/front.h"
 
 /* The pool that asks shards has fewer threads than may wait. */
-enum { SHARD_COUNT = 3, WAIT_MS = 60 * 1000, POOL_COUNT = 2, DOC_COUNT = 30 };
+enum { SHARD_COUNT = 3, WAIT_MS = PATIENCE_MS, POOL_COUNT = 2, DOC_COUNT = 30 };
 
 struct world {
     struct topics *topics;

@@ -22,6 +22,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "patience.h"
 #include "store/store.h"
 #include "store/store_fault.h"
 
@@ -259,7 +260,7 @@ static void write_mb(struct store *store, int mb)
 
 static bool log_gets_short(const struct gauge *pages)
 {
-    int64_t deadline = clock_mono_us(clock_system()) + 60 * (int64_t)SECOND_US;
+    int64_t deadline = clock_mono_us(clock_system()) + PATIENCE_S * (int64_t)SECOND_US;
 
     while (atomic_load(&pages->value) >= LOG_PAGE_COUNT && clock_mono_us(clock_system()) < deadline)
         usleep(2000);

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "patience.h"
 #include "store/turnstile.h"
 
 enum { THREAD_COUNT = 8 };
@@ -29,7 +30,7 @@ static void *visit(void *arg)
     struct visitor *visitor = arg;
 
     atomic_fetch_add(visitor->arrived, 1);
-    if (turnstile_enter(visitor->turnstile, 60 * 1000)) {
+    if (turnstile_enter(visitor->turnstile, PATIENCE_MS)) {
         visitor->turn = atomic_fetch_add(visitor->served, 1);
         turnstile_leave(visitor->turnstile);
     }
@@ -40,7 +41,7 @@ static void *visit(void *arg)
 static void wait_for_queue(struct turnstile *turnstile, int wanted)
 {
     const struct timespec pause = {.tv_nsec = 200000};
-    int64_t deadline = clock_mono_us(clock_system()) + 60 * (int64_t)SECOND_US;
+    int64_t deadline = clock_mono_us(clock_system()) + PATIENCE_S * (int64_t)SECOND_US;
     bool there = false;
 
     while (!there && clock_mono_us(clock_system()) < deadline) {

@@ -19,10 +19,11 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "patience.h"
 #include "topic/disk.h"
 #include "topic/topic.h"
 
-enum { PRODUCERS = 4, CONSUMERS = 3, EACH = 1500, PARTITIONS = 5, DEADLINE_S = 60 };
+enum { PRODUCERS = 4, CONSUMERS = 3, EACH = 1500, PARTITIONS = 5 };
 
 struct stage {
     struct topics *topics;
@@ -136,7 +137,7 @@ static void run_stage(const char *url)
 
     assert_int_equal(topics_open(url, NULL, &stage->topics, &err), 0);
     assert_int_equal(topic_create(stage->topics, "t", &config, &err), 0);
-    stage->deadline_us = clock_mono_us(clock_system()) + (int64_t)DEADLINE_S * SECOND_US;
+    stage->deadline_us = clock_mono_us(clock_system()) + (int64_t)PATIENCE_S * SECOND_US;
     for (i = 0; i < PRODUCERS + CONSUMERS; i++) {
         jobs[i] = (struct job){stage, i < PRODUCERS ? i : i - PRODUCERS};
         pthread_create(&threads[i], NULL, i < PRODUCERS ? produce : consume, &jobs[i]);
@@ -208,7 +209,7 @@ static void back_pressure_bounds_what_is_in_flight(void **state)
         waiting = i + 1 - atomic_load(&pressure.done);
         behind = waiting > behind ? waiting : behind;
     }
-    assert_int_equal(topics_flush(topics, 60000, &err), 0);
+    assert_int_equal(topics_flush(topics, PATIENCE_MS, &err), 0);
     assert_int_equal(pressure.done, COUNT);
     assert_true(behind <= (64 << 20) / SIZE + 2);
     topics_close(topics);
@@ -298,12 +299,12 @@ static void *poll_on(void *arg)
 /* Everybody is told, or gets what is asked for; a topic that is made anew is empty. */
 static void topics_are_removed_under_their_users(void **state)
 {
-    enum { LIVES = 30, PARTS = 2, WAIT_S = 120 };
+    enum { LIVES = 30, PARTS = 2 };
     void *(*const users[])(void *) = {produce_on, produce_on, read_on, poll_on, poll_on};
     struct topic_config config = {.partition_count = PARTS};
     struct stage_life life = {0};
     pthread_t threads[ARRAY_COUNT(users)];
-    time_t deadline = time(NULL) + WAIT_S;
+    time_t deadline = time(NULL) + PATIENCE_S;
     struct err err;
     size_t i;
 
