@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "contract/indexer_fixture.h"
+#include "long.h"
 
 enum { KEY_COUNT = 12, SHARD_COUNT = 2, OWNER_COUNT = 3, STEP_COUNT = 60, PLACE_COUNT = 200 };
 
@@ -192,10 +193,10 @@ static void run_sequence(uint64_t seed)
 static void a_searcher_ends_with_what_the_registry_has(void **state)
 {
     bool on_servers = case_on_servers(state);
-    const char *text = getenv("TORG_MODEL_COUNT");
     const char *seed_text = getenv("TORG_SEED");
     uint64_t seed = seed_text ? strtoull(seed_text, NULL, 10) : random_u64();
-    long count = text ? strtol(text, NULL, 10) : on_servers ? 8 : 400;
+    long count = (long)(on_servers ? test_count("TORG_MODEL_COUNT", 8, 80)
+                                   : test_count("TORG_MODEL_COUNT", 200, 4000));
 
     for (long i = 0; i < count; i++) {
         if (i % PLACE_COUNT == 0 && !index_place_open(&place, on_servers, SHARD_COUNT))

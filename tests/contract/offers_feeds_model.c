@@ -20,10 +20,12 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "long.h"
 #include "offers/feed_undo.h"
 
 enum {
-    SEQUENCE_COUNT = 400,
+    SEQUENCE_COUNT = 200,
+    SEQUENCE_COUNT_LONG = 4000,
     STEP_COUNT = 30,
     SELLER_COUNT = 2,
     FEED_COUNT = 2,
@@ -768,7 +770,7 @@ static void run_model(bool postgres)
 {
     struct feed_scene scene;
     uint64_t seed = (uint64_t)count_from("TORG_MODEL_SEED", 0);
-    int count = count_from("TORG_FEED_SEQUENCES", SEQUENCE_COUNT);
+    int count = (int)test_count("TORG_FEED_SEQUENCES", SEQUENCE_COUNT, SEQUENCE_COUNT_LONG);
 
     if (!feed_scene_open(&scene, postgres))
         skip();

@@ -19,6 +19,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "long.h"
 #include "offers/cabinet.h"
 #include "offers/counters.h"
 #include "offers/offer_counts.h"
@@ -26,11 +27,12 @@
 
 enum {
     SMALL_COUNT = 1200,
-    BIG_COUNT_DEFAULT = 120000,
+    BIG_COUNT = 36000,
+    BIG_COUNT_LONG = 1000000,
     GROUP = 12, /* what place_fill takes */
     SAMPLE_COUNT = 41,
     PAGE_COUNT = OFFER_PAGE_COUNT,
-    RATIO_MAX = 5, /* a scan of the list would be a hundred times as slow */
+    RATIO_MAX = 5, /* a scan of the list would be thirty times as slow */
     THREAD_COUNT = 12,
     PUBLISH_COUNT = 10, /* of a thread */
     PLAN_SIZE = 16 << 10,
@@ -38,12 +40,7 @@ enum {
 
 static size_t big_count(void)
 {
-    const char *given = getenv("TORG_SELLER_OFFERS");
-    uint64_t count;
-
-    if (!given || !text_to_u64(bytes_of(given), &count) || count < SMALL_COUNT)
-        count = BIG_COUNT_DEFAULT;
-    return (size_t)count / GROUP * GROUP;
+    return (size_t)test_count("TORG_SELLER_OFFERS", BIG_COUNT, BIG_COUNT_LONG) / GROUP * GROUP;
 }
 
 static struct offers_place *start(void **state)

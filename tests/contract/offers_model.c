@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "contract/offers_model_photos.h"
+#include "long.h"
 #include "offers/cabinet.h"
 #include "offers/freshness.h"
 #include "offers/offer_record.h"
@@ -26,7 +27,8 @@
 #include "offers/photos.h"
 
 enum {
-    SEQUENCE_COUNT = 10000,
+    SEQUENCE_COUNT = 2000,
+    SEQUENCE_COUNT_LONG = 50000,
     STEP_COUNT_MAX = 16,
     SELLER_COUNT = 2,
     OWNER_COUNT = SELLER_COUNT + 2, /* visitors behind the sellers */
@@ -876,7 +878,8 @@ static int64_t from_environment(const char *name, int64_t otherwise)
 static void run_model(bool postgres)
 {
     uint64_t seed = (uint64_t)from_environment("TORG_MODEL_SEED", (int64_t)(random_u64() >> 1));
-    int64_t sequence_count = from_environment("TORG_MODEL_SEQUENCES", SEQUENCE_COUNT);
+    int64_t sequence_count =
+        test_count("TORG_MODEL_SEQUENCES", SEQUENCE_COUNT, SEQUENCE_COUNT_LONG);
     struct model *model = calloc(1, sizeof(*model));
     struct offers_place place;
     struct rng rng = rng_seeded(seed);

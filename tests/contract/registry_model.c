@@ -23,13 +23,15 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "long.h"
 #include "model/change_token.h"
 #include "registry/moment.h"
 #include "registry/sweep.h"
 
 enum {
-    SEQUENCE_COUNT = 10000, /* by default, on each store */
-    GROUP_SIZE = 250,       /* sequences */
+    SEQUENCE_COUNT = 2000, /* by default, on each store */
+    SEQUENCE_COUNT_LONG = 50000,
+    GROUP_SIZE = 250, /* sequences */
     CLIENT_COUNT = 2,
     STEP_COUNT = 9,
     BAG_MAX = 24,
@@ -609,7 +611,7 @@ static void an_older_write_never_wins(void **state)
     if (!registry_place_open(&place, postgres))
         skip();
     work.seed = number_of("TORG_MODEL_SEED", random_u64() >> 1);
-    work.count = (int)number_of("TORG_MODEL_SEQUENCES", SEQUENCE_COUNT);
+    work.count = (int)test_count("TORG_MODEL_SEQUENCES", SEQUENCE_COUNT, SEQUENCE_COUNT_LONG);
     printf("# seed %" PRIu64 ", %d sequences\n", work.seed, work.count);
     for (int i = 0; i < thread_count; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, run_groups, &work), 0);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random edits of 10 000 offers, by calls and by feeds, while faults are put between the stages: of one
+"""Random edits of thousands of offers, by calls and by feeds, while faults are put between the stages: of one
 process on the embedded backends, then of six on PostgreSQL, Kafka and ZooKeeper.
 
 Faults: kill -9, of six also several at once; a process (of six also the broker) that stands still for
@@ -33,10 +33,10 @@ import tap  # noqa: E402
 from binary import Database, open_sqlite  # noqa: E402
 from sites import ROLES, OneProcess, OwnKafka, SixProcesses  # noqa: E402
 
-SECONDS = float(os.environ.get("TORG_CONVERGE_SECONDS", "25"))
-OFFERS = int(os.environ.get("TORG_CONVERGE_OFFERS", "10000"))
-SIX_SECONDS = float(os.environ.get("TORG_CONVERGE_SIX_SECONDS", "15"))
-SIX_OFFERS = int(os.environ.get("TORG_CONVERGE_SIX_OFFERS", "1000"))
+SECONDS = tap.count(12, 900, "TORG_CONVERGE_SECONDS")
+OFFERS = tap.count(4000, 10000, "TORG_CONVERGE_OFFERS")
+SIX_SECONDS = tap.count(10, 900, "TORG_CONVERGE_SIX_SECONDS")
+SIX_OFFERS = tap.count(600, 5000, "TORG_CONVERGE_SIX_OFFERS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SELLERS, FEEDS = 6, 4
 BY_CALLS = 0.25             # of the offers; the others come by feeds

@@ -13,7 +13,7 @@ import tap
 from binary import TORG, Database, Place, environment, open_sqlite
 from shop import BOOK, CATALOG, Shop
 
-KILLS = int(os.environ.get("TORG_CRASH_KILLS", "12"))
+KILLS = tap.count(6, 60, "TORG_CRASH_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 OFFERS = 1000               # of the seller: four chunks, and more while it goes on
 WRITERS = 2

@@ -19,7 +19,7 @@ import chain  # noqa: E402
 import tap  # noqa: E402
 from binary import Place  # noqa: E402
 
-KILLS = int(os.environ.get("TORG_CRASH_KILLS", "25"))
+KILLS = tap.count(8, 100, "TORG_CRASH_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 CLIENTS = ("alpha", "beta")
 SHARDS = 2

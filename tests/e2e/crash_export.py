@@ -22,7 +22,7 @@ import tap  # noqa: E402
 from binary import Place  # noqa: E402
 
 DUMP = sys.argv.pop(1)
-KILLS = int(os.environ.get("TORG_CRASH_KILLS", "40"))
+KILLS = tap.count(12, 200, "TORG_CRASH_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SELLERS = 6
 OFFERS_MAX = 40             # of a seller: then it changes those it has

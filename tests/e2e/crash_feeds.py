@@ -24,7 +24,7 @@ import tap  # noqa: E402
 from binary import Place  # noqa: E402
 
 DUMP = sys.argv.pop(1)
-KILLS = int(os.environ.get("TORG_CRASH_KILLS", "25"))
+KILLS = tap.count(8, 100, "TORG_CRASH_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SELLERS = 3
 ITEMS = 150                 # of a feed, about

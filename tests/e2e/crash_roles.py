@@ -20,7 +20,7 @@ import chain  # noqa: E402
 import tap  # noqa: E402
 from binary import Database, Place  # noqa: E402
 
-KILLS = int(os.environ.get("TORG_ROLE_KILLS", "4"))
+KILLS = tap.count(4, 40, "TORG_ROLE_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SHARDS = 4
 

@@ -23,7 +23,7 @@ import feed_generate  # noqa: E402
 import tap  # noqa: E402
 from binary import TORG, Place, environment, open_sqlite  # noqa: E402
 
-ROWS = int(os.environ.get("TORG_FEED_ROWS", "100000"))
+ROWS = tap.count(100000, 1000000, "TORG_FEED_ROWS")
 CHANGED, MISSING = 10, 5        # percent
 MEMORY_KB_MAX = 200 << 10
 LINES_AFTER_S = 7               # a line of progress every five seconds

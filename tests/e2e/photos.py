@@ -23,7 +23,7 @@ import tap  # noqa: E402
 from binary import Place, open_sqlite  # noqa: E402
 
 FAKE = sys.argv.pop(1)
-KILLS = int(os.environ.get("TORG_PHOTO_KILLS", "12"))
+KILLS = tap.count(5, 60, "TORG_PHOTO_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 CATALOG = {
     "defaults": {"policy": {"titleMin": 1, "titleMax": 50, "currencies": ["RUB"]}},

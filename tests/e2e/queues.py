@@ -12,7 +12,7 @@ import time
 import tap
 from binary import Place, open_sqlite
 
-KILLS = int(os.environ.get("TORG_CRASH_KILLS", "12"))
+KILLS = tap.count(5, 60, "TORG_CRASH_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 KEYS = 30
 TOPIC = "index.default.1"

@@ -16,7 +16,7 @@ from market import CATALOG  # noqa: E402
 
 BIKES = int(os.environ.get("TORG_RECOMPOSE_OFFERS", "300"))     # more than one page
 BOOKS = 10
-KILLS = int(os.environ.get("TORG_RECOMPOSE_KILLS", "3"))
+KILLS = tap.count(2, 20, "TORG_RECOMPOSE_KILLS")
 
 
 def category(catalog, name):

@@ -87,6 +87,12 @@ def run(*argv, timeout=PATIENCE_S, **options):
                           timeout=timeout, check=False, **options)
 
 
+def count(few, many, variable):
+    """How often a test kills or draws: few in `./dev test`, many in `./dev test long`, unless the
+    environment variable says it."""
+    return int(os.environ.get(variable) or (many if os.environ.get("TORG_TEST_LONG") else few))
+
+
 def at_load(seconds):
     """A bound of wall time that holds on a quiet machine, as much longer as programs want each core."""
     return seconds * max(1, os.getloadavg()[0] / (os.cpu_count() or 1))

@@ -24,7 +24,7 @@ from binary import Database, Place  # noqa: E402
 from shop import BOOK, CATALOG  # noqa: E402
 
 DUMP = sys.argv.pop(1)
-KILLS = int(os.environ.get("TORG_WORKER_KILLS", "2"))
+KILLS = tap.count(2, 20, "TORG_WORKER_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SELLERS = 8
 SHARDS = 64

@@ -5,7 +5,7 @@
  * For each random query both naive evaluators must agree, and the engine with them: hits, total,
  * facets, scores within 1e-4, the order exactly. Then every way to ask for the same is asked: pages
  * by offset and by cursor, the cap, the second phase, no total, each plan choice forced,
- * explanations. TORG_QUERY_COUNT queries are run (200 000 unless said); TORG_SEED repeats a run.
+ * explanations. TORG_QUERY_COUNT says how many queries are run; TORG_SEED repeats a run.
  */
 #include <math.h>
 #include <pthread.h>
@@ -18,15 +18,16 @@
 #include <cmocka.h>
 
 #include "base/file.h"
+#include "long.h"
 #include "naive.h"
 #include "queries.h"
 #include "test_dir.h"
 
 enum { FULL_LIMIT = WORLD_DOC_MAX + 1, TUNING_COUNT = 8 };
 #ifdef __SANITIZE_THREAD__
-enum { QUERY_COUNT_DEFAULT = 10000 }; /* races show early, and each step costs ten times more */
+enum { QUERY_COUNT_FEW = 3000, QUERY_COUNT_MANY = 10000 }; /* races show early, and cost more */
 #else
-enum { QUERY_COUNT_DEFAULT = 200000 };
+enum { QUERY_COUNT_FEW = 20000, QUERY_COUNT_MANY = 1000000 };
 #endif
 
 struct bench {
@@ -42,9 +43,7 @@ struct bench {
 
 static uint64_t query_count(void)
 {
-    const char *given = getenv("TORG_QUERY_COUNT");
-
-    return given ? strtoull(given, NULL, 10) : QUERY_COUNT_DEFAULT;
+    return (uint64_t)test_count("TORG_QUERY_COUNT", QUERY_COUNT_FEW, QUERY_COUNT_MANY);
 }
 
 static struct rng seeded(void)
