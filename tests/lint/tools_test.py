@@ -2,6 +2,7 @@
 """The tools that judge the tests are tested too: counting, and care for other processes."""
 import contextlib
 import io
+import json
 import os
 import pathlib
 import signal
@@ -77,6 +78,26 @@ def what_says_nothing_for_too_long_is_ended_and_its_work_is_told():
     busy = run_tests.run_one("unit", TOP, program("busy", ["unit"], sys.executable, "-c", work))
     tap.equal((busy.passed, busy.failed), (1, []))
     assert busy.cpu_seconds >= 0.3, busy.cpu_seconds
+
+
+@tap.test
+def what_a_suite_needs_is_built_and_no_more():
+    needed = run_tests.targets("unit")
+    assert "tests/unit/base/unit-base-arena" in needed and "torg" not in needed, needed
+    assert "torg" in run_tests.targets("e2e")
+
+
+@tap.test
+def what_starts_threads_runs_under_the_thread_sanitizer():
+    build = TOP / os.environ.get("TORG_BUILD", "build-test")
+    made = json.loads((build / "meson-info/intro-targets.json").read_text())
+    sources = {each["id"]: [path for part in each["target_sources"] for path in part["sources"]]
+               for each in made}
+    without = [test["name"] for test in run_tests.read_tests(build)
+               if run_tests.suites_of(test) & {"unit", "tsan"} == {"unit"}
+               and any("pthread_create(" in pathlib.Path(path).read_text()
+                       for program in test["depends"] for path in sources[program])]
+    tap.equal(without, [], "unit tests with threads that lack the suite tsan")
 
 
 @tap.test
