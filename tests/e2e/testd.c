@@ -26,7 +26,7 @@
 #include "echo_descriptors.h"
 #include "net/server.h"
 
-enum { DRAIN_MS = 10 * 1000, REPLY_SIZE_MAX = 16 << 20 };
+enum { DRAIN_MS = 10 * 1000, REPLY_SIZE_MAX = 16 << 20, NUMBER_MAX = 1000 * 1000 };
 
 typedef Torg__Test__V1__EchoRequest echo_request;
 typedef Torg__Test__V1__EchoResponse echo_response;
@@ -206,8 +206,8 @@ static unsigned number(const char *text)
 {
     uint64_t value = 0;
 
-    if (!text || !text_to_u64(bytes_of(text), &value) || value > 65535) {
-        fprintf(stderr, "testd: '%s' is not a number up to 65535\n", text ? text : "");
+    if (!text || !text_to_u64(bytes_of(text), &value) || value > NUMBER_MAX) {
+        fprintf(stderr, "testd: '%s' is not a number up to %d\n", text ? text : "", NUMBER_MAX);
         exit(2);
     }
     return (unsigned)value;
