@@ -4,6 +4,7 @@
  *
  * All of it runs on the reactor; what is refused is refused here, before a thread is taken.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -498,14 +499,22 @@ void call_end_waiting(struct call *call)
     call->waiting = false;
 }
 
+static struct call *oldest_waiting(const struct connection *connection)
+{
+    struct call *oldest = NULL;
+
+    for (struct call *call = connection->calls; call; call = call->next)
+        if (call->waiting)
+            oldest = call; /* the newest stand first */
+    return oldest;
+}
+
 void call_begin_waiting(struct connection *connection)
 {
     while (connection->waiting_count && !unsent_is_full(connection)) {
-        struct call *oldest = NULL;
+        struct call *oldest = oldest_waiting(connection);
 
-        for (struct call *call = connection->calls; call; call = call->next)
-            if (call->waiting)
-                oldest = call; /* the newest stand first */
+        assert(oldest); /* waiting_count counts those of the list */
         call_end_waiting(oldest);
         run(oldest);
     }
