@@ -51,6 +51,15 @@ struct encoded {
     char scratch[STORE_PARAM_COUNT_MAX][NUMBER_TEXT_SIZE];
 };
 
+/* The whole answer, read row by row. */
+struct result_cursor {
+    struct store_cursor base;
+    PGresult *result; /* owned */
+    const char *sql;  /* borrowed */
+    int row;          /* the next one */
+    struct store_value columns[];
+};
+
 /* ---- errors ---- */
 
 /* libpq ends its messages with a line end, and breaks them: an error here is one line. */
@@ -541,30 +550,6 @@ static int decode(const PGresult *result, int row, int column, const char *sql,
 
 /* ---- statements ---- */
 
-static int give_rows(const PGresult *result, struct store_call *call, struct err *err)
-{
-    struct store_value columns[STORE_COLUMN_COUNT_MAX];
-    int column_count = PQnfields(result);
-    int row_count = PQntuples(result);
-    int row;
-    int column;
-    int rc;
-
-    for (row = 0; row < row_count; row++) {
-        for (column = 0; column < column_count; column++) {
-            rc = decode(result, row, column, call->sql, &columns[column], err);
-            if (rc)
-                return rc;
-        }
-        rc = call->row(call->arg, columns, (size_t)column_count, err);
-        if (rc < 0) {
-            call->stopped = true;
-            return rc;
-        }
-    }
-    return 0;
-}
-
 /* Sends BEGIN, when it is due, and the statement; reads both answers. */
 static int execute(struct postgres_tx *tx, const struct prepared *prepared,
                    const struct store_call *call, PGresult **result, struct err *err)
@@ -619,14 +604,15 @@ static int64_t changed_of(PGresult *result)
     return count;
 }
 
-int postgres_exec(struct store_tx *base, struct store_call *call, struct err *err)
+/* Runs it; *result is the caller's to clear, and NULL on failure. */
+static int run(struct postgres_tx *tx, const struct store_call *call, PGresult **result,
+               struct err *err)
 {
-    struct postgres_tx *tx = container_of(base, struct postgres_tx, base);
     struct statement *found;
     struct prepared *prepared = NULL;
-    PGresult *result = NULL;
     int rc;
 
+    *result = NULL;
     rc = settle(tx->connection, err);
     if (rc)
         return rc;
@@ -637,23 +623,71 @@ int postgres_exec(struct store_tx *base, struct store_call *call, struct err *er
         rc = prepare(tx, call->sql, &prepared, err);
     if (rc)
         return rc;
-    prepared->base.busy = true;
     if (prepared->param_count != call->param_count)
         rc = err_set(err, ERR_INTERNAL, "%zu parameters given, $%zu is the last used: %.150s",
                      call->param_count, prepared->param_count, call->sql);
     else
-        rc = execute(tx, prepared, call, &result, err);
-    prepared->base.busy = false;
-    if (!prepared->base.kept)
-        forget(tx->connection, &prepared->base);
-    if (rc == 0 && PQresultStatus(result) == PGRES_FATAL_ERROR) {
-        judge(tx, result);
-        rc = fail(result, call->sql, err);
-    } else if (rc == 0) {
-        call->changed = changed_of(result);
-        if (call->row)
-            rc = give_rows(result, call, err);
+        rc = execute(tx, prepared, call, result, err);
+    if (rc == 0 && PQresultStatus(*result) == PGRES_FATAL_ERROR) {
+        judge(tx, *result);
+        rc = fail(*result, call->sql, err);
+        PQclear(*result);
+        *result = NULL;
     }
+    return rc;
+}
+
+int postgres_exec(struct store_tx *tx, struct store_call *call, struct err *err)
+{
+    PGresult *result;
+    int rc = run(container_of(tx, struct postgres_tx, base), call, &result, err);
+
+    if (rc == 0)
+        call->changed = changed_of(result);
     PQclear(result);
     return rc;
+}
+
+int postgres_select(struct store_tx *tx, const struct store_call *call,
+                    struct store_cursor **cursor, struct err *err)
+{
+    struct result_cursor *self;
+    PGresult *result;
+    int rc = run(container_of(tx, struct postgres_tx, base), call, &result, err);
+    size_t count;
+
+    *cursor = NULL;
+    if (rc)
+        return rc;
+    count = (size_t)PQnfields(result);
+    self = mem_alloc(sizeof(*self) + count * sizeof(self->columns[0]));
+    self->base = (struct store_cursor){self->columns, count};
+    self->result = result;
+    self->sql = call->sql;
+    self->row = 0;
+    *cursor = &self->base;
+    return 0;
+}
+
+int postgres_next(struct store_tx *tx, struct store_cursor *cursor, struct err *err)
+{
+    struct result_cursor *self = container_of(cursor, struct result_cursor, base);
+    int rc = 0;
+
+    (void)tx;
+    if (self->row == PQntuples(self->result))
+        return 0;
+    for (size_t i = 0; i < cursor->column_count && rc == 0; i++)
+        rc = decode(self->result, self->row, (int)i, self->sql, &self->columns[i], err);
+    self->row++;
+    return rc ? rc : 1;
+}
+
+void postgres_end(struct store_tx *tx, struct store_cursor *cursor)
+{
+    struct result_cursor *self = container_of(cursor, struct result_cursor, base);
+
+    (void)tx;
+    PQclear(self->result);
+    free(self);
 }

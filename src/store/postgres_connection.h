@@ -55,7 +55,11 @@ enum postgres_commit {
 /* Ends the transaction; err is set for all but the first. */
 enum postgres_commit postgres_commit(struct postgres_connection *connection, struct err *err);
 
-/* The exec of store_ops. */
+/* These of store_ops. */
 int postgres_exec(struct store_tx *tx, struct store_call *call, struct err *err);
+int postgres_select(struct store_tx *tx, const struct store_call *call,
+                    struct store_cursor **cursor, struct err *err);
+int postgres_next(struct store_tx *tx, struct store_cursor *cursor, struct err *err);
+void postgres_end(struct store_tx *tx, struct store_cursor *cursor);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * SQLite takes $1 for a name and numbers parameters by first appearance, so each prepared
  * statement keeps a map from its positions to ours. Values are bound without copies: they are
- * the caller's until the statement is reset, which is before sqlite_exec returns.
+ * the caller's until the statement is reset, which is before sqlite_exec or sqlite_end returns.
  */
 #include "store/sqlite_connection.h"
 
@@ -25,6 +25,10 @@ struct prepared {
     uint16_t param_of[STORE_PARAM_COUNT_MAX]; /* position (from 0) → number of $n, less one */
     size_t param_count;                       /* the highest n */
     bool readonly;
+    bool done; /* it has no more rows */
+    struct store_cursor cursor;
+    struct store_value *columns; /* owned; the cursor's */
+    size_t column_max;
 };
 
 static int code_of(int extended)
@@ -184,6 +188,7 @@ static void prepared_free(struct prepared *prepared)
         return;
     sqlite3_finalize(prepared->handle);
     statement_release(&prepared->base);
+    free(prepared->columns);
     free(prepared);
 }
 
@@ -327,80 +332,123 @@ static struct store_value column_value(sqlite3_stmt *handle, int column)
     }
 }
 
-static int give_row(struct prepared *prepared, struct store_call *call, struct err *err)
+/* SQLite prepares again by itself when the schema has changed, and SELECT * then has more. */
+static int fill_columns(struct prepared *prepared, struct err *err)
 {
-    struct store_value columns[STORE_COLUMN_COUNT_MAX];
-    int count = sqlite3_column_count(prepared->handle);
-    int rc;
-    int i;
+    size_t count = (size_t)sqlite3_column_count(prepared->handle);
 
-    if (!call->row)
-        return 0;
     if (count > STORE_COLUMN_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "%d columns, at most %d: %.150s", count,
-                       STORE_COLUMN_COUNT_MAX, call->sql);
-    for (i = 0; i < count; i++)
-        columns[i] = column_value(prepared->handle, i);
-    rc = call->row(call->arg, columns, (size_t)count, err);
-    if (rc < 0)
-        call->stopped = true;
-    return rc < 0 ? rc : 0;
-}
-
-static int run_prepared(struct sqlite_connection *connection, struct prepared *prepared,
-                        struct store_call *call, struct err *err)
-{
-    sqlite3_int64 before = sqlite3_total_changes64(connection->db);
-    int rc;
-    int i;
-
-    for (i = 0; i < prepared->position_count; i++)
-        if (bind_value(prepared->handle, i + 1, &call->params[prepared->param_of[i]]) != SQLITE_OK)
-            return sqlite_fail(connection, call->sql, err);
-    for (;;) {
-        int stepped = sqlite3_step(prepared->handle);
-
-        if (stepped == SQLITE_DONE)
-            break;
-        if (stepped != SQLITE_ROW)
-            return sqlite_fail(connection, call->sql, err);
-        rc = give_row(prepared, call, err);
-        if (rc)
-            return rc;
+        return err_set(err, ERR_LIMIT, "%zu columns, at most %d: %.150s", count,
+                       STORE_COLUMN_COUNT_MAX, prepared->base.sql);
+    if (count > prepared->column_max) {
+        prepared->columns = mem_resize(prepared->columns, count * sizeof(*prepared->columns));
+        prepared->column_max = count;
     }
-    /* changes() keeps the last statement's count when this one could write nothing. */
-    if (sqlite3_total_changes64(connection->db) != before)
-        call->changed = sqlite3_changes64(connection->db);
+    for (size_t i = 0; i < count; i++)
+        prepared->columns[i] = column_value(prepared->handle, (int)i);
+    prepared->cursor = (struct store_cursor){prepared->columns, count};
     return 0;
 }
 
-int sqlite_exec(struct store_tx *tx, struct store_call *call, struct err *err)
+/* 1: a row, 0: no more, or an err_code. */
+static int step(struct sqlite_tx *tx, struct prepared *prepared, struct err *err)
 {
-    struct sqlite_tx *own = container_of(tx, struct sqlite_tx, base);
-    struct sqlite_connection *connection = own->connection;
-    struct statement *found = statements_find(&connection->statements, call->sql);
-    struct prepared *prepared = NULL;
-    int rc = 0;
+    int stepped = prepared->done ? SQLITE_DONE : sqlite3_step(prepared->handle);
 
-    if (found)
-        prepared = container_of(found, struct prepared, base);
-    else
-        rc = prepare(connection, call->sql, &prepared, err);
-    if (rc)
-        return rc;
-    prepared->base.busy = true;
-    if (prepared->param_count != call->param_count)
-        rc = err_set(err, ERR_INTERNAL, "%zu parameters given, $%zu is the last used: %.150s",
-                     call->param_count, prepared->param_count, call->sql);
-    else if (tx->mode == STORE_MODE_READ && !prepared->readonly)
-        rc = err_set(err, ERR_INVALID, "store_read may not write: %.150s", call->sql);
-    else {
-        own->wrote |= !prepared->readonly;
-        rc = run_prepared(connection, prepared, call, err);
-    }
+    if (stepped == SQLITE_ROW)
+        return 1;
+    prepared->done = true;
+    return stepped == SQLITE_DONE ? 0 : sqlite_fail(tx->connection, prepared->base.sql, err);
+}
+
+static void finish(struct prepared *prepared)
+{
     sqlite3_reset(prepared->handle);
     prepared->base.busy = false;
     if (!prepared->base.kept)
         prepared_free(prepared);
+}
+
+static int bind(struct sqlite_tx *tx, struct prepared *prepared, const struct store_call *call,
+                struct err *err)
+{
+    if (prepared->param_count != call->param_count)
+        return err_set(err, ERR_INTERNAL, "%zu parameters given, $%zu is the last used: %.150s",
+                       call->param_count, prepared->param_count, call->sql);
+    if (tx->base.mode == STORE_MODE_READ && !prepared->readonly)
+        return err_set(err, ERR_INVALID, "store_read may not write: %.150s", call->sql);
+    for (int i = 0; i < prepared->position_count; i++)
+        if (bind_value(prepared->handle, i + 1, &call->params[prepared->param_of[i]]) != SQLITE_OK)
+            return sqlite_fail(tx->connection, call->sql, err);
+    return 0;
+}
+
+/* Finds or prepares the statement and binds its values; finish() is due unless this fails. */
+static int begin(struct sqlite_tx *tx, const struct store_call *call, struct prepared **prepared,
+                 struct err *err)
+{
+    struct statement *found = statements_find(&tx->connection->statements, call->sql);
+    int rc = 0;
+
+    if (found)
+        *prepared = container_of(found, struct prepared, base);
+    else
+        rc = prepare(tx->connection, call->sql, prepared, err);
+    if (rc)
+        return rc;
+    (*prepared)->base.busy = true;
+    (*prepared)->done = false;
+    rc = bind(tx, *prepared, call, err);
+    if (rc)
+        finish(*prepared);
+    else
+        tx->wrote |= !(*prepared)->readonly;
     return rc;
+}
+
+int sqlite_exec(struct store_tx *base, struct store_call *call, struct err *err)
+{
+    struct sqlite_tx *tx = container_of(base, struct sqlite_tx, base);
+    sqlite3 *db = tx->connection->db;
+    sqlite3_int64 before = sqlite3_total_changes64(db);
+    struct prepared *prepared;
+    int rc;
+
+    rc = begin(tx, call, &prepared, err);
+    if (rc)
+        return rc;
+    do
+        rc = step(tx, prepared, err);
+    while (rc > 0);
+    /* changes() keeps the last statement's count when this one could write nothing. */
+    if (rc == 0 && sqlite3_total_changes64(db) != before)
+        call->changed = sqlite3_changes64(db);
+    finish(prepared);
+    return rc;
+}
+
+int sqlite_select(struct store_tx *tx, const struct store_call *call, struct store_cursor **cursor,
+                  struct err *err)
+{
+    struct prepared *prepared;
+    int rc = begin(container_of(tx, struct sqlite_tx, base), call, &prepared, err);
+
+    *cursor = rc ? NULL : &prepared->cursor;
+    return rc;
+}
+
+int sqlite_next(struct store_tx *tx, struct store_cursor *cursor, struct err *err)
+{
+    struct prepared *prepared = container_of(cursor, struct prepared, cursor);
+    int rc = step(container_of(tx, struct sqlite_tx, base), prepared, err);
+    int filled = rc > 0 ? fill_columns(prepared, err) : 0;
+
+    return filled ? filled : rc;
+}
+
+/* What writes has written all, and checked it, before its first row. */
+void sqlite_end(struct store_tx *tx, struct store_cursor *cursor)
+{
+    (void)tx;
+    finish(container_of(cursor, struct prepared, cursor));
 }

@@ -53,8 +53,12 @@ int sqlite_step(struct sqlite_connection *connection, sqlite3_stmt *statement, s
 /* Whether a transaction is open; SQLite ends it by itself after some failures. */
 bool sqlite_in_transaction(const struct sqlite_connection *connection);
 
-/* The exec of store_ops. */
+/* These of store_ops. */
 int sqlite_exec(struct store_tx *tx, struct store_call *call, struct err *err);
+int sqlite_select(struct store_tx *tx, const struct store_call *call, struct store_cursor **cursor,
+                  struct err *err);
+int sqlite_next(struct store_tx *tx, struct store_cursor *cursor, struct err *err);
+void sqlite_end(struct store_tx *tx, struct store_cursor *cursor);
 
 /* The error of the last call on the connection; doing says what was tried. */
 int sqlite_fail(struct sqlite_connection *connection, const char *doing, struct err *err);

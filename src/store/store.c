@@ -177,6 +177,7 @@ int store_run(struct store_tx *tx, store_fn fn, void *arg, struct err *err)
     rc = fn(tx, arg, err);
     current = outer;
     assert(rc <= 0);
+    assert(tx->open_count == 0); /* store_rows_end was forgotten */
     if (tx->failure.code && rc == 0) {
         *err = tx->failure;
         rc = tx->failure.code;
@@ -202,29 +203,26 @@ static int check_value(const char *sql, size_t index, const struct store_value *
     return 0;
 }
 
-static int exec(struct store_tx *tx, struct store_call *call, struct err *err)
+/* Nothing is run in a transaction that has failed. */
+static int check_call(struct store_tx *tx, const struct store_call *call)
 {
-    struct err local;
-    size_t i;
-    int rc = 0;
+    struct err *failure = &tx->failure;
+    int rc = failure->code;
 
-    assert(tx && call->sql && (call->params || call->param_count == 0));
-    assert(call->param_count <= STORE_PARAM_COUNT_MAX);
     assert(tx == current);
-    if (!err)
-        err = &local;
-    if (tx->failure.code) {
+    assert(call->sql && (call->params || call->param_count == 0));
+    assert(call->param_count <= STORE_PARAM_COUNT_MAX);
+    for (size_t i = 0; i < call->param_count && rc == 0; i++)
+        rc = check_value(call->sql, i, &call->params[i], failure);
+    return rc;
+}
+
+/* The transaction keeps the failure, whose text is there already. */
+static int note_failure(struct store_tx *tx, int rc, struct err *err)
+{
+    tx->failure.code = rc;
+    if (err)
         *err = tx->failure;
-        return tx->failure.code;
-    }
-    for (i = 0; i < call->param_count && rc == 0; i++)
-        rc = check_value(call->sql, i, &call->params[i], err);
-    if (rc == 0)
-        rc = tx->ops->exec(tx, call, err);
-    if (rc && !call->stopped) {
-        tx->failure = *err;
-        tx->failure.code = rc;
-    }
     return rc;
 }
 
@@ -232,21 +230,90 @@ int store_exec(struct store_tx *tx, const char *sql, const struct store_value *p
                size_t param_count, int64_t *changed, struct err *err)
 {
     struct store_call call = {.sql = sql, .params = params, .param_count = param_count};
-    int rc = exec(tx, &call, err);
+    int rc = check_call(tx, &call);
 
+    if (rc == 0)
+        rc = tx->ops->exec(tx, &call, &tx->failure);
     if (changed)
         *changed = rc ? 0 : call.changed;
-    return rc;
+    return rc ? note_failure(tx, rc, err) : 0;
+}
+
+static void break_off(struct store_rows *rows, int rc)
+{
+    rows->rc = note_failure(rows->tx, rc, NULL);
+    rows->broken = true;
+}
+
+struct store_rows store_select(struct store_tx *tx, const char *sql,
+                               const struct store_value *params, size_t param_count)
+{
+    const struct store_call call = {.sql = sql, .params = params, .param_count = param_count};
+    struct store_rows rows = {.tx = tx};
+    int rc = check_call(tx, &call);
+
+    if (rc == 0)
+        rc = tx->ops->select(tx, &call, &rows.cursor, &tx->failure);
+    if (rc)
+        break_off(&rows, rc);
+    else
+        tx->open_count++;
+    return rows;
+}
+
+bool store_next(struct store_rows *rows)
+{
+    struct store_tx *tx = rows->tx;
+    int rc = tx->failure.code; /* another statement's, meanwhile */
+
+    if (rows->rc)
+        return false;
+    assert(rows->cursor && tx == current);
+    if (rc == 0)
+        rc = tx->ops->next(tx, rows->cursor, &tx->failure);
+    rows->columns = rc > 0 ? rows->cursor->columns : NULL;
+    rows->column_count = rc > 0 ? rows->cursor->column_count : 0;
+    if (rc < 0)
+        break_off(rows, rc);
+    return rc > 0;
+}
+
+int store_rows_end(struct store_rows *rows, struct err *err)
+{
+    struct store_tx *tx = rows->tx;
+
+    if (rows->cursor) {
+        assert(tx == current && tx->open_count > 0);
+        tx->open_count--;
+        tx->ops->end(tx, rows->cursor);
+        rows->cursor = NULL;
+        rows->columns = NULL;
+    }
+    if (rows->broken && err)
+        *err = tx->failure;
+    return rows->rc;
+}
+
+int store_find_integer(struct store_tx *tx, const char *sql, const struct store_value *params,
+                       size_t param_count, int64_t *value, struct err *err)
+{
+    struct store_rows rows = store_select(tx, sql, params, param_count);
+
+    if (store_next(&rows) && rows.columns[0].type != STORE_NULL) {
+        assert(rows.columns[0].type == STORE_INT);
+        *value = rows.columns[0].integer;
+    }
+    return store_rows_end(&rows, err);
 }
 
 int store_query(struct store_tx *tx, const char *sql, const struct store_value *params,
                 size_t param_count, store_row_fn row, void *arg, struct err *err)
 {
-    struct store_call call = {
-        .sql = sql, .params = params, .param_count = param_count, .row = row, .arg = arg};
+    struct store_rows rows = store_select(tx, sql, params, param_count);
 
-    assert(row);
-    return exec(tx, &call, err);
+    while (store_next(&rows))
+        rows.rc = row(arg, rows.columns, rows.column_count, err);
+    return store_rows_end(&rows, err);
 }
 
 int store_check_sql(const char *sql, struct err *err)

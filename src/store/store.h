@@ -28,6 +28,7 @@
 
 struct store;
 struct store_tx;
+struct store_cursor;
 
 enum store_type { STORE_NULL, STORE_INT, STORE_REAL, STORE_TEXT, STORE_BLOB };
 
@@ -84,16 +85,48 @@ void store_let_go(struct store *store);
 
 /* --- inside a transaction --- */
 
-/* Called for each row; columns are valid during the call. Negative stops and is returned. */
-typedef int (*store_row_fn)(void *arg, const struct store_value *columns, size_t column_count,
-                            struct err *err);
-
 /* Runs one statement. changed (may be NULL) gets the number of rows it wrote. */
 int store_exec(struct store_tx *tx, const char *sql, const struct store_value *params,
                size_t param_count, int64_t *changed, struct err *err);
 
-/* Runs a statement that gives rows (RETURNING too). PostgreSQL's client holds the whole result:
- * page through what may be long with LIMIT. */
+/* The rows of a statement, stepped over one by one:
+ *
+ *     struct store_rows rows = store_select(tx, "SELECT id, body FROM t WHERE id > $1", &after, 1);
+ *
+ *     while (store_next(&rows))
+ *         rows.rc = take(rows.columns[0].integer, rows.columns[1].bytes, err);
+ *     return store_rows_end(&rows, err);
+ */
+struct store_rows {
+    const struct store_value *columns; /* of the current row; valid until the next step */
+    size_t column_count;
+    int rc; /* the caller's to set: not 0 ends the steps, and store_rows_end returns it */
+
+    /* store.c's own */
+    struct store_tx *tx;
+    struct store_cursor *cursor; /* NULL: not open */
+    bool broken;                 /* the statement failed, and rc with it */
+};
+
+/* Runs a statement that gives rows (RETURNING too); its failure is told by store_rows_end. Text and
+ * parameters' bytes are borrowed until then. Other statements, the same too, may run meanwhile, but
+ * none that writes to what is being read. PostgreSQL's client holds the whole result: page through
+ * what may be long with LIMIT. */
+struct store_rows store_select(struct store_tx *tx, const char *sql,
+                               const struct store_value *params, size_t param_count);
+/* The next row is in columns; false when there is none, or rc is set. */
+bool store_next(struct store_rows *rows);
+/* Ends them, at any row, before the transaction's function returns. The first failure: of the
+ * statement, or rc, whose text is the caller's. Zeroed or ended rows are fine. */
+int store_rows_end(struct store_rows *rows, struct err *err);
+
+/* The first row's first column, an integer. Nothing found, or NULL: *value is left as it is. */
+int store_find_integer(struct store_tx *tx, const char *sql, const struct store_value *params,
+                       size_t param_count, int64_t *value, struct err *err);
+
+/* For each row; negative stops and is returned. */
+typedef int (*store_row_fn)(void *arg, const struct store_value *columns, size_t column_count,
+                            struct err *err);
 int store_query(struct store_tx *tx, const char *sql, const struct store_value *params,
                 size_t param_count, store_row_fn row, void *arg, struct err *err);
 

@@ -93,6 +93,32 @@ static int fault_exec(struct store_tx *tx, struct store_call *call, struct err *
     return own->inner->ops->exec(own->inner, call, err);
 }
 
+static int fault_select(struct store_tx *tx, const struct store_call *call,
+                        struct store_cursor **cursor, struct err *err)
+{
+    struct fault_tx *own = container_of(tx, struct fault_tx, base);
+
+    if (hits(own->store, STORE_FAULT_EXEC))
+        return err_set(err, ERR_UNAVAILABLE, "injected: the statement failed");
+    return own->inner->ops->select(own->inner, call, cursor, err);
+}
+
+static int fault_next(struct store_tx *tx, struct store_cursor *cursor, struct err *err)
+{
+    struct fault_tx *own = container_of(tx, struct fault_tx, base);
+
+    if (hits(own->store, STORE_FAULT_ROW))
+        return err_set(err, ERR_UNAVAILABLE, "injected: the next row cannot be read");
+    return own->inner->ops->next(own->inner, cursor, err);
+}
+
+static void fault_end(struct store_tx *tx, struct store_cursor *cursor)
+{
+    struct fault_tx *own = container_of(tx, struct fault_tx, base);
+
+    own->inner->ops->end(own->inner, cursor);
+}
+
 static int run_inside(struct store_tx *inner, void *arg, struct err *err)
 {
     struct fault_call *call = arg;
@@ -172,4 +198,7 @@ const struct store_ops store_fault_ops = {
     .close = fault_close,
     .run = fault_run,
     .exec = fault_exec,
+    .select = fault_select,
+    .next = fault_next,
+    .end = fault_end,
 };

@@ -20,15 +20,18 @@ enum store_mode {
     STORE_MODE_ALONE, /* a write that waits for every other such one, in all processes */
 };
 
-/* What a statement is run with; row is NULL where rows are not wanted. */
+/* What a statement is run with. */
 struct store_call {
     const char *sql;
     const struct store_value *params;
     size_t param_count;
-    store_row_fn row;
-    void *arg;
-    int64_t changed; /* out */
-    bool stopped;    /* out: row returned negative; the statement itself was right */
+    int64_t changed; /* out, of exec */
+};
+
+/* A statement whose rows are being read; embedded in each backend's struct. */
+struct store_cursor {
+    const struct store_value *columns;
+    size_t column_count;
 };
 
 struct store_ops {
@@ -39,6 +42,12 @@ struct store_ops {
     /* One attempt: 0 committed and durable, STORE_AGAIN, or an err_code. err is never NULL. */
     int (*run)(struct store *store, enum store_mode mode, store_fn fn, void *arg, struct err *err);
     int (*exec)(struct store_tx *tx, struct store_call *call, struct err *err);
+    /* On failure no cursor is open. */
+    int (*select)(struct store_tx *tx, const struct store_call *call, struct store_cursor **cursor,
+                  struct err *err);
+    /* 1: a row is in the cursor, 0: no more, or an err_code. */
+    int (*next)(struct store_tx *tx, struct store_cursor *cursor, struct err *err);
+    void (*end)(struct store_tx *tx, struct store_cursor *cursor); /* closes it, at any row */
     void (*hold)(struct store *store, bool held); /* of this thread; NULL: it has no use for it */
 };
 
@@ -50,7 +59,8 @@ struct store { /* embedded in each backend's struct */
 struct store_tx { /* embedded in each backend's struct */
     const struct store_ops *ops;
     enum store_mode mode;
-    struct err failure; /* the first failed statement; code 0 while there is none */
+    struct err failure;  /* the first failed statement; code 0 while there is none */
+    unsigned open_count; /* cursors */
 };
 
 extern const struct store_ops store_sqlite_ops;

@@ -160,4 +160,7 @@ const struct store_ops store_postgres_ops = {
     .close = postgres_close,
     .run = postgres_run,
     .exec = postgres_exec,
+    .select = postgres_select,
+    .next = postgres_next,
+    .end = postgres_end,
 };

@@ -218,5 +218,8 @@ const struct store_ops store_sqlite_ops = {
     .close = sqlite_close,
     .run = sqlite_run,
     .exec = sqlite_exec,
+    .select = sqlite_select,
+    .next = sqlite_next,
+    .end = sqlite_end,
     .hold = sqlite_hold,
 };

@@ -15,7 +15,7 @@ static const struct backend backends[] = {
 };
 
 static const struct test_case *const lists[] = {
-    store_transaction_cases, store_statement_cases, store_sequence_cases,
+    store_transaction_cases, store_statement_cases, store_rows_cases,  store_sequence_cases,
     store_migration_cases,   store_snapshot_cases,  store_fault_cases,
 };
 

@@ -32,6 +32,7 @@ enum { ON_SQLITE = 1, ON_POSTGRES = 2, ON_PLAIN = 4, ON_FAULT = 8, ON_ALL = 15 }
 /* A file of cases each; a list ends with a case without a name. */
 extern const struct test_case store_transaction_cases[];
 extern const struct test_case store_statement_cases[];
+extern const struct test_case store_rows_cases[];
 extern const struct test_case store_sequence_cases[];
 extern const struct test_case store_migration_cases[];
 extern const struct test_case store_snapshot_cases[];

@@ -171,83 +171,6 @@ static void a_failed_statement_fails_the_transaction(void **state)
     assert_int_equal(read_integer(fixture->store, "SELECT count(*) FROM t"), 1);
 }
 
-static int stop_at_three(void *arg, const struct store_value *columns, size_t column_count,
-                         struct err *err)
-{
-    int64_t *last = arg;
-
-    *last = columns[0].integer;
-    return *last == 3 ? err_set(err, ERR_RANGE, "enough") : 0;
-}
-
-struct early {
-    int64_t last;
-    int stopped_rc;
-};
-
-static int stop_early(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct early *early = arg;
-
-    early->stopped_rc =
-        store_query(tx, "SELECT id FROM t ORDER BY id", NULL, 0, stop_at_three, &early->last, err);
-    return store_exec(tx, "DELETE FROM t WHERE id > $1", &STORE_V_INT(early->last), 1, NULL, err);
-}
-
-static void a_row_function_can_stop_and_the_transaction_goes_on(void **state)
-{
-    struct fixture *fixture = start(state);
-    struct early early = {0};
-
-    exec(fixture->store, "CREATE TABLE t (id BIGINT PRIMARY KEY)");
-    exec(fixture->store, "INSERT INTO t (id) VALUES (1), (2), (3), (4), (5)");
-    assert_int_equal(store_write(fixture->store, stop_early, &early, NULL), 0);
-    assert_int_equal(early.stopped_rc, ERR_RANGE);
-    assert_int_equal(early.last, 3);
-    assert_int_equal(read_integer(fixture->store, "SELECT count(*) FROM t"), 3);
-}
-
-struct walk {
-    struct store_tx *tx;
-    int64_t sum;
-};
-
-static int look_up_again(void *arg, const struct store_value *columns, size_t column_count,
-                         struct err *err)
-{
-    struct walk *walk = arg;
-    struct statement_args args = {0};
-    int rc;
-
-    if (columns[0].integer >= 3)
-        return 0;
-    rc = store_query(walk->tx, "SELECT id FROM t WHERE id > $1 ORDER BY id",
-                     &STORE_V_INT(columns[0].integer), 1, keep_integer, &args, err);
-    walk->sum += args.row_count;
-    return rc;
-}
-
-static int walk_fn(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct walk *walk = arg;
-
-    walk->tx = tx;
-    walk->sum = 0;
-    return store_query(tx, "SELECT id FROM t WHERE id > $1 ORDER BY id", &STORE_V_INT(0), 1,
-                       look_up_again, walk, err);
-}
-
-static void a_row_function_may_run_the_same_statement(void **state)
-{
-    struct fixture *fixture = start(state);
-    struct walk walk = {0};
-
-    exec(fixture->store, "CREATE TABLE t (id BIGINT PRIMARY KEY)");
-    exec(fixture->store, "INSERT INTO t (id) VALUES (1), (2), (3)");
-    assert_int_equal(store_read(fixture->store, walk_fn, &walk, NULL), 0);
-    assert_int_equal(walk.sum, 2 + 1);
-}
-
 static int upsert_fn(struct store_tx *tx, void *arg, struct err *err)
 {
     return store_query(tx,
@@ -319,8 +242,6 @@ const struct test_case store_statement_cases[] = {
     CASE_ON(parameters_are_found_by_number, ON_ALL),
     CASE_ON(broken_rules_are_told_by_kind_and_name, ON_ALL),
     CASE_ON(a_failed_statement_fails_the_transaction, ON_ALL),
-    CASE_ON(a_row_function_can_stop_and_the_transaction_goes_on, ON_ALL),
-    CASE_ON(a_row_function_may_run_the_same_statement, ON_ALL),
     CASE_ON(upserts_and_returning_work, ON_ALL),
     CASE_ON(a_read_may_not_write_and_nobody_ends_the_transaction, ON_ALL),
     CASE_ON(many_different_statements_work, ON_ALL),
