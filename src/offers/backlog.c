@@ -8,36 +8,22 @@ struct ends {
     int64_t shard, first, last, since_us;
 };
 
-static int take_count(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    (void)err;
-    assert(column_count == 1);
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
-static int take_ends(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    (void)err;
-    assert(column_count == 4);
-    *(struct ends *)arg = (struct ends){columns[0].integer, columns[1].integer, columns[2].integer,
-                                        columns[3].integer};
-    return 0;
-}
-
 /* The oldest and the newest row of the next shard that has any. */
 static int next_shard(struct store_tx *tx, int64_t after, struct ends *ends, struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(after)};
+    struct store_rows rows = store_select(tx,
+                                          "SELECT shard_id, seq, (SELECT MAX(seq) FROM queue AS "
+                                          "other WHERE other.shard_id = queue.shard_id), "
+                                          "changed_us FROM queue WHERE shard_id > $1 "
+                                          "ORDER BY shard_id, seq LIMIT 1",
+                                          params, 1);
 
     *ends = (struct ends){.shard = -1};
-    return store_query(tx,
-                       "SELECT shard_id, seq, (SELECT MAX(seq) FROM queue AS other "
-                       "WHERE other.shard_id = queue.shard_id), changed_us FROM queue "
-                       "WHERE shard_id > $1 ORDER BY shard_id, seq LIMIT 1",
-                       params, 1, take_ends, ends, err);
+    if (store_next(&rows))
+        *ends = (struct ends){rows.columns[0].integer, rows.columns[1].integer,
+                              rows.columns[2].integer, rows.columns[3].integer};
+    return store_rows_end(&rows, err);
 }
 
 int backlog_read(struct store_tx *tx, struct backlog *backlog, struct err *err)
@@ -47,10 +33,10 @@ int backlog_read(struct store_tx *tx, struct backlog *backlog, struct err *err)
     int rc;
 
     *backlog = (struct backlog){0};
-    rc = store_query(tx,
-                     "SELECT CAST(COALESCE(SUM(next - 1), 0) AS BIGINT) FROM sequence "
-                     "WHERE name LIKE 'queue/%'",
-                     NULL, 0, take_count, &backlog->change_count, err);
+    rc = store_find_integer(tx,
+                            "SELECT CAST(COALESCE(SUM(next - 1), 0) AS BIGINT) FROM sequence "
+                            "WHERE name LIKE 'queue/%'",
+                            NULL, 0, &backlog->change_count, err);
     if (!rc)
         rc = next_shard(tx, last, &ends, err);
     while (!rc && ends.shard >= 0) {

@@ -36,17 +36,6 @@ struct listing {
     size_t count;
 };
 
-static int take_listed(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
-{
-    struct listing *listing = arg;
-
-    assert(column_count == 3 && listing->count < listing->max);
-    listing->last = (struct cabinet_place){columns[0].integer, columns[1].integer};
-    return record_open_offer(listing->last.id, columns[2].bytes, listing->arena,
-                             &listing->list[listing->count++], err);
-}
-
 static int read_list(struct store_tx *tx, void *arg, struct err *err)
 {
     struct listing *listing = arg;
@@ -54,9 +43,15 @@ static int read_list(struct store_tx *tx, void *arg, struct err *err)
         STORE_V_TEXT(bytes_of(listing->seller)), STORE_V_INT(listing->preset),
         STORE_V_INT(listing->from.created_us), STORE_V_INT(listing->from.id),
         STORE_V_INT((int64_t)listing->max)};
+    struct store_rows rows = store_select(tx, cabinet_list_sql, params, 5);
 
-    listing->count = 0;
-    return store_query(tx, cabinet_list_sql, params, 5, take_listed, listing, err);
+    for (listing->count = 0; store_next(&rows); listing->count++) {
+        assert(listing->count < listing->max);
+        listing->last = (struct cabinet_place){rows.columns[0].integer, rows.columns[1].integer};
+        rows.rc = record_open_offer(listing->last.id, rows.columns[2].bytes, listing->arena,
+                                    &listing->list[listing->count], err);
+    }
+    return store_rows_end(&rows, err);
 }
 
 int cabinet_list(const struct offers *offers, const char *seller, int64_t preset,
@@ -85,34 +80,26 @@ struct counting {
     int64_t *counts;
 };
 
-static int take_count(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    struct counting *counting = arg;
-    int64_t preset = columns[0].integer;
-
-    assert(column_count == 2);
-    if (preset > 0 && preset < CABINET_PRESET_COUNT)
-        counting->counts[preset] = columns[1].integer;
-    return 0;
-}
-
 static int read_counts(struct store_tx *tx, void *arg, struct err *err)
 {
     struct counting *counting = arg;
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(counting->seller))};
-    const struct store_value owner[] = {STORE_V_TEXT(bytes_of(counting->owner)),
-                                        STORE_V_INT(TORG__V1__CABINET__PRESET__DRAFTS)};
+    const struct store_value seller[] = {STORE_V_TEXT(bytes_of(counting->seller))};
+    const struct store_value owner[] = {STORE_V_TEXT(bytes_of(counting->owner))};
+    struct store_rows rows = store_select(tx, cabinet_counts_sql, seller, 1);
     int rc;
 
     for (size_t i = 0; i < CABINET_PRESET_COUNT; i++)
         counting->counts[i] = 0;
-    rc = store_query(tx, cabinet_counts_sql, params, 1, take_count, counting, err);
+    while (store_next(&rows)) {
+        int64_t preset = rows.columns[0].integer;
+
+        if (preset > 0 && preset < CABINET_PRESET_COUNT)
+            counting->counts[preset] = rows.columns[1].integer;
+    }
+    rc = store_rows_end(&rows, err);
     if (!rc)
-        rc = store_query(tx,
-                         "SELECT CAST($2 AS BIGINT), COUNT(*) FROM current_draft "
-                         "WHERE owner_id = $1",
-                         owner, 2, take_count, counting, err);
+        rc = store_find_integer(tx, "SELECT COUNT(*) FROM current_draft WHERE owner_id = $1", owner,
+                                1, &counting->counts[TORG__V1__CABINET__PRESET__DRAFTS], err);
     return rc;
 }
 
@@ -136,17 +123,12 @@ struct totalling {
     Torg__V1__GetTotalsResponse *totals;
 };
 
-static int take_total(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
+static void take_total(const struct totalling *totalling, struct bytes name, int64_t value)
 {
     static const struct bytes money = BYTES_LITERAL("money:");
-    struct totalling *totalling = arg;
     Torg__V1__GetTotalsResponse *totals = totalling->totals;
-    struct bytes name = columns[0].bytes;
-    int64_t value = columns[1].integer;
     Torg__V1__Price *price;
 
-    assert(column_count == 2);
     if (bytes_equal_text(name, "active"))
         totals->active = value;
     else if (bytes_equal_text(name, "expired"))
@@ -161,7 +143,6 @@ static int take_total(void *arg, const struct store_value *columns, size_t colum
         price->currency = arena_text(totalling->arena, bytes_skip(name, money.size));
         totals->earned[totals->n_earned++] = price;
     }
-    return 0;
 }
 
 static int read_totals(struct store_tx *tx, void *arg, struct err *err)
@@ -169,11 +150,14 @@ static int read_totals(struct store_tx *tx, void *arg, struct err *err)
     struct totalling *totalling = arg;
     const struct store_value params[] = {STORE_V_INT(seller_shard(totalling->seller)),
                                          STORE_V_TEXT(bytes_of(totalling->seller))};
+    struct store_rows rows = store_select(tx, cabinet_totals_sql, params, 2);
 
     torg__v1__get_totals_response__init(totalling->totals);
     totalling->totals->earned =
         arena_array(totalling->arena, CABINET_CURRENCY_MAX, sizeof(Torg__V1__Price *));
-    return store_query(tx, cabinet_totals_sql, params, 2, take_total, totalling, err);
+    while (store_next(&rows))
+        take_total(totalling, rows.columns[0].bytes, rows.columns[1].integer);
+    return store_rows_end(&rows, err);
 }
 
 int cabinet_totals(const struct offers *offers, const char *seller, struct arena *arena,

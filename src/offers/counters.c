@@ -2,7 +2,6 @@
 /* counters.c - see counters.h. */
 #include "offers/counters.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,46 +93,23 @@ struct finding {
     bool found;
 };
 
-static int take_seller(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
-{
-    struct finding *finding = arg;
-
-    assert(column_count == 1);
-    if (columns[0].type == STORE_TEXT)
-        finding->seller = arena_text(finding->arena, columns[0].bytes);
-    return 0;
-}
-
 /* The smaller of the next in both tables, each the first of an index range. */
 static int find_seller(struct store_tx *tx, void *arg, struct err *err)
 {
     struct finding *finding = arg;
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(finding->run->last))};
-
-    finding->seller = NULL;
-    return store_query(
+    struct store_rows rows = store_select(
         tx,
         "SELECT MIN(seller_id) FROM (SELECT * FROM (SELECT seller_id FROM user_offer_presets_count "
         "WHERE seller_id > $1 ORDER BY seller_id LIMIT 1) AS counted UNION ALL "
         "SELECT * FROM (SELECT seller_id FROM user_offer_presets WHERE seller_id > $1 "
         "ORDER BY seller_id LIMIT 1) AS listed) AS both_of_them",
-        params, 1, take_seller, finding, err);
-}
+        params, 1);
 
-static int take_total_seller(void *arg, const struct store_value *columns, size_t column_count,
-                             struct err *err)
-{
-    struct finding *finding = arg;
-
-    assert(column_count == 3);
-    finding->row_count++;
-    if (finding->found)
-        return 0;
-    finding->shard = columns[0].integer;
-    finding->seller = arena_text(finding->arena, columns[1].bytes);
-    finding->found = !columns[2].integer;
-    return 0;
+    finding->seller = NULL;
+    if (store_next(&rows) && rows.columns[0].type == STORE_TEXT)
+        finding->seller = arena_text(finding->arena, rows.columns[0].bytes);
+    return store_rows_end(&rows, err);
 }
 
 static int find_total_seller(struct store_tx *tx, void *arg, struct err *err)
@@ -142,16 +118,23 @@ static int find_total_seller(struct store_tx *tx, void *arg, struct err *err)
     const struct store_value params[] = {STORE_V_INT(finding->run->last_shard),
                                          STORE_V_TEXT(bytes_of(finding->run->last)),
                                          STORE_V_INT(LIST_CHECK_COUNT)};
-
-    finding->seller = NULL;
-    finding->row_count = 0;
-    finding->found = false;
-    return store_query(
+    struct store_rows rows = store_select(
         tx,
         "SELECT t.shard_id, t.seller_id, (SELECT COUNT(*) FROM user_offer_presets_count c "
         "WHERE c.seller_id = t.seller_id) FROM user_total_counters t "
         "WHERE (t.shard_id, t.seller_id) > ($1, $2) ORDER BY t.shard_id, t.seller_id LIMIT $3",
-        params, 3, take_total_seller, finding, err);
+        params, 3);
+
+    finding->seller = NULL;
+    finding->found = false;
+    for (finding->row_count = 0; store_next(&rows); finding->row_count++) {
+        if (finding->found)
+            continue;
+        finding->shard = rows.columns[0].integer;
+        finding->seller = arena_text(finding->arena, rows.columns[1].bytes);
+        finding->found = !rows.columns[2].integer;
+    }
+    return store_rows_end(&rows, err);
 }
 
 static void begin_seller(struct counters_run *run, const char *seller, int64_t shard)

@@ -16,44 +16,32 @@ enum { BODY_SIZE_MAX = 2 * OFFER_SIZE_MAX };
 
 /* --- rows --- */
 
-struct finding {
-    struct arena *arena;
-    struct draft *draft;
-};
-
-static int take_draft(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    struct finding *finding = arg;
-    ProtobufCMessage *content;
-    int rc;
-
-    assert(column_count == 4);
-    rc = record_open(columns[3].bytes, &torg__v1__offer_content__descriptor, finding->arena,
-                     &content, err);
-    if (rc)
-        return rc;
-    finding->draft = arena_zero(finding->arena, sizeof(*finding->draft));
-    *finding->draft = (struct draft){.id = columns[0].integer,
-                                     .revision = columns[1].integer,
-                                     .updated_us = columns[2].integer,
-                                     .content = (Torg__V1__OfferContent *)content};
-    return 0;
-}
-
 int draft_find(struct store_tx *tx, const char *owner, struct arena *arena, struct draft **draft,
                struct err *err)
 {
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(owner))};
-    struct finding finding = {.arena = arena};
-    int rc = store_query(tx,
-                         "SELECT d.id, d.revision, d.updated_us, d.body FROM current_draft c "
-                         "JOIN draft d ON d.owner_id = c.owner_id AND d.id = c.draft_id "
-                         "WHERE c.owner_id = $1",
-                         params, 1, take_draft, &finding, err);
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT d.id, d.revision, d.updated_us, d.body FROM current_draft c "
+                     "JOIN draft d ON d.owner_id = c.owner_id AND d.id = c.draft_id "
+                     "WHERE c.owner_id = $1",
+                     params, 1);
 
-    *draft = rc ? NULL : finding.draft;
-    return rc;
+    *draft = NULL;
+    if (store_next(&rows)) {
+        ProtobufCMessage *content;
+
+        rows.rc = record_open(rows.columns[3].bytes, &torg__v1__offer_content__descriptor, arena,
+                              &content, err);
+        if (!rows.rc) {
+            *draft = arena_alloc(arena, sizeof(**draft));
+            **draft = (struct draft){.id = rows.columns[0].integer,
+                                     .revision = rows.columns[1].integer,
+                                     .updated_us = rows.columns[2].integer,
+                                     .content = (Torg__V1__OfferContent *)content};
+        }
+    }
+    return store_rows_end(&rows, err);
 }
 
 /* Writes what only the state before decides: it is read in the same transaction. */
@@ -456,29 +444,24 @@ struct purging {
     size_t count;           /* of the current run */
 };
 
-static int take_abandoned(void *arg, const struct store_value *columns, size_t column_count,
-                          struct err *err)
-{
-    struct purging *purging = arg;
-
-    assert(column_count == 2 && purging->count < purging->max);
-    purging->list[purging->count++] =
-        (struct abandoned){arena_text(purging->arena, columns[0].bytes), columns[1].integer};
-    return 0;
-}
-
 static int find_abandoned(struct store_tx *tx, void *arg, struct err *err)
 {
     struct purging *purging = arg;
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(purging->owners)),
                                          STORE_V_INT(purging->before_us),
                                          STORE_V_INT((int64_t)purging->max)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT owner_id, id FROM draft WHERE SUBSTR(owner_id, 1, 2) = $1 "
+                     "AND updated_us < $2 ORDER BY updated_us LIMIT $3",
+                     params, 3);
 
-    purging->count = 0;
-    return store_query(tx,
-                       "SELECT owner_id, id FROM draft WHERE SUBSTR(owner_id, 1, 2) = $1 "
-                       "AND updated_us < $2 ORDER BY updated_us LIMIT $3",
-                       params, 3, take_abandoned, purging, err);
+    for (purging->count = 0; store_next(&rows); purging->count++) {
+        assert(purging->count < purging->max);
+        purging->list[purging->count] = (struct abandoned){
+            arena_text(purging->arena, rows.columns[0].bytes), rows.columns[1].integer};
+    }
+    return store_rows_end(&rows, err);
 }
 
 /* Found and wiped in one transaction: who comes back at this moment finds all of it or nothing. */

@@ -22,17 +22,6 @@ struct finding {
     size_t count;
 };
 
-static int take_due(void *arg, const struct store_value *columns, size_t column_count,
-                    struct err *err)
-{
-    struct finding *finding = arg;
-
-    assert(column_count == 3 && finding->count < EXPIRY_CHUNK_COUNT);
-    finding->due[finding->count++] =
-        (struct due){columns[0].integer, columns[1].integer, columns[2].integer};
-    return 0;
-}
-
 static int find_due(struct store_tx *tx, void *arg, struct err *err)
 {
     struct finding *finding = arg;
@@ -40,14 +29,20 @@ static int find_due(struct store_tx *tx, void *arg, struct err *err)
                                          STORE_V_INT(finding->after.expires_us),
                                          STORE_V_INT(finding->after.id),
                                          STORE_V_INT(EXPIRY_CHUNK_COUNT)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT id, revision, expires_us FROM offer WHERE shard_id = $1 "
+                     "AND expires_us > 0 AND expires_us <= $2 AND expires_us >= $3 "
+                     "AND (expires_us > $3 OR id > $4) AND kind = 'offer' "
+                     "ORDER BY expires_us, id LIMIT $5",
+                     params, 5);
 
-    finding->count = 0;
-    return store_query(tx,
-                       "SELECT id, revision, expires_us FROM offer WHERE shard_id = $1 "
-                       "AND expires_us > 0 AND expires_us <= $2 AND expires_us >= $3 "
-                       "AND (expires_us > $3 OR id > $4) AND kind = 'offer' "
-                       "ORDER BY expires_us, id LIMIT $5",
-                       params, 5, take_due, finding, err);
+    for (finding->count = 0; store_next(&rows); finding->count++) {
+        assert(finding->count < EXPIRY_CHUNK_COUNT);
+        finding->due[finding->count] =
+            (struct due){rows.columns[0].integer, rows.columns[1].integer, rows.columns[2].integer};
+    }
+    return store_rows_end(&rows, err);
 }
 
 /* What is due waits for a photo, or is shown and expires. */

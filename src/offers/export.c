@@ -110,14 +110,6 @@ static int claim(struct batch *batch, struct err *err)
 
 /* --- reading --- */
 
-static int take_shard(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    assert(column_count == 1);
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
 /* From shard to shard along the key: an empty queue, the usual state, costs one question. */
 static int find_waiting(struct store_tx *tx, struct batch *batch, struct err *err)
 {
@@ -127,10 +119,10 @@ static int find_waiting(struct store_tx *tx, struct batch *batch, struct err *er
     for (;;) {
         const struct store_value params[] = {STORE_V_INT(at)};
         int64_t next = -1;
-        int rc = store_query(tx,
-                             "SELECT shard_id FROM queue WHERE shard_id > $1 "
-                             "ORDER BY shard_id LIMIT 1",
-                             params, 1, take_shard, &next, err);
+        int rc = store_find_integer(tx,
+                                    "SELECT shard_id FROM queue WHERE shard_id > $1 "
+                                    "ORDER BY shard_id LIMIT 1",
+                                    params, 1, &next, err);
 
         if (rc || next < 0)
             return rc;
@@ -151,17 +143,6 @@ struct window {
     struct row rows[EXPORT_WINDOW_COUNT];
     size_t count;
 };
-
-static int take_row(void *arg, const struct store_value *columns, size_t column_count,
-                    struct err *err)
-{
-    struct window *window = arg;
-
-    assert(column_count == 3 && window->count < EXPORT_WINDOW_COUNT);
-    window->rows[window->count++] =
-        (struct row){columns[0].integer, columns[1].integer, columns[2].integer};
-    return 0;
-}
 
 static bool is_earlier(const struct window *window, size_t place)
 {
@@ -248,6 +229,23 @@ static int gather_window(struct store_tx *tx, struct batch *batch, uint32_t plac
     return rc;
 }
 
+/* params: the shard, how many, behind which */
+static int read_window(struct store_tx *tx, const struct store_value params[3],
+                       struct window *window, struct err *err)
+{
+    struct store_rows rows = store_select(tx,
+                                          "SELECT seq, offer_id, revision FROM queue "
+                                          "WHERE shard_id = $1 AND seq > $3 ORDER BY seq LIMIT $2",
+                                          params, 3);
+
+    for (window->count = 0; store_next(&rows); window->count++) {
+        assert(window->count < EXPORT_WINDOW_COUNT);
+        window->rows[window->count] =
+            (struct row){rows.columns[0].integer, rows.columns[1].integer, rows.columns[2].integer};
+    }
+    return store_rows_end(&rows, err);
+}
+
 /* The oldest rows; where all of them are of damaged offers, those after them. */
 static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place, struct err *err)
 {
@@ -260,11 +258,7 @@ static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place
         const struct store_value params[] = {STORE_V_INT(batch->owned[place].shard),
                                              STORE_V_INT(EXPORT_WINDOW_COUNT), STORE_V_INT(last)};
 
-        window.count = 0;
-        rc = store_query(tx,
-                         "SELECT seq, offer_id, revision FROM queue WHERE shard_id = $1 "
-                         "AND seq > $3 ORDER BY seq LIMIT $2",
-                         params, 3, take_row, &window, err);
+        rc = read_window(tx, params, &window, err);
         if (!rc)
             rc = gather_window(tx, batch, place, &window, err);
         if (batch->count > before || window.count < EXPORT_WINDOW_COUNT ||

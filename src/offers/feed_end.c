@@ -35,13 +35,6 @@ struct measuring {
     int64_t live;
 };
 
-static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
 static int measure(struct store_tx *tx, void *arg, struct err *err)
 {
     struct measuring *measuring = arg;
@@ -54,16 +47,16 @@ static int measure(struct store_tx *tx, void *arg, struct err *err)
     if (rc || !measuring->task->message)
         return rc;
     if (measuring->task->message->dry_run)
-        rc = store_query(tx, "SELECT COUNT(*)" OLDER UNTOLD, params, 4, take_integer,
-                         &measuring->older, err);
+        rc = store_find_integer(tx, "SELECT COUNT(*)" OLDER UNTOLD, params, 4, &measuring->older,
+                                err);
     else
-        rc = store_query(tx, "SELECT COUNT(*)" OLDER, params, 3, take_integer, &measuring->older,
-                         err);
+        rc = store_find_integer(tx, "SELECT COUNT(*)" OLDER, params, 3, &measuring->older, err);
     if (!rc)
-        rc = store_query(tx,
-                         "SELECT COUNT(*) FROM feed WHERE seller_id = $1 AND feed_id = $2 AND "
-                         "gone_us = 0",
-                         params, 2, take_integer, &measuring->live, err);
+        rc = store_find_integer(
+            tx,
+            "SELECT COUNT(*) FROM feed WHERE seller_id = $1 AND feed_id = $2 AND "
+            "gone_us = 0",
+            params, 2, &measuring->live, err);
     return rc;
 }
 
@@ -197,16 +190,6 @@ struct chunk {
     size_t count;
 };
 
-static int take_name(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    struct chunk *chunk = arg;
-
-    assert(chunk->count < FEED_DELETE_COUNT);
-    chunk->names[chunk->count++] = arena_text(chunk->arena, columns[0].bytes);
-    return 0;
-}
-
 static int find_chunk(struct store_tx *tx, void *arg, struct err *err)
 {
     struct chunk *chunk = arg;
@@ -214,15 +197,18 @@ static int find_chunk(struct store_tx *tx, void *arg, struct err *err)
         STORE_V_TEXT(bytes_of(chunk->key->seller)), STORE_V_TEXT(bytes_of(chunk->key->feed)),
         STORE_V_INT(chunk->key->task_id), STORE_V_INT(chunk->task->no),
         STORE_V_INT(FEED_DELETE_COUNT)};
+    struct store_rows rows = store_select(
+        tx,
+        chunk->task->message->dry_run ? "SELECT f.external_id" OLDER UNTOLD " LIMIT $5"
+                                      : "SELECT f.external_id" OLDER " AND CAST($4 AS BIGINT) > 0 "
+                                        "ORDER BY f.task_id, f.external_id LIMIT $5",
+        params, 5);
 
-    chunk->count = 0;
-    if (chunk->task->message->dry_run)
-        return store_query(tx, "SELECT f.external_id" OLDER UNTOLD " LIMIT $5", params, 5,
-                           take_name, chunk, err);
-    return store_query(tx,
-                       "SELECT f.external_id" OLDER " AND CAST($4 AS BIGINT) > 0 "
-                       "ORDER BY f.task_id, f.external_id LIMIT $5",
-                       params, 5, take_name, chunk, err);
+    for (chunk->count = 0; store_next(&rows); chunk->count++) {
+        assert(chunk->count < FEED_DELETE_COUNT);
+        chunk->names[chunk->count] = arena_text(chunk->arena, rows.columns[0].bytes);
+    }
+    return store_rows_end(&rows, err);
 }
 
 static int delete_names(const struct offers *offers, const struct feed_key *key, char **names,

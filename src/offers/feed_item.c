@@ -8,36 +8,23 @@
 #include "offers/moderation.h"
 #include "offers/offer_record.h"
 
-struct finding {
-    struct arena *arena;
-    struct feed_item *item;
-};
-
-static int take_item(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    struct finding *finding = arg;
-
-    assert(column_count == 4);
-    *finding->item = (struct feed_item){.offer_id = columns[0].integer,
-                                        .feed_id = arena_text(finding->arena, columns[1].bytes),
-                                        .task_id = columns[2].integer,
-                                        .gone_us = columns[3].integer};
-    return 0;
-}
-
 int feed_item_find(struct store_tx *tx, const char *seller, const char *external_id,
                    struct arena *arena, struct feed_item *item, struct err *err)
 {
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(seller)),
                                          STORE_V_TEXT(bytes_of(external_id))};
-    struct finding finding = {.arena = arena, .item = item};
+    struct store_rows rows = store_select(tx,
+                                          "SELECT offer_id, feed_id, task_id, gone_us FROM feed "
+                                          "WHERE seller_id = $1 AND external_id = $2",
+                                          params, 2);
 
     *item = (struct feed_item){.feed_id = ""};
-    return store_query(tx,
-                       "SELECT offer_id, feed_id, task_id, gone_us FROM feed "
-                       "WHERE seller_id = $1 AND external_id = $2",
-                       params, 2, take_item, &finding, err);
+    if (store_next(&rows))
+        *item = (struct feed_item){.offer_id = rows.columns[0].integer,
+                                   .feed_id = arena_text(arena, rows.columns[1].bytes),
+                                   .task_id = rows.columns[2].integer,
+                                   .gone_us = rows.columns[3].integer};
+    return store_rows_end(&rows, err);
 }
 
 int feed_item_put(struct store_tx *tx, const char *seller, const char *external_id,
@@ -163,26 +150,6 @@ struct judged {
     offerid offer_id;
 };
 
-struct judging {
-    struct arena *arena;
-    struct judged *list;
-    size_t count;
-    size_t max;
-};
-
-static int take_judged(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
-{
-    struct judging *judging = arg;
-
-    assert(column_count == 3 && judging->count < judging->max);
-    judging->list[judging->count++] =
-        (struct judged){.seller = arena_copy(judging->arena, columns[0].bytes),
-                        .external_id = arena_copy(judging->arena, columns[1].bytes),
-                        .offer_id = columns[2].integer};
-    return 0;
-}
-
 /* Holds the name, or deletes it, as the newest opinion wants it. */
 static int judge(struct store_tx *tx, const struct judged *one, struct arena *arena,
                  int64_t *forgotten, struct err *err)
@@ -212,17 +179,26 @@ int feed_item_forget(struct store_tx *tx, int64_t until_us, size_t max, struct a
 {
     const struct store_value params[] = {STORE_V_INT(until_us), STORE_V_INT((int64_t)max),
                                          STORE_V_INT(FEED_ITEM_HELD_US)};
-    struct judging judging = {
-        .arena = arena, .list = arena_array(arena, max, sizeof(struct judged)), .max = max};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT seller_id, external_id, offer_id FROM feed WHERE gone_us > 0 AND "
+                     "gone_us > $3 AND gone_us <= $1 AND " HAS_OPINION " LIMIT $2",
+                     params, 3);
+    struct judged *list = arena_array(arena, max, sizeof(*list));
     int64_t deleted = 0;
-    int rc = store_query(tx,
-                         "SELECT seller_id, external_id, offer_id FROM feed WHERE gone_us > 0 AND "
-                         "gone_us > $3 AND gone_us <= $1 AND " HAS_OPINION " LIMIT $2",
-                         params, 3, take_judged, &judging, err);
+    size_t count;
+    int rc;
 
+    for (count = 0; store_next(&rows); count++) { /* none is judged while they are read */
+        assert(count < max);
+        list[count] = (struct judged){.seller = arena_copy(arena, rows.columns[0].bytes),
+                                      .external_id = arena_copy(arena, rows.columns[1].bytes),
+                                      .offer_id = rows.columns[2].integer};
+    }
+    rc = store_rows_end(&rows, err);
     *forgotten = 0;
-    for (size_t i = 0; i < judging.count && !rc; i++)
-        rc = judge(tx, &judging.list[i], arena, forgotten, err);
+    for (size_t i = 0; i < count && !rc; i++)
+        rc = judge(tx, &list[i], arena, forgotten, err);
     if (!rc)
         rc = store_exec(tx,
                         "DELETE FROM feed WHERE (seller_id, external_id) IN (SELECT seller_id, "
@@ -230,6 +206,6 @@ int feed_item_forget(struct store_tx *tx, int64_t until_us, size_t max, struct a
                         "gone_us <= $1 AND NOT " HAS_OPINION " LIMIT $2)",
                         params, 3, &deleted, err);
     *forgotten += deleted;
-    *more = judging.count == max || deleted == (int64_t)max;
+    *more = count == max || deleted == (int64_t)max;
     return rc;
 }

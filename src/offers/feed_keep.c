@@ -26,30 +26,24 @@ struct search {
     size_t count;
 };
 
-static int take_task(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    struct search *search = arg;
-
-    assert(column_count == 6 && search->count < FEED_KEEP_COUNT);
-    search->tasks[search->count++] =
-        (struct found_task){.key = {.seller = arena_text(search->arena, columns[0].bytes),
-                                    .feed = arena_text(search->arena, columns[1].bytes),
-                                    .task_id = columns[2].integer},
-                            .no = columns[3].integer,
-                            .state = (enum feed_state)columns[4].integer,
-                            .updated_us = columns[5].integer};
-    return 0;
-}
-
 static int find_tasks(struct store_tx *tx, void *arg, struct err *err)
 {
     struct search *search = arg;
     const struct store_value params[] = {STORE_V_INT(search->until_us),
                                          STORE_V_INT(FEED_KEEP_COUNT)};
+    struct store_rows rows = store_select(tx, search->sql, params, 2);
 
-    search->count = 0;
-    return store_query(tx, search->sql, params, 2, take_task, search, err);
+    for (search->count = 0; store_next(&rows); search->count++) {
+        assert(search->count < FEED_KEEP_COUNT);
+        search->tasks[search->count] =
+            (struct found_task){.key = {.seller = arena_text(search->arena, rows.columns[0].bytes),
+                                        .feed = arena_text(search->arena, rows.columns[1].bytes),
+                                        .task_id = rows.columns[2].integer},
+                                .no = rows.columns[3].integer,
+                                .state = (enum feed_state)rows.columns[4].integer,
+                                .updated_us = rows.columns[5].integer};
+    }
+    return store_rows_end(&rows, err);
 }
 
 #define TASKS "SELECT seller_id, feed_id, task_id, no, state, updated_us FROM feed_task WHERE "
@@ -149,13 +143,6 @@ struct forgetting {
     bool more;
 };
 
-static int note_found(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    *(bool *)arg = true;
-    return 0;
-}
-
 static int forget_rows_in(struct store_tx *tx, void *arg, struct err *err)
 {
     struct forgetting *forgetting = arg;
@@ -163,12 +150,12 @@ static int forget_rows_in(struct store_tx *tx, void *arg, struct err *err)
                                          STORE_V_TEXT(bytes_of(forgetting->key->feed)),
                                          STORE_V_INT(forgetting->key->task_id),
                                          STORE_V_INT(forgetting->until_us)};
-    bool found = false;
+    int64_t found = 0;
     /* It may be undone since it was found: its report is needed then. */
-    int rc = store_query(tx,
-                         "SELECT no FROM feed_task WHERE seller_id = $1 AND feed_id = $2 AND "
-                         "task_id = $3 AND forget_us <= $4 AND state NOT IN (1, 2, 3, 6)",
-                         params, 4, note_found, &found, err);
+    int rc = store_find_integer(tx,
+                                "SELECT 1 FROM feed_task WHERE seller_id = $1 AND feed_id = $2 AND "
+                                "task_id = $3 AND forget_us <= $4 AND state NOT IN (1, 2, 3, 6)",
+                                params, 4, &found, err);
 
     forgetting->forgotten = 0;
     forgetting->more = false;

@@ -2,7 +2,6 @@
 /* feed_rows.c - see feed_rows.h. */
 #include "offers/feed_rows.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -16,21 +15,12 @@ enum { DETAIL_SIZE_MAX = 2 * OFFER_SIZE_MAX };
     "row_no, external_id, event_hash, offer_id, outcome, changed, undo, before_status, "           \
     "after_hash, before_body, detail"
 
-struct taking {
-    struct arena *arena;
-    struct feed_record *records;
-    size_t count;
-};
-
-static int take_record(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
+/* columns: COLUMNS */
+static struct feed_record record_of(const struct store_value *columns, struct arena *arena)
 {
-    struct taking *taking = arg;
-
-    assert(column_count == 11);
-    taking->records[taking->count++] = (struct feed_record){
+    return (struct feed_record){
         .row = columns[0].integer,
-        .external_id = arena_text(taking->arena, columns[1].bytes),
+        .external_id = arena_text(arena, columns[1].bytes),
         .event_hash = (uint64_t)columns[2].integer,
         .offer_id = columns[3].integer,
         .outcome = (Torg__V1__FeedReportRow__Outcome)columns[4].integer,
@@ -38,11 +28,18 @@ static int take_record(void *arg, const struct store_value *columns, size_t colu
         .undo = (Torg__V1__FeedReportRow__Undo)columns[6].integer,
         .before_status = (enum offer_status)columns[7].integer,
         .after_hash = (uint64_t)columns[8].integer,
-        .before_body = columns[9].type == STORE_NULL ? BYTES_EMPTY
-                                                     : arena_copy(taking->arena, columns[9].bytes),
-        .detail = columns[10].type == STORE_NULL ? BYTES_EMPTY
-                                                 : arena_copy(taking->arena, columns[10].bytes)};
-    return 0;
+        .before_body =
+            columns[9].type == STORE_NULL ? BYTES_EMPTY : arena_copy(arena, columns[9].bytes),
+        .detail =
+            columns[10].type == STORE_NULL ? BYTES_EMPTY : arena_copy(arena, columns[10].bytes)};
+}
+
+static int take_records(struct store_rows *rows, struct arena *arena, struct feed_record *records,
+                        size_t *count, struct err *err)
+{
+    for (*count = 0; store_next(rows); ++*count)
+        records[*count] = record_of(rows->columns, arena);
+    return store_rows_end(rows, err);
 }
 
 int feed_rows_find(struct store_tx *tx, int64_t task_no, int64_t row, const char *external_id,
@@ -50,13 +47,15 @@ int feed_rows_find(struct store_tx *tx, int64_t task_no, int64_t row, const char
 {
     const struct store_value params[] = {STORE_V_INT(task_no), STORE_V_INT(row),
                                          STORE_V_TEXT(bytes_of(external_id))};
-    struct taking taking = {.arena = arena, .records = record};
+    struct store_rows rows = store_select(tx,
+                                          "SELECT " COLUMNS " FROM feed_report "
+                                          "WHERE task_no = $1 AND row_no = $2 AND external_id = $3",
+                                          params, 3);
 
     *record = (struct feed_record){.external_id = external_id};
-    return store_query(tx,
-                       "SELECT " COLUMNS " FROM feed_report "
-                       "WHERE task_no = $1 AND row_no = $2 AND external_id = $3",
-                       params, 3, take_record, &taking, err);
+    if (store_next(&rows))
+        *record = record_of(rows.columns, arena);
+    return store_rows_end(&rows, err);
 }
 
 static struct store_value blob_or_null(struct bytes bytes)
@@ -109,16 +108,14 @@ int feed_rows_page(struct store_tx *tx, int64_t task_no, const struct feed_place
     const struct store_value params[] = {STORE_V_INT(task_no), STORE_V_INT(after->row),
                                          STORE_V_TEXT(bytes_of(after->external_id)),
                                          STORE_V_INT((int64_t)max), STORE_V_INT(outcome)};
-    struct taking taking = {.arena = arena, .records = records};
-    int rc =
-        store_query(tx,
-                    "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND "
-                    "(row_no, external_id) > ($2, $3) AND (CAST($5 AS BIGINT) = 0 OR outcome = $5) "
-                    "ORDER BY row_no, external_id LIMIT $4",
-                    params, 5, take_record, &taking, err);
+    struct store_rows rows = store_select(
+        tx,
+        "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND "
+        "(row_no, external_id) > ($2, $3) AND (CAST($5 AS BIGINT) = 0 OR outcome = $5) "
+        "ORDER BY row_no, external_id LIMIT $4",
+        params, 5);
 
-    *count = taking.count;
-    return rc;
+    return take_records(&rows, arena, records, count, err);
 }
 
 int feed_rows_page_back(struct store_tx *tx, int64_t task_no, const struct feed_place *before,
@@ -129,23 +126,17 @@ int feed_rows_page_back(struct store_tx *tx, int64_t task_no, const struct feed_
     const struct store_value params[] = {
         STORE_V_INT(task_no), STORE_V_INT(before ? before->row : FEED_ROW_GONE),
         STORE_V_TEXT(bytes_of(before ? before->external_id : "")), STORE_V_INT((int64_t)max)};
-    struct taking taking = {.arena = arena, .records = records};
-    int rc;
+    struct store_rows rows = store_select(
+        tx,
+        before ? "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND changed = 1 "
+                 "AND undo = 0 AND (row_no, external_id) < ($2, $3) "
+                 "ORDER BY row_no DESC, external_id DESC LIMIT $4"
+               : "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND changed = 1 "
+                 "AND undo = 0 AND row_no <= $2 AND external_id >= $3 "
+                 "ORDER BY row_no DESC, external_id DESC LIMIT $4",
+        params, 4);
 
-    if (before)
-        rc = store_query(tx,
-                         "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND changed = 1 "
-                         "AND undo = 0 AND (row_no, external_id) < ($2, $3) "
-                         "ORDER BY row_no DESC, external_id DESC LIMIT $4",
-                         params, 4, take_record, &taking, err);
-    else
-        rc = store_query(tx,
-                         "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND changed = 1 "
-                         "AND undo = 0 AND row_no <= $2 AND external_id >= $3 "
-                         "ORDER BY row_no DESC, external_id DESC LIMIT $4",
-                         params, 4, take_record, &taking, err);
-    *count = taking.count;
-    return rc;
+    return take_records(&rows, arena, records, count, err);
 }
 
 int feed_rows_mark_undone(struct store_tx *tx, int64_t task_no, const struct feed_record *record,
@@ -171,17 +162,22 @@ int feed_rows_forget(struct store_tx *tx, int64_t task_no, size_t max, int64_t *
 {
     /* By a range, not by a list: rows that are gone have one number, and may be very many. */
     const struct store_value search[] = {STORE_V_INT(task_no), STORE_V_INT((int64_t)max - 1)};
+    struct store_rows rows = store_select(tx,
+                                          "SELECT row_no, external_id FROM feed_report "
+                                          "WHERE task_no = $1 "
+                                          "ORDER BY row_no, external_id LIMIT 1 OFFSET $2",
+                                          search, 2);
     struct arena *arena = arena_new();
-    struct feed_record last = {.external_id = ""};
-    struct taking taking = {.arena = arena, .records = &last};
-    int rc = store_query(tx,
-                         "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 "
-                         "ORDER BY row_no, external_id LIMIT 1 OFFSET $2",
-                         search, 2, take_record, &taking, err);
-    const struct store_value params[] = {STORE_V_INT(task_no), STORE_V_INT(last.row),
-                                         STORE_V_TEXT(bytes_of(last.external_id))};
+    struct store_value params[] = {STORE_V_INT(task_no), STORE_V_NULL, STORE_V_NULL};
+    bool found = store_next(&rows);
+    int rc;
 
-    if (!rc && taking.count)
+    if (found) {
+        params[1] = rows.columns[0];
+        params[2] = STORE_V_TEXT(arena_copy(arena, rows.columns[1].bytes));
+    }
+    rc = store_rows_end(&rows, err);
+    if (!rc && found)
         rc = store_exec(tx,
                         "DELETE FROM feed_report WHERE task_no = $1 AND "
                         "(row_no, external_id) <= ($2, $3)",
@@ -341,13 +337,16 @@ static int find_last(struct store_tx *tx, int64_t task_no, const char *external_
                      struct arena *arena, struct feed_record *record, struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(task_no), STORE_V_TEXT(bytes_of(external_id))};
-    struct taking taking = {.arena = arena, .records = record};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND "
+                     "external_id = $2 ORDER BY row_no DESC LIMIT 1",
+                     params, 2);
 
     *record = (struct feed_record){0};
-    return store_query(tx,
-                       "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND "
-                       "external_id = $2 ORDER BY row_no DESC LIMIT 1",
-                       params, 2, take_record, &taking, err);
+    if (store_next(&rows))
+        *record = record_of(rows.columns, arena);
+    return store_rows_end(&rows, err);
 }
 
 int feed_rows_note_photo(struct store_tx *tx, const Torg__V1__Offer *offer, const char *url,

@@ -69,23 +69,15 @@ int feed_key_check(struct feed_key *key, struct violations *violations, struct e
 
 /* --- rows --- */
 
-struct finding {
-    struct arena *arena;
-    struct feed_task *task;
-};
-
-static int take_task(void *arg, const struct store_value *columns, size_t column_count,
+/* columns: no, body */
+static int take_task(const struct store_value *columns, struct arena *arena, struct feed_task *task,
                      struct err *err)
 {
-    struct finding *finding = arg;
-    ProtobufCMessage *message;
-    int rc;
+    ProtobufCMessage *message = NULL;
+    int rc = record_open(columns[1].bytes, &torg__v1__feed_task__descriptor, arena, &message, err);
 
-    assert(column_count == 2);
-    rc = record_open(columns[1].bytes, &torg__v1__feed_task__descriptor, finding->arena, &message,
-                     err);
-    finding->task->no = columns[0].integer;
-    finding->task->message = (Torg__V1__FeedTask *)message;
+    task->no = columns[0].integer;
+    task->message = (Torg__V1__FeedTask *)message;
     return rc;
 }
 
@@ -95,20 +87,15 @@ int feed_task_find(struct store_tx *tx, const struct feed_key *key, struct arena
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(key->seller)),
                                          STORE_V_TEXT(bytes_of(key->feed)),
                                          STORE_V_INT(key->task_id)};
-    struct finding finding = {.arena = arena, .task = task};
+    struct store_rows rows = store_select(tx,
+                                          "SELECT no, body FROM feed_task "
+                                          "WHERE seller_id = $1 AND feed_id = $2 AND task_id = $3",
+                                          params, 3);
 
     *task = (struct feed_task){0};
-    return store_query(tx,
-                       "SELECT no, body FROM feed_task "
-                       "WHERE seller_id = $1 AND feed_id = $2 AND task_id = $3",
-                       params, 3, take_task, &finding, err);
-}
-
-static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
+    if (store_next(&rows))
+        rows.rc = take_task(rows.columns, arena, task, err);
+    return store_rows_end(&rows, err);
 }
 
 int feed_task_check_newest(struct store_tx *tx, const struct feed_key *key, struct err *err)
@@ -116,9 +103,9 @@ int feed_task_check_newest(struct store_tx *tx, const struct feed_key *key, stru
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(key->seller)),
                                          STORE_V_TEXT(bytes_of(key->feed))};
     int64_t ended = 0;
-    int rc =
-        store_query(tx, "SELECT ended_task_id FROM feed_head WHERE seller_id = $1 AND feed_id = $2",
-                    params, 2, take_integer, &ended, err);
+    int rc = store_find_integer(
+        tx, "SELECT ended_task_id FROM feed_head WHERE seller_id = $1 AND feed_id = $2", params, 2,
+        &ended, err);
 
     if (!rc && ended > key->task_id)
         rc = err_set(err, ERR_PRECONDITION,
@@ -333,17 +320,15 @@ struct listing {
     size_t count;
 };
 
-static int take_listed(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
+static int take_listed(struct store_rows *rows, struct listing *listing, struct err *err)
 {
-    struct listing *listing = arg;
-    struct feed_task task = {0};
-    struct finding finding = {.arena = listing->arena, .task = &task};
-    int rc = take_task(&finding, columns, column_count, err);
+    for (listing->count = 0; store_next(rows); listing->count++) {
+        struct feed_task task;
 
-    if (!rc)
-        listing->tasks[listing->count++] = task.message;
-    return rc;
+        rows->rc = take_task(rows->columns, listing->arena, &task, err);
+        listing->tasks[listing->count] = task.message;
+    }
+    return store_rows_end(rows, err);
 }
 
 static int list_in(struct store_tx *tx, void *arg, struct err *err)
@@ -352,12 +337,13 @@ static int list_in(struct store_tx *tx, void *arg, struct err *err)
     const struct store_value params[] = {
         STORE_V_TEXT(bytes_of(listing->key->seller)), STORE_V_TEXT(bytes_of(listing->key->feed)),
         STORE_V_INT(listing->before), STORE_V_INT((int64_t)listing->max)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT no, body FROM feed_task WHERE seller_id = $1 AND feed_id = $2 AND "
+                     "task_id < $3 ORDER BY task_id DESC LIMIT $4",
+                     params, 4);
 
-    listing->count = 0;
-    return store_query(tx,
-                       "SELECT no, body FROM feed_task WHERE seller_id = $1 AND feed_id = $2 AND "
-                       "task_id < $3 ORDER BY task_id DESC LIMIT $4",
-                       params, 4, take_listed, listing, err);
+    return take_listed(&rows, listing, err);
 }
 
 int feed_task_list(const struct offers *offers, const struct feed_key *key, int64_t before,
@@ -376,12 +362,13 @@ static int list_busy_in(struct store_tx *tx, void *arg, struct err *err)
 {
     struct listing *listing = arg;
     const struct store_value params[] = {STORE_V_INT((int64_t)listing->max)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT no, body FROM feed_task "
+                     "WHERE state IN (1, 2, 3, 6) ORDER BY updated_us LIMIT $1",
+                     params, 1);
 
-    listing->count = 0;
-    return store_query(tx,
-                       "SELECT no, body FROM feed_task WHERE state IN (1, 2, 3, 6) "
-                       "ORDER BY updated_us LIMIT $1",
-                       params, 1, take_listed, listing, err);
+    return take_listed(&rows, listing, err);
 }
 
 int feed_task_list_busy(struct store *store, size_t max, struct arena *arena,
@@ -414,10 +401,10 @@ static int check_report(struct store_tx *tx, const struct feed_key *key, int64_t
                                          STORE_V_TEXT(bytes_of(key->feed)),
                                          STORE_V_INT(key->task_id)};
     int64_t forget_us = 0;
-    int rc = store_query(tx,
-                         "SELECT forget_us FROM feed_task "
-                         "WHERE seller_id = $1 AND feed_id = $2 AND task_id = $3",
-                         params, 3, take_integer, &forget_us, err);
+    int rc = store_find_integer(tx,
+                                "SELECT forget_us FROM feed_task "
+                                "WHERE seller_id = $1 AND feed_id = $2 AND task_id = $3",
+                                params, 3, &forget_us, err);
 
     if (!rc && forget_us <= now_us)
         rc = err_set(err, ERR_PRECONDITION,

@@ -55,29 +55,24 @@ static bool read_subject(offerid id, struct bytes body, struct arena *arena,
     return true;
 }
 
-static int take_preset(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
-{
-    struct subject *subject = arg;
-
-    assert(column_count == 1 && subject->row_count < ROW_COUNT_MAX);
-    subject->row_presets[subject->row_count++] = columns[0].integer;
-    return 0;
-}
-
 /* The rows at the offer's key, in whichever list. */
 static int read_presets(struct store_tx *tx, struct subject *subject, struct err *err)
 {
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(subject->seller)),
                                          STORE_V_INT(subject->created_us),
                                          STORE_V_INT(subject->id)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT preset_id FROM user_offer_presets WHERE seller_id = $1 "
+                     "AND preset_id IN (" PRESET_IDS_SQL ") AND created_us = $2 "
+                     "AND offer_id = $3",
+                     params, 3);
 
-    subject->row_count = 0;
-    return store_query(tx,
-                       "SELECT preset_id FROM user_offer_presets WHERE seller_id = $1 "
-                       "AND preset_id IN (" PRESET_IDS_SQL ") AND created_us = $2 "
-                       "AND offer_id = $3",
-                       params, 3, take_preset, subject, err);
+    for (subject->row_count = 0; store_next(&rows); subject->row_count++) {
+        assert(subject->row_count < ROW_COUNT_MAX);
+        subject->row_presets[subject->row_count] = rows.columns[0].integer;
+    }
+    return store_rows_end(&rows, err);
 }
 
 /* --- repairs --- */
@@ -214,17 +209,16 @@ struct page {
     size_t subject_count;
 };
 
-static int take_offer(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
+/* columns: id, body */
+static void take_offer(struct page *page, const struct store_value *columns)
 {
-    struct page *page = arg;
     struct subject *subject = &page->subjects[page->subject_count];
 
-    assert(column_count == 2 && page->count < LIST_CHECK_COUNT);
+    assert(page->count < LIST_CHECK_COUNT);
     page->last = columns[0].integer;
     page->count++;
     if (columns[1].type == STORE_NULL)
-        return 0; /* of another shard than the seller's */
+        return; /* of another shard than the seller's */
     if (!read_subject(page->last, columns[1].bytes, page->arena, subject)) {
         Torg__V1__CounterDifference *one =
             findings_add(page->findings, DIFFERENCE(UNREADABLE), "", "");
@@ -233,7 +227,6 @@ static int take_offer(void *arg, const struct store_value *columns, size_t colum
     } else if (!page->seller || strcmp(page->seller, subject->seller) == 0) {
         page->subject_count++;
     }
-    return 0;
 }
 
 static int read_offers(struct store_tx *tx, void *arg, struct err *err)
@@ -242,21 +235,25 @@ static int read_offers(struct store_tx *tx, void *arg, struct err *err)
     const struct store_value params[] = {
         STORE_V_INT(page->after), STORE_V_INT(LIST_CHECK_COUNT),
         STORE_V_INT(page->seller ? seller_shard(page->seller) : 0)};
+    struct store_rows rows;
     int rc;
 
     page->findings->count = page->first_finding;
     page->last = page->after;
     page->count = page->subject_count = 0;
     if (page->seller) /* the whole page is counted, so that it is bounded */
-        rc = store_query(tx,
-                         "SELECT id, CASE WHEN shard_id = $3 THEN body END FROM offer "
-                         "WHERE id > $1 AND kind = 'offer' ORDER BY id LIMIT $2",
-                         params, 3, take_offer, page, err);
+        rows = store_select(tx,
+                            "SELECT id, CASE WHEN shard_id = $3 THEN body END FROM offer "
+                            "WHERE id > $1 AND kind = 'offer' ORDER BY id LIMIT $2",
+                            params, 3);
     else
-        rc = store_query(tx,
-                         "SELECT id, body FROM offer WHERE id > $1 AND kind = 'offer' "
-                         "ORDER BY id LIMIT $2",
-                         params, 2, take_offer, page, err);
+        rows = store_select(tx,
+                            "SELECT id, body FROM offer WHERE id > $1 AND kind = 'offer' "
+                            "ORDER BY id LIMIT $2",
+                            params, 2);
+    while (store_next(&rows))
+        take_offer(page, rows.columns);
+    rc = store_rows_end(&rows, err);
     for (size_t i = 0; i < page->subject_count && !rc; i++)
         rc = read_presets(tx, &page->subjects[i], err);
     return rc;
@@ -318,26 +315,24 @@ int list_check_offers(const struct checking *checking, const char *seller, offer
 
 /* --- a seller's rows, for those that are too much --- */
 
-static int take_row(void *arg, const struct store_value *columns, size_t column_count,
-                    struct err *err)
+/* columns: preset_id, created_us, offer_id, body */
+static void take_row(struct page *page, const struct store_value *columns)
 {
-    struct page *page = arg;
     struct subject *subject = &page->subjects[page->subject_count];
     const struct list_place place = {columns[0].integer, columns[1].integer, columns[2].integer};
 
-    assert(column_count == 4 && page->count < LIST_CHECK_COUNT);
+    assert(page->count < LIST_CHECK_COUNT);
     page->last_place = place;
     page->count++;
     if (columns[3].type != STORE_NULL) {
         if (!read_subject(place.id, columns[3].bytes, page->arena, subject))
-            return 0; /* told when offers are gone through */
+            return; /* told when offers are gone through */
         if (fits(subject, page->seller, &place))
-            return 0;
+            return;
     }
     *subject = (struct subject){.id = place.id, .created_us = place.created_us, .row_count = 1};
     subject->row_presets[0] = place.preset;
     page->subject_count++;
-    return 0;
 }
 
 static int read_list(struct store_tx *tx, void *arg, struct err *err)
@@ -347,17 +342,21 @@ static int read_list(struct store_tx *tx, void *arg, struct err *err)
         STORE_V_TEXT(bytes_of(page->seller)), STORE_V_INT(page->place.preset),
         STORE_V_INT(page->place.created_us), STORE_V_INT(page->place.id),
         STORE_V_INT(LIST_CHECK_COUNT)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT p.preset_id, p.created_us, p.offer_id, o.body "
+                     "FROM user_offer_presets p "
+                     "LEFT JOIN offer o ON o.id = p.offer_id AND o.kind = 'offer' "
+                     "WHERE p.seller_id = $1 "
+                     "AND (p.preset_id, p.created_us, p.offer_id) > ($2, $3, $4) "
+                     "ORDER BY p.preset_id, p.created_us, p.offer_id LIMIT $5",
+                     params, 5);
 
     page->last_place = page->place;
     page->count = page->subject_count = 0;
-    return store_query(tx,
-                       "SELECT p.preset_id, p.created_us, p.offer_id, o.body "
-                       "FROM user_offer_presets p "
-                       "LEFT JOIN offer o ON o.id = p.offer_id AND o.kind = 'offer' "
-                       "WHERE p.seller_id = $1 "
-                       "AND (p.preset_id, p.created_us, p.offer_id) > ($2, $3, $4) "
-                       "ORDER BY p.preset_id, p.created_us, p.offer_id LIMIT $5",
-                       params, 5, take_row, page, err);
+    while (store_next(&rows))
+        take_row(page, rows.columns);
+    return store_rows_end(&rows, err);
 }
 
 static int settle_row(struct page *page, const struct subject *extra, struct err *err)

@@ -2,7 +2,6 @@
 /* moderation.c - see moderation.h. */
 #include "offers/moderation.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -52,13 +51,6 @@ struct giving {
     bool movable; /* the offer's status lets the opinion move it after all */
 };
 
-static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
 static int refuse_stale(struct err *err)
 {
     return err_set(err, ERR_STALE, "a newer opinion is there already");
@@ -70,8 +62,9 @@ static int find_revision(struct store_tx *tx, offerid id, int64_t *revision, str
     const struct store_value params[] = {STORE_V_INT(id)};
 
     *revision = 0;
-    return store_query(tx, "SELECT revision FROM offer WHERE id = $1 AND kind = 'moderation'",
-                       params, 1, take_integer, revision, err);
+    return store_find_integer(tx,
+                              "SELECT revision FROM offer WHERE id = $1 AND kind = 'moderation'",
+                              params, 1, revision, err);
 }
 
 static int check_newer(struct store_tx *tx, const struct giving *giving, struct err *err)
@@ -200,25 +193,19 @@ struct getting {
     Torg__V1__Moderation *moderation;
 };
 
-static int take_row(void *arg, const struct store_value *columns, size_t column_count,
-                    struct err *err)
-{
-    struct getting *getting = arg;
-    ProtobufCMessage *message;
-    int rc = record_open(columns[0].bytes, &torg__v1__moderation__descriptor, getting->arena,
-                         &message, err);
-
-    getting->moderation = (Torg__V1__Moderation *)message;
-    return rc;
-}
-
 static int read_row(struct store_tx *tx, void *arg, struct err *err)
 {
     struct getting *getting = arg;
     const struct store_value params[] = {STORE_V_INT(getting->id)};
+    struct store_rows rows =
+        store_select(tx, "SELECT body FROM offer WHERE id = $1 AND kind = 'moderation'", params, 1);
+    ProtobufCMessage *message = NULL;
 
-    return store_query(tx, "SELECT body FROM offer WHERE id = $1 AND kind = 'moderation'", params,
-                       1, take_row, getting, err);
+    if (store_next(&rows))
+        rows.rc = record_open(rows.columns[0].bytes, &torg__v1__moderation__descriptor,
+                              getting->arena, &message, err);
+    getting->moderation = (Torg__V1__Moderation *)message;
+    return store_rows_end(&rows, err);
 }
 
 int moderation_get(const struct offers *offers, offerid id, struct arena *arena,

@@ -2,8 +2,6 @@
 /* offer_impact.c - see offer_impact.h. */
 #include "offers/offer_impact.h"
 
-#include <assert.h>
-
 #include "base/limits.h"
 #include "base/memory.h"
 #include "offers/offer_content.h"
@@ -29,22 +27,17 @@ static void note_broken(struct scan *scan, offerid id, const char *reason)
         broken->samples[broken->sample_count++] = offer_id_text(scan->arena, id);
 }
 
-static int check_offer(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
+static int check_offer(struct scan *scan, struct bytes body, struct err *err)
 {
-    struct scan *scan = arg;
     struct violations violations = violations_in(scan->scratch);
     Torg__V1__Offer *offer;
     int rc;
 
-    assert(column_count == 2);
-    scan->last = columns[0].integer;
-    scan->row_count++;
     if (!scan->after) {
         note_broken(scan, scan->last, "its category is no longer there");
         return 0;
     }
-    rc = record_open_offer(scan->last, columns[1].bytes, scan->scratch, &offer, err);
+    rc = record_open_offer(scan->last, body, scan->scratch, &offer, err);
     if (rc)
         return rc;
     if (offer_content_check_in(offer->content, scan->after, LANGUAGE_EN, &violations))
@@ -63,17 +56,22 @@ struct page {
 static int read_page(struct store_tx *tx, void *arg, struct err *err)
 {
     struct page *page = arg;
+    struct scan *scan = page->scan;
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(page->start.before->id)),
                                          STORE_V_INT(page->start.last),
                                          STORE_V_INT(OFFER_SCAN_COUNT)};
+    struct store_rows rows = store_select(tx,
+                                          "SELECT id, body FROM offer WHERE category_id = $1 "
+                                          "AND id > $2 ORDER BY id LIMIT $3",
+                                          params, 3);
 
-    *page->scan = page->start;
-    *page->scan->broken = page->broken;
-    page->scan->row_count = 0;
-    return store_query(tx,
-                       "SELECT id, body FROM offer WHERE category_id = $1 AND id > $2 "
-                       "ORDER BY id LIMIT $3",
-                       params, 3, check_offer, page->scan, err);
+    *scan = page->start;
+    *scan->broken = page->broken;
+    for (scan->row_count = 0; store_next(&rows); scan->row_count++) {
+        scan->last = rows.columns[0].integer;
+        rows.rc = check_offer(scan, rows.columns[1].bytes, err);
+    }
+    return store_rows_end(&rows, err);
 }
 
 static int count_broken(struct catalog_impact *self, const struct category *before,

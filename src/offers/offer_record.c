@@ -59,30 +59,20 @@ int record_open_offer(offerid id, struct bytes body, struct arena *arena, Torg__
     return 0;
 }
 
-struct finding {
-    offerid id;
-    struct arena *arena;
-    Torg__V1__Offer *offer;
-};
-
-static int take_offer(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    struct finding *finding = arg;
-
-    assert(column_count == 1);
-    return record_open_offer(finding->id, columns[0].bytes, finding->arena, &finding->offer, err);
-}
-
 int record_find(struct store_tx *tx, offerid id, struct arena *arena, Torg__V1__Offer **offer,
                 struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(id)};
-    struct finding finding = {.id = id, .arena = arena};
-    int rc = store_query(tx, "SELECT body FROM offer WHERE id = $1 AND kind = 'offer'", params, 1,
-                         take_offer, &finding, err);
+    struct store_rows rows =
+        store_select(tx, "SELECT body FROM offer WHERE id = $1 AND kind = 'offer'", params, 1);
+    int rc;
 
-    *offer = rc ? NULL : finding.offer;
+    *offer = NULL;
+    if (store_next(&rows))
+        rows.rc = record_open_offer(id, rows.columns[0].bytes, arena, offer, err);
+    rc = store_rows_end(&rows, err);
+    if (rc)
+        *offer = NULL;
     return rc;
 }
 

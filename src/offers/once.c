@@ -2,7 +2,6 @@
 /* once.c - see once.h. */
 #include "offers/once.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -26,43 +25,32 @@ static int64_t oldest_us(int64_t now_us)
     return now_us - (int64_t)ONCE_LIFETIME_S * SECOND_US;
 }
 
-struct kept {
-    const struct once *once;
-    struct arena *arena;
-    struct bytes answer;
-};
-
-static int take_kept(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    struct kept *kept = arg;
-
-    assert(column_count == 2);
-    if (columns[0].integer != (int64_t)kept->once->hash)
-        return err_set(err, ERR_PRECONDITION,
-                       "idempotency-key \"%.*s\" was used for another call: take a new one",
-                       BYTES_ARG(kept->once->key));
-    /* A copy with at least one byte, so that it is told from none. */
-    kept->answer = bytes_make(arena_text(kept->arena, columns[1].bytes), columns[1].bytes.size);
-    return 0;
-}
-
 int once_find(struct store_tx *tx, const struct once *once, struct arena *arena,
               struct bytes *answer, struct err *err)
 {
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(once->owner)),
                                          STORE_V_TEXT(once->key),
                                          STORE_V_INT(oldest_us(once->now_us))};
-    struct kept kept = {.once = once, .arena = arena};
-    int rc = 0;
+    struct store_rows rows;
 
-    if (once->key.size)
-        rc = store_query(tx,
-                         "SELECT request_hash, answer FROM idempotency "
-                         "WHERE owner_id = $1 AND key = $2 AND at_us > $3",
-                         params, 3, take_kept, &kept, err);
-    *answer = kept.answer;
-    return rc;
+    *answer = BYTES_EMPTY;
+    if (!once->key.size)
+        return 0;
+    rows = store_select(tx,
+                        "SELECT request_hash, answer FROM idempotency "
+                        "WHERE owner_id = $1 AND key = $2 AND at_us > $3",
+                        params, 3);
+    if (store_next(&rows)) {
+        struct bytes kept = rows.columns[1].bytes;
+
+        if (rows.columns[0].integer != (int64_t)once->hash)
+            rows.rc = err_set(err, ERR_PRECONDITION,
+                              "idempotency-key \"%.*s\" was used for another call: take a new one",
+                              BYTES_ARG(once->key));
+        else /* a copy with at least one byte, so that it is told from none */
+            *answer = bytes_make(arena_text(arena, kept), kept.size);
+    }
+    return store_rows_end(&rows, err);
 }
 
 int once_keep(struct store_tx *tx, const struct once *once, struct bytes answer, bool *outrun,

@@ -8,7 +8,6 @@
  */
 #include "offers/recount.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -108,25 +107,12 @@ static struct figure figure_of(const struct store_value *columns)
                            .counted = columns[3].integer};
 }
 
-static int take_preset(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
+/* columns: counter_id, seq_no, and those of figure_of */
+static int take_total(struct step *step, const struct store_value *columns, struct err *err)
 {
-    struct figure *figure = preset_figure(arg, columns[0].integer);
-
-    assert(column_count == 5);
-    if (figure)
-        *figure = figure_of(columns + 1);
-    return 0;
-}
-
-static int take_total(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    struct step *step = arg;
     struct total *total = find_total(step, columns[0].bytes);
     int64_t row = columns[1].integer;
 
-    assert(column_count == 6);
     if (!total || row < 0 || row >= TOTAL_ROW_COUNT)
         return err_set(err, ERR_CORRUPT, "seller %s has a total %.*s, row %jd, that nobody makes",
                        step->seller, BYTES_ARG(columns[0].bytes), (intmax_t)row);
@@ -140,26 +126,33 @@ static int read_rows(struct store_tx *tx, struct step *step, bool hold, struct e
 {
     const struct store_value seller[] = {STORE_V_TEXT(bytes_of(step->seller))};
     const struct store_value both[] = {STORE_V_INT(seller_shard(step->seller)), seller[0]};
+    struct store_rows rows = store_select(
+        tx,
+        hold ? "INSERT INTO user_offer_presets_count (seller_id, preset_id, counter) "
+               "VALUES ($1, 1, 0), ($1, 2, 0), ($1, 3, 0), ($1, 4, 0), ($1, 5, 0), "
+               "($1, 6, 0), ($1, 8, 0), ($1, 100, 0) "
+               "ON CONFLICT (seller_id, preset_id) DO UPDATE "
+               "SET counter = user_offer_presets_count.counter RETURNING " PRESET_COLUMNS
+             : "SELECT " PRESET_COLUMNS " FROM user_offer_presets_count WHERE seller_id = $1",
+        seller, 1);
     int rc;
 
-    if (hold)
-        rc = store_query(tx,
-                         "INSERT INTO user_offer_presets_count (seller_id, preset_id, counter) "
-                         "VALUES ($1, 1, 0), ($1, 2, 0), ($1, 3, 0), ($1, 4, 0), ($1, 5, 0), "
-                         "($1, 6, 0), ($1, 8, 0), ($1, 100, 0) "
-                         "ON CONFLICT (seller_id, preset_id) DO UPDATE "
-                         "SET counter = user_offer_presets_count.counter RETURNING " PRESET_COLUMNS,
-                         seller, 1, take_preset, step, err);
-    else
-        rc = store_query(
-            tx, "SELECT " PRESET_COLUMNS " FROM user_offer_presets_count WHERE seller_id = $1",
-            seller, 1, take_preset, step, err);
+    while (store_next(&rows)) {
+        struct figure *figure = preset_figure(step, rows.columns[0].integer);
+
+        if (figure)
+            *figure = figure_of(rows.columns + 1);
+    }
+    rc = store_rows_end(&rows, err);
     if (rc)
         return rc;
-    return store_query(tx,
-                       "SELECT counter_id, seq_no, counter_value, mark_us, mark_id, recount "
-                       "FROM user_total_counters WHERE shard_id = $1 AND seller_id = $2",
-                       both, 2, take_total, step, err);
+    rows = store_select(tx,
+                        "SELECT counter_id, seq_no, counter_value, mark_us, mark_id, recount "
+                        "FROM user_total_counters WHERE shard_id = $1 AND seller_id = $2",
+                        both, 2);
+    while (store_next(&rows))
+        rows.rc = take_total(step, rows.columns, err);
+    return store_rows_end(&rows, err);
 }
 
 static bool is_at(const struct figure *figure, const struct cabinet_place *mark)
@@ -239,15 +232,13 @@ static int count_offer(struct step *step, offerid id, const Torg__V1__Offer *off
     return count_total(step, bytes_of(money), id, offer->sale->price->amount, err);
 }
 
-static int take_offer(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
+/* A row of count_chunk. */
+static int take_offer(struct step *step, const struct store_value *columns, struct err *err)
 {
-    struct step *step = arg;
     struct err unreadable;
     Torg__V1__Offer *offer;
     int rc = 0;
 
-    assert(column_count == 3);
     step->mark = (struct cabinet_place){columns[0].integer, columns[1].integer};
     step->offer_count++;
     if (columns[2].type == STORE_NULL)
@@ -269,8 +260,7 @@ static int count_chunk(struct store_tx *tx, struct step *step, struct err *err)
     const struct store_value params[] = {
         STORE_V_TEXT(bytes_of(step->seller)), STORE_V_INT(step->mark.created_us),
         STORE_V_INT(step->mark.id), STORE_V_INT(RECOUNT_CHUNK_COUNT)};
-
-    return store_query(
+    struct store_rows rows = store_select(
         tx,
         "SELECT u.created_us, u.offer_id, o.body FROM "
         "(SELECT * FROM (SELECT created_us, offer_id FROM user_offer_presets WHERE seller_id = $1 "
@@ -281,7 +271,11 @@ static int count_chunk(struct store_tx *tx, struct step *step, struct err *err)
         "ORDER BY created_us DESC, offer_id DESC LIMIT $4) AS deleted) AS u "
         "LEFT JOIN offer o ON o.id = u.offer_id AND o.kind = 'offer' "
         "ORDER BY u.created_us DESC, u.offer_id DESC LIMIT $4",
-        params, 4, take_offer, step, err);
+        params, 4);
+
+    while (store_next(&rows))
+        rows.rc = take_offer(step, rows.columns, err);
+    return store_rows_end(&rows, err);
 }
 
 /* --- the end --- */

@@ -2,7 +2,6 @@
 /* stage.c - see stage.h. */
 #include "offers/stage.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -38,36 +37,21 @@ struct access {
     struct bytes kept;
 };
 
-static int take_row(void *arg, const struct store_value *columns, size_t column_count,
-                    struct err *err)
-{
-    struct access *access = arg;
-
-    assert(column_count == 3);
-    access->found = true;
-    access->revision = columns[0].integer;
-    access->updated_us = columns[1].integer;
-    access->kept = arena_copy(access->arena, columns[2].bytes);
-    return 0;
-}
-
 static int read_row(struct store_tx *tx, void *arg, struct err *err)
 {
     struct access *access = arg;
     const struct store_value params[] = {STORE_V_INT(access->id), STORE_V_TEXT(access->kind)};
+    struct store_rows rows = store_select(
+        tx, "SELECT revision, updated_us, body FROM offer WHERE id = $1 AND kind = $2", params, 2);
 
-    access->found = false;
     access->revision = 0;
-    return store_query(tx,
-                       "SELECT revision, updated_us, body FROM offer WHERE id = $1 AND kind = $2",
-                       params, 2, take_row, access, err);
-}
-
-static int take_shard(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
+    access->found = store_next(&rows);
+    if (access->found) {
+        access->revision = rows.columns[0].integer;
+        access->updated_us = rows.columns[1].integer;
+        access->kept = arena_copy(access->arena, rows.columns[2].bytes);
+    }
+    return store_rows_end(&rows, err);
 }
 
 static int write_row(struct store_tx *tx, void *arg, struct err *err)
@@ -79,8 +63,8 @@ static int write_row(struct store_tx *tx, void *arg, struct err *err)
                                    STORE_V_INT(access->expected_revision + 1),
                                    STORE_V_INT(access->now_us),
                                    STORE_V_BLOB(access->value)};
-    int rc = store_query(tx, "SELECT shard_id FROM offer WHERE id = $1 AND kind = 'offer'", params,
-                         1, take_shard, &params[2].integer, err);
+    int rc = store_find_integer(tx, "SELECT shard_id FROM offer WHERE id = $1 AND kind = 'offer'",
+                                params, 1, &params[2].integer, err);
 
     if (!rc && params[2].integer < 0)
         rc = offer_refuse_missing(access->id, err);

@@ -181,34 +181,24 @@ struct lag {
     int64_t since_us[OFFER_SHARD_COUNT]; /* the oldest change; 0: none waits */
 };
 
-struct ends {
-    int64_t first, last, since_us;
-};
-
-static int take_ends(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    assert(column_count == 3);
-    *(struct ends *)arg = (struct ends){columns[0].integer, columns[1].integer, columns[2].integer};
-    return 0;
-}
-
 static int measure_lag(struct store_tx *tx, void *arg, struct err *err)
 {
     struct lag *lag = arg;
     int rc = 0;
 
     for (size_t i = 0; i < lag->count && !rc; i++) {
-        const struct store_value params[] = {STORE_V_INT(lag->owned[i].shard)};
         uint32_t shard = lag->owned[i].shard;
-        struct ends ends = {.first = 1, .last = 0};
-
-        rc = store_query(tx,
+        const struct store_value params[] = {STORE_V_INT(shard)};
+        struct store_rows rows =
+            store_select(tx,
                          "SELECT seq, (SELECT MAX(seq) FROM queue WHERE shard_id = $1), changed_us "
                          "FROM queue WHERE shard_id = $1 ORDER BY seq LIMIT 1",
-                         params, 1, take_ends, &ends, err);
-        lag->rows[shard] = ends.last - ends.first + 1;
-        lag->since_us[shard] = ends.since_us;
+                         params, 1);
+        bool found = store_next(&rows);
+
+        lag->rows[shard] = found ? rows.columns[1].integer - rows.columns[0].integer + 1 : 0;
+        lag->since_us[shard] = found ? rows.columns[2].integer : 0;
+        rc = store_rows_end(&rows, err);
     }
     return rc;
 }
