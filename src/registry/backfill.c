@@ -2,7 +2,6 @@
 /* backfill.c - see backfill.h. */
 #include "registry/backfill.h"
 
-#include <assert.h>
 #include <inttypes.h>
 
 #include "numerator/numerator.h"
@@ -28,42 +27,27 @@ int backfill_begin(struct store_tx *tx, const struct client_view *client, int64_
     return rc;
 }
 
-struct finding {
-    struct backfill *backfill;
-    bool found;
-};
-
-static int take_backfill(void *arg, const struct store_value *columns, size_t column_count,
-                         struct err *err)
-{
-    struct finding *finding = arg;
-
-    assert(column_count == 6);
-    *finding->backfill = (struct backfill){.hash = columns[0].integer,
-                                           .is_done = columns[1].integer != 0,
-                                           .poured_count = columns[2].integer,
-                                           .refused_count = columns[3].integer,
-                                           .late_count = columns[4].integer,
-                                           .end_idx = columns[5].integer};
-    finding->found = true;
-    return 0;
-}
-
 int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
                   struct backfill *backfill, bool *found, struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(epoch),
                                          STORE_V_INT(shard)};
-    struct finding finding = {.backfill = backfill};
-    int rc;
-
-    *backfill = (struct backfill){0};
-    rc = store_query(tx,
+    struct store_rows rows =
+        store_select(tx,
                      "SELECT hash, is_done, poured_count, refused_count, late_count, end_idx "
                      "FROM registry_backfill WHERE client_id = $1 AND epoch = $2 AND shard = $3",
-                     params, 3, take_backfill, &finding, err);
-    *found = finding.found;
-    return rc;
+                     params, 3);
+
+    *backfill = (struct backfill){0};
+    *found = store_next(&rows);
+    if (*found)
+        *backfill = (struct backfill){.hash = rows.columns[0].integer,
+                                      .is_done = rows.columns[1].integer != 0,
+                                      .poured_count = rows.columns[2].integer,
+                                      .refused_count = rows.columns[3].integer,
+                                      .late_count = rows.columns[4].integer,
+                                      .end_idx = rows.columns[5].integer};
+    return store_rows_end(&rows, err);
 }
 
 int backfill_move(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,

@@ -230,13 +230,6 @@ struct making {
     bool made;
 };
 
-static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
 static int make_client(struct store_tx *tx, void *arg, struct err *err)
 {
     struct making *making = arg;
@@ -247,12 +240,11 @@ static int make_client(struct store_tx *tx, void *arg, struct err *err)
     int rc;
 
     making->made = false;
-    rc = store_query(tx, "SELECT id FROM registry_client WHERE name = $1", params, 1, take_integer,
-                     &there, err);
+    rc = store_find_integer(tx, "SELECT id FROM registry_client WHERE name = $1", params, 1, &there,
+                            err);
     if (rc || there)
         return rc;
-    rc =
-        store_query(tx, "SELECT COUNT(*) FROM registry_client", NULL, 0, take_integer, &count, err);
+    rc = store_find_integer(tx, "SELECT COUNT(*) FROM registry_client", NULL, 0, &count, err);
     if (!rc && count >= CLIENT_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "there are %d clients already, no more can be made",
                        CLIENT_COUNT_MAX);
@@ -306,23 +298,16 @@ struct listing {
     size_t count;
 };
 
-static int take_name(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    struct listing *listing = arg;
-
-    if (listing->count < CLIENT_COUNT_MAX)
-        listing->names[listing->count++] = arena_text(listing->arena, columns[0].bytes);
-    return 0;
-}
-
 static int read_names(struct store_tx *tx, void *arg, struct err *err)
 {
     struct listing *listing = arg;
+    struct store_rows rows =
+        store_select(tx, "SELECT name FROM registry_client ORDER BY id", NULL, 0);
 
     listing->count = 0;
-    return store_query(tx, "SELECT name FROM registry_client ORDER BY id", NULL, 0, take_name,
-                       listing, err);
+    while (listing->count < CLIENT_COUNT_MAX && store_next(&rows))
+        listing->names[listing->count++] = arena_text(listing->arena, rows.columns[0].bytes);
+    return store_rows_end(&rows, err);
 }
 
 int clients_list(struct clients *clients, bool fresh, struct arena *arena,
@@ -365,8 +350,8 @@ int client_confirm(struct store_tx *tx, const struct client_view *client, struct
 {
     const struct store_value params[] = {STORE_V_INT(client->id)};
     int64_t state_no = 0;
-    int rc = store_query(tx, "SELECT state_no FROM registry_client WHERE id = $1", params, 1,
-                         take_integer, &state_no, err);
+    int rc = store_find_integer(tx, "SELECT state_no FROM registry_client WHERE id = $1", params, 1,
+                                &state_no, err);
 
     if (!rc && state_no != client->state_no)
         rc = err_set(err, ERR_CONFLICT, "epochs or fields of client %s have changed", client->name);

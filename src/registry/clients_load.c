@@ -7,7 +7,6 @@
  */
 #include "registry/clients_load.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,13 +63,12 @@ void epoch_set_fields(struct epoch_view *epoch, const struct epoch_field *fields
     epoch->slots = slots;
 }
 
-static int take_client(void *arg, const struct store_value *columns, size_t column_count,
+/* columns: id, shard_count, writing_epoch, serving_epoch, state_no */
+static int take_client(struct client_loading *loading, const struct store_value *columns,
                        struct err *err)
 {
-    struct client_loading *loading = arg;
     struct client_view *view;
 
-    assert(column_count == 5);
     if (columns[4].integer == loading->known_state) {
         loading->is_same = true;
         return 0;
@@ -93,12 +91,9 @@ static int take_client(void *arg, const struct store_value *columns, size_t colu
     return 0;
 }
 
-static int take_epoch(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
+/* columns: epoch, state, started_us */
+static int take_epoch(struct client_view *view, const struct store_value *columns, struct err *err)
 {
-    struct client_view *view = arg;
-
-    assert(column_count == 3);
     if (view->epoch_count == EPOCHS_MAX)
         return err_set(err, ERR_CORRUPT, "it has more than %d epochs", EPOCHS_MAX);
     view->epochs[view->epoch_count++] =
@@ -114,15 +109,14 @@ struct fields_loading {
     struct epoch_field *fields; /* room for DOCUMENT_SCHEMA_COUNT_MAX */
 };
 
-static int take_field(void *arg, const struct store_value *columns, size_t column_count,
+/* columns: number, field */
+static int take_field(struct fields_loading *loading, const struct store_value *columns,
                       struct err *err)
 {
-    struct fields_loading *loading = arg;
     const Torg__V1__SchemaField *field;
     ProtobufCMessage *message;
     int rc;
 
-    assert(column_count == 2);
     if (loading->epoch->field_count == DOCUMENT_SCHEMA_COUNT_MAX)
         return err_set(err, ERR_CORRUPT, "epoch %" PRId64 " has more than %d fields",
                        loading->epoch->epoch, DOCUMENT_SCHEMA_COUNT_MAX);
@@ -153,14 +147,18 @@ static int load_fields(struct store_tx *tx, struct held_view *view, struct epoch
                        struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(view->view.id), STORE_V_INT(epoch->epoch)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT number, field FROM registry_field WHERE client_id = $1 AND epoch = $2 "
+                     "ORDER BY number",
+                     params, 2);
     struct fields_loading loading = {.arena = view->arena, .epoch = epoch};
     int rc;
 
     loading.fields = mem_array(DOCUMENT_SCHEMA_COUNT_MAX, sizeof(*loading.fields));
-    rc = store_query(tx,
-                     "SELECT number, field FROM registry_field WHERE client_id = $1 AND epoch = $2 "
-                     "ORDER BY number",
-                     params, 2, take_field, &loading, err);
+    while (store_next(&rows))
+        rows.rc = take_field(&loading, rows.columns, err);
+    rc = store_rows_end(&rows, err);
     if (!rc) {
         struct epoch_field *fields =
             arena_array(view->arena, epoch->field_count + 1, sizeof(*fields));
@@ -175,11 +173,15 @@ static int load_fields(struct store_tx *tx, struct held_view *view, struct epoch
 static int load_epochs(struct store_tx *tx, struct held_view *view, struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(view->view.id)};
-    int rc = store_query(tx,
-                         "SELECT epoch, state, started_us FROM registry_epoch "
-                         "WHERE client_id = $1 ORDER BY epoch",
-                         params, 1, take_epoch, &view->view, err);
+    struct store_rows rows = store_select(tx,
+                                          "SELECT epoch, state, started_us FROM registry_epoch "
+                                          "WHERE client_id = $1 ORDER BY epoch",
+                                          params, 1);
+    int rc;
 
+    while (store_next(&rows))
+        rows.rc = take_epoch(&view->view, rows.columns, err);
+    rc = store_rows_end(&rows, err);
     for (uint32_t i = 0; i < view->view.epoch_count && !rc; i++)
         rc = load_fields(tx, view, &view->view.epochs[i], err);
     if (!rc && (!client_epoch(&view->view, view->view.serving_epoch) ||
@@ -195,15 +197,19 @@ int client_load(struct store_tx *tx, void *arg, struct err *err)
 {
     struct client_loading *loading = arg;
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(loading->name))};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT id, shard_count, writing_epoch, serving_epoch, state_no "
+                     "FROM registry_client WHERE name = $1",
+                     params, 1);
     int rc;
 
     held_view_free(loading->view);
     loading->view = NULL;
     loading->is_same = false;
-    rc = store_query(tx,
-                     "SELECT id, shard_count, writing_epoch, serving_epoch, state_no "
-                     "FROM registry_client WHERE name = $1",
-                     params, 1, take_client, loading, err);
+    if (store_next(&rows))
+        rows.rc = take_client(loading, rows.columns, err);
+    rc = store_rows_end(&rows, err);
     if (!rc && loading->view)
         rc = load_epochs(tx, loading->view, err);
     if (rc == ERR_CORRUPT)

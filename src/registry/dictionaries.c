@@ -102,31 +102,24 @@ struct reading {
     struct buf trained; /* empty: there is none */
 };
 
-static int take_trained(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    struct reading *reading = arg;
-
-    assert(column_count == 2);
-    reading->number = columns[0].integer;
-    buf_reset(&reading->trained);
-    buf_put(&reading->trained, columns[1].bytes);
-    return 0;
-}
-
 static int read_trained(struct store_tx *tx, void *arg, struct err *err)
 {
     struct reading *reading = arg;
     const struct store_value params[] = {STORE_V_INT(reading->client_id),
                                          STORE_V_INT(reading->number)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT number, trained FROM registry_dictionary WHERE client_id = $1 AND "
+                     "(CAST($2 AS BIGINT) = 0 OR number = CAST($2 AS BIGINT)) ORDER BY number DESC "
+                     "LIMIT 1",
+                     params, 2);
 
     buf_reset(&reading->trained);
-    return store_query(
-        tx,
-        "SELECT number, trained FROM registry_dictionary WHERE client_id = $1 AND "
-        "(CAST($2 AS BIGINT) = 0 OR number = CAST($2 AS BIGINT)) ORDER BY number DESC "
-        "LIMIT 1",
-        params, 2, take_trained, reading, err);
+    if (store_next(&rows)) {
+        reading->number = rows.columns[0].integer;
+        buf_put(&reading->trained, rows.columns[1].bytes);
+    }
+    return store_rows_end(&rows, err);
 }
 
 static struct shelf *find_shelf(const struct dictionaries *dictionaries, int64_t client_id)
@@ -247,13 +240,6 @@ struct dictionary_choice dictionaries_choose(struct dictionaries *dictionaries, 
 
 /* --- training --- */
 
-static int take_number(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
-{
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
 /* Stores it as the first, unless there is one: then that is taken. */
 static int keep_trained(struct store_tx *tx, void *arg, struct err *err)
 {
@@ -261,8 +247,9 @@ static int keep_trained(struct store_tx *tx, void *arg, struct err *err)
     const struct store_value params[] = {STORE_V_INT(mine->client_id), STORE_V_INT(1),
                                          STORE_V_BLOB(buf_bytes(&mine->trained))};
     int64_t there = 0;
-    int rc = store_query(tx, "SELECT number FROM registry_dictionary WHERE client_id = $1 LIMIT 1",
-                         params, 1, take_number, &there, err);
+    int rc = store_find_integer(
+        tx, "SELECT number FROM registry_dictionary WHERE client_id = $1 LIMIT 1", params, 1,
+        &there, err);
 
     if (rc || there)
         return rc;

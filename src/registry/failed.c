@@ -93,75 +93,52 @@ int failed_remove(struct store_tx *tx, int64_t client_id, uint32_t shard, const 
     return rc;
 }
 
-struct among {
-    int (*found)(void *arg, struct bytes pk);
-    void *arg;
-};
-
-static int take_pk(void *arg, const struct store_value *columns, size_t column_count,
-                   struct err *err)
-{
-    const struct among *among = arg;
-
-    (void)err;
-    assert(column_count == 1);
-    return among->found(among->arg, columns[0].bytes);
-}
-
 int failed_among(struct store_tx *tx, int64_t client_id, uint32_t shard, const struct bytes *pks,
                  size_t pk_count, int (*found)(void *arg, struct bytes pk), void *arg,
                  struct err *err)
 {
     struct store_value params[STORE_PARAM_COUNT_MAX];
-    struct among among = {found, arg};
+    struct store_rows rows;
     char sql[SQL_SIZE];
     int rc = 0;
 
     for (size_t at = 0; at < pk_count && !rc; at += LIST_COUNT) {
         list_statement("SELECT pk FROM", client_id, shard, pks + at, pk_count - at, sql, params);
-        rc = store_query(tx, sql, params, LIST_COUNT + 2, take_pk, &among, err);
+        rows = store_select(tx, sql, params, LIST_COUNT + 2);
+        while (store_next(&rows))
+            rows.rc = found(arg, rows.columns[0].bytes);
+        rc = store_rows_end(&rows, err);
     }
     return rc;
 }
 
 /* --- reading --- */
 
-struct reading {
-    struct arena *arena;
-    struct failed_element *elements;
-    size_t count, max;
-};
-
-static int take_element(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    struct reading *reading = arg;
-
-    (void)err;
-    assert(column_count == 9 && reading->count < reading->max);
-    reading->elements[reading->count++] = (struct failed_element){
-        .shard = (uint32_t)columns[0].integer,
-        .pk = arena_copy(reading->arena, columns[1].bytes),
-        .order = {columns[2].integer, columns[3].integer, columns[4].integer},
-        .attempt_count = columns[5].integer,
-        .next_us = columns[6].integer,
-        .first_us = columns[7].integer,
-        .reason = arena_copy(reading->arena, columns[8].bytes),
-    };
-    return 0;
-}
-
 static int read_elements(struct store_tx *tx, const char *sql, const struct store_value *params,
                          size_t param_count, size_t max, struct arena *arena,
                          struct failed_element **elements, size_t *count, struct err *err)
 {
-    struct reading reading = {.arena = arena, .max = max};
+    struct store_rows rows = store_select(tx, sql, params, param_count);
+    size_t done;
     int rc;
 
-    reading.elements = arena_array(arena, max + 1, sizeof(*reading.elements));
-    rc = store_query(tx, sql, params, param_count, take_element, &reading, err);
-    *elements = reading.elements;
-    *count = rc ? 0 : reading.count;
+    *elements = arena_array(arena, max + 1, sizeof(**elements));
+    for (done = 0; store_next(&rows); done++) {
+        const struct store_value *columns = rows.columns;
+
+        assert(done < max);
+        (*elements)[done] = (struct failed_element){
+            .shard = (uint32_t)columns[0].integer,
+            .pk = arena_copy(arena, columns[1].bytes),
+            .order = {columns[2].integer, columns[3].integer, columns[4].integer},
+            .attempt_count = columns[5].integer,
+            .next_us = columns[6].integer,
+            .first_us = columns[7].integer,
+            .reason = arena_copy(arena, columns[8].bytes),
+        };
+    }
+    rc = store_rows_end(&rows, err);
+    *count = rc ? 0 : done;
     return rc;
 }
 
@@ -238,28 +215,23 @@ int failed_list(struct store_tx *tx, int64_t client_id, const struct failed_filt
                          params, 8, max, arena, elements, count, err);
 }
 
-static int take_state(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    (void)err;
-    assert(column_count == 3);
-    *(struct failed_state *)arg =
-        (struct failed_state){columns[0].integer, columns[1].integer, columns[2].integer};
-    return 0;
-}
-
 int failed_state(struct store_tx *tx, int64_t client_id, uint32_t shard, struct failed_state *state,
                  struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(shard)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT CAST(COALESCE(SUM(CASE WHEN next_us > 0 THEN 1 ELSE 0 END), 0) "
+                     "AS BIGINT), CAST(COALESCE(SUM(CASE WHEN next_us > 0 THEN 0 ELSE 1 END), 0) "
+                     "AS BIGINT), COALESCE(MIN(first_us), 0) FROM registry_failed "
+                     "WHERE client_id = $1 AND shard = $2",
+                     params, 2);
 
     *state = (struct failed_state){0};
-    return store_query(tx,
-                       "SELECT CAST(COALESCE(SUM(CASE WHEN next_us > 0 THEN 1 ELSE 0 END), 0) "
-                       "AS BIGINT), CAST(COALESCE(SUM(CASE WHEN next_us > 0 THEN 0 ELSE 1 END), 0) "
-                       "AS BIGINT), COALESCE(MIN(first_us), 0) FROM registry_failed "
-                       "WHERE client_id = $1 AND shard = $2",
-                       params, 2, take_state, state, err);
+    if (store_next(&rows))
+        *state = (struct failed_state){rows.columns[0].integer, rows.columns[1].integer,
+                                       rows.columns[2].integer};
+    return store_rows_end(&rows, err);
 }
 
 int failed_replay(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,

@@ -181,16 +181,6 @@ static int join_rows(struct store_tx *tx, struct batch *batch, struct err *err)
     return rc;
 }
 
-static int take_any(void *arg, const struct store_value *columns, size_t column_count,
-                    struct err *err)
-{
-    (void)columns;
-    (void)column_count;
-    (void)err;
-    *(bool *)arg = true;
-    return 0;
-}
-
 static int mark_failed(void *arg, struct bytes pk)
 {
     struct batch *batch = arg;
@@ -208,11 +198,11 @@ static int look_for_failed(struct store_tx *tx, struct batch *batch, struct err 
     int64_t client_id = batch->indexer->client->id;
     uint32_t shard = batch->indexer->shard;
     const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(shard)};
-    bool are_any = false;
-    int rc = store_query(tx,
-                         "SELECT attempt_count FROM registry_failed WHERE client_id = $1 "
-                         "AND shard = $2 LIMIT 1",
-                         params, 2, take_any, &are_any, err);
+    int64_t are_any = 0;
+    int rc = store_find_integer(tx,
+                                "SELECT 1 FROM registry_failed WHERE client_id = $1 "
+                                "AND shard = $2 LIMIT 1",
+                                params, 2, &are_any, err);
 
     if (!rc && are_any)
         rc = failed_among(tx, client_id, shard, batch->pks, batch->count, mark_failed, batch, err);

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 
 static const size_t form_counts[MANY_FORM_COUNT] = {MANY_ROW_COUNT_MAX, 16, 4, 1};
 
@@ -48,35 +47,34 @@ static const char *text_of(struct many *many, size_t form)
     return there;
 }
 
-int many_query(struct store_tx *tx, struct many *many, const struct store_value *shared,
-               const void *rows, size_t count, many_row_fn fill, store_row_fn take, void *arg,
-               struct err *err)
+bool many_next(struct many *many, const struct store_value *shared, const void *rows, size_t count,
+               many_row_fn fill, struct many_chunk *chunk)
 {
-    struct store_value params[STORE_PARAM_COUNT_MAX];
-    size_t done = 0;
-    int rc = 0;
+    struct store_value *own = chunk->params + many->shared_count;
+    size_t form = 0;
 
     assert(many->shared_count + MANY_ROW_COUNT_MAX * many->own_count <= STORE_PARAM_COUNT_MAX);
-    memcpy(params, shared, many->shared_count * sizeof(*params));
-    for (size_t form = 0; form < MANY_FORM_COUNT; form++) {
-        while (count - done >= form_counts[form] && !rc) {
-            const char *sql = text_of(many, form);
-            struct store_value *own = params + many->shared_count;
-
-            for (size_t i = 0; i < form_counts[form]; i++, own += many->own_count)
-                fill(rows, done + i, own);
-            if (take)
-                rc = store_query(tx, sql, params, (size_t)(own - params), take, arg, err);
-            else
-                rc = store_exec(tx, sql, params, (size_t)(own - params), NULL, err);
-            done += form_counts[form];
-        }
-    }
-    return rc;
+    if (chunk->done == count)
+        return false;
+    while (form_counts[form] > count - chunk->done)
+        form++;
+    memcpy(chunk->params, shared, many->shared_count * sizeof(*shared));
+    for (size_t i = 0; i < form_counts[form]; i++, own += many->own_count)
+        fill(rows, chunk->done + i, own);
+    chunk->done += form_counts[form];
+    chunk->sql = text_of(many, form);
+    chunk->param_count = (size_t)(own - chunk->params);
+    return true;
 }
 
 int many_exec(struct store_tx *tx, struct many *many, const struct store_value *shared,
               const void *rows, size_t count, many_row_fn fill, struct err *err)
 {
-    return many_query(tx, many, shared, rows, count, fill, NULL, NULL, err);
+    struct many_chunk chunk;
+    int rc = 0;
+
+    chunk.done = 0;
+    while (!rc && many_next(many, shared, rows, count, fill, &chunk))
+        rc = store_exec(tx, chunk.sql, chunk.params, chunk.param_count, NULL, err);
+    return rc;
 }

@@ -9,8 +9,10 @@
 #define TORG_REGISTRY_MANY_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 
+#include "base/limits.h"
 #include "store/store.h"
 
 enum { MANY_FORM_COUNT = 4, MANY_ROW_COUNT_MAX = 48, MANY_OWN_COUNT_MAX = 10 };
@@ -29,11 +31,18 @@ struct many {
 /* Fills the own values of the row at place. */
 typedef void (*many_row_fn)(const void *rows, size_t place, struct store_value *own);
 
-/* Runs it for all rows. */
-int many_query(struct store_tx *tx, struct many *many, const struct store_value *shared,
-               const void *rows, size_t count, many_row_fn fill, store_row_fn take, void *arg,
-               struct err *err);
-/* The same when it gives no rows. */
+/* The statement for some of the rows. */
+struct many_chunk {
+    size_t done; /* rows that a statement was made for; set it to 0 to begin */
+    const char *sql;
+    struct store_value params[STORE_PARAM_COUNT_MAX];
+    size_t param_count;
+};
+
+/* Makes the next one; false: all rows are done. */
+bool many_next(struct many *many, const struct store_value *shared, const void *rows, size_t count,
+               many_row_fn fill, struct many_chunk *chunk);
+/* Runs it for all rows; it gives none. */
 int many_exec(struct store_tx *tx, struct many *many, const struct store_value *shared,
               const void *rows, size_t count, many_row_fn fill, struct err *err);
 

@@ -5,27 +5,6 @@
 
 #include "registry/queue.h"
 
-struct reading {
-    struct arena *arena;
-    struct queue_element *elements;
-    size_t count, max;
-};
-
-static int take_element(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    struct reading *reading = arg;
-
-    (void)err;
-    assert(column_count == 6 && reading->count < reading->max);
-    reading->elements[reading->count++] = (struct queue_element){
-        .idx = columns[0].integer,
-        .pk = arena_copy(reading->arena, columns[1].bytes),
-        .order = {columns[2].integer, columns[3].integer, columns[4].integer},
-        .put_us = columns[5].integer};
-    return 0;
-}
-
 int queue_read(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
                int64_t after, size_t max, struct arena *arena, struct queue_element **elements,
                size_t *count, struct err *err)
@@ -33,28 +12,27 @@ int queue_read(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t 
     const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(lane),
                                          STORE_V_INT(shard), STORE_V_INT(after),
                                          STORE_V_INT((int64_t)max)};
-    struct reading reading = {.arena = arena, .max = max};
-    int rc;
-
-    reading.elements = arena_array(arena, max + 1, sizeof(*reading.elements));
-    rc = store_query(tx,
+    struct store_rows rows =
+        store_select(tx,
                      "SELECT idx, pk, epoch, version, modify_us, put_us FROM registry_queue "
                      "WHERE client_id = $1 AND lane = $2 AND shard = $3 AND idx > $4 "
                      "ORDER BY idx LIMIT $5",
-                     params, 5, take_element, &reading, err);
-    *elements = reading.elements;
-    *count = rc ? 0 : reading.count;
-    return rc;
-}
+                     params, 5);
+    size_t done;
+    int rc;
 
-static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    (void)column_count;
-    (void)err;
-    if (columns[0].type == STORE_INT)
-        *(int64_t *)arg = columns[0].integer;
-    return 0;
+    *elements = arena_array(arena, max + 1, sizeof(**elements));
+    for (done = 0; store_next(&rows); done++) {
+        assert(done < max);
+        (*elements)[done] = (struct queue_element){
+            .idx = rows.columns[0].integer,
+            .pk = arena_copy(arena, rows.columns[1].bytes),
+            .order = {rows.columns[2].integer, rows.columns[3].integer, rows.columns[4].integer},
+            .put_us = rows.columns[5].integer};
+    }
+    rc = store_rows_end(&rows, err);
+    *count = rc ? 0 : done;
+    return rc;
 }
 
 int queue_newest(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
@@ -63,10 +41,11 @@ int queue_newest(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_
     const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(lane),
                                          STORE_V_INT(shard)};
 
-    return store_query(tx,
-                       "SELECT MAX(idx) FROM registry_queue WHERE client_id = $1 AND lane = $2 AND "
-                       "shard = $3",
-                       params, 3, take_integer, idx, err);
+    return store_find_integer(
+        tx,
+        "SELECT MAX(idx) FROM registry_queue WHERE client_id = $1 AND lane = $2 AND "
+        "shard = $3",
+        params, 3, idx, err);
 }
 
 int queue_offset(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
@@ -76,10 +55,10 @@ int queue_offset(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_
                                          STORE_V_TEXT(bytes_of(QUEUE_GROUP)), STORE_V_INT(shard)};
 
     *idx = 0;
-    return store_query(tx,
-                       "SELECT idx FROM registry_offset WHERE client_id = $1 AND lane = $2 "
-                       "AND group_id = $3 AND shard = $4",
-                       params, 4, take_integer, idx, err);
+    return store_find_integer(tx,
+                              "SELECT idx FROM registry_offset WHERE client_id = $1 AND lane = $2 "
+                              "AND group_id = $3 AND shard = $4",
+                              params, 4, idx, err);
 }
 
 int queue_move(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard, int64_t from,
@@ -126,37 +105,28 @@ int queue_trim(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t 
                       params, 5, count, err);
 }
 
-struct first {
-    int64_t end;
-    int64_t oldest_us;
-};
-
-static int take_first(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    (void)err;
-    assert(column_count == 2);
-    *(struct first *)arg = (struct first){columns[0].integer, columns[1].integer};
-    return 0;
-}
-
 int queue_state(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
                 struct lane_state *state, struct err *err)
 {
     struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(lane), STORE_V_INT(shard),
                                    STORE_V_INT(0)};
-    struct first first = {0};
+    struct store_rows rows;
     int rc = queue_offset(tx, client_id, lane, shard, &state->offset, err);
 
+    state->end = state->offset;
+    state->oldest_us = 0;
+    if (rc)
+        return rc;
     params[3].integer = state->offset;
-    if (!rc)
-        rc = store_query(tx,
-                         "SELECT (SELECT MAX(idx) FROM registry_queue WHERE client_id = $1 "
-                         "AND lane = $2 AND shard = $3), put_us FROM registry_queue "
-                         "WHERE client_id = $1 AND lane = $2 AND shard = $3 AND idx > $4 "
-                         "ORDER BY idx LIMIT 1",
-                         params, 4, take_first, &first, err);
-    state->end = first.end > state->offset ? first.end : state->offset;
-    state->oldest_us = first.oldest_us;
-    return rc;
+    rows = store_select(tx,
+                        "SELECT (SELECT MAX(idx) FROM registry_queue WHERE client_id = $1 "
+                        "AND lane = $2 AND shard = $3), put_us FROM registry_queue "
+                        "WHERE client_id = $1 AND lane = $2 AND shard = $3 AND idx > $4 "
+                        "ORDER BY idx LIMIT 1",
+                        params, 4);
+    if (store_next(&rows)) { /* so the newest is behind the offset too */
+        state->end = rows.columns[0].integer;
+        state->oldest_us = rows.columns[1].integer;
+    }
+    return store_rows_end(&rows, err);
 }

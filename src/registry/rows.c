@@ -58,23 +58,20 @@ struct asked {
 
 /* A row belongs to whoever asked for its pk: a hash may be another's too. Answers come about in the
  * order of the asks. */
-static int take_asked(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
+static void take_asked(struct asked *asked, const struct store_rows *found)
 {
-    struct asked *asked = arg;
-
     for (size_t i = 0; i < asked->count; i++) {
         size_t place = (asked->first + i) % asked->count;
         struct row *row = &asked->rows[place];
 
-        if (row->hash != columns[0].integer || row->status ||
-            !bytes_equal(asked->pks[place], columns[1].bytes))
+        if (row->hash != found->columns[0].integer || row->status ||
+            !bytes_equal(asked->pks[place], found->columns[1].bytes))
             continue;
-        take_columns(columns, column_count, asked->arena, row);
+        take_columns(found->columns, found->column_count, asked->arena, row);
         asked->first = place;
-        return 0;
+        return;
     }
-    return 0; /* a key asked for twice has its rows twice, and a third may have this hash */
+    /* a key asked for twice has its rows twice, and a third may have this hash */
 }
 
 static void fill_hash(const void *rows, size_t place, struct store_value *own)
@@ -88,10 +85,21 @@ int rows_find(struct store_tx *tx, int64_t client_id, const struct bytes *pks, s
     const struct store_value shared[] = {STORE_V_INT(client_id)};
     struct asked asked = {.pks = pks, .rows = rows, .count = count, .arena = arena};
 
+    struct many *many = with_document ? &find_wholes : &find_orders;
+    struct many_chunk chunk;
+    int rc = 0;
+
     for (size_t i = 0; i < count; i++)
         rows[i] = (struct row){.hash = number_key_hash(pks[i])};
-    return many_query(tx, with_document ? &find_wholes : &find_orders, shared, rows, count,
-                      fill_hash, take_asked, &asked, err);
+    chunk.done = 0;
+    while (!rc && many_next(many, shared, rows, count, fill_hash, &chunk)) {
+        struct store_rows found = store_select(tx, chunk.sql, chunk.params, chunk.param_count);
+
+        while (store_next(&found))
+            take_asked(&asked, &found);
+        rc = store_rows_end(&found, err);
+    }
+    return rc;
 }
 
 int row_find(struct store_tx *tx, int64_t client_id, struct bytes pk, bool with_document,
@@ -138,22 +146,21 @@ struct scan {
     size_t room;
 };
 
-static int take_scanned(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
+static int take_scanned(struct store_rows *found, struct scan *scan, struct err *err)
 {
-    struct scan *scan = arg;
+    while (store_next(found)) {
+        if (scan->count == scan->room) {
+            size_t room = scan->room ? 2 * scan->room : 64;
+            struct row *rows = arena_array(scan->arena, room, sizeof(*rows));
 
-    if (scan->count == scan->room) {
-        size_t room = scan->room ? 2 * scan->room : 64;
-        struct row *rows = arena_array(scan->arena, room, sizeof(*rows));
-
-        if (scan->count)
-            memcpy(rows, scan->rows, scan->count * sizeof(*rows));
-        scan->rows = rows;
-        scan->room = room;
+            if (scan->count)
+                memcpy(rows, scan->rows, scan->count * sizeof(*rows));
+            scan->rows = rows;
+            scan->room = room;
+        }
+        take_columns(found->columns, found->column_count, scan->arena, &scan->rows[scan->count++]);
     }
-    take_columns(columns, column_count, scan->arena, &scan->rows[scan->count++]);
-    return 0;
+    return store_rows_end(found, err);
 }
 
 /* The rows of one hash: nearly always one. */
@@ -161,11 +168,13 @@ static int scan_hash(struct store_tx *tx, int64_t client_id, int64_t hash, bool 
                      struct scan *scan, struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(hash)};
+    struct store_rows found =
+        store_select(tx,
+                     with_document ? WHOLES "WHERE client_id = $1 AND hash = $2"
+                                   : ORDERS "WHERE client_id = $1 AND hash = $2",
+                     params, 2);
 
-    return store_query(tx,
-                       with_document ? WHOLES "WHERE client_id = $1 AND hash = $2"
-                                     : ORDERS "WHERE client_id = $1 AND hash = $2",
-                       params, 2, take_scanned, scan, err);
+    return take_scanned(&found, scan, err);
 }
 
 int rows_scan(struct store_tx *tx, int64_t client_id, int64_t after, int64_t last, size_t max,
@@ -175,12 +184,14 @@ int rows_scan(struct store_tx *tx, int64_t client_id, int64_t after, int64_t las
     const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(after),
                                          STORE_V_INT(last), STORE_V_INT((int64_t)max)};
     struct scan scan = {.arena = arena};
-    int rc = store_query(tx,
-                         with_document ? WHOLES "WHERE client_id = $1 AND hash > $2 AND hash <= $3 "
-                                                "ORDER BY hash LIMIT $4"
-                                       : ORDERS "WHERE client_id = $1 AND hash > $2 AND hash <= $3 "
-                                                "ORDER BY hash LIMIT $4",
-                         params, 4, take_scanned, &scan, err);
+    struct store_rows found =
+        store_select(tx,
+                     with_document ? WHOLES "WHERE client_id = $1 AND hash > $2 AND hash <= $3 "
+                                            "ORDER BY hash LIMIT $4"
+                                   : ORDERS "WHERE client_id = $1 AND hash > $2 AND hash <= $3 "
+                                            "ORDER BY hash LIMIT $4",
+                     params, 4);
+    int rc = take_scanned(&found, &scan, err);
 
     if (!rc && scan.count == max && max > 0) { /* the last hash may have more: all of it again */
         int64_t cut = scan.rows[scan.count - 1].hash;

@@ -22,34 +22,30 @@ struct due {
     size_t count;
 };
 
-static int take_due(void *arg, const struct store_value *columns, size_t column_count,
-                    struct err *err)
-{
-    struct due *due = arg;
-
-    assert(column_count == 7 && due->count < SWEEP_CHUNK_COUNT);
-    due->rows[due->count++] = (struct row){.hash = columns[0].integer,
-                                           .pk = arena_copy(due->arena, columns[1].bytes),
-                                           .order = {.epoch = columns[2].integer,
-                                                     .version = columns[3].integer,
-                                                     .modify_us = columns[4].integer},
-                                           .status = (int)columns[5].integer,
-                                           .expires_us = columns[6].integer};
-    return 0;
-}
-
 static int find_due(struct store_tx *tx, const struct sweeping *sweeping, struct due *due,
                     struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(sweeping->client->id),
                                          STORE_V_INT(sweeping->now_us),
                                          STORE_V_INT(SWEEP_CHUNK_COUNT)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT hash, pk, epoch, version, modify_us, status, expires_us "
+                     "FROM registry WHERE client_id = $1 AND expires_us > 0 AND expires_us <= $2 "
+                     "ORDER BY expires_us, hash LIMIT $3",
+                     params, 3);
 
-    return store_query(tx,
-                       "SELECT hash, pk, epoch, version, modify_us, status, expires_us "
-                       "FROM registry WHERE client_id = $1 AND expires_us > 0 AND expires_us <= $2 "
-                       "ORDER BY expires_us, hash LIMIT $3",
-                       params, 3, take_due, due, err);
+    for (due->count = 0; store_next(&rows); due->count++) {
+        assert(due->count < SWEEP_CHUNK_COUNT);
+        due->rows[due->count] = (struct row){.hash = rows.columns[0].integer,
+                                             .pk = arena_copy(due->arena, rows.columns[1].bytes),
+                                             .order = {.epoch = rows.columns[2].integer,
+                                                       .version = rows.columns[3].integer,
+                                                       .modify_us = rows.columns[4].integer},
+                                             .status = (int)rows.columns[5].integer,
+                                             .expires_us = rows.columns[6].integer};
+    }
+    return store_rows_end(&rows, err);
 }
 
 /* --- ends --- */
@@ -97,13 +93,6 @@ static int end_documents(struct store_tx *tx, struct sweeping *sweeping, struct 
 
 /* --- tombstones --- */
 
-static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
 /* When the oldest element that waits in the shard was put, INT64_MAX: none waits. Elements that are
  * dealt with and not removed yet count too: they go soon. */
 static int find_oldest(struct store_tx *tx, const struct client_view *client, uint32_t shard,
@@ -117,10 +106,11 @@ static int find_oldest(struct store_tx *tx, const struct client_view *client, ui
                                              STORE_V_INT(shard)};
         int64_t first_us = INT64_MAX;
 
-        rc = store_query(tx,
-                         "SELECT put_us FROM registry_queue WHERE client_id = $1 AND lane = $2 AND "
-                         "shard = $3 ORDER BY idx LIMIT 1",
-                         params, 3, take_integer, &first_us, err);
+        rc = store_find_integer(
+            tx,
+            "SELECT put_us FROM registry_queue WHERE client_id = $1 AND lane = $2 AND "
+            "shard = $3 ORDER BY idx LIMIT 1",
+            params, 3, &first_us, err);
         if (first_us < *oldest_us)
             *oldest_us = first_us;
     }
@@ -133,10 +123,11 @@ static int is_parked(struct store_tx *tx, int64_t client_id, uint32_t shard, str
     const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(shard),
                                          STORE_V_TEXT(pk)};
     int64_t count = 0;
-    int rc = store_query(tx,
-                         "SELECT COUNT(*) FROM registry_failed WHERE client_id = $1 AND shard = $2 "
-                         "AND pk = $3",
-                         params, 3, take_integer, &count, err);
+    int rc = store_find_integer(
+        tx,
+        "SELECT COUNT(*) FROM registry_failed WHERE client_id = $1 AND shard = $2 "
+        "AND pk = $3",
+        params, 3, &count, err);
 
     *parked = count > 0;
     return rc;
@@ -213,10 +204,11 @@ static int look(struct store_tx *tx, void *arg, struct err *err)
     const struct store_value params[] = {STORE_V_INT(sweeping->client->id),
                                          STORE_V_INT(sweeping->now_us)};
     int64_t end_us = 0;
-    int rc = store_query(tx,
-                         "SELECT expires_us FROM registry WHERE client_id = $1 AND expires_us > 0 "
-                         "AND expires_us <= $2 ORDER BY expires_us LIMIT 1",
-                         params, 2, take_integer, &end_us, err);
+    int rc = store_find_integer(
+        tx,
+        "SELECT expires_us FROM registry WHERE client_id = $1 AND expires_us > 0 "
+        "AND expires_us <= $2 ORDER BY expires_us LIMIT 1",
+        params, 2, &end_us, err);
 
     sweeping->found = end_us != 0;
     return rc;
