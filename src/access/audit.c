@@ -57,26 +57,6 @@ struct listing {
     size_t count;
 };
 
-static int take_entry(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    struct listing *listing = arg;
-
-    (void)err;
-    (void)column_count;
-    if (listing->count == listing->max)
-        return 0;
-    listing->entries[listing->count++] = (struct audit_entry){
-        .seq = columns[0].integer,
-        .at_us = columns[1].integer,
-        .principal = arena_text(listing->arena, columns[2].bytes),
-        .action = arena_text(listing->arena, columns[3].bytes),
-        .target = arena_text(listing->arena, columns[4].bytes),
-        .detail = arena_text(listing->arena, columns[5].bytes),
-    };
-    return 0;
-}
-
 static int list_entries(struct store_tx *tx, void *arg, struct err *err)
 {
     struct listing *listing = arg;
@@ -84,12 +64,22 @@ static int list_entries(struct store_tx *tx, void *arg, struct err *err)
         STORE_V_INT(listing->before_seq ? listing->before_seq : INT64_MAX),
         STORE_V_INT((int64_t)listing->max),
     };
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT seq, at_us, principal, action, target, detail FROM audit "
+                     "WHERE seq < $1 ORDER BY seq DESC LIMIT $2",
+                     params, ARRAY_COUNT(params));
 
-    listing->count = 0;
-    return store_query(tx,
-                       "SELECT seq, at_us, principal, action, target, detail FROM audit "
-                       "WHERE seq < $1 ORDER BY seq DESC LIMIT $2",
-                       params, ARRAY_COUNT(params), take_entry, listing, err);
+    for (listing->count = 0; listing->count < listing->max && store_next(&rows); listing->count++)
+        listing->entries[listing->count] = (struct audit_entry){
+            .seq = rows.columns[0].integer,
+            .at_us = rows.columns[1].integer,
+            .principal = arena_text(listing->arena, rows.columns[2].bytes),
+            .action = arena_text(listing->arena, rows.columns[3].bytes),
+            .target = arena_text(listing->arena, rows.columns[4].bytes),
+            .detail = arena_text(listing->arena, rows.columns[5].bytes),
+        };
+    return store_rows_end(&rows, err);
 }
 
 int audit_list(struct store *store, int64_t before_seq, size_t max, struct arena *arena,

@@ -54,22 +54,6 @@ static int read_row(const struct store_value *columns, size_t column_count, stru
     return 0;
 }
 
-struct page {
-    struct key *keys;
-    size_t max;
-    size_t count;
-};
-
-static int take_row(void *arg, const struct store_value *columns, size_t column_count,
-                    struct err *err)
-{
-    struct page *page = arg;
-
-    if (page->count == page->max)
-        return err_set(err, ERR_INTERNAL, "more rows of api_key than asked for");
-    return read_row(columns, column_count, &page->keys[page->count++], err);
-}
-
 int keys_read_page(struct store_tx *tx, const char *after_id, struct key *keys, size_t max,
                    size_t *count, struct err *err)
 {
@@ -77,12 +61,16 @@ int keys_read_page(struct store_tx *tx, const char *after_id, struct key *keys, 
         STORE_V_TEXT(bytes_of(after_id)),
         STORE_V_INT((int64_t)max),
     };
-    struct page page = {.keys = keys, .max = max};
-    int rc =
-        store_query(tx, "SELECT " KEY_COLUMNS " FROM api_key WHERE id > $1 ORDER BY id LIMIT $2",
-                    params, ARRAY_COUNT(params), take_row, &page, err);
+    struct store_rows rows =
+        store_select(tx, "SELECT " KEY_COLUMNS " FROM api_key WHERE id > $1 ORDER BY id LIMIT $2",
+                     params, ARRAY_COUNT(params));
+    size_t done;
+    int rc;
 
-    *count = rc ? 0 : page.count;
+    for (done = 0; done < max && store_next(&rows); done++)
+        rows.rc = read_row(rows.columns, rows.column_count, &keys[done], err);
+    rc = store_rows_end(&rows, err);
+    *count = rc ? 0 : done;
     return rc;
 }
 
@@ -90,44 +78,34 @@ int keys_read_page(struct store_tx *tx, const char *after_id, struct key *keys, 
 static int find_row(struct store_tx *tx, const char *id_or_name, struct key *key, struct err *err)
 {
     const struct store_value param = STORE_V_TEXT(bytes_of(id_or_name));
-    struct page page = {.keys = key, .max = 1};
-    int rc = store_query(tx,
-                         "SELECT " KEY_COLUMNS " FROM api_key "
-                         "WHERE id = $1 OR (name = $1 AND revoked_us = 0) "
-                         "ORDER BY CASE WHEN id = $1 THEN 0 ELSE 1 END LIMIT 1",
-                         &param, 1, take_row, &page, err);
+    struct store_rows rows = store_select(tx,
+                                          "SELECT " KEY_COLUMNS " FROM api_key "
+                                          "WHERE id = $1 OR (name = $1 AND revoked_us = 0) "
+                                          "ORDER BY CASE WHEN id = $1 THEN 0 ELSE 1 END LIMIT 1",
+                                          &param, 1);
 
-    if (!rc && !page.count)
-        rc = err_set(err, ERR_NOT_FOUND, "there is no key %.64s; torg key list shows them all",
-                     id_or_name);
-    return rc;
-}
-
-/* Numbers of one row, one after the other. */
-static int take_numbers(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    int64_t *numbers = arg;
-
-    for (size_t i = 0; i < column_count; i++) {
-        if (columns[i].type != STORE_INT)
-            return err_set(err, ERR_CORRUPT, "expected a whole number from the store");
-        numbers[i] = columns[i].integer;
-    }
-    return 0;
+    if (store_next(&rows))
+        rows.rc = read_row(rows.columns, rows.column_count, key, err);
+    else if (!rows.rc)
+        rows.rc = err_set(err, ERR_NOT_FOUND, "there is no key %.64s; torg key list shows them all",
+                          id_or_name);
+    return store_rows_end(&rows, err);
 }
 
 int keys_read_state(struct store_tx *tx, struct keys_state *state, struct err *err)
 {
-    int64_t numbers[2] = {0};
-    int rc = store_query(tx,
-                         "SELECT CAST(COUNT(*) AS BIGINT), "
-                         "CAST(COALESCE(SUM(CASE WHEN revoked_us > 0 THEN 1 ELSE 0 END), "
-                         "0) AS BIGINT) FROM api_key",
-                         NULL, 0, take_numbers, numbers, err);
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT CAST(COUNT(*) AS BIGINT), "
+                     "CAST(COALESCE(SUM(CASE WHEN revoked_us > 0 THEN 1 ELSE 0 END), "
+                     "0) AS BIGINT) FROM api_key",
+                     NULL, 0);
 
-    *state = (struct keys_state){.count = numbers[0], .revoked_count = numbers[1]};
-    return rc;
+    *state = (struct keys_state){0};
+    if (store_next(&rows))
+        *state = (struct keys_state){.count = rows.columns[0].integer,
+                                     .revoked_count = rows.columns[1].integer};
+    return store_rows_end(&rows, err);
 }
 
 /* --- create --- */
@@ -180,10 +158,10 @@ static int refuse_taken_name(struct store_tx *tx, const struct key *key, struct 
 {
     const struct store_value param = STORE_V_TEXT(bytes_of(key->name));
     int64_t taken = 0;
-    int rc = store_query(tx,
-                         "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key "
-                         "WHERE name = $1 AND revoked_us = 0",
-                         &param, 1, take_numbers, &taken, err);
+    int rc = store_find_integer(tx,
+                                "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key "
+                                "WHERE name = $1 AND revoked_us = 0",
+                                &param, 1, &taken, err);
 
     if (!rc && taken)
         rc = err_set(err, ERR_EXISTS,
@@ -342,11 +320,11 @@ static int count_usable(struct store_tx *tx, void *arg, struct err *err)
     struct counting *counting = arg;
     const struct store_value param = STORE_V_INT(counting->now_us);
 
-    return store_query(tx,
-                       "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key "
-                       "WHERE revoked_us = 0 "
-                       "AND (expires_us = 0 OR expires_us > $1)",
-                       &param, 1, take_numbers, &counting->count, err);
+    return store_find_integer(tx,
+                              "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key "
+                              "WHERE revoked_us = 0 "
+                              "AND (expires_us = 0 OR expires_us > $1)",
+                              &param, 1, &counting->count, err);
 }
 
 int keys_count_usable(struct store *store, int64_t now_us, int64_t *count, struct err *err)

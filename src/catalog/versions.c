@@ -48,25 +48,14 @@ int catalog_unpack(struct bytes packed, struct violations *violations, struct ca
 
 /* --- reading --- */
 
-static int take_number(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
-{
-    int64_t *number = arg;
-
-    if (column_count != 1 || columns[0].type != STORE_INT)
-        return err_set(err, ERR_CORRUPT, "the row of catalog_current is damaged");
-    *number = columns[0].integer;
-    return 0;
-}
-
 static int read_current(struct store_tx *tx, void *arg, struct err *err)
 {
     int64_t *version = arg;
     int rc;
 
     *version = -1;
-    rc = store_query(tx, "SELECT version FROM catalog_current WHERE id = 1", NULL, 0, take_number,
-                     version, err);
+    rc = store_find_integer(tx, "SELECT version FROM catalog_current WHERE id = 1", NULL, 0,
+                            version, err);
     if (!rc && *version < 0)
         rc = err_set(err, ERR_CORRUPT, "the row of catalog_current is missing");
     return rc;
@@ -85,26 +74,10 @@ struct reading {
     bool found;
 };
 
-static int take_version(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    struct reading *reading = arg;
-
-    if (column_count != 3 || columns[0].type != STORE_BLOB || columns[1].type != STORE_INT ||
-        columns[2].type != STORE_TEXT)
-        return err_set(err, ERR_CORRUPT, "a row of catalog_version is damaged");
-    buf_reset(&reading->body);
-    buf_put(&reading->body, columns[0].bytes);
-    reading->info.applied_us = columns[1].integer;
-    reading->info.applied_by = arena_text(reading->arena, columns[2].bytes);
-    reading->found = true;
-    return 0;
-}
-
 static int read_version(struct store_tx *tx, void *arg, struct err *err)
 {
     struct reading *reading = arg;
-    struct store_value param;
+    struct store_rows rows;
     int rc = 0;
 
     reading->found = false;
@@ -113,10 +86,21 @@ static int read_version(struct store_tx *tx, void *arg, struct err *err)
         rc = read_current(tx, &reading->info.version, err);
     if (rc || !reading->info.version)
         return rc;
-    param = STORE_V_INT(reading->info.version);
-    rc = store_query(tx,
-                     "SELECT body, applied_us, applied_by FROM catalog_version WHERE version = $1",
-                     &param, 1, take_version, reading, err);
+    rows = store_select(
+        tx, "SELECT body, applied_us, applied_by FROM catalog_version WHERE version = $1",
+        &STORE_V_INT(reading->info.version), 1);
+    reading->found = store_next(&rows);
+    if (reading->found &&
+        (rows.columns[0].type != STORE_BLOB || rows.columns[1].type != STORE_INT ||
+         rows.columns[2].type != STORE_TEXT)) {
+        rows.rc = err_set(err, ERR_CORRUPT, "a row of catalog_version is damaged");
+    } else if (reading->found) {
+        buf_reset(&reading->body);
+        buf_put(&reading->body, rows.columns[0].bytes);
+        reading->info.applied_us = rows.columns[1].integer;
+        reading->info.applied_by = arena_text(reading->arena, rows.columns[2].bytes);
+    }
+    rc = store_rows_end(&rows, err);
     if (!rc && !reading->found)
         rc = err_set(err, ERR_NOT_FOUND, "there is no version %" PRId64 " of the catalogue",
                      reading->info.version);

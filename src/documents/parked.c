@@ -93,34 +93,29 @@ struct reading {
     size_t max;
 };
 
-static int take_row(void *arg, const struct store_value *columns, size_t column_count,
-                    struct err *err)
+/* columns: COLUMNS */
+static struct parked parked_of(const struct store_value *columns, struct arena *arena)
 {
-    struct reading *reading = arg;
-
-    (void)column_count;
-    (void)err;
-    if (reading->count == reading->max)
-        return 0;
-    reading->list[reading->count++] = (struct parked){
-        .offer_id = arena_text(reading->arena, columns[0].bytes),
+    return (struct parked){
+        .offer_id = arena_text(arena, columns[0].bytes),
         .partition = (uint32_t)columns[1].integer,
         .offset = (uint64_t)columns[2].integer,
         .attempt_count = columns[3].integer,
         .first_us = columns[4].integer,
         .next_us = columns[5].integer,
-        .reason = arena_text(reading->arena, columns[6].bytes),
+        .reason = arena_text(arena, columns[6].bytes),
     };
-    return 0;
 }
 
 static int read_rows(struct store_tx *tx, void *arg, struct err *err)
 {
     struct reading *reading = arg;
+    struct store_rows rows = store_select(tx, reading->sql, reading->params, reading->param_count);
 
     reading->count = 0; /* it may be run again */
-    return store_query(tx, reading->sql, reading->params, reading->param_count, take_row, reading,
-                       err);
+    while (reading->count < reading->max && store_next(&rows))
+        reading->list[reading->count++] = parked_of(rows.columns, reading->arena);
+    return store_rows_end(&rows, err);
 }
 
 static int read_list(struct store *store, struct reading *reading, struct parked **list,
@@ -167,26 +162,18 @@ int parked_find(struct store_tx *tx, const char *offer_id, struct arena *arena,
                 struct parked *parked, bool *found, struct err *err)
 {
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(offer_id))};
-    struct reading reading = {.arena = arena, .list = parked, .max = 1};
-    int rc = store_query(tx, "SELECT " COLUMNS " FROM composer_parked WHERE offer_id = $1", params,
-                         ARRAY_COUNT(params), take_row, &reading, err);
+    struct store_rows rows =
+        store_select(tx, "SELECT " COLUMNS " FROM composer_parked WHERE offer_id = $1", params, 1);
 
-    *found = reading.count > 0;
-    return rc;
-}
-
-static int take_count(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    (void)column_count;
-    (void)err;
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
+    *found = store_next(&rows);
+    if (*found)
+        *parked = parked_of(rows.columns, arena);
+    return store_rows_end(&rows, err);
 }
 
 static int read_count(struct store_tx *tx, void *arg, struct err *err)
 {
-    return store_query(tx, "SELECT COUNT(*) FROM composer_parked", NULL, 0, take_count, arg, err);
+    return store_find_integer(tx, "SELECT COUNT(*) FROM composer_parked", NULL, 0, arg, err);
 }
 
 int parked_count(struct store *store, int64_t *count, struct err *err)

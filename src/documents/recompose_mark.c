@@ -2,39 +2,36 @@
 /* recompose_mark.c - see recompose_mark.h. */
 #include "documents/recompose_mark.h"
 
-#include <assert.h>
 #include <stdio.h>
 
 #include "base/memory.h"
 
-static int take_mark(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    struct recompose_mark *mark = arg;
-
-    (void)err;
-    assert(column_count == 11);
-    *mark = (struct recompose_mark){.done_version = columns[0].integer,
-                                    .target_version = columns[1].integer,
-                                    .offer = columns[3].integer,
-                                    .offer_count = columns[4].integer,
-                                    .seen_count = columns[5].integer,
-                                    .sent_count = columns[6].integer,
-                                    .hidden_count = columns[7].integer,
-                                    .failed_count = columns[8].integer,
-                                    .began_us = columns[9].integer,
-                                    .moved_us = columns[10].integer};
-    snprintf(mark->category, sizeof(mark->category), "%.*s", BYTES_ARG(columns[2].bytes));
-    return 0;
-}
-
 static int read_mark(struct store_tx *tx, void *arg, struct err *err)
 {
-    return store_query(tx,
-                       "SELECT done_version, target_version, category_id, offer_id, offer_count, "
-                       "seen_count, sent_count, hidden_count, failed_count, began_us, moved_us "
-                       "FROM composer_catalog WHERE id = 1",
-                       NULL, 0, take_mark, arg, err);
+    struct recompose_mark *mark = arg;
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT done_version, target_version, category_id, offer_id, offer_count, "
+                     "seen_count, sent_count, hidden_count, failed_count, began_us, moved_us "
+                     "FROM composer_catalog WHERE id = 1",
+                     NULL, 0);
+
+    if (store_next(&rows)) {
+        const struct store_value *columns = rows.columns;
+
+        *mark = (struct recompose_mark){.done_version = columns[0].integer,
+                                        .target_version = columns[1].integer,
+                                        .offer = columns[3].integer,
+                                        .offer_count = columns[4].integer,
+                                        .seen_count = columns[5].integer,
+                                        .sent_count = columns[6].integer,
+                                        .hidden_count = columns[7].integer,
+                                        .failed_count = columns[8].integer,
+                                        .began_us = columns[9].integer,
+                                        .moved_us = columns[10].integer};
+        snprintf(mark->category, sizeof(mark->category), "%.*s", BYTES_ARG(columns[2].bytes));
+    }
+    return store_rows_end(&rows, err);
 }
 
 int recompose_mark_read(struct store *store, struct recompose_mark *mark, struct err *err)

@@ -66,16 +66,6 @@ static int no_such_write(struct err *err)
 
 /* --- what the store has of an offer's --- */
 
-static int take_row(void *arg, const struct store_value *columns, size_t column_count,
-                    struct err *err)
-{
-    (void)columns;
-    (void)column_count;
-    (void)err;
-    *(bool *)arg = true;
-    return 0;
-}
-
 /* This change, or a newer one of the offer: its seller's changes are all in one shard. */
 static int find_in_export(struct store_tx *tx, struct look *look, struct err *err)
 {
@@ -83,13 +73,14 @@ static int find_in_export(struct store_tx *tx, struct look *look, struct err *er
     const struct store_value params[] = {STORE_V_INT(token->shard), STORE_V_INT(token->seq),
                                          STORE_V_INT(token->offer),
                                          STORE_V_INT(FRESHNESS_LOOK_COUNT)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT offer_id FROM (SELECT offer_id FROM queue WHERE shard_id = $1 "
+                     "AND seq >= $2 ORDER BY seq LIMIT $4) AS waiting WHERE offer_id = $3 LIMIT 1",
+                     params, 4);
 
-    look->is_queued = false;
-    return store_query(
-        tx,
-        "SELECT offer_id FROM (SELECT offer_id FROM queue WHERE shard_id = $1 "
-        "AND seq >= $2 ORDER BY seq LIMIT $4) AS waiting WHERE offer_id = $3 LIMIT 1",
-        params, 4, take_row, &look->is_queued, err);
+    look->is_queued = store_next(&rows);
+    return store_rows_end(&rows, err);
 }
 
 static int find_document(struct store_tx *tx, struct look *look, struct err *err)

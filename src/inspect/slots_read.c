@@ -4,24 +4,6 @@
 
 #include <assert.h>
 
-static int take_slot(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    struct slots_read *read = arg;
-
-    (void)err;
-    assert(column_count == 5 && read->count < read->max);
-    read->slots[read->count++] = (struct slot_read){
-        .doc_id = (uint32_t)columns[0].integer,
-        .found_id = NUMBER_NONE,
-        .key = arena_copy(read->verifying->arena, columns[1].bytes),
-        .class = arena_copy(read->verifying->arena, columns[2].bytes),
-        .gone_us = columns[3].integer,
-        .is_free = columns[4].integer != 0,
-    };
-    return 0;
-}
-
 static int find_keys(struct store_tx *tx, struct slots_read *read, struct err *err)
 {
     const struct verifying *verifying = read->verifying;
@@ -53,15 +35,27 @@ static int read_slots(struct store_tx *tx, void *arg, struct err *err)
     const struct store_value params[] = {STORE_V_INT(read->verifying->client->id),
                                          STORE_V_INT(read->verifying->check->shard),
                                          STORE_V_INT(read->from), STORE_V_INT(read->max)};
-    int rc;
-
-    read->count = 0; /* it may be run again */
-    rc = store_query(tx,
+    struct store_rows rows =
+        store_select(tx,
                      "SELECT doc_id, key, class, gone_us, (SELECT COUNT(*) FROM number_free f "
                      "WHERE f.space = $1 AND f.shard = $2 AND f.doc_id = s.doc_id) "
                      "FROM number_slot s WHERE doc_id >= $3 AND +space = $1 AND +shard = $2 "
                      "ORDER BY doc_id LIMIT $4",
-                     params, 4, take_slot, read, err);
+                     params, 4);
+    int rc;
+
+    for (read->count = 0; store_next(&rows); read->count++) { /* it may be run again */
+        assert(read->count < read->max);
+        read->slots[read->count] = (struct slot_read){
+            .doc_id = (uint32_t)rows.columns[0].integer,
+            .found_id = NUMBER_NONE,
+            .key = arena_copy(read->verifying->arena, rows.columns[1].bytes),
+            .class = arena_copy(read->verifying->arena, rows.columns[2].bytes),
+            .gone_us = rows.columns[3].integer,
+            .is_free = rows.columns[4].integer != 0,
+        };
+    }
+    rc = store_rows_end(&rows, err);
     return rc ? rc : find_keys(tx, read, err);
 }
 

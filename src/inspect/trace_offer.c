@@ -56,30 +56,24 @@ struct tracing {
 
 /* --- the store --- */
 
-static int take_queued(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
-{
-    struct tracing *tracing = arg;
-
-    (void)column_count;
-    (void)err;
-    tracing->ahead_count = columns[0].integer;
-    tracing->queued_us = columns[1].integer;
-    return 0;
-}
-
 /* Of several rows the last: before it has gone, not all was sent. */
 static int find_queued(struct store_tx *tx, struct tracing *tracing, struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(seller_shard(tracing->offer->seller)),
                                          STORE_V_INT(tracing->id)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT (SELECT COUNT(*) FROM queue AS earlier WHERE earlier.shard_id = $1 "
+                     "AND earlier.seq < mine.seq), mine.changed_us FROM queue AS mine "
+                     "WHERE mine.shard_id = $1 AND mine.offer_id = $2 "
+                     "ORDER BY mine.seq DESC LIMIT 1",
+                     params, 2);
 
-    return store_query(tx,
-                       "SELECT (SELECT COUNT(*) FROM queue AS earlier WHERE earlier.shard_id = $1 "
-                       "AND earlier.seq < mine.seq), mine.changed_us FROM queue AS mine "
-                       "WHERE mine.shard_id = $1 AND mine.offer_id = $2 "
-                       "ORDER BY mine.seq DESC LIMIT 1",
-                       params, 2, take_queued, tracing, err);
+    if (store_next(&rows)) {
+        tracing->ahead_count = rows.columns[0].integer;
+        tracing->queued_us = rows.columns[1].integer;
+    }
+    return store_rows_end(&rows, err);
 }
 
 static int read_offer(struct store_tx *tx, void *arg, struct err *err)

@@ -13,31 +13,25 @@ struct extent {
     struct bytes class;
 };
 
-static int take_extent(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
-{
-    struct extent *extent = arg;
-
-    (void)column_count;
-    (void)err;
-    extent->first_id = columns[0].integer;
-    extent->class = arena_copy(extent->verifying->arena, columns[1].bytes);
-    extent->next_id = columns[2].integer;
-    return 0;
-}
-
 static int find_extent(struct store_tx *tx, void *arg, struct err *err)
 {
     struct extent *extent = arg;
     const struct store_value params[] = {STORE_V_INT(extent->verifying->client->id),
                                          STORE_V_INT(extent->verifying->check->shard),
                                          STORE_V_INT(extent->doc_id)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT first_id, class, next_id FROM number_extent WHERE space = $1 "
+                     "AND shard = $2 AND first_id <= $3 ORDER BY first_id DESC LIMIT 1",
+                     params, 3);
 
     extent->first_id = -1;
-    return store_query(tx,
-                       "SELECT first_id, class, next_id FROM number_extent WHERE space = $1 "
-                       "AND shard = $2 AND first_id <= $3 ORDER BY first_id DESC LIMIT 1",
-                       params, 3, take_extent, extent, err);
+    if (store_next(&rows)) {
+        extent->first_id = rows.columns[0].integer;
+        extent->class = arena_copy(extent->verifying->arena, rows.columns[1].bytes);
+        extent->next_id = rows.columns[2].integer;
+    }
+    return store_rows_end(&rows, err);
 }
 
 static void look_at(const struct verifying *verifying, const struct slot_read *slot,

@@ -28,27 +28,19 @@ struct page {
     size_t count;
 };
 
-static int take_next(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    (void)column_count;
-    (void)err;
-    *(int64_t *)arg = columns[0].integer - 1;
-    return 0;
-}
-
 static int read_allotted(struct store_tx *tx, struct page *page, struct err *err)
 {
     const struct verifying *verifying = page->verifying;
+    int64_t next = 1;
     char name[64];
-    struct store_value param;
+    int rc;
 
     snprintf(name, sizeof(name), "registry/%" PRId64 "/%d/%" PRIu32, verifying->client->id,
              (int)page->lane, verifying->check->shard); /* as queue.c names it */
-    param = STORE_V_TEXT(bytes_of(name));
-    page->allotted = 0;
-    return store_query(tx, "SELECT next FROM sequence WHERE name = $1", &param, 1, take_next,
-                       &page->allotted, err);
+    rc = store_find_integer(tx, "SELECT next FROM sequence WHERE name = $1",
+                            &STORE_V_TEXT(bytes_of(name)), 1, &next, err);
+    page->allotted = next - 1;
+    return rc;
 }
 
 static int find_rows(struct store_tx *tx, struct page *page, struct err *err)

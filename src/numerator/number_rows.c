@@ -66,32 +66,27 @@ static void make_texts(void)
 
 /* --- the space --- */
 
-static int take_space(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    struct space_row *row = arg;
-
-    assert(column_count == 5);
-    row->version = (struct number_version){
-        .kind = (uint32_t)columns[0].integer,
-        .scheme = (uint32_t)columns[1].integer,
-        .rebuild = (uint32_t)columns[2].integer,
-        .generation = (uint32_t)columns[3].integer,
-    };
-    row->change_no = columns[4].integer;
-    return 0;
-}
-
 int space_row_find(struct store_tx *tx, const struct number_place *place, struct space_row *row,
                    struct err *err)
 {
     const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT kind, scheme, rebuild, generation, change_no FROM number_space "
+                     "WHERE space = $1 AND shard = $2",
+                     params, 2);
 
     *row = (struct space_row){0};
-    return store_query(tx,
-                       "SELECT kind, scheme, rebuild, generation, change_no FROM number_space "
-                       "WHERE space = $1 AND shard = $2",
-                       params, 2, take_space, row, err);
+    if (store_next(&rows)) {
+        row->version = (struct number_version){
+            .kind = (uint32_t)rows.columns[0].integer,
+            .scheme = (uint32_t)rows.columns[1].integer,
+            .rebuild = (uint32_t)rows.columns[2].integer,
+            .generation = (uint32_t)rows.columns[3].integer,
+        };
+        row->change_no = rows.columns[4].integer;
+    }
+    return store_rows_end(&rows, err);
 }
 
 int space_row_save(struct store_tx *tx, const struct number_place *place,
@@ -114,27 +109,23 @@ int space_row_save(struct store_tx *tx, const struct number_place *place,
 
 /* --- keys and their numbers --- */
 
-struct slot_reader {
-    slot_row_fn *found;
-    void *arg;
-};
-
-static int take_slot(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
+/* Gives each slot to found, and ends the rows. */
+static int take_slots(struct store_rows *rows, slot_row_fn *found, void *arg, struct err *err)
 {
-    struct slot_reader *reader = arg;
-    struct slot_row row;
+    while (store_next(rows)) {
+        const struct store_value *columns = rows->columns;
+        const struct slot_row row = {
+            .key = columns[0].bytes,
+            .doc_id = (uint32_t)columns[1].integer,
+            .class = columns[2].bytes,
+            .birth = (uint32_t)columns[3].integer,
+            .seen = (uint32_t)columns[4].integer,
+            .gone_us = columns[5].integer,
+        };
 
-    assert(column_count == 6);
-    row = (struct slot_row){
-        .key = columns[0].bytes,
-        .doc_id = (uint32_t)columns[1].integer,
-        .class = columns[2].bytes,
-        .birth = (uint32_t)columns[3].integer,
-        .seen = (uint32_t)columns[4].integer,
-        .gone_us = columns[5].integer,
-    };
-    return reader->found(reader->arg, &row, err);
+        rows->rc = found(arg, &row, err);
+    }
+    return store_rows_end(rows, err);
 }
 
 int slot_rows_find(struct store_tx *tx, const struct number_place *place, const struct bytes *keys,
@@ -142,7 +133,7 @@ int slot_rows_find(struct store_tx *tx, const struct number_place *place, const 
 {
     struct store_value params[2 + FIND_COUNT_MAX] = {STORE_V_INT(place->space),
                                                      STORE_V_INT(place->shard)};
-    struct slot_reader reader = {found, arg};
+    struct store_rows rows;
     uint32_t taken;
     int rc = 0;
 
@@ -155,8 +146,8 @@ int slot_rows_find(struct store_tx *tx, const struct number_place *place, const 
         taken = count - done < find_sizes[size_no] ? count - done : find_sizes[size_no];
         for (uint32_t i = 0; i < find_sizes[size_no]; i++)
             params[2 + i] = i < taken ? STORE_V_BLOB(keys[done + i]) : STORE_V_NULL;
-        rc = store_query(tx, texts.find[size_no], params, 2 + find_sizes[size_no], take_slot,
-                         &reader, err);
+        rows = store_select(tx, texts.find[size_no], params, 2 + find_sizes[size_no]);
+        rc = take_slots(&rows, found, arg, err);
     }
     return rc;
 }
@@ -166,12 +157,13 @@ int slot_rows_gone(struct store_tx *tx, const struct number_place *place, int64_
 {
     const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
                                          STORE_V_INT(until_us), STORE_V_INT(max)};
-    struct slot_reader reader = {found, arg};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
+                     "AND gone_us > 0 AND gone_us <= $3 ORDER BY gone_us, doc_id LIMIT $4",
+                     params, 4);
 
-    return store_query(tx,
-                       "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
-                       "AND gone_us > 0 AND gone_us <= $3 ORDER BY gone_us, doc_id LIMIT $4",
-                       params, 4, take_slot, &reader, err);
+    return take_slots(&rows, found, arg, err);
 }
 
 int slot_rows_after(struct store_tx *tx, const struct number_place *place, struct bytes key,
@@ -179,12 +171,13 @@ int slot_rows_after(struct store_tx *tx, const struct number_place *place, struc
 {
     const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
                                          STORE_V_BLOB(key), STORE_V_INT(max)};
-    struct slot_reader reader = {found, arg};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
+                     "AND key > $3 ORDER BY key LIMIT $4",
+                     params, 4);
 
-    return store_query(tx,
-                       "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
-                       "AND key > $3 ORDER BY key LIMIT $4",
-                       params, 4, take_slot, &reader, err);
+    return take_slots(&rows, found, arg, err);
 }
 
 int slot_rows_add(struct store_tx *tx, const struct number_place *place,
@@ -292,12 +285,6 @@ int free_rows_take(struct store_tx *tx, const struct number_place *place, const 
     return rc;
 }
 
-struct loader {
-    struct slots *slots;
-    int64_t next; /* where the next page begins */
-    uint32_t count;
-};
-
 static int check_loaded(int64_t first, uint32_t size, struct bytes class, struct err *err)
 {
     if (first < 0 || first > (int64_t)(NUMBER_ID_END - size) || class.size > NUMBER_CLASS_SIZE_MAX)
@@ -305,64 +292,51 @@ static int check_loaded(int64_t first, uint32_t size, struct bytes class, struct
     return 0;
 }
 
-static int take_free(void *arg, const struct store_value *columns, size_t column_count,
+/* columns: doc_id, class, generation, freed_us; *next is where the page after it begins */
+static int take_free(struct slots *slots, const struct store_value *columns, int64_t *next,
                      struct err *err)
 {
-    struct loader *loader = arg;
     int64_t doc_id = columns[0].integer;
     int rc = check_loaded(doc_id, 1, columns[1].bytes, err);
 
     if (rc)
         return rc;
-    slots_restore_free(loader->slots, columns[1].bytes, (uint32_t)doc_id,
-                       (uint32_t)columns[2].integer, columns[3].integer);
-    loader->next = doc_id + 1;
-    loader->count++;
+    slots_restore_free(slots, columns[1].bytes, (uint32_t)doc_id, (uint32_t)columns[2].integer,
+                       columns[3].integer);
+    *next = doc_id + 1;
     return 0;
 }
 
-static int take_extent(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
+/* All rows of the shard are read in order, a page at a time; $3 is where one begins, $4 its size.
+ */
+static struct store_rows select_page(struct store_tx *tx, const struct number_place *place,
+                                     int64_t next, const char *sql)
 {
-    struct loader *loader = arg;
-    int64_t first = columns[0].integer, used = columns[2].integer - first;
-    int rc = check_loaded(first, NUMBER_EXTENT_SIZE, columns[1].bytes, err);
+    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                         STORE_V_INT(next), STORE_V_INT(NUMBER_LOAD_COUNT)};
 
-    if (rc)
-        return rc;
-    if (first != loader->slots->next_extent || used < 0 || used > NUMBER_EXTENT_SIZE)
-        return err_set(err, ERR_CORRUPT, "the extent of numbers at %" PRId64 " is damaged", first);
-    slots_restore_extent(loader->slots, columns[1].bytes, (uint32_t)first, (uint32_t)used);
-    loader->next = first + 1;
-    loader->count++;
-    return 0;
-}
-
-/* All rows of the shard, in order, a page at a time; $3 is where one begins, $4 its size. */
-static int load_rows(struct store_tx *tx, const struct number_place *place, struct slots *slots,
-                     const char *sql, store_row_fn row, struct err *err)
-{
-    struct loader loader = {.slots = slots};
-    int rc;
-
-    do {
-        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                             STORE_V_INT(loader.next),
-                                             STORE_V_INT(NUMBER_LOAD_COUNT)};
-
-        loader.count = 0;
-        rc = store_query(tx, sql, params, 4, row, &loader, err);
-    } while (rc == 0 && loader.count == NUMBER_LOAD_COUNT);
-    return rc;
+    return store_select(tx, sql, params, 4);
 }
 
 int free_rows_load(struct store_tx *tx, const struct number_place *place, struct slots *slots,
                    struct err *err)
 {
-    return load_rows(tx, place, slots,
-                     "SELECT doc_id, class, generation, freed_us FROM number_free WHERE space = $1 "
-                     "AND shard = $2 AND doc_id >= $3 ORDER BY doc_id LIMIT $4",
-                     take_free, err);
+    int64_t next = 0;
+    size_t count;
+    int rc;
+
+    do {
+        struct store_rows rows =
+            select_page(tx, place, next,
+                        "SELECT doc_id, class, generation, freed_us FROM number_free "
+                        "WHERE space = $1 AND shard = $2 AND doc_id >= $3 "
+                        "ORDER BY doc_id LIMIT $4");
+
+        for (count = 0; store_next(&rows); count++)
+            rows.rc = take_free(slots, rows.columns, &next, err);
+        rc = store_rows_end(&rows, err);
+    } while (rc == 0 && count == NUMBER_LOAD_COUNT);
+    return rc;
 }
 
 /* --- extents --- */
@@ -381,11 +355,38 @@ int extent_row_save(struct store_tx *tx, const struct number_place *place, uint3
                       params, 5, NULL, err);
 }
 
+/* columns: first_id, class, next_id; *next is where the page after it begins */
+static int take_extent(struct slots *slots, const struct store_value *columns, int64_t *next,
+                       struct err *err)
+{
+    int64_t first = columns[0].integer, used = columns[2].integer - first;
+    int rc = check_loaded(first, NUMBER_EXTENT_SIZE, columns[1].bytes, err);
+
+    if (rc)
+        return rc;
+    if (first != slots->next_extent || used < 0 || used > NUMBER_EXTENT_SIZE)
+        return err_set(err, ERR_CORRUPT, "the extent of numbers at %" PRId64 " is damaged", first);
+    slots_restore_extent(slots, columns[1].bytes, (uint32_t)first, (uint32_t)used);
+    *next = first + 1;
+    return 0;
+}
+
 int extent_rows_load(struct store_tx *tx, const struct number_place *place, struct slots *slots,
                      struct err *err)
 {
-    return load_rows(tx, place, slots,
-                     "SELECT first_id, class, next_id FROM number_extent WHERE space = $1 AND "
-                     "shard = $2 AND first_id >= $3 ORDER BY first_id LIMIT $4",
-                     take_extent, err);
+    int64_t next = 0;
+    size_t count;
+    int rc;
+
+    do {
+        struct store_rows rows = select_page(tx, place, next,
+                                             "SELECT first_id, class, next_id FROM number_extent "
+                                             "WHERE space = $1 AND shard = $2 AND first_id >= $3 "
+                                             "ORDER BY first_id LIMIT $4");
+
+        for (count = 0; store_next(&rows); count++)
+            rows.rc = take_extent(slots, rows.columns, &next, err);
+        rc = store_rows_end(&rows, err);
+    } while (rc == 0 && count == NUMBER_LOAD_COUNT);
+    return rc;
 }

@@ -33,16 +33,12 @@ static int64_t checksum_of(const struct migration *migration)
     return (int64_t)hash64(bytes_of(migration->sql));
 }
 
-/* One row of schema_migration, in order of versions. */
-static int check_applied(void *arg, const struct store_value *columns, size_t column_count,
-                         struct err *err)
+/* One row of schema_migration (version, name, checksum), in order of versions. */
+static int check_applied(struct step *step, const struct store_value *columns, struct err *err)
 {
-    struct step *step = arg;
     const struct migration *known;
-    int64_t version;
+    int64_t version = columns[0].integer;
 
-    assert(column_count == 3);
-    version = columns[0].integer;
     if (version < 1 || version > (int64_t)step->count)
         return err_set(err, ERR_PRECONDITION,
                        "migration %" PRId64
@@ -113,6 +109,7 @@ static int apply(struct store_tx *tx, const struct migration *migration, bool sq
 static int migrate_step(struct store_tx *tx, void *arg, struct err *err)
 {
     struct step *step = arg;
+    struct store_rows rows;
     int rc;
 
     step->reached = 0;
@@ -123,8 +120,11 @@ static int migrate_step(struct store_tx *tx, void *arg, struct err *err)
                     NULL, 0, NULL, err);
     if (rc)
         return rc;
-    rc = store_query(tx, "SELECT version, name, checksum FROM schema_migration ORDER BY version",
-                     NULL, 0, check_applied, step, err);
+    rows = store_select(tx, "SELECT version, name, checksum FROM schema_migration ORDER BY version",
+                        NULL, 0);
+    while (store_next(&rows))
+        rows.rc = check_applied(step, rows.columns, err);
+    rc = store_rows_end(&rows, err);
     if (rc)
         return rc;
     if (step->reached == (int64_t)step->count) {

@@ -4,16 +4,6 @@
 
 #include <assert.h>
 
-static int take_next(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    int64_t *next = arg;
-
-    assert(column_count == 1 && columns[0].type == STORE_INT);
-    *next = columns[0].integer;
-    return 0;
-}
-
 int store_next_seq(struct store_tx *tx, const char *name, int64_t count, int64_t *first,
                    struct err *err)
 {
@@ -22,11 +12,12 @@ int store_next_seq(struct store_tx *tx, const char *name, int64_t count, int64_t
     int rc;
 
     assert(count > 0);
-    rc = store_query(tx,
-                     "INSERT INTO sequence (name, next) VALUES ($1, 1 + CAST($2 AS BIGINT)) "
-                     "ON CONFLICT (name) DO UPDATE SET next = sequence.next + CAST($2 AS BIGINT) "
-                     "RETURNING next",
-                     params, 2, take_next, &next, err);
+    rc = store_find_integer(
+        tx,
+        "INSERT INTO sequence (name, next) VALUES ($1, 1 + CAST($2 AS BIGINT)) "
+        "ON CONFLICT (name) DO UPDATE SET next = sequence.next + CAST($2 AS BIGINT) "
+        "RETURNING next",
+        params, 2, &next, err);
     if (rc == 0)
         *first = next - count;
     return rc;
