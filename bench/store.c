@@ -336,21 +336,16 @@ struct lookup {
     size_t size;
 };
 
-static int take_body(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    struct lookup *lookup = arg;
-
-    lookup->size = columns[1].bytes.size;
-    return 0;
-}
-
 static int lookup_fn(struct store_tx *tx, void *arg, struct err *err)
 {
     struct lookup *lookup = arg;
+    struct store_rows rows =
+        store_select(tx, "SELECT revision, body FROM bench_offer WHERE id = $1 AND kind = 0",
+                     &STORE_V_TEXT(bytes_make(lookup->id, ID_SIZE)), 1);
 
-    return store_query(tx, "SELECT revision, body FROM bench_offer WHERE id = $1 AND kind = 0",
-                       &STORE_V_TEXT(bytes_make(lookup->id, ID_SIZE)), 1, take_body, lookup, err);
+    if (store_next(&rows))
+        lookup->size = rows.columns[1].bytes.size;
+    return store_rows_end(&rows, err);
 }
 
 static void read_round(struct subject *subject, size_t round)

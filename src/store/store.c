@@ -299,20 +299,13 @@ int store_find_integer(struct store_tx *tx, const char *sql, const struct store_
 {
     struct store_rows rows = store_select(tx, sql, params, param_count);
 
-    if (store_next(&rows) && rows.columns[0].type != STORE_NULL) {
-        assert(rows.columns[0].type == STORE_INT);
-        *value = rows.columns[0].integer;
+    if (store_next(&rows)) {
+        if (rows.columns[0].type == STORE_INT)
+            *value = rows.columns[0].integer;
+        else if (rows.columns[0].type != STORE_NULL) /* SQLite keeps what it is given */
+            rows.rc =
+                err_set(err, ERR_CORRUPT, "expected an integer, found another type: %.150s", sql);
     }
-    return store_rows_end(&rows, err);
-}
-
-int store_query(struct store_tx *tx, const char *sql, const struct store_value *params,
-                size_t param_count, store_row_fn row, void *arg, struct err *err)
-{
-    struct store_rows rows = store_select(tx, sql, params, param_count);
-
-    while (store_next(&rows))
-        rows.rc = row(arg, rows.columns, rows.column_count, err);
     return store_rows_end(&rows, err);
 }
 

@@ -124,10 +124,4 @@ int store_rows_end(struct store_rows *rows, struct err *err);
 int store_find_integer(struct store_tx *tx, const char *sql, const struct store_value *params,
                        size_t param_count, int64_t *value, struct err *err);
 
-/* For each row; negative stops and is returned. */
-typedef int (*store_row_fn)(void *arg, const struct store_value *columns, size_t column_count,
-                            struct err *err);
-int store_query(struct store_tx *tx, const char *sql, const struct store_value *params,
-                size_t param_count, store_row_fn row, void *arg, struct err *err);
-
 #endif

@@ -54,18 +54,9 @@ static int write_value(struct store *store, uint64_t ticket, int64_t value, stru
     return store_write(store, write_guarded, &guarded, err);
 }
 
-static int take_value(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    (void)column_count;
-    (void)err;
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
 static int read_kept(struct store_tx *tx, void *arg, struct err *err)
 {
-    return store_query(tx, "SELECT value FROM kept WHERE shard = 0", NULL, 0, take_value, arg, err);
+    return store_find_integer(tx, "SELECT value FROM kept WHERE shard = 0", NULL, 0, arg, err);
 }
 
 static int64_t read_value(struct store *store)

@@ -254,10 +254,8 @@ struct showing {
     struct buf text;
 };
 
-static int show_offer(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
+static int show_offer(struct showing *showing, const struct store_value *columns, struct err *err)
 {
-    struct showing *showing = arg;
     Torg__V1__Offer *offer;
     int rc =
         record_open_offer(columns[1].integer, columns[2].bytes, showing->scene->arena, &offer, err);
@@ -278,13 +276,17 @@ static int show(struct store_tx *tx, void *arg, struct err *err)
 {
     struct showing *showing = arg;
     const struct store_value params[] = {STORE_V_TEXT(bytes_of(showing->scene->seller))};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT f.external_id, o.id, o.body FROM feed f JOIN offer o ON o.id = "
+                     "f.offer_id AND o.kind = 'offer' WHERE f.seller_id = $1 AND f.gone_us = 0 "
+                     "ORDER BY f.external_id",
+                     params, 1);
 
     buf_reset(&showing->text);
-    return store_query(tx,
-                       "SELECT f.external_id, o.id, o.body FROM feed f JOIN offer o ON o.id = "
-                       "f.offer_id AND o.kind = 'offer' WHERE f.seller_id = $1 AND f.gone_us = 0 "
-                       "ORDER BY f.external_id",
-                       params, 1, show_offer, showing, err);
+    while (store_next(&rows))
+        rows.rc = show_offer(showing, rows.columns, err);
+    return store_rows_end(&rows, err);
 }
 
 const char *shown(struct feed_scene *scene)

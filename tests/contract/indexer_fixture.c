@@ -277,10 +277,8 @@ struct comparison {
     char wrong[256];
 };
 
-static int compare_row(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
+static void compare_row(struct comparison *comparison, const struct store_value *columns)
 {
-    struct comparison *comparison = arg;
     const struct shelf_document *found = NULL;
     char pk[64];
 
@@ -292,17 +290,19 @@ static int compare_row(void *arg, const struct store_value *columns, size_t colu
         snprintf(comparison->wrong, sizeof(comparison->wrong),
                  "%s: version %" PRId64 " is on the shelf, not %" PRId64, pk,
                  found ? found->version : -1, columns[1].integer);
-    return 0;
 }
 
 static int compare(struct store_tx *tx, void *arg, struct err *err)
 {
     struct comparison *comparison = arg;
     const struct store_value params[] = {STORE_V_INT(comparison->client_id)};
+    struct store_rows rows = store_select(
+        tx, "SELECT pk, version FROM registry WHERE client_id = $1 AND status = 1", params, 1);
 
     comparison->alive_count = 0;
-    return store_query(tx, "SELECT pk, version FROM registry WHERE client_id = $1 AND status = 1",
-                       params, 1, compare_row, comparison, err);
+    while (store_next(&rows))
+        compare_row(comparison, rows.columns);
+    return store_rows_end(&rows, err);
 }
 
 void shelves_equal_registry(struct shelf *shelves, uint32_t shard_count, struct index_place *place)

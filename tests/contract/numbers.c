@@ -341,10 +341,8 @@ static void step(struct run *run)
 }
 
 /* What is stored is what the model has: every slot, and no other. */
-static int compare_slot(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
+static void compare_slot(const struct model *model, const struct store_value *columns)
 {
-    struct model *model = arg;
     const struct m_slot *slot = &model->slots[columns[0].integer];
 
     assert_true(slot->state == OWNED || slot->state == GONE);
@@ -353,15 +351,19 @@ static int compare_slot(void *arg, const struct store_value *columns, size_t col
     assert_int_equal(columns[3].integer > 0, slot->state == GONE);
     assert_true(bytes_equal_text(columns[4].bytes,
                                  classes[model->extents[columns[0].integer / NUMBER_EXTENT_SIZE]]));
-    return 0;
 }
 
 static int compare_fn(struct store_tx *tx, void *arg, struct err *err)
 {
-    return store_query(tx,
-                       "SELECT doc_id, key, birth_generation, gone_us, class FROM number_slot "
-                       "WHERE space = 7 AND shard = 2",
-                       NULL, 0, compare_slot, arg, err);
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT doc_id, key, birth_generation, gone_us, class FROM number_slot "
+                     "WHERE space = 7 AND shard = 2",
+                     NULL, 0);
+
+    while (store_next(&rows))
+        compare_slot(arg, rows.columns);
+    return store_rows_end(&rows, err);
 }
 
 static void compare(struct run *run)

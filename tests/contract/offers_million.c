@@ -152,25 +152,22 @@ struct plan {
     char text[PLAN_SIZE];
 };
 
-static int take_plan(void *arg, const struct store_value *columns, size_t column_count,
-                     struct err *err)
-{
-    struct plan *plan = arg;
-    size_t size = strlen(plan->text);
-
-    for (size_t i = 0; i < column_count; i++) {
-        if (columns[i].type == STORE_TEXT)
-            snprintf(plan->text + size, PLAN_SIZE - size, "%.*s\n", BYTES_ARG(columns[i].bytes));
-    }
-    return 0;
-}
-
 static int explain(struct store_tx *tx, void *arg, struct err *err)
 {
     struct plan *plan = arg;
+    struct store_rows rows = store_select(tx, plan->sql, plan->params, plan->param_count);
 
     plan->text[0] = 0;
-    return store_query(tx, plan->sql, plan->params, plan->param_count, take_plan, plan, err);
+    while (store_next(&rows)) {
+        size_t size = strlen(plan->text);
+
+        for (size_t i = 0; i < rows.column_count; i++) {
+            if (rows.columns[i].type == STORE_TEXT)
+                snprintf(plan->text + size, PLAN_SIZE - size, "%.*s\n",
+                         BYTES_ARG(rows.columns[i].bytes));
+        }
+    }
+    return store_rows_end(&rows, err);
 }
 
 /* The most rows that one node of PostgreSQL's plan has really given. */

@@ -434,32 +434,26 @@ struct queue_walk {
     int place; /* in the log */
 };
 
-static int take_queued(void *arg, const struct store_value *columns, size_t column_count,
-                       struct err *err)
-{
-    struct queue_walk *walk = arg;
-    struct model *model = walk->model;
-
-    while (walk->place < model->log_count && model->log[walk->place].shard != walk->shard)
-        walk->place++;
-    CHECK(model, walk->place < model->log_count);
-    CHECK(model, columns[0].integer == model->log[walk->place].id);
-    CHECK(model, columns[1].integer == model->log[walk->place].revision);
-    walk->place++;
-    return 0;
-}
-
 static int walk_queue(struct store_tx *tx, void *arg, struct err *err)
 {
     struct queue_walk *walk = arg;
+    struct model *model = walk->model;
     const struct store_value params[] = {STORE_V_INT(walk->shard),
-                                         STORE_V_INT(walk->model->queue_start[walk->shard])};
+                                         STORE_V_INT(model->queue_start[walk->shard])};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT offer_id, revision FROM queue WHERE shard_id = $1 AND seq > $2 "
+                     "ORDER BY seq",
+                     params, 2);
 
-    walk->place = 0;
-    return store_query(tx,
-                       "SELECT offer_id, revision FROM queue WHERE shard_id = $1 AND seq > $2 "
-                       "ORDER BY seq",
-                       params, 2, take_queued, walk, err);
+    for (walk->place = 0; store_next(&rows); walk->place++) {
+        while (walk->place < model->log_count && model->log[walk->place].shard != walk->shard)
+            walk->place++;
+        CHECK(model, walk->place < model->log_count);
+        CHECK(model, rows.columns[0].integer == model->log[walk->place].id);
+        CHECK(model, rows.columns[1].integer == model->log[walk->place].revision);
+    }
+    return store_rows_end(&rows, err);
 }
 
 static void check_queue(struct model *model, int seller)

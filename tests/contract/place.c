@@ -31,20 +31,12 @@ struct asking {
     int64_t integer;
 };
 
-static int take_integer(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    if (columns[0].type == STORE_INT)
-        *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
 static int ask(struct store_tx *tx, void *arg, struct err *err)
 {
     struct asking *asking = arg;
 
-    return store_query(tx, asking->sql, asking->params, asking->count, take_integer,
-                       &asking->integer, err);
+    return store_find_integer(tx, asking->sql, asking->params, asking->count, &asking->integer,
+                              err);
 }
 
 int64_t read_integer_of(struct store *store, const char *sql, const struct store_value *params,

@@ -424,10 +424,8 @@ static struct key *key_of(struct group *group, int client, struct bytes pk, size
     return NULL;
 }
 
-static int take_element(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
+static int take_element(struct looking *looking, const struct store_value *columns, struct err *err)
 {
-    struct looking *looking = arg;
     struct order order = {columns[1].integer, columns[2].integer, columns[3].integer};
     struct element *last;
     size_t place;
@@ -446,12 +444,17 @@ static int look_fn(struct store_tx *tx, void *arg, struct err *err)
     const struct store_value params[] = {STORE_V_INT(looking->client_id)};
     int rc = rows_scan(tx, looking->client_id, INT64_MIN, INT64_MAX, 10 * GROUP_SIZE, true,
                        looking->arena, &looking->rows, &looking->row_count, err);
+    struct store_rows found;
 
-    return rc ? rc
-              : store_query(tx,
-                            "SELECT pk, epoch, version, modify_us FROM registry_queue "
-                            "WHERE client_id = $1",
-                            params, 1, take_element, looking, err);
+    if (rc)
+        return rc;
+    found = store_select(tx,
+                         "SELECT pk, epoch, version, modify_us FROM registry_queue "
+                         "WHERE client_id = $1",
+                         params, 1);
+    while (store_next(&found))
+        found.rc = take_element(looking, found.columns, err);
+    return store_rows_end(&found, err);
 }
 
 static void compare_row(struct looking *looking, const struct row *row)

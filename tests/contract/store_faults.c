@@ -186,8 +186,9 @@ static int killed_midway(struct store_tx *tx, void *arg, struct err *err)
 
     rc = store_exec(tx, "INSERT INTO t (id) VALUES (1)", NULL, 0, NULL, err);
     if (rc == 0 && self->run_count++ < self->kill_count)
-        rc = store_query(tx, "SELECT CASE WHEN pg_terminate_backend(pg_backend_pid()) THEN 1 END",
-                         NULL, 0, keep_integer, &args, err);
+        rc = store_find_integer(
+            tx, "SELECT CASE WHEN pg_terminate_backend(pg_backend_pid()) THEN 1 END", NULL, 0,
+            &args.integer, err);
     if (rc == 0)
         rc = store_exec(tx, "INSERT INTO t (id) VALUES (2)", NULL, 0, NULL, err);
     return rc;

@@ -12,16 +12,6 @@
 #include "patience.h"
 #include "store/store_fault.h"
 
-int keep_integer(void *arg, const struct store_value *columns, size_t column_count, struct err *err)
-{
-    struct statement_args *args = arg;
-
-    args->row_count++;
-    if (columns[0].type == STORE_INT)
-        args->integer = columns[0].integer;
-    return 0;
-}
-
 int exec_fn(struct store_tx *tx, void *arg, struct err *err)
 {
     struct statement_args *args = arg;
@@ -33,8 +23,7 @@ int query_fn(struct store_tx *tx, void *arg, struct err *err)
 {
     struct statement_args *args = arg;
 
-    args->row_count = 0;
-    return store_query(tx, args->sql, args->params, args->param_count, keep_integer, args, err);
+    return store_find_integer(tx, args->sql, args->params, args->param_count, &args->integer, err);
 }
 
 int try_exec(struct store *store, const char *sql, const struct store_value *params, size_t count,

@@ -43,13 +43,9 @@ struct statement_args {
     const struct store_value *params;
     size_t param_count;
     int64_t changed;
-    int64_t integer; /* of the last row's first column */
-    int64_t row_count;
+    int64_t integer; /* of the first row's first column */
 };
 
-/* A row function that counts and keeps, for a struct statement_args. */
-int keep_integer(void *arg, const struct store_value *columns, size_t column_count,
-                 struct err *err);
 int exec_fn(struct store_tx *tx, void *arg, struct err *err);
 int query_fn(struct store_tx *tx, void *arg, struct err *err);
 

@@ -88,6 +88,17 @@ static void a_value_that_is_not_there_leaves_what_was(void **state)
     assert_int_equal(values[2], -3);
 }
 
+static void a_value_of_another_type_is_refused(void **state)
+{
+    struct fixture *fixture = start(state);
+    struct statement_args args = {.sql = "SELECT CAST('17' AS TEXT)", .integer = -1};
+    struct err err;
+
+    assert_int_equal(store_read(fixture->store, query_fn, &args, &err), ERR_CORRUPT);
+    assert_non_null(strstr(err.text, args.sql));
+    assert_int_equal(args.integer, -1);
+}
+
 static int stop_at_three(struct store_tx *tx, void *arg, struct err *err)
 {
     struct walk *walk = arg;
@@ -300,6 +311,7 @@ static void what_writes_and_breaks_a_rule_fails_though_left_early(void **state)
 const struct test_case store_rows_cases[] = {
     CASE_ON(every_row_is_given_once, ON_ALL),
     CASE_ON(a_value_that_is_not_there_leaves_what_was, ON_ALL),
+    CASE_ON(a_value_of_another_type_is_refused, ON_ALL),
     CASE_ON(rows_may_be_left_early_and_the_transaction_goes_on, ON_ALL),
     CASE_ON(the_same_statement_may_be_open_many_times, ON_ALL),
     CASE_ON(other_tables_may_be_written_meanwhile, ON_ALL),

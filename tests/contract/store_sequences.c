@@ -116,22 +116,15 @@ struct follower {
     bool failed;
 };
 
-static int follow_row(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
-{
-    struct follower *self = arg;
-
-    self->last = columns[0].integer;
-    self->seen++;
-    return 0;
-}
-
 static int follow_fn(struct store_tx *tx, void *arg, struct err *err)
 {
     struct follower *self = arg;
+    struct store_rows rows = store_select(tx, "SELECT seq FROM q WHERE seq > $1 ORDER BY seq",
+                                          &STORE_V_INT(self->last), 1);
 
-    return store_query(tx, "SELECT seq FROM q WHERE seq > $1 ORDER BY seq",
-                       &STORE_V_INT(self->last), 1, follow_row, self, err);
+    for (; store_next(&rows); self->seen++)
+        self->last = rows.columns[0].integer;
+    return store_rows_end(&rows, err);
 }
 
 static void *follow_main(void *arg)
@@ -245,7 +238,7 @@ static int fast_write(struct store_tx *tx, void *arg, struct err *err)
     struct statement_args args = {0};
 
     if (rc == 0)
-        rc = store_query(tx, "SELECT count(*) FROM t", NULL, 0, keep_integer, &args, err);
+        rc = store_find_integer(tx, "SELECT count(*) FROM t", NULL, 0, &args.integer, err);
     *(int64_t *)arg = args.integer;
     return rc;
 }

@@ -123,32 +123,29 @@ static int put_rows(struct store_tx *tx, void *arg, struct err *err)
     return rc;
 }
 
-static int check_body(void *arg, const struct store_value *columns, size_t column_count,
-                      struct err *err)
+static bool is_right(struct bytes found)
 {
     struct body wanted;
-    struct bytes found = columns[0].bytes;
 
-    if (found.size == BODY_SIZE) {
-        fill_body(&wanted, get_le64(found.data), get_le64(found.data + 8));
-        if (memcmp(wanted.bytes, found.data, BODY_SIZE) == 0)
-            *(int *)arg = 1;
-    }
-    return 0;
+    if (found.size != BODY_SIZE)
+        return false;
+    fill_body(&wanted, get_le64(found.data), get_le64(found.data + 8));
+    return memcmp(wanted.bytes, found.data, BODY_SIZE) == 0;
 }
 
 struct look {
     int64_t id;
-    int right;
+    bool right;
 };
 
 static int look_at(struct store_tx *tx, void *arg, struct err *err)
 {
     struct look *look = arg;
+    struct store_rows rows =
+        store_select(tx, "SELECT body FROM g WHERE id = $1", &STORE_V_INT(look->id), 1);
 
-    look->right = 0;
-    return store_query(tx, "SELECT body FROM g WHERE id = $1", &STORE_V_INT(look->id), 1,
-                       check_body, &look->right, err);
+    look->right = store_next(&rows) && is_right(rows.columns[0].bytes);
+    return store_rows_end(&rows, err);
 }
 
 static void *read_rows(void *arg)

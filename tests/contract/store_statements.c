@@ -14,22 +14,19 @@ struct row_copy {
     int row_count;
 };
 
-static int copy_row(void *arg, const struct store_value *columns, size_t column_count,
-                    struct err *err)
+static void copy_row(const struct store_rows *rows, struct row_copy *copy)
 {
-    struct row_copy *copy = arg;
-    size_t i;
-
     copy->row_count++;
-    for (i = 0; i < column_count && i < 4; i++) {
-        copy->values[i] = columns[i];
-        if (columns[i].type != STORE_TEXT && columns[i].type != STORE_BLOB)
+    for (size_t i = 0; i < rows->column_count && i < 4; i++) {
+        struct bytes bytes = rows->columns[i].bytes;
+
+        copy->values[i] = rows->columns[i];
+        if (copy->values[i].type != STORE_TEXT && copy->values[i].type != STORE_BLOB)
             continue;
-        if (columns[i].bytes.size)
-            memcpy(copy->bytes[i], columns[i].bytes.data, columns[i].bytes.size);
+        if (bytes.size)
+            memcpy(copy->bytes[i], bytes.data, bytes.size);
         copy->values[i].bytes.data = (const uint8_t *)copy->bytes[i];
     }
-    return 0;
 }
 
 struct round_trip {
@@ -40,6 +37,7 @@ struct round_trip {
 static int round_trip_fn(struct store_tx *tx, void *arg, struct err *err)
 {
     struct round_trip *trip = arg;
+    struct store_rows rows;
     int rc;
 
     trip->out.row_count = 0;
@@ -47,9 +45,12 @@ static int round_trip_fn(struct store_tx *tx, void *arg, struct err *err)
     if (rc == 0)
         rc = store_exec(tx, "INSERT INTO t (i, r, x, b) VALUES ($1, $2, $3, $4)", trip->in, 4, NULL,
                         err);
-    if (rc == 0)
-        rc = store_query(tx, "SELECT i, r, x, b FROM t", NULL, 0, copy_row, &trip->out, err);
-    return rc;
+    if (rc)
+        return rc;
+    rows = store_select(tx, "SELECT i, r, x, b FROM t", NULL, 0);
+    while (store_next(&rows))
+        copy_row(&rows, &trip->out);
+    return store_rows_end(&rows, err);
 }
 
 static void values_come_back_as_they_went(void **state)
@@ -173,10 +174,10 @@ static void a_failed_statement_fails_the_transaction(void **state)
 
 static int upsert_fn(struct store_tx *tx, void *arg, struct err *err)
 {
-    return store_query(tx,
-                       "INSERT INTO t (id, n) VALUES (7, 1) "
-                       "ON CONFLICT (id) DO UPDATE SET n = t.n + 1 RETURNING n",
-                       NULL, 0, keep_integer, arg, err);
+    return store_find_integer(tx,
+                              "INSERT INTO t (id, n) VALUES (7, 1) "
+                              "ON CONFLICT (id) DO UPDATE SET n = t.n + 1 RETURNING n",
+                              NULL, 0, &((struct statement_args *)arg)->integer, err);
 }
 
 static void upserts_and_returning_work(void **state)

@@ -120,7 +120,7 @@ static int increment(struct store_tx *tx, void *arg, struct err *err)
     bool is_first = atomic_fetch_add(&self->run_count, 1) == 0;
     int rc;
 
-    rc = store_query(tx, "SELECT n FROM counter", NULL, 0, keep_integer, &args, err);
+    rc = store_find_integer(tx, "SELECT n FROM counter", NULL, 0, &args.integer, err);
     if (rc)
         return rc;
     if (is_first && self->arrived) {
@@ -183,8 +183,8 @@ static int go_home(struct store_tx *tx, void *arg, struct err *err)
     int64_t deadline = now_us() + 300 * MS_US;
     int rc;
 
-    rc = store_query(tx, "SELECT CAST(sum(on_call) AS BIGINT) FROM doctor", NULL, 0, keep_integer,
-                     &args, err);
+    rc = store_find_integer(tx, "SELECT CAST(sum(on_call) AS BIGINT) FROM doctor", NULL, 0,
+                            &args.integer, err);
     atomic_fetch_add(doctor->arrived, 1);
     while (*doctor->arrived < 2 && now_us() < deadline)
         pause_ms(1); /* where one writer runs after the other, this passes by time */
@@ -248,12 +248,12 @@ static int look_twice(struct store_tx *tx, void *arg, struct err *err)
     struct statement_args args = {0};
     int rc;
 
-    rc = store_query(tx, "SELECT count(*) FROM t", NULL, 0, keep_integer, &args, err);
+    rc = store_find_integer(tx, "SELECT count(*) FROM t", NULL, 0, &args.integer, err);
     self->before = args.integer;
     self->looked = 1;
     if (rc || !wait_flag(&self->written, 1))
         return rc ? rc : err_set(err, ERR_TIMEOUT, "nobody wrote");
-    rc = store_query(tx, "SELECT count(*) FROM t", NULL, 0, keep_integer, &args, err);
+    rc = store_find_integer(tx, "SELECT count(*) FROM t", NULL, 0, &args.integer, err);
     self->after = args.integer;
     return rc;
 }
@@ -287,7 +287,7 @@ static int nested_fn(struct store_tx *tx, void *arg, struct err *err)
     if (store_write(fixture->store, query_fn, &args, &inner) != ERR_PRECONDITION ||
         store_read(fixture->store, query_fn, &args, &inner) != ERR_PRECONDITION)
         return err_set(err, ERR_INTERNAL, "a nested transaction was let through");
-    return store_query(tx, "SELECT 1", NULL, 0, keep_integer, &args, err);
+    return store_find_integer(tx, "SELECT 1", NULL, 0, &args.integer, err);
 }
 
 static void a_transaction_inside_another_is_refused(void **state)

@@ -39,16 +39,9 @@ static void exec(struct store *store, const char *sql)
         fail_msg("%s: %s", sql, err.text);
 }
 
-static int keep_integer(void *arg, const struct store_value *columns, size_t column_count,
-                        struct err *err)
-{
-    *(int64_t *)arg = columns[0].integer;
-    return 0;
-}
-
 static int count_fn(struct store_tx *tx, void *arg, struct err *err)
 {
-    return store_query(tx, "SELECT count(*) FROM t", NULL, 0, keep_integer, arg, err);
+    return store_find_integer(tx, "SELECT count(*) FROM t", NULL, 0, arg, err);
 }
 
 static int64_t count_rows(struct store *store)
