@@ -143,7 +143,7 @@ static void open_all(struct bench *bench, const char *dir)
     check(catalog_from_json(bytes_of(catalog_json), NULL, &catalog, &err), &err);
     check(topic_create(bench->topics, EXPORT_UPDATES, &config, &err), &err);
     check(consumer_open(bench->topics, &options, &bench->consumer, &err), &err);
-    bell_init(&bench->bell);
+    bell_init(&bench->bell, clock_system());
     bench->offers = (struct offers){
         .store = store, .clock = clock_system(), .catalog = give_catalog, .catalog_arg = catalog};
 }

@@ -3,7 +3,8 @@
  * bell.h - writers of a queue tell its reader in the same process that there is something to do.
  *
  * It is only a hint, so that nobody has to wait for the next look at the queue: the queue's row is
- * what counts, and writers of other processes ring nobody.
+ * what counts, and writers of other processes ring nobody. A task (task.h) waits on one: its own,
+ * or one that is there before and after it.
  * Threads: any may ring; one at a time waits. A ring with nobody waiting costs two atomics.
  */
 #ifndef TORG_BASE_BELL_H
@@ -14,20 +15,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/condition.h"
+
 struct bell {
     atomic_uint_fast64_t rings;
     atomic_bool is_awaited;
     pthread_mutex_t lock;
-    pthread_cond_t rung;
+    struct condition rung;
 };
 
-void bell_init(struct bell *bell);
+void bell_init(struct bell *bell, const struct clock *clock);
 void bell_release(struct bell *bell);
 void bell_ring(struct bell *bell); /* NULL is fine */
 /* How often it was rung so far. */
 uint64_t bell_rings(const struct bell *bell);
-/* Waits until it was rung more often than `rings`, or the time is over. Who asked for that number
- * before looking for work misses nothing. */
-void bell_wait(struct bell *bell, uint64_t rings, int timeout_ms);
+/* Waits until it was rung more often than `rings`, or the time of its clock has come. Who asked for
+ * that number before looking for work misses nothing. */
+void bell_wait(struct bell *bell, uint64_t rings, int64_t until_us);
 
 #endif

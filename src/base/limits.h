@@ -15,6 +15,9 @@ enum {
     METRIC_SERIES_COUNT_MAX = 4096, /* a label from outside must not eat the memory */
     METRIC_LABELS_SIZE_MAX = 256,
     VIOLATION_COUNT_MAX = 100, /* reasons told at once about one message */
+    TASK_SILENCE_MS_MAX =
+        60000,           /* a piece of work is told within it, unless a task has its own limit */
+    TASK_LOOK_MS = 1000, /* tasks are looked at so often */
 
     /* ---- config ---- */
     CONFIG_FILE_SIZE_MAX = 1 << 20, /* written by hand; more is not a configuration */

@@ -108,7 +108,8 @@ static void *export_main(void *arg)
         if (wait_ms && deaf) /* a change of what is owned ends it; a timeout is no failure */
             coord_wait(worker->shards, &seen, wait_ms, NULL);
         else if (wait_ms)
-            bell_wait(worker->bell, rings, wait_ms);
+            bell_wait(worker->bell, rings,
+                      clock_after_us(worker->bell->rung.clock, (int64_t)wait_ms * MS_US));
     }
     return NULL;
 }
@@ -300,7 +301,7 @@ int offers_worker_start(const struct offers *offers, struct topics *topics, stru
 
     *worker = NULL;
     self->offers = offers;
-    bell_init(&self->own);
+    bell_init(&self->own, clock_system());
     self->bell = offers->bell ? offers->bell : &self->own;
     make_metrics(self);
     rc = coord_join(coord, EXPORT_SET, OFFER_SHARD_COUNT, &self->shards, err);

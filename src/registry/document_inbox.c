@@ -40,7 +40,7 @@ struct run {
 
 static void wait_a_little(struct document_inbox *self)
 {
-    bell_wait(&self->bell, 0, DOCUMENT_INBOX_RETRY_MS);
+    bell_wait(&self->bell, 0, clock_after_us(clock_system(), DOCUMENT_INBOX_RETRY_MS * MS_US));
 }
 
 /* Failures of the world are waited out; false: it is time to stop. */
@@ -383,7 +383,7 @@ int document_inbox_start(const struct receiver *receiver, struct topics *topics,
                                    "Failures while the topic of documents was read; tried again.");
     self->lag = metrics_gauge("torg_registry_topic_lag", NULL,
                               "Records of the topic of documents that wait for this receiver.");
-    bell_init(&self->bell);
+    bell_init(&self->bell, clock_system());
     rc = pthread_create(&self->thread, NULL, run_inbox, self);
     assert(!rc);
     *inbox = self;

@@ -126,7 +126,7 @@ static void *run(void *arg)
         if (round % SWEEP_ANNOUNCE_COUNT == 0)
             announce(self);
         if (!atomic_load(&self->stopping))
-            bell_wait(&self->bell, rings, SWEEP_PERIOD_MS);
+            bell_wait(&self->bell, rings, clock_after_us(clock_system(), SWEEP_PERIOD_MS * MS_US));
     }
     return NULL;
 }
@@ -149,7 +149,7 @@ int keeper_start(const struct receiver *receiver, struct keeper **keeper, struct
         metrics_counter("torg_registry_forgotten_total", NULL, "Tombstones forgotten.");
     self->errors = metrics_counter("torg_registry_sweep_errors_total", NULL,
                                    "Sweeps that failed and were tried again.");
-    bell_init(&self->bell);
+    bell_init(&self->bell, clock_system());
     rc = pthread_create(&self->thread, NULL, run, self);
     assert(!rc);
     *keeper = self;

@@ -257,7 +257,7 @@ int process_run(struct process *process, struct err *err)
     process->clock = clock_system();
     process->start_us = clock_wall_us(process->clock);
     process->dir = DATA_DIR_CLOSED;
-    bell_init(&process->bell);
+    bell_init(&process->bell, process->clock);
     queue_bell_init(&process->registry_bell);
     stopper_start();
     rc = open_all(process, err);

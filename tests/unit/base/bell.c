@@ -21,13 +21,18 @@ static int64_t now_ms(void)
     return clock_mono_us(clock_system()) / 1000;
 }
 
+static int64_t in_ms(int64_t ms)
+{
+    return clock_after_us(clock_system(), ms * MS_US);
+}
+
 static void silence_ends_with_the_time(void **state)
 {
     int64_t began = now_ms();
     struct bell bell;
 
-    bell_init(&bell);
-    bell_wait(&bell, bell_rings(&bell), 30);
+    bell_init(&bell, clock_system());
+    bell_wait(&bell, bell_rings(&bell), in_ms(30));
     assert_true(now_ms() - began >= 29);
     bell_release(&bell);
     bell_ring(NULL);
@@ -39,10 +44,10 @@ static void a_ring_before_the_wait_counts(void **state)
     struct bell bell;
     uint64_t rings;
 
-    bell_init(&bell);
+    bell_init(&bell, clock_system());
     rings = bell_rings(&bell);
     bell_ring(&bell);
-    bell_wait(&bell, rings, PATIENCE_MS);
+    bell_wait(&bell, rings, in_ms(PATIENCE_MS));
     assert_true(now_ms() - began < PATIENCE_MS);
     bell_release(&bell);
 }
@@ -75,7 +80,7 @@ static void no_ring_is_missed(void **state)
     struct ringing ringing = {.made = 0};
     int64_t longest = 0;
 
-    bell_init(&ringing.bell);
+    bell_init(&ringing.bell, clock_system());
     for (int i = 0; i < RINGER_COUNT; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, ring, &ringing), 0);
     while (atomic_load(&ringing.done) < total) {
@@ -84,7 +89,7 @@ static void no_ring_is_missed(void **state)
         int64_t began = now_ms();
 
         if (made == atomic_load(&ringing.done))
-            bell_wait(&ringing.bell, rings, PATIENCE_MS);
+            bell_wait(&ringing.bell, rings, in_ms(PATIENCE_MS));
         longest = now_ms() - began > longest ? now_ms() - began : longest;
         atomic_store(&ringing.done, made);
     }
