@@ -28,6 +28,12 @@ struct clock {
 
 const struct clock *clock_system(void);
 
+/* For options whose clock may be left out. */
+static inline const struct clock *clock_or_system(const struct clock *clock)
+{
+    return clock ? clock : clock_system();
+}
+
 static inline int64_t clock_wall_us(const struct clock *clock)
 {
     return clock->wall_us(clock);

@@ -83,8 +83,4 @@ extern const struct coord_ops coord_fault_ops;
 int coord_backend_open(const char *url, const struct coord_setup *setup,
                        struct coord_backend **backend, struct err *err);
 
-/* A moment on the condition variables' clock (monotonic, real, whatever clock is injected). */
-struct timespec;
-void coord_after_us(struct timespec *when, int64_t delay_us);
-
 #endif

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/limits.h"
 #include "base/log.h"
@@ -20,16 +19,6 @@
 #include "base/metrics.h"
 #include "coord/backend.h"
 #include "coord/member.h"
-
-void coord_after_us(struct timespec *when, int64_t delay_us)
-{
-    int64_t end;
-
-    clock_gettime(CLOCK_MONOTONIC, when);
-    end = (int64_t)when->tv_sec * SECOND_US + when->tv_nsec / 1000 + delay_us;
-    when->tv_sec = (time_t)(end / SECOND_US);
-    when->tv_nsec = (long)(end % SECOND_US) * 1000;
-}
 
 static int check_name(const char *what, const char *name, struct err *err)
 {
@@ -65,27 +54,25 @@ int coord_backend_open(const char *url, const struct coord_setup *setup,
 /* Waits for a poke or the next renewal; false when the handle is being closed. */
 static bool wait_for_work(struct coord *coord, bool failed, bool *poked)
 {
-    struct timespec until;
-    int64_t delay_us;
-    int waited = 0;
+    bool in_time = true;
+    int64_t until_us;
     bool go_on;
 
     pthread_mutex_lock(&coord->lock);
-    delay_us = coord->lease_us / RETRIES_PER_LEASE;
-    if (!failed) /* since the renewal, not since now: pokes must not put it off */
-        delay_us = coord->deadline_us - coord->lease_us + coord->lease_us / RENEWALS_PER_LEASE -
-                   clock_mono_us(coord->clock);
-    coord_after_us(&until, delay_us > 0 ? delay_us : 0);
-    while (!coord->stopping && (failed || !coord->poked) && waited == 0)
-        waited = pthread_cond_timedwait(&coord->wake, &coord->lock, &until);
+    if (failed)
+        until_us = clock_after_us(coord->clock, coord->lease_us / RETRIES_PER_LEASE);
+    else /* since the renewal, not since now: pokes must not put it off */
+        until_us = coord->deadline_us - coord->lease_us + coord->lease_us / RENEWALS_PER_LEASE;
+    while (!task_is_stopping(&coord->task) && (failed || !coord->poked) && in_time)
+        in_time = task_wait_on(&coord->task, &coord->wake, &coord->lock, until_us);
     *poked = coord->poked;
     coord->poked = false;
-    go_on = !coord->stopping;
+    go_on = !task_is_stopping(&coord->task);
     pthread_mutex_unlock(&coord->lock);
     return go_on;
 }
 
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
     struct coord *coord = arg;
     struct err err;
@@ -95,6 +82,7 @@ static void *run(void *arg)
     while (wait_for_work(coord, rc != 0, &poked)) {
         size_t i;
 
+        task_says(task, "renewing the lease");
         pthread_mutex_lock(&coord->step_lock);
         for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
             if (coord->sets[i])
@@ -103,28 +91,22 @@ static void *run(void *arg)
         rc = member_step(coord, false, &err);
         pthread_mutex_unlock(&coord->step_lock);
     }
-    return NULL;
 }
 
 /* --- open, close, join, leave --- */
 
 static void init_locks(struct coord *coord)
 {
-    pthread_condattr_t attributes;
-
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_mutex_init(&coord->step_lock, NULL);
     pthread_mutex_init(&coord->lock, NULL);
-    pthread_cond_init(&coord->changed, &attributes);
-    pthread_cond_init(&coord->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&coord->changed, coord->clock);
+    condition_init(&coord->wake, coord->clock);
 }
 
 static void free_coord(struct coord *coord)
 {
-    pthread_cond_destroy(&coord->wake);
-    pthread_cond_destroy(&coord->changed);
+    condition_release(&coord->wake);
+    condition_release(&coord->changed);
     pthread_mutex_destroy(&coord->lock);
     pthread_mutex_destroy(&coord->step_lock);
     free(coord);
@@ -137,17 +119,15 @@ static int start(struct coord *coord, const char *url, bool manual, struct err *
                                 .lease_us = coord->lease_us,
                                 .poke = member_poke,
                                 .arg = coord};
+    const struct task_options task = {
+        .name = "coordination", .run = run, .arg = coord, .clock = coord->clock};
     int rc = coord_backend_open(url, &setup, &coord->backend, err);
 
     if (rc)
         return rc;
     rc = coord_step(coord, err);
-    if (!rc && !manual) {
-        if (pthread_create(&coord->thread, NULL, run, coord))
-            rc = err_set(err, ERR_UNAVAILABLE, "no thread for coordination");
-        else
-            coord->has_thread = true;
-    }
+    if (!rc && !manual)
+        rc = task_start(&coord->task, &task, err);
     if (rc)
         coord->backend->ops->close(coord->backend);
     return rc;
@@ -174,7 +154,7 @@ int coord_open(const char *url, const char *member, const struct coord_options *
                        (intmax_t)(lease_us / MS_US), COORD_LEASE_MS_MIN, COORD_LEASE_MS_MAX);
     coord = mem_zero(sizeof(*coord));
     snprintf(coord->member, sizeof(coord->member), "%s", member);
-    coord->clock = options->clock ? options->clock : clock_system();
+    coord->clock = clock_or_system(options->clock);
     coord->lease_us = lease_us;
     coord->expired = true; /* nothing is owned yet, so nothing can end */
     coord->answering = true;
@@ -196,11 +176,10 @@ void coord_close(struct coord *coord)
     if (!coord)
         return;
     pthread_mutex_lock(&coord->lock);
-    coord->stopping = true;
-    pthread_cond_signal(&coord->wake);
+    task_ask_stop(&coord->task);
+    condition_signal(&coord->wake);
     pthread_mutex_unlock(&coord->lock);
-    if (coord->has_thread)
-        pthread_join(coord->thread, NULL);
+    task_stop(&coord->task);
     for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
         coord_leave(coord->sets[i]);
         if (coord->sets[i]) /* the backend does not answer; the end of the session does it */

@@ -18,8 +18,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/condition.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/memory.h"
@@ -62,7 +62,7 @@ struct board {
     const struct clock *clock;
 
     pthread_mutex_t lock;
-    pthread_cond_t register_set;
+    struct condition register_set;
     struct session *sessions; /* owned */
     struct set *sets;         /* owned */
     struct reg *registers;    /* owned; memory: only */
@@ -482,7 +482,7 @@ static int board_set(struct coord_backend *backend, const char *key, struct byte
         rc = write_register(board, key, value, current + 1, err);
     if (!rc) {
         *version = current + 1;
-        pthread_cond_broadcast(&board->register_set);
+        condition_broadcast(&board->register_set);
     }
     pthread_mutex_unlock(&board->lock);
     return rc;
@@ -492,22 +492,21 @@ static int board_watch(struct coord_backend *backend, const char *key, uint64_t 
                        int timeout_ms, struct err *err)
 {
     struct board *board = member_of(backend)->board;
-    struct timespec end;
+    int64_t end_us = clock_after_us(board->clock, (int64_t)timeout_ms * MS_US);
+    bool in_time = true;
     uint64_t current;
-    int waited = 0;
     int rc;
 
-    coord_after_us(&end, (int64_t)timeout_ms * MS_US);
     pthread_mutex_lock(&board->lock);
     for (;;) {
         rc = read_version(board, key, &current, err);
         if (rc || current != known)
             break;
-        if (waited) {
+        if (!in_time) {
             rc = err_set(err, ERR_TIMEOUT, "no change of %s within %d ms", key, timeout_ms);
             break;
         }
-        waited = pthread_cond_timedwait(&board->register_set, &board->lock, &end);
+        in_time = condition_wait_until(&board->register_set, &board->lock, end_us);
     }
     pthread_mutex_unlock(&board->lock);
     return rc;
@@ -533,7 +532,7 @@ static void free_board(struct board *board)
         free(board->registers[i].value);
     free(board->registers);
     file_unlock(board->lock_fd);
-    pthread_cond_destroy(&board->register_set);
+    condition_release(&board->register_set);
     pthread_mutex_destroy(&board->lock);
     free(board->place);
     free(board->dir);
@@ -562,7 +561,6 @@ static int open_dir(struct board *board, const char *dir, struct err *err)
 static int find_board(const char *place, const char *dir, const struct clock *clock,
                       struct board **out, struct err *err)
 {
-    pthread_condattr_t attributes;
     struct board *board = boards;
     int rc = 0;
 
@@ -576,10 +574,7 @@ static int find_board(const char *place, const char *dir, const struct clock *cl
         board->clock = clock;
         board->lock_fd = -1;
         pthread_mutex_init(&board->lock, NULL);
-        pthread_condattr_init(&attributes);
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-        pthread_cond_init(&board->register_set, &attributes);
-        pthread_condattr_destroy(&attributes);
+        condition_init(&board->register_set, clock);
         if (dir)
             rc = open_dir(board, dir, err);
         if (rc) {

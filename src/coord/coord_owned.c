@@ -3,9 +3,9 @@
 #include <assert.h>
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/metrics.h"
 #include "coord/coord.h"
 #include "coord/member.h"
@@ -19,7 +19,7 @@ void member_tell_change(struct coord_shards *shards)
         count += shards->held[i].ticket != 0;
     gauge_set(shards->owned_count, count);
     shards->generation++;
-    pthread_cond_broadcast(&shards->coord->changed);
+    condition_broadcast(&shards->coord->changed);
 }
 
 static void tell_all(struct coord *coord)
@@ -125,7 +125,7 @@ void member_poke(void *arg)
 
     pthread_mutex_lock(&coord->lock);
     coord->poked = true;
-    pthread_cond_signal(&coord->wake);
+    condition_signal(&coord->wake);
     pthread_mutex_unlock(&coord->lock);
 }
 
@@ -139,7 +139,7 @@ void coord_release(struct coord_shards *shards, uint32_t shard, uint64_t ticket)
         shards->held[shard].released = true;
         member_tell_change(shards);
         coord->poked = true;
-        pthread_cond_signal(&coord->wake);
+        condition_signal(&coord->wake);
     }
     pthread_mutex_unlock(&coord->lock);
 }
@@ -147,29 +147,19 @@ void coord_release(struct coord_shards *shards, uint32_t shard, uint64_t ticket)
 int coord_wait(struct coord_shards *shards, uint64_t *seen, int timeout_ms, struct err *err)
 {
     struct coord *coord = shards->coord;
-    struct timespec end;
-    int waited = 0;
+    int64_t end_us = clock_after_us(coord->clock, (int64_t)timeout_ms * MS_US);
+    bool in_time = true;
     int rc = 0;
 
-    coord_after_us(&end, (int64_t)timeout_ms * MS_US);
     pthread_mutex_lock(&coord->lock);
-    while (shards->generation == *seen && waited == 0) {
-        struct timespec until = end;
-        struct timespec lease_end;
-        bool lease_first = false;
+    while (shards->generation == *seen && in_time) {
+        bool lease_first = lease_good(coord) && coord->deadline_us < end_us;
 
-        if (lease_good(coord)) {
-            coord_after_us(&lease_end, coord->deadline_us - clock_mono_us(coord->clock) + MS_US);
-            lease_first = lease_end.tv_sec < end.tv_sec ||
-                          (lease_end.tv_sec == end.tv_sec && lease_end.tv_nsec < end.tv_nsec);
-        }
         if (shards->generation != *seen)
             break;
-        if (lease_first)
-            until = lease_end;
-        waited = pthread_cond_timedwait(&coord->changed, &coord->lock, &until);
-        if (lease_first)
-            waited = 0;
+        in_time = condition_wait_until(&coord->changed, &coord->lock,
+                                       lease_first ? coord->deadline_us : end_us);
+        in_time |= lease_first;
     }
     if (shards->generation == *seen)
         rc = err_set(err, ERR_TIMEOUT, "no change of %s within %d ms", shards->name, timeout_ms);

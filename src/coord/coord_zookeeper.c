@@ -31,8 +31,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/condition.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
@@ -56,7 +56,7 @@ struct zookeeper {
     zhandle_t *handle; /* owned */
 
     pthread_mutex_t lock;
-    pthread_cond_t event;
+    struct condition event;
     uint64_t event_count; /* anything the client told: state, registers */
 };
 
@@ -71,7 +71,7 @@ static void note_event(struct zookeeper *zk)
 {
     pthread_mutex_lock(&zk->lock);
     zk->event_count++;
-    pthread_cond_broadcast(&zk->event);
+    condition_broadcast(&zk->event);
     pthread_mutex_unlock(&zk->lock);
 }
 
@@ -190,14 +190,13 @@ static zhandle_t *connect_handle(struct zookeeper *zk)
 /* Waits until the new handle has a session. */
 static int wait_connected(struct zookeeper *zk, int64_t wait_us, struct err *err)
 {
-    struct timespec end;
-    int waited = 0;
+    int64_t end_us = clock_after_us(zk->setup.clock, wait_us);
+    bool in_time = true;
     bool connected;
 
-    coord_after_us(&end, wait_us);
     pthread_mutex_lock(&zk->lock);
-    while (zoo_state(zk->handle) != ZOO_CONNECTED_STATE && waited == 0)
-        waited = pthread_cond_timedwait(&zk->event, &zk->lock, &end);
+    while (zoo_state(zk->handle) != ZOO_CONNECTED_STATE && in_time)
+        in_time = condition_wait_until(&zk->event, &zk->lock, end_us);
     connected = zoo_state(zk->handle) == ZOO_CONNECTED_STATE;
     pthread_mutex_unlock(&zk->lock);
     if (!connected)
@@ -332,7 +331,7 @@ static int zk_leave(struct coord_backend *backend, const char *set, struct err *
 /* Many reads sent at once and waited for together. */
 struct gather {
     pthread_mutex_t lock;
-    pthread_cond_t done;
+    struct condition done;
     uint32_t pending;
 };
 
@@ -359,7 +358,7 @@ static void on_owner(int rc, const char *value, int size, const struct Stat *sta
     }
     pthread_mutex_lock(&owner->gather->lock);
     owner->gather->pending--;
-    pthread_cond_signal(&owner->gather->done);
+    condition_signal(&owner->gather->done);
     pthread_mutex_unlock(&owner->gather->lock);
 }
 
@@ -386,7 +385,7 @@ static int read_owners(struct zookeeper *zk, const char *set, struct owner *owne
     int rc = 0;
 
     pthread_mutex_init(&gather.lock, NULL);
-    pthread_cond_init(&gather.done, NULL);
+    condition_init(&gather.done, zk->setup.clock);
     for (i = 0; i < count; i++) {
         owners[i].gather = &gather;
         make_path(zk, path, "/sets/%s/owners/%u", set, (unsigned)owners[i].shard);
@@ -397,13 +396,13 @@ static int read_owners(struct zookeeper *zk, const char *set, struct owner *owne
     pthread_mutex_lock(&gather.lock);
     gather.pending -= count - i; /* those not asked */
     while (gather.pending)
-        pthread_cond_wait(&gather.done, &gather.lock);
+        condition_wait(&gather.done, &gather.lock);
     pthread_mutex_unlock(&gather.lock);
     for (i = 0; i < count && rc == ZOK; i++) {
         if (owners[i].rc != ZNONODE)
             rc = owners[i].rc;
     }
-    pthread_cond_destroy(&gather.done);
+    condition_release(&gather.done);
     pthread_mutex_destroy(&gather.lock);
     make_path(zk, path, "/sets/%s/owners", set);
     return rc == ZOK ? 0 : fail(rc, path, err);
@@ -611,13 +610,12 @@ static int zk_watch(struct coord_backend *backend, const char *key, uint64_t kno
 {
     struct zookeeper *zk = zookeeper_of(backend);
     char path[PATH_SIZE];
-    struct timespec end;
+    int64_t end_us = clock_after_us(zk->setup.clock, (int64_t)timeout_ms * MS_US);
+    bool in_time = true;
     struct Stat stat;
-    int waited = 0;
     int rc;
 
     make_path(zk, path, "/registers/%s", key);
-    coord_after_us(&end, (int64_t)timeout_ms * MS_US);
     for (;;) {
         uint64_t events;
 
@@ -631,11 +629,11 @@ static int zk_watch(struct coord_backend *backend, const char *key, uint64_t kno
             return fail_register(rc, path, err);
         if ((rc == ZNONODE ? 0 : (uint64_t)stat.version + 1) != known)
             return 0;
-        if (waited)
+        if (!in_time)
             return err_set(err, ERR_TIMEOUT, "no change of %s within %d ms", key, timeout_ms);
         pthread_mutex_lock(&zk->lock);
-        while (zk->event_count == events && waited == 0)
-            waited = pthread_cond_timedwait(&zk->event, &zk->lock, &end);
+        while (zk->event_count == events && in_time)
+            in_time = condition_wait_until(&zk->event, &zk->lock, end_us);
         pthread_mutex_unlock(&zk->lock);
     }
 }
@@ -670,7 +668,7 @@ static void zk_free(struct zookeeper *zk)
 {
     if (zk->handle)
         zookeeper_close(zk->handle); /* joins the client's threads: no callback after it */
-    pthread_cond_destroy(&zk->event);
+    condition_release(&zk->event);
     pthread_mutex_destroy(&zk->lock);
     pthread_rwlock_destroy(&zk->handle_lock);
     free(zk->hosts);
@@ -681,16 +679,12 @@ static int zk_open(const char *place, const struct coord_setup *setup,
                    struct coord_backend **backend, struct err *err)
 {
     struct zookeeper *zk = mem_zero(sizeof(*zk));
-    pthread_condattr_t attributes;
     char path[PATH_SIZE];
     int rc;
 
     zk->base.ops = &coord_zookeeper_ops;
     zk->setup = *setup;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&zk->event, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&zk->event, setup->clock);
     pthread_mutex_init(&zk->lock, NULL);
     pthread_rwlock_init(&zk->handle_lock, NULL);
     rc = parse_place(zk, place, err);

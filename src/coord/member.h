@@ -18,8 +18,10 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/limits.h"
 #include "base/metrics.h"
+#include "base/task.h"
 #include "coord/backend.h"
 #include "coord/coord.h"
 
@@ -62,16 +64,14 @@ struct coord {
     bool answering; /* the last step worked: a change is worth a line in the log */
 
     pthread_mutex_t lock;
-    pthread_cond_t changed; /* for coord_wait */
-    pthread_cond_t wake;    /* for the thread */
+    struct condition changed; /* for coord_wait */
+    struct condition wake;    /* for the task */
     int64_t deadline_us;
     int64_t lease_us;
     bool expired; /* the end of the lease has been noticed, and counted as a change */
     bool poked;
-    bool stopping;
 
-    bool has_thread;
-    pthread_t thread;
+    struct task task;
 };
 
 /* --- coord_owned.c --- */
