@@ -22,6 +22,7 @@
 
 struct step {
     bool sqlite;
+    const struct clock *clock;
     const struct migration *list;
     size_t count;
     int64_t reached; /* the highest version found applied */
@@ -78,12 +79,12 @@ static void open_comments(char *sql)
     }
 }
 
-static int apply(struct store_tx *tx, const struct migration *migration, bool sqlite,
-                 struct err *err)
+static int apply(struct store_tx *tx, const struct step *step, struct err *err)
 {
+    const struct migration *migration = &step->list[step->reached];
     const struct store_value params[] = {
         STORE_V_INT(migration->version), STORE_V_TEXT(bytes_of(migration->name)),
-        STORE_V_INT(checksum_of(migration)), STORE_V_INT(clock_wall_us(clock_system()))};
+        STORE_V_INT(checksum_of(migration)), STORE_V_INT(clock_wall_us(step->clock))};
     struct bytes text = bytes_of(migration->sql);
     struct bytes statement;
     int rc = 0;
@@ -91,7 +92,7 @@ static int apply(struct store_tx *tx, const struct migration *migration, bool sq
     while (rc == 0 && sql_next(&text, &statement)) {
         char *sql = mem_strndup((const char *)statement.data, statement.size);
 
-        if (sqlite)
+        if (step->sqlite)
             open_comments(sql);
         rc = store_exec(tx, sql, NULL, 0, NULL, err);
         free(sql);
@@ -131,13 +132,14 @@ static int migrate_step(struct store_tx *tx, void *arg, struct err *err)
         step->done = true;
         return 0;
     }
-    return apply(tx, &step->list[step->reached], step->sqlite, err);
+    return apply(tx, step, err);
 }
 
 int store_migrate_list(struct store *store, const struct migration *list, size_t count,
                        size_t *applied, struct err *err)
 {
-    struct step step = {.sqlite = store_is_local(store), .list = list, .count = count};
+    struct step step = {
+        .sqlite = store_is_local(store), .clock = store_clock(store), .list = list, .count = count};
     size_t applied_count = 0;
     struct err local;
     size_t i;

@@ -136,7 +136,7 @@ static bool wait_result(struct postgres_connection *connection, int64_t deadline
     PGconn *link = connection->link;
 
     while (PQisBusy(link)) {
-        int64_t left_us = deadline_us - clock_mono_us(clock_system());
+        int64_t left_us = deadline_us - clock_mono_us(connection->clock);
         struct pollfd fd = {.fd = PQsocket(link), .events = POLLIN};
         int ready;
 
@@ -156,7 +156,7 @@ static bool wait_result(struct postgres_connection *connection, int64_t deadline
 static int read_answers(struct postgres_connection *connection, const char *doing,
                         PGresult **wanted, struct err *err)
 {
-    int64_t deadline = clock_mono_us(clock_system()) + connection->statement_us_max;
+    int64_t deadline = clock_mono_us(connection->clock) + connection->statement_us_max;
     PGresult *kept = NULL;
     int idle_count = 0; /* NULLs in a row: one ends a command's results, more mean trouble */
 

@@ -20,6 +20,7 @@
 
 struct postgres_connection {
     PGconn *link;
+    const struct clock *clock; /* borrowed; set before it connects */
     struct statements statements;
     uint64_t prepared_count;  /* names the next prepared statement */
     unsigned answers_due;     /* syncs whose answers nobody has read yet */

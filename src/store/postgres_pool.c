@@ -17,14 +17,15 @@ struct postgres_pool {
     unsigned idle_count;
 };
 
-struct postgres_pool *postgres_pool_new(const char *url, unsigned count_max)
+struct postgres_pool *postgres_pool_new(const char *url, unsigned count_max,
+                                        const struct clock *clock)
 {
     struct postgres_pool *pool = mem_zero(sizeof(*pool));
 
     pool->url = mem_strdup(url);
     pool->idle = mem_array(count_max, sizeof(pool->idle[0]));
     pool->count_max = count_max;
-    turnstile_init(&pool->turnstile, count_max);
+    turnstile_init(&pool->turnstile, count_max, clock);
     pthread_mutex_init(&pool->lock, NULL);
     return pool;
 }
@@ -72,6 +73,7 @@ int postgres_pool_take(struct postgres_pool *pool, struct postgres_connection **
     if (*connection)
         return 0;
     *connection = mem_zero(sizeof(**connection));
+    (*connection)->clock = pool->turnstile.clock;
     rc = postgres_connect(*connection, pool->url, err);
     if (rc) {
         connection_free(*connection);

@@ -12,54 +12,46 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/task.h"
 
 enum { PASSIVE_ROUND_MAX = 6, REST_PAGE_COUNT = 512, IDLE_MS = 1000, RETRY_MS = 50 };
 
 struct sqlite_checkpointer {
     struct sqlite_connection connection;
-    pthread_t thread;
+    struct task task;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    struct condition changed;
     int page_count_max; /* of place: a checkpoint starts */
     bool durable;       /* of place */
     int page_count;     /* the log's length after the last commit */
     bool writing;       /* a group is under way */
     bool holding;       /* the writer is asked to stand still */
-    bool stopping;
     struct gauge *pages_gauge;
     struct histogram *held;
     struct histogram *duration;
 };
 
-static int64_t now_us(void)
+static int64_t now_us(const struct sqlite_checkpointer *self)
 {
-    return clock_mono_us(clock_system());
-}
-
-static void wait_until(struct sqlite_checkpointer *self, int64_t deadline_us)
-{
-    struct timespec until = {.tv_sec = deadline_us / SECOND_US,
-                             .tv_nsec = deadline_us % SECOND_US * 1000};
-
-    pthread_cond_clockwait(&self->changed, &self->lock, CLOCK_MONOTONIC, &until);
+    return clock_mono_us(self->connection.place->clock);
 }
 
 /* One checkpoint; *copied gets how much of the log is in the database. */
 static bool checkpoint(struct sqlite_checkpointer *self, int mode, int *copied)
 {
-    int64_t start = now_us();
+    int64_t start = now_us(self);
     int page_count = 0;
     int rc = sqlite3_wal_checkpoint_v2(self->connection.db, NULL, mode, &page_count, copied);
     struct err err;
 
-    histogram_add(self->duration, now_us() - start);
+    histogram_add(self->duration, now_us(self) - start);
     if (rc != SQLITE_OK && rc != SQLITE_BUSY) {
         sqlite_fail(&self->connection, "checkpoint", &err);
         log_error("checkpoint failed", LOG_TEXT("reason", err.text));
@@ -118,8 +110,8 @@ static bool finish_held(struct sqlite_checkpointer *self)
 
     pthread_mutex_lock(&self->lock);
     self->holding = true;
-    while (self->writing && !self->stopping)
-        pthread_cond_wait(&self->changed, &self->lock);
+    while (self->writing && !task_is_stopping(&self->task))
+        condition_wait(&self->changed, &self->lock);
     pthread_mutex_unlock(&self->lock);
     sqlite3_busy_timeout(self->connection.db, STORE_WAL_HOLD_MS / 2);
     done = checkpoint(self, SQLITE_CHECKPOINT_RESTART, &copied);
@@ -128,39 +120,42 @@ static bool finish_held(struct sqlite_checkpointer *self)
     if (done)
         self->page_count = 0;
     gauge_set(self->pages_gauge, self->page_count);
-    pthread_cond_broadcast(&self->changed);
+    condition_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
     return done;
 }
 
-static void *checkpointer_main(void *arg)
+static void checkpointer_main(struct task *task, void *arg)
 {
     struct sqlite_checkpointer *self = arg;
 
     pthread_mutex_lock(&self->lock);
-    while (!self->stopping) {
+    while (!task_is_stopping(&self->task)) {
         if (self->page_count < self->page_count_max) {
-            wait_until(self, now_us() + IDLE_MS * MS_US);
+            task_wait_on(task, &self->changed, &self->lock, now_us(self) + IDLE_MS * MS_US);
             continue;
         }
         pthread_mutex_unlock(&self->lock);
+        task_says(task, "copying the log into the database");
         copy_most(self);
         if (finish_held(self)) {
             pthread_mutex_lock(&self->lock);
             continue;
         }
         pthread_mutex_lock(&self->lock);
-        if (!self->stopping) /* a reader holds the log: it needs time, not our haste */
-            wait_until(self, now_us() + RETRY_MS * MS_US);
+        if (!task_is_stopping(
+                &self->task)) /* a reader holds the log: it needs time, not our haste */
+            task_wait_on(task, &self->changed, &self->lock, now_us(self) + RETRY_MS * MS_US);
     }
     pthread_mutex_unlock(&self->lock);
-    return NULL;
 }
 
 int sqlite_checkpointer_start(const struct sqlite_place *place,
                               struct sqlite_checkpointer **checkpointer, struct err *err)
 {
     struct sqlite_checkpointer *self = mem_zero(sizeof(*self));
+    const struct task_options task = {
+        .name = "store-wal", .run = checkpointer_main, .arg = self, .clock = place->clock};
     int rc;
 
     *checkpointer = NULL;
@@ -172,18 +167,19 @@ int sqlite_checkpointer_start(const struct sqlite_place *place,
     self->page_count_max = place->wal_page_count;
     self->durable = place->durable;
     pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->changed, NULL);
+    condition_init(&self->changed, place->clock);
     self->pages_gauge =
         metrics_gauge("torg_store_wal_pages", NULL, "pages in SQLite's write-ahead log");
     self->held = metrics_histogram("torg_store_wal_held_seconds", NULL,
                                    "time groups waited for the checkpointer");
     self->duration =
         metrics_histogram("torg_store_checkpoint_seconds", NULL, "duration of checkpoints");
-    rc = pthread_create(&self->thread, NULL, checkpointer_main, self);
-    assert(rc == 0);
-    pthread_setname_np(self->thread, "store-wal");
-    *checkpointer = self;
-    return 0;
+    rc = task_start(&self->task, &task, err);
+    if (rc)
+        sqlite_checkpointer_stop(self);
+    else
+        *checkpointer = self;
+    return rc;
 }
 
 void sqlite_checkpointer_stop(struct sqlite_checkpointer *self)
@@ -191,13 +187,13 @@ void sqlite_checkpointer_stop(struct sqlite_checkpointer *self)
     if (!self)
         return;
     pthread_mutex_lock(&self->lock);
-    self->stopping = true;
-    pthread_cond_broadcast(&self->changed);
+    task_ask_stop(&self->task);
+    condition_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
-    pthread_join(self->thread, NULL);
+    task_stop(&self->task);
     sqlite_disconnect(&self->connection);
     pthread_mutex_destroy(&self->lock);
-    pthread_cond_destroy(&self->changed);
+    condition_release(&self->changed);
     free(self);
 }
 
@@ -210,15 +206,17 @@ static bool must_wait(const struct sqlite_checkpointer *self)
 
 int sqlite_checkpointer_enter(struct sqlite_checkpointer *self, struct err *err)
 {
+    bool in_time = true;
     int64_t start;
     int rc = 0;
 
     pthread_mutex_lock(&self->lock);
     if (must_wait(self)) {
-        start = now_us();
-        while (must_wait(self) && now_us() < start + STORE_WAL_HOLD_MS * MS_US)
-            wait_until(self, start + STORE_WAL_HOLD_MS * MS_US);
-        histogram_add(self->held, now_us() - start);
+        start = now_us(self);
+        while (must_wait(self) && in_time)
+            in_time = condition_wait_until(&self->changed, &self->lock,
+                                           start + STORE_WAL_HOLD_MS * MS_US);
+        histogram_add(self->held, now_us(self) - start);
     }
     if (self->page_count >= STORE_WAL_PAGE_COUNT_MAX)
         rc = err_set(err, ERR_UNAVAILABLE,
@@ -239,6 +237,6 @@ void sqlite_checkpointer_leave(struct sqlite_checkpointer *self, int page_count)
         gauge_set(self->pages_gauge, page_count);
     }
     if (self->holding || self->page_count >= self->page_count_max)
-        pthread_cond_broadcast(&self->changed);
+        condition_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
 }

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/memory.h"
@@ -98,8 +97,8 @@ static int prepare_own(struct sqlite_connection *connection, const char *sql,
  * (waiting there could be for each other), so the one that came second asks again by itself. */
 static int turn_to_wal(struct sqlite_connection *connection, struct err *err)
 {
-    const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
-    int64_t deadline = clock_mono_us(clock_system()) + (int64_t)STORE_LOCK_MS_MAX * MS_US;
+    const struct clock *clock = connection->place->clock;
+    int64_t deadline = clock_mono_us(clock) + (int64_t)STORE_LOCK_MS_MAX * MS_US;
     int rc;
 
     for (;;) {
@@ -107,9 +106,9 @@ static int turn_to_wal(struct sqlite_connection *connection, struct err *err)
                       "PRAGMA page_size=4096; PRAGMA auto_vacuum=NONE; PRAGMA journal_mode=WAL;",
                       err);
         if (rc == 0 || (sqlite3_extended_errcode(connection->db) & 0xff) != SQLITE_BUSY ||
-            clock_mono_us(clock_system()) > deadline)
+            clock_mono_us(clock) > deadline)
             return rc;
-        nanosleep(&pause, NULL);
+        clock_sleep(clock, 5 * MS_US);
     }
 }
 

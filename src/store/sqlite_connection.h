@@ -17,10 +17,11 @@
 
 /* Where the database is; borrowed by its connections. */
 struct sqlite_place {
-    char *path;         /* owned */
-    const char *vfs;    /* NULL: SQLite's own */
-    bool durable;       /* synced at commit */
-    int wal_page_count; /* the log's length that starts a checkpoint */
+    char *path;                /* owned */
+    const char *vfs;           /* NULL: SQLite's own */
+    bool durable;              /* synced at commit */
+    int wal_page_count;        /* the log's length that starts a checkpoint */
+    const struct clock *clock; /* borrowed */
 };
 
 enum sqlite_role { SQLITE_ROLE_WRITER, SQLITE_ROLE_READER, SQLITE_ROLE_CHECKPOINTER };

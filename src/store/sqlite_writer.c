@@ -20,9 +20,11 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/task.h"
 
 enum { CAREFUL_GROUP_COUNT = 64 };
 
@@ -46,12 +48,11 @@ struct sqlite_writer {
     struct request *group[STORE_GROUP_COUNT_MAX];
     size_t group_count;
 
-    pthread_t thread;
+    struct task task;
     pthread_mutex_t lock;
-    pthread_cond_t wanted;
+    struct condition wanted;
     struct request *first; /* the queue */
     struct request **last;
-    bool stopping;
 
     struct counter *commits;
     struct counter *members;
@@ -128,7 +129,7 @@ static enum member_result run_member(struct sqlite_writer *self, struct request 
 static int run_members(struct sqlite_writer *self, bool careful, struct err *err)
 {
     struct sqlite_connection *connection = &self->connection;
-    int64_t deadline = clock_mono_us(clock_system()) + STORE_GROUP_MS_MAX * MS_US;
+    int64_t deadline = clock_mono_us(self->place->clock) + STORE_GROUP_MS_MAX * MS_US;
     enum member_result result = MEMBER_DONE;
     size_t i = 0;
     int rc;
@@ -136,7 +137,7 @@ static int run_members(struct sqlite_writer *self, bool careful, struct err *err
     rc = sqlite_step(connection, connection->begin, err);
     while (rc == 0 && result == MEMBER_DONE) {
         if (i == self->group_count &&
-            (clock_mono_us(clock_system()) > deadline || !take_waiting(self)))
+            (clock_mono_us(self->place->clock) > deadline || !take_waiting(self)))
             break;
         if (!self->group[i]->failed)
             result = run_member(self, self->group[i], careful, err);
@@ -209,7 +210,7 @@ static void fail_group(struct sqlite_writer *self, const struct err *why)
 
 static void run_group(struct sqlite_writer *self)
 {
-    int64_t start = clock_mono_us(clock_system());
+    int64_t start = clock_mono_us(self->place->clock);
     struct err err = {.code = 0};
     int rc = 0;
 
@@ -226,23 +227,24 @@ static void run_group(struct sqlite_writer *self)
         fail_group(self, &err);
     counter_add(self->commits, 1);
     counter_add(self->members, self->group_count);
-    histogram_add(self->duration, clock_mono_us(clock_system()) - start);
+    histogram_add(self->duration, clock_mono_us(self->place->clock) - start);
     wake_group(self);
 }
 
-static void *writer_main(void *arg)
+static void writer_main(struct task *task, void *arg)
 {
     struct sqlite_writer *self = arg;
 
     for (;;) {
         pthread_mutex_lock(&self->lock);
-        while (!self->first && !self->stopping)
-            pthread_cond_wait(&self->wanted, &self->lock);
+        while (!self->first && !task_is_stopping(task))
+            task_wait_on(task, &self->wanted, &self->lock, CLOCK_NEVER);
         if (!self->first) {
             pthread_mutex_unlock(&self->lock);
-            return NULL;
+            return;
         }
         pthread_mutex_unlock(&self->lock);
+        task_says(task, "committing a group");
         if (take_waiting(self))
             run_group(self);
     }
@@ -258,13 +260,13 @@ int sqlite_writer_run(struct sqlite_writer *self, store_fn fn, void *arg, struct
 
     sem_init(&request.done, 0, 0);
     pthread_mutex_lock(&self->lock);
-    assert(!self->stopping);
+    assert(!task_is_stopping(&self->task));
     was_empty = !self->first;
     *self->last = &request;
     self->last = &request.next;
     pthread_mutex_unlock(&self->lock);
     if (was_empty)
-        pthread_cond_signal(&self->wanted);
+        condition_signal(&self->wanted);
     while (sem_wait(&request.done) != 0)
         assert(errno == EINTR);
     for (i = 0; i < 2; i++)
@@ -278,6 +280,8 @@ int sqlite_writer_start(const struct sqlite_place *place, struct sqlite_writer *
                         struct err *err)
 {
     struct sqlite_writer *self = mem_zero(sizeof(*self));
+    const struct task_options task = {
+        .name = "store-writer", .run = writer_main, .arg = self, .clock = place->clock};
     int rc;
 
     *writer = NULL;
@@ -292,7 +296,7 @@ int sqlite_writer_start(const struct sqlite_place *place, struct sqlite_writer *
         return rc;
     }
     pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->wanted, NULL);
+    condition_init(&self->wanted, place->clock);
     self->commits = metrics_counter("torg_store_commits_total", "backend=\"sqlite\"",
                                     "commits, groups counted once");
     self->members = metrics_counter("torg_store_transactions_total", "backend=\"sqlite\"",
@@ -301,11 +305,12 @@ int sqlite_writer_start(const struct sqlite_place *place, struct sqlite_writer *
                                    "groups run again because one of them failed after writing");
     self->duration = metrics_histogram("torg_store_commit_seconds", "backend=\"sqlite\"",
                                        "time from a group's begin to its durable commit");
-    rc = pthread_create(&self->thread, NULL, writer_main, self);
-    assert(rc == 0);
-    pthread_setname_np(self->thread, "store-writer");
-    *writer = self;
-    return 0;
+    rc = task_start(&self->task, &task, err);
+    if (rc)
+        sqlite_writer_stop(self);
+    else
+        *writer = self;
+    return rc;
 }
 
 void sqlite_writer_stop(struct sqlite_writer *self)
@@ -313,13 +318,13 @@ void sqlite_writer_stop(struct sqlite_writer *self)
     if (!self)
         return;
     pthread_mutex_lock(&self->lock);
-    self->stopping = true;
-    pthread_cond_signal(&self->wanted);
+    task_ask_stop(&self->task);
+    condition_signal(&self->wanted);
     pthread_mutex_unlock(&self->lock);
-    pthread_join(self->thread, NULL);
+    task_stop(&self->task);
     sqlite_checkpointer_stop(self->checkpointer);
     sqlite_disconnect(&self->connection);
     pthread_mutex_destroy(&self->lock);
-    pthread_cond_destroy(&self->wanted);
+    condition_release(&self->wanted);
     free(self);
 }

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
@@ -50,6 +49,7 @@ int store_open_with(const char *url, const struct store_options *options, struct
     *store = NULL;
     if (!err)
         err = &local;
+    chosen.clock = clock_or_system(chosen.clock);
     if (chosen.connection_count == 0)
         chosen.connection_count = STORE_CONNECTION_COUNT;
     if (chosen.wal_page_count == 0)
@@ -83,23 +83,25 @@ const char *store_backend(const struct store *store)
     return store->backend;
 }
 
+const struct clock *store_clock(const struct store *store)
+{
+    return store->clock;
+}
+
 bool store_is_local(const struct store *store)
 {
     return strcmp(store->backend, store_sqlite_ops.scheme) == 0;
 }
 
 /* Full jitter: a random pause below a bound that doubles from 1 ms. */
-static void back_off(int attempt)
+static void back_off(const struct store *store, int attempt)
 {
     int64_t bound_us = (int64_t)MS_US << (attempt < 16 ? attempt : 16);
-    struct timespec pause;
 
     if (bound_us > STORE_BACKOFF_MS_MAX * MS_US)
         bound_us = STORE_BACKOFF_MS_MAX * MS_US;
     bound_us = (int64_t)(random_u64() % (uint64_t)bound_us);
-    pause.tv_sec = bound_us / SECOND_US;
-    pause.tv_nsec = bound_us % SECOND_US * 1000;
-    nanosleep(&pause, NULL);
+    clock_sleep(store->clock, bound_us);
 }
 
 static void count_again(const struct store *store)
@@ -127,7 +129,7 @@ static int run(struct store *store, enum store_mode mode, store_fn fn, void *arg
     for (attempt = 0; attempt < STORE_ATTEMPT_COUNT_MAX; attempt++) {
         if (attempt) {
             count_again(store);
-            back_off(attempt - 1);
+            back_off(store, attempt - 1);
         }
         err->code = 0;
         err->text[0] = 0;

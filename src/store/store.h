@@ -24,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/err.h"
 
 struct store;
@@ -49,6 +50,7 @@ struct store_value {
 
 /* Zero is the default of each. */
 struct store_options {
+    const struct clock *clock; /* the system's; borrowed */
     unsigned connection_count; /* readers at a time (SQLite), transactions at a time (PostgreSQL) */
     unsigned wal_page_count;   /* SQLite: 4 KB pages of log that start a checkpoint */
     bool faulty_disk;          /* tests: SQLite's files go through store_fault.h's disk */
@@ -63,6 +65,7 @@ void store_close(struct store *store); /* NULL is fine; no transaction may be un
 
 /* "sqlite" or "postgres", for logs and for what only one of them can do. */
 const char *store_backend(const struct store *store);
+const struct clock *store_clock(const struct store *store);
 /* A file of this machine: reads wait for the disk at the worst, and writes never conflict. */
 bool store_is_local(const struct store *store);
 

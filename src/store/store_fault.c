@@ -11,7 +11,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "store/store_ops.h"
@@ -125,8 +124,6 @@ static int run_inside(struct store_tx *inner, void *arg, struct err *err)
     struct fault_store *self = call->store;
     struct fault_tx tx = {
         .base = {.ops = &store_fault_ops, .mode = call->mode}, .inner = inner, .store = self};
-    struct timespec delay = {.tv_sec = self->delay_ms / 1000,
-                             .tv_nsec = self->delay_ms % 1000 * 1000000L};
     int rc = store_run(&tx.base, call->fn, call->arg, err);
 
     /* What failed in the inner store is its own to judge: it may want to run this again. */
@@ -135,7 +132,7 @@ static int run_inside(struct store_tx *inner, void *arg, struct err *err)
     if (rc)
         return rc;
     if (hits(self, STORE_FAULT_DELAY))
-        nanosleep(&delay, NULL);
+        clock_sleep(self->base.clock, (int64_t)self->delay_ms * MS_US);
     if (hits(self, STORE_FAULT_CONFLICT)) {
         call->again = true;
         return err_set(err, ERR_CONFLICT, "injected: a conflict");
@@ -185,7 +182,8 @@ static int fault_open(const char *url, const struct store_options *options, stru
     if (rc)
         return rc;
     self = mem_zero(sizeof(*self));
-    self->base = (struct store){.ops = &store_fault_ops, .backend = inner->backend};
+    self->base =
+        (struct store){.ops = &store_fault_ops, .backend = inner->backend, .clock = inner->clock};
     self->inner = inner;
     pthread_mutex_init(&self->lock, NULL);
     *store = &self->base;

@@ -53,7 +53,8 @@ struct store_ops {
 
 struct store { /* embedded in each backend's struct */
     const struct store_ops *ops;
-    const char *backend; /* what store_backend answers: a wrapper says what it wraps */
+    const char *backend;       /* what store_backend answers: a wrapper says what it wraps */
+    const struct clock *clock; /* borrowed */
 };
 
 struct store_tx { /* embedded in each backend's struct */

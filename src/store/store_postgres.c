@@ -94,7 +94,7 @@ static int postgres_run(struct store *store, enum store_mode mode, store_fn fn, 
                         struct err *err)
 {
     struct postgres_store *self = container_of(store, struct postgres_store, base);
-    int64_t start = clock_mono_us(clock_system());
+    int64_t start = clock_mono_us(store->clock);
     struct postgres_tx tx = {.base = {.ops = &store_postgres_ops, .mode = mode}};
     int rc;
 
@@ -116,7 +116,7 @@ static int postgres_run(struct store *store, enum store_mode mode, store_fn fn, 
     if (mode == STORE_MODE_ALONE) /* the lock and the settings go with the session */
         tx.connection->replan = true;
     if (mode != STORE_MODE_READ)
-        histogram_add(self->duration, clock_mono_us(clock_system()) - start);
+        histogram_add(self->duration, clock_mono_us(store->clock) - start);
     postgres_pool_give(self->pool, tx.connection);
     return rc;
 }
@@ -137,8 +137,9 @@ static int postgres_open(const char *url, const struct store_options *options, s
     struct postgres_connection *first;
     int rc;
 
-    self->base = (struct store){.ops = &store_postgres_ops, .backend = "postgres"};
-    self->pool = postgres_pool_new(url, options->connection_count);
+    self->base =
+        (struct store){.ops = &store_postgres_ops, .backend = "postgres", .clock = options->clock};
+    self->pool = postgres_pool_new(url, options->connection_count, options->clock);
     self->begin_write = options->read_committed ? "BEGIN" : "BEGIN ISOLATION LEVEL SERIALIZABLE";
     self->commits = metrics_counter("torg_store_commits_total", "backend=\"postgres\"",
                                     "commits, groups counted once");

@@ -187,11 +187,13 @@ static int sqlite_open(const char *url, const struct store_options *options, str
     struct sqlite_store *self = mem_zero(sizeof(*self));
     int rc = 0;
 
-    self->base = (struct store){.ops = &store_sqlite_ops, .backend = "sqlite"};
+    self->base =
+        (struct store){.ops = &store_sqlite_ops, .backend = "sqlite", .clock = options->clock};
     self->reader_max = options->connection_count;
     self->idle = mem_array(self->reader_max, sizeof(self->idle[0]));
-    turnstile_init(&self->readers, self->reader_max);
+    turnstile_init(&self->readers, self->reader_max, options->clock);
     pthread_mutex_init(&self->lock, NULL);
+    self->place.clock = options->clock;
     self->place.wal_page_count = (int)options->wal_page_count;
     self->place.vfs = options->faulty_disk ? store_fault_vfs() : NULL;
     if (strcmp(path, ":memory:") == 0) {

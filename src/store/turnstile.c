@@ -3,18 +3,19 @@
 #include "store/turnstile.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stddef.h>
-#include <time.h>
+
+#include "base/condition.h"
 
 struct turnstile_waiter { /* on its thread's stack */
-    pthread_cond_t let_in;
+    struct condition let_in;
     bool in;
     struct turnstile_waiter *next;
 };
 
-void turnstile_init(struct turnstile *turnstile, unsigned count)
+void turnstile_init(struct turnstile *turnstile, unsigned count, const struct clock *clock)
 {
+    turnstile->clock = clock;
     pthread_mutex_init(&turnstile->lock, NULL);
     turnstile->free_count = count;
     turnstile->first = NULL;
@@ -41,24 +42,17 @@ static void remove_waiter(struct turnstile *turnstile, struct turnstile_waiter *
 static bool wait_turn(struct turnstile *turnstile, int timeout_ms)
 {
     struct turnstile_waiter waiter = {.in = false};
-    struct timespec until;
-    int rc = 0;
+    int64_t until_us = clock_after_us(turnstile->clock, (int64_t)timeout_ms * MS_US);
+    bool in_time = true;
 
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += timeout_ms % 1000 * 1000000L;
-    if (until.tv_nsec >= 1000000000L) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000L;
-    }
-    pthread_cond_init(&waiter.let_in, NULL);
+    condition_init(&waiter.let_in, turnstile->clock);
     *turnstile->last = &waiter;
     turnstile->last = &waiter.next;
-    while (!waiter.in && rc != ETIMEDOUT)
-        rc = pthread_cond_clockwait(&waiter.let_in, &turnstile->lock, CLOCK_MONOTONIC, &until);
+    while (!waiter.in && in_time)
+        in_time = condition_wait_until(&waiter.let_in, &turnstile->lock, until_us);
     if (!waiter.in)
         remove_waiter(turnstile, &waiter);
-    pthread_cond_destroy(&waiter.let_in);
+    condition_release(&waiter.let_in);
     return waiter.in;
 }
 
@@ -86,7 +80,7 @@ void turnstile_leave(struct turnstile *turnstile)
         if (!turnstile->first)
             turnstile->last = &turnstile->first;
         waiter->in = true;
-        pthread_cond_signal(&waiter->let_in);
+        condition_signal(&waiter->let_in);
     } else {
         turnstile->free_count++;
     }

@@ -11,16 +11,19 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "base/clock.h"
+
 struct turnstile_waiter;
 
 struct turnstile {
+    const struct clock *clock; /* borrowed */
     pthread_mutex_t lock;
     unsigned free_count;
     struct turnstile_waiter *first; /* free_count is 0 while somebody waits */
     struct turnstile_waiter **last;
 };
 
-void turnstile_init(struct turnstile *turnstile, unsigned count);
+void turnstile_init(struct turnstile *turnstile, unsigned count, const struct clock *clock);
 void turnstile_release(struct turnstile *turnstile); /* nobody is in or waits */
 
 /* False when it was not let in within the time. */

@@ -506,7 +506,7 @@ int group_consumer_poll(struct consumer *consumer, int timeout_ms,
 {
     struct member *member = member_of(consumer);
     struct local *local = member->local;
-    struct timespec deadline = waiter_deadline(timeout_ms);
+    int64_t until_us = clock_after_us(local->clock, (int64_t)timeout_ms * MS_US);
     struct waiter waiter;
     bool more = true;
     int rc;
@@ -518,7 +518,7 @@ int group_consumer_poll(struct consumer *consumer, int timeout_ms,
         pthread_mutex_unlock(&local->groups_lock);
         rc = read_mine(member, count, err);
         if (!rc && *count == 0)
-            more = waiter_wait(&local->board, &waiter, &deadline);
+            more = waiter_wait(&local->board, &waiter, until_us);
     } while (!rc && *count == 0 && more);
     waiter_leave(&local->board, &waiter);
     pthread_mutex_lock(&local->groups_lock);

@@ -13,8 +13,10 @@
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
 
+#include "base/condition.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/task.h"
 #include "topic/topic_ops.h"
 
 enum {
@@ -53,11 +55,10 @@ struct kafka {
     pthread_rwlock_t producer_lock; /* read: who sends by it; write: the server, to replace it */
     rd_kafka_t *producer;
     rd_kafka_t *reader;
-    pthread_t server; /* of the producer's callbacks */
-    _Atomic bool stop;
+    struct task server; /* of the producer's callbacks */
 
     pthread_mutex_t lock;            /* over what follows */
-    pthread_cond_t changed;          /* a request was finished, or a cursor became free */
+    struct condition changed;        /* a request was finished, or a cursor became free */
     size_t request_count;            /* in flight */
     struct kafka_known_topic *known; /* partition counts change by a removal alone */
     size_t known_count;
@@ -86,7 +87,7 @@ void kafka_set_number(rd_kafka_conf_t *conf, const char *name, int64_t value);
 /* A handle by the configuration, which is consumed; NULL: it was refused. */
 rd_kafka_t *kafka_handle_new(rd_kafka_type_t type, rd_kafka_conf_t *conf, struct err *err);
 /* Ends a handle that is no group's member, in a bounded time; NULL is fine. */
-void kafka_handle_end(rd_kafka_t *handle);
+void kafka_handle_end(rd_kafka_t *handle, const struct clock *clock);
 
 /* The group's next offset of the partition; below zero: it has none. */
 int kafka_group_committed(struct kafka *kafka, const char *name, const char *topic,

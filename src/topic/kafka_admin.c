@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "base/text.h"
@@ -289,7 +288,6 @@ static int ask_creation(struct kafka *kafka, const char *name, const struct topi
 static int wait_settled(struct topics *topics, const char *name, const struct topic_config *config,
                         struct err *err)
 {
-    struct timespec pause = {0, RETRY_MS * 1000000l};
     struct topic_config there = {0};
     int tries, rc = 0;
 
@@ -302,7 +300,7 @@ static int wait_settled(struct topics *topics, const char *name, const struct to
             remember(kafka_of(topics), name, there.partition_count);
             return 0;
         }
-        nanosleep(&pause, NULL);
+        clock_sleep(topics->clock, RETRY_MS * MS_US);
     }
     return rc ? rc
               : err_set(err, ERR_TIMEOUT,
@@ -362,7 +360,6 @@ static int ask_removal(struct kafka *kafka, const char *name, struct err *err)
 int kafka_remove(struct topics *topics, const char *name, struct err *err)
 {
     struct kafka *kafka = kafka_of(topics);
-    struct timespec pause = {0, RETRY_MS * 1000000l};
     uint32_t count;
     int tries, rc;
 
@@ -376,7 +373,7 @@ int kafka_remove(struct topics *topics, const char *name, struct err *err)
         if (rc == ERR_UNAVAILABLE) /* of what is left of it */
             rc = 0;
         if (!rc)
-            nanosleep(&pause, NULL);
+            clock_sleep(topics->clock, RETRY_MS * MS_US);
     }
     if (rc == ERR_NOT_FOUND)
         return 0;
@@ -443,14 +440,13 @@ int kafka_range(struct topics *topics, const char *name, uint32_t partition, uin
                 uint64_t *end, struct err *err)
 {
     struct kafka *kafka = kafka_of(topics);
-    struct timespec pause = {0, RETRY_MS * 1000000l};
     rd_kafka_resp_err_t error;
     int64_t low, high;
     int tries = 0;
 
     do {
         if (tries)
-            nanosleep(&pause, NULL);
+            clock_sleep(topics->clock, RETRY_MS * MS_US);
         error = ask_offset(kafka, name, partition, RD_KAFKA_OFFSET_BEGINNING, &low);
         if (!error)
             error = ask_offset(kafka, name, partition, RD_KAFKA_OFFSET_END, &high);

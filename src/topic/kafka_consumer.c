@@ -24,6 +24,7 @@ enum {
 
 struct kafka_consumer {
     struct consumer base;
+    const struct clock *clock; /* of its topics */
     rd_kafka_t *handle;
     char *group;
     int64_t session_us;
@@ -153,9 +154,10 @@ int kafka_consumer_open(struct topics *topics, const struct consumer_options *op
     size_t i;
     int rc = 0;
 
+    consumer->clock = topics->clock;
     consumer->group = mem_strdup(options->group);
     consumer->session_us = (int64_t)options->session_ms * MS_US;
-    consumer->polled_us = clock_mono_us(clock_system());
+    consumer->polled_us = clock_mono_us(consumer->clock);
     consumer->assigned = rd_kafka_topic_partition_list_new(0);
     for (i = 0; i < options->topic_count; i++)
         consumer->names[consumer->name_count++] = mem_strdup(options->topics[i]);
@@ -225,14 +227,14 @@ int kafka_consumer_poll(struct consumer *base, int timeout_ms,
                         const struct topic_message **messages, size_t *count, struct err *err)
 {
     struct kafka_consumer *consumer = consumer_of(base);
-    int64_t deadline_us = clock_mono_us(clock_system()) + (int64_t)timeout_ms * MS_US;
+    int64_t deadline_us = clock_mono_us(consumer->clock) + (int64_t)timeout_ms * MS_US;
     uint64_t generation = consumer->generation;
     size_t size = 0, i;
     int rc = 0;
 
     release_batch(consumer);
     while (!rc && consumer->batch_count < consumer->poll_count && size < TOPIC_POLL_SIZE) {
-        int64_t left_us = deadline_us - clock_mono_us(clock_system());
+        int64_t left_us = deadline_us - clock_mono_us(consumer->clock);
         int wait_ms = consumer->batch_count || left_us < 0 ? 0 : (int)(left_us / MS_US);
         rd_kafka_message_t *message = rd_kafka_consumer_poll(consumer->handle, wait_ms);
 
@@ -244,7 +246,7 @@ int kafka_consumer_poll(struct consumer *base, int timeout_ms,
         drop_revoked(consumer);
     for (i = 0; i < consumer->batch_count; i++)
         consumer->messages[i] = kafka_message(consumer->batch[i], consumer->arena);
-    consumer->polled_us = clock_mono_us(clock_system());
+    consumer->polled_us = clock_mono_us(consumer->clock);
     *messages = consumer->messages;
     *count = consumer->batch_count;
     return *count ? 0 : rc;
@@ -262,7 +264,7 @@ static int refuse_stale(struct kafka_consumer *consumer, const char *topic, uint
 static bool was_silent(const struct kafka_consumer *consumer)
 {
     return rd_kafka_assignment_lost(consumer->handle) ||
-           clock_mono_us(clock_system()) - consumer->polled_us > consumer->session_us;
+           clock_mono_us(consumer->clock) - consumer->polled_us > consumer->session_us;
 }
 
 int kafka_consumer_commit(struct consumer *base, const struct topic_position *positions,

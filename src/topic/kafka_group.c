@@ -16,11 +16,9 @@
  * Threads: any; kafka->lock is over the table, and not held while a broker is asked.
  */
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 
 #include "topic/kafka.h"
-#include "topic/waiter.h"
 
 /* The handle of the group, or the idle one longest unused; NULL when all are in use. */
 static struct kafka_group *choose_group(struct kafka *kafka, const char *name)
@@ -68,16 +66,16 @@ static int prepare(struct kafka *kafka, struct kafka_group *group, const char *n
 static int take_group(struct kafka *kafka, const char *name, struct kafka_group **taken,
                       struct err *err)
 {
-    struct timespec deadline = waiter_deadline(KAFKA_CALL_MS);
+    int64_t until_us = clock_after_us(kafka->base.clock, (int64_t)KAFKA_CALL_MS * MS_US);
     rd_kafka_t *old = NULL;
     struct kafka_group *group;
-    int waited = 0;
+    bool in_time = true;
     int rc;
 
     pthread_mutex_lock(&kafka->lock);
     group = choose_group(kafka, name);
-    while (!group && waited != ETIMEDOUT) {
-        waited = pthread_cond_timedwait(&kafka->changed, &kafka->lock, &deadline);
+    while (!group && in_time) {
+        in_time = condition_wait_until(&kafka->changed, &kafka->lock, until_us);
         group = choose_group(kafka, name);
     }
     if (group)
@@ -90,7 +88,7 @@ static int take_group(struct kafka *kafka, const char *name, struct kafka_group 
         *taken = group;
     }
     pthread_mutex_unlock(&kafka->lock);
-    kafka_handle_end(old);
+    kafka_handle_end(old, kafka->base.clock);
     return rc;
 }
 
@@ -99,7 +97,7 @@ static void give_group_back(struct kafka *kafka, struct kafka_group *group)
     pthread_mutex_lock(&kafka->lock);
     assert(group->user_count);
     group->user_count--;
-    pthread_cond_broadcast(&kafka->changed);
+    condition_broadcast(&kafka->changed);
     pthread_mutex_unlock(&kafka->lock);
 }
 
@@ -130,6 +128,6 @@ void kafka_groups_release(struct kafka *kafka)
 
     for (i = 0; i < KAFKA_GROUP_COUNT; i++) {
         assert(!kafka->groups[i].user_count);
-        kafka_handle_end(kafka->groups[i].handle);
+        kafka_handle_end(kafka->groups[i].handle, kafka->base.clock);
     }
 }

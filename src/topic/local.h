@@ -18,7 +18,9 @@
 #ifndef TORG_TOPIC_LOCAL_H
 #define TORG_TOPIC_LOCAL_H
 
+#include "base/condition.h"
 #include "base/limits.h"
+#include "base/task.h"
 #include "topic/offsets.h"
 #include "topic/topic_ops.h"
 #include "topic/waiter.h"
@@ -47,7 +49,7 @@ struct local {
 
     pthread_mutex_t create_lock; /* one creation or removal at a time */
     pthread_mutex_t topics_lock;
-    pthread_cond_t topic_left; /* a topic that is to be removed has a user less */
+    struct condition topic_left; /* a topic that is to be removed has a user less */
     struct local_topic *topics[TOPIC_COUNT_MAX];
     size_t topic_count;
 
@@ -55,11 +57,8 @@ struct local {
     struct group *groups;
     size_t group_count;
 
-    pthread_t housekeeper;
+    struct task housekeeper;
     pthread_mutex_t housekeeping_lock; /* one at a time */
-    pthread_mutex_t stop_lock;
-    pthread_cond_t stop_changed;
-    bool stop;
 };
 
 /* Uses the topic until local_leave; NULL when there is none. */

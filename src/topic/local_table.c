@@ -11,7 +11,6 @@
  * Threads: all; topics_lock guards the table and the counts.
  */
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -101,7 +100,7 @@ void local_leave(struct local *local, struct local_topic *topic)
     assert(topic->user_count);
     topic->user_count--;
     if (topic->is_removed)
-        pthread_cond_broadcast(&local->topic_left);
+        condition_broadcast(&local->topic_left);
     pthread_mutex_unlock(&local->topics_lock);
 }
 
@@ -139,9 +138,9 @@ int local_refuse_removed(const char *name, struct err *err)
 static int take_out(struct local *local, const char *name, struct local_topic **out,
                     struct err *err)
 {
-    struct timespec deadline = waiter_deadline(TOPIC_REMOVE_MS);
+    int64_t until_us = clock_after_us(local->clock, (int64_t)TOPIC_REMOVE_MS * MS_US);
     struct local_topic *topic = NULL;
-    int waited = 0;
+    bool in_time = true;
     size_t place;
 
     pthread_mutex_lock(&local->topics_lock);
@@ -156,8 +155,8 @@ static int take_out(struct local *local, const char *name, struct local_topic **
         return err_set(err, ERR_NOT_FOUND, "there is no topic %s", name);
     waiter_wake(&local->board, topic);
     pthread_mutex_lock(&local->topics_lock);
-    while (topic->user_count && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&local->topic_left, &local->topics_lock, &deadline);
+    while (topic->user_count && in_time)
+        in_time = condition_wait_until(&local->topic_left, &local->topics_lock, until_us);
     if (topic->user_count) {
         topic->is_removed = false;
         local->topics[local->topic_count++] = topic;

@@ -229,7 +229,7 @@ int offsets_commit(struct offsets *offsets, const char *group,
     int rc;
 
     batch_init(&batch, count);
-    submit_wait_init(&wait);
+    submit_wait_init(&wait, offsets->log.clock);
     pthread_mutex_lock(&offsets->lock);
     for (i = 0; i < count; i++) {
         char text[KEY_SIZE_MAX];
@@ -283,7 +283,7 @@ int offsets_forget(struct offsets *offsets, const char *topic, struct err *err)
     size_t count;
     int rc = 0;
 
-    submit_wait_init(&wait);
+    submit_wait_init(&wait, offsets->log.clock);
     pthread_mutex_lock(&offsets->lock);
     batch_init(&batch, offsets->entry_count + 1);
     count = set_topic(offsets, topic, false, &batch);
@@ -340,7 +340,7 @@ static size_t queue_entries(struct offsets *offsets, struct batch *batch, struct
         if (offsets->slots[i] && offsets->slots[i]->is_set)
             batch_set(batch, count++, offsets->slots[i], now_us);
     for (from = 0, i = 0; from < count; from += COMPACT_COUNT, i++) {
-        submit_wait_init(&waits[i]);
+        submit_wait_init(&waits[i], offsets->log.clock);
         queue_batch(offsets, batch, from,
                     count - from < COMPACT_COUNT ? count - from : COMPACT_COUNT, &waits[i]);
     }

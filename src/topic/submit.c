@@ -2,10 +2,10 @@
 /* submit.c - see submit.h. */
 #include "topic/submit.h"
 
-void submit_wait_init(struct submit_wait *wait)
+void submit_wait_init(struct submit_wait *wait, const struct clock *clock)
 {
-    *wait = (struct submit_wait){.lock = PTHREAD_MUTEX_INITIALIZER,
-                                 .changed = PTHREAD_COND_INITIALIZER};
+    *wait = (struct submit_wait){.lock = PTHREAD_MUTEX_INITIALIZER};
+    condition_init(&wait->changed, clock);
 }
 
 void submit_wait_done(void *arg, int rc, const struct err *err)
@@ -17,7 +17,7 @@ void submit_wait_done(void *arg, int rc, const struct err *err)
     wait->rc = rc;
     if (rc && err)
         wait->err = *err;
-    pthread_cond_signal(&wait->changed);
+    condition_signal(&wait->changed);
     pthread_mutex_unlock(&wait->lock);
 }
 
@@ -25,7 +25,7 @@ int submit_wait(struct submit_wait *wait, struct err *err)
 {
     pthread_mutex_lock(&wait->lock);
     while (!wait->done)
-        pthread_cond_wait(&wait->changed, &wait->lock);
+        condition_wait(&wait->changed, &wait->lock);
     pthread_mutex_unlock(&wait->lock);
     if (wait->rc && err)
         *err = wait->err;
@@ -34,6 +34,6 @@ int submit_wait(struct submit_wait *wait, struct err *err)
 
 void submit_wait_release(struct submit_wait *wait)
 {
-    pthread_cond_destroy(&wait->changed);
+    condition_release(&wait->changed);
     pthread_mutex_destroy(&wait->lock);
 }

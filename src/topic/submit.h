@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "base/condition.h"
 #include "topic/topic.h"
 
 typedef void (*submit_done_fn)(void *arg, int rc, const struct err *err);
@@ -24,13 +25,13 @@ struct submit {
 /* For callers who wait: wait_done with a struct submit_wait as arg, then submit_wait. */
 struct submit_wait {
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    struct condition changed;
     bool done;
     int rc;
     struct err err;
 };
 
-void submit_wait_init(struct submit_wait *wait);
+void submit_wait_init(struct submit_wait *wait, const struct clock *clock);
 void submit_wait_done(void *arg, int rc, const struct err *err);
 int submit_wait(struct submit_wait *wait, struct err *err); /* the result */
 void submit_wait_release(struct submit_wait *wait);

@@ -24,7 +24,7 @@ static const struct topics_ops *const backends[] = {
 int topics_open(const char *url, const struct topics_options *options, struct topics **topics,
                 struct err *err)
 {
-    static const struct topics_options none;
+    struct topics_options chosen = options ? *options : (struct topics_options){0};
     const char *colon = strchr(url, ':');
     size_t scheme = colon ? (size_t)(colon - url) : 0;
     size_t i;
@@ -35,13 +35,13 @@ int topics_open(const char *url, const struct topics_options *options, struct to
 
         if (strlen(ops->scheme) != scheme || memcmp(ops->scheme, url, scheme) != 0)
             continue;
-        options = options ? options : &none;
-        int rc = ops->open(colon + 1, options, topics, err);
+        chosen.clock = clock_or_system(chosen.clock);
+        int rc = ops->open(colon + 1, &chosen, topics, err);
 
         if (rc)
             return rc;
         (*topics)->ops = ops;
-        (*topics)->clock = options->clock ? options->clock : clock_system();
+        (*topics)->clock = chosen.clock;
         return 0;
     }
     return err_set(err, ERR_INVALID,
@@ -230,7 +230,7 @@ static int submit_and_wait(struct topics *topics, struct submit *submit, struct 
     struct submit_wait wait;
     int rc;
 
-    submit_wait_init(&wait);
+    submit_wait_init(&wait, topics->clock);
     submit->done = submit_wait_done;
     submit->arg = &wait;
     rc = topics->ops->submit(topics, submit, err);

@@ -33,7 +33,7 @@ struct consumer; /* a member of a group */
 struct disk;     /* disk.h */
 
 struct topics_options {
-    const struct clock *clock; /* NULL: the system's; embedded only */
+    const struct clock *clock; /* NULL: the system's; borrowed */
     struct disk *disk;         /* tests: used by file: instead of the directory; borrowed */
 };
 

@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "topic/topic_ops.h"
@@ -145,12 +144,11 @@ static int submit_duplicate(struct topics *inner, const struct submit *submit, s
     return rc;
 }
 
-static void delay(struct topic_faults *faults)
+static void delay(const struct clock *clock, struct topic_faults *faults)
 {
     int ms = atomic_load(&faults->delay_ms);
-    struct timespec pause = {ms / 1000, (long)(ms % 1000) * 1000000};
 
-    nanosleep(&pause, NULL);
+    clock_sleep(clock, (int64_t)ms * MS_US);
 }
 
 static int fault_submit(struct topics *topics, const struct submit *submit, struct err *err)
@@ -164,7 +162,7 @@ static int fault_submit(struct topics *topics, const struct submit *submit, stru
     if (strikes(&faults->fail_produce))
         return err_set(err, ERR_UNAVAILABLE, "topic %s: produce failed (injected)", submit->name);
     if (strikes(&faults->delay_produce))
-        delay(faults);
+        delay(topics->clock, faults);
     if (strikes(&faults->duplicate_produce)) {
         rc = submit_duplicate(inner, submit, err);
         if (rc)

@@ -12,7 +12,6 @@
  * a producer by a new one; what the old one had in flight is told to have failed.
  */
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +19,6 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "topic/kafka.h"
-#include "topic/waiter.h"
 
 enum { SERVE_MS = 100, QUEUE_MESSAGES = 100000, DESTROY_MS = 5000 };
 
@@ -150,7 +148,7 @@ static void finish_deliveries(struct request *request, size_t count, rd_kafka_re
     }
     pthread_mutex_lock(&kafka->lock);
     kafka->request_count -= last;
-    pthread_cond_broadcast(&kafka->changed);
+    condition_broadcast(&kafka->changed);
     pthread_mutex_unlock(&kafka->lock);
 }
 
@@ -219,14 +217,14 @@ static rd_kafka_resp_err_t send_or_wait(struct kafka *kafka, const char *name, u
                                         const struct topic_record *record,
                                         struct delivery *delivery)
 {
-    int64_t end_us = clock_mono_us(clock_system()) + 2ll * TOPIC_KAFKA_DELIVERY_MS * MS_US;
+    const struct clock *clock = kafka->base.clock;
+    int64_t end_us = clock_mono_us(clock) + 2ll * TOPIC_KAFKA_DELIVERY_MS * MS_US;
     rd_kafka_resp_err_t error = send_record(kafka, name, partition, record, delivery);
 
-    while (must_wait(error) && clock_mono_us(clock_system()) < end_us) {
-        struct timespec step = waiter_deadline(SERVE_MS);
-
+    while (must_wait(error) && clock_mono_us(clock) < end_us) {
         pthread_mutex_lock(&kafka->lock);
-        pthread_cond_timedwait(&kafka->changed, &kafka->lock, &step);
+        condition_wait_until(&kafka->changed, &kafka->lock,
+                             clock_after_us(clock, SERVE_MS * MS_US));
         pthread_mutex_unlock(&kafka->lock);
         error = send_record(kafka, name, partition, record, delivery);
     }
@@ -264,12 +262,12 @@ static int kafka_submit(struct topics *topics, const struct submit *submit, stru
 static int kafka_flush(struct topics *topics, int timeout_ms, struct err *err)
 {
     struct kafka *kafka = kafka_of(topics);
-    struct timespec deadline = waiter_deadline(timeout_ms);
+    int64_t until_us = clock_after_us(topics->clock, (int64_t)timeout_ms * MS_US);
     int rc = 0;
 
     pthread_mutex_lock(&kafka->lock);
     while (!rc && kafka->request_count)
-        if (pthread_cond_timedwait(&kafka->changed, &kafka->lock, &deadline) == ETIMEDOUT)
+        if (!condition_wait_until(&kafka->changed, &kafka->lock, until_us))
             rc = err_set(err, ERR_TIMEOUT, "records are still in flight after %d ms", timeout_ms);
     pthread_mutex_unlock(&kafka->lock);
     return rc;
@@ -336,16 +334,16 @@ static struct kafka_cursor *choose_cursor(struct kafka *kafka, const char *name,
 static int take_cursor(struct kafka *kafka, const char *name, uint32_t partition, uint64_t offset,
                        struct kafka_cursor **taken, struct err *err)
 {
-    struct timespec deadline = waiter_deadline(KAFKA_CALL_MS);
+    int64_t until_us = clock_after_us(kafka->base.clock, (int64_t)KAFKA_CALL_MS * MS_US);
     struct kafka_cursor *cursor;
-    int waited = 0;
+    bool in_time = true;
     int rc = 0;
 
     *taken = NULL;
     pthread_mutex_lock(&kafka->lock);
     cursor = choose_cursor(kafka, name, partition);
-    while (!cursor && waited != ETIMEDOUT) {
-        waited = pthread_cond_timedwait(&kafka->changed, &kafka->lock, &deadline);
+    while (!cursor && in_time) {
+        in_time = condition_wait_until(&kafka->changed, &kafka->lock, until_us);
         cursor = choose_cursor(kafka, name, partition);
     }
     if (cursor) {
@@ -380,7 +378,7 @@ static void give_cursor_back(struct kafka *kafka, struct kafka_cursor *cursor, b
         drop_cursor(cursor);
     pthread_mutex_lock(&kafka->lock);
     cursor->busy = false;
-    pthread_cond_broadcast(&kafka->changed);
+    condition_broadcast(&kafka->changed);
     pthread_mutex_unlock(&kafka->lock);
 }
 
@@ -491,7 +489,7 @@ static int kafka_housekeep(struct topics *topics, struct err *err)
  * bounded time, and left to the end of the process then. */
 struct ending {
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    struct condition changed;
     rd_kafka_t *handle;
     bool is_done;
     bool is_left; /* nobody waits: the thread frees this */
@@ -500,11 +498,11 @@ struct ending {
 static void free_ending(struct ending *ending)
 {
     pthread_mutex_destroy(&ending->lock);
-    pthread_cond_destroy(&ending->changed);
+    condition_release(&ending->changed);
     free(ending);
 }
 
-static void *destroy_handle(void *arg)
+static void destroy_handle(struct task *task, void *arg)
 {
     struct ending *ending = arg;
     bool is_left;
@@ -514,19 +512,18 @@ static void *destroy_handle(void *arg)
     pthread_mutex_lock(&ending->lock);
     ending->is_done = true;
     is_left = ending->is_left;
-    pthread_cond_signal(&ending->changed);
+    condition_signal(&ending->changed);
     pthread_mutex_unlock(&ending->lock);
     if (is_left)
         free_ending(ending);
-    return NULL;
 }
 
-void kafka_handle_end(rd_kafka_t *handle)
+void kafka_handle_end(rd_kafka_t *handle, const struct clock *clock)
 {
-    struct timespec deadline = waiter_deadline(DESTROY_MS);
+    int64_t until_us = clock_after_us(clock, DESTROY_MS * MS_US);
+    struct task_options options = {.name = "kafka-ending", .run = destroy_handle, .clock = clock};
     struct ending *ending;
-    pthread_t thread;
-    int waited = 0;
+    bool in_time = true;
     bool is_done;
     int rc;
 
@@ -535,13 +532,13 @@ void kafka_handle_end(rd_kafka_t *handle)
     ending = mem_zero(sizeof(*ending));
     ending->handle = handle;
     pthread_mutex_init(&ending->lock, NULL);
-    waiter_cond_init(&ending->changed);
-    rc = pthread_create(&thread, NULL, destroy_handle, ending);
+    condition_init(&ending->changed, clock);
+    options.arg = ending;
+    rc = task_spawn(&options, NULL);
     assert(rc == 0);
-    pthread_detach(thread);
     pthread_mutex_lock(&ending->lock);
-    while (!ending->is_done && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&ending->changed, &ending->lock, &deadline);
+    while (!ending->is_done && in_time)
+        in_time = condition_wait_until(&ending->changed, &ending->lock, until_us);
     is_done = ending->is_done;
     ending->is_left = !is_done;
     pthread_mutex_unlock(&ending->lock);
@@ -558,11 +555,11 @@ static void release(struct kafka *kafka)
     for (i = 0; i < KAFKA_CURSOR_COUNT; i++)
         drop_cursor(&kafka->cursors[i]);
     kafka_groups_release(kafka);
-    kafka_handle_end(kafka->reader);
-    kafka_handle_end(kafka->producer);
+    kafka_handle_end(kafka->reader, kafka->base.clock);
+    kafka_handle_end(kafka->producer, kafka->base.clock);
     pthread_rwlock_destroy(&kafka->producer_lock);
     pthread_mutex_destroy(&kafka->lock);
-    pthread_cond_destroy(&kafka->changed);
+    condition_release(&kafka->changed);
     free(kafka->known);
     free(kafka->brokers);
     free(kafka);
@@ -576,8 +573,7 @@ static void kafka_close(struct topics *topics)
     /* longer than a delivery may take, so every request is called back */
     if (kafka_flush(topics, 2 * TOPIC_KAFKA_DELIVERY_MS, &err))
         log_error("kafka client closed with records in flight", LOG_TEXT("reason", err.text));
-    atomic_store(&kafka->stop, true);
-    pthread_join(kafka->server, NULL);
+    task_stop(&kafka->server);
     release(kafka);
 }
 
@@ -624,38 +620,41 @@ static void replace_producer(struct kafka *kafka, const char *reason)
     pthread_rwlock_unlock(&kafka->producer_lock);
     rd_kafka_purge(old, RD_KAFKA_PURGE_F_QUEUE | RD_KAFKA_PURGE_F_INFLIGHT);
     rd_kafka_flush(old, DESTROY_MS); /* calls the reports back */
-    kafka_handle_end(old);
+    kafka_handle_end(old, kafka->base.clock);
 }
 
-static void *serve_callbacks(void *arg)
+/* The wait is the client's: librdkafka has no other way to be waited for. */
+static void serve_callbacks(struct task *task, void *arg)
 {
     struct kafka *kafka = arg;
     char reason[KAFKA_ERROR_SIZE];
 
     on_server_thread = true;
-    while (!atomic_load(&kafka->stop)) {
+    while (!task_is_stopping(task)) {
+        task_says(task, "serving delivery reports");
         rd_kafka_poll(kafka->producer, SERVE_MS);
         if (rd_kafka_fatal_error(kafka->producer, reason, sizeof(reason)))
             replace_producer(kafka, reason);
     }
-    return NULL;
 }
 
 static int kafka_open(const char *place, const struct topics_options *options,
                       struct topics **topics, struct err *err)
 {
+    struct task_options server = {
+        .name = "kafka-reports", .run = serve_callbacks, .clock = options->clock};
     struct kafka *kafka;
     rd_kafka_conf_t *reader;
     int rc;
 
-    (void)options;
     if (strncmp(place, "//", 2) != 0 || !place[2])
         return err_set(err, ERR_INVALID,
                        "Kafka's URL is kafka://HOST:PORT[,HOST:PORT], not kafka:%s", place);
     kafka = mem_zero(sizeof(*kafka));
+    kafka->base.clock = options->clock;
     pthread_rwlock_init(&kafka->producer_lock, NULL);
     pthread_mutex_init(&kafka->lock, NULL);
-    waiter_cond_init(&kafka->changed);
+    condition_init(&kafka->changed, options->clock);
     kafka->brokers = mem_strdup(place + 2);
     kafka->producer = kafka_handle_new(RD_KAFKA_PRODUCER, producer_conf(kafka->brokers), err);
     reader = kafka_conf(kafka->brokers);
@@ -669,10 +668,13 @@ static int kafka_open(const char *place, const struct topics_options *options,
         release(kafka);
         return ERR_INVALID;
     }
-    rc = pthread_create(&kafka->server, NULL, serve_callbacks, kafka);
-    assert(rc == 0);
-    *topics = &kafka->base;
-    return 0;
+    server.arg = kafka;
+    rc = task_start(&kafka->server, &server, err);
+    if (rc)
+        release(kafka);
+    else
+        *topics = &kafka->base;
+    return rc;
 }
 
 const struct topics_ops topics_kafka_ops = {

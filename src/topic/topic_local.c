@@ -6,7 +6,6 @@
  * deletes what retention lets go, expels silent members and compacts the committed offsets.
  */
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -350,7 +349,7 @@ static int wait_and_read(struct local *local, struct local_topic *topic, uint32_
                          uint64_t offset, size_t max_count, int timeout_ms, struct arena *arena,
                          const struct topic_message **messages, size_t *count, struct err *err)
 {
-    struct timespec deadline = waiter_deadline(timeout_ms);
+    int64_t until_us = clock_after_us(local->clock, (int64_t)timeout_ms * MS_US);
     const void *things[] = {topic};
     struct topic_message *found = mem_array(max_count, sizeof(*found));
     struct read_space space = {mem_alloc(READ_SPACE_SIZE), READ_SPACE_SIZE, 0};
@@ -370,7 +369,7 @@ static int wait_and_read(struct local *local, struct local_topic *topic, uint32_
                             headers, found, count, err);
         local_leave(local, topic);
         if (!rc && *count == 0)
-            more = waiter_wait(&local->board, &waiter, &deadline);
+            more = waiter_wait(&local->board, &waiter, until_us);
     }
     waiter_leave(&local->board, &waiter);
     if (!rc && *count)
@@ -471,24 +470,16 @@ static int local_housekeep(struct topics *topics, struct err *err)
     return rc;
 }
 
-static void *run_housekeeper(void *arg)
+static void run_housekeeper(struct task *task, void *arg)
 {
     struct local *local = arg;
     struct err err;
 
-    pthread_mutex_lock(&local->stop_lock);
-    while (!local->stop) {
-        struct timespec deadline = waiter_deadline(TOPIC_HOUSEKEEPING_MS);
-
-        if (pthread_cond_timedwait(&local->stop_changed, &local->stop_lock, &deadline) != ETIMEDOUT)
-            continue;
-        pthread_mutex_unlock(&local->stop_lock);
+    while (task_pause(task, (int64_t)TOPIC_HOUSEKEEPING_MS * MS_US)) {
+        task_says(task, "removing what is past its retention");
         if (local_housekeep(&local->base, &err))
             log_error("topic housekeeping failed", LOG_TEXT("reason", err.text));
-        pthread_mutex_lock(&local->stop_lock);
     }
-    pthread_mutex_unlock(&local->stop_lock);
-    return NULL;
 }
 
 /* --- opening --- */
@@ -568,10 +559,8 @@ static void release(struct local *local)
     waiter_board_release(&local->board);
     pthread_mutex_destroy(&local->create_lock);
     pthread_mutex_destroy(&local->topics_lock);
-    pthread_cond_destroy(&local->topic_left);
+    condition_release(&local->topic_left);
     pthread_mutex_destroy(&local->housekeeping_lock);
-    pthread_mutex_destroy(&local->stop_lock);
-    pthread_cond_destroy(&local->stop_changed);
     if (local->owns_disk)
         disk_close(local->disk);
     free(local);
@@ -581,11 +570,7 @@ static void local_close(struct topics *topics)
 {
     struct local *local = local_of(topics);
 
-    pthread_mutex_lock(&local->stop_lock);
-    local->stop = true;
-    pthread_cond_signal(&local->stop_changed);
-    pthread_mutex_unlock(&local->stop_lock);
-    pthread_join(local->housekeeper, NULL);
+    task_stop(&local->housekeeper);
     writers_free(local->writers);
     offsets_close(&local->offsets);
     release(local);
@@ -595,22 +580,22 @@ static int open_on(struct disk *disk, bool owns_disk, const struct topics_option
                    struct topics **topics, struct err *err)
 {
     struct local *local = mem_zero(sizeof(*local));
+    const struct task_options housekeeper = {
+        .name = "topic-keeper", .run = run_housekeeper, .arg = local, .clock = options->clock};
     int rc;
 
-    local->clock = options->clock ? options->clock : clock_system();
+    local->clock = options->clock;
     local->disk = disk;
     local->owns_disk = owns_disk;
-    waiter_board_init(&local->board);
+    waiter_board_init(&local->board, local->clock);
     pthread_mutex_init(&local->create_lock, NULL);
     pthread_mutex_init(&local->topics_lock, NULL);
-    waiter_cond_init(&local->topic_left);
+    condition_init(&local->topic_left, local->clock);
     pthread_mutex_init(&local->housekeeping_lock, NULL);
-    pthread_mutex_init(&local->stop_lock, NULL);
-    waiter_cond_init(&local->stop_changed);
     groups_init(local);
     rc = open_topics(local, err);
     if (!rc) {
-        local->writers = writers_new(wake_readers, local);
+        local->writers = writers_new(wake_readers, local, local->clock);
         rc = offsets_open(&local->offsets, disk, "offsets", local->clock, local->writers, err);
         if (rc)
             writers_free(local->writers);
@@ -619,10 +604,12 @@ static int open_on(struct disk *disk, bool owns_disk, const struct topics_option
         release(local);
         return rc;
     }
-    rc = pthread_create(&local->housekeeper, NULL, run_housekeeper, local);
-    assert(rc == 0);
-    *topics = &local->base;
-    return 0;
+    rc = task_start(&local->housekeeper, &housekeeper, err);
+    if (rc)
+        local_close(&local->base);
+    else
+        *topics = &local->base;
+    return rc;
 }
 
 static int file_open(const char *place, const struct topics_options *options,

@@ -2,34 +2,9 @@
 /* waiter.c - see waiter.h. One lock; the board lists only those who are idle. */
 #include "topic/waiter.h"
 
-#include <errno.h>
-
-void waiter_cond_init(pthread_cond_t *cond)
+void waiter_board_init(struct waiter_board *board, const struct clock *clock)
 {
-    pthread_condattr_t attributes;
-
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(cond, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
-struct timespec waiter_deadline(int timeout_ms)
-{
-    struct timespec deadline;
-
-    clock_gettime(CLOCK_MONOTONIC, &deadline);
-    deadline.tv_sec += timeout_ms / 1000;
-    deadline.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (deadline.tv_nsec >= 1000000000) {
-        deadline.tv_sec++;
-        deadline.tv_nsec -= 1000000000;
-    }
-    return deadline;
-}
-
-void waiter_board_init(struct waiter_board *board)
-{
+    board->clock = clock;
     pthread_mutex_init(&board->lock, NULL);
     board->first = NULL;
 }
@@ -43,7 +18,7 @@ void waiter_enter(struct waiter_board *board, struct waiter *waiter, const void 
                   size_t thing_count)
 {
     *waiter = (struct waiter){.things = things, .thing_count = thing_count};
-    waiter_cond_init(&waiter->changed);
+    condition_init(&waiter->changed, board->clock);
     pthread_mutex_lock(&board->lock);
     waiter->next = board->first;
     if (board->first)
@@ -52,14 +27,14 @@ void waiter_enter(struct waiter_board *board, struct waiter *waiter, const void 
     pthread_mutex_unlock(&board->lock);
 }
 
-bool waiter_wait(struct waiter_board *board, struct waiter *waiter, const struct timespec *deadline)
+bool waiter_wait(struct waiter_board *board, struct waiter *waiter, int64_t until_us)
 {
+    bool in_time = true;
     bool woken;
-    int rc = 0;
 
     pthread_mutex_lock(&board->lock);
-    while (!waiter->woken && rc != ETIMEDOUT)
-        rc = pthread_cond_timedwait(&waiter->changed, &board->lock, deadline);
+    while (!waiter->woken && in_time)
+        in_time = condition_wait_until(&waiter->changed, &board->lock, until_us);
     woken = waiter->woken;
     waiter->woken = false;
     pthread_mutex_unlock(&board->lock);
@@ -76,7 +51,7 @@ void waiter_leave(struct waiter_board *board, struct waiter *waiter)
     if (waiter->next)
         waiter->next->previous = waiter->previous;
     pthread_mutex_unlock(&board->lock);
-    pthread_cond_destroy(&waiter->changed);
+    condition_release(&waiter->changed);
 }
 
 void waiter_wake(struct waiter_board *board, const void *thing)
@@ -89,7 +64,7 @@ void waiter_wake(struct waiter_board *board, const void *thing)
         for (i = 0; i < waiter->thing_count && !waiter->woken; i++)
             if (waiter->things[i] == thing) {
                 waiter->woken = true;
-                pthread_cond_signal(&waiter->changed);
+                condition_signal(&waiter->changed);
             }
     }
     pthread_mutex_unlock(&board->lock);

@@ -12,13 +12,12 @@
 #include "topic/writers.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/condition.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "topic/waiter.h"
+#include "base/task.h"
 
 enum { RECORD_OVERHEAD = 64 };
 
@@ -46,18 +45,17 @@ struct request {
 
 struct writer {
     struct writers *pool;
-    pthread_t thread;
+    struct task task;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
+    struct condition wake;
     struct part *first, **last;
-    bool stop;
 };
 
 struct writers {
     writers_published_fn published;
     void *arg;
     pthread_mutex_t lock;
-    pthread_cond_t room; /* something was finished */
+    struct condition room; /* something was finished */
     struct request *oldest, *newest;
     uint64_t ticket;
     size_t size; /* bytes in flight */
@@ -168,7 +166,7 @@ static void finish_request(struct writers *writers, struct request *request)
     else
         writers->newest = request->previous;
     writers->size -= request->size;
-    pthread_cond_broadcast(&writers->room);
+    condition_broadcast(&writers->room);
     pthread_mutex_unlock(&writers->lock);
     free(request->copy);
     free(request);
@@ -199,8 +197,8 @@ static struct part *take_parts(struct writer *writer)
     size_t size = 0;
 
     pthread_mutex_lock(&writer->lock);
-    while (!writer->first && !writer->stop)
-        pthread_cond_wait(&writer->wake, &writer->lock);
+    while (!writer->first && !task_is_stopping(&writer->task))
+        task_wait_on(&writer->task, &writer->wake, &writer->lock, CLOCK_NEVER);
     taken = writer->first;
     end = &writer->first;
     while (*end && size < TOPIC_COMMIT_SIZE_MAX) {
@@ -258,20 +256,21 @@ static void commit_parts(struct writers *writers, struct part *parts)
     }
 }
 
-static void *run_writer(void *arg)
+static void run_writer(struct task *task, void *arg)
 {
     struct writer *writer = arg;
     struct part *parts;
 
     on_writer_thread = true;
-    for (parts = take_parts(writer); parts; parts = take_parts(writer))
+    for (parts = take_parts(writer); parts; parts = take_parts(writer)) {
+        task_says(task, "writing records");
         commit_parts(writer->pool, parts);
-    return NULL;
+    }
 }
 
 /* --- the pool --- */
 
-struct writers *writers_new(writers_published_fn published, void *arg)
+struct writers *writers_new(writers_published_fn published, void *arg, const struct clock *clock)
 {
     struct writers *writers = mem_zero(sizeof(*writers));
     size_t i;
@@ -279,16 +278,18 @@ struct writers *writers_new(writers_published_fn published, void *arg)
     writers->published = published;
     writers->arg = arg;
     pthread_mutex_init(&writers->lock, NULL);
-    waiter_cond_init(&writers->room);
+    condition_init(&writers->room, clock);
     for (i = 0; i < TOPIC_WRITER_COUNT; i++) {
         struct writer *writer = &writers->each[i];
+        const struct task_options options = {
+            .name = "topic-writer", .run = run_writer, .arg = writer, .clock = clock};
         int rc;
 
         writer->pool = writers;
         writer->last = &writer->first;
         pthread_mutex_init(&writer->lock, NULL);
-        pthread_cond_init(&writer->wake, NULL);
-        rc = pthread_create(&writer->thread, NULL, run_writer, writer);
+        condition_init(&writer->wake, clock);
+        rc = task_start(&writer->task, &options, NULL);
         assert(rc == 0); /* as for memory: a machine without threads to spare runs nothing */
     }
     return writers;
@@ -304,14 +305,14 @@ void writers_free(struct writers *writers)
         struct writer *writer = &writers->each[i];
 
         pthread_mutex_lock(&writer->lock);
-        writer->stop = true;
-        pthread_cond_signal(&writer->wake);
+        task_ask_stop(&writer->task);
+        condition_signal(&writer->wake);
         pthread_mutex_unlock(&writer->lock);
-        pthread_join(writer->thread, NULL);
-        pthread_cond_destroy(&writer->wake);
+        task_stop(&writer->task);
+        condition_release(&writer->wake);
         pthread_mutex_destroy(&writer->lock);
     }
-    pthread_cond_destroy(&writers->room);
+    condition_release(&writers->room);
     pthread_mutex_destroy(&writers->lock);
     free(writers);
 }
@@ -328,7 +329,7 @@ static void enqueue(struct writers *writers, struct request *request)
         pthread_mutex_lock(&writer->lock);
         *writer->last = part;
         writer->last = &part->next;
-        pthread_cond_signal(&writer->wake);
+        condition_signal(&writer->wake);
         pthread_mutex_unlock(&writer->lock);
     }
 }
@@ -343,7 +344,7 @@ int writers_submit(struct writers *writers, struct partition *partitions,
     request = new_request(partitions, submit);
     pthread_mutex_lock(&writers->lock);
     while (wait && writers->size && writers->size + request->size > TOPIC_INFLIGHT_SIZE_MAX)
-        pthread_cond_wait(&writers->room, &writers->lock);
+        condition_wait(&writers->room, &writers->lock);
     writers->size += request->size;
     request->ticket = ++writers->ticket;
     request->previous = writers->newest;
@@ -359,14 +360,14 @@ int writers_submit(struct writers *writers, struct partition *partitions,
 
 int writers_flush(struct writers *writers, int timeout_ms, struct err *err)
 {
-    struct timespec deadline = waiter_deadline(timeout_ms);
+    int64_t until_us = clock_after_us(writers->room.clock, (int64_t)timeout_ms * MS_US);
     uint64_t ticket;
     int rc = 0;
 
     pthread_mutex_lock(&writers->lock);
     ticket = writers->ticket;
     while (!rc && writers->oldest && writers->oldest->ticket <= ticket)
-        if (pthread_cond_timedwait(&writers->room, &writers->lock, &deadline) == ETIMEDOUT)
+        if (!condition_wait_until(&writers->room, &writers->lock, until_us))
             rc = err_set(err, ERR_TIMEOUT, "records are still in flight after %d ms", timeout_ms);
     pthread_mutex_unlock(&writers->lock);
     return rc;

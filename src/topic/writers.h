@@ -9,6 +9,7 @@
 #ifndef TORG_TOPIC_WRITERS_H
 #define TORG_TOPIC_WRITERS_H
 
+#include "base/clock.h"
 #include "topic/partition.h"
 #include "topic/topic_ops.h"
 
@@ -17,7 +18,7 @@ struct writers;
 /* Called by a writer when new records of the partition can be read. */
 typedef void (*writers_published_fn)(void *arg, struct partition *partition);
 
-struct writers *writers_new(writers_published_fn published, void *arg);
+struct writers *writers_new(writers_published_fn published, void *arg, const struct clock *clock);
 void writers_free(struct writers *writers); /* finishes what is queued */
 
 /* Queues the records for partitions[submit->partitions[i]]. With wait false it is queued at once,

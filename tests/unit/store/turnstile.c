@@ -65,7 +65,7 @@ static void those_who_wait_are_let_in_in_order(void **state)
     _Atomic int served = 0;
     int i;
 
-    turnstile_init(&turnstile, 1);
+    turnstile_init(&turnstile, 1, clock_system());
     assert_true(turnstile_enter(&turnstile, 0));
     for (i = 0; i < THREAD_COUNT; i++) {
         const struct timespec pause = {.tv_nsec = 200000};
@@ -100,7 +100,7 @@ static void waiting_ends_with_the_time(void **state)
     struct turnstile turnstile;
     int64_t start = clock_mono_us(clock_system());
 
-    turnstile_init(&turnstile, 2);
+    turnstile_init(&turnstile, 2, clock_system());
     assert_true(turnstile_enter(&turnstile, 0));
     assert_true(turnstile_enter(&turnstile, 0));
     assert_false(turnstile_enter(&turnstile, 30));
