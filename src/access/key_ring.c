@@ -12,10 +12,10 @@
 
 #include "access/keys.h"
 #include "access/scope.h"
-#include "base/halt.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/task.h"
 
 /* An unchanging table, in order of ids. */
 struct key_table {
@@ -38,9 +38,7 @@ struct key_ring {
     _Atomic int64_t refreshed_mono_us;
     bool failing; /* guarded by refreshing: the log is told once */
 
-    bool has_thread;
-    pthread_t thread;
-    struct halt halt;
+    struct task task;
 };
 
 /* --- loading --- */
@@ -150,13 +148,14 @@ int key_ring_refresh(struct key_ring *ring, struct err *err)
     return rc ? err_set(err, rc, "%s", own.text) : 0;
 }
 
-static void *refresh_for_ever(void *arg)
+static void refresh_for_ever(struct task *task, void *arg)
 {
     struct key_ring *ring = arg;
 
-    while (!halt_wait(&ring->halt, (int64_t)KEY_REFRESH_MS * MS_US))
+    while (task_pause(task, (int64_t)KEY_REFRESH_MS * MS_US)) {
+        task_says(task, "reading the keys");
         key_ring_refresh(ring, NULL); /* a failure is logged, and told by staleness */
-    return NULL;
+    }
 }
 
 /* --- asking --- */
@@ -289,46 +288,36 @@ void key_ring_add_temporary(struct key_ring *ring, const char *name, const char 
 
 /* --- life --- */
 
-static void start_thread(struct key_ring *ring)
-{
-    int rc = pthread_create(&ring->thread, NULL, refresh_for_ever, ring);
-
-    assert(rc == 0);
-    ring->has_thread = true;
-}
-
 int key_ring_open(const struct key_ring_options *options, struct key_ring **ring, struct err *err)
 {
     struct key_ring *made = mem_zero(sizeof(*made));
+    struct task_options task = {.name = "keys", .run = refresh_for_ever, .arg = made};
     int rc;
 
     *ring = NULL;
     made->authenticator.authenticate = authenticate;
     made->store = options->store;
-    made->clock = options->clock ? options->clock : clock_system();
+    made->clock = clock_or_system(options->clock);
     pthread_rwlock_init(&made->lock, NULL);
     pthread_mutex_init(&made->refreshing, NULL);
-    halt_init(&made->halt);
     rc = key_ring_refresh(made, err);
-    if (rc) {
+    if (rc)
+        err_wrap(err, "load keys");
+    task.clock = made->clock;
+    if (!rc && !options->manual)
+        rc = task_start(&made->task, &task, err);
+    if (rc)
         key_ring_close(made);
-        return err_wrap(err, "load keys");
-    }
-    if (!options->manual)
-        start_thread(made);
-    *ring = made;
-    return 0;
+    else
+        *ring = made;
+    return rc;
 }
 
 void key_ring_close(struct key_ring *ring)
 {
     if (!ring)
         return;
-    if (ring->has_thread) {
-        halt_ask(&ring->halt);
-        pthread_join(ring->thread, NULL);
-    }
-    halt_release(&ring->halt);
+    task_stop(&ring->task);
     pthread_mutex_destroy(&ring->refreshing);
     pthread_rwlock_destroy(&ring->lock);
     free(ring->table);

@@ -65,6 +65,7 @@ static void blob_path(const struct dir *dir, const char *name, char path[PATH_MA
 
 static void remove_leftovers(const char *writing)
 {
+    /* the times of files are the system's, whatever clock the process has */
     time_t oldest = time(NULL) - BLOB_LEFTOVER_AGE_S;
     DIR *stream = opendir(writing);
     struct dirent *entry;

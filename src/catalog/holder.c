@@ -2,15 +2,14 @@
 /* holder.c - see holder.h. */
 #include "catalog/holder.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/halt.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/task.h"
 #include "catalog/versions.h"
 
 struct catalog_holder {
@@ -23,9 +22,7 @@ struct catalog_holder {
     pthread_mutex_t refreshing; /* one at a time: an older reading never replaces a newer one */
     bool failing;               /* guarded by refreshing: the log is told once */
 
-    bool has_thread;
-    pthread_t thread;
-    struct halt halt;
+    struct task task;
 };
 
 struct catalog *catalog_holder_ref(struct catalog_holder *holder)
@@ -73,7 +70,7 @@ static int follow(struct catalog_holder *holder, struct err *err)
 {
     struct catalog *next;
     struct arena *arena;
-    int64_t looked_us = clock_mono_us(clock_system());
+    int64_t looked_us = clock_mono_us(store_clock(holder->store));
     int64_t version;
     int rc = versions_current(holder->store, &version, err);
 
@@ -113,55 +110,46 @@ int catalog_holder_refresh(struct catalog_holder *holder, struct err *err)
 
 /* --- the thread --- */
 
-static void *watch_for_ever(void *arg)
+static void watch_for_ever(struct task *task, void *arg)
 {
     struct catalog_holder *holder = arg;
 
-    while (!halt_wait(&holder->halt, (int64_t)CATALOG_REFRESH_MS * MS_US))
+    while (task_pause(task, (int64_t)CATALOG_REFRESH_MS * MS_US)) {
+        task_says(task, "looking for another catalogue");
         catalog_holder_refresh(holder, NULL); /* a failure is logged, and tried again */
-    return NULL;
-}
-
-static void start_thread(struct catalog_holder *holder)
-{
-    int rc = pthread_create(&holder->thread, NULL, watch_for_ever, holder);
-
-    assert(rc == 0);
-    holder->has_thread = true;
+    }
 }
 
 int catalog_holder_open(struct store *store, bool watch, struct catalog_holder **holder,
                         struct err *err)
 {
     struct catalog_holder *made = mem_zero(sizeof(*made));
+    const struct task_options task = {
+        .name = "catalog", .run = watch_for_ever, .arg = made, .clock = store_clock(store)};
     int rc;
 
     *holder = NULL;
     made->store = store;
     pthread_mutex_init(&made->lock, NULL);
     pthread_mutex_init(&made->refreshing, NULL);
-    halt_init(&made->halt);
     rc = follow(made, err);
-    if (rc) {
+    if (rc)
+        err_wrap(err, "load the catalogue");
+    if (!rc && watch)
+        rc = task_start(&made->task, &task, err);
+    if (rc)
         catalog_holder_close(made);
-        return err_wrap(err, "load the catalogue");
-    }
-    if (watch)
-        start_thread(made);
-    *holder = made;
-    return 0;
+    else
+        *holder = made;
+    return rc;
 }
 
 void catalog_holder_close(struct catalog_holder *holder)
 {
     if (!holder)
         return;
-    if (holder->has_thread) {
-        halt_ask(&holder->halt);
-        pthread_join(holder->thread, NULL);
-    }
+    task_stop(&holder->task);
     catalog_unref(holder->current);
-    halt_release(&holder->halt);
     pthread_mutex_destroy(&holder->refreshing);
     pthread_mutex_destroy(&holder->lock);
     free(holder);

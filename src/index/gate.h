@@ -15,18 +15,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/condition.h"
+
 struct gate {
     pthread_mutex_t lock; /* never held while anything is done or waited for but the gate */
-    pthread_cond_t moved;
+    struct condition moved;
     uint64_t generation; /* grows when the writer did not wait for those inside any longer */
     uint32_t inside_count;
     bool is_closed;
 };
 
-void gate_init(struct gate *gate);
+void gate_init(struct gate *gate, const struct clock *clock);
 void gate_release(struct gate *gate); /* nobody inside */
 
-/* Waits while the gate is closed, at most until until_us of the monotonic clock. False: it still
+/* Waits while the gate is closed, at most until until_us of its clock. False: it still
  * is. Else gate_leave with what is in *pass. */
 bool gate_enter(struct gate *gate, int64_t until_us, uint64_t *pass);
 void gate_leave(struct gate *gate, uint64_t pass);

@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -59,16 +58,12 @@ static int add_state_fields(struct shard *shard, struct err *err)
 
 static void init_locks(struct shard *shard)
 {
-    pthread_condattr_t attributes;
 
     pthread_mutex_init(&shard->turn, NULL);
     pthread_mutex_init(&shard->lock, NULL);
     pthread_mutex_init(&shard->work, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&shard->published, &attributes);
-    pthread_cond_init(&shard->wanted, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&shard->published, shard->options.clock);
+    condition_init(&shard->wanted, shard->options.clock);
 }
 
 static struct shard *shard_new(const struct shard_options *options)
@@ -77,6 +72,7 @@ static struct shard *shard_new(const struct shard_options *options)
     unsigned field;
 
     shard->options = *options;
+    shard->options.clock = clock_or_system(options->clock);
     shard->options.dir = options->dir ? mem_strdup(options->dir) : NULL;
     shard->lock_fd = -1;
     shard->epoch = epoch_new();
@@ -97,7 +93,7 @@ static struct shard *shard_new(const struct shard_options *options)
                                             ? options->average_lengths[field]
                                             : usual_lengths[field];
     init_locks(shard);
-    gate_init(&shard->gate);
+    gate_init(&shard->gate, shard->options.clock);
     return shard;
 }
 
@@ -160,12 +156,17 @@ void shard_close(struct shard *shard)
     free((char *)shard->options.dir);
     free(shard->leaving);
     free(shard->next_expiry);
-    pthread_cond_destroy(&shard->published);
-    pthread_cond_destroy(&shard->wanted);
+    condition_release(&shard->published);
+    condition_release(&shard->wanted);
     pthread_mutex_destroy(&shard->work);
     pthread_mutex_destroy(&shard->lock);
     pthread_mutex_destroy(&shard->turn);
     free(shard);
+}
+
+const struct clock *shard_clock(const struct shard *shard)
+{
+    return shard->options.clock;
 }
 
 uint64_t shard_offset(const struct shard *shard)
@@ -249,7 +250,8 @@ enum shard_move shard_moved(const struct shard_reader *reader, const struct snap
 
 bool shard_hold(struct shard_reader *reader, int64_t deadline_us)
 {
-    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)SHARD_HOLD_WAIT_MS_MAX * MS_US;
+    int64_t until_us =
+        clock_after_us(shard_clock(reader->shard), (int64_t)SHARD_HOLD_WAIT_MS_MAX * MS_US);
 
     if (deadline_us && deadline_us < until_us)
         until_us = deadline_us;
@@ -263,7 +265,6 @@ void shard_let_go(struct shard_reader *reader)
 
 int shard_wait(struct shard *shard, uint64_t offset, int64_t deadline_us, struct err *err)
 {
-    struct timespec until = {deadline_us / SECOND_US, deadline_us % SECOND_US * 1000};
     bool in_time = true;
     bool is_there;
 
@@ -275,7 +276,7 @@ int shard_wait(struct shard *shard, uint64_t offset, int64_t deadline_us, struct
         is_there = snapshot->offset >= offset;
         if (is_there || !in_time)
             break;
-        in_time = pthread_cond_timedwait(&shard->published, &shard->lock, &until) == 0;
+        in_time = condition_wait_until(&shard->published, &shard->lock, deadline_us);
     }
     pthread_mutex_unlock(&shard->lock);
     if (is_there)

@@ -17,13 +17,15 @@
 #define TORG_INDEX_SHARD_H
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "index/snapshot.h"
 
 struct shard;
 struct shard_reader;
 
 struct shard_options {
-    const char *dir; /* NULL: in memory alone */
+    const char *dir;           /* NULL: in memory alone */
+    const struct clock *clock; /* NULL: the system's; borrowed */
     uint64_t epoch;
     uint32_t place[4]; /* T, S, V, G */
     /* Average lengths of the text fields, frozen for the epoch; 0: a usual one. Of a shard that
@@ -46,6 +48,7 @@ void shard_close(struct shard *shard); /* no reader inside; writes nothing; NULL
  * of a fuzzy checkpoint lie ahead of others), readers get ERR_UNAVAILABLE. */
 uint64_t shard_offset(const struct shard *shard);
 uint64_t shard_serve_from(const struct shard *shard);
+const struct clock *shard_clock(const struct shard *shard);   /* of its options */
 const struct schema *shard_schema(const struct shard *shard); /* grows; any thread may read it */
 
 /* ---- apply ---- */

@@ -174,7 +174,7 @@ void shard_show(struct shard *shard)
     shard->leaving_count = 0;
     if (shard->offset >= shard->serve_from)
         atomic_store_explicit(&shard->is_serving, true, memory_order_release);
-    pthread_cond_broadcast(&shard->published);
+    condition_broadcast(&shard->published);
 }
 
 void shard_show_work(struct shard *shard)
@@ -182,5 +182,5 @@ void shard_show_work(struct shard *shard)
     if (!shard->has_batch)
         shard_show(shard);
     else
-        pthread_cond_broadcast(&shard->published);
+        condition_broadcast(&shard->published);
 }

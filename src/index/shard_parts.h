@@ -18,7 +18,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/condition.h"
 #include "base/limits.h"
+#include "base/task.h"
 #include "index/doc_words.h"
 #include "index/gate.h"
 #include "index/owners.h"
@@ -69,16 +71,14 @@ struct shard {
 
     pthread_mutex_t turn; /* held while waiting for lock: who comes first gets it first */
     pthread_mutex_t lock;
-    pthread_cond_t published; /* a snapshot is out, or a piece of work is done */
+    struct condition published; /* a snapshot is out, or a piece of work is done */
     pthread_mutex_t work;
     struct epoch_slot *work_slot; /* under work */
 
-    pthread_t thread;
-    bool has_thread;
-    _Atomic bool is_stopping;
-    pthread_cond_t wanted; /* something may be due */
-    struct err work_error; /* of the last piece of work; code 0: none */
-    struct err failure;    /* of the last piece that failed */
+    struct task task;        /* the background; not started: shard_work is called by hand */
+    struct condition wanted; /* something may be due */
+    struct err work_error;   /* of the last piece of work; code 0: none */
+    struct err failure;      /* of the last piece that failed */
     uint64_t failure_count;
 
     struct part *parts[OWNER_COUNT]; /* oldest first; the last one is the buffer that is written */

@@ -261,7 +261,7 @@ int shard_save(struct shard *shard, struct err *err)
     }
     shard->checkpoint_retry_us = 0;
     if (rc && rc != ERR_TIMEOUT && rc != ERR_CANCELLED)
-        shard->checkpoint_retry_us = clock_mono_us(clock_system()) + (int64_t)RETRY_MS * MS_US;
+        shard->checkpoint_retry_us = clock_mono_us(shard_clock(shard)) + (int64_t)RETRY_MS * MS_US;
     free(manifest);
     return rc;
 }

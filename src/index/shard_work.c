@@ -550,7 +550,7 @@ static int save_if_due(struct shard *shard, bool *did, struct err *err)
         shard->options.dir && shard->change_count - shard->checkpoint_changes >= limit &&
         (shard->checkpoint_tried == shard->checkpoint_changes ||
          shard->change_count - shard->checkpoint_tried >= limit || shard->checkpoint_retry_us) &&
-        clock_mono_us(clock_system()) >= shard->checkpoint_retry_us;
+        clock_mono_us(shard_clock(shard)) >= shard->checkpoint_retry_us;
     shard_unlock(shard);
     if (!is_due)
         return 0;
@@ -597,7 +597,7 @@ static int give_up(struct shard *shard, int64_t since_us, struct err *err)
     if (shard->work_error.code)
         return err_set(err, ERR_UNAVAILABLE, "the shard has %u parts and merging fails: %s",
                        shard->part_count, shard->work_error.text);
-    if (clock_mono_us(clock_system()) - since_us > (int64_t)SHARD_WAIT_MS_MAX * MS_US)
+    if (clock_mono_us(shard_clock(shard)) - since_us > (int64_t)SHARD_WAIT_MS_MAX * MS_US)
         return err_set(
             err, ERR_UNAVAILABLE,
             "the shard has %u parts, SHARD_SEGMENT_COUNT_MAX is %d, and merging does not "
@@ -608,7 +608,7 @@ static int give_up(struct shard *shard, int64_t since_us, struct err *err)
 
 int shard_make_room(struct shard *shard, struct err *err)
 {
-    int64_t since_us = clock_mono_us(clock_system());
+    int64_t since_us = clock_mono_us(shard_clock(shard));
     bool did = true;
     int rc = 0;
 

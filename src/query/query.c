@@ -46,9 +46,9 @@ void query_engine_free(struct query_engine *engine)
     free(engine);
 }
 
-static int look_at_clock(int64_t deadline_us, struct err *err)
+static int look_at_clock(const struct stage *stage, int64_t deadline_us, struct err *err)
 {
-    if (deadline_us && clock_mono_us(clock_system()) > deadline_us)
+    if (deadline_us && clock_mono_us(stage->context->clock) > deadline_us)
         return err_set(err, ERR_TIMEOUT, "the query did not end before its deadline");
     return 0;
 }
@@ -65,7 +65,7 @@ static int walk_alone(struct stage *stage, int64_t deadline_us, bool *windows, s
     *windows = !stage->lists;
     while (stage->lists && !ended && !rc) {
         rc = stage_list(stage, &ended, err);
-        rc = rc ? rc : look_at_clock(deadline_us, err);
+        rc = rc ? rc : look_at_clock(stage, deadline_us, err);
     }
     return rc;
 }
@@ -76,7 +76,7 @@ static int walk(struct list *lists, uint32_t count, int64_t deadline_us, struct 
     uint32_t *next = arena_array(lists[0].stage->context->arena, count, sizeof(*next));
     uint32_t steps = 0;
     uint32_t i;
-    int rc = look_at_clock(deadline_us, err);
+    int rc = look_at_clock(lists[0].stage, deadline_us, err);
 
     for (i = 0; i < count && !rc; i++) {
         bool windows;
@@ -100,7 +100,7 @@ static int walk(struct list *lists, uint32_t count, int64_t deadline_us, struct 
                 next[i] = stage_next(lists[i].stage, window + 1);
         }
         if (!rc && ++steps % WINDOWS_PER_LOOK == 0)
-            rc = look_at_clock(deadline_us, err);
+            rc = look_at_clock(lists[0].stage, deadline_us, err);
     }
     return rc;
 }
@@ -154,6 +154,7 @@ static int run(struct query_engine *engine, const struct snapshot *snapshot,
                struct err *err)
 {
     struct query_context context = {.snapshot = snapshot,
+                                    .clock = shard_clock(engine->shard),
                                     .analysis = engine->analysis,
                                     .tuning = tuning,
                                     .hits = engine->hits,

@@ -214,7 +214,8 @@ static int show_hit(struct responder *responder, const struct query_hit *from, T
     rc = check_size(responder, err);
     if (!rc)
         rc = show_highlights(responder, hit, err);
-    if (!rc && responder->deadline_us && clock_mono_us(clock_system()) > responder->deadline_us)
+    if (!rc && responder->deadline_us &&
+        clock_mono_us(shard_clock(responder->engine->shard)) > responder->deadline_us)
         return err_set(err, ERR_TIMEOUT, "the hits were not read before the deadline");
     return rc;
 }

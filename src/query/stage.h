@@ -18,6 +18,7 @@
 #ifndef TORG_QUERY_STAGE_H
 #define TORG_QUERY_STAGE_H
 
+#include "base/clock.h"
 #include "index/kernels.h"
 #include "query/facet_plan.h"
 #include "query/filter_plan.h"
@@ -34,6 +35,7 @@ struct window_hits {
 
 /* What the stages of one query share. */
 struct query_context {
+    const struct clock *clock; /* of deadlines */
     const struct snapshot *snapshot;
     struct analysis *analysis;
     const struct query_tuning *tuning;

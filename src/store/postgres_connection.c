@@ -289,7 +289,8 @@ enum postgres_commit postgres_commit(struct postgres_connection *connection, str
 
 /* ---- connecting ---- */
 
-int postgres_connect(struct postgres_connection *connection, const char *url, struct err *err)
+int postgres_connect(struct postgres_connection *connection, const char *url,
+                     const struct clock *clock, struct err *err)
 {
     /* The URL may override what stands before it. */
     const char *const names[] = {
@@ -303,6 +304,7 @@ int postgres_connect(struct postgres_connection *connection, const char *url, st
     int rc = 0;
 
     memset(connection, 0, sizeof(*connection));
+    connection->clock = clock;
     connection->statement_us_max = (int64_t)(STORE_STATEMENT_MS_MAX + 5000) * MS_US;
     snprintf(connect_s, sizeof(connect_s), "%d", STORE_CONNECT_S_MAX);
     snprintf(user_timeout_ms, sizeof(user_timeout_ms), "%d", STORE_STATEMENT_MS_MAX);

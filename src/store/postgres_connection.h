@@ -20,7 +20,7 @@
 
 struct postgres_connection {
     PGconn *link;
-    const struct clock *clock; /* borrowed; set before it connects */
+    const struct clock *clock; /* borrowed */
     struct statements statements;
     uint64_t prepared_count;  /* names the next prepared statement */
     unsigned answers_due;     /* syncs whose answers nobody has read yet */
@@ -37,7 +37,8 @@ struct postgres_tx {
     bool conflict;                          /* a statement met 40001 or 40P01 */
 };
 
-int postgres_connect(struct postgres_connection *connection, const char *url, struct err *err);
+int postgres_connect(struct postgres_connection *connection, const char *url,
+                     const struct clock *clock, struct err *err);
 void postgres_disconnect(struct postgres_connection *connection);
 
 /* Runs a statement of our own without parameters or rows, waiting for its answer. */

@@ -73,8 +73,7 @@ int postgres_pool_take(struct postgres_pool *pool, struct postgres_connection **
     if (*connection)
         return 0;
     *connection = mem_zero(sizeof(**connection));
-    (*connection)->clock = pool->turnstile.clock;
-    rc = postgres_connect(*connection, pool->url, err);
+    rc = postgres_connect(*connection, pool->url, pool->turnstile.clock, err);
     if (rc) {
         connection_free(*connection);
         *connection = NULL;

@@ -48,6 +48,11 @@ int topics_open(const char *url, const struct topics_options *options, struct to
                    "topic URL \"%.200s\" is not file:DIR, memory: or kafka://HOST:PORT", url);
 }
 
+const struct clock *topics_clock(const struct topics *topics)
+{
+    return topics->clock;
+}
+
 void topics_close(struct topics *topics)
 {
     if (topics)

@@ -40,7 +40,7 @@ static void the_writer_waits_for_those_inside(void **state)
     pthread_t thread;
 
     (void)state;
-    gate_init(&writer.gate);
+    gate_init(&writer.gate, clock_system());
     assert_true(gate_enter(&writer.gate, now_us(), &pass));
     assert_int_equal(pthread_create(&thread, NULL, close_it, &writer), 0);
     while (gate_enter(&writer.gate, now_us(), &other)) /* until the writer has begun */
@@ -63,7 +63,7 @@ static void the_writer_does_not_wait_for_ever(void **state)
     pthread_t thread;
 
     (void)state;
-    gate_init(&writer.gate);
+    gate_init(&writer.gate, clock_system());
     assert_true(gate_enter(&writer.gate, now_us(), &late));
     gate_close(&writer.gate, 1);
     gate_open(&writer.gate);
