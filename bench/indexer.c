@@ -248,7 +248,7 @@ int main(int argc, char **argv)
     check(topics_open(arena_printf(arena, "file:%s/topics", argv[1]), NULL, &topics, &err),
           "topics", &err);
     check(coord_open("memory:bench", "bench", NULL, &coord, &err), "coord", &err);
-    queue_bell_init(&bell);
+    queue_bell_init(&bell, clock_system());
     receiver = (struct receiver){.store = store,
                                  .clock = clock_system(),
                                  .clients = clients_new(store, clock_system()),

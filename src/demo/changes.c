@@ -2,15 +2,14 @@
 /* changes.c - see changes.h. */
 #include "demo/changes.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/halt.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/task.h"
 #include "offers/cabinet.h"
 #include "offers/moderation.h"
 #include "offers/offer_record.h"
@@ -20,8 +19,7 @@ enum { BANNED_COUNT_MAX = 16, KOPECKS = 100, NEW_COUNT = 1 << 28, DESCRIPTION_SI
 struct changes {
     struct changes_options options;
     struct rng rng;
-    struct halt halt;
-    pthread_t thread;
+    struct task task;
     offerid banned[BANNED_COUNT_MAX]; /* by us, to be let in again some day */
     size_t banned_count;
     bool is_failing; /* told once, not each time */
@@ -221,7 +219,7 @@ static void step(struct changes *self, struct arena *arena)
 }
 
 /* Each at its time: what a slow disk has held up is made up for, but not more than a second. */
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
     struct changes *self = arg;
     const struct clock *clock = self->options.offers->clock;
@@ -234,27 +232,29 @@ static void *run(void *arg)
         due_us += SECOND_US / self->options.rate;
         if (due_us < now_us - SECOND_US)
             due_us = now_us;
-        if (halt_wait(&self->halt, due_us > now_us ? due_us - now_us : 0))
+        if (!task_wait(task, due_us))
             break;
+        task_says(task, "changing an offer");
         arena_reset(arena);
         step(self, arena);
     }
     arena_free(arena);
-    return NULL;
 }
 
 int changes_start(const struct changes_options *options, struct changes **changes, struct err *err)
 {
     struct changes *self = mem_zero(sizeof(*self));
+    const struct task_options task = {
+        .name = "changes", .run = run, .arg = self, .clock = options->offers->clock};
+    int rc;
 
     *changes = NULL;
     self->options = *options;
     self->rng = rng_seeded(random_u64());
-    halt_init(&self->halt);
-    if (pthread_create(&self->thread, NULL, run, self)) {
-        halt_release(&self->halt);
+    rc = task_start(&self->task, &task, err);
+    if (rc) {
         free(self);
-        return err_set(err, ERR_UNAVAILABLE, "no thread for changes could be started");
+        return rc;
     }
     *changes = self;
     return 0;
@@ -264,8 +264,6 @@ void changes_stop(struct changes *changes)
 {
     if (!changes)
         return;
-    halt_ask(&changes->halt);
-    pthread_join(changes->thread, NULL);
-    halt_release(&changes->halt);
+    task_stop(&changes->task);
     free(changes);
 }

@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/halt.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/task.h"
 #include "offers/feed_item.h"
 
 struct filler {
@@ -18,10 +18,10 @@ struct filler {
     _Atomic uint64_t saved_count;
     _Atomic uint64_t created_count;
     atomic_uint running_count;
-    struct halt halt;
+    atomic_bool has_failed; /* one of them: the others end, too */
     pthread_mutex_t lock;
     struct err err; /* guarded by lock: the first failure; code 0: none */
-    pthread_t threads[DEMO_FILLER_COUNT];
+    struct task tasks[DEMO_FILLER_COUNT];
 };
 
 struct looking {
@@ -60,7 +60,8 @@ static int publish(struct filler *self, const struct made_offer *offer, struct a
     return rc;
 }
 
-static int fill_one(struct filler *self, uint64_t number, struct arena *arena, struct err *err)
+static int fill_one(struct filler *self, struct task *task, uint64_t number, struct arena *arena,
+                    struct err *err)
 {
     const struct offers *offers = self->options.offers;
     struct catalog *catalog = offers->catalog(offers->catalog_arg);
@@ -72,7 +73,9 @@ static int fill_one(struct filler *self, uint64_t number, struct arena *arena, s
         rc = publish(self, &offer, arena, err);
         if (rc != ERR_UNAVAILABLE && rc != ERR_TIMEOUT && rc != ERR_CONFLICT)
             break;
-        rc = halt_wait(&self->halt, (int64_t)DEMO_RETRY_MS * MS_US) ? ERR_CANCELLED : 0;
+        rc = task_pause(task, (int64_t)DEMO_RETRY_MS * MS_US) && !atomic_load(&self->has_failed)
+                 ? 0
+                 : ERR_CANCELLED;
     }
     if (!rc)
         atomic_fetch_add(&self->saved_count, 1);
@@ -85,42 +88,43 @@ static void fail(struct filler *self, const struct err *err)
     if (!self->err.code)
         self->err = *err;
     pthread_mutex_unlock(&self->lock);
-    halt_ask(&self->halt);
+    atomic_store(&self->has_failed, true);
 }
 
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
     struct filler *self = arg;
     struct arena *arena = arena_new();
     struct err err = {.code = 0};
 
-    while (!halt_is_asked(&self->halt)) {
+    while (!task_is_stopping(task) && !atomic_load(&self->has_failed)) {
         uint64_t number = atomic_fetch_add(&self->next, 1);
         int rc;
 
         if (number >= self->options.end)
             break;
         arena_reset(arena);
-        rc = fill_one(self, number, arena, &err);
+        task_says(task, "publishing an offer");
+        rc = fill_one(self, task, number, arena, &err);
         if (rc && rc != ERR_CANCELLED)
             fail(self, &err);
     }
     arena_free(arena);
     atomic_fetch_sub(&self->running_count, 1);
-    return NULL;
 }
 
 void filler_start(const struct filler_options *options, struct filler **filler)
 {
     struct filler *self = mem_zero(sizeof(*self));
+    const struct task_options task = {
+        .name = "filler", .run = run, .arg = self, .clock = options->offers->clock};
 
     self->options = *options;
     atomic_init(&self->next, options->first);
     atomic_init(&self->running_count, DEMO_FILLER_COUNT);
     pthread_mutex_init(&self->lock, NULL);
-    halt_init(&self->halt);
     for (size_t i = 0; i < DEMO_FILLER_COUNT; i++) {
-        int rc = pthread_create(&self->threads[i], NULL, run, self);
+        int rc = task_start(&self->tasks[i], &task, NULL);
 
         assert(rc == 0);
     }
@@ -147,9 +151,10 @@ int filler_stop(struct filler *filler, struct err *err)
     uint64_t wanted = filler->options.end - filler->options.first;
     int rc = 0;
 
-    halt_ask(&filler->halt);
     for (size_t i = 0; i < DEMO_FILLER_COUNT; i++)
-        pthread_join(filler->threads[i], NULL);
+        task_ask_stop(&filler->tasks[i]);
+    for (size_t i = 0; i < DEMO_FILLER_COUNT; i++)
+        task_stop(&filler->tasks[i]);
     if (filler->err.code) {
         *err = filler->err;
         rc = err->code;
@@ -157,7 +162,6 @@ int filler_stop(struct filler *filler, struct err *err)
         rc = err_set(err, ERR_CANCELLED, "stopped before all offers were published");
     }
     pthread_mutex_destroy(&filler->lock);
-    halt_release(&filler->halt);
     free(filler);
     return rc;
 }

@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "base/halt.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/task.h"
 #include "base/text.h"
 #include "demo/drawing.h"
 #include "demo/generator.h"
@@ -30,8 +30,7 @@ struct photographer {
     struct topics *topics; /* borrowed */
     struct blob *blob;     /* borrowed */
     struct consumer *consumer;
-    struct halt halt;
-    pthread_t thread;
+    struct task task;
 };
 
 /* What an address asks for. */
@@ -172,7 +171,7 @@ static void work(struct photographer *self)
         if (!rc)
             break;
         log_warn("photos are drawn again later", LOG_TEXT("error", err.text));
-        if (halt_wait(&self->halt, (int64_t)DEMO_RETRY_MS * MS_US))
+        if (!task_pause(&self->task, (int64_t)DEMO_RETRY_MS * MS_US))
             return;
         rc = 0;
     }
@@ -180,17 +179,16 @@ static void work(struct photographer *self)
         rc = consumer_commit_polled(self->consumer, &err);
     if (rc && rc != ERR_STALE) { /* stale: another member has them now, and does them again */
         log_warn("requests for photos cannot be read", LOG_TEXT("error", err.text));
-        halt_wait(&self->halt, (int64_t)DEMO_RETRY_MS * MS_US);
+        task_pause(&self->task, (int64_t)DEMO_RETRY_MS * MS_US);
     }
 }
 
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
-    struct photographer *self = arg;
-
-    while (!halt_is_asked(&self->halt))
-        work(self);
-    return NULL;
+    while (!task_is_stopping(task)) {
+        task_says(task, "drawing photos");
+        work(arg);
+    }
 }
 
 int photographer_start(struct topics *topics, struct blob *blob, struct photographer **photographer,
@@ -200,19 +198,18 @@ int photographer_start(struct topics *topics, struct blob *blob, struct photogra
     const struct consumer_options options = {
         .group = GROUP, .topics = names, .topic_count = 1, .start = TOPIC_START_EARLIEST};
     struct photographer *self = mem_zero(sizeof(*self));
+    const struct task_options task = {
+        .name = "photographer", .run = run, .arg = self, .clock = topics_clock(topics)};
     int rc;
 
     *photographer = NULL;
     self->topics = topics;
     self->blob = blob;
-    halt_init(&self->halt);
     rc = consumer_open(topics, &options, &self->consumer, err);
-    if (!rc && pthread_create(&self->thread, NULL, run, self)) {
-        consumer_close(self->consumer);
-        rc = err_set(err, ERR_UNAVAILABLE, "no thread for the photographer could be started");
-    }
+    if (!rc)
+        rc = task_start(&self->task, &task, err);
     if (rc) {
-        halt_release(&self->halt);
+        consumer_close(self->consumer);
         free(self);
         return rc;
     }
@@ -224,9 +221,7 @@ void photographer_stop(struct photographer *photographer)
 {
     if (!photographer)
         return;
-    halt_ask(&photographer->halt);
-    pthread_join(photographer->thread, NULL);
+    task_stop(&photographer->task);
     consumer_close(photographer->consumer);
-    halt_release(&photographer->halt);
     free(photographer);
 }

@@ -9,13 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/halt.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/task.h"
 #include "documents/offer_document.h"
 #include "documents/parked.h"
 #include "model/offer_fields.h"
@@ -47,8 +47,7 @@ struct composer {
     int64_t looked_us; /* at parked ones; monotonic */
     uint64_t poll_no;
     struct arena *arena;
-    pthread_t thread;
-    struct halt halt;
+    struct task task;
 
     struct log_pace pace;
     struct counter *upserts;
@@ -64,7 +63,7 @@ struct composer {
 /* True: it is time to stop. */
 static bool wait_a_little(struct composer *self, int ms)
 {
-    return halt_wait(&self->halt, (int64_t)ms * 1000);
+    return !task_pause(&self->task, (int64_t)ms * MS_US);
 }
 
 static void tell_fault(struct composer *self, const char *what, const struct err *err)
@@ -373,7 +372,7 @@ static bool settle(struct composer *self, const struct topic_message *message)
     for (;;) {
         arena_reset(self->arena);
         rc = take(self, lane, message, &err);
-        if (rc == ERR_PRECONDITION || (rc == ERR_CANCELLED && halt_is_asked(&self->halt)))
+        if (rc == ERR_PRECONDITION || (rc == ERR_CANCELLED && task_is_stopping(&self->task)))
             return false;
         if (!rc)
             break;
@@ -435,7 +434,7 @@ static int look_at_parked(struct composer *self, struct err *err)
     arena_reset(self->arena);
     rc = parked_due(self->options.store, clock_wall_us(self->options.clock), COMPOSER_RETRY_COUNT,
                     self->arena, &list, &count, err);
-    for (size_t i = 0; i < count && !rc && !halt_is_asked(&self->halt); i++)
+    for (size_t i = 0; i < count && !rc && !task_is_stopping(&self->task); i++)
         rc = retry_one(self, &list[i], err);
     if (!rc)
         rc = parked_count(self->options.store, &all, err);
@@ -499,7 +498,7 @@ static int take_batch(struct composer *self, struct err *err)
     self->poll_no++;
     if (count && !wait_for_catalog(self))
         return 0;
-    for (size_t i = 0; i < count && !halt_is_asked(&self->halt); i++)
+    for (size_t i = 0; i < count && !task_is_stopping(&self->task); i++)
         settled += settle(self, &messages[i]);
     send_due(self, false);
     if (count && !settled)
@@ -507,14 +506,16 @@ static int take_batch(struct composer *self, struct err *err)
     return 0;
 }
 
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
     struct composer *self = arg;
     struct err err;
 
-    while (!halt_is_asked(&self->halt)) {
-        int rc = take_batch(self, &err);
+    while (!task_is_stopping(&self->task)) {
+        int rc;
 
+        task_says(task, "composing documents");
+        rc = take_batch(self, &err);
         if (!rc && now_us(self) >= self->looked_us + (int64_t)COMPOSER_RETRY_MS * 1000) {
             rc = wait_for_catalog(self) ? look_at_parked(self, &err) : 0;
             self->looked_us = now_us(self);
@@ -525,7 +526,6 @@ static void *run(void *arg)
         }
     }
     send_due(self, true);
-    return NULL;
 }
 
 static int open_topics(struct composer *self, struct err *err)
@@ -578,6 +578,8 @@ int composer_start(const struct composer_options *options, struct composer **com
                    struct err *err)
 {
     struct composer *self = mem_zero(sizeof(*self));
+    const struct task_options task = {
+        .name = "composer", .run = run, .arg = self, .clock = options->clock};
     int rc;
 
     *composer = NULL;
@@ -594,20 +596,19 @@ int composer_start(const struct composer_options *options, struct composer **com
         free_composer(self);
         return rc;
     }
-    halt_init(&self->halt);
-    rc = pthread_create(&self->thread, NULL, run, self);
-    assert(rc == 0);
-    *composer = self;
-    return 0;
+    rc = task_start(&self->task, &task, err);
+    if (rc)
+        composer_stop(self);
+    else
+        *composer = self;
+    return rc;
 }
 
 void composer_stop(struct composer *self)
 {
     if (!self)
         return;
-    halt_ask(&self->halt);
-    pthread_join(self->thread, NULL);
+    task_stop(&self->task);
     consumer_close(self->consumer);
-    halt_release(&self->halt);
     free_composer(self);
 }

@@ -30,7 +30,7 @@ struct parcel {
 
 int recompose_sender_init(struct recompose_sender *sender, struct topics *topics,
                           struct store *store, const struct clock *clock, const char *taker_group,
-                          struct halt *halt, struct err *err)
+                          struct task *task, struct err *err)
 {
     const char *name = "torg_composer_catalog_documents_total";
     const char *help = "Offers composed anew because the catalogue has changed.";
@@ -45,7 +45,7 @@ int recompose_sender_init(struct recompose_sender *sender, struct topics *topics
                                         .store = store,
                                         .clock = clock,
                                         .taker_group = taker_group,
-                                        .halt = halt,
+                                        .task = task,
                                         .source_count = source.partition_count,
                                         .target_count = target.partition_count,
                                         .sent = metrics_counter(name, "event=\"upsert\"", help),
@@ -223,7 +223,7 @@ static int wait_until_taken(struct recompose_sender *sender, const struct parcel
                 return rc;
             if (lag.has_committed && lag.committed > parcel->offsets[i])
                 break;
-            if (halt_wait(sender->halt, RECOMPOSE_TAKEN_MS * 1000LL))
+            if (!task_pause(sender->task, RECOMPOSE_TAKEN_MS * 1000LL))
                 return err_set(err, ERR_CANCELLED, "it is time to stop");
         }
     }

@@ -11,8 +11,8 @@
 #define TORG_DOCUMENTS_RECOMPOSE_SEND_H
 
 #include "base/clock.h"
-#include "base/halt.h"
 #include "base/metrics.h"
+#include "base/task.h"
 #include "catalog/catalog.h"
 #include "documents/recompose_mark.h"
 #include "documents/recomposer.h"
@@ -23,15 +23,15 @@ struct recompose_sender { /* all borrowed */
     struct store *store; /* of parked offers */
     const struct clock *clock;
     const char *taker_group; /* NULL: nobody is waited for */
-    struct halt *halt;
-    uint32_t source_count; /* partitions */
+    struct task *task;       /* whose work it is: it is asked to stop */
+    uint32_t source_count;   /* partitions */
     uint32_t target_count;
     struct counter *sent, *hidden, *failed;
 };
 
 int recompose_sender_init(struct recompose_sender *sender, struct topics *topics,
                           struct store *store, const struct clock *clock, const char *taker_group,
-                          struct halt *halt, struct err *err);
+                          struct task *task, struct err *err);
 
 /* How long to wait before the page is read again, 0: not at all. An offer that is to be hidden and
  * has just changed may be about to be parked, which decides how it is hidden. */

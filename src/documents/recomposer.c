@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/halt.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/task.h"
 #include "catalog/versions.h"
 #include "documents/category_digest.h"
 #include "documents/composer.h"
@@ -24,8 +24,7 @@ struct recomposer {
     struct coord_shards *shards; /* NULL: there is nobody to share with */
     struct recompose_sender sender;
     struct arena *arena; /* of a page */
-    pthread_t thread;
-    struct halt halt;
+    struct task task;
 
     int64_t seen_version; /* in use, and since when it is known; monotonic */
     int64_t seen_us;
@@ -130,7 +129,7 @@ static int count_offers(struct recomposer *self, int64_t *count, struct err *err
     int rc = 0;
 
     *count = 0;
-    for (size_t i = 0; i < self->ids.count && !rc && !halt_is_asked(&self->halt); i++) {
+    for (size_t i = 0; i < self->ids.count && !rc && !task_is_stopping(&self->task); i++) {
         int64_t of_category = 0;
 
         rc = self->options.count(self->options.offers_arg, self->ids.list[i], &of_category, err);
@@ -210,7 +209,7 @@ static int take_page(struct recomposer *self, const char *category, struct err *
     if (hold_us) {
         catalog_unref(catalog);
         self->held_offer = after; /* once: the page is read again, and sent */
-        return halt_wait(&self->halt, hold_us) ? ERR_CANCELLED : 0;
+        return task_pause(&self->task, hold_us) ? 0 : ERR_CANCELLED;
     }
     rc = recompose_send(&self->sender, catalog, &page, self->arena, &next, err);
     catalog_unref(catalog);
@@ -250,7 +249,7 @@ static int follow(struct recomposer *self, int64_t version, struct err *err)
 
     if (!rc && self->mark.target_version != target)
         rc = begin(self, target, err);
-    while (!rc && !halt_is_asked(&self->halt) && is_owner(self)) {
+    while (!rc && !task_is_stopping(&self->task) && is_owner(self)) {
         const char *category = next_category(self);
 
         if (!category)
@@ -278,14 +277,17 @@ static int step(struct recomposer *self, struct err *err)
     return version <= self->done_version ? 0 : follow(self, version, err);
 }
 
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
     struct recomposer *self = arg;
     int64_t pause_us = RECOMPOSE_LOOK_MS * 1000LL;
     struct err err;
 
-    while (!halt_wait(&self->halt, pause_us)) {
-        int rc = step(self, &err);
+    while (task_pause(task, pause_us)) {
+        int rc;
+
+        task_says(task, "composing offers anew");
+        rc = step(self, &err);
 
         pause_us = RECOMPOSE_LOOK_MS * 1000LL;
         if (!rc || rc == ERR_STALE || rc == ERR_CANCELLED)
@@ -294,7 +296,6 @@ static void *run(void *arg)
         log_warn("composing offers anew failed and is tried again", LOG_TEXT("error", err.text));
         pause_us = COMPOSER_RETRY_MS * 1000LL;
     }
-    return NULL;
 }
 
 static void open_metrics(struct recomposer *self)
@@ -316,7 +317,6 @@ static void free_recomposer(struct recomposer *self)
     category_ids_release(&self->ids);
     arena_free(self->ids_arena);
     arena_free(self->arena);
-    halt_release(&self->halt);
     free(self);
 }
 
@@ -324,6 +324,8 @@ int recomposer_start(const struct recomposer_options *options, struct recomposer
                      struct err *err)
 {
     struct recomposer *self = mem_zero(sizeof(*self));
+    const struct task_options task = {
+        .name = "recomposer", .run = run, .arg = self, .clock = options->clock};
     int rc;
 
     *recomposer = NULL;
@@ -334,10 +336,9 @@ int recomposer_start(const struct recomposer_options *options, struct recomposer
         self->options.settle_us = RECOMPOSE_SETTLE_MS * 1000LL;
     self->arena = arena_new();
     self->ids_arena = arena_new();
-    halt_init(&self->halt);
     open_metrics(self);
     rc = recompose_sender_init(&self->sender, options->topics, options->store, options->clock,
-                               options->taker_group, &self->halt, err);
+                               options->taker_group, &self->task, err);
     if (!rc && options->coord)
         rc = coord_join(options->coord, RECOMPOSE_SET, 1, &self->shards, err);
     if (rc) {
@@ -346,17 +347,18 @@ int recomposer_start(const struct recomposer_options *options, struct recomposer
     }
     self->seen_us = now_us(self);
     self->held_offer = -1;
-    rc = pthread_create(&self->thread, NULL, run, self);
-    assert(rc == 0);
-    *recomposer = self;
-    return 0;
+    rc = task_start(&self->task, &task, err);
+    if (rc)
+        free_recomposer(self);
+    else
+        *recomposer = self;
+    return rc;
 }
 
 void recomposer_stop(struct recomposer *self)
 {
     if (!self)
         return;
-    halt_ask(&self->halt);
-    pthread_join(self->thread, NULL);
+    task_stop(&self->task);
     free_recomposer(self);
 }

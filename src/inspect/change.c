@@ -3,7 +3,6 @@
 #include "inspect/change.h"
 
 #include <assert.h>
-#include <time.h>
 
 #include "base/limits.h"
 #include "documents/composer.h"
@@ -352,13 +351,6 @@ int change_look(const struct inspect *inspect, struct change *change, struct are
     return rc;
 }
 
-static void pause_ms(int64_t ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000 * 1000};
-
-    (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
-}
-
 /* The first look has not sufficed. */
 static int look_again(const struct inspect *inspect, struct change *change, enum change_stage stage,
                       int64_t deadline_us, bool (*is_cancelled)(const void *arg), const void *arg,
@@ -369,11 +361,11 @@ static int look_again(const struct inspect *inspect, struct change *change, enum
 
     while (!rc && progress->next <= stage) {
         struct arena_mark mark = arena_mark(arena);
-        int64_t left_us = deadline_us - clock_mono_us(clock_system());
+        int64_t left_us = deadline_us - clock_mono_us(inspect->clock);
 
         if (left_us <= 0 || (is_cancelled && is_cancelled(arg)))
             break;
-        pause_ms(left_us < ms * MS_US ? left_us / MS_US + 1 : ms);
+        clock_sleep(inspect->clock, left_us < ms * MS_US ? left_us : ms * MS_US);
         rc = look_once(inspect, change, arena, progress, err);
         arena_rewind(arena, mark); /* the progress has no memory of its own */
         ms = ms * 3 / 2 > FRESHNESS_PAUSE_MS_MAX ? FRESHNESS_PAUSE_MS_MAX : ms * 3 / 2;
@@ -387,7 +379,7 @@ int change_wait(struct inspect *inspect, struct change *change, enum change_stag
 {
     int rc = look_once(inspect, change, arena, progress, err);
 
-    if (!rc && progress->next <= stage && clock_mono_us(clock_system()) < deadline_us) {
+    if (!rc && progress->next <= stage && clock_mono_us(inspect->clock) < deadline_us) {
         if (atomic_fetch_add(&inspect->waiter_count, 1) >= FRESHNESS_WAITER_COUNT_MAX)
             rc = err_set(err, ERR_LIMIT,
                          "%d callers wait for changes already: ask without waiting, or come back",

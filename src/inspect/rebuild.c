@@ -140,7 +140,8 @@ static int send_schema(struct rebuild *rebuild, struct err *err)
 static int open_shard(const struct inspect *inspect, struct rebuild *rebuild, const char *client,
                       int64_t epoch, struct err *err)
 {
-    const struct shard_options options = {.epoch = (uint64_t)epoch, .background = true};
+    const struct shard_options options = {
+        .clock = inspect->clock, .epoch = (uint64_t)epoch, .background = true};
     int64_t first;
     int rc = clients_find(inspect->clients, client, true, &rebuild->client, err);
 

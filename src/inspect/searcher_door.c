@@ -55,7 +55,8 @@ static int check(void *arg, const char *replica, const Torg__V1__CheckShardReque
                  struct arena *arena, Torg__V1__CheckShardResponse **response, struct err *err)
 {
     const ProtobufCMessageDescriptor *type = &torg__v1__check_shard_response__descriptor;
-    int64_t deadline_us = clock_mono_us(clock_system()) + VERIFY_PEER_MS * (int64_t)MS_US;
+    const struct searcher *searcher = arg;
+    int64_t deadline_us = clock_mono_us(searcher->front.clock) + VERIFY_PEER_MS * (int64_t)MS_US;
 
     if (*replica)
         return ask_peer(arg, replica, "CheckShard", &request->base, type, arena,

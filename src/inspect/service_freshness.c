@@ -102,7 +102,7 @@ static int get_progress(struct call *call, const ProtobufCMessage *request,
         return rc;
     }
     rc = check_caller(call, inspect, &change, arena, err);
-    deadline_us = clock_mono_us(clock_system()) + (int64_t)(asked->wait * SECOND_US);
+    deadline_us = clock_mono_us(inspect->clock) + (int64_t)(asked->wait * SECOND_US);
     if (call_deadline_us(call) < deadline_us)
         deadline_us = call_deadline_us(call);
     if (!rc)

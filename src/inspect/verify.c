@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "access/audit.h"
 #include "base/endian.h"
@@ -80,13 +79,6 @@ int cursor_parse(const struct verifying *verifying, struct cursor *cursor, struc
 
 /* --- looking again --- */
 
-static void pause_ms(int64_t ms)
-{
-    const struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000 * 1000};
-
-    (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
-}
-
 /* Those that agree go; true: another look may help. */
 static bool keep_differing(struct verifying *verifying)
 {
@@ -120,7 +112,7 @@ static int settle(struct verifying *verifying, const struct verify_kind *kind, s
             return rc;
         if (clock_mono_us(verifying->inspect->clock) >= verifying->deadline_us)
             return 0;
-        pause_ms(wait_ms);
+        clock_sleep(verifying->inspect->clock, wait_ms * MS_US);
         wait_ms = wait_ms * 2 > PAUSE_MS_MAX ? PAUSE_MS_MAX : wait_ms * 2;
     }
 }
@@ -226,9 +218,9 @@ static int decide(struct verifying *verifying, struct suspect *suspect,
     return rc;
 }
 
-void verify_pause(void)
+void verify_pause(const struct verifying *verifying)
 {
-    pause_ms(PAUSE_MS_MIN);
+    clock_sleep(verifying->inspect->clock, PAUSE_MS_MIN * MS_US);
 }
 
 /* --- a step --- */

@@ -47,7 +47,7 @@ static int begin(struct verifying *verifying, int64_t attempt, struct err *err)
     int rc = look_for_quiet(verifying, &ends, &is_quiet, err);
 
     while (!rc && !is_quiet && clock_mono_us(verifying->inspect->clock) < verifying->deadline_us) {
-        verify_pause();
+        verify_pause(verifying);
         rc = look_for_quiet(verifying, &ends, &is_quiet, err);
     }
     if (rc)

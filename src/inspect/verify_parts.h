@@ -71,7 +71,7 @@ int verify_check_shard(const struct verifying *verifying, bool content,
                        Torg__V1__CheckShardResponse **response, struct err *err);
 
 /* Between two looks. */
-void verify_pause(void);
+void verify_pause(const struct verifying *verifying);
 
 /* Where a page begins: what a kind needs of it. */
 struct cursor {

@@ -222,12 +222,17 @@ bool call_has_body_limit(const struct call *call)
     return !call->channel;
 }
 
+const struct clock *call_clock(const struct call *call)
+{
+    return call->lane->reactor.clock;
+}
+
 void call_count_reply(struct call *call)
 {
     if (call->counted || !call->route)
         return;
     call->counted = true;
-    route_count(call->route, call->reply.status, clock_mono_us(clock_system()) - call->begun_us);
+    route_count(call->route, call->reply.status, clock_mono_us(call_clock(call)) - call->begun_us);
 }
 
 /* --- rpc.h --- */
@@ -293,7 +298,7 @@ int64_t call_deadline_us(const struct call *call)
 bool call_cancelled(const struct call *call)
 {
     return atomic_load_explicit(&call->cancelled, memory_order_relaxed) != 0 ||
-           (call->deadline_us != INT64_MAX && clock_mono_us(clock_system()) >= call->deadline_us);
+           (call->deadline_us != INT64_MAX && clock_mono_us(call_clock(call)) >= call->deadline_us);
 }
 
 void call_violation(struct call *call, const char *field, const char *format, ...)

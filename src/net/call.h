@@ -50,7 +50,7 @@ struct reply {
 };
 
 struct call {
-    struct task task;   /* in its reactor's mailbox */
+    struct errand task; /* in its reactor's mailbox */
     struct job job;     /* in a pool's queue */
     struct timer timer; /* the deadline */
     struct call *next;
@@ -131,6 +131,7 @@ void call_drop(struct call *call);
 void call_cancel(struct call *call, int code);
 /* Takes the stream over from a call whose handler still runs, to answer in its stead. */
 struct call *call_replace(struct call *call);
+const struct clock *call_clock(const struct call *call); /* of its server */
 void call_count_reply(struct call *call);
 void call_free(struct call *call);
 /* The client took count bytes of the answer; few bytes are no progress, or none would be slow. */
@@ -144,7 +145,7 @@ void call_run(struct call *call);        /* a unary handler; the request is whol
 void call_run_stream(struct call *call); /* a streaming one, on a thread of its own */
 void call_run_brief(struct job *first);  /* a list of calls, on a thread for brief ones */
 void call_expire(struct timer *timer);
-void call_settle(struct task *task); /* news from the handler's thread */
+void call_settle(struct errand *task); /* news from the handler's thread */
 
 /* reply.c: builds the reply; call_send hands it to the protocol */
 void reply_message(struct call *call, const ProtobufCMessage *message);

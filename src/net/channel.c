@@ -5,12 +5,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/condition.h"
 #include "base/limits.h"
 #include "base/memory.h"
 
 struct channel {
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    struct condition changed;
     void (*notify)(void *arg);
     void *arg;
     struct buf in;
@@ -24,12 +25,12 @@ struct channel {
     int cancelled; /* 0, or what reads and writes return */
 };
 
-struct channel *channel_new(void (*notify)(void *arg), void *arg)
+struct channel *channel_new(void (*notify)(void *arg), void *arg, const struct clock *clock)
 {
     struct channel *channel = mem_zero(sizeof(*channel));
 
     pthread_mutex_init(&channel->lock, NULL);
-    pthread_cond_init(&channel->changed, NULL);
+    condition_init(&channel->changed, clock);
     channel->notify = notify;
     channel->arg = arg;
     buf_init(&channel->in, NET_MESSAGE_SIZE_MAX + NET_WINDOW_SIZE);
@@ -43,7 +44,7 @@ void channel_free(struct channel *channel)
         return;
     buf_release(&channel->in);
     buf_release(&channel->out);
-    pthread_cond_destroy(&channel->changed);
+    condition_release(&channel->changed);
     pthread_mutex_destroy(&channel->lock);
     free(channel);
 }
@@ -106,7 +107,7 @@ int channel_read(struct channel *channel, struct buf *to, size_t size, struct er
             rc = got ? err_set(err, ERR_INVALID, "the stream ends within a message") : 0;
             break;
         } else {
-            pthread_cond_wait(&channel->changed, &channel->lock);
+            condition_wait(&channel->changed, &channel->lock);
         }
     }
     pthread_mutex_unlock(&channel->lock);
@@ -117,7 +118,7 @@ int channel_write(struct channel *channel, struct bytes bytes, struct err *err)
 {
     pthread_mutex_lock(&channel->lock);
     while (channel->out.size - channel->out_sent > NET_STREAM_OUT_SIZE_MAX && !channel->cancelled)
-        pthread_cond_wait(&channel->changed, &channel->lock);
+        condition_wait(&channel->changed, &channel->lock);
     if (channel->cancelled) {
         int rc = cancelled(channel, err);
 
@@ -148,7 +149,7 @@ void channel_push(struct channel *channel, struct bytes bytes)
         channel->in_taken = 0;
     }
     buf_put(&channel->in, bytes);
-    pthread_cond_signal(&channel->changed);
+    condition_signal(&channel->changed);
     pthread_mutex_unlock(&channel->lock);
 }
 
@@ -156,7 +157,7 @@ void channel_push_end(struct channel *channel)
 {
     pthread_mutex_lock(&channel->lock);
     channel->in_end = true;
-    pthread_cond_signal(&channel->changed);
+    condition_signal(&channel->changed);
     pthread_mutex_unlock(&channel->lock);
 }
 
@@ -191,7 +192,7 @@ size_t channel_pull(struct channel *channel, uint8_t *to, size_t size, bool *end
     }
     *end = channel->finished && count == there;
     if (count)
-        pthread_cond_signal(&channel->changed);
+        condition_signal(&channel->changed);
     pthread_mutex_unlock(&channel->lock);
     return count;
 }
@@ -201,6 +202,6 @@ void channel_cancel(struct channel *channel, int code)
     pthread_mutex_lock(&channel->lock);
     if (!channel->cancelled)
         channel->cancelled = code;
-    pthread_cond_signal(&channel->changed);
+    condition_signal(&channel->changed);
     pthread_mutex_unlock(&channel->lock);
 }

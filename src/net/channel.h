@@ -16,11 +16,12 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/err.h"
 
 struct channel;
 
-struct channel *channel_new(void (*notify)(void *arg), void *arg);
+struct channel *channel_new(void (*notify)(void *arg), void *arg, const struct clock *clock);
 void channel_free(struct channel *channel); /* NULL is fine */
 
 /* --- the handler's side: these block --- */

@@ -29,7 +29,7 @@ static const char http2_preface[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 static void connection_ready(struct watch *watch, uint32_t events);
 static void connection_tick(struct timer *timer);
-static void adopt(struct task *task);
+static void adopt(struct errand *task);
 
 void connection_start(struct lane *lane, int fd, bool is_operator)
 {
@@ -48,7 +48,7 @@ void connection_start(struct lane *lane, int fd, bool is_operator)
     reactor_post(&lane->reactor, &connection->adopt);
 }
 
-static void adopt(struct task *task)
+static void adopt(struct errand *task)
 {
     struct connection *connection = container_of(task, struct connection, adopt);
     struct lane *lane = connection->lane;

@@ -41,7 +41,7 @@ struct protocol_ops {
 struct connection {
     struct watch watch;
     struct timer timer;
-    struct task adopt; /* on its way from the accepting lane */
+    struct errand adopt; /* on its way from the accepting lane */
     struct lane *lane;
     struct connection *next;
     struct connection *previous;

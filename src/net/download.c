@@ -18,6 +18,7 @@
 enum { HELD_SIZE = 256 << 10, POLL_MS = 1000, HTTP_OK = 200 };
 
 struct download {
+    const struct clock *clock;
     CURLM *multi;
     CURL *easy;
     char *url; /* owned: the one at hand */
@@ -55,7 +56,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
         download->held_taken = 0;
     }
     buf_put_raw(&download->held, data, size * count);
-    download->moved_us = clock_mono_us(clock_system());
+    download->moved_us = clock_mono_us(download->clock);
     return buf_failed(&download->held) ? 0 : size * count;
 }
 
@@ -125,7 +126,7 @@ static int move(struct download *download, struct err *err)
     look_for_end(download);
     if (download->ended || download->held.size != before)
         return 0;
-    now_us = clock_mono_us(clock_system());
+    now_us = clock_mono_us(download->clock);
     if (now_us > download->deadline_us)
         return fault(download, ERR_TIMEOUT, "it takes too long", err);
     if (now_us - download->moved_us > download->stall_ms * MS_US)
@@ -228,11 +229,13 @@ int download_open(const char *url, const struct download_options *options,
 {
     static const struct download_options defaults;
     struct download *made = mem_zero(sizeof(*made));
-    int64_t now_us = clock_mono_us(clock_system());
+    int64_t now_us;
     int rc;
 
     *download = NULL;
     options = options ? options : &defaults;
+    made->clock = clock_or_system(options->clock);
+    now_us = clock_mono_us(made->clock);
     made->url = mem_strdup(url);
     made->stall_ms = options->stall_ms ? options->stall_ms : DOWNLOAD_STALL_MS;
     made->moved_us = now_us;
@@ -278,7 +281,7 @@ int download_read(struct download *download, void *to, size_t size, size_t *got,
 
     *got = 0;
     if (download->held.size == download->held_taken)
-        download->moved_us = clock_mono_us(clock_system()); /* the wait begins now */
+        download->moved_us = clock_mono_us(download->clock); /* the wait begins now */
     while (!rc && download->held.size == download->held_taken && !download->ended) {
         buf_reset(&download->held);
         download->held_taken = 0;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 
 struct download;
@@ -25,6 +26,7 @@ struct download_options {
     /* Told each address before it is asked; NULL: nobody is. */
     void (*visit)(void *arg, const char *url);
     void *arg;
+    const struct clock *clock; /* NULL: the system's; borrowed */
 };
 
 /* Returns when the answer begins; ERR_NOT_FOUND, ERR_DENIED, ERR_UNAVAILABLE by its status. */

@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/condition.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "grpc/health/v1/health.pb-c.h"
@@ -31,8 +31,8 @@ struct state {
 };
 
 struct health {
-    pthread_mutex_t mutex;  /* of all below */
-    pthread_cond_t changed; /* monotonic clock */
+    pthread_mutex_t mutex; /* of all below */
+    struct condition changed;
     bool draining;
     struct state states[HEALTH_SERVICE_COUNT_MAX];
     size_t state_count;
@@ -81,16 +81,12 @@ static serving_status wait_for_change(struct health *health, struct call *call, 
                                       serving_status told, bool *draining)
 {
     serving_status status;
-    struct timespec until;
 
     pthread_mutex_lock(&health->mutex);
     status = status_of(health, name);
     while (status == told && !health->draining && !call_cancelled(call)) {
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += HEALTH_WATCH_POLL_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        pthread_cond_timedwait(&health->changed, &health->mutex, &until);
+        condition_wait_until(&health->changed, &health->mutex,
+                             clock_after_us(health->changed.clock, HEALTH_WATCH_POLL_MS * MS_US));
         status = status_of(health, name);
     }
     *draining = health->draining;
@@ -132,16 +128,12 @@ static const struct rpc_method methods[] = {
     {.name = "Watch", .stream = watch, .flags = RPC_SERVER_STREAM | RPC_PUBLIC},
 };
 
-struct health *health_new(void)
+struct health *health_new(const struct clock *clock)
 {
     struct health *health = mem_zero(sizeof(*health));
-    pthread_condattr_t attributes;
 
     pthread_mutex_init(&health->mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&health->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&health->changed, clock);
     health->service = (struct rpc_service){
         .descriptor = &grpc__health__v1__health__descriptor,
         .methods = methods,
@@ -160,7 +152,7 @@ void health_free(struct health *health)
         return;
     for (i = 0; i < health->state_count; i++)
         free(health->states[i].name);
-    pthread_cond_destroy(&health->changed);
+    condition_release(&health->changed);
     pthread_mutex_destroy(&health->mutex);
     free(health);
 }
@@ -177,7 +169,7 @@ void health_set(struct health *health, const char *service, bool serving)
         state->name = mem_strdup(service);
     }
     state->serving = serving;
-    pthread_cond_broadcast(&health->changed);
+    condition_broadcast(&health->changed);
     pthread_mutex_unlock(&health->mutex);
 }
 
@@ -185,7 +177,7 @@ void health_drain(struct health *health)
 {
     pthread_mutex_lock(&health->mutex);
     health->draining = true;
-    pthread_cond_broadcast(&health->changed);
+    condition_broadcast(&health->changed);
     pthread_mutex_unlock(&health->mutex);
 }
 

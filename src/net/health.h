@@ -11,11 +11,12 @@
 
 #include <stdbool.h>
 
+#include "base/clock.h"
 #include "net/rpc.h"
 
 struct health;
 
-struct health *health_new(void);
+struct health *health_new(const struct clock *clock);
 void health_free(struct health *health); /* after the last call has ended */
 
 /* Names a service known with its state; "" starts as not serving. At most HEALTH_SERVICE_COUNT_MAX

@@ -30,11 +30,12 @@ static void wake_ready(struct watch *watch, uint32_t events)
     reactor_moved(container_of(watch, struct reactor, wake));
 }
 
-int reactor_init(struct reactor *reactor, void (*settle)(struct reactor *), struct err *err)
+int reactor_init(struct reactor *reactor, void (*settle)(struct reactor *),
+                 const struct clock *clock, struct err *err)
 {
     int rc;
 
-    *reactor = (struct reactor){.settle = settle, .busy_with = "its start"};
+    *reactor = (struct reactor){.settle = settle, .clock = clock, .busy_with = "its start"};
     pthread_mutex_init(&reactor->lock, NULL);
     reactor->wake = (struct watch){.ready = wake_ready, .fd = -1};
     reactor->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -45,13 +46,13 @@ int reactor_init(struct reactor *reactor, void (*settle)(struct reactor *), stru
         rc = err_errno(err, "cannot make an event descriptor");
     else
         rc = reactor_add(reactor, &reactor->wake, EPOLLIN, err);
-    reactor->now_us = clock_mono_us(clock_system());
+    reactor->now_us = clock_mono_us(reactor->clock);
     return rc;
 }
 
 void reactor_release(struct reactor *reactor)
 {
-    assert(!reactor->started);
+    assert(!task_is_started(&reactor->task));
     if (reactor->epoll_fd >= 0)
         close(reactor->epoll_fd);
     if (reactor->wake.fd >= 0)
@@ -92,39 +93,38 @@ static void wake(struct reactor *reactor)
     assert(written == sizeof(one) || errno == EAGAIN);
 }
 
-void reactor_post(struct reactor *reactor, struct task *task)
+void reactor_post(struct reactor *reactor, struct errand *errand)
 {
     bool was_empty;
 
     pthread_mutex_lock(&reactor->lock);
     was_empty = !reactor->first;
-    task->next = NULL;
+    errand->next = NULL;
     if (was_empty)
-        reactor->first = task;
+        reactor->first = errand;
     else
-        reactor->last->next = task;
-    reactor->last = task;
+        reactor->last->next = errand;
+    reactor->last = errand;
     pthread_mutex_unlock(&reactor->lock);
     if (was_empty)
         wake(reactor);
 }
 
-static bool run_tasks(struct reactor *reactor)
+static bool run_errands(struct reactor *reactor)
 {
-    struct task *task;
-    bool stopping;
+    bool stopping = task_is_stopping(&reactor->task); /* before: what was posted first is run */
+    struct errand *errand;
 
     pthread_mutex_lock(&reactor->lock);
-    task = reactor->first;
+    errand = reactor->first;
     reactor->first = NULL;
-    stopping = reactor->stopping;
     pthread_mutex_unlock(&reactor->lock);
-    while (task) {
-        struct task *next = task->next; /* running may free or post it */
+    while (errand) {
+        struct errand *next = errand->next; /* running may free or post it */
 
         reactor_moved(reactor);
-        task->run(task);
-        task = next;
+        errand->run(errand);
+        errand = next;
     }
     return !stopping;
 }
@@ -211,7 +211,7 @@ static int wait_ms(const struct reactor *reactor)
 
     if (!reactor->timer_count)
         return WAIT_MS_MAX;
-    left_us = reactor->timers[1]->due_us - clock_mono_us(clock_system());
+    left_us = reactor->timers[1]->due_us - clock_mono_us(reactor->clock);
     if (left_us <= 0)
         return 0;
     return left_us > (int64_t)WAIT_MS_MAX * MS_US ? WAIT_MS_MAX
@@ -235,7 +235,7 @@ static int wait_for_events(struct reactor *reactor, struct epoll_event *events)
 
     assert(count >= 0 || errno == EINTR);
     reactor->moved = ms && count == 0; /* it has rested */
-    reactor->now_us = clock_mono_us(clock_system());
+    reactor->now_us = clock_mono_us(reactor->clock);
     return count;
 }
 
@@ -257,8 +257,8 @@ static bool run_turn(struct reactor *reactor, const struct epoll_event *events, 
 
         watch->ready(watch, events[i].events);
     }
-    reactor_busy(reactor, "tasks of other threads");
-    going = run_tasks(reactor);
+    reactor_busy(reactor, "errands of other threads");
+    going = run_errands(reactor);
     reactor_busy(reactor, "its timers");
     run_timers(reactor);
     reactor_busy(reactor, "writing");
@@ -266,7 +266,7 @@ static bool run_turn(struct reactor *reactor, const struct epoll_event *events, 
     return going;
 }
 
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
     struct reactor *reactor = arg;
     struct epoll_event events[EVENT_COUNT];
@@ -274,38 +274,37 @@ static void *run(void *arg)
 
     block_sigpipe();
     while (going) {
-        int count = wait_for_events(reactor, events);
+        int count;
 
+        task_rest(task, true);
+        count = wait_for_events(reactor, events);
+        task_rest(task, false);
         count_one(&reactor->half_turns);
         going = run_turn(reactor, events, count);
         count_one(&reactor->half_turns);
         if (!reactor->moved)
             count_one(&reactor->vain_turns);
     }
-    return NULL;
 }
 
 int reactor_start(struct reactor *reactor, const char *name, struct err *err)
 {
-    int rc;
+    /* Its silence is the watchdog's to judge, by a limit of its own. */
+    const struct task_options options = {.name = name,
+                                         .run = run,
+                                         .arg = reactor,
+                                         .clock = reactor->clock,
+                                         .silence_us_max = CLOCK_NEVER};
 
     snprintf(reactor->name, sizeof(reactor->name), "%s", name);
-    rc = pthread_create(&reactor->thread, NULL, run, reactor);
-    if (rc)
-        return err_set(err, ERR_UNAVAILABLE, "cannot start a reactor thread: error %d", rc);
-    pthread_setname_np(reactor->thread, name);
-    reactor->started = true;
-    return 0;
+    return task_start(&reactor->task, &options, err);
 }
 
 void reactor_stop(struct reactor *reactor)
 {
-    if (!reactor->started)
+    if (!task_is_started(&reactor->task))
         return;
-    pthread_mutex_lock(&reactor->lock);
-    reactor->stopping = true;
-    pthread_mutex_unlock(&reactor->lock);
+    task_ask_stop(&reactor->task);
     wake(reactor);
-    pthread_join(reactor->thread, NULL);
-    reactor->started = false;
+    task_stop(&reactor->task);
 }

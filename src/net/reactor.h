@@ -2,11 +2,11 @@
 /*
  * reactor.h - one thread that waits on its sockets, its timers and its mailbox, in turns.
  *
- * A turn: wait, read the clock, run ready sockets, tasks other threads have posted, and timers that
- * are due, then `settle` once (where connections write what the turn has gathered).
- * Every part of a turn ends by itself: events and tasks are those that were there when it began,
- * and a timer set in a turn fires in a later one, whatever its time. Everything but reactor_post,
- * reactor_stop and the atomics, which the watchdog reads, belongs to the reactor's own thread.
+ * A turn: wait, read the clock, run ready sockets, errands other threads have posted, and timers
+ * that are due, then `settle` once (where connections write what the turn has gathered). Every part
+ * of a turn ends by itself: events and errands are those that were there when it began, and a timer
+ * set in a turn fires in a later one, whatever its time. Everything but reactor_post, reactor_stop
+ * and the atomics, which the watchdog reads, belongs to the reactor's own thread.
  */
 #ifndef TORG_NET_REACTOR_H
 #define TORG_NET_REACTOR_H
@@ -17,7 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/clock.h"
 #include "base/err.h"
+#include "base/task.h"
 
 struct reactor;
 
@@ -35,9 +37,9 @@ struct timer {
 };
 
 /* Embedded in whatever travels from another thread to the reactor's. */
-struct task {
-    void (*run)(struct task *task);
-    struct task *next;
+struct errand {
+    void (*run)(struct errand *errand);
+    struct errand *next;
 };
 
 enum { REACTOR_NAME_SIZE = 16 }; /* as threads' names have it */
@@ -45,7 +47,8 @@ enum { REACTOR_NAME_SIZE = 16 }; /* as threads' names have it */
 struct reactor {
     char name[REACTOR_NAME_SIZE];
     int epoll_fd;
-    int64_t now_us; /* monotonic, read once a turn */
+    const struct clock *clock;
+    int64_t now_us; /* of the clock, monotonic; read once a turn */
     void (*settle)(struct reactor *reactor);
 
     struct timer **timers; /* owned: a heap, soonest first, from index 1 */
@@ -54,11 +57,9 @@ struct reactor {
 
     struct watch wake; /* an eventfd: the mailbox has something */
     pthread_mutex_t lock;
-    struct task *first;
-    struct task *last;
-    bool stopping;
-    pthread_t thread;
-    bool started;
+    struct errand *first;
+    struct errand *last;
+    struct task task;
 
     bool moved;                      /* something came of this turn */
     _Atomic uint64_t half_turns;     /* odd: a turn is run, even: it waits */
@@ -66,8 +67,10 @@ struct reactor {
     _Atomic(const char *) busy_with; /* within a turn; a text that is never freed */
 };
 
-int reactor_init(struct reactor *reactor, void (*settle)(struct reactor *), struct err *err);
-void reactor_release(struct reactor *reactor); /* after reactor_stop; pending tasks are dropped */
+/* Its timers are times of the clock (borrowed). */
+int reactor_init(struct reactor *reactor, void (*settle)(struct reactor *),
+                 const struct clock *clock, struct err *err);
+void reactor_release(struct reactor *reactor); /* after reactor_stop; pending errands are dropped */
 
 int reactor_start(struct reactor *reactor, const char *name, struct err *err);
 void reactor_stop(struct reactor *reactor); /* any thread but its own; waits for the end */
@@ -76,8 +79,8 @@ int reactor_add(struct reactor *reactor, struct watch *watch, uint32_t events, s
 void reactor_change(struct reactor *reactor, struct watch *watch, uint32_t events);
 void reactor_remove(struct reactor *reactor, struct watch *watch);
 
-/* Any thread. A task may be posted again once it has begun to run. */
-void reactor_post(struct reactor *reactor, struct task *task);
+/* Any thread. A errand may be posted again once it has begun to run. */
+void reactor_post(struct reactor *reactor, struct errand *errand);
 
 /* A time that has passed already is taken as a moment from now: it fires in a later turn. */
 void timer_set(struct reactor *reactor, struct timer *timer, int64_t due_us);

@@ -35,6 +35,7 @@ enum {
 };
 
 struct rpc_stream {
+    const struct clock *clock;
     char *url;           /* owned: of the server, for messages */
     char *method;        /* owned */
     char *authorization; /* owned, or NULL */
@@ -182,6 +183,7 @@ int rpc_stream_open(const struct rpc_stream_options *options, struct rpc_stream 
     if (options->authorization && strpbrk(options->authorization, "\r\n"))
         return err_set(err, ERR_INVALID, "the key has a line end");
     made = mem_zero(sizeof(*made));
+    made->clock = clock_or_system(options->clock);
     made->url = mem_strdup(options->url);
     made->method = mem_strdup(options->method);
     made->authorization = options->authorization ? mem_strdup(options->authorization) : NULL;
@@ -299,7 +301,7 @@ static int begin(struct rpc_stream *stream, struct err *err)
     nghttp2_session_callbacks_del(callbacks);
     nghttp2_option_del(option);
     submit(stream);
-    stream->moved_us = clock_mono_us(clock_system());
+    stream->moved_us = clock_mono_us(stream->clock);
     return 0;
 }
 
@@ -356,7 +358,7 @@ static int send_some(struct rpc_stream *stream, bool *blocked, struct err *err)
         if (code != CURLE_OK)
             return fault(stream, ERR_UNAVAILABLE, curl_easy_strerror(code), err);
         stream->unwritten = bytes_skip(stream->unwritten, count);
-        stream->moved_us = clock_mono_us(clock_system());
+        stream->moved_us = clock_mono_us(stream->clock);
     }
 }
 
@@ -381,7 +383,7 @@ static int take_some(struct rpc_stream *stream, bool *took, struct err *err)
             return fault(stream, ERR_LIMIT, "an answer is larger than any may be", err);
         if (size < 0)
             return fault(stream, ERR_UNAVAILABLE, nghttp2_strerror((int)size), err);
-        stream->moved_us = clock_mono_us(clock_system());
+        stream->moved_us = clock_mono_us(stream->clock);
         *took = true;
     }
     return 0;
@@ -390,7 +392,7 @@ static int take_some(struct rpc_stream *stream, bool *took, struct err *err)
 static int wait_for_socket(struct rpc_stream *stream, bool blocked, struct err *err)
 {
     struct pollfd entry = {.fd = stream->socket, .events = POLLIN};
-    int64_t left_ms = stream->idle_ms - (clock_mono_us(clock_system()) - stream->moved_us) / MS_US;
+    int64_t left_ms = stream->idle_ms - (clock_mono_us(stream->clock) - stream->moved_us) / MS_US;
     int rc;
 
     if (blocked)
@@ -479,7 +481,7 @@ int rpc_stream_write(struct rpc_stream *stream, const ProtobufCMessage *message,
     assert(!buf_failed(&stream->out));
     if (unsent(stream) <= UNSENT_SIZE_MAX / 2) /* few system calls for many small messages */
         return 0;
-    stream->moved_us = clock_mono_us(clock_system()); /* the wait begins now */
+    stream->moved_us = clock_mono_us(stream->clock); /* the wait begins now */
     do {
         rc = move(stream, unsent(stream) > UNSENT_SIZE_MAX, err);
     } while (!rc && unsent(stream) > UNSENT_SIZE_MAX && !rpc_stream_ready(stream));
@@ -500,7 +502,7 @@ int rpc_stream_read(struct rpc_stream *stream, const ProtobufCMessageDescriptor 
 
     *message = NULL;
     if (!rpc_stream_ready(stream))
-        stream->moved_us = clock_mono_us(clock_system()); /* the wait begins now */
+        stream->moved_us = clock_mono_us(stream->clock); /* the wait begins now */
     while (!rc && !rpc_stream_ready(stream))
         rc = move(stream, true, err);
     if (rc)

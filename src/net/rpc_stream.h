@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 
 struct rpc_stream;
@@ -28,6 +29,7 @@ struct rpc_stream_options {
     const char *authorization; /* NULL: none */
     const char *ca_file;       /* PEM file of the authorities; NULL = the system's */
     int64_t idle_timeout_ms;   /* 0 = RPC_STREAM_IDLE_MS */
+    const struct clock *clock; /* NULL: the system's; borrowed */
 };
 
 /* Options are copied. The call goes out with the first write or read. */

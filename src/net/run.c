@@ -81,7 +81,7 @@ static int name_deadline(const struct call *call, int rc, struct err *err)
     bool stopped = rc == ERR_CANCELLED || (rc == ERR_TIMEOUT && call->keyless);
 
     if (!stopped || call->deadline_us == INT64_MAX ||
-        clock_mono_us(clock_system()) < call->deadline_us)
+        clock_mono_us(call_clock(call)) < call->deadline_us)
         return rc;
     return late(call, err);
 }
@@ -209,7 +209,7 @@ void call_run_stream(struct call *call)
     }
     if (!limit_keyless(call))
         return;
-    call->channel = channel_new(notify_reactor, call);
+    call->channel = channel_new(notify_reactor, call, call_clock(call));
     call->job.run = run_stream;
     call->running = true;
     atomic_fetch_add(&call->lane->running_count, 1);
@@ -292,7 +292,7 @@ static void settle_stream(struct call *call)
         call->connection->protocol->resume(call, news.taken);
 }
 
-void call_settle(struct task *task)
+void call_settle(struct errand *task)
 {
     struct call *call = container_of(task, struct call, task);
 

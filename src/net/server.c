@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -63,7 +62,7 @@ static int make_lanes(struct server *server, unsigned count, bool has_operators,
     server->lanes = mem_array(count, sizeof(*server->lanes));
     for (unsigned i = 0; i < count; i++) {
         struct lane *lane = &server->lanes[i];
-        int rc = reactor_init(&lane->reactor, lane_settle, err);
+        int rc = reactor_init(&lane->reactor, lane_settle, server->clock, err);
 
         server->lane_count++;
         if (rc)
@@ -103,20 +102,22 @@ int server_new(const struct server_options *options, struct server **result, str
     int rc = 0;
 
     *result = NULL;
+    server->clock = clock_or_system(options->clock);
     server->limits = choose_limits(options);
     server->authenticator = options->authenticator;
     server->listener.watch.fd = server->operator_listener.watch.fd = -1;
     pthread_mutex_init(&server->unready_lock, NULL);
     make_metrics(&server->metrics);
-    server->health = health_new();
+    server->health = health_new(server->clock);
     server->workers = workers_new(
         "worker", worker_count > NET_WORKER_COUNT_MAX ? NET_WORKER_COUNT_MAX : worker_count,
-        NET_WORKER_QUEUE_MAX, NULL);
+        NET_WORKER_QUEUE_MAX, NULL, server->clock);
     server->brief_workers = workers_new("brief", core_count() + NET_BRIEF_SPARE_COUNT,
-                                        NET_WORKER_QUEUE_MAX, call_run_brief);
-    server->stream_workers = workers_new("stream", NET_STREAM_THREAD_COUNT_MAX, 0, NULL);
+                                        NET_WORKER_QUEUE_MAX, call_run_brief, server->clock);
+    server->stream_workers =
+        workers_new("stream", NET_STREAM_THREAD_COUNT_MAX, 0, NULL, server->clock);
     server->anonymous_workers =
-        workers_new("stream-keyless", NET_ANONYMOUS_STREAM_COUNT_MAX, 0, NULL);
+        workers_new("stream-keyless", NET_ANONYMOUS_STREAM_COUNT_MAX, 0, NULL, server->clock);
     server_add_descriptors(server, bytes_make(model_descriptors, model_descriptors_size));
     if (options->tls_certificate)
         rc = tls_context_new(options->tls_certificate, options->tls_key, options->tls_client_ca,
@@ -240,6 +241,7 @@ static int start_lanes(struct server *server, struct err *err)
     struct reactor *reactors[NET_REACTOR_COUNT_MAX + 1];
     const struct watchdog_options options = {.reactors = reactors,
                                              .count = server->lane_count,
+                                             .clock = server->clock,
                                              .limit_ms = server->limits.turn_ms_max,
                                              .report = tell_trouble,
                                              .arg = server};
@@ -317,7 +319,7 @@ bool server_unready(struct server *server, char *why, size_t size)
 
 /* --- drain --- */
 
-static void drain_lane(struct task *task)
+static void drain_lane(struct errand *task)
 {
     struct lane *lane = container_of(task, struct lane, drain_task);
     struct connection *connection = lane->connections;
@@ -338,7 +340,7 @@ static void drain_lane(struct task *task)
     }
 }
 
-static void cancel_lane(struct task *task)
+static void cancel_lane(struct errand *task)
 {
     struct lane *lane = container_of(task, struct lane, cancel_task);
     struct connection *connection = lane->connections;
@@ -366,11 +368,10 @@ static bool is_quiet(struct server *server)
 
 static void wait_quiet(struct server *server, int64_t timeout_ms)
 {
-    int64_t until_us = clock_mono_us(clock_system()) + timeout_ms * MS_US;
-    struct timespec pause = {.tv_nsec = DRAIN_POLL_MS * 1000 * 1000};
+    int64_t until_us = clock_mono_us(server->clock) + timeout_ms * MS_US;
 
-    while (!is_quiet(server) && clock_mono_us(clock_system()) < until_us)
-        nanosleep(&pause, NULL);
+    while (!is_quiet(server) && clock_mono_us(server->clock) < until_us)
+        clock_sleep(server->clock, DRAIN_POLL_MS * MS_US);
 }
 
 void server_drain(struct server *server, int64_t timeout_ms)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "net/folder.h"
 #include "net/rpc.h"
@@ -34,6 +35,7 @@ struct server_options {
     unsigned stall_timeout_ms;           /* NET_STALL_TIMEOUT_MS */
     unsigned turn_ms_max;                /* NET_TURN_MS_MAX */
     unsigned anonymous_stream_ms;        /* NET_ANONYMOUS_STREAM_MS */
+    const struct clock *clock;           /* NULL: the system's; borrowed */
     struct authenticator *authenticator; /* NULL: every call is anonymous and allowed */
 };
 

@@ -47,12 +47,12 @@ struct lane {
     struct buf write_buffer; /* frames of the connection being flushed */
     uint64_t request_seed;   /* request ids: this and a counter */
     uint64_t request_count;
-    struct task drain_task;
-    struct task cancel_task;
-    struct task roomy_task;
+    struct errand drain_task;
+    struct errand cancel_task;
+    struct errand roomy_task;
     bool roomy_posted;
-    struct task vote_task; /* unsent.c: who is the worst here ... */
-    struct task shed_task; /* ... and it is the worst of all: close it */
+    struct errand vote_task; /* unsent.c: who is the worst here ... */
+    struct errand shed_task; /* ... and it is the worst of all: close it */
     _Atomic uint64_t vote;
     bool draining;
 };
@@ -91,6 +91,7 @@ struct server_limits {
 };
 
 struct server {
+    const struct clock *clock; /* borrowed */
     struct server_limits limits;
     struct authenticator *authenticator; /* borrowed */
     struct tls_context *tls;

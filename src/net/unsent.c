@@ -41,7 +41,7 @@ static struct connection *find_worst(struct lane *lane)
     return worst;
 }
 
-static void shed(struct task *task);
+static void shed(struct errand *task);
 
 static void choose(struct server *server)
 {
@@ -64,7 +64,7 @@ static void choose(struct server *server)
     reactor_post(&chosen->reactor, &chosen->shed_task);
 }
 
-static void vote(struct task *task)
+static void vote(struct errand *task)
 {
     struct lane *lane = container_of(task, struct lane, vote_task);
     struct server *server = lane->server;
@@ -84,7 +84,7 @@ static void ask_votes(struct server *server)
     }
 }
 
-static void shed(struct task *task)
+static void shed(struct errand *task)
 {
     struct lane *lane = container_of(task, struct lane, shed_task);
     struct server *server = lane->server;
@@ -209,7 +209,7 @@ static void tell(struct connection *connection, size_t size)
 }
 
 /* A turn later, and a connection's worth each: others are served in between. */
-static void go_on(struct task *task)
+static void go_on(struct errand *task)
 {
     struct lane *lane = container_of(task, struct lane, roomy_task);
 

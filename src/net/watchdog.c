@@ -4,17 +4,16 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/halt.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/task.h"
 
 enum {
     LOOK_COUNT = 5,         /* of one limit */
@@ -37,8 +36,7 @@ struct watchdog {
     struct watchdog_options options; /* without its list */
     struct watched *watched;         /* owned */
     char trouble[TROUBLE_SIZE_MAX];  /* as reported */
-    struct halt halt;
-    pthread_t thread;
+    struct task task;
 };
 
 static enum state judge(struct watched *watched, unsigned look_ms)
@@ -109,19 +107,24 @@ static void look(struct watchdog *self)
     buf_release(&trouble);
 }
 
-static void *look_for_ever(void *arg)
+static void look_for_ever(struct task *task, void *arg)
 {
     struct watchdog *self = arg;
 
-    while (!halt_wait(&self->halt, (int64_t)self->options.limit_ms * MS_US / LOOK_COUNT))
+    while (task_pause(task, (int64_t)self->options.limit_ms * MS_US / LOOK_COUNT)) {
+        task_says(task, "looking at the reactors");
         look(self);
-    return NULL;
+    }
 }
 
 int watchdog_start(const struct watchdog_options *options, struct watchdog **watchdog,
                    struct err *err)
 {
     struct watchdog *self = mem_zero(sizeof(*self));
+    const struct task_options task = {.name = "watchdog",
+                                      .run = look_for_ever,
+                                      .arg = self,
+                                      .clock = clock_or_system(options->clock)};
     int rc;
 
     assert(options->limit_ms >= LOOK_COUNT);
@@ -130,26 +133,19 @@ int watchdog_start(const struct watchdog_options *options, struct watchdog **wat
     self->watched = mem_array(options->count + 1, sizeof(*self->watched));
     for (size_t i = 0; i < options->count; i++)
         self->watched[i] = (struct watched){.reactor = options->reactors[i]};
-    halt_init(&self->halt);
-    rc = pthread_create(&self->thread, NULL, look_for_ever, self);
-    if (rc) {
-        halt_release(&self->halt);
-        free(self->watched);
-        free(self);
-        return err_set(err, ERR_UNAVAILABLE, "cannot start the watchdog's thread: error %d", rc);
-    }
-    pthread_setname_np(self->thread, "watchdog");
-    *watchdog = self;
-    return 0;
+    rc = task_start(&self->task, &task, err);
+    if (rc)
+        watchdog_stop(self);
+    else
+        *watchdog = self;
+    return rc;
 }
 
 void watchdog_stop(struct watchdog *watchdog)
 {
     if (!watchdog)
         return;
-    halt_ask(&watchdog->halt);
-    pthread_join(watchdog->thread, NULL);
-    halt_release(&watchdog->halt);
+    task_stop(&watchdog->task);
     free(watchdog->watched);
     free(watchdog);
 }

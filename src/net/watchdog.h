@@ -25,6 +25,7 @@ struct watchdog;
 struct watchdog_options {
     struct reactor *const *reactors; /* the list is copied; started, stopped after watchdog_stop */
     size_t count;
+    const struct clock *clock; /* NULL: the system's; borrowed */
     unsigned limit_ms;
     /* Called by the watchdog's thread when it changes: what is wrong, NULL = nothing. */
     void (*report)(void *arg, const char *trouble);

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/condition.h"
 #include "base/memory.h"
+#include "base/task.h"
 
 enum { NAME_SIZE = 16, STACK_SIZE = 512 << 10, LIST_COUNT_MAX = 16 };
 
@@ -17,8 +19,8 @@ struct workers {
     unsigned queue_max;
     void (*run_list)(struct job *first);
     pthread_mutex_t lock;
-    pthread_cond_t work;
-    pthread_t *threads; /* owned */
+    struct condition work;
+    struct task *tasks; /* owned */
     unsigned thread_count;
     unsigned idle_count;  /* waiting for work */
     unsigned queue_count; /* jobs nobody has taken */
@@ -28,7 +30,7 @@ struct workers {
 };
 
 struct workers *workers_new(const char *name, unsigned thread_max, unsigned queue_max,
-                            void (*run_list)(struct job *first))
+                            void (*run_list)(struct job *first), const struct clock *clock)
 {
     struct workers *workers = mem_zero(sizeof(*workers));
 
@@ -37,15 +39,15 @@ struct workers *workers_new(const char *name, unsigned thread_max, unsigned queu
     workers->thread_max = thread_max;
     workers->queue_max = queue_max;
     workers->run_list = run_list;
-    workers->threads = mem_array(thread_max, sizeof(*workers->threads));
+    workers->tasks = mem_array(thread_max, sizeof(*workers->tasks));
     pthread_mutex_init(&workers->lock, NULL);
-    pthread_cond_init(&workers->work, NULL);
+    condition_init(&workers->work, clock);
     return workers;
 }
 
 /* The oldest job, or a list of the oldest; NULL when it is time to stop. Who leaves some behind
  * wakes the next: while jobs wait, a thread is on its way to them. */
-static struct job *take(struct workers *workers)
+static struct job *take(struct workers *workers, struct task *task)
 {
     unsigned count = 1;
     struct job *first;
@@ -53,7 +55,7 @@ static struct job *take(struct workers *workers)
 
     while (!workers->first && !workers->stopping) {
         workers->idle_count++;
-        pthread_cond_wait(&workers->work, &workers->lock);
+        task_wait_on(task, &workers->work, &workers->lock, CLOCK_NEVER);
         workers->idle_count--;
     }
     first = workers->first;
@@ -70,21 +72,22 @@ static struct job *take(struct workers *workers)
     workers->queue_count -= count;
     last->next = NULL;
     if (workers->first && workers->idle_count)
-        pthread_cond_signal(&workers->work);
+        condition_signal(&workers->work);
     return first;
 }
 
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
     struct workers *workers = arg;
 
     pthread_mutex_lock(&workers->lock);
     for (;;) {
-        struct job *job = take(workers);
+        struct job *job = take(workers, task);
 
         if (!job)
             break;
         pthread_mutex_unlock(&workers->lock);
+        task_says(task, "running a job");
         if (workers->run_list)
             workers->run_list(job);
         else
@@ -92,24 +95,23 @@ static void *run(void *arg)
         pthread_mutex_lock(&workers->lock);
     }
     pthread_mutex_unlock(&workers->lock);
-    return NULL;
 }
 
 /* Under the lock. */
 static bool add_thread(struct workers *workers)
 {
-    pthread_attr_t attributes;
-    int rc;
+    /* How long a job may take is told by its call's deadline; a stream's has none. */
+    const struct task_options options = {.name = workers->name,
+                                         .run = run,
+                                         .arg = workers,
+                                         .clock = workers->work.clock,
+                                         .silence_us_max = CLOCK_NEVER,
+                                         .stack_size = STACK_SIZE};
 
-    if (workers->thread_count == workers->thread_max)
+    if (workers->thread_count == workers->thread_max ||
+        task_start(&workers->tasks[workers->thread_count], &options, NULL))
         return false;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, STACK_SIZE);
-    rc = pthread_create(&workers->threads[workers->thread_count], &attributes, run, workers);
-    pthread_attr_destroy(&attributes);
-    if (rc)
-        return false;
-    pthread_setname_np(workers->threads[workers->thread_count++], workers->name);
+    workers->thread_count++;
     return true;
 }
 
@@ -130,7 +132,7 @@ bool workers_submit(struct workers *workers, struct job *job)
         workers->last = job;
         workers->queue_count++;
         if (workers->queue_count == 1)
-            pthread_cond_signal(&workers->work);
+            condition_signal(&workers->work);
     }
     pthread_mutex_unlock(&workers->lock);
     return taken;
@@ -142,12 +144,12 @@ void workers_free(struct workers *workers)
         return;
     pthread_mutex_lock(&workers->lock);
     workers->stopping = true;
-    pthread_cond_broadcast(&workers->work);
+    condition_broadcast(&workers->work);
     pthread_mutex_unlock(&workers->lock);
     for (unsigned i = 0; i < workers->thread_count; i++)
-        pthread_join(workers->threads[i], NULL);
-    pthread_cond_destroy(&workers->work);
+        task_stop(&workers->tasks[i]);
+    condition_release(&workers->work);
     pthread_mutex_destroy(&workers->lock);
-    free(workers->threads);
+    free(workers->tasks);
     free(workers);
 }

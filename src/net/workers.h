@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 
 struct workers;
@@ -22,7 +23,7 @@ struct job {
 /* run_list (may be NULL) runs several jobs at once, linked by next, instead of each job's run; a
  * thread then takes its share of those that wait. */
 struct workers *workers_new(const char *name, unsigned thread_max, unsigned queue_max,
-                            void (*run_list)(struct job *first));
+                            void (*run_list)(struct job *first), const struct clock *clock);
 void workers_free(struct workers *workers); /* waits for the jobs taken; NULL is fine */
 
 /* False when all threads are busy and the queue is full: tell the client to come later. */

@@ -279,12 +279,12 @@ static int tell(const struct counters_run *run, const struct findings *findings,
 static int go_on(struct counters_run *run, const struct counters_teller *teller, struct err *err)
 {
     struct findings findings = {.arena = arena_new()};
-    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)COUNTERS_TELL_MS * MS_US;
+    int64_t until_us = clock_mono_us(run->clock) + (int64_t)COUNTERS_TELL_MS * MS_US;
     struct err untold;
     int rc = 0;
 
     while (!rc && run->phase != COUNTERS_DONE && findings.count < COUNTERS_TELL_COUNT &&
-           clock_mono_us(clock_system()) < until_us) {
+           clock_mono_us(run->clock) < until_us) {
         if (teller->is_cancelled && teller->is_cancelled(teller->arg))
             rc = err_set(err, ERR_CANCELLED, "the caller left");
         else

@@ -14,7 +14,7 @@
 
 bool feed_patience_ends(const struct feed_patience *patience)
 {
-    return clock_mono_us(clock_system()) >= patience->until_us ||
+    return (patience->clock && clock_mono_us(patience->clock) >= patience->until_us) ||
            (patience->stopping && atomic_load(patience->stopping));
 }
 

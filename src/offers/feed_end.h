@@ -12,8 +12,9 @@
 
 #include "offers/feed_task.h"
 
-/* How long to go on: until a time of the monotonic clock, or until told (may be NULL). */
+/* How long to go on: until a time of the clock (NULL: for ever), or until told (may be NULL). */
 struct feed_patience {
+    const struct clock *clock;
     int64_t until_us;
     const atomic_bool *stopping;
 };

@@ -2,18 +2,16 @@
 /* feed_events.c - see feed_events.h. */
 #include "offers/feed_events.h"
 
-#include <assert.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/task.h"
 #include "net/message.h"
 #include "offers/feed_apply.h"
 #include "offers/feed_intake.h"
@@ -23,11 +21,8 @@
 struct feed_events {
     const struct offers *offers;
     struct consumer *consumer;
-    pthread_t topic_thread;
-    pthread_t keeping_thread;
-    pthread_mutex_t lock;
-    pthread_cond_t stopped;
-    atomic_bool stopping;
+    struct task topic_task;
+    struct task keeping_task;
     struct log_pace pace, keeping_pace;
     struct counter *applied;
     struct counter *refused;
@@ -36,19 +31,6 @@ struct feed_events {
     struct counter *held;
     struct counter *forgotten;
 };
-
-static void wait_ms(struct feed_events *self, int ms)
-{
-    struct timespec until;
-    int rc = 0;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    pthread_mutex_lock(&self->lock);
-    while (!atomic_load(&self->stopping) && !rc)
-        rc = pthread_cond_timedwait(&self->stopped, &self->lock, &until);
-    pthread_mutex_unlock(&self->lock);
-}
 
 /* --- a batch of records --- */
 
@@ -89,8 +71,8 @@ static int settle(struct polled *polled, struct err *err)
                 break;
             counter_add(self->errors, 1);
             log_warn("events of a feed are tried again", LOG_TEXT("error", err->text));
-            wait_ms(self, FEED_RETRY_MS);
-        } while (!atomic_load(&self->stopping));
+            task_pause(&self->topic_task, FEED_RETRY_MS * MS_US);
+        } while (!task_is_stopping(&self->topic_task));
         if (is_passing(rc))
             return ERR_CANCELLED;
         for (size_t i = polled->done; rc && i < polled->taken; i++)
@@ -130,9 +112,10 @@ static int take(struct polled *polled, const Torg__V1__FeedEvent *event, const s
                 bool *unfinished, struct err *err)
 {
     struct feed_events *self = polled->self;
-    const struct feed_patience patience = {.until_us = clock_mono_us(clock_system()) +
+    const struct feed_patience patience = {.clock = self->offers->clock,
+                                           .until_us = clock_mono_us(self->offers->clock) +
                                                        feed_rules_of(self->offers)->slice_us,
-                                           .stopping = &self->stopping};
+                                           .stopping = &self->topic_task.is_stopping};
     bool is_row = event->event_case == TORG__V1__FEED_EVENT__EVENT_UPSERT ||
                   event->event_case == TORG__V1__FEED_EVENT__EVENT_DELETE;
     struct feed_task task = {0};
@@ -164,13 +147,13 @@ static int take_message(struct polled *polled, bool *unfinished, struct err *err
     *unfinished = false;
     while (!rc) {
         rc = take(polled, event, &key, unfinished, err);
-        if (rc == ERR_CANCELLED || (is_passing(rc) && atomic_load(&self->stopping)))
+        if (rc == ERR_CANCELLED || (is_passing(rc) && task_is_stopping(&self->topic_task)))
             return ERR_CANCELLED;
         if (!is_passing(rc))
             break;
         counter_add(self->errors, 1);
         log_warn("an event of a feed is tried again", LOG_TEXT("error", err->text));
-        wait_ms(self, FEED_RETRY_MS);
+        task_pause(&self->topic_task, FEED_RETRY_MS * MS_US);
         rc = 0;
     }
     if (*unfinished)
@@ -253,33 +236,36 @@ static int take_batch(struct feed_events *self, struct err *err)
     return rc;
 }
 
-static void *run_topic(void *arg)
+static void run_topic(struct task *task, void *arg)
 {
     struct feed_events *self = arg;
     struct err err = {0};
 
-    while (!atomic_load(&self->stopping)) {
-        int rc = take_batch(self, &err);
+    while (!task_is_stopping(task)) {
+        int rc;
+
+        task_says(task, "reading feeds");
+        rc = take_batch(self, &err);
 
         if (rc && rc != ERR_STALE) { /* stale: another has the partition, and reads it again */
             counter_add(self->errors, 1);
             if (log_pace_is_due(&self->pace, &err))
                 log_warn("reading feeds failed and is tried again", LOG_TEXT("error", err.text));
-            wait_ms(self, FEED_RETRY_MS);
+            task_pause(task, FEED_RETRY_MS * MS_US);
         }
     }
-    return NULL;
 }
 
-static void *run_keeping(void *arg)
+static void run_keeping(struct task *task, void *arg)
 {
     struct feed_events *self = arg;
     struct err err = {0};
 
-    while (!atomic_load(&self->stopping)) {
+    do {
         struct feed_kept kept = {0};
 
-        if (feed_keep(self->offers, &self->stopping, &kept, &err)) {
+        task_says(task, "keeping feeds");
+        if (feed_keep(self->offers, &task->is_stopping, &kept, &err)) {
             counter_add(self->errors, 1);
             if (log_pace_is_due(&self->keeping_pace, &err))
                 log_warn("keeping feeds failed and is tried again", LOG_TEXT("error", err.text));
@@ -287,9 +273,7 @@ static void *run_keeping(void *arg)
         counter_add(self->resumed, kept.resumed);
         counter_add(self->held, kept.held);
         counter_add(self->forgotten, kept.forgotten);
-        wait_ms(self, KEEPING_PERIOD_MS);
-    }
-    return NULL;
+    } while (task_pause(task, KEEPING_PERIOD_MS * MS_US));
 }
 
 /* --- life --- */
@@ -332,7 +316,10 @@ int feed_events_start(const struct offers *offers, struct topics *topics,
                       struct feed_events **events, struct err *err)
 {
     struct feed_events *self = mem_zero(sizeof(*self));
-    pthread_condattr_t attributes;
+    const struct task_options topic = {
+        .name = "feed-events", .run = run_topic, .arg = self, .clock = offers->clock};
+    const struct task_options keeping = {
+        .name = "feed-keeper", .run = run_keeping, .arg = self, .clock = offers->clock};
     int rc = open_consumer(self, topics, err);
 
     *events = NULL;
@@ -342,15 +329,13 @@ int feed_events_start(const struct offers *offers, struct topics *topics,
     }
     self->offers = offers;
     make_metrics(self);
-    pthread_mutex_init(&self->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->stopped, &attributes);
-    pthread_condattr_destroy(&attributes);
-    rc = pthread_create(&self->topic_thread, NULL, run_topic, self);
-    assert(!rc);
-    rc = pthread_create(&self->keeping_thread, NULL, run_keeping, self);
-    assert(!rc);
+    rc = task_start(&self->topic_task, &topic, err);
+    if (!rc)
+        rc = task_start(&self->keeping_task, &keeping, err);
+    if (rc) {
+        feed_events_stop(self);
+        return rc;
+    }
     *events = self;
     return 0;
 }
@@ -359,14 +344,9 @@ void feed_events_stop(struct feed_events *events)
 {
     if (!events)
         return;
-    pthread_mutex_lock(&events->lock);
-    atomic_store(&events->stopping, true);
-    pthread_cond_broadcast(&events->stopped);
-    pthread_mutex_unlock(&events->lock);
-    pthread_join(events->topic_thread, NULL);
-    pthread_join(events->keeping_thread, NULL);
+    task_ask_stop(&events->keeping_task);
+    task_stop(&events->topic_task);
+    task_stop(&events->keeping_task);
     consumer_close(events->consumer);
-    pthread_cond_destroy(&events->stopped);
-    pthread_mutex_destroy(&events->lock);
     free(events);
 }

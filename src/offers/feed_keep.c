@@ -84,7 +84,7 @@ static int resume(const struct offers *offers, const struct found_task *found,
                   const atomic_bool *stopping, struct arena *arena, struct feed_kept *kept,
                   struct err *err)
 {
-    const struct feed_patience patience = {.until_us = INT64_MAX, .stopping = stopping};
+    const struct feed_patience patience = {.stopping = stopping};
     struct claim claim = {.task = found, .now_us = clock_wall_us(offers->clock)};
     struct feed_task task;
     int rc = store_write(offers->store, claim_in, &claim, err);

@@ -4,15 +4,15 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/condition.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
+#include "base/task.h"
 
 enum { ALONE_COUNT_MAX = 3 }; /* a batch this small is not worth waking the lanes */
 
@@ -20,40 +20,25 @@ enum { ALONE_COUNT_MAX = 3 }; /* a batch this small is not worth waking the lane
 struct lane {
     struct inbox *inbox;
     size_t number;
-    pthread_t thread;
+    struct task task;
 };
 
 struct inbox {
     struct log_pace pace; /* of failures that are tried again */
     struct inbox_options options;
     struct consumer *consumer;
-    pthread_t thread;
+    struct task task;
     struct lane lanes[INBOX_LANE_COUNT_MAX];
     pthread_mutex_t lock;
-    pthread_cond_t stopped;
-    pthread_cond_t given;                 /* to the lanes: a batch, or the end */
-    pthread_cond_t taken;                 /* by the last lane */
+    struct condition given;               /* to the lanes: a batch, or the end */
+    struct condition taken;               /* by the last lane */
     const struct topic_message *messages; /* guarded by lock, as all below: the batch */
     size_t count;
     uint64_t batch_number;
     size_t working_count; /* lanes that are not through with it */
     bool is_cut_short;    /* some of it was not applied: it is time to stop */
     bool is_ending;       /* no batch will come any more */
-    atomic_bool stopping;
 };
-
-static void wait_a_little(struct inbox *self)
-{
-    struct timespec until;
-    int rc = 0;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += INBOX_RETRY_S;
-    pthread_mutex_lock(&self->lock);
-    while (!atomic_load(&self->stopping) && !rc)
-        rc = pthread_cond_timedwait(&self->stopped, &self->lock, &until);
-    pthread_mutex_unlock(&self->lock);
-}
 
 static int apply(struct inbox *self, const struct topic_message *message, struct err *err)
 {
@@ -68,11 +53,11 @@ static int apply(struct inbox *self, const struct topic_message *message, struct
 }
 
 /* Until it is applied, or will never be. False: it is time to stop. */
-static bool settle(struct inbox *self, const struct topic_message *message)
+static bool settle(struct inbox *self, struct task *task, const struct topic_message *message)
 {
     struct err err = {0};
 
-    while (!atomic_load(&self->stopping)) {
+    while (!task_is_stopping(task)) {
         int rc = apply(self, message, &err);
 
         if (!rc)
@@ -88,19 +73,19 @@ static bool settle(struct inbox *self, const struct topic_message *message)
         if (log_pace_is_due(&self->pace, &err))
             log_warn("a record is tried again", LOG_TEXT("what", self->options.what),
                      LOG_TEXT("error", err.text));
-        wait_a_little(self);
+        task_pause(task, (int64_t)INBOX_RETRY_S * SECOND_US);
     }
     return false;
 }
 
 /* Waits for the batch after `number`; false: there will be none. */
-static bool lane_wait(struct inbox *self, uint64_t *number)
+static bool lane_wait(struct inbox *self, struct task *task, uint64_t *number)
 {
     bool is_ending;
 
     pthread_mutex_lock(&self->lock);
     while (self->batch_number == *number && !self->is_ending)
-        pthread_cond_wait(&self->given, &self->lock);
+        task_wait_on(task, &self->given, &self->lock, CLOCK_NEVER);
     *number = self->batch_number;
     is_ending = self->is_ending;
     pthread_mutex_unlock(&self->lock);
@@ -113,26 +98,25 @@ static void lane_done(struct inbox *self, bool whole)
     self->is_cut_short = self->is_cut_short || !whole;
     self->working_count--;
     if (!self->working_count)
-        pthread_cond_signal(&self->taken);
+        condition_signal(&self->taken);
     pthread_mutex_unlock(&self->lock);
 }
 
-static void *run_lane(void *arg)
+static void run_lane(struct task *task, void *arg)
 {
     struct lane *lane = arg;
     struct inbox *self = lane->inbox;
     uint64_t number = 0;
 
-    while (lane_wait(self, &number)) {
+    while (lane_wait(self, task, &number)) {
         bool whole = true;
 
         for (size_t i = 0; i < self->count && whole; i++) {
             if (hash64(self->messages[i].key) % self->options.lane_count == lane->number)
-                whole = settle(self, &self->messages[i]);
+                whole = settle(self, task, &self->messages[i]);
         }
         lane_done(self, whole);
     }
-    return NULL;
 }
 
 /* Gives the batch to the lanes and waits for them; true: all of it was applied, or passed. */
@@ -146,9 +130,9 @@ static bool apply_batch(struct inbox *self, const struct topic_message *messages
     self->working_count = self->options.lane_count;
     self->is_cut_short = false;
     self->batch_number++;
-    pthread_cond_broadcast(&self->given);
+    condition_broadcast(&self->given);
     while (self->working_count)
-        pthread_cond_wait(&self->taken, &self->lock);
+        condition_wait(&self->taken, &self->lock);
     whole = !self->is_cut_short;
     pthread_mutex_unlock(&self->lock);
     return whole;
@@ -159,7 +143,7 @@ static bool apply_alone(struct inbox *self, const struct topic_message *messages
     bool whole = true;
 
     for (size_t i = 0; i < count && whole; i++)
-        whole = settle(self, &messages[i]);
+        whole = settle(self, &self->task, &messages[i]);
     return whole;
 }
 
@@ -177,23 +161,25 @@ static int take_batch(struct inbox *self, struct err *err)
     return consumer_commit_polled(self->consumer, err);
 }
 
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
     struct inbox *self = arg;
     struct err err = {0};
 
-    while (!atomic_load(&self->stopping)) {
-        int rc = take_batch(self, &err);
+    while (!task_is_stopping(task)) {
+        int rc;
+
+        task_says(task, "reading its topic");
+        rc = take_batch(self, &err);
 
         if (rc && rc != ERR_STALE) { /* stale: another has the partition, and reads it again */
             counter_add(self->options.errors, 1);
             if (log_pace_is_due(&self->pace, &err))
                 log_warn("reading a topic failed and is tried again",
                          LOG_TEXT("topic", self->options.topic), LOG_TEXT("error", err.text));
-            wait_a_little(self);
+            task_pause(task, (int64_t)INBOX_RETRY_S * SECOND_US);
         }
     }
-    return NULL;
 }
 
 static int open_consumer(struct inbox *self, struct topics *topics, struct err *err)
@@ -213,11 +199,27 @@ static int open_consumer(struct inbox *self, struct topics *topics, struct err *
     return rc ? rc : consumer_open(topics, &options, &self->consumer, err);
 }
 
+static int start_tasks(struct inbox *self, struct err *err)
+{
+    struct task_options options = {
+        .name = self->options.what, .run = run_lane, .clock = self->options.clock};
+    int rc = 0;
+
+    for (size_t i = 0; i < self->options.lane_count && !rc; i++) {
+        self->lanes[i] = (struct lane){.inbox = self, .number = i};
+        options.arg = &self->lanes[i];
+        rc = task_start(&self->lanes[i].task, &options, err);
+    }
+    options.name = self->options.topic;
+    options.run = run;
+    options.arg = self;
+    return rc ? rc : task_start(&self->task, &options, err);
+}
+
 int inbox_start(const struct inbox_options *options, struct topics *topics, struct inbox **inbox,
                 struct err *err)
 {
     struct inbox *self = mem_zero(sizeof(*self));
-    pthread_condattr_t attributes;
     int rc;
 
     assert(options->lane_count && options->lane_count <= INBOX_LANE_COUNT_MAX);
@@ -229,19 +231,13 @@ int inbox_start(const struct inbox_options *options, struct topics *topics, stru
         return rc;
     }
     pthread_mutex_init(&self->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->stopped, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_cond_init(&self->given, NULL);
-    pthread_cond_init(&self->taken, NULL);
-    for (size_t i = 0; i < self->options.lane_count; i++) {
-        self->lanes[i] = (struct lane){.inbox = self, .number = i};
-        rc = pthread_create(&self->lanes[i].thread, NULL, run_lane, &self->lanes[i]);
-        assert(!rc);
+    condition_init(&self->given, options->clock);
+    condition_init(&self->taken, options->clock);
+    rc = start_tasks(self, err);
+    if (rc) {
+        inbox_stop(self);
+        return rc;
     }
-    rc = pthread_create(&self->thread, NULL, run, self);
-    assert(!rc);
     *inbox = self;
     return 0;
 }
@@ -250,21 +246,18 @@ void inbox_stop(struct inbox *inbox)
 {
     if (!inbox)
         return;
-    pthread_mutex_lock(&inbox->lock);
-    atomic_store(&inbox->stopping, true);
-    pthread_cond_broadcast(&inbox->stopped);
-    pthread_mutex_unlock(&inbox->lock);
-    pthread_join(inbox->thread, NULL);
+    for (size_t i = 0; i < inbox->options.lane_count; i++)
+        task_ask_stop(&inbox->lanes[i].task);
+    task_stop(&inbox->task);
     pthread_mutex_lock(&inbox->lock);
     inbox->is_ending = true;
-    pthread_cond_broadcast(&inbox->given);
+    condition_broadcast(&inbox->given);
     pthread_mutex_unlock(&inbox->lock);
     for (size_t i = 0; i < inbox->options.lane_count; i++)
-        pthread_join(inbox->lanes[i].thread, NULL);
+        task_stop(&inbox->lanes[i].task);
     consumer_close(inbox->consumer);
-    pthread_cond_destroy(&inbox->taken);
-    pthread_cond_destroy(&inbox->given);
-    pthread_cond_destroy(&inbox->stopped);
+    condition_release(&inbox->taken);
+    condition_release(&inbox->given);
     pthread_mutex_destroy(&inbox->lock);
     free(inbox);
 }

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/metrics.h"
 #include "topic/topic.h"
@@ -27,6 +28,7 @@ struct inbox_options { /* texts are borrowed until it stops, as arg is */
     int (*apply)(void *arg, struct bytes value, struct arena *arena, bool *changed,
                  struct err *err);
     void *arg;
+    const struct clock *clock;
     size_t lane_count;       /* 1 to INBOX_LANE_COUNT_MAX */
     struct counter *applied; /* borrowed, as all */
     struct counter *stale;

@@ -38,6 +38,7 @@ int opinions_start(const struct offers *offers, struct topics *topics, struct in
         .what = "an opinion",
         .apply = apply,
         .arg = (void *)offers,
+        .clock = offers->clock,
         .lane_count = INBOX_LANE_COUNT,
         .applied = count("result=\"applied\""),
         .stale = count("result=\"stale\""),

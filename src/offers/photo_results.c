@@ -34,6 +34,7 @@ int photo_results_start(const struct offers *offers, struct topics *topics, stru
         .what = "a result of photos",
         .apply = apply,
         .arg = (void *)offers,
+        .clock = offers->clock,
         .lane_count = INBOX_LANE_COUNT_MAX,
         .applied = count("result=\"applied\""),
         .stale = count("result=\"stale\""),

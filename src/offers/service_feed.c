@@ -74,13 +74,14 @@ static int task_key(struct call *call, const ProtobufCMessage *request, struct f
 
 static struct feed_patience patience_of(const struct call *call)
 {
-    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)FEED_CALL_MS_MAX * MS_US;
+    const struct offers *offers = call_context(call);
+    int64_t until_us = clock_after_us(offers->clock, (int64_t)FEED_CALL_MS_MAX * MS_US);
     int64_t deadline_us = call_deadline_us(call);
 
     /* A little before the client gives up: it is to be told how far it is. */
     if (deadline_us < INT64_MAX && deadline_us - SECOND_US < until_us)
         until_us = deadline_us - SECOND_US;
-    return (struct feed_patience){.until_us = until_us};
+    return (struct feed_patience){.clock = offers->clock, .until_us = until_us};
 }
 
 /* --- sending --- */

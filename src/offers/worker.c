@@ -8,17 +8,14 @@
  */
 #include "offers/worker.h"
 
-#include <assert.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
+#include "base/task.h"
 #include "offers/draft.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
@@ -29,13 +26,8 @@ struct offers_worker {
     const struct offers *offers; /* borrowed */
     struct coord_shards *shards; /* owned */
     struct exporter exporter;
-    struct bell own;   /* where the writers have none */
-    struct bell *bell; /* the writers', or the own one */
-    pthread_t export_thread;
-    pthread_t keeping_thread;
-    pthread_mutex_t lock; /* of the keeping thread's wait */
-    pthread_cond_t stopped;
-    atomic_bool stopping;
+    struct task export_task; /* woken by the writers' bell, if they have one */
+    struct task keeping_task;
     struct log_pace pace; /* of the keeping thread */
     struct counter *errors;
     struct counter *expired;
@@ -69,13 +61,13 @@ static int export_once(struct offers_worker *worker, int waited_ms, bool *deaf)
 {
     struct coord_shard owned[OFFER_SHARD_COUNT];
     size_t owned_count = owned_shards(worker, owned);
-    int64_t begin_us = clock_mono_us(clock_system());
+    int64_t begin_us = clock_mono_us(worker->offers->clock);
     struct err err = {0};
     size_t count;
     int rc = exporter_round(&worker->exporter, owned, owned_count, &count, &err);
 
     if (count)
-        histogram_add(worker->rounds, clock_mono_us(clock_system()) - begin_us);
+        histogram_add(worker->rounds, clock_mono_us(worker->offers->clock) - begin_us);
     *deaf = rc || count;
     if (rc == ERR_STALE) { /* coord will tell so too */
         log_warn("a shard was lost while it was exported", LOG_TEXT("error", err.text));
@@ -94,24 +86,22 @@ static int export_once(struct offers_worker *worker, int waited_ms, bool *deaf)
     return waited_ms < EXPORT_WAIT_MS_MAX ? waited_ms : EXPORT_WAIT_MS_MAX;
 }
 
-static void *export_main(void *arg)
+static void export_main(struct task *task, void *arg)
 {
     struct offers_worker *worker = arg;
     uint64_t seen = 0;
     int wait_ms = 0;
 
-    while (!atomic_load(&worker->stopping)) {
-        uint64_t rings = bell_rings(worker->bell);
+    while (!task_is_stopping(task)) {
         bool deaf;
 
+        task_says(task, "exporting");
         wait_ms = export_once(worker, wait_ms, &deaf);
         if (wait_ms && deaf) /* a change of what is owned ends it; a timeout is no failure */
             coord_wait(worker->shards, &seen, wait_ms, NULL);
         else if (wait_ms)
-            bell_wait(worker->bell, rings,
-                      clock_after_us(worker->bell->rung.clock, (int64_t)wait_ms * MS_US));
+            task_pause(task, (int64_t)wait_ms * MS_US);
     }
-    return NULL;
 }
 
 /* --- keeping house --- */
@@ -133,7 +123,7 @@ static void expire_shards(struct offers_worker *worker, const struct coord_shard
         struct expiry_cursor cursor = {0};
         bool more = true;
 
-        while (more && !atomic_load(&worker->stopping) &&
+        while (more && !task_is_stopping(&worker->keeping_task) &&
                coord_valid(worker->shards, owned[i].shard, owned[i].ticket)) {
             size_t expired;
 
@@ -151,7 +141,7 @@ static void forget_answers(struct offers_worker *worker)
     int64_t forgotten = ONCE_CHUNK_COUNT;
     struct err err = {0};
 
-    while (forgotten == ONCE_CHUNK_COUNT && !atomic_load(&worker->stopping)) {
+    while (forgotten == ONCE_CHUNK_COUNT && !task_is_stopping(&worker->keeping_task)) {
         if (offers_forget_answers(worker->offers, ONCE_CHUNK_COUNT, &forgotten, &err)) {
             note_failure(worker, "kept answers", &err);
             return;
@@ -166,7 +156,7 @@ static void purge_drafts(struct offers_worker *worker, const char *owners, int64
     size_t purged = DRAFT_CHUNK_COUNT;
     struct err err = {0};
 
-    while (life_us && purged == DRAFT_CHUNK_COUNT && !atomic_load(&worker->stopping)) {
+    while (life_us && purged == DRAFT_CHUNK_COUNT && !task_is_stopping(&worker->keeping_task)) {
         if (draft_purge(worker->offers, owners, before_us, DRAFT_CHUNK_COUNT, &purged, &err)) {
             note_failure(worker, "abandoned drafts", &err);
             return;
@@ -223,22 +213,7 @@ static void tell_lag(struct offers_worker *worker, const struct coord_shard *own
     }
 }
 
-/* False when it is time to stop. */
-static bool wait_period(struct offers_worker *worker)
-{
-    struct timespec until;
-    int rc = 0;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += KEEPING_PERIOD_MS / 1000;
-    pthread_mutex_lock(&worker->lock);
-    while (!atomic_load(&worker->stopping) && !rc)
-        rc = pthread_cond_timedwait(&worker->stopped, &worker->lock, &until);
-    pthread_mutex_unlock(&worker->lock);
-    return !atomic_load(&worker->stopping);
-}
-
-static void *keeping_main(void *arg)
+static void keeping_main(struct task *task, void *arg)
 {
     struct offers_worker *worker = arg;
     struct coord_shard owned[OFFER_SHARD_COUNT];
@@ -246,16 +221,18 @@ static void *keeping_main(void *arg)
     do {
         size_t count = coord_owned(worker->shards, owned, OFFER_SHARD_COUNT);
 
+        task_says(task, "telling the lag");
         tell_lag(worker, owned, count);
+        task_says(task, "expiring offers");
         expire_shards(worker, owned, count);
         /* What is of the whole store is done by whoever has the first shard: one is enough. */
         if (count && owned[0].shard == 0) {
+            task_says(task, "forgetting answers and drafts");
             forget_answers(worker);
             purge_drafts(worker, DRAFT_OF_VISITORS, worker->offers->visitor_draft_life_us);
             purge_drafts(worker, DRAFT_OF_SELLERS, worker->offers->seller_draft_life_us);
         }
-    } while (wait_period(worker));
-    return NULL;
+    } while (task_pause(task, KEEPING_PERIOD_MS * MS_US));
 }
 
 /* --- life --- */
@@ -283,26 +260,21 @@ static void make_metrics(struct offers_worker *worker)
     }
 }
 
-static void stop_cond_init(pthread_cond_t *cond)
-{
-    pthread_condattr_t attributes;
-
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(cond, &attributes);
-    pthread_condattr_destroy(&attributes);
-}
-
 int offers_worker_start(const struct offers *offers, struct topics *topics, struct coord *coord,
                         struct offers_worker **worker, struct err *err)
 {
     struct offers_worker *self = mem_zero(sizeof(*self));
+    const struct task_options exporting = {.name = "offers-export",
+                                           .run = export_main,
+                                           .arg = self,
+                                           .clock = offers->clock,
+                                           .bell = offers->bell};
+    const struct task_options keeping = {
+        .name = "offers-keeper", .run = keeping_main, .arg = self, .clock = offers->clock};
     int rc;
 
     *worker = NULL;
     self->offers = offers;
-    bell_init(&self->own, clock_system());
-    self->bell = offers->bell ? offers->bell : &self->own;
     make_metrics(self);
     rc = coord_join(coord, EXPORT_SET, OFFER_SHARD_COUNT, &self->shards, err);
     if (!rc)
@@ -310,16 +282,16 @@ int offers_worker_start(const struct offers *offers, struct topics *topics, stru
     if (rc) {
         if (self->shards)
             coord_leave(self->shards);
-        bell_release(&self->own);
         free(self);
         return rc;
     }
-    pthread_mutex_init(&self->lock, NULL);
-    stop_cond_init(&self->stopped);
-    rc = pthread_create(&self->export_thread, NULL, export_main, self);
-    assert(!rc);
-    rc = pthread_create(&self->keeping_thread, NULL, keeping_main, self);
-    assert(!rc);
+    rc = task_start(&self->export_task, &exporting, err);
+    if (!rc)
+        rc = task_start(&self->keeping_task, &keeping, err);
+    if (rc) {
+        offers_worker_stop(self);
+        return rc;
+    }
     *worker = self;
     return 0;
 }
@@ -328,16 +300,9 @@ void offers_worker_stop(struct offers_worker *worker)
 {
     if (!worker)
         return;
-    pthread_mutex_lock(&worker->lock);
-    atomic_store(&worker->stopping, true);
-    pthread_cond_signal(&worker->stopped);
-    pthread_mutex_unlock(&worker->lock);
-    bell_ring(worker->bell);
-    pthread_join(worker->export_thread, NULL);
-    pthread_join(worker->keeping_thread, NULL);
+    task_ask_stop(&worker->keeping_task);
+    task_stop(&worker->export_task);
+    task_stop(&worker->keeping_task);
     coord_leave(worker->shards);
-    pthread_cond_destroy(&worker->stopped);
-    pthread_mutex_destroy(&worker->lock);
-    bell_release(&worker->own);
     free(worker);
 }

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/task.h"
 
 /* Never freed before the end; `next` is set before it is seen. */
 struct held {
@@ -36,8 +37,7 @@ struct dictionaries {
     size_t shelf_count;
     size_t collecting_count;
     struct shelf *trained; /* whose samples the thread has; NULL: it is idle */
-    bool has_thread;       /* to be joined */
-    pthread_t thread;
+    struct task task;
 };
 
 struct dictionaries *dictionaries_new(struct store *store)
@@ -62,14 +62,7 @@ static void stop_collecting(struct dictionaries *dictionaries, struct shelf *she
 
 void dictionaries_settle(struct dictionaries *dictionaries)
 {
-    bool has_thread;
-
-    pthread_mutex_lock(&dictionaries->lock);
-    has_thread = dictionaries->has_thread;
-    dictionaries->has_thread = false;
-    pthread_mutex_unlock(&dictionaries->lock);
-    if (has_thread)
-        pthread_join(dictionaries->thread, NULL);
+    task_stop(&dictionaries->task);
 }
 
 void dictionaries_free(struct dictionaries *dictionaries)
@@ -259,7 +252,7 @@ static int keep_trained(struct store_tx *tx, void *arg, struct err *err)
                       params, 3, NULL, err);
 }
 
-static void *train(void *arg)
+static void train(struct task *task, void *arg)
 {
     struct dictionaries *dictionaries = arg;
     struct shelf *shelf = dictionaries->trained;
@@ -285,21 +278,22 @@ static void *train(void *arg)
     stop_collecting(dictionaries, shelf);
     dictionaries->trained = NULL;
     pthread_mutex_unlock(&dictionaries->lock);
-    return NULL;
 }
 
 /* The lock is ours; the thread before has let go of its shelf, and ends at once. */
 static void start_training(struct dictionaries *dictionaries, struct shelf *shelf)
 {
+    const struct task_options options = {.name = "dictionary",
+                                         .run = train,
+                                         .arg = dictionaries,
+                                         .clock = store_clock(dictionaries->store)};
     int rc;
 
-    if (dictionaries->has_thread)
-        pthread_join(dictionaries->thread, NULL);
+    task_stop(&dictionaries->task);
     dictionaries->trained = shelf;
     shelf->is_collecting = false;
-    rc = pthread_create(&dictionaries->thread, NULL, train, dictionaries);
+    rc = task_start(&dictionaries->task, &options, NULL);
     assert(!rc);
-    dictionaries->has_thread = true;
 }
 
 void dictionaries_sample(struct dictionaries *dictionaries, int64_t client_id, struct bytes raw)

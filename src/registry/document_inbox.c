@@ -3,26 +3,22 @@
 #include "registry/document_inbox.h"
 
 #include <assert.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bell.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/task.h"
 #include "net/message.h"
 
 struct document_inbox {
     const struct receiver *receiver;
     struct topics *topics;
     struct consumer *consumer;
-    struct bell bell; /* rung to stop */
-    pthread_t thread;
-    atomic_bool stopping;
+    struct task task;
     struct log_pace pace;
     struct counter *dead;
     struct counter *errors;
@@ -38,11 +34,6 @@ struct run {
     size_t count;
 };
 
-static void wait_a_little(struct document_inbox *self)
-{
-    bell_wait(&self->bell, 0, clock_after_us(clock_system(), DOCUMENT_INBOX_RETRY_MS * MS_US));
-}
-
 /* Failures of the world are waited out; false: it is time to stop. */
 static bool may_try_again(struct document_inbox *self, const char *what, const struct err *err)
 {
@@ -50,8 +41,7 @@ static bool may_try_again(struct document_inbox *self, const char *what, const s
     if (log_pace_is_due(&self->pace, err))
         log_warn("the topic of documents waits: tried again", LOG_TEXT("what", what),
                  LOG_TEXT("error", err->text));
-    wait_a_little(self);
-    return !atomic_load(&self->stopping);
+    return task_pause(&self->task, DOCUMENT_INBOX_RETRY_MS * MS_US);
 }
 
 /* --- dead letters --- */
@@ -324,16 +314,19 @@ static void measure_lag(struct document_inbox *self)
     gauge_set(self->lag, lag);
 }
 
-static void *run_inbox(void *arg)
+static void run_inbox(struct task *task, void *arg)
 {
     struct document_inbox *self = arg;
     struct arena *arena = arena_new();
     int64_t measured_us = 0;
     struct err err = {0};
 
-    while (!atomic_load(&self->stopping)) {
-        int64_t now_us = clock_mono_us(clock_system());
-        int rc = take_poll(self, arena, &err);
+    while (!task_is_stopping(task)) {
+        int64_t now_us = clock_mono_us(task->clock);
+        int rc;
+
+        task_says(task, "reading documents");
+        rc = take_poll(self, arena, &err);
 
         if (rc && rc != ERR_STALE) /* stale: another has the partition, and reads it again */
             may_try_again(self, DOCUMENT_TOPIC, &err);
@@ -344,7 +337,6 @@ static void *run_inbox(void *arg)
         arena_reset(arena);
     }
     arena_free(arena);
-    return NULL;
 }
 
 static int open_consumer(struct document_inbox *self, struct err *err)
@@ -367,6 +359,8 @@ int document_inbox_start(const struct receiver *receiver, struct topics *topics,
                          struct document_inbox **inbox, struct err *err)
 {
     struct document_inbox *self = mem_zero(sizeof(*self));
+    const struct task_options task = {
+        .name = "documents", .run = run_inbox, .arg = self, .clock = receiver->clock};
     int rc;
 
     *inbox = NULL;
@@ -383,21 +377,19 @@ int document_inbox_start(const struct receiver *receiver, struct topics *topics,
                                    "Failures while the topic of documents was read; tried again.");
     self->lag = metrics_gauge("torg_registry_topic_lag", NULL,
                               "Records of the topic of documents that wait for this receiver.");
-    bell_init(&self->bell, clock_system());
-    rc = pthread_create(&self->thread, NULL, run_inbox, self);
-    assert(!rc);
-    *inbox = self;
-    return 0;
+    rc = task_start(&self->task, &task, err);
+    if (rc)
+        document_inbox_stop(self);
+    else
+        *inbox = self;
+    return rc;
 }
 
 void document_inbox_stop(struct document_inbox *inbox)
 {
     if (!inbox)
         return;
-    atomic_store(&inbox->stopping, true);
-    bell_ring(&inbox->bell);
-    pthread_join(inbox->thread, NULL);
+    task_stop(&inbox->task);
     consumer_close(inbox->consumer);
-    bell_release(&inbox->bell);
     free(inbox);
 }

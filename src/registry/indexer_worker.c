@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/task.h"
 #include "registry/queue.h"
 #include "registry/retired_topics.h"
 
@@ -55,18 +56,17 @@ struct indexer_worker {
     struct queue_bell own;
     struct seat **seats; /* with the bell's lock, as all of a seat that is not busy */
     size_t seat_count, seat_capacity;
-    bool is_stopping;
     struct room *rooms; /* of the keeper */
     size_t room_count, room_capacity;
-    pthread_t keeper;
-    pthread_t runners[INDEXER_THREAD_COUNT_MAX];
+    struct task keeper;
+    struct task runners[INDEXER_THREAD_COUNT_MAX];
     unsigned runner_count;
     struct counter *errors;
 };
 
-static int64_t now_mono_us(void)
+static int64_t now_mono_us(const struct indexer_worker *worker)
 {
-    return clock_mono_us(clock_system());
+    return clock_mono_us(worker->base->clock);
 }
 
 /* --- runners --- */
@@ -97,7 +97,7 @@ static struct seat *pick(const struct indexer_worker *worker, int64_t now_us)
     return found;
 }
 
-/* How long nothing will be due unless the bell rings. */
+/* Until when nothing will be due unless the bell rings. */
 static int64_t arm(struct indexer_worker *worker, int64_t now_us)
 {
     int64_t until_us = now_us + SECOND_US;
@@ -115,7 +115,7 @@ static int64_t arm(struct indexer_worker *worker, int64_t now_us)
         if (seat_us < until_us)
             until_us = seat_us;
     }
-    return until_us - now_us;
+    return until_us;
 }
 
 static void plan_idle(const struct indexer_worker *worker, struct seat *seat, int64_t now_us)
@@ -178,7 +178,7 @@ static int pour(struct seat *seat, struct indexer_round *round, int64_t now_us, 
 static void run_seat(struct indexer_worker *worker, struct seat *seat)
 {
     struct indexer_round round = {0};
-    int64_t begun_us = now_mono_us();
+    int64_t begun_us = now_mono_us(worker);
     struct err err = {0};
     int64_t now_us;
     int rc;
@@ -191,7 +191,7 @@ static void run_seat(struct indexer_worker *worker, struct seat *seat)
         rc = keep_house(seat, begun_us, &err);
     if (!rc)
         rc = pour(seat, &round, begun_us, &err);
-    now_us = now_mono_us();
+    now_us = now_mono_us(worker);
     pthread_mutex_lock(&worker->bell->lock);
     seat->is_busy = false;
     seat->ran_us = now_us;
@@ -240,28 +240,29 @@ static void close_seat(struct indexer_worker *worker, struct seat *seat)
     free(seat);
 }
 
-static void *runner_main(void *arg)
+static void runner_main(struct task *task, void *arg)
 {
     struct indexer_worker *worker = arg;
 
     pthread_mutex_lock(&worker->bell->lock);
-    while (!worker->is_stopping) {
-        int64_t now_us = now_mono_us();
+    while (!task_is_stopping(task)) {
+        int64_t now_us = now_mono_us(worker);
         struct seat *seat = pick(worker, now_us);
-        int64_t wait_us;
+        int64_t until_us;
 
         if (seat && seat->is_leaving) {
+            task_says(task, "giving a shard up");
             close_seat(worker, seat);
         } else if (seat) {
+            task_says(task, "indexing a shard");
             run_seat(worker, seat);
         } else {
-            wait_us = arm(worker, now_us);
-            if (wait_us > 0)
-                queue_bell_wait(worker->bell, wait_us);
+            until_us = arm(worker, now_us);
+            if (until_us > now_us)
+                queue_bell_wait(worker->bell, task, until_us);
         }
     }
     pthread_mutex_unlock(&worker->bell->lock);
-    return NULL;
 }
 
 /* --- the keeper --- */
@@ -314,7 +315,7 @@ static void add_seat(struct indexer_worker *worker, const struct room *room,
     seat->client_id = room->client_id;
     seat->shard = owned->shard;
     seat->ticket = owned->ticket;
-    seat->swept_us = now_mono_us();
+    seat->swept_us = now_mono_us(worker);
     if (worker->seat_count == worker->seat_capacity) {
         worker->seat_capacity = worker->seat_capacity * 2 + 16;
         worker->seats = mem_resize(worker->seats, worker->seat_capacity * sizeof(*worker->seats));
@@ -384,9 +385,10 @@ static bool wait_period(struct indexer_worker *worker)
     bool goes_on;
 
     pthread_mutex_lock(&worker->bell->lock);
-    if (!worker->is_stopping)
-        queue_bell_wait_call(worker->bell, INDEXER_KEEPING_MS * MS_US);
-    goes_on = !worker->is_stopping;
+    if (!task_is_stopping(&worker->keeper))
+        queue_bell_wait_call(worker->bell, &worker->keeper,
+                             clock_after_us(worker->base->clock, INDEXER_KEEPING_MS * MS_US));
+    goes_on = !task_is_stopping(&worker->keeper);
     pthread_mutex_unlock(&worker->bell->lock);
     return goes_on;
 }
@@ -401,17 +403,18 @@ static void remove_topics(const struct indexer_worker *worker)
                  LOG_TEXT("error", err.text));
 }
 
-static void *keeper_main(void *arg)
+static void keeper_main(struct task *task, void *arg)
 {
     struct indexer_worker *worker = arg;
     struct arena *arena = arena_new();
-    int64_t looked_us = now_mono_us();
+    int64_t looked_us = now_mono_us(worker);
     bool was_told = false;
     struct err err;
 
     do {
         int rc;
 
+        task_says(task, "looking at clients and their shards");
         arena_reset(arena);
         rc = keep(worker, arena, &err);
         if (rc)
@@ -419,13 +422,12 @@ static void *keeper_main(void *arg)
         if (rc && !was_told)
             log_warn("clients and their shards cannot be looked at", LOG_TEXT("error", err.text));
         was_told = rc != 0;
-        if (!rc && now_mono_us() - looked_us >= (int64_t)INDEXER_RETIRED_MS * MS_US) {
-            looked_us = now_mono_us();
+        if (!rc && now_mono_us(worker) - looked_us >= (int64_t)INDEXER_RETIRED_MS * MS_US) {
+            looked_us = now_mono_us(worker);
             remove_topics(worker);
         }
     } while (wait_period(worker));
     arena_free(arena);
-    return NULL;
 }
 
 /* --- life --- */
@@ -434,19 +436,23 @@ struct indexer_worker *indexer_worker_start(const struct indexer_base *base, str
                                             struct queue_bell *bell, unsigned thread_count)
 {
     struct indexer_worker *worker = mem_zero(sizeof(*worker));
+    struct task_options options = {
+        .name = "index-keeper", .run = keeper_main, .arg = worker, .clock = base->clock};
     int rc;
 
     assert(thread_count >= 1 && thread_count <= INDEXER_THREAD_COUNT_MAX);
     worker->base = base;
     worker->coord = coord;
-    queue_bell_init(&worker->own);
+    queue_bell_init(&worker->own, base->clock);
     worker->bell = bell ? bell : &worker->own;
     worker->errors = metrics_counter("torg_indexer_errors_total", NULL,
                                      "Rounds that failed as a whole and are tried again.");
-    rc = pthread_create(&worker->keeper, NULL, keeper_main, worker);
+    rc = task_start(&worker->keeper, &options, NULL);
     assert(!rc);
+    options.name = "indexer";
+    options.run = runner_main;
     for (; worker->runner_count < thread_count; worker->runner_count++) {
-        rc = pthread_create(&worker->runners[worker->runner_count], NULL, runner_main, worker);
+        rc = task_start(&worker->runners[worker->runner_count], &options, NULL);
         assert(!rc);
     }
     return worker;
@@ -457,13 +463,15 @@ void indexer_worker_stop(struct indexer_worker *worker)
     if (!worker)
         return;
     pthread_mutex_lock(&worker->bell->lock);
-    worker->is_stopping = true;
+    task_ask_stop(&worker->keeper);
+    for (unsigned i = 0; i < worker->runner_count; i++)
+        task_ask_stop(&worker->runners[i]);
     queue_bell_wake(worker->bell);
     pthread_mutex_unlock(&worker->bell->lock);
     queue_bell_call(worker->bell);
-    pthread_join(worker->keeper, NULL);
+    task_stop(&worker->keeper);
     for (unsigned i = 0; i < worker->runner_count; i++)
-        pthread_join(worker->runners[i], NULL);
+        task_stop(&worker->runners[i]);
     for (size_t i = 0; i < worker->seat_count; i++) {
         close_indexer(worker->seats[i]);
         free(worker->seats[i]);

@@ -11,13 +11,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/condition.h"
 #include "base/limits.h"
 #include "base/memory.h"
 
 struct waiter {
     struct acceptance *acceptance;
     struct waiter *next;
-    pthread_cond_t woken;
+    struct condition woken;
     bool is_done;
     bool leads;
     int rc;
@@ -149,13 +150,13 @@ static void lead(struct intake *intake, struct gate *gate)
         struct waiter *next = group->next; /* it is gone once it is told */
 
         group->is_done = true;
-        pthread_cond_signal(&group->woken);
+        condition_signal(&group->woken);
         group = next;
     }
     gate->is_busy = gate->first != NULL;
     if (gate->first) {
         gate->first->leads = true;
-        pthread_cond_signal(&gate->first->woken);
+        condition_signal(&gate->first->woken);
     }
 }
 
@@ -166,18 +167,18 @@ int intake_accept(struct intake *intake, struct acceptance *acceptance, struct e
 
     if (intake->is_direct)
         return store_write(intake->store, accept_documents, acceptance, err);
-    pthread_cond_init(&waiter.woken, NULL);
+    condition_init(&waiter.woken, store_clock(intake->store));
     pthread_mutex_lock(&gate->lock);
     *gate->last = &waiter;
     gate->last = &waiter.next;
     waiter.leads = !gate->is_busy;
     gate->is_busy = true;
     while (!waiter.leads && !waiter.is_done)
-        pthread_cond_wait(&waiter.woken, &gate->lock);
+        condition_wait(&waiter.woken, &gate->lock);
     if (!waiter.is_done)
         lead(intake, gate);
     pthread_mutex_unlock(&gate->lock);
-    pthread_cond_destroy(&waiter.woken);
+    condition_release(&waiter.woken);
     if (waiter.rc && err)
         *err = waiter.err;
     return waiter.rc;

@@ -2,25 +2,20 @@
 /* keeper.c - see keeper.h. */
 #include "registry/keeper.h"
 
-#include <assert.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/bell.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/task.h"
 #include "registry/sweep.h"
 
 struct keeper {
     const struct receiver *receiver;
     struct coord_shards *shards; /* one: whose turn it is */
-    struct bell bell;            /* rung to stop */
-    pthread_t thread;
-    atomic_bool stopping;
+    struct task task;
     struct log_pace pace;
     struct counter *ended;
     struct counter *forgotten;
@@ -36,7 +31,7 @@ static int sweep_all(struct keeper *self, const struct client_view *client, stru
     bool is_full = true;
     int rc = 0;
 
-    while (is_full && !rc && !atomic_load(&self->stopping)) {
+    while (is_full && !rc && !task_is_stopping(&self->task)) {
         struct sweep_counts counts = {0};
 
         rc = sweep_client(self->receiver, client, now_us, &counts, &is_full, err);
@@ -115,25 +110,24 @@ static void announce(const struct keeper *self)
         log_warn("the clients could not be announced", LOG_TEXT("error", err.text));
 }
 
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
     struct keeper *self = arg;
+    unsigned round = 0;
 
-    for (unsigned round = 1; !atomic_load(&self->stopping); round++) {
-        uint64_t rings = bell_rings(&self->bell);
-
+    do {
+        task_says(task, "sweeping documents whose time is over");
         look_round(self);
-        if (round % SWEEP_ANNOUNCE_COUNT == 0)
+        if (++round % SWEEP_ANNOUNCE_COUNT == 0)
             announce(self);
-        if (!atomic_load(&self->stopping))
-            bell_wait(&self->bell, rings, clock_after_us(clock_system(), SWEEP_PERIOD_MS * MS_US));
-    }
-    return NULL;
+    } while (task_pause(task, SWEEP_PERIOD_MS * MS_US));
 }
 
 int keeper_start(const struct receiver *receiver, struct keeper **keeper, struct err *err)
 {
     struct keeper *self = mem_zero(sizeof(*self));
+    const struct task_options task = {
+        .name = "registry-keeper", .run = run, .arg = self, .clock = receiver->clock};
     int rc;
 
     *keeper = NULL;
@@ -149,21 +143,19 @@ int keeper_start(const struct receiver *receiver, struct keeper **keeper, struct
         metrics_counter("torg_registry_forgotten_total", NULL, "Tombstones forgotten.");
     self->errors = metrics_counter("torg_registry_sweep_errors_total", NULL,
                                    "Sweeps that failed and were tried again.");
-    bell_init(&self->bell, clock_system());
-    rc = pthread_create(&self->thread, NULL, run, self);
-    assert(!rc);
-    *keeper = self;
-    return 0;
+    rc = task_start(&self->task, &task, err);
+    if (rc)
+        keeper_stop(self);
+    else
+        *keeper = self;
+    return rc;
 }
 
 void keeper_stop(struct keeper *keeper)
 {
     if (!keeper)
         return;
-    atomic_store(&keeper->stopping, true);
-    bell_ring(&keeper->bell);
-    pthread_join(keeper->thread, NULL);
+    task_stop(&keeper->task);
     coord_leave(keeper->shards);
-    bell_release(&keeper->bell);
     free(keeper);
 }

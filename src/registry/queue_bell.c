@@ -2,31 +2,22 @@
 /* queue_bell.c - see queue_bell.h. */
 #include "registry/queue_bell.h"
 
-#include <time.h>
-
-#include "base/clock.h"
-
-void queue_bell_init(struct queue_bell *bell)
+void queue_bell_init(struct queue_bell *bell, const struct clock *clock)
 {
-    pthread_condattr_t attributes;
-
     for (size_t i = 0; i < QUEUE_BELL_SLOT_COUNT; i++) {
         atomic_init(&bell->slots[i].rings, 0);
         atomic_init(&bell->slots[i].is_armed, false);
     }
     pthread_mutex_init(&bell->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&bell->rung, &attributes);
-    pthread_cond_init(&bell->called, &attributes);
+    condition_init(&bell->rung, clock);
+    condition_init(&bell->called, clock);
     bell->is_called = false;
-    pthread_condattr_destroy(&attributes);
 }
 
 void queue_bell_release(struct queue_bell *bell)
 {
-    pthread_cond_destroy(&bell->called);
-    pthread_cond_destroy(&bell->rung);
+    condition_release(&bell->called);
+    condition_release(&bell->rung);
     pthread_mutex_destroy(&bell->lock);
 }
 
@@ -46,7 +37,7 @@ void queue_bell_ring(struct queue_bell *bell, int64_t client_id, uint32_t shard)
         !atomic_exchange(&bell->slots[slot].is_armed, false))
         return;
     pthread_mutex_lock(&bell->lock);
-    pthread_cond_signal(&bell->rung);
+    condition_signal(&bell->rung);
     pthread_mutex_unlock(&bell->lock);
 }
 
@@ -63,28 +54,14 @@ bool queue_bell_arm(struct queue_bell *bell, int64_t client_id, uint32_t shard, 
     return atomic_load(&bell->slots[slot].rings) == rings;
 }
 
-static struct timespec time_in(int64_t timeout_us)
+void queue_bell_wait(struct queue_bell *bell, struct task *task, int64_t until_us)
 {
-    struct timespec until;
-    int64_t until_us;
-
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until_us = until.tv_sec * SECOND_US + until.tv_nsec / 1000 + timeout_us;
-    until.tv_sec = until_us / SECOND_US;
-    until.tv_nsec = until_us % SECOND_US * 1000;
-    return until;
-}
-
-void queue_bell_wait(struct queue_bell *bell, int64_t timeout_us)
-{
-    const struct timespec until = time_in(timeout_us);
-
-    pthread_cond_timedwait(&bell->rung, &bell->lock, &until);
+    task_wait_on(task, &bell->rung, &bell->lock, until_us);
 }
 
 void queue_bell_wake(struct queue_bell *bell)
 {
-    pthread_cond_broadcast(&bell->rung);
+    condition_broadcast(&bell->rung);
 }
 
 void queue_bell_call(struct queue_bell *bell)
@@ -93,16 +70,15 @@ void queue_bell_call(struct queue_bell *bell)
         return;
     pthread_mutex_lock(&bell->lock);
     bell->is_called = true;
-    pthread_cond_broadcast(&bell->called);
+    condition_broadcast(&bell->called);
     pthread_mutex_unlock(&bell->lock);
 }
 
-void queue_bell_wait_call(struct queue_bell *bell, int64_t timeout_us)
+void queue_bell_wait_call(struct queue_bell *bell, struct task *task, int64_t until_us)
 {
-    const struct timespec until = time_in(timeout_us);
-    int rc = 0;
+    bool in_time = true;
 
-    while (!bell->is_called && !rc)
-        rc = pthread_cond_timedwait(&bell->called, &bell->lock, &until);
+    while (!bell->is_called && in_time)
+        in_time = task_wait_on(task, &bell->called, &bell->lock, until_us);
     bell->is_called = false;
 }

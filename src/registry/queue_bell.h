@@ -20,6 +20,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/condition.h"
+#include "base/task.h"
+
 enum { QUEUE_BELL_SLOT_COUNT = 256 };
 
 struct queue_bell {
@@ -28,12 +31,12 @@ struct queue_bell {
         atomic_bool is_armed;
     } slots[QUEUE_BELL_SLOT_COUNT];
     pthread_mutex_t lock; /* of the workers' list of what they own, too */
-    pthread_cond_t rung;  /* monotonic, as the other */
-    pthread_cond_t called;
+    struct condition rung;
+    struct condition called;
     bool is_called; /* under the lock */
 };
 
-void queue_bell_init(struct queue_bell *bell);
+void queue_bell_init(struct queue_bell *bell, const struct clock *clock);
 void queue_bell_release(struct queue_bell *bell);
 
 /* After the commit that put elements in; NULL is fine. */
@@ -41,15 +44,15 @@ void queue_bell_ring(struct queue_bell *bell, int64_t client_id, uint32_t shard)
 
 /* After a client was made; NULL is fine. */
 void queue_bell_call(struct queue_bell *bell);
-/* With the lock held: until somebody calls or wakes, or the time is over. */
-void queue_bell_wait_call(struct queue_bell *bell, int64_t timeout_us);
+/* With the lock held: the task rests until somebody calls, or the time has come. */
+void queue_bell_wait_call(struct queue_bell *bell, struct task *task, int64_t until_us);
 
 /* How often the shard's slot was rung so far. */
 uint64_t queue_bell_rings(const struct queue_bell *bell, int64_t client_id, uint32_t shard);
 /* From now on a ring wakes a waiter, once. False: it was rung more often than `rings` already. */
 bool queue_bell_arm(struct queue_bell *bell, int64_t client_id, uint32_t shard, uint64_t rings);
-/* With the lock held: until somebody wakes, or the time is over. */
-void queue_bell_wait(struct queue_bell *bell, int64_t timeout_us);
+/* With the lock held: the task rests until somebody wakes, or the time has come. */
+void queue_bell_wait(struct queue_bell *bell, struct task *task, int64_t until_us);
 /* With the lock held: wakes all. */
 void queue_bell_wake(struct queue_bell *bell);
 

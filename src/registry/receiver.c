@@ -352,7 +352,7 @@ static void count_verdicts(const struct batch *batch, int64_t began_us)
     pthread_once(&figures.once, make_figures);
     for (size_t i = 0; i < batch->count; i++)
         counter_add(figures.documents[batch->candidates[i].kind], 1);
-    histogram_add(figures.duration, clock_mono_us(clock_system()) - began_us);
+    histogram_add(figures.duration, clock_mono_us(batch->receiver->clock) - began_us);
 }
 
 static int check_call(const char *client, size_t count, struct err *err)
@@ -384,7 +384,7 @@ int receiver_put(const struct receiver *receiver, const char *client, enum lane 
 {
     struct batch batch = {
         .receiver = receiver, .client = client, .lane = lane, .count = count, .arena = arena};
-    int64_t began_us = clock_mono_us(clock_system());
+    int64_t began_us = clock_mono_us(receiver->clock);
     int rc = check_call(client, count, err);
 
     if (rc)

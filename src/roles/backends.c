@@ -26,7 +26,7 @@ static int record_migration(struct store *store, struct arena *arena, size_t app
                             struct err *err)
 {
     const struct audit_entry entry = {
-        .at_us = clock_wall_us(clock_system()),
+        .at_us = clock_wall_us(store_clock(store)),
         .principal = "local",
         .action = "store.migrate",
         .target = store_backend(store),
@@ -36,14 +36,15 @@ static int record_migration(struct store *store, struct arena *arena, size_t app
     return audit_record(store, &entry, err);
 }
 
-int backends_open_store(const struct config *config, struct arena *arena, struct store **store,
-                        size_t *applied, struct err *err)
+int backends_open_store(const struct config *config, const struct clock *clock, struct arena *arena,
+                        struct store **store, size_t *applied, struct err *err)
 {
+    const struct store_options options = {.clock = clock};
     const char *url = url_of(config, SETTING_STORE_URL, "sqlite", "store.sqlite", arena);
     size_t count = 0;
     int rc;
 
-    rc = store_open(url, store, err);
+    rc = store_open_with(url, &options, store, err);
     if (rc)
         return rc;
     rc = store_migrate(*store, &count, err);
@@ -75,25 +76,28 @@ static const char *member_name(struct arena *arena)
     return name;
 }
 
-int backends_open_topics(const struct config *config, struct arena *arena, struct topics **topics,
-                         struct err *err)
+int backends_open_topics(const struct config *config, const struct clock *clock,
+                         struct arena *arena, struct topics **topics, struct err *err)
 {
-    return topics_open(url_of(config, SETTING_TOPIC_URL, "file", "topics", arena), NULL, topics,
+    const struct topics_options options = {.clock = clock};
+
+    return topics_open(url_of(config, SETTING_TOPIC_URL, "file", "topics", arena), &options, topics,
                        err);
 }
 
-int backends_open(const struct config *config, struct arena *arena, struct backends *backends,
-                  struct err *err)
+int backends_open(const struct config *config, const struct clock *clock, struct arena *arena,
+                  struct backends *backends, struct err *err)
 {
+    const struct coord_options coord = {.clock = clock};
     int rc;
 
     *backends = (struct backends){.store = NULL};
-    rc = backends_open_store(config, arena, &backends->store, NULL, err);
+    rc = backends_open_store(config, clock, arena, &backends->store, NULL, err);
     if (!rc)
-        rc = backends_open_topics(config, arena, &backends->topics, err);
+        rc = backends_open_topics(config, clock, arena, &backends->topics, err);
     if (!rc)
         rc = coord_open(url_of(config, SETTING_COORD_URL, "local", "coord", arena),
-                        member_name(arena), NULL, &backends->coord, err);
+                        member_name(arena), &coord, &backends->coord, err);
     if (!rc)
         rc = blob_open(url_of(config, SETTING_BLOB_URL, "dir", "blobs", arena), &backends->blob,
                        err);

@@ -4,6 +4,7 @@
 #define TORG_ROLES_BACKENDS_H
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "blob/blob.h"
 #include "config/config.h"
@@ -20,16 +21,16 @@ struct backends {
 };
 
 /* All of them. On failure those opened before are closed. */
-int backends_open(const struct config *config, struct arena *arena, struct backends *backends,
-                  struct err *err);
+int backends_open(const struct config *config, const struct clock *clock, struct arena *arena,
+                  struct backends *backends, struct err *err);
 void backends_close(struct backends *backends); /* closed already is fine */
 
-int backends_open_topics(const struct config *config, struct arena *arena, struct topics **topics,
-                         struct err *err);
+int backends_open_topics(const struct config *config, const struct clock *clock,
+                         struct arena *arena, struct topics **topics, struct err *err);
 
 /* The store, its tables brought up to date; applied (may be NULL): how many migrations that took.
  */
-int backends_open_store(const struct config *config, struct arena *arena, struct store **store,
-                        size_t *applied, struct err *err);
+int backends_open_store(const struct config *config, const struct clock *clock, struct arena *arena,
+                        struct store **store, size_t *applied, struct err *err);
 
 #endif

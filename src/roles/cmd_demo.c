@@ -10,16 +10,15 @@
  * real shop is filled by a slip.
  */
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "access/keys.h"
-#include "base/halt.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/task.h"
 #include "base/text.h"
 #include "config/address.h"
 #include "demo/changes.h"
@@ -51,9 +50,7 @@ static struct demo {
     struct photographer *photographer;
     struct filler *filler; /* of the thread */
     struct changes *changes;
-    struct halt halt;
-    pthread_t thread;
-    bool has_thread;
+    struct task task;
 } demo;
 
 /* --- the directory --- */
@@ -186,7 +183,7 @@ static bool wait_for_index(uint64_t *count)
     while (!count_searchable(count)) {
         if (clock_mono_us(demo.process->clock) > until_us)
             return true;
-        if (halt_wait(&demo.halt, LOOK_US / 2))
+        if (!task_pause(&demo.task, LOOK_US / 2))
             return false;
     }
     return true;
@@ -280,17 +277,17 @@ static bool fill(struct err *err)
     do
         look(&watching);
     while (!all_is_searchable(&watching) && !is_stuck(&watching) &&
-           !halt_wait(&demo.halt, LOOK_US));
+           task_pause(&demo.task, LOOK_US));
     return finish_filling(&watching, err);
 }
 
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
     struct err err;
 
-    (void)arg;
+    task_says(task, "filling the shop");
     if (!fill(&err))
-        return NULL;
+        return;
     print_links();
     if (demo.rate) {
         const struct changes_options options = {.offers = &demo.offers,
@@ -301,7 +298,6 @@ static void *run(void *arg)
         if (changes_start(&options, &demo.changes, &err))
             complain("%s", err.text);
     }
-    return NULL;
 }
 
 /* --- life --- */
@@ -319,6 +315,7 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
 
 static int begin(struct process *process, struct err *err)
 {
+    const struct task_options task = {.name = "demo", .run = run, .clock = process->clock};
     int rc;
 
     demo.process = process;
@@ -334,7 +331,6 @@ static int begin(struct process *process, struct err *err)
                                   .ask = ask,
                                   .ask_arg = (void *)process->front,
                                   .is_quiet = true}; /* it asks until the index is open */
-    halt_init(&demo.halt);
     rc = generator_new(demo.state.seed, &demo.generator, err);
     if (!rc)
         rc = make_keys(process, err);
@@ -344,22 +340,16 @@ static int begin(struct process *process, struct err *err)
     if (rc)
         return rc;
     print_begin();
-    demo.has_thread = pthread_create(&demo.thread, NULL, run, NULL) == 0;
-    return demo.has_thread
-               ? 0
-               : err_set(err, ERR_UNAVAILABLE, "no thread for the demo could be started");
+    return task_start(&demo.task, &task, err);
 }
 
 static void end(struct process *process)
 {
     (void)process;
-    halt_ask(&demo.halt);
-    if (demo.has_thread)
-        pthread_join(demo.thread, NULL);
+    task_stop(&demo.task);
     changes_stop(demo.changes);
     photographer_stop(demo.photographer);
     generator_free(demo.generator);
-    halt_release(&demo.halt);
 }
 
 /* --- the command line --- */

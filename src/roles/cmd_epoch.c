@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -451,7 +450,6 @@ static int refuse_switch(const struct standing *standing, const char *lack, stru
 /* Until nothing is missing, for at most so long; 0: it is looked once. */
 static int await_epoch(struct standing *standing, int64_t epoch, int64_t wait_us, struct err *err)
 {
-    const struct timespec pause = {.tv_nsec = WAIT_STEP_US * 1000L};
     int64_t deadline_us = clock_mono_us(clock_system()) + wait_us;
     struct arena *arena = standing->invocation->arena;
     bool shows_progress = isatty(STDERR_FILENO);
@@ -471,7 +469,7 @@ static int await_epoch(struct standing *standing, int64_t epoch, int64_t wait_us
         if (shows_progress)
             fprintf(stderr, "\r%.79s\033[K", lack);
         arena_rewind(arena, mark);
-        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        clock_sleep(clock_system(), WAIT_STEP_US);
     }
     if (shows_progress && wait_us)
         fprintf(stderr, "\r\033[K");

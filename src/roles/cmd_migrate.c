@@ -2,6 +2,7 @@
 /* cmd_migrate.c - torg migrate. */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "roles/backends.h"
 #include "roles/command.h"
 #include "roles/data_dir.h"
@@ -18,7 +19,8 @@ enum exit_code cmd_migrate(const struct invocation *invocation)
     if (!*config_text(&invocation->config, SETTING_STORE_URL))
         rc = data_dir_open(config_text(&invocation->config, SETTING_DATA_DIR), true, &dir, &err);
     if (!rc)
-        rc = backends_open_store(&invocation->config, invocation->arena, &store, &applied, &err);
+        rc = backends_open_store(&invocation->config, clock_system(), invocation->arena, &store,
+                                 &applied, &err);
     store_close(store);
     data_dir_close(&dir);
     if (rc)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "roles/backends.h"
 #include "roles/operation.h"
@@ -21,7 +22,8 @@ static int looking_open(const struct invocation *invocation, struct looking *loo
     looking->topics = NULL;
     if (rc || looking->operation.remote)
         return rc;
-    rc = backends_open_topics(&invocation->config, invocation->arena, &looking->topics, err);
+    rc = backends_open_topics(&invocation->config, clock_system(), invocation->arena,
+                              &looking->topics, err);
     if (rc)
         operation_close(&looking->operation);
     return rc;

@@ -15,8 +15,8 @@ enum { OUTPUT_SIZE_MAX = 64 << 20, SECONDS_LENGTH = 19 }; /* of 2026-11-15T08:41
 static int open_local(const struct invocation *invocation, struct operation *operation,
                       struct err *err)
 {
-    int rc =
-        backends_open_store(&invocation->config, invocation->arena, &operation->store, NULL, err);
+    int rc = backends_open_store(&invocation->config, clock_system(), invocation->arena,
+                                 &operation->store, NULL, err);
 
     operation->asker = (struct asker){
         .store = operation->store,

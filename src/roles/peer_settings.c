@@ -51,7 +51,8 @@ int peer_settings_open(const struct process *process, enum setting_id list, enum
     const char *left = config_text(process->config, list);
     const char *certificate = config_text(process->config, SETTING_TLS_CERTIFICATE);
     const char **urls = arena_array(process->arena, SEARCHER_PEER_COUNT_MAX + 1, sizeof(urls[0]));
-    struct peers_options options = {.urls = urls, .ca_file = *certificate ? certificate : NULL};
+    struct peers_options options = {
+        .urls = urls, .clock = process->clock, .ca_file = *certificate ? certificate : NULL};
     const char *word;
     int rc = read_key(process, key, &options.key, err);
 

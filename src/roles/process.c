@@ -147,6 +147,7 @@ static int start_server(struct process *process, struct err *err)
         .tls_client_required = config_number(config, SETTING_TLS_CLIENT_REQUIRED),
         .reactor_count = (unsigned)config_number(config, SETTING_SERVER_REACTORS),
         .worker_count = (unsigned)config_number(config, SETTING_SERVER_WORKERS),
+        .clock = process->clock,
         .authenticator = key_ring_authenticator(process->ring),
     };
     int rc = server_new(&options, &process->server, err);
@@ -200,7 +201,7 @@ static int open_all(struct process *process, struct err *err)
         rc = process->attendant->prepare(process, err);
     if (rc)
         return rc;
-    rc = backends_open(process->config, process->arena, &process->backends, err);
+    rc = backends_open(process->config, process->clock, process->arena, &process->backends, err);
     if (!rc)
         rc = open_keys(process, err);
     if (!rc)
@@ -254,11 +255,11 @@ int process_run(struct process *process, struct err *err)
     struct err stop_err;
     int rc;
 
-    process->clock = clock_system();
+    process->clock = clock_or_system(process->clock);
     process->start_us = clock_wall_us(process->clock);
     process->dir = DATA_DIR_CLOSED;
     bell_init(&process->bell, process->clock);
-    queue_bell_init(&process->registry_bell);
+    queue_bell_init(&process->registry_bell, process->clock);
     stopper_start();
     rc = open_all(process, err);
     if (!rc)

@@ -74,7 +74,7 @@ enum { ROLE_COUNT_MAX = 32 };
 struct process {
     const struct config *config; /* borrowed */
     struct arena *arena;         /* borrowed */
-    const struct clock *clock;
+    const struct clock *clock;   /* of all its parts; NULL: the system's */
     int64_t start_us;
     struct data_dir dir;
     struct backends backends;

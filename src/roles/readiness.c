@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -18,11 +17,11 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/halt.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/task.h"
 
 enum { KIND_COUNT = 3 }; /* the store, the topics, coordination */
 
@@ -43,9 +42,8 @@ struct readiness {
     _Atomic int64_t topics_us; /* when the broker answered last */
     char *lack;                /* owned; as the server was told */
     bool is_serving;
-    struct halt halt;
-    pthread_t asker;
-    pthread_t judge;
+    struct task asker;
+    struct task judge;
 };
 
 /* What callers need; of a process that nobody calls, what its work needs. */
@@ -64,29 +62,29 @@ static unsigned needs_of(const struct process *process)
     return has_callers ? callers : all;
 }
 
-static int64_t now_us(void)
+static int64_t now_us(const struct readiness *self)
 {
-    return clock_mono_us(clock_system());
+    return clock_mono_us(self->process->clock);
 }
 
-static void *ask_for_ever(void *arg)
+static void ask_for_ever(struct task *task, void *arg)
 {
     struct readiness *self = arg;
 
     struct arena *arena = arena_new();
 
     do {
-        int64_t asked_us = now_us();
+        int64_t asked_us = now_us(self);
         const char **names;
         struct err err;
         size_t count;
 
+        task_says(task, "asking the broker");
         if (!topic_list(self->process->backends.topics, arena, &names, &count, &err))
             atomic_store(&self->topics_us, asked_us);
         arena_reset(arena);
-    } while (!halt_wait(&self->halt, (int64_t)READY_ASK_MS * MS_US));
+    } while (task_pause(task, (int64_t)READY_ASK_MS * MS_US));
     arena_free(arena);
-    return NULL;
 }
 
 static int64_t silence_us(struct readiness *self, const struct watched *watched)
@@ -97,7 +95,7 @@ static int64_t silence_us(struct readiness *self, const struct watched *watched)
     case NEEDS_STORE:
         return key_ring_age_us(process->ring);
     case NEEDS_TOPICS:
-        return now_us() - atomic_load(&self->topics_us);
+        return now_us(self) - atomic_load(&self->topics_us);
     default:
         return coord_silence_us(process->backends.coord);
     }
@@ -192,14 +190,14 @@ static void judge_once(struct readiness *self)
     buf_release(&lack);
 }
 
-static void *judge_for_ever(void *arg)
+static void judge_for_ever(struct task *task, void *arg)
 {
     struct readiness *self = arg;
 
-    while (!halt_wait(&self->halt,
-                      (int64_t)(self->is_serving ? READY_LOOK_MS : READY_WAIT_MS) * MS_US))
+    while (task_pause(task, (int64_t)(self->is_serving ? READY_LOOK_MS : READY_WAIT_MS) * MS_US)) {
+        task_says(task, "looking at the servers' last answers");
         judge_once(self);
-    return NULL;
+    }
 }
 
 static void set_kind(struct readiness *self, size_t place, const char *name, unsigned need,
@@ -228,6 +226,10 @@ void readiness_hold(struct process *process)
 struct readiness *readiness_start(struct process *process)
 {
     struct readiness *self = mem_zero(sizeof(*self));
+    const struct task_options asker = {
+        .name = "broker-asker", .run = ask_for_ever, .arg = self, .clock = process->clock};
+    const struct task_options judge = {
+        .name = "readiness", .run = judge_for_ever, .arg = self, .clock = process->clock};
     int rc;
 
     self->process = process;
@@ -243,14 +245,13 @@ struct readiness *readiness_start(struct process *process)
         free(self);
         return NULL;
     }
-    atomic_store(&self->topics_us, now_us());
-    halt_init(&self->halt);
+    atomic_store(&self->topics_us, now_us(self));
     judge_once(self); /* what is ready at once is so when it is told to be up */
     if (self->kinds[1].is_remote) {
-        rc = pthread_create(&self->asker, NULL, ask_for_ever, self);
+        rc = task_start(&self->asker, &asker, NULL);
         assert(rc == 0);
     }
-    rc = pthread_create(&self->judge, NULL, judge_for_ever, self);
+    rc = task_start(&self->judge, &judge, NULL);
     assert(rc == 0);
     return self;
 }
@@ -259,11 +260,8 @@ void readiness_stop(struct readiness *self)
 {
     if (!self)
         return;
-    halt_ask(&self->halt);
-    pthread_join(self->judge, NULL);
-    if (self->kinds[1].is_remote)
-        pthread_join(self->asker, NULL);
-    halt_release(&self->halt);
+    task_stop(&self->judge);
+    task_stop(&self->asker);
     free(self->lack);
     free(self);
 }

@@ -81,19 +81,21 @@ int role_searcher_start(struct process *process, struct err *err)
     if (!rc) {
         options.shards = shards;
         options.dir = data_dir_path(process->dir.path, "index", process->arena);
-        workers = workers_new("shards", SEARCHER_ASK_COUNT_MAX, SEARCHER_ASK_QUEUE_MAX, NULL);
+        workers = workers_new("shards", SEARCHER_ASK_COUNT_MAX, SEARCHER_ASK_QUEUE_MAX, NULL,
+                              process->clock);
         rc = follower_start(&options, &follower, err);
     }
     if (rc) {
         role_searcher_stop(process); /* a role that did not start is not stopped by others */
         return rc;
     }
-    searcher = (struct searcher){.front = {.follower = follower,
-                                           .gatherer = {.workers = workers, .peers = peers},
-                                           .clock = process->clock},
-                                 .store = process->backends.store,
-                                 .key_state = key_state,
-                                 .key_state_arg = process->backends.store};
+    searcher = (struct searcher){
+        .front = {.follower = follower,
+                  .gatherer = {.workers = workers, .peers = peers, .clock = process->clock},
+                  .clock = process->clock},
+        .store = process->backends.store,
+        .key_state = key_state,
+        .key_state_arg = process->backends.store};
     process->front = &searcher.front;
     service = searcher_service(&searcher);
     server_add_service(process->server, &service);

@@ -9,17 +9,21 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/condition.h"
+#include "base/task.h"
+
 enum { SHELL_SIGNAL_BASE = 128 }; /* how shells write "ended by a signal" */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t asked = PTHREAD_COND_INITIALIZER;
+static struct condition asked;
 static bool serving;   /* guarded by lock */
 static int asked_with; /* guarded by lock: the first signal while serving; 0 = none */
 static sigset_t signals;
 
-static void *take_signals(void *arg)
+static void take_signals(struct task *task, void *arg)
 {
-    (void)arg;
+    task_says(task, "waiting for signals");
+    task_rest(task, true); /* it ends with the process */
     for (;;) {
         int number = 0;
 
@@ -29,16 +33,16 @@ static void *take_signals(void *arg)
         if (!serving || asked_with)
             _exit(SHELL_SIGNAL_BASE + number);
         asked_with = number;
-        pthread_cond_signal(&asked);
+        condition_signal(&asked);
         pthread_mutex_unlock(&lock);
     }
-    return NULL;
 }
 
 void stopper_start(void)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
-    pthread_t thread;
+    const struct task_options task = {
+        .name = "signals", .run = take_signals, .clock = clock_system()};
     int rc;
 
     sigemptyset(&signals);
@@ -47,9 +51,9 @@ void stopper_start(void)
     sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     sigaction(SIGPIPE, &ignore, NULL);
-    rc = pthread_create(&thread, NULL, take_signals, NULL);
+    condition_init(&asked, clock_system());
+    rc = task_spawn(&task, NULL);
     assert(rc == 0);
-    pthread_detach(thread); /* it lives as long as the process */
 }
 
 void stopper_serve(void)
@@ -65,7 +69,7 @@ int stopper_wait(void)
 
     pthread_mutex_lock(&lock);
     while (!asked_with)
-        pthread_cond_wait(&asked, &lock);
+        condition_wait(&asked, &lock);
     number = asked_with;
     pthread_mutex_unlock(&lock);
     return number;

@@ -13,13 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/halt.h"
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/task.h"
 #include "base/varint.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
@@ -47,8 +47,7 @@ struct learner {
     int64_t opened_us;    /* monotonic: the speller was */
     int64_t page_us;      /* monotonic: its last page was read */
 
-    pthread_t thread;
-    struct halt halt;
+    struct task task;
 
     struct log_pace pace;
     struct counter *taught;
@@ -245,7 +244,7 @@ static int scan_index(struct learner *self, struct err *err)
 
     do {
         rc = scan_page(self, &cursor, learn_text, err);
-    } while (!rc && cursor.size && !halt_is_asked(&self->halt));
+    } while (!rc && cursor.size && !task_is_stopping(&self->task));
     self->must_scan = rc || cursor.size;
     self->has_news = !self->must_scan; /* half of it is not worth keeping */
     buf_release(&cursor);
@@ -368,7 +367,7 @@ static bool is_due(const struct learner *self)
 /* True: it is time to stop. */
 static bool wait_a_little(struct learner *self, int ms)
 {
-    return halt_wait(&self->halt, (int64_t)ms * 1000);
+    return !task_pause(&self->task, (int64_t)ms * MS_US);
 }
 
 /* Whether the topic has, or ever had, a record; and whether it has them all. */
@@ -396,7 +395,7 @@ static int open_speller(struct learner *self, struct err *err)
 {
     const struct speller_options options = {.base = self->options.base,
                                             .snapshot_path = self->options.path,
-                                            .stop = &self->halt.is_asked};
+                                            .stop = &self->task.is_stopping};
     int64_t began_us = clock_mono_us(self->options.search->clock);
     struct speller *speller;
     int rc = speller_open(&options, &speller, err);
@@ -444,7 +443,7 @@ static int read_all(struct learner *self, size_t *count, struct err *err)
         return start_reading(self, err);
     if (self->must_scan)
         rc = scan_index(self, err);
-    for (uint32_t i = 0; i < self->partition_count && !rc && !halt_is_asked(&self->halt); i++)
+    for (uint32_t i = 0; i < self->partition_count && !rc && !task_is_stopping(&self->task); i++)
         rc = read_partition(self, i, count, err);
     if (!rc && must_recount(self))
         rc = recount(self, err);
@@ -462,14 +461,17 @@ static void tell_fault(struct learner *self, const struct err *err)
         log_warn("learning to spell failed and is tried again", LOG_TEXT("error", err->text));
 }
 
-static void *run(void *arg)
+static void run(struct task *task, void *arg)
 {
     struct learner *self = arg;
     struct err err;
 
-    while (!halt_is_asked(&self->halt)) {
+    while (!task_is_stopping(&self->task)) {
         size_t count = 0;
-        int rc = read_all(self, &count, &err);
+        int rc;
+
+        task_says(task, "learning to spell");
+        rc = read_all(self, &count, &err);
 
         if (rc == ERR_CANCELLED)
             break;
@@ -480,7 +482,6 @@ static void *run(void *arg)
     }
     if (self->has_news && save(self, &err))
         tell_fault(self, &err);
-    return NULL;
 }
 
 /* --- life --- */
@@ -505,6 +506,8 @@ static void open_metrics(struct learner *self)
 struct learner *learner_start(const struct learner_options *options)
 {
     struct learner *self = mem_zero(sizeof(*self));
+    const struct task_options task = {
+        .name = "spelling", .run = run, .arg = self, .clock = options->search->clock};
     int rc;
 
     self->options = *options;
@@ -519,8 +522,7 @@ struct learner *learner_start(const struct learner_options *options)
     buf_init(&self->text, SPELL_LEARN_SIZE_MAX);
     learnt_init(&self->learnt);
     open_metrics(self);
-    halt_init(&self->halt);
-    rc = pthread_create(&self->thread, NULL, run, self);
+    rc = task_start(&self->task, &task, NULL);
     assert(rc == 0);
     return self;
 }
@@ -529,9 +531,7 @@ void learner_stop(struct learner *self)
 {
     if (!self)
         return;
-    halt_ask(&self->halt);
-    pthread_join(self->thread, NULL);
-    halt_release(&self->halt);
+    task_stop(&self->task);
     speller_close(atomic_load(&self->speller));
     learnt_release(&self->learnt);
     buf_release(&self->text);

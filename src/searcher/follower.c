@@ -3,7 +3,6 @@
 #include "searcher/follower.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -11,11 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/condition.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
+#include "base/task.h"
 #include "base/text.h"
 #include "net/message.h"
 
@@ -30,10 +31,9 @@ struct held_view {
 struct follower {
     struct follower_options options; /* dir and shards are owned */
     struct waiters waiters;
-    pthread_t watcher, keeper;
+    struct task watcher, keeper;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
-    _Atomic bool is_stopping;
+    struct condition changed;
     struct log_pace pace; /* of the watcher */
     bool has_map;
     bool has_looked;        /* for the map, be it that there is none */
@@ -83,19 +83,19 @@ const struct index_view *follower_view(struct follower *follower)
 int follower_view_with(struct follower *follower, const char *client, int64_t deadline_us,
                        const struct index_view **view, struct err *err)
 {
-    const struct timespec until = {deadline_us / SECOND_US, deadline_us % SECOND_US * 1000};
     bool is_waiting = false;
-    int waited = 0;
+    bool in_time = true;
     int rc = 0;
 
     pthread_mutex_lock(&follower->lock);
-    if (!view_find(&follower->view->view, client) && clock_mono_us(clock_system()) < deadline_us) {
+    if (!view_find(&follower->view->view, client) &&
+        clock_mono_us(follower->options.clock) < deadline_us) {
         rc = waiters_enter(&follower->waiters, err);
         is_waiting = !rc;
     }
-    while (is_waiting && !view_find(&follower->view->view, client) && waited != ETIMEDOUT &&
-           !atomic_load(&follower->is_stopping))
-        waited = pthread_cond_timedwait(&follower->changed, &follower->lock, &until);
+    while (is_waiting && !view_find(&follower->view->view, client) && in_time &&
+           !task_is_stopping(&follower->watcher))
+        in_time = condition_wait_until(&follower->changed, &follower->lock, deadline_us);
     *view = &follower->view->view;
     atomic_fetch_add(&follower->view->refs, 1);
     pthread_mutex_unlock(&follower->lock);
@@ -308,7 +308,7 @@ static void use_map(struct follower *follower, const Torg__V1__IndexMap *map)
     is_first = !follower->has_map;
     follower->view = view;
     follower->has_map = true;
-    pthread_cond_broadcast(&follower->changed);
+    condition_broadcast(&follower->changed);
     pthread_mutex_unlock(&follower->lock);
     stop_others(&old->view, &view->view);
     view_release(&old->view);
@@ -345,29 +345,18 @@ static int read_map(struct follower *follower, struct err *err)
 
 /* ---- threads ---- */
 
-static bool wait_ms(struct follower *follower, int64_t ms)
-{
-    int64_t until_us = clock_mono_us(clock_system()) + ms * MS_US;
-    const struct timespec until = {until_us / SECOND_US, until_us % SECOND_US * 1000};
-    int waited = 0;
-
-    pthread_mutex_lock(&follower->lock);
-    while (!atomic_load(&follower->is_stopping) && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&follower->changed, &follower->lock, &until);
-    pthread_mutex_unlock(&follower->lock);
-    return !atomic_load(&follower->is_stopping);
-}
-
-static void *watch(void *arg)
+static void watch(struct task *task, void *arg)
 {
     struct follower *follower = arg;
 
-    while (!atomic_load(&follower->is_stopping)) {
+    while (!task_is_stopping(task)) {
         struct err err = {0};
-        int rc = follower_has_looked(follower)
-                     ? coord_watch(follower->options.coord, SEARCHER_MAP_KEY, follower->version,
-                                   WATCH_MS, &err)
-                     : 0;
+        int rc;
+
+        task_says(task, "watching the index map");
+        rc = follower_has_looked(follower) ? coord_watch(follower->options.coord, SEARCHER_MAP_KEY,
+                                                         follower->version, WATCH_MS, &err)
+                                           : 0;
 
         if (!rc)
             rc = read_map(follower, &err);
@@ -375,9 +364,8 @@ static void *watch(void *arg)
             log_warn("the index map cannot be watched; what is known stays",
                      LOG_TEXT("reason", err.text));
         if (rc && rc != ERR_TIMEOUT)
-            (void)wait_ms(follower, RETRY_MS);
+            (void)task_pause(task, RETRY_MS * MS_US);
     }
-    return NULL;
 }
 
 static void checkpoint_all(struct follower *follower)
@@ -390,7 +378,8 @@ static void checkpoint_all(struct follower *follower)
                 struct replica *replica = view->clients[i].epochs[k].shards[s];
                 struct err err;
 
-                if (replica && !atomic_load(&follower->is_stopping) &&
+                task_says(&follower->keeper, "writing checkpoints");
+                if (replica && !task_is_stopping(&follower->keeper) &&
                     replica_checkpoint(replica, &err))
                     log_warn("a checkpoint failed; it is tried again later",
                              LOG_TEXT("client", view->clients[i].name), LOG_INT("shard", s),
@@ -401,15 +390,14 @@ static void checkpoint_all(struct follower *follower)
 
 /* The shard itself writes a checkpoint after many changes; this is for those that change little, so
  * that a topic's retention does not overtake them. */
-static void *keep(void *arg)
+static void keep(struct task *task, void *arg)
 {
     struct follower *follower = arg;
     int64_t pause_us = follower->options.checkpoint_us;
 
-    while (wait_ms(follower, pause_us ? pause_us / MS_US : SEARCHER_CHECKPOINT_MS))
+    while (task_pause(task, pause_us ? pause_us : (int64_t)SEARCHER_CHECKPOINT_MS * MS_US))
         if (follower->options.dir)
             checkpoint_all(follower);
-    return NULL;
 }
 
 /* ---- life ---- */
@@ -417,7 +405,10 @@ static void *keep(void *arg)
 int follower_start(const struct follower_options *options, struct follower **out, struct err *err)
 {
     struct follower *follower = mem_zero(sizeof(*follower));
-    pthread_condattr_t attributes;
+    const struct task_options watcher = {
+        .name = "index-map", .run = watch, .arg = follower, .clock = options->clock};
+    const struct task_options keeper = {
+        .name = "index-saver", .run = keep, .arg = follower, .clock = options->clock};
     uint32_t *shards = NULL;
     struct err later;
 
@@ -430,15 +421,12 @@ int follower_start(const struct follower_options *options, struct follower **out
     }
     follower->options.shards = shards;
     pthread_mutex_init(&follower->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&follower->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&follower->changed, options->clock);
     follower->view = view_new();
     waiters_init(&follower->waiters);
     (void)read_map(follower, &later); /* before the first search; the watcher tries again */
-    if (pthread_create(&follower->watcher, NULL, watch, follower) ||
-        pthread_create(&follower->keeper, NULL, keep, follower))
+    if (task_start(&follower->watcher, &watcher, NULL) ||
+        task_start(&follower->keeper, &keeper, NULL))
         abort(); /* as without memory */
     *out = follower;
     return 0;
@@ -458,14 +446,15 @@ void follower_stop(struct follower *follower)
     if (!follower)
         return;
     pthread_mutex_lock(&follower->lock);
-    atomic_store(&follower->is_stopping, true);
-    pthread_cond_broadcast(&follower->changed);
+    task_ask_stop(&follower->watcher);
+    task_ask_stop(&follower->keeper);
+    condition_broadcast(&follower->changed);
     pthread_mutex_unlock(&follower->lock);
-    pthread_join(follower->watcher, NULL);
-    pthread_join(follower->keeper, NULL);
+    task_stop(&follower->watcher);
+    task_stop(&follower->keeper);
     stop_all(&follower->view->view); /* all at once, then each is waited for */
     view_release(&follower->view->view);
-    pthread_cond_destroy(&follower->changed);
+    condition_release(&follower->changed);
     pthread_mutex_destroy(&follower->lock);
     free((char *)follower->options.dir);
     free((uint32_t *)follower->options.shards);

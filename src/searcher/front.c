@@ -204,7 +204,7 @@ static bool is_worth_waiting(const struct searching *searching, struct replica *
 static int wait_here(const struct searching *searching, struct err *err)
 {
     int64_t until_us = searching->deadline_us;
-    int64_t now_us = clock_mono_us(clock_system());
+    int64_t now_us = clock_mono_us(searching->front->clock);
 
     if (searching->front->gatherer.peers)
         until_us = now_us + (until_us - now_us) / GATHER_HEDGE_SHARE;
@@ -238,7 +238,7 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
     Torg__V1__ShardRequest *request = arena_alloc(searching->arena, sizeof(*request));
     size_t count = searching->query->n_stages;
     Torg__V1__StagePart *parts = arena_array(searching->arena, count, sizeof(*parts));
-    int64_t left_us = searching->deadline_us - clock_mono_us(clock_system());
+    int64_t left_us = searching->deadline_us - clock_mono_us(searching->front->clock);
 
     torg__v1__shard_request__init(request);
     request->client = (char *)searching->client->name;
@@ -370,7 +370,7 @@ static void take_words(struct searching *searching)
 /* Scores of all shards are computed with the same counts of documents. */
 static int count_words(struct searching *searching, struct err *err)
 {
-    int64_t now_us = clock_mono_us(clock_system());
+    int64_t now_us = clock_mono_us(searching->front->clock);
     int64_t deadline_us = searching->deadline_us;
     int rc;
 
@@ -544,7 +544,7 @@ static void tell_missing(const struct searching *searching, Torg__V1__SearchResp
 static int search(struct searching *searching, Torg__V1__SearchResponse *response, struct err *err)
 {
     Torg__V1__QueryAnswer *answer = arena_alloc(searching->arena, sizeof(*answer));
-    int64_t began_us = clock_mono_us(clock_system());
+    int64_t began_us = clock_mono_us(searching->front->clock);
     uint32_t count = searching->client->shard_count;
     bool again = true;
     int rc = 0;
@@ -562,7 +562,7 @@ static int search(struct searching *searching, Torg__V1__SearchResponse *respons
     if (rc)
         return rc;
     tell_missing(searching, response);
-    answer->microseconds = (uint64_t)(clock_mono_us(clock_system()) - began_us);
+    answer->microseconds = (uint64_t)(clock_mono_us(searching->front->clock) - began_us);
     response->answer = answer;
     response->epoch = searching->epoch->epoch;
     return 0;

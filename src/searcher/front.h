@@ -20,7 +20,7 @@
 struct front {
     struct follower *follower; /* borrowed, as all here */
     struct gatherer gatherer;
-    const struct clock *clock; /* wall time: ages in formulas */
+    const struct clock *clock; /* of deadlines, and of ages in formulas */
 };
 
 /* deadline_us: monotonic. The response is filled with memory of the arena and of the request. */

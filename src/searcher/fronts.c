@@ -61,7 +61,7 @@ int fronts_search(struct peers *peers, const Torg__V1__SearchRequest *request, i
     struct err first = {0};
 
     for (uint32_t i = 0; i < count; i++) {
-        int64_t left_ms = (deadline_us - clock_mono_us(clock_system())) / MS_US;
+        int64_t left_ms = (deadline_us - clock_mono_us(peers_clock(peers))) / MS_US;
         struct err fault = {0};
         int rc;
 

@@ -6,9 +6,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
+#include "base/condition.h"
 #include "base/limits.h"
 #include "base/memory.h"
 #include "net/message.h"
@@ -45,7 +45,7 @@ struct gather_slot {
 /* Counted: the caller, and each attempt under way. */
 struct round {
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    struct condition changed;
     uint32_t refs;
     enum gather_kind kind;
     int64_t deadline_us;
@@ -53,10 +53,10 @@ struct round {
     uint32_t count;
 };
 
-static struct round *round_new(enum gather_kind kind, uint32_t count, int64_t deadline_us)
+static struct round *round_new(const struct gatherer *gatherer, enum gather_kind kind,
+                               uint32_t count, int64_t deadline_us)
 {
     struct round *round = mem_zero(sizeof(*round));
-    pthread_condattr_t attributes;
 
     round->refs = 1;
     round->kind = kind;
@@ -68,10 +68,7 @@ static struct round *round_new(enum gather_kind kind, uint32_t count, int64_t de
         buf_init(&round->slots[i].answer, SEARCHER_ANSWER_SIZE_MAX);
     }
     pthread_mutex_init(&round->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&round->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&round->changed, clock_or_system(gatherer->clock));
     return round;
 }
 
@@ -88,7 +85,7 @@ static void round_release(struct round *round)
         buf_release(&round->slots[i].answer);
         arena_free(round->slots[i].arena);
     }
-    pthread_cond_destroy(&round->changed);
+    condition_release(&round->changed);
     pthread_mutex_destroy(&round->lock);
     free(round->slots);
     free(round);
@@ -124,7 +121,7 @@ static int ask_here(const struct round *round, struct gather_slot *slot, struct 
 static int ask_peer(const struct round *round, const struct attempt *attempt, struct buf *answer,
                     struct err *err)
 {
-    int64_t left_ms = (round->deadline_us - clock_mono_us(clock_system())) / MS_US;
+    int64_t left_ms = (round->deadline_us - clock_mono_us(round->changed.clock)) / MS_US;
 
     if (left_ms < 1)
         return err_set(err, ERR_TIMEOUT, "no time is left to ask another searcher");
@@ -158,7 +155,7 @@ static void settle(struct attempt *attempt, int rc, struct buf *answer, struct a
         slot->err = *err;
         slot->is_done = !is_worth_another(rc);
     }
-    pthread_cond_broadcast(&round->changed);
+    condition_broadcast(&round->changed);
     round_release(round);
     arena_free(arena);
     buf_release(answer);
@@ -215,7 +212,7 @@ static void start(const struct gatherer *gatherer, struct attempt *attempt)
 /* Under the lock: asks the next replica of a slot that waits for too long or failed. */
 static struct attempt *help(struct round *round, int64_t hedge_us, bool *is_waiting)
 {
-    bool is_slow = clock_mono_us(clock_system()) >= hedge_us;
+    bool is_slow = clock_mono_us(round->changed.clock) >= hedge_us;
 
     *is_waiting = false;
     for (uint32_t i = 0; i < round->count; i++) {
@@ -248,7 +245,7 @@ static bool has_local(const struct round *round)
 
 static void wait_round(const struct gatherer *gatherer, struct round *round)
 {
-    int64_t now_us = clock_mono_us(clock_system());
+    int64_t now_us = clock_mono_us(round->changed.clock);
     int64_t hedge_us = now_us + (round->deadline_us - now_us) / GATHER_HEDGE_SHARE;
     bool is_waiting = true;
 
@@ -258,7 +255,6 @@ static void wait_round(const struct gatherer *gatherer, struct round *round)
     while (is_waiting) {
         struct attempt *attempt = help(round, hedge_us, &is_waiting);
         int64_t until_us = round->deadline_us;
-        struct timespec until;
 
         if (attempt) {
             pthread_mutex_unlock(&round->lock);
@@ -266,16 +262,15 @@ static void wait_round(const struct gatherer *gatherer, struct round *round)
             pthread_mutex_lock(&round->lock);
             continue;
         }
-        now_us = clock_mono_us(clock_system());
+        now_us = clock_mono_us(round->changed.clock);
         if (!is_waiting || now_us >= until_us)
             break;
         if (now_us < hedge_us && hedge_us < until_us)
             until_us = hedge_us;
-        until = (struct timespec){until_us / SECOND_US, until_us % SECOND_US * 1000};
-        pthread_cond_timedwait(&round->changed, &round->lock, &until);
+        condition_wait_until(&round->changed, &round->lock, until_us);
     }
     while (has_local(round)) /* they use the caller's memory, and know the deadline */
-        pthread_cond_wait(&round->changed, &round->lock);
+        condition_wait(&round->changed, &round->lock);
     pthread_mutex_unlock(&round->lock);
 }
 
@@ -366,7 +361,7 @@ void gather(const struct gatherer *gatherer, enum gather_kind kind, const struct
 
     if (ask_alone(kind, epoch, asks, count, gatherer, deadline_us, arena))
         return;
-    round = round_new(kind, count, deadline_us);
+    round = round_new(gatherer, kind, count, deadline_us);
     for (uint32_t i = 0; i < count; i++) {
         struct gather_slot *slot = &round->slots[i];
         struct attempt *attempt;

@@ -32,8 +32,9 @@ struct gather_ask {
 };
 
 struct gatherer {
-    struct workers *workers; /* borrowed, as all here */
-    struct peers *peers;     /* NULL: there are no others */
+    struct workers *workers;   /* borrowed, as all here */
+    struct peers *peers;       /* NULL: there are no others */
+    const struct clock *clock; /* of deadlines; NULL: the system's */
 };
 
 /* Fills asks, one a shard of the epoch. Memory of the answers is the arena's. */

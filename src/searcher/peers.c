@@ -2,18 +2,17 @@
 /* peers.c - see peers.h. */
 #include "searcher/peers.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/task.h"
 #include "net/http_client.h"
 #include "net/json.h"
 #include "net/message.h"
@@ -25,7 +24,7 @@ enum { HTTP_OK = 200, FRESHNESS_SIZE_MAX = 4 << 20 };
 struct peer {
     struct peers *peers; /* borrowed */
     char *url;           /* owned */
-    pthread_t thread;
+    struct task task;
     pthread_mutex_t lock;
     bool answers;                    /* under the lock, as what follows */
     struct arena *arena;             /* of its freshness; owned */
@@ -38,9 +37,7 @@ struct peers {
     struct peer *list;
     uint32_t count;
     atomic_uint turn;
-    pthread_mutex_t lock;
-    pthread_cond_t stop;
-    bool is_stopping;
+    const struct clock *clock;
 };
 
 /* ---- calls ---- */
@@ -165,29 +162,12 @@ static void ask(struct peer *peer)
     buf_release(&answer);
 }
 
-static bool rest(struct peers *peers)
+static void poll_peer(struct task *task, void *arg)
 {
-    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)SEARCHER_PEER_POLL_MS * MS_US;
-    const struct timespec until = {until_us / SECOND_US, until_us % SECOND_US * 1000};
-    bool is_stopping;
-    int waited = 0;
-
-    pthread_mutex_lock(&peers->lock);
-    while (!peers->is_stopping && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&peers->stop, &peers->lock, &until);
-    is_stopping = peers->is_stopping;
-    pthread_mutex_unlock(&peers->lock);
-    return !is_stopping;
-}
-
-static void *poll_peer(void *arg)
-{
-    struct peer *peer = arg;
-
     do {
-        ask(peer);
-    } while (rest(peer->peers));
-    return NULL;
+        task_says(task, "asking another searcher what it has");
+        ask(arg);
+    } while (task_pause(task, (int64_t)SEARCHER_PEER_POLL_MS * MS_US));
 }
 
 static bool has_ready(const struct peer *peer, const char *client, int64_t epoch, uint32_t shard)
@@ -292,7 +272,6 @@ void peers_freshness(struct peers *peers, const char *client, struct arena *aren
 int peers_open(const struct peers_options *options, struct peers **out, struct err *err)
 {
     const struct http_client_options client = {.ca_file = options->ca_file};
-    pthread_condattr_t attributes;
     struct peers *peers;
 
     *out = NULL;
@@ -309,41 +288,40 @@ int peers_open(const struct peers_options *options, struct peers **out, struct e
     }
     peers->list = mem_array(options->count + 1, sizeof(*peers->list));
     peers->count = options->count;
-    pthread_mutex_init(&peers->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&peers->stop, &attributes);
-    pthread_condattr_destroy(&attributes);
+    peers->clock = clock_or_system(options->clock);
     for (uint32_t i = 0; i < peers->count; i++) {
         struct peer *peer = &peers->list[i];
+        const struct task_options task = {
+            .name = "peer", .run = poll_peer, .arg = peer, .clock = peers->clock};
 
         peer->peers = peers;
         peer->url = mem_strdup(options->urls[i]);
         pthread_mutex_init(&peer->lock, NULL);
-        if (pthread_create(&peer->thread, NULL, poll_peer, peer))
+        if (task_start(&peer->task, &task, NULL))
             abort(); /* as without memory */
     }
     *out = peers;
     return 0;
 }
 
+const struct clock *peers_clock(const struct peers *peers)
+{
+    return peers->clock;
+}
+
 void peers_close(struct peers *peers)
 {
     if (!peers)
         return;
-    pthread_mutex_lock(&peers->lock);
-    peers->is_stopping = true;
-    pthread_cond_broadcast(&peers->stop);
-    pthread_mutex_unlock(&peers->lock);
+    for (uint32_t i = 0; i < peers->count; i++)
+        task_ask_stop(&peers->list[i].task);
     for (uint32_t i = 0; i < peers->count; i++) {
-        pthread_join(peers->list[i].thread, NULL);
+        task_stop(&peers->list[i].task);
         pthread_mutex_destroy(&peers->list[i].lock);
         arena_free(peers->list[i].arena);
         free(peers->list[i].url);
     }
     http_client_free(peers->client);
-    pthread_cond_destroy(&peers->stop);
-    pthread_mutex_destroy(&peers->lock);
     free(peers->authorization);
     free(peers->list);
     free(peers);

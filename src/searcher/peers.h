@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "torg/v1/searcher.pb-c.h"
 
@@ -21,12 +22,14 @@ struct peer;
 struct peers_options {
     const char *const *urls; /* "http://host:port"; copied */
     uint32_t count;
-    const char *key;     /* for their Authorization header; NULL: none */
-    const char *ca_file; /* NULL: the system's */
+    const char *key;           /* for their Authorization header; NULL: none */
+    const char *ca_file;       /* NULL: the system's */
+    const struct clock *clock; /* likewise; borrowed */
 };
 
 int peers_open(const struct peers_options *options, struct peers **peers, struct err *err);
 void peers_close(struct peers *peers); /* no call under way; NULL is fine */
+const struct clock *peers_clock(const struct peers *peers);
 
 /* Those that have the shard ready, beginning with another one each time; returns how many. */
 uint32_t peers_with(struct peers *peers, const char *client, int64_t epoch, uint32_t shard,

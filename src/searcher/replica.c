@@ -3,12 +3,10 @@
 #include "searcher/replica.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/file.h"
 #include "base/limits.h"
@@ -54,7 +52,8 @@ static void make_metrics(struct replica *replica)
 struct replica *replica_new(const struct replica_options *options)
 {
     struct replica *replica = mem_zero(sizeof(*replica));
-    pthread_condattr_t attributes;
+    const struct task_options task = {
+        .name = "replica", .run = replica_follow, .arg = replica, .clock = options->clock};
 
     replica->options = *options;
     replica->options.client = mem_strdup(options->client);
@@ -63,14 +62,11 @@ struct replica *replica_new(const struct replica_options *options)
              (intmax_t)options->epoch);
     atomic_store(&replica->refs, 1);
     pthread_mutex_init(&replica->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&replica->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    condition_init(&replica->changed, options->clock);
     snprintf(replica->state.reason, sizeof(replica->state.reason), "it is being opened");
     make_metrics(replica);
     replica->arrivals = arrivals_new();
-    if (pthread_create(&replica->thread, NULL, replica_follow, replica))
+    if (task_start(&replica->task, &task, NULL))
         abort(); /* as without memory */
     return replica;
 }
@@ -80,8 +76,8 @@ void replica_stop(struct replica *replica, bool remove)
     pthread_mutex_lock(&replica->lock);
     if (remove)
         atomic_store(&replica->is_removed, true);
-    atomic_store(&replica->is_stopping, true);
-    pthread_cond_broadcast(&replica->changed);
+    task_ask_stop(&replica->task);
+    condition_broadcast(&replica->changed);
     pthread_mutex_unlock(&replica->lock);
 }
 
@@ -96,7 +92,7 @@ void replica_unref(struct replica *replica)
     if (!replica || atomic_fetch_sub(&replica->refs, 1) != 1)
         return;
     replica_stop(replica, false);
-    pthread_join(replica->thread, NULL);
+    task_stop(&replica->task);
     assert(!replica->opened);
     if (atomic_load(&replica->is_removed) && replica->options.dir) {
         struct err err;
@@ -104,7 +100,7 @@ void replica_unref(struct replica *replica)
         if (dir_remove(replica->options.dir, &err))
             log_warn("the directory of a retired index stays", LOG_TEXT("reason", err.text));
     }
-    pthread_cond_destroy(&replica->changed);
+    condition_release(&replica->changed);
     pthread_mutex_destroy(&replica->lock);
     arrivals_free(replica->arrivals);
     free((char *)replica->options.client);
@@ -135,7 +131,7 @@ struct opened *opened_new(struct shard *shard)
 
     opened->shard = shard;
     pthread_mutex_init(&opened->lock, NULL);
-    pthread_cond_init(&opened->left, NULL);
+    condition_init(&opened->left, shard_clock(shard));
     return opened;
 }
 
@@ -157,7 +153,7 @@ static void close_opened(struct opened *opened)
         visit = next;
     }
     shard_close(opened->shard);
-    pthread_cond_destroy(&opened->left);
+    condition_release(&opened->left);
     pthread_mutex_destroy(&opened->lock);
     free(opened);
 }
@@ -172,7 +168,7 @@ void replica_close_shard(struct replica *replica, struct opened *opened)
     pthread_mutex_unlock(&replica->lock);
     pthread_mutex_lock(&opened->lock);
     while (opened->visit_count)
-        pthread_cond_wait(&opened->left, &opened->lock);
+        condition_wait(&opened->left, &opened->lock);
     pthread_mutex_unlock(&opened->lock);
     close_opened(opened);
 }
@@ -199,7 +195,7 @@ static void let_go(struct opened *opened, struct visit *visit)
         opened->resting = visit;
     }
     if (--opened->visit_count == 0)
-        pthread_cond_broadcast(&opened->left);
+        condition_broadcast(&opened->left);
     pthread_mutex_unlock(&opened->lock);
 }
 
@@ -266,21 +262,21 @@ void visit_end(struct visit *visit)
 int replica_wait(struct replica *replica, unsigned lane, int64_t idx, int64_t deadline_us,
                  struct err *err)
 {
-    const struct timespec until = {deadline_us / SECOND_US, deadline_us % SECOND_US * 1000};
     bool is_waiting = false;
+    bool in_time = true;
     int64_t reached;
-    int waited = 0;
     int rc = 0;
 
     assert(lane < PROGRESS_LANE_COUNT);
     pthread_mutex_lock(&replica->lock);
-    if (replica->state.progress.lanes[lane] < idx && clock_mono_us(clock_system()) < deadline_us) {
+    if (replica->state.progress.lanes[lane] < idx &&
+        clock_mono_us(replica->options.clock) < deadline_us) {
         rc = waiters_enter(replica->options.waiters, err);
         is_waiting = !rc;
     }
-    while (is_waiting && replica->state.progress.lanes[lane] < idx && waited != ETIMEDOUT &&
-           !atomic_load(&replica->is_stopping))
-        waited = pthread_cond_timedwait(&replica->changed, &replica->lock, &until);
+    while (is_waiting && replica->state.progress.lanes[lane] < idx && in_time &&
+           !task_is_stopping(&replica->task))
+        in_time = condition_wait_until(&replica->changed, &replica->lock, deadline_us);
     reached = replica->state.progress.lanes[lane];
     pthread_mutex_unlock(&replica->lock);
     if (is_waiting)

@@ -31,7 +31,7 @@ struct replica;
 
 struct replica_options {
     struct topics *topics;     /* borrowed, as all here */
-    const struct clock *clock; /* wall time: ends of documents */
+    const struct clock *clock; /* of its waits, and of the ends of documents */
     const char *dir;           /* of the shard; NULL: in memory alone */
     const char *client;
     int64_t epoch;

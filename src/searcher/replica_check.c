@@ -5,8 +5,6 @@
  * The content is of a moment at which nothing is applied, so the apply thread tells it, between two
  * batches, when it is asked to.
  */
-#include <errno.h>
-
 #include "searcher/replica_parts.h"
 
 bool replica_arrival(struct replica *replica, uint32_t doc_id, int64_t *sent_us, int64_t *shown_us)
@@ -43,39 +41,37 @@ void replica_answer(struct replica *replica, struct shard *shard)
     ask->rc = shard_hash(shard, &ask->content, &ask->err);
     pthread_mutex_lock(&replica->lock);
     ask->is_done = true;
-    pthread_cond_broadcast(&replica->changed);
+    condition_broadcast(&replica->changed);
     pthread_mutex_unlock(&replica->lock);
 }
 
 /* Under the lock. Once it is begun it is waited for: the thread has the ask in its hands. */
-static void wait_for(struct replica *replica, struct content_ask *ask, const struct timespec *until)
+static void wait_for(struct replica *replica, struct content_ask *ask, int64_t until_us)
 {
-    int waited = 0;
+    bool in_time = true;
 
-    while (replica->ask && waited != ETIMEDOUT) /* somebody else's turn */
-        waited = pthread_cond_timedwait(&replica->changed, &replica->lock, until);
+    while (replica->ask && in_time) /* somebody else's turn */
+        in_time = condition_wait_until(&replica->changed, &replica->lock, until_us);
     if (replica->ask)
         return;
     replica->ask = ask;
-    while (!ask->is_done &&
-           (ask->is_begun || (waited != ETIMEDOUT && !atomic_load(&replica->is_stopping)))) {
+    while (!ask->is_done && (ask->is_begun || (in_time && !task_is_stopping(&replica->task)))) {
         if (ask->is_begun)
-            pthread_cond_wait(&replica->changed, &replica->lock);
+            condition_wait(&replica->changed, &replica->lock);
         else
-            waited = pthread_cond_timedwait(&replica->changed, &replica->lock, until);
+            in_time = condition_wait_until(&replica->changed, &replica->lock, until_us);
     }
     replica->ask = NULL;
-    pthread_cond_broadcast(&replica->changed);
+    condition_broadcast(&replica->changed);
 }
 
 int replica_content(struct replica *replica, int64_t deadline_us, uint64_t *content,
                     struct replica_state *state, struct err *err)
 {
-    const struct timespec until = {deadline_us / SECOND_US, deadline_us % SECOND_US * 1000};
     struct content_ask ask = {.rc = 0};
 
     pthread_mutex_lock(&replica->lock);
-    wait_for(replica, &ask, &until);
+    wait_for(replica, &ask, deadline_us);
     pthread_mutex_unlock(&replica->lock);
     *content = ask.content;
     *state = ask.state;

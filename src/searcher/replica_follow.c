@@ -6,7 +6,6 @@
  * Only this thread changes the shard. Others see what it has shown: under the replica's lock what
  * is told of it, by snapshots what is in it.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,15 +42,14 @@ struct following {
 /* False: stop. */
 static bool pause_ms(struct replica *replica, int ms)
 {
-    int64_t until_us = clock_mono_us(clock_system()) + (int64_t)ms * MS_US;
-    const struct timespec until = {until_us / SECOND_US, until_us % SECOND_US * 1000};
-    int waited = 0;
+    int64_t until_us = clock_after_us(replica->options.clock, (int64_t)ms * MS_US);
+    bool in_time = true;
 
     pthread_mutex_lock(&replica->lock);
-    while (!atomic_load(&replica->is_stopping) && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&replica->changed, &replica->lock, &until);
+    while (!task_is_stopping(&replica->task) && in_time)
+        in_time = task_wait_on(&replica->task, &replica->changed, &replica->lock, until_us);
     pthread_mutex_unlock(&replica->lock);
-    return !atomic_load(&replica->is_stopping);
+    return !task_is_stopping(&replica->task);
 }
 
 /* ---- what others see ---- */
@@ -104,7 +102,7 @@ static void show_state(struct following *following)
     } else if (!state->is_ready && !following->is_failing) {
         snprintf(state->reason, sizeof(state->reason), "it replays its topic");
     }
-    pthread_cond_broadcast(&replica->changed);
+    condition_broadcast(&replica->changed);
     pthread_mutex_unlock(&replica->lock);
     count(following);
     if (is_news)
@@ -211,15 +209,16 @@ static int take_batch(struct following *following, size_t *count, struct err *er
 {
     bool is_behind = following->end > following->offset + SEARCHER_BATCH_COUNT;
     size_t max = is_behind ? SEARCHER_REPLAY_COUNT : SEARCHER_BATCH_COUNT;
+    const struct clock *clock = following->replica->options.clock;
     int64_t began_us;
     int rc;
 
     *count = 0;
     arena_reset(following->arena);
     rc = read_some(following, max, IDLE_MS, count, err);
-    began_us = clock_mono_us(clock_system());
+    began_us = clock_mono_us(clock);
     while (!rc && *count && *count < max) {
-        int64_t left_us = began_us + SEARCHER_BATCH_MS * MS_US - clock_mono_us(clock_system());
+        int64_t left_us = began_us + SEARCHER_BATCH_MS * MS_US - clock_mono_us(clock);
 
         if (left_us < MS_US)
             break;
@@ -237,7 +236,7 @@ static int take_batch(struct following *following, size_t *count, struct err *er
 static int sweep(struct following *following, struct err *err)
 {
     struct replica *replica = following->replica;
-    int64_t now_us = clock_mono_us(clock_system());
+    int64_t now_us = clock_mono_us(replica->options.clock);
     uint64_t first, end;
     uint32_t gone;
     int rc;
@@ -264,6 +263,7 @@ static int sweep(struct following *following, struct err *err)
 static int open_shard(struct replica *replica, struct shard **shard, struct err *err)
 {
     const struct shard_options options = {.dir = replica->options.dir,
+                                          .clock = replica->options.clock,
                                           .epoch = (uint64_t)replica->options.epoch,
                                           .place = {0, replica->options.shard_count, 0, 0},
                                           .background = true};
@@ -368,7 +368,8 @@ static int follow(struct following *following, struct err *err)
     size_t count;
     int rc = 0;
 
-    while (!rc && !atomic_load(&replica->is_stopping)) {
+    while (!rc && !task_is_stopping(&replica->task)) {
+        task_says(&replica->task, "following its topic");
         replica_answer(replica, following->opened->shard);
         rc = take_batch(following, &count, err);
         if (rc == ERR_RANGE) {
@@ -385,20 +386,23 @@ static int follow(struct following *following, struct err *err)
             topic_ms = 2 * topic_ms < RETRY_MS ? 2 * topic_ms : RETRY_MS;
             rc = 0;
         }
-        if (!rc && !atomic_load(&replica->is_stopping)) /* a broker that is away takes its time */
+        if (!rc && !task_is_stopping(&replica->task)) /* a broker that is away takes its time */
             rc = sweep(following, err);
     }
     return rc;
 }
 
-void *replica_follow(void *arg)
+void replica_follow(struct task *task, void *arg)
 {
     struct replica *replica = arg;
     struct following following = {.replica = replica, .arena = arena_new()};
 
-    while (!atomic_load(&replica->is_stopping)) {
+    while (!task_is_stopping(task)) {
         struct err err = {0};
-        int rc = open_following(&following, &err);
+        int rc;
+
+        task_says(task, "opening its shard");
+        rc = open_following(&following, &err);
 
         if (!rc && !following.is_gone)
             rc = follow(&following, &err);
@@ -413,5 +417,4 @@ void *replica_follow(void *arg)
             (void)pause_ms(replica, RETRY_MS);
     }
     arena_free(following.arena);
-    return NULL;
 }

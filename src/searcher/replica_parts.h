@@ -7,14 +7,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/condition.h"
 #include "base/metrics.h"
+#include "base/task.h"
 #include "searcher/arrivals.h"
 #include "searcher/replica.h"
 
 struct opened {
     struct shard *shard; /* owned */
     pthread_mutex_t lock;
-    pthread_cond_t left;   /* nobody is visiting any more */
+    struct condition left; /* nobody is visiting any more */
     uint32_t visit_count;  /* under way */
     struct visit *resting; /* owned; ready for the next call */
 };
@@ -38,11 +40,10 @@ struct replica {
     struct replica_options options; /* its texts are owned */
     char topic[128];
     atomic_uint refs;
-    _Atomic bool is_stopping;
     _Atomic bool is_removed;
-    pthread_t thread;
+    struct task task;
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    struct condition changed;
     struct replica_metrics metrics;
     /* Under the lock. */
     struct opened *opened; /* NULL: not open */
@@ -53,7 +54,7 @@ struct replica {
 };
 
 /* The apply thread. */
-void *replica_follow(void *arg);
+void replica_follow(struct task *task, void *arg);
 
 /* By the apply thread, between two batches: tells the content to who waits for it. */
 void replica_answer(struct replica *replica, struct shard *shard);

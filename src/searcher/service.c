@@ -26,8 +26,9 @@ int searcher_client(const struct call *call, const char *named, const char **cli
 /* The sooner of what the request and the call say. */
 static int64_t deadline_of(const struct call *call, uint32_t ms)
 {
+    const struct searcher *searcher = call_context(call);
     int64_t deadline_us =
-        clock_mono_us(clock_system()) + (int64_t)(ms ? ms : SEARCHER_DEADLINE_MS) * MS_US;
+        clock_mono_us(searcher->front.clock) + (int64_t)(ms ? ms : SEARCHER_DEADLINE_MS) * MS_US;
     int64_t call_us = call_deadline_us(call);
 
     return call_us < deadline_us ? call_us : deadline_us;

@@ -32,7 +32,9 @@ int searcher_check(struct call *call, const ProtobufCMessage *message, ProtobufC
                    struct err *err)
 {
     const Torg__V1__CheckShardRequest *request = (const Torg__V1__CheckShardRequest *)message;
-    int64_t deadline_us = clock_mono_us(clock_system()) + SEARCHER_DEADLINE_MS_MAX * (int64_t)MS_US;
+    const struct searcher *searcher = call_context(call);
+    int64_t deadline_us =
+        clock_mono_us(searcher->front.clock) + SEARCHER_DEADLINE_MS_MAX * (int64_t)MS_US;
     const char *name;
     int rc = searcher_client(call, request->client, &name, err);
 

@@ -284,7 +284,7 @@ int searcher_freshness(struct call *call, const ProtobufCMessage *message, Proto
     const struct searcher *searcher = call_context(call);
     const Torg__V1__GetFreshnessRequest *request = (const Torg__V1__GetFreshnessRequest *)message;
     Torg__V1__Freshness *freshness = (Torg__V1__Freshness *)answer;
-    int64_t deadline_us = clock_mono_us(clock_system()) + (int64_t)request->wait_ms * MS_US;
+    int64_t deadline_us = clock_mono_us(searcher->front.clock) + (int64_t)request->wait_ms * MS_US;
     const struct index_view *view;
     struct arena *arena = call_arena(call);
     const struct index_client *client;

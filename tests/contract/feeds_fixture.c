@@ -42,7 +42,7 @@ struct feed_key key_of(const struct feed_scene *scene, int64_t task_id)
 
 const struct feed_patience *for_ever(void)
 {
-    static const struct feed_patience patience = {.until_us = INT64_MAX};
+    static const struct feed_patience patience; /* for ever */
 
     return &patience;
 }

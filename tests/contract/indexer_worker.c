@@ -55,7 +55,7 @@ static void member_start(struct member *member, const char *name)
 
     if (coord_open(coord_url, name, NULL, &member->coord, &err))
         fail_msg("%s", err.text);
-    queue_bell_init(&member->bell);
+    queue_bell_init(&member->bell, clock_system());
     member->worker = indexer_worker_start(&place.base, member->coord, &member->bell, 2);
 }
 

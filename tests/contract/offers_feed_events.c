@@ -256,7 +256,7 @@ static void what_nobody_drives_is_gone_on_with(void **state)
 {
     struct topic_scene *scene = start(state);
     struct feed_scene *feeds = &scene->feeds;
-    const struct feed_patience none = {.until_us = 0};
+    const struct feed_patience none = {.clock = clock_system(), .until_us = 0};
     struct feed_key key = key_of(feeds, 2);
     Torg__V1__FeedEnd end = TORG__V1__FEED_END__INIT;
     struct feed_task task;

@@ -358,7 +358,7 @@ static void a_held_task_can_be_dropped(void **state)
 static void deletion_goes_on_where_it_stopped(void **state)
 {
     struct feed_scene *scene = start(state);
-    const struct feed_patience none = {.until_us = 0};
+    const struct feed_patience none = {.clock = clock_system(), .until_us = 0};
     struct feed_key key = key_of(scene, 2);
     Torg__V1__FeedEnd end = TORG__V1__FEED_END__INIT;
     struct feed_task task;

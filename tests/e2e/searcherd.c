@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "index_messages.h"
@@ -183,7 +184,7 @@ int main(int argc, char **argv)
         (others.count && peers_open(&others, &searcher.front.gatherer.peers, &err)) ||
         server_new(&serving, &server, &err))
         bad(err.text);
-    searcher.front.gatherer.workers = workers_new("shards", 16, 256, NULL);
+    searcher.front.gatherer.workers = workers_new("shards", 16, 256, NULL, clock_system());
     service = searcher_service(&searcher);
     server_add_service(server, &service);
     if (server_start(server, &err))

@@ -27,7 +27,7 @@ static void count_notice(void *arg)
 
 static void reads_are_whole_and_the_end_is_told(void **state)
 {
-    struct channel *channel = channel_new(count_notice, NULL);
+    struct channel *channel = channel_new(count_notice, NULL, clock_system());
     struct buf got = BUF_INIT(100);
     struct err err;
 
@@ -48,7 +48,7 @@ static void reads_are_whole_and_the_end_is_told(void **state)
 
 static void an_end_within_a_message_is_an_error(void **state)
 {
-    struct channel *channel = channel_new(count_notice, NULL);
+    struct channel *channel = channel_new(count_notice, NULL, clock_system());
     struct buf got = BUF_INIT(100);
     struct err err;
 
@@ -61,7 +61,7 @@ static void an_end_within_a_message_is_an_error(void **state)
 
 static void the_reactor_is_told_once_until_it_looks(void **state)
 {
-    struct channel *channel = channel_new(count_notice, NULL);
+    struct channel *channel = channel_new(count_notice, NULL, clock_system());
     struct err err;
 
     atomic_store(&notified, 0);
@@ -109,7 +109,8 @@ static void *copy_all(void *arg)
 /* The reactor's side sends only what the window allows, and pulls in random pieces. */
 static void everything_arrives_in_order_within_the_window(void **state)
 {
-    struct side side = {.channel = channel_new(count_notice, NULL), .seed = random_u64()};
+    struct side side = {.channel = channel_new(count_notice, NULL, clock_system()),
+                        .seed = random_u64()};
     struct rng rng = rng_seeded(side.seed + 1);
     static uint8_t bytes[WINDOW_SIZE];
     size_t pushed = 0;
@@ -164,7 +165,7 @@ static void wait_ms(long ms)
 
 static void a_writer_blocks_until_it_is_cancelled(void **state)
 {
-    struct side side = {.channel = channel_new(count_notice, NULL)};
+    struct side side = {.channel = channel_new(count_notice, NULL, clock_system())};
     int64_t until = clock_mono_us(clock_system()) + PATIENCE_S * (int64_t)SECOND_US;
     size_t before = 0;
     pthread_t thread;
@@ -196,7 +197,7 @@ static void *read_one(void *arg)
 
 static void a_reader_wakes_when_the_client_leaves(void **state)
 {
-    struct side side = {.channel = channel_new(count_notice, NULL)};
+    struct side side = {.channel = channel_new(count_notice, NULL, clock_system())};
     pthread_t thread;
 
     pthread_create(&thread, NULL, read_one, &side);

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "base/clock.h"
 #include "fake_call.h"
 #include "grpc/health/v1/health.pb-c.h"
 #include "net/health.h"
@@ -22,7 +23,7 @@ static Grpc__Health__V1__HealthCheckRequest request;
 static int set_up(void **state)
 {
     (void)state;
-    health = health_new();
+    health = health_new(clock_system());
     fake_call_init(&call, health_service(health));
     grpc__health__v1__health_check_request__init(&request);
     call.requests[0] = &request.base;

@@ -63,7 +63,7 @@ static void timers_fire_in_order_and_cleared_ones_never(void **state)
     unsigned wanted = 0;
 
     print_message("# seed %ju\n", (uintmax_t)seed);
-    assert_int_equal(reactor_init(&reactor, settle, &err), 0);
+    assert_int_equal(reactor_init(&reactor, settle, clock_system(), &err), 0);
     for (int i = 0; i < 5 * TIMER_COUNT; i++) {
         struct alarm *alarm = &alarms[rng_below(&rng, TIMER_COUNT)];
 
@@ -102,7 +102,7 @@ static void fire_again(struct timer *timer)
     timer_set(&busy, timer, timer->due_us - SECOND_US);
 }
 
-static void note_task(struct task *task)
+static void note_task(struct errand *task)
 {
     atomic_fetch_add(&fired, 1);
 }
@@ -110,11 +110,11 @@ static void note_task(struct task *task)
 static void a_timer_set_in_the_past_lets_the_turn_end(void **state)
 {
     struct timer timer = {.fire = fire_again};
-    struct task task = {.run = note_task};
+    struct errand task = {.run = note_task};
     struct err err;
 
     atomic_store(&fired, 0);
-    assert_int_equal(reactor_init(&busy, settle_busy, &err), 0);
+    assert_int_equal(reactor_init(&busy, settle_busy, clock_system(), &err), 0);
     timer_set(&busy, &timer, 0);
     assert_int_equal(reactor_start(&busy, "test", &err), 0);
     reactor_post(&busy, &task);
@@ -125,7 +125,7 @@ static void a_timer_set_in_the_past_lets_the_turn_end(void **state)
 }
 
 struct note {
-    struct task task;
+    struct errand task;
     unsigned thread;
     unsigned number;
 };
@@ -134,7 +134,7 @@ static struct reactor shared;
 static unsigned seen[THREAD_COUNT];
 static _Atomic unsigned run_count;
 
-static void run_note(struct task *task)
+static void run_note(struct errand *task)
 {
     struct note *note = container_of(task, struct note, task);
 
@@ -162,7 +162,7 @@ static void tasks_of_a_thread_run_in_their_order_and_none_is_lost(void **state)
     pthread_t threads[THREAD_COUNT];
     struct err err;
 
-    assert_int_equal(reactor_init(&shared, settle, &err), 0);
+    assert_int_equal(reactor_init(&shared, settle, clock_system(), &err), 0);
     assert_int_equal(reactor_start(&shared, "test", &err), 0);
     for (uintptr_t i = 0; i < THREAD_COUNT; i++)
         pthread_create(&threads[i], NULL, post_all, (void *)i);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of net/watchdog: a reactor held in a turn, one that spins, one that works. */
 #include "net/watchdog.h"
+#include "base/clock.h"
 #include "patience.h"
 
 #include <setjmp.h>
@@ -70,8 +71,8 @@ static int set_up(void **state)
 
     *told = 0;
     atomic_store(&held, true);
-    return reactor_init(&reactor, settle, &err) || reactor_start(&reactor, "reactor-7", &err) ||
-           watchdog_start(&options, &watchdog, &err);
+    return reactor_init(&reactor, settle, clock_system(), &err) ||
+           reactor_start(&reactor, "reactor-7", &err) || watchdog_start(&options, &watchdog, &err);
 }
 
 static int tear_down(void **state)
@@ -82,7 +83,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void hold(struct task *task)
+static void hold(struct errand *task)
 {
     const char *before = reactor_busy(&reactor, "a long task");
 
@@ -93,7 +94,7 @@ static void hold(struct task *task)
 
 static void a_reactor_held_in_a_turn_is_stuck_until_it_goes_on(void **state)
 {
-    struct task task = {.run = hold};
+    struct errand task = {.run = hold};
 
     reactor_post(&reactor, &task);
     wait_for_words("reactor-7 is stuck for more than 500 ms, busy with a long task");
@@ -107,14 +108,14 @@ static void leave_it(struct watch *watch, uint32_t events)
 
 static struct watch unread = {.ready = leave_it};
 
-static void watch_unread(struct task *task)
+static void watch_unread(struct errand *task)
 {
     reactor_add(&reactor, &unread, EPOLLIN, NULL);
 }
 
 static void a_socket_that_nobody_reads_is_a_spin(void **state)
 {
-    struct task task = {.run = watch_unread};
+    struct errand task = {.run = watch_unread};
     uint64_t count;
 
     unread.fd = eventfd(1, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -128,7 +129,7 @@ static void a_socket_that_nobody_reads_is_a_spin(void **state)
 
 static _Atomic unsigned done;
 
-static void do_something(struct task *task)
+static void do_something(struct errand *task)
 {
     atomic_fetch_add(&done, 1);
 }
@@ -136,7 +137,7 @@ static void do_something(struct task *task)
 /* As many turns as there can be, for many limits, each with something done: nothing is told. */
 static void a_reactor_that_works_all_the_time_is_well(void **state)
 {
-    struct task task = {.run = do_something};
+    struct errand task = {.run = do_something};
     struct timespec begun, now;
 
     clock_gettime(CLOCK_MONOTONIC, &begun);

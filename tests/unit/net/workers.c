@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of net/workers: bounds of threads and queue, nothing lost. */
 #include "net/workers.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -34,7 +35,7 @@ static void pass_gate(struct job *job)
 
 static void a_full_pool_refuses(void **state)
 {
-    struct workers *workers = workers_new("test", THREAD_MAX, QUEUE_MAX, NULL);
+    struct workers *workers = workers_new("test", THREAD_MAX, QUEUE_MAX, NULL, clock_system());
     static struct job jobs[THREAD_MAX + QUEUE_MAX + 1];
     struct timespec pause = {.tv_nsec = 1000 * 1000};
     int taken = 0;
@@ -61,7 +62,7 @@ static void a_full_pool_refuses(void **state)
 
 static void every_job_taken_is_run(void **state)
 {
-    struct workers *workers = workers_new("test", THREAD_MAX, JOB_COUNT, NULL);
+    struct workers *workers = workers_new("test", THREAD_MAX, JOB_COUNT, NULL, clock_system());
     static struct job jobs[JOB_COUNT];
 
     atomic_store(&done, 0);
@@ -89,7 +90,7 @@ static void run_all(struct job *first)
 /* While the threads are held, the rest gathers; then each takes its share at once. */
 static void those_that_wait_are_taken_together(void **state)
 {
-    struct workers *workers = workers_new("test", THREAD_MAX, JOB_COUNT, run_all);
+    struct workers *workers = workers_new("test", THREAD_MAX, JOB_COUNT, run_all, clock_system());
     static struct job jobs[JOB_COUNT];
 
     atomic_store(&done, 0);

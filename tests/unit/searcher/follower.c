@@ -2,6 +2,7 @@
 /* follower.c - replicas on their topics: ready or not, restarts, lost messages, damage, retired
  * epochs, documents that end; and many readers beside the apply threads. */
 #include "searcher/follower.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -476,9 +477,10 @@ static void readers_and_epochs_go_on_beside_each_other(void **state)
     follow(&world);
     wait_until(&world, 1, 0, is_ready_at, 0, &seen);
     reading.world = &world;
-    reading.front = (struct front){.follower = world.follower,
-                                   .gatherer = {.workers = workers_new("shards", 4, 64, NULL)},
-                                   .clock = clock_system()};
+    reading.front =
+        (struct front){.follower = world.follower,
+                       .gatherer = {.workers = workers_new("shards", 4, 64, NULL, clock_system())},
+                       .clock = clock_system()};
     for (int i = 0; i < 3; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, read_on, &reading), 0);
     for (int64_t epoch = 1; epoch < 6; epoch++) {

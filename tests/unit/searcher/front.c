@@ -2,6 +2,7 @@
 /* front.c - an index of three shards answers as one shard with all documents does: hits, order,
  * totals, facets, pages. And what a front refuses. */
 #include "searcher/front.h"
+#include "base/clock.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -56,7 +57,7 @@ static void open_world(struct world *world)
     if (topics_open("memory:", NULL, &world->topics, &err) ||
         coord_open("memory:front", "test", NULL, &world->coord, &err))
         fail_msg("%s", err.text);
-    world->workers = workers_new("shards", 4, 64, NULL);
+    world->workers = workers_new("shards", 4, 64, NULL, clock_system());
 }
 
 static void follow(struct world *world)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* waiters.c - callers who wait for writes: so many and no more, and others search meanwhile. */
 #include "searcher/waiters.h"
+#include "base/clock.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -62,7 +63,7 @@ static void open_world(struct world *world)
         send_to(world->topics, "index.shop.1", i, message_progress(1, 0, 1, world->arena));
     }
     announce(world->coord, clients, ARRAY_COUNT(clients));
-    world->workers = workers_new("shards", POOL_COUNT, 64, NULL);
+    world->workers = workers_new("shards", POOL_COUNT, 64, NULL, clock_system());
     options.topics = world->topics;
     options.coord = world->coord;
     assert_int_equal(follower_start(&options, &world->follower, &err), 0);
