@@ -219,6 +219,13 @@ static struct task_state look(const struct task *task)
                                .is_stalled = !is_resting && silent_us > task->silence_us_max};
 }
 
+const char *task_state_name(const struct task_state *state)
+{
+    if (state->is_resting)
+        return "waits";
+    return state->is_stalled ? "stalled" : "works";
+}
+
 static int compare_states(const void *left, const void *right)
 {
     const struct task_state *a = left, *b = right;

@@ -108,6 +108,7 @@ struct task_state {
     bool is_stalled;
 };
 
+const char *task_state_name(const struct task_state *state); /* "waits", "works", "stalled" */
 /* The tasks of a clock, by name; the strings are the arena's. */
 size_t tasks_list(const struct clock *clock, struct arena *arena, struct task_state **states);
 /* Warns of those of a clock that have stalled since the last time, and tells when they go on. */

@@ -32,14 +32,14 @@ const struct setting setting_table[SETTING_COUNT] = {
                                .kind = SETTING_ADDRESS,
                                .help = "Address of the API and the web page. Another address than "
                                        "loopback needs at least one key (torg key create)."},
-    [SETTING_SERVER_OPERATOR_LISTEN] = {.name = "server.operator_listen",
-                                        .flag = "operator-listen",
-                                        .default_text = "127.0.0.1:8081",
-                                        .kind = SETTING_ADDRESS,
-                                        .optional = true,
-                                        .help =
-                                            "Address of /livez, /readyz and /metrics, which ask "
-                                            "for no key. Empty: not served."},
+    [SETTING_SERVER_OPERATOR_LISTEN] =
+        {.name = "server.operator_listen",
+         .flag = "operator-listen",
+         .default_text = "127.0.0.1:8081",
+         .kind = SETTING_ADDRESS,
+         .optional = true,
+         .help = "Address of /livez, /readyz, /metrics and /debug/tasks, which ask "
+                 "for no key. Empty: not served."},
     [SETTING_SERVER_REACTORS] = {.name = "server.reactors",
                                  .default_text = "0",
                                  .kind = SETTING_NUMBER,

@@ -13,11 +13,17 @@ static void print_system(const struct remote *remote, const Torg__V1__System *sy
     for (size_t i = 0; i < system->n_roles; i++)
         printf(" %s", system->roles[i]);
     putchar('\n');
+    for (size_t i = 0; i < system->n_tasks; i++) {
+        const Torg__V1__Task *task = system->tasks[i];
+
+        printf("%s  %-16s %-7s %8.1f s  %s\n", i ? "" : "tasks:\n", task->name, task->state,
+               task->silent_s, task->doing);
+    }
 }
 
 enum exit_code cmd_status(const struct invocation *invocation)
 {
-    Torg__V1__GetSystemRequest request = TORG__V1__GET_SYSTEM_REQUEST__INIT;
+    Torg__V1__GetStatusRequest request = TORG__V1__GET_STATUS_REQUEST__INIT;
     const char *path = config_text(&invocation->config, SETTING_DATA_DIR);
     ProtobufCMessage *response = NULL;
     struct remote *remote = NULL;
@@ -30,7 +36,7 @@ enum exit_code cmd_status(const struct invocation *invocation)
         return EXIT_UNAVAILABLE;
     }
     if (!rc)
-        rc = remote_call(remote, "torg.v1.SystemService/GetSystem", &request.base,
+        rc = remote_call(remote, "torg.v1.SystemService/GetStatus", &request.base,
                          &torg__v1__system__descriptor, &response, &err);
     if (rc == ERR_UNAVAILABLE) /* taking the lock would tell, but could stop one that starts now */
         err_wrap(&err, "the server of %s does not answer; one that was killed leaves its address",

@@ -222,7 +222,9 @@ const struct command command_table[] = {
     {.name = "status",
      .summary = "tell whether a server runs on this data directory",
      .arguments = "",
-     .details = "Prints its address, version and roles. Exits with 5 when none runs.",
+     .details =
+         "Prints its address, version and roles, and its tasks: each thread with what it does and "
+         "since when it last got on. Exits with 5 when none runs.",
      .example = "torg status\ntorg status --json",
      .flags = ASKING,
      .run = cmd_status},

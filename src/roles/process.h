@@ -18,6 +18,7 @@
 #include "base/bell.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/task.h"
 #include "catalog/holder.h"
 #include "config/config.h"
 #include "inspect/door.h"
@@ -80,6 +81,7 @@ struct process {
     struct backends backends;
     struct key_ring *ring;
     struct server *server;
+    struct task judge;           /* of the role system: warns of tasks that do not get on */
     struct readiness *readiness; /* NULL: nothing is to be watched, or it does not serve yet */
     const struct attendant *attendant; /* borrowed; NULL: none */
     bool demo;                         /* torg up: an empty store gets the demo catalogue */

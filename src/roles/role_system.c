@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/task.h"
 #include "inspect/pipeline.h"
 #include "inspect/service.h"
 #include "model_descriptors.h"
@@ -36,8 +37,32 @@ static int get_system(struct call *call, const ProtobufCMessage *request,
     return 0;
 }
 
+static int get_status(struct call *call, const ProtobufCMessage *request,
+                      ProtobufCMessage *response, struct err *err)
+{
+    const struct process *process = call_context(call);
+    Torg__V1__System *system = (Torg__V1__System *)response;
+    struct arena *arena = call_arena(call);
+    struct task_state *states;
+
+    system->n_tasks = tasks_list(process->clock, arena, &states);
+    system->tasks = arena_array(arena, system->n_tasks + 1, sizeof(*system->tasks));
+    for (size_t i = 0; i < system->n_tasks; i++) {
+        Torg__V1__Task *task = arena_alloc(arena, sizeof(*task));
+
+        torg__v1__task__init(task);
+        task->name = (char *)states[i].name;
+        task->state = (char *)task_state_name(&states[i]);
+        task->doing = (char *)states[i].doing;
+        task->silent_s = (double)states[i].silent_us / SECOND_US;
+        system->tasks[i] = task;
+    }
+    return get_system(call, request, response, err);
+}
+
 static const struct rpc_method methods[] = {
     {.name = "GetSystem", .unary = get_system, .flags = RPC_PUBLIC | RPC_INLINE},
+    {.name = "GetStatus", .unary = get_status, .scope = "admin"},
 };
 
 struct rpc_service system_service(struct process *process)
@@ -94,8 +119,22 @@ static void open_pipeline(struct process *process)
     pipeline = pipeline_new(&options);
 }
 
+static void judge_tasks(struct task *task, void *arg)
+{
+    const struct process *process = arg;
+
+    while (task_pause(task, (int64_t)TASK_LOOK_MS * MS_US)) {
+        task_says(task, "looking at the tasks");
+        tasks_judge(process->clock);
+    }
+}
+
 int role_system_start(struct process *process, struct err *err)
 {
+    const struct task_options judge = {
+        .name = "task-judge", .run = judge_tasks, .arg = process, .clock = process->clock};
+    int rc;
+
     open_pipeline(process);
     services[0] = system_service(process);
     services[1] = key_service(process);
@@ -107,12 +146,13 @@ int role_system_start(struct process *process, struct err *err)
     for (size_t i = 0; i < web_file_count; i++)
         server_add_file(process->server, web_files[i].path, web_files[i].content_type,
                         bytes_make(web_files[i].data, web_files[i].size));
-    return add_openapi(process, err);
+    rc = add_openapi(process, err);
+    return rc ? rc : task_start(&process->judge, &judge, err);
 }
 
 void role_system_stop(struct process *process)
 {
-    (void)process; /* it has no threads: its calls ended with the server's */
+    task_stop(&process->judge);
     pipeline_free(pipeline);
     pipeline = NULL;
 }

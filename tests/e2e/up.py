@@ -244,6 +244,25 @@ def health_and_metrics_are_on_the_operators_port():
         tap.equal(fetch(f"{place.url}/metrics")[0], 404)
 
 
+TASKS = {"composer", "coordination", "indexer", "keys", "offers-export", "reactor-0", "store-writer",
+         "topic-keeper", "watchdog"}
+
+
+@tap.test
+def the_tasks_of_the_process_are_listed():
+    with Place() as place:
+        place.start()
+        status, page = fetch(f"{place.operators}/debug/tasks")
+        lines = [line.split() for line in page.splitlines()]
+        tap.equal((status, TASKS - {line[0] for line in lines}), (200, set()))
+        tap.equal({line[1] for line in lines} - {"waits", "works"}, set())
+        listed = json.loads(place.torg("status", "--json").stdout)["tasks"]
+        tap.equal(TASKS - {task["name"] for task in listed}, set())
+        status, answer = place.call("SystemService/GetStatus")
+        tap.equal((status, answer["code"]), (401, "unauthenticated"))
+        tap.equal("tasks" in place.call("SystemService/GetSystem")[1], False)
+
+
 WEB = TOP / "web"
 WEB_TYPES = {".css": "text/css", ".html": "text/html", ".js": "text/javascript",
              ".svg": "image/svg+xml"}

@@ -70,6 +70,15 @@ CASES = {
         ({"src/net/x.c": "exit(1);\n"}, {"src/roles/x.c": "exit(1);\n"}),
         ({"src/net/x.c": "usleep(1);\n"}, {"src/net/x.c": "ops->system(x); at.exit(1);\n"}),
     ],
+    "given_time": [
+        ({"src/net/x.c": "rc = pthread_create(&a, NULL, b, c);\n"},
+         {"src/base/x.c": "rc = pthread_create(&a, NULL, b, c);\n"}),
+        ({"src/net/x.c": "pthread_cond_wait(&a, &b);\n"},
+         {"src/net/x.c": "/* the library's own */\npthread_cond_wait(&a, &b);\n"}),
+        ({"src/net/x.c": "a = clock_mono_us(clock_system());\n"},
+         {"src/roles/x.c": "a = clock_mono_us(clock_system());\n"}),
+        ({"src/roles/x.c": "nanosleep(&a, NULL);\n"}, {"tests/x.c": "nanosleep(&a, NULL);\n"}),
+    ],
     "hidden_control": [
         ({"src/base/x.h": "#define TRY(x) do { \\\n if (x) return -1; } while (0)\n"},
          {"src/base/x.h": "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"}),
