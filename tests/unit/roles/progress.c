@@ -12,7 +12,7 @@
 
 enum { MB = 1000 * 1000 };
 
-static struct clock_manual clock;
+static struct clock_manual manual;
 static struct progress progress;
 static char *shown;
 static size_t shown_size;
@@ -20,9 +20,9 @@ static FILE *out;
 
 static void begin(enum progress_manner manner, unsigned width)
 {
-    clock_manual_init(&clock, SECOND_US);
+    clock_manual_init(&manual, SECOND_US);
     out = open_memstream(&shown, &shown_size);
-    progress_begin(&progress, out, &clock.base, manner == PROGRESS_NONE, "goods.yml");
+    progress_begin(&progress, out, &manual.base, manner == PROGRESS_NONE, "goods.yml");
     if (manner == PROGRESS_BAR) { /* as on a terminal */
         progress.manner = manner;
         progress.width = width;
@@ -39,11 +39,11 @@ static void lines_come_now_and_then(void **state)
 {
     begin(PROGRESS_LINES, 0);
     progress_update(&progress, MB, 50 * MB, 100);
-    clock_manual_advance(&clock, 4 * SECOND_US);
+    clock_manual_advance(&manual, 4 * SECOND_US);
     progress_update(&progress, 2 * MB, 50 * MB, 200);
     fflush(out);
     assert_int_equal(shown_size, 0);
-    clock_manual_advance(&clock, 6 * SECOND_US);
+    clock_manual_advance(&manual, 6 * SECOND_US);
     progress_update(&progress, 31 * MB, 50 * MB, 62000);
     progress_update(&progress, 32 * MB, 50 * MB, 64000);
     progress_end(&progress);
@@ -55,7 +55,7 @@ static void lines_come_now_and_then(void **state)
 static void an_unknown_size_has_no_share_and_no_end(void **state)
 {
     begin(PROGRESS_LINES, 0);
-    clock_manual_advance(&clock, 10 * SECOND_US);
+    clock_manual_advance(&manual, 10 * SECOND_US);
     progress_update(&progress, 999999, 0, 5);
     assert_string_equal(shown, "goods.yml: 1000.0 KB, 5 rows, 0 rows/s\n");
     end();
@@ -67,7 +67,7 @@ static void a_bar_fits_its_terminal(void **state)
         const char *line;
 
         begin(PROGRESS_BAR, width);
-        clock_manual_advance(&clock, 10 * SECOND_US);
+        clock_manual_advance(&manual, 10 * SECOND_US);
         progress_update(&progress, 31 * MB, 50 * MB, 62000);
         line = strrchr(shown, '\r') + 1;
         assert_true((size_t)(strchr(line, '\033') - line) < width + (width == 1));
@@ -84,7 +84,7 @@ static void a_bar_fits_its_terminal(void **state)
 static void quiet_says_nothing(void **state)
 {
     begin(PROGRESS_NONE, 0);
-    clock_manual_advance(&clock, 100 * SECOND_US);
+    clock_manual_advance(&manual, 100 * SECOND_US);
     progress_update(&progress, 31 * MB, 50 * MB, 62000);
     progress_end(&progress);
     fflush(out);
