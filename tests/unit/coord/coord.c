@@ -364,6 +364,35 @@ static void a_waiter_wakes_when_shards_come(void **state)
     coord_close(coords[1]);
 }
 
+/* --- time that belongs to the test --- */
+
+static void a_lease_is_renewed_by_the_clock_it_was_given(void **state)
+{
+    enum { RENEWAL_COUNT = 2000 };
+    const struct coord_options options = {.clock = &manual.base, .lease_us = LEASE_US};
+    struct coord_shard owned;
+    struct member member;
+    struct err err;
+
+    clock_manual_init_strict(&manual, 5);
+    assert_int_equal(coord_open("memory:strict", "a", &options, &member.coord, &err), 0);
+    assert_int_equal(coord_join(member.coord, "s", 1, &member.shards, &err), 0);
+    assert_int_equal(coord_owned(member.shards, &owned, 1), 1);
+    for (int i = 0; i < RENEWAL_COUNT; i++) {
+        int64_t now_us = clock_mono_us(&manual.base);
+        int64_t next_us = clock_manual_next_us(&manual);
+
+        while (next_us == CLOCK_NEVER || next_us <= now_us) { /* it is at work */
+            sched_yield();
+            next_us = clock_manual_next_us(&manual);
+        }
+        clock_manual_advance(&manual, next_us - now_us);
+        assert_true(coord_valid(member.shards, 0, owned.ticket));
+    }
+    assert_true(clock_mono_us(&manual.base) > (int64_t)RENEWAL_COUNT / 4 * LEASE_US);
+    coord_close(member.coord);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +406,7 @@ int main(void)
         cmocka_unit_test(bad_arguments_are_told),
         cmocka_unit_test(two_never_work_on_one_shard),
         cmocka_unit_test(a_waiter_wakes_when_shards_come),
+        cmocka_unit_test(a_lease_is_renewed_by_the_clock_it_was_given),
     };
 
     log_setup(LOG_FORMAT_HUMAN, LOG_LEVEL_ERROR, STDERR_FILENO);

@@ -328,12 +328,69 @@ static void topics_are_removed_under_their_users(void **state)
     topics_close(life.topics);
 }
 
+/* --- time that belongs to the test --- */
+
+struct patient {
+    struct clock_manual clock;
+    struct consumer *consumer;
+    int rc;
+    size_t count;
+    int64_t back_us; /* by that clock */
+    _Atomic bool is_back;
+};
+
+enum { PATIENCE_MS = 700 };
+
+static void *poll_once(void *arg)
+{
+    struct patient *patient = arg;
+    const struct topic_message *messages;
+    struct err err;
+
+    patient->rc = consumer_poll(patient->consumer, PATIENCE_MS, &messages, &patient->count, &err);
+    patient->back_us = clock_mono_us(&patient->clock.base);
+    atomic_store(&patient->is_back, true);
+    return NULL;
+}
+
+static void a_poll_waits_on_the_clock_it_was_given(void **state)
+{
+    struct topic_config config = {.partition_count = 2};
+    struct patient patient = {.is_back = false};
+    const struct topics_options options = {.clock = &patient.clock.base};
+    const char *const names[] = {"t"};
+    const struct consumer_options reading = {.group = "g", .topics = names, .topic_count = 1};
+    const int64_t until_us = SECOND_US + PATIENCE_MS * MS_US;
+    struct topics *topics;
+    pthread_t thread;
+    struct err err;
+
+    clock_manual_init_strict(&patient.clock, SECOND_US);
+    assert_int_equal(topics_open("memory:", &options, &topics, &err), 0);
+    assert_int_equal(topic_create(topics, "t", &config, &err), 0);
+    assert_int_equal(consumer_open(topics, &reading, &patient.consumer, &err), 0);
+    assert_int_equal(pthread_create(&thread, NULL, poll_once, &patient), 0);
+    while (clock_manual_next_us(&patient.clock) != until_us)
+        sched_yield();
+    clock_manual_advance(&patient.clock, PATIENCE_MS * MS_US - 1);
+    assert_true(clock_manual_next_us(&patient.clock) == until_us); /* it waits on */
+    assert_false(atomic_load(&patient.is_back));
+    clock_manual_advance(&patient.clock, 1);
+    pthread_join(thread, NULL);
+    assert_int_equal(patient.rc, 0);
+    assert_int_equal(patient.count, 0);
+    assert_true(patient.back_us == until_us);
+    consumer_close(patient.consumer);
+    topics_close(topics);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_changing_group_gets_every_record_once),
         cmocka_unit_test(back_pressure_bounds_what_is_in_flight),
         cmocka_unit_test(topics_are_removed_under_their_users),
+        cmocka_unit_test(a_poll_waits_on_the_clock_it_was_given),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
