@@ -339,7 +339,7 @@ struct patient {
     _Atomic bool is_back;
 };
 
-enum { PATIENCE_MS = 700 };
+enum { POLL_WAIT_MS = 700 };
 
 static void *poll_once(void *arg)
 {
@@ -347,7 +347,7 @@ static void *poll_once(void *arg)
     const struct topic_message *messages;
     struct err err;
 
-    patient->rc = consumer_poll(patient->consumer, PATIENCE_MS, &messages, &patient->count, &err);
+    patient->rc = consumer_poll(patient->consumer, POLL_WAIT_MS, &messages, &patient->count, &err);
     patient->back_us = clock_mono_us(&patient->clock.base);
     atomic_store(&patient->is_back, true);
     return NULL;
@@ -360,7 +360,7 @@ static void a_poll_waits_on_the_clock_it_was_given(void **state)
     const struct topics_options options = {.clock = &patient.clock.base};
     const char *const names[] = {"t"};
     const struct consumer_options reading = {.group = "g", .topics = names, .topic_count = 1};
-    const int64_t until_us = SECOND_US + PATIENCE_MS * MS_US;
+    const int64_t until_us = SECOND_US + POLL_WAIT_MS * MS_US;
     struct topics *topics;
     pthread_t thread;
     struct err err;
@@ -372,7 +372,7 @@ static void a_poll_waits_on_the_clock_it_was_given(void **state)
     assert_int_equal(pthread_create(&thread, NULL, poll_once, &patient), 0);
     while (clock_manual_next_us(&patient.clock) != until_us)
         sched_yield();
-    clock_manual_advance(&patient.clock, PATIENCE_MS * MS_US - 1);
+    clock_manual_advance(&patient.clock, POLL_WAIT_MS * MS_US - 1);
     assert_true(clock_manual_next_us(&patient.clock) == until_us); /* it waits on */
     assert_false(atomic_load(&patient.is_back));
     clock_manual_advance(&patient.clock, 1);
