@@ -2,7 +2,7 @@
 /*
  * change.h - putting another catalogue into use: checked, compared, weighed against stored offers.
  *
- * The same functions answer CatalogService and work on a store when no server runs.
+ * CatalogService answers with these.
  */
 #ifndef TORG_CATALOG_CHANGE_H
 #define TORG_CATALOG_CHANGE_H

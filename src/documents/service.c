@@ -37,9 +37,9 @@ static Torg__V1__ParkedOffer *view(const struct parked *parked, struct arena *ar
     return offer;
 }
 
-int composer_list_parked(const struct composer_context *context, struct arena *arena,
-                         const Torg__V1__ListParkedOffersRequest *request,
-                         Torg__V1__ListParkedOffersResponse *response, struct err *err)
+static int composer_list_parked(const struct composer_context *context, struct arena *arena,
+                                const Torg__V1__ListParkedOffersRequest *request,
+                                Torg__V1__ListParkedOffersResponse *response, struct err *err)
 {
     size_t limit = request->limit ? request->limit : COMPOSER_PAGE_COUNT;
     struct parked *list;
@@ -62,9 +62,9 @@ int composer_list_parked(const struct composer_context *context, struct arena *a
     return 0;
 }
 
-int composer_replay_parked(const struct composer_context *context,
-                           const Torg__V1__ReplayParkedOffersRequest *request,
-                           Torg__V1__ReplayParkedOffersResponse *response, struct err *err)
+static int composer_replay_parked(const struct composer_context *context,
+                                  const Torg__V1__ReplayParkedOffersRequest *request,
+                                  Torg__V1__ReplayParkedOffersResponse *response, struct err *err)
 {
     int rc = parked_hurry(context->store, request->offer_id, clock_wall_us(context->clock),
                           &response->count, err);
@@ -87,8 +87,8 @@ static int check_caller(const struct call *call, struct err *err)
     return 0;
 }
 
-int composer_catalog_progress(const struct composer_context *context, struct arena *arena,
-                              Torg__V1__CatalogProgress *progress, struct err *err)
+static int composer_catalog_progress(const struct composer_context *context, struct arena *arena,
+                                     Torg__V1__CatalogProgress *progress, struct err *err)
 {
     struct recompose_mark mark;
     int rc = versions_current(context->store, &progress->version, err);

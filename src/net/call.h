@@ -27,6 +27,7 @@
 
 struct connection;
 struct lane;
+struct local_channel; /* net/local_call.h */
 
 enum call_format { CALL_PLAIN, CALL_GRPC, CALL_JSON, CALL_PROTO };
 
@@ -106,6 +107,7 @@ struct call {
     size_t unsent_size;  /* of any, what counts against the connection's */
     struct buf out;      /* the reply's body when we make it */
     struct channel *channel;
+    struct local_channel *local; /* borrowed: within the process, in place of a channel */
     struct buf message;          /* channel: the message being read or written */
     struct arena *message_arena; /* channel: the message last read */
     bool message_read;           /* JSON: the one message has been read */

@@ -15,7 +15,7 @@ static size_t slot_of(struct bytes path)
     return hash64(path) % ROUTER_SLOT_COUNT;
 }
 
-static const struct rpc_method *find_method(const struct rpc_service *service, const char *name)
+const struct rpc_method *service_method(const struct rpc_service *service, const char *name)
 {
     for (size_t i = 0; i < service->method_count; i++)
         if (strcmp(service->methods[i].name, name) == 0)
@@ -56,7 +56,7 @@ static void add_route(struct router *router, const struct rpc_service *service,
     route->path = bytes_make(path, (size_t)size);
     assert(!router_find(router, route->path));
     route->service = service;
-    route->method = find_method(service, method->name);
+    route->method = service_method(service, method->name);
     if (route->method)
         assert(!route->method->unary ==
                !!(route->method->flags & (RPC_CLIENT_STREAM | RPC_SERVER_STREAM)));

@@ -35,6 +35,8 @@ void router_release(struct router *router);
 /* Aborts when the service names a method its .proto lacks, or is there already. */
 void router_add(struct router *router, const struct rpc_service *service);
 struct route *router_find(const struct router *router, struct bytes path);
+/* The handler of a method; NULL: it has none. */
+const struct rpc_method *service_method(const struct rpc_service *service, const char *name);
 void route_count(struct route *route, int status, int64_t duration_us);
 
 #endif

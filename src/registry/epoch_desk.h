@@ -10,7 +10,7 @@
  * A client has at most one epoch that is built and one that is kept for the way back. Writers never
  * go back to an older epoch: the order of writes begins with it.
  *
- * The server calls these through EpochService, a local command on the store when no server runs.
+ * EpochService answers with these.
  */
 #ifndef TORG_REGISTRY_EPOCH_DESK_H
 #define TORG_REGISTRY_EPOCH_DESK_H

@@ -2,9 +2,8 @@
 /*
  * queue_desk.h - what an operator does with the queue, as functions on messages.
  *
- * The server calls them through QueueService, a local command directly on the store when no server
- * runs: one meaning, two ways. Owners of the shards go on meanwhile; they see what is changed here
- * with their next round.
+ * QueueService answers with these. Owners of the shards go on meanwhile; they see what is changed
+ * here with their next round.
  */
 #ifndef TORG_REGISTRY_QUEUE_DESK_H
 #define TORG_REGISTRY_QUEUE_DESK_H

@@ -3,7 +3,9 @@
 #include <stdio.h>
 
 #include "base/text.h"
-#include "roles/operation.h"
+#include "roles/desk.h"
+#include "roles/print.h"
+#include "torg/v1/audit.pb-c.h"
 
 enum { LIMIT_MAX = 1000 };
 
@@ -20,28 +22,18 @@ static void print_entries(const Torg__V1__ListAuditEntriesResponse *list, struct
 enum exit_code cmd_audit(const struct invocation *invocation)
 {
     Torg__V1__ListAuditEntriesRequest request = TORG__V1__LIST_AUDIT_ENTRIES_REQUEST__INIT;
-    Torg__V1__ListAuditEntriesResponse local = TORG__V1__LIST_AUDIT_ENTRIES_RESPONSE__INIT;
-    ProtobufCMessage *response = &local.base;
+    ProtobufCMessage *response;
     const char *limit = invocation_option(invocation, "limit");
-    struct operation operation;
     uint64_t count = 0;
     struct err err;
-    int rc;
 
     if (limit && (!text_to_u64(bytes_of(limit), &count) || !count || count > LIMIT_MAX)) {
         complain("--limit=%.64s: expected a number from 1 to %d", limit, LIMIT_MAX);
         return EXIT_USAGE;
     }
-    if (operation_open(invocation, false, &operation, &err))
-        return fail(&err);
     request.page_size = (int32_t)count;
-    if (operation.remote)
-        rc = remote_call(operation.remote, "torg.v1.AuditService/ListAuditEntries", &request.base,
-                         &torg__v1__list_audit_entries_response__descriptor, &response, &err);
-    else
-        rc = audit_service_list(&operation.asker, &request, &local, &err);
-    operation_close(&operation);
-    if (rc)
+    if (desk_ask(invocation, false, &torg__v1__audit_service__descriptor, "ListAuditEntries",
+                 &request.base, &response, &err))
         return fail(&err);
     if (invocation->json)
         print_json(response);

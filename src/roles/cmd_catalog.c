@@ -6,11 +6,10 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "catalog/change.h"
 #include "catalog/service.h"
 #include "catalog/versions.h"
-#include "offers/offer_impact.h"
-#include "roles/operation.h"
+#include "roles/desk.h"
+#include "roles/print.h"
 
 #define KIND(name) TORG__V1__CATALOG_CHANGE__KIND__##name
 
@@ -136,17 +135,6 @@ static void print_change(const Torg__V1__CatalogChange *change)
 
 /* --- asking --- */
 
-static struct catalog_editor local_editor(const struct operation *operation,
-                                          struct offer_impact *offers)
-{
-    offer_impact_init(offers, operation->store);
-    return (struct catalog_editor){.store = operation->store,
-                                   .impact = &offers->base,
-                                   .principal = operation->asker.principal,
-                                   .now_us = operation->asker.now_us,
-                                   .arena = operation->asker.arena};
-}
-
 /* The packed form, for a request; in the arena. */
 static int pack(const struct catalog *catalog, struct arena *arena, ProtobufCBinaryData *data,
                 struct err *err)
@@ -161,57 +149,40 @@ static int pack(const struct catalog *catalog, struct arena *arena, ProtobufCBin
     return rc;
 }
 
-static int ask_diff(struct operation *operation, const struct catalog *catalog, struct arena *arena,
-                    Torg__V1__CatalogChange **change, struct err *err)
+static int ask_diff(struct desk *desk, const struct catalog *catalog, struct arena *arena,
+                    const Torg__V1__CatalogChange **change, struct err *err)
 {
     Torg__V1__DiffCatalogRequest request = TORG__V1__DIFF_CATALOG_REQUEST__INIT;
-    struct offer_impact offers;
-    const struct catalog_editor editor = local_editor(operation, &offers);
     ProtobufCMessage *response = NULL;
-    int rc;
+    int rc = pack(catalog, arena, &request.packed, err);
 
-    if (!operation->remote) {
-        *change = arena_alloc(arena, sizeof(**change));
-        torg__v1__catalog_change__init(*change);
-        return catalog_diff(&editor, catalog, *change, err);
-    }
     request.body_case = TORG__V1__DIFF_CATALOG_REQUEST__BODY_PACKED;
-    rc = pack(catalog, arena, &request.packed, err);
     if (!rc)
-        rc = remote_call(operation->remote, "torg.v1.CatalogService/DiffCatalog", &request.base,
-                         &torg__v1__catalog_change__descriptor, &response, err);
-    *change = (Torg__V1__CatalogChange *)response;
+        rc = desk_call(desk, &torg__v1__catalog_service__descriptor, "DiffCatalog", &request.base,
+                       &response, err);
+    *change = (const Torg__V1__CatalogChange *)response;
     return rc;
 }
 
-static int ask_apply(struct operation *operation, const struct catalog *catalog,
+static int ask_apply(struct desk *desk, const struct catalog *catalog,
                      Torg__V1__ApplyCatalogRequest *request, struct arena *arena,
-                     Torg__V1__CatalogChange **change, struct err *err)
+                     const Torg__V1__CatalogChange **change, struct err *err)
 {
-    struct offer_impact offers;
-    const struct catalog_editor editor = local_editor(operation, &offers);
     ProtobufCMessage *response = NULL;
-    int rc;
+    int rc = pack(catalog, arena, &request->packed, err);
 
-    if (!operation->remote) {
-        *change = arena_alloc(arena, sizeof(**change));
-        torg__v1__catalog_change__init(*change);
-        return catalog_apply(&editor, catalog, request->expected_version, request->force, *change,
-                             err);
-    }
     request->body_case = TORG__V1__APPLY_CATALOG_REQUEST__BODY_PACKED;
-    rc = pack(catalog, arena, &request->packed, err);
     if (!rc)
-        rc = remote_call(operation->remote, "torg.v1.CatalogService/ApplyCatalog", &request->base,
-                         &torg__v1__catalog_change__descriptor, &response, err);
-    *change = (Torg__V1__CatalogChange *)response;
+        rc = desk_call(desk, &torg__v1__catalog_service__descriptor, "ApplyCatalog", &request->base,
+                       &response, err);
+    *change = (const Torg__V1__CatalogChange *)response;
     return rc;
 }
 
 enum exit_code cmd_catalog_diff(const struct invocation *invocation)
 {
-    Torg__V1__CatalogChange *change;
-    struct operation operation;
+    const Torg__V1__CatalogChange *change;
+    struct desk desk;
     struct catalog *catalog;
     enum exit_code code;
     struct err err;
@@ -220,10 +191,10 @@ enum exit_code cmd_catalog_diff(const struct invocation *invocation)
     catalog = load(invocation, &code);
     if (!catalog)
         return code;
-    rc = operation_open(invocation, false, &operation, &err);
+    rc = desk_open(invocation, false, &desk, &err);
     if (!rc) {
-        rc = ask_diff(&operation, catalog, invocation->arena, &change, &err);
-        operation_close(&operation);
+        rc = ask_diff(&desk, catalog, invocation->arena, &change, &err);
+        desk_close(&desk);
     }
     catalog_unref(catalog);
     if (rc)
@@ -238,18 +209,18 @@ enum exit_code cmd_catalog_diff(const struct invocation *invocation)
 }
 
 /* Shows the difference, then applies it. */
-static int show_and_apply(const struct invocation *invocation, struct operation *operation,
+static int show_and_apply(const struct invocation *invocation, struct desk *desk,
                           const struct catalog *catalog, struct err *err)
 {
     Torg__V1__ApplyCatalogRequest request = TORG__V1__APPLY_CATALOG_REQUEST__INIT;
     const char *expect = invocation_option(invocation, "expect");
-    Torg__V1__CatalogChange *change;
+    const Torg__V1__CatalogChange *change;
     int rc;
 
     if (expect &&
         (!text_to_i64(bytes_of(expect), &request.expected_version) || request.expected_version < 0))
         return err_set(err, ERR_INVALID, "--expect=%.64s: expected a version's number", expect);
-    rc = ask_diff(operation, catalog, invocation->arena, &change, err);
+    rc = ask_diff(desk, catalog, invocation->arena, &change, err);
     if (rc)
         return rc;
     if (!invocation->json)
@@ -257,7 +228,7 @@ static int show_and_apply(const struct invocation *invocation, struct operation 
     request.force = invocation_option(invocation, "force") != NULL;
     if (!expect)
         request.expected_version = change->from_version;
-    rc = ask_apply(operation, catalog, &request, invocation->arena, &change, err);
+    rc = ask_apply(desk, catalog, &request, invocation->arena, &change, err);
     if (rc)
         return rc;
     if (invocation->json)
@@ -271,7 +242,7 @@ static int show_and_apply(const struct invocation *invocation, struct operation 
 
 enum exit_code cmd_catalog_apply(const struct invocation *invocation)
 {
-    struct operation operation;
+    struct desk desk;
     struct catalog *catalog;
     enum exit_code code;
     struct err err;
@@ -280,11 +251,11 @@ enum exit_code cmd_catalog_apply(const struct invocation *invocation)
     catalog = load(invocation, &code);
     if (!catalog)
         return code;
-    rc = operation_open(invocation, true, &operation, &err);
+    rc = desk_open(invocation, true, &desk, &err);
     if (!rc) {
-        rc = show_and_apply(invocation, &operation, catalog, &err);
+        rc = show_and_apply(invocation, &desk, catalog, &err);
         fflush(stdout); /* the difference stands before what is wrong with it */
-        operation_close(&operation);
+        desk_close(&desk);
     }
     catalog_unref(catalog);
     return rc ? fail(&err) : EXIT_OK;

@@ -6,37 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/text.h"
-#include "documents/service.h"
-#include "roles/operation.h"
-
-static struct composer_context context_of(const struct operation *operation)
-{
-    return (struct composer_context){.store = operation->store, .clock = clock_system()};
-}
-
-static int ask_page(const struct operation *operation, struct arena *arena,
-                    const Torg__V1__ListParkedOffersRequest *request,
-                    Torg__V1__ListParkedOffersResponse **response, struct err *err)
-{
-    struct composer_context context = context_of(operation);
-    Torg__V1__ListParkedOffersResponse local = TORG__V1__LIST_PARKED_OFFERS_RESPONSE__INIT;
-    ProtobufCMessage *answer = NULL;
-    int rc;
-
-    if (operation->remote) {
-        rc = remote_call(operation->remote, "torg.v1.ComposerService/ListParkedOffers",
-                         &request->base, &torg__v1__list_parked_offers_response__descriptor,
-                         &answer, err);
-        *response = (Torg__V1__ListParkedOffersResponse *)answer;
-        return rc;
-    }
-    rc = composer_list_parked(&context, arena, request, &local, err);
-    *response = arena_alloc(arena, sizeof(**response));
-    **response = local;
-    return rc;
-}
+#include "roles/desk.h"
+#include "roles/print.h"
+#include "torg/v1/composer.pb-c.h"
 
 static void print_offer(const Torg__V1__ParkedOffer *offer, struct arena *arena)
 {
@@ -48,26 +21,23 @@ static void print_offer(const Torg__V1__ParkedOffer *offer, struct arena *arena)
 enum exit_code cmd_composer_list(const struct invocation *invocation)
 {
     Torg__V1__ListParkedOffersRequest request = TORG__V1__LIST_PARKED_OFFERS_REQUEST__INIT;
-    Torg__V1__ListParkedOffersResponse *page = NULL;
+    const Torg__V1__ListParkedOffersResponse *page;
     const char *limit = invocation_option(invocation, "limit");
-    struct operation operation;
+    ProtobufCMessage *response;
     uint64_t count = 0;
     struct err err;
-    int rc;
 
     if (limit && (!text_to_u64(bytes_of(limit), &count) || !count || count > UINT32_MAX)) {
         complain("--limit=%.64s: expected a number from 1 to 500", limit);
         return EXIT_USAGE;
     }
     request.limit = (uint32_t)count;
-    if (operation_open(invocation, false, &operation, &err))
+    if (desk_ask(invocation, false, &torg__v1__composer_service__descriptor, "ListParkedOffers",
+                 &request.base, &response, &err))
         return fail(&err);
-    rc = ask_page(&operation, invocation->arena, &request, &page, &err);
-    operation_close(&operation);
-    if (rc)
-        return fail(&err);
+    page = (const Torg__V1__ListParkedOffersResponse *)response;
     if (invocation->json) {
-        print_json(&page->base);
+        print_json(response);
         return EXIT_OK;
     }
     for (size_t i = 0; i < page->n_offers; i++)
@@ -80,30 +50,17 @@ enum exit_code cmd_composer_list(const struct invocation *invocation)
 enum exit_code cmd_composer_replay(const struct invocation *invocation)
 {
     Torg__V1__ReplayParkedOffersRequest request = TORG__V1__REPLAY_PARKED_OFFERS_REQUEST__INIT;
-    Torg__V1__ReplayParkedOffersResponse local = TORG__V1__REPLAY_PARKED_OFFERS_RESPONSE__INIT;
-    ProtobufCMessage *response = &local.base;
+    ProtobufCMessage *response;
     bool all = invocation_option(invocation, "all") != NULL;
-    struct composer_context context;
-    struct operation operation;
     struct err err;
-    int rc;
 
     if (all == (invocation->argument_count == 1)) {
         complain("name an offer, or say --all");
         return EXIT_USAGE;
     }
     request.offer_id = (char *)(all ? "" : invocation->arguments[0]);
-    if (operation_open(invocation, false, &operation, &err))
-        return fail(&err);
-    context = context_of(&operation);
-    if (operation.remote)
-        rc = remote_call(operation.remote, "torg.v1.ComposerService/ReplayParkedOffers",
-                         &request.base, &torg__v1__replay_parked_offers_response__descriptor,
-                         &response, &err);
-    else
-        rc = composer_replay_parked(&context, &request, &local, &err);
-    operation_close(&operation);
-    if (rc)
+    if (desk_ask(invocation, false, &torg__v1__composer_service__descriptor, "ReplayParkedOffers",
+                 &request.base, &response, &err))
         return fail(&err);
     if (invocation->json)
         print_json(response);
@@ -136,23 +93,11 @@ static void print_progress(const Torg__V1__CatalogProgress *progress, struct are
 enum exit_code cmd_composer_status(const struct invocation *invocation)
 {
     Torg__V1__GetCatalogProgressRequest request = TORG__V1__GET_CATALOG_PROGRESS_REQUEST__INIT;
-    Torg__V1__CatalogProgress local = TORG__V1__CATALOG_PROGRESS__INIT;
-    ProtobufCMessage *progress = &local.base;
-    struct composer_context context;
-    struct operation operation;
+    ProtobufCMessage *progress;
     struct err err;
-    int rc;
 
-    if (operation_open(invocation, false, &operation, &err))
-        return fail(&err);
-    context = context_of(&operation);
-    if (operation.remote)
-        rc = remote_call(operation.remote, "torg.v1.ComposerService/GetCatalogProgress",
-                         &request.base, &torg__v1__catalog_progress__descriptor, &progress, &err);
-    else
-        rc = composer_catalog_progress(&context, invocation->arena, &local, &err);
-    operation_close(&operation);
-    if (rc)
+    if (desk_ask(invocation, false, &torg__v1__composer_service__descriptor, "GetCatalogProgress",
+                 &request.base, &progress, &err))
         return fail(&err);
     if (invocation->json)
         print_json(progress);

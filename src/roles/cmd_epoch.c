@@ -13,33 +13,30 @@
 #include "base/text.h"
 #include "net/json.h"
 #include "net/message.h"
-#include "registry/epoch_desk.h"
-#include "registry/queue.h"
-#include "roles/registry_operation.h"
+#include "roles/desk.h"
+#include "roles/print.h"
+#include "torg/v1/epoch.pb-c.h"
 #include "torg/v1/searcher.pb-c.h"
 
 enum { SCHEMA_FILE_SIZE_MAX = 4 << 20, WAIT_STEP_US = 200 * 1000 };
 
 #define WAIT_MAX_US (INT64_C(24) * 3600 * SECOND_US)
 
-/* The registry of the server that runs, or of the store when none runs. */
-struct standing {
+#define EPOCHS (&torg__v1__epoch_service__descriptor)
+
+struct asking {
     const struct invocation *invocation;
-    struct registry_operation registry;
-    struct epoch_desk desk; /* of the local way */
+    struct desk desk;
+    char *client; /* "": the default one; protobuf-c's strings are not const */
 };
 
-static int standing_open(const struct invocation *invocation, struct standing *standing,
-                         struct err *err)
+static int asking_open(const struct invocation *invocation, struct asking *asking, struct err *err)
 {
-    int rc = registry_operation_open(invocation, &standing->registry, err);
+    const char *client = invocation_option(invocation, "client");
 
-    standing->invocation = invocation;
-    standing->desk = (struct epoch_desk){.store = standing->registry.operation.store,
-                                         .clients = standing->registry.clients,
-                                         .dictionaries = standing->registry.dictionaries,
-                                         .clock = clock_system()};
-    return rc;
+    asking->invocation = invocation;
+    asking->client = (char *)(client ? client : "");
+    return desk_open(invocation, false, &asking->desk, err);
 }
 
 /* --- the schema that is asked for --- */
@@ -127,25 +124,6 @@ static bool read_epoch(const struct invocation *invocation, int64_t *epoch)
 
 /* --- plan --- */
 
-static int plan_part(struct standing *standing, Torg__V1__PlanEpochRequest *request,
-                     const Torg__V1__PlanEpochResponse **part, struct err *err)
-{
-    struct arena *arena = standing->invocation->arena;
-    ProtobufCMessage *response = message_new(&torg__v1__plan_epoch_response__descriptor, arena);
-    struct violations reasons = violations_in(arena);
-    int rc;
-
-    if (standing->registry.operation.remote)
-        rc =
-            remote_call(standing->registry.operation.remote, "torg.v1.EpochService/PlanEpoch",
-                        &request->base, &torg__v1__plan_epoch_response__descriptor, &response, err);
-    else
-        rc = epoch_desk_plan(&standing->desk, registry_operation_client(&standing->registry),
-                             request, &reasons, (Torg__V1__PlanEpochResponse *)response, err);
-    *part = (const Torg__V1__PlanEpochResponse *)response;
-    return rc;
-}
-
 static Torg__V1__EpochRefusal *find_refusal(Torg__V1__PlanEpochResponse *all, const char *reason)
 {
     for (size_t i = 0; i < all->n_refusals; i++)
@@ -176,19 +154,21 @@ static int compare_counts(const void *left, const void *right)
     return (a->count < b->count) - (a->count > b->count);
 }
 
-static int plan_all(struct standing *standing, Torg__V1__PlanEpochRequest *request,
+static int plan_all(struct asking *asking, Torg__V1__PlanEpochRequest *request,
                     Torg__V1__PlanEpochResponse *all, struct err *err)
 {
     int rc;
 
     all->refusals =
-        arena_array(standing->invocation->arena, PLAN_REASON_COUNT_MAX, sizeof(all->refusals[0]));
+        arena_array(asking->invocation->arena, PLAN_REASON_COUNT_MAX, sizeof(all->refusals[0]));
     do {
         const Torg__V1__PlanEpochResponse *part;
+        ProtobufCMessage *response;
 
-        rc = plan_part(standing, request, &part, err);
+        rc = desk_call(&asking->desk, EPOCHS, "PlanEpoch", &request->base, &response, err);
         if (rc)
             return rc;
+        part = (const Torg__V1__PlanEpochResponse *)response;
         add_part(all, part);
         request->page_token = part->next_page_token;
     } while (*request->page_token);
@@ -216,38 +196,37 @@ enum exit_code cmd_epoch_plan(const struct invocation *invocation)
 {
     Torg__V1__PlanEpochRequest request = TORG__V1__PLAN_EPOCH_REQUEST__INIT;
     Torg__V1__PlanEpochResponse all = TORG__V1__PLAN_EPOCH_RESPONSE__INIT;
-    struct standing standing;
+    struct asking asking;
     struct wanted wanted;
     struct err err;
     int rc;
 
-    if (read_wanted(invocation, &wanted, &err) || standing_open(invocation, &standing, &err))
+    if (read_wanted(invocation, &wanted, &err) || asking_open(invocation, &asking, &err))
         return fail(&err);
-    request.client = (char *)standing.registry.client;
+    request.client = asking.client;
     request.fields = wanted.fields;
     request.n_fields = wanted.count;
-    rc = plan_all(&standing, &request, &all, &err);
+    rc = plan_all(&asking, &request, &all, &err);
     if (!rc && invocation->json)
         print_json(&all.base);
     else if (!rc)
         print_plan(&all);
-    registry_operation_close(&standing.registry);
+    desk_close(&asking.desk);
     return rc ? fail(&err) : EXIT_OK;
 }
 
 /* --- status --- */
 
 /* What searchers say, in lists by epoch and shard; NULL: none answers. */
-static const Torg__V1__Freshness *ask_searchers(struct standing *standing)
+static const Torg__V1__Freshness *ask_searchers(struct asking *asking)
 {
     Torg__V1__GetFreshnessRequest request = TORG__V1__GET_FRESHNESS_REQUEST__INIT;
     ProtobufCMessage *response = NULL;
     struct err err;
 
-    request.client = (char *)standing->registry.client;
-    if (!standing->registry.operation.remote ||
-        remote_call(standing->registry.operation.remote, "torg.v1.SearcherService/GetFreshness",
-                    &request.base, &torg__v1__freshness__descriptor, &response, &err))
+    request.client = asking->client;
+    if (desk_call(&asking->desk, &torg__v1__searcher_service__descriptor, "GetFreshness",
+                  &request.base, &response, &err))
         return NULL;
     return (const Torg__V1__Freshness *)response;
 }
@@ -336,89 +315,82 @@ static void print_status(const Torg__V1__EpochStatus *status, const Torg__V1__Fr
                built->epoch);
 }
 
-static int get_status(struct standing *standing, const Torg__V1__EpochStatus **status,
-                      struct err *err)
+static int get_status(struct asking *asking, const Torg__V1__EpochStatus **status, struct err *err)
 {
-    struct arena *arena = standing->invocation->arena;
     Torg__V1__GetEpochsRequest request = TORG__V1__GET_EPOCHS_REQUEST__INIT;
-    ProtobufCMessage *response = message_new(&torg__v1__epoch_status__descriptor, arena);
+    ProtobufCMessage *response = NULL;
     int rc;
 
-    request.client = (char *)standing->registry.client;
-    if (standing->registry.operation.remote)
-        rc = remote_call(standing->registry.operation.remote, "torg.v1.EpochService/GetEpochs",
-                         &request.base, &torg__v1__epoch_status__descriptor, &response, err);
-    else
-        rc = epoch_desk_status(&standing->desk, registry_operation_client(&standing->registry),
-                               arena, (Torg__V1__EpochStatus *)response, err);
+    request.client = asking->client;
+    rc = desk_call(&asking->desk, EPOCHS, "GetEpochs", &request.base, &response, err);
     *status = (const Torg__V1__EpochStatus *)response;
     return rc;
 }
 
-static void show_status(struct standing *standing, const ProtobufCMessage *status)
+static void show_status(struct asking *asking, const ProtobufCMessage *status)
 {
-    if (standing->invocation->json)
+    if (asking->invocation->json)
         print_json(status);
     else
-        print_status((const Torg__V1__EpochStatus *)status, ask_searchers(standing),
-                     standing->invocation->arena);
+        print_status((const Torg__V1__EpochStatus *)status, ask_searchers(asking),
+                     asking->invocation->arena);
 }
 
 enum exit_code cmd_epoch_status(const struct invocation *invocation)
 {
     const Torg__V1__EpochStatus *status;
-    struct standing standing;
+    struct asking asking;
     struct err err;
     int rc;
 
-    if (standing_open(invocation, &standing, &err))
+    if (asking_open(invocation, &asking, &err))
         return fail(&err);
-    rc = get_status(&standing, &status, &err);
+    rc = get_status(&asking, &status, &err);
     if (!rc)
-        show_status(&standing, &status->base);
-    registry_operation_close(&standing.registry);
+        show_status(&asking, &status->base);
+    desk_close(&asking.desk);
     return rc ? fail(&err) : EXIT_OK;
 }
 
 /* --- what changes them --- */
 
+/* Asks for the change, shows what is then, and closes. */
+static enum exit_code change(struct asking *asking, const char *method,
+                             const ProtobufCMessage *request)
+{
+    ProtobufCMessage *response;
+    struct err err;
+    int rc = desk_call(&asking->desk, EPOCHS, method, request, &response, &err);
+
+    if (!rc)
+        show_status(asking, response);
+    desk_close(&asking->desk);
+    return rc ? fail(&err) : EXIT_OK;
+}
+
 enum exit_code cmd_epoch_start(const struct invocation *invocation)
 {
     Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
-    ProtobufCMessage *response =
-        message_new(&torg__v1__epoch_status__descriptor, invocation->arena);
-    struct violations reasons = violations_in(invocation->arena);
-    struct standing standing;
+    struct asking asking;
     struct wanted wanted;
     struct err err;
-    int rc;
 
-    if (read_wanted(invocation, &wanted, &err) || standing_open(invocation, &standing, &err))
+    if (read_wanted(invocation, &wanted, &err) || asking_open(invocation, &asking, &err))
         return fail(&err);
-    request.client = (char *)standing.registry.client;
+    request.client = asking.client;
     request.fields = wanted.fields;
     request.n_fields = wanted.count;
-    if (standing.registry.operation.remote)
-        rc = remote_call(standing.registry.operation.remote, "torg.v1.EpochService/StartEpoch",
-                         &request.base, &torg__v1__epoch_status__descriptor, &response, &err);
-    else
-        rc = epoch_desk_start(&standing.desk, registry_operation_client(&standing.registry),
-                              standing.registry.operation.asker.principal, &request, &reasons,
-                              (Torg__V1__EpochStatus *)response, &err);
-    if (!rc)
-        show_status(&standing, response);
-    registry_operation_close(&standing.registry);
-    return rc ? fail(&err) : EXIT_OK;
+    return change(&asking, "StartEpoch", &request.base);
 }
 
 /* What the epoch that is built still lacks; NULL: nothing, or it is not built, as the switch tells.
  * The registry tells what it has sent; whether searchers have it, they tell themselves. */
-static int find_lack(struct standing *standing, int64_t wanted, const char **lack, struct err *err)
+static int find_lack(struct asking *asking, int64_t wanted, const char **lack, struct err *err)
 {
-    struct arena *arena = standing->invocation->arena;
-    const Torg__V1__Freshness *freshness = ask_searchers(standing);
+    struct arena *arena = asking->invocation->arena;
+    const Torg__V1__Freshness *freshness = ask_searchers(asking);
     const Torg__V1__EpochStatus *status;
-    int rc = get_status(standing, &status, err);
+    int rc = get_status(asking, &status, err);
 
     *lack = NULL;
     for (size_t i = 0; !rc && i < status->n_epochs; i++) {
@@ -439,19 +411,19 @@ static int find_lack(struct standing *standing, int64_t wanted, const char **lac
     return rc;
 }
 
-static int refuse_switch(const struct standing *standing, const char *lack, struct err *err)
+static int refuse_switch(const struct asking *asking, const char *lack, struct err *err)
 {
-    if (!standing->registry.operation.remote)
+    if (!asking->desk.remote)
         return err_set(err, ERR_PRECONDITION,
                        "%s, and no server runs that could go on: start one, or say --force", lack);
     return err_set(err, ERR_PRECONDITION, "%s: say --wait 1m to wait for it, or --force", lack);
 }
 
 /* Until nothing is missing, for at most so long; 0: it is looked once. */
-static int await_epoch(struct standing *standing, int64_t epoch, int64_t wait_us, struct err *err)
+static int await_epoch(struct asking *asking, int64_t epoch, int64_t wait_us, struct err *err)
 {
     int64_t deadline_us = clock_mono_us(clock_system()) + wait_us;
-    struct arena *arena = standing->invocation->arena;
+    struct arena *arena = asking->invocation->arena;
     bool shows_progress = isatty(STDERR_FILENO);
     const char *lack;
     int rc;
@@ -459,11 +431,11 @@ static int await_epoch(struct standing *standing, int64_t epoch, int64_t wait_us
     for (;;) {
         struct arena_mark mark = arena_mark(arena);
 
-        rc = find_lack(standing, epoch, &lack, err);
+        rc = find_lack(asking, epoch, &lack, err);
         if (rc || !lack)
             break;
-        if (!standing->registry.operation.remote || clock_mono_us(clock_system()) >= deadline_us) {
-            rc = refuse_switch(standing, lack, err);
+        if (!asking->desk.remote || clock_mono_us(clock_system()) >= deadline_us) {
+            rc = refuse_switch(asking, lack, err);
             break;
         }
         if (shows_progress)
@@ -491,84 +463,47 @@ static bool read_wait(const struct invocation *invocation, int64_t *wait_us)
 enum exit_code cmd_epoch_switch(const struct invocation *invocation)
 {
     Torg__V1__SwitchEpochRequest request = TORG__V1__SWITCH_EPOCH_REQUEST__INIT;
-    ProtobufCMessage *response =
-        message_new(&torg__v1__epoch_status__descriptor, invocation->arena);
-    struct standing standing;
+    struct asking asking;
     int64_t wait_us;
     struct err err;
-    int rc = 0;
 
     if (!read_epoch(invocation, &request.epoch) || !read_wait(invocation, &wait_us))
         return EXIT_USAGE;
     request.force = invocation_option(invocation, "force") != NULL;
-    if (standing_open(invocation, &standing, &err))
+    if (asking_open(invocation, &asking, &err))
         return fail(&err);
-    request.client = (char *)standing.registry.client;
-    if (!request.force)
-        rc = await_epoch(&standing, request.epoch, wait_us, &err);
-    if (!rc && standing.registry.operation.remote)
-        rc = remote_call(standing.registry.operation.remote, "torg.v1.EpochService/SwitchEpoch",
-                         &request.base, &torg__v1__epoch_status__descriptor, &response, &err);
-    else if (!rc)
-        rc = epoch_desk_switch(&standing.desk, registry_operation_client(&standing.registry),
-                               standing.registry.operation.asker.principal, &request,
-                               invocation->arena, (Torg__V1__EpochStatus *)response, &err);
-    if (!rc)
-        show_status(&standing, response);
-    registry_operation_close(&standing.registry);
-    return rc ? fail(&err) : EXIT_OK;
+    request.client = asking.client;
+    if (!request.force && await_epoch(&asking, request.epoch, wait_us, &err)) {
+        desk_close(&asking.desk);
+        return fail(&err);
+    }
+    return change(&asking, "SwitchEpoch", &request.base);
 }
 
 enum exit_code cmd_epoch_rollback(const struct invocation *invocation)
 {
     Torg__V1__RollbackEpochRequest request = TORG__V1__ROLLBACK_EPOCH_REQUEST__INIT;
-    ProtobufCMessage *response =
-        message_new(&torg__v1__epoch_status__descriptor, invocation->arena);
-    struct standing standing;
+    struct asking asking;
     struct err err;
-    int rc;
 
     if (!read_epoch(invocation, &request.epoch))
         return EXIT_USAGE;
-    if (standing_open(invocation, &standing, &err))
+    if (asking_open(invocation, &asking, &err))
         return fail(&err);
-    request.client = (char *)standing.registry.client;
-    if (standing.registry.operation.remote)
-        rc = remote_call(standing.registry.operation.remote, "torg.v1.EpochService/RollbackEpoch",
-                         &request.base, &torg__v1__epoch_status__descriptor, &response, &err);
-    else
-        rc = epoch_desk_rollback(&standing.desk, registry_operation_client(&standing.registry),
-                                 standing.registry.operation.asker.principal, &request,
-                                 invocation->arena, (Torg__V1__EpochStatus *)response, &err);
-    if (!rc)
-        show_status(&standing, response);
-    registry_operation_close(&standing.registry);
-    return rc ? fail(&err) : EXIT_OK;
+    request.client = asking.client;
+    return change(&asking, "RollbackEpoch", &request.base);
 }
 
 enum exit_code cmd_epoch_abandon(const struct invocation *invocation)
 {
     Torg__V1__AbandonEpochRequest request = TORG__V1__ABANDON_EPOCH_REQUEST__INIT;
-    ProtobufCMessage *response =
-        message_new(&torg__v1__epoch_status__descriptor, invocation->arena);
-    struct standing standing;
+    struct asking asking;
     struct err err;
-    int rc;
 
     if (!read_epoch(invocation, &request.epoch))
         return EXIT_USAGE;
-    if (standing_open(invocation, &standing, &err))
+    if (asking_open(invocation, &asking, &err))
         return fail(&err);
-    request.client = (char *)standing.registry.client;
-    if (standing.registry.operation.remote)
-        rc = remote_call(standing.registry.operation.remote, "torg.v1.EpochService/AbandonEpoch",
-                         &request.base, &torg__v1__epoch_status__descriptor, &response, &err);
-    else
-        rc = epoch_desk_abandon(&standing.desk, registry_operation_client(&standing.registry),
-                                standing.registry.operation.asker.principal, &request,
-                                invocation->arena, (Torg__V1__EpochStatus *)response, &err);
-    if (!rc)
-        show_status(&standing, response);
-    registry_operation_close(&standing.registry);
-    return rc ? fail(&err) : EXIT_OK;
+    request.client = asking.client;
+    return change(&asking, "AbandonEpoch", &request.base);
 }

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "roles/feed_print.h"
-#include "roles/operation.h"
+#include "roles/print.h"
 
 enum { LIST_COUNT = 20, LIST_COUNT_MAX = 1000, PAGE_COUNT_MAX = 100 };
 
@@ -48,7 +48,7 @@ static void print_task(const Torg__V1__FeedTask *task, const struct invocation *
 }
 
 /* One task, named or the newest: something is done to it, and it is shown. */
-static enum exit_code do_to_task(const struct invocation *invocation, enum feed_deed deed)
+static enum exit_code do_to_task(const struct invocation *invocation, const char *method)
 {
     Torg__V1__FeedTaskRequest request = TORG__V1__FEED_TASK_REQUEST__INIT;
     struct feed_desk *desk = NULL;
@@ -61,8 +61,8 @@ static enum exit_code do_to_task(const struct invocation *invocation, enum feed_
     if (!rc)
         rc = find_task(invocation, desk, &request, &err);
     if (!rc)
-        rc = feed_desk_do(desk, deed, &request, &task, &err);
-    if (!rc && deed != FEED_GET)
+        rc = feed_desk_do(desk, method, &request, &task, &err);
+    if (!rc && strcmp(method, "GetTask") != 0)
         rc = feed_wait(desk, &task, &err);
     if (!rc)
         print_task(task, invocation);
@@ -72,22 +72,22 @@ static enum exit_code do_to_task(const struct invocation *invocation, enum feed_
 
 enum exit_code cmd_feed_show(const struct invocation *invocation)
 {
-    return do_to_task(invocation, FEED_GET);
+    return do_to_task(invocation, "GetTask");
 }
 
 enum exit_code cmd_feed_confirm(const struct invocation *invocation)
 {
-    return do_to_task(invocation, FEED_CONFIRM);
+    return do_to_task(invocation, "ConfirmTask");
 }
 
 enum exit_code cmd_feed_cancel(const struct invocation *invocation)
 {
-    return do_to_task(invocation, FEED_CANCEL);
+    return do_to_task(invocation, "CancelTask");
 }
 
 enum exit_code cmd_feed_undo(const struct invocation *invocation)
 {
-    return do_to_task(invocation, FEED_UNDO);
+    return do_to_task(invocation, "UndoTask");
 }
 
 /* --- list --- */
@@ -197,7 +197,7 @@ enum exit_code cmd_feed_report(const struct invocation *invocation)
     if (!rc)
         rc = find_task(invocation, desk, &request, &err);
     if (!rc)
-        rc = feed_desk_do(desk, FEED_GET, &request, &task, &err);
+        rc = feed_desk_do(desk, "GetTask", &request, &task, &err);
     if (!rc)
         rc = feed_write_report(desk, task, outcome, path ? path : "-", &err);
     feed_desk_close(desk);

@@ -7,7 +7,9 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "roles/operation.h"
+#include "roles/desk.h"
+#include "roles/print.h"
+#include "roles/service.h"
 
 static int set_expiry(const char *duration, struct arena *arena,
                       Torg__V1__CreateKeyRequest *request, struct err *err)
@@ -61,22 +63,12 @@ static void print_created(const Torg__V1__CreateKeyResponse *created)
 enum exit_code cmd_key_create(const struct invocation *invocation)
 {
     Torg__V1__CreateKeyRequest request = TORG__V1__CREATE_KEY_REQUEST__INIT;
-    Torg__V1__CreateKeyResponse local = TORG__V1__CREATE_KEY_RESPONSE__INIT;
-    ProtobufCMessage *response = &local.base;
-    struct operation operation;
+    ProtobufCMessage *response;
     struct err err;
-    int rc;
 
     if (build_request(invocation, &request, &err) ||
-        operation_open(invocation, true, &operation, &err))
-        return fail(&err);
-    if (operation.remote)
-        rc = remote_call(operation.remote, "torg.v1.KeyService/CreateKey", &request.base,
-                         &torg__v1__create_key_response__descriptor, &response, &err);
-    else
-        rc = key_service_create(&operation.asker, &request, &local, &err);
-    operation_close(&operation);
-    if (rc)
+        desk_ask(invocation, true, &torg__v1__key_service__descriptor, "CreateKey", &request.base,
+                 &response, &err))
         return fail(&err);
     if (invocation->json)
         print_json(response);
@@ -117,23 +109,6 @@ static void print_keys(const Torg__V1__ListKeysResponse *list, struct arena *are
     }
 }
 
-static int fetch_page(struct operation *operation, const Torg__V1__ListKeysRequest *request,
-                      Torg__V1__ListKeysResponse **page, struct arena *arena, struct err *err)
-{
-    ProtobufCMessage *response = NULL;
-    int rc;
-
-    if (operation->remote) {
-        rc = remote_call(operation->remote, "torg.v1.KeyService/ListKeys", &request->base,
-                         &torg__v1__list_keys_response__descriptor, &response, err);
-        *page = (Torg__V1__ListKeysResponse *)response;
-        return rc;
-    }
-    *page = arena_alloc(arena, sizeof(**page));
-    torg__v1__list_keys_response__init(*page);
-    return key_service_list(&operation->asker, request, *page, err);
-}
-
 /* Adds the page's keys to those of the pages before. */
 static void add_page(Torg__V1__ListKeysResponse *all, const Torg__V1__ListKeysResponse *page,
                      struct arena *arena)
@@ -151,21 +126,24 @@ enum exit_code cmd_key_list(const struct invocation *invocation)
 {
     Torg__V1__ListKeysRequest request = TORG__V1__LIST_KEYS_REQUEST__INIT;
     Torg__V1__ListKeysResponse all = TORG__V1__LIST_KEYS_RESPONSE__INIT;
-    Torg__V1__ListKeysResponse *page = NULL;
-    struct operation operation;
+    const Torg__V1__ListKeysResponse *page;
+    ProtobufCMessage *response;
+    struct desk desk;
     struct err err;
     int rc;
 
-    if (operation_open(invocation, false, &operation, &err))
+    if (desk_open(invocation, false, &desk, &err))
         return fail(&err);
     do {
-        rc = fetch_page(&operation, &request, &page, invocation->arena, &err);
+        rc = desk_call(&desk, &torg__v1__key_service__descriptor, "ListKeys", &request.base,
+                       &response, &err);
         if (rc)
             break;
+        page = (const Torg__V1__ListKeysResponse *)response;
         add_page(&all, page, invocation->arena);
         request.page_token = page->next_page_token;
     } while (*request.page_token);
-    operation_close(&operation);
+    desk_close(&desk);
     if (rc)
         return fail(&err);
     if (invocation->json)
@@ -178,23 +156,13 @@ enum exit_code cmd_key_list(const struct invocation *invocation)
 enum exit_code cmd_key_revoke(const struct invocation *invocation)
 {
     Torg__V1__RevokeKeyRequest request = TORG__V1__REVOKE_KEY_REQUEST__INIT;
-    Torg__V1__Key local = TORG__V1__KEY__INIT;
-    ProtobufCMessage *response = &local.base;
+    ProtobufCMessage *response;
     const Torg__V1__Key *key;
-    struct operation operation;
     struct err err;
-    int rc;
 
-    if (operation_open(invocation, false, &operation, &err))
-        return fail(&err);
     request.id = (char *)invocation->arguments[0];
-    if (operation.remote)
-        rc = remote_call(operation.remote, "torg.v1.KeyService/RevokeKey", &request.base,
-                         &torg__v1__key__descriptor, &response, &err);
-    else
-        rc = key_service_revoke(&operation.asker, &request, &local, &err);
-    operation_close(&operation);
-    if (rc)
+    if (desk_ask(invocation, false, &torg__v1__key_service__descriptor, "RevokeKey", &request.base,
+                 &response, &err))
         return fail(&err);
     key = (const Torg__V1__Key *)response;
     if (invocation->json)

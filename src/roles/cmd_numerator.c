@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "numerator/state.h"
 #include "registry/clients.h"
-#include "roles/operation.h"
+#include "roles/desk.h"
 
 /* "1.4.0.17", or the file that has it. */
 static int read_version(const char *text, struct number_version *version, struct err *err)
@@ -87,7 +87,7 @@ enum exit_code cmd_numerator_export(const struct invocation *invocation)
     const char *client = invocation_option(invocation, "client");
     const char *shard_text = invocation_option(invocation, "shard");
     struct number_state *state = NULL;
-    struct operation operation;
+    struct desk desk;
     uint64_t shard = 0;
     struct err err;
     int rc;
@@ -96,17 +96,17 @@ enum exit_code cmd_numerator_export(const struct invocation *invocation)
         complain("--shard=%.64s: expected a number", shard_text);
         return EXIT_USAGE;
     }
-    if (operation_open(invocation, false, &operation, &err))
+    if (desk_open(invocation, false, &desk, &err))
         return fail(&err);
-    if (operation.remote)
+    if (desk.remote)
         rc = err_set(&err, ERR_PRECONDITION,
                      "a server runs on the data directory: stop it to export its numbers");
     else
-        rc = export_shard(operation.store, client ? client : "default", shard,
+        rc = export_shard(desk.process.backends.store, client ? client : "default", shard,
                           invocation->arguments[0], &state, &err);
     if (!rc)
         print_state(state);
     number_state_free(state);
-    operation_close(&operation);
+    desk_close(&desk);
     return rc ? fail(&err) : EXIT_OK;
 }

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "offers/counters.h"
-#include "roles/operation.h"
+#include "roles/desk.h"
+#include "roles/print.h"
 
 enum { POSITION_SIZE = 128 };
 
@@ -53,8 +53,10 @@ static void print_end(const Torg__V1__VerifyCountersResponse *answer)
         answer->offer_count, answer->seller_count, answer->difference_count, answer->fixed_count);
 }
 
-static int take_answer(void *arg, const Torg__V1__VerifyCountersResponse *answer, struct err *err)
+static int take_answer(void *arg, const ProtobufCMessage *message, struct err *err)
 {
+    const Torg__V1__VerifyCountersResponse *answer =
+        (const Torg__V1__VerifyCountersResponse *)message;
     struct telling *telling = arg;
 
     (void)err;
@@ -64,7 +66,7 @@ static int take_answer(void *arg, const Torg__V1__VerifyCountersResponse *answer
     if (telling->shows_progress)
         fprintf(stderr, "\r\033[K"); /* what was told of the progress makes room */
     if (telling->json)
-        print_json(&answer->base);
+        print_json(message);
     for (size_t i = 0; i < answer->n_differences && !telling->json; i++)
         print_difference(answer->differences[i]);
     if (answer->done && !telling->json)
@@ -77,30 +79,13 @@ static int take_answer(void *arg, const Torg__V1__VerifyCountersResponse *answer
     return 0;
 }
 
-static int take_message(void *arg, const ProtobufCMessage *message, struct err *err)
-{
-    return take_answer(arg, (const Torg__V1__VerifyCountersResponse *)message, err);
-}
-
-static int run_local(const struct operation *operation,
-                     const Torg__V1__VerifyCountersRequest *request, struct telling *telling,
-                     struct err *err)
-{
-    const struct counters_teller teller = {.tell = take_answer, .arg = telling};
-    struct counters_run run;
-    int rc = counters_start(&run, operation->store, clock_system(), operation->asker.principal,
-                            request, err);
-
-    return rc ? rc : counters_go(&run, &teller, err);
-}
-
 enum exit_code cmd_offers_counters(const struct invocation *invocation)
 {
     Torg__V1__VerifyCountersRequest request = TORG__V1__VERIFY_COUNTERS_REQUEST__INIT;
     const char *seller = invocation_option(invocation, "seller");
     const char *from = invocation_option(invocation, "from");
     struct telling telling = {.json = invocation->json, .shows_progress = isatty(STDERR_FILENO)};
-    struct operation operation;
+    struct desk desk;
     struct err err;
     int rc;
 
@@ -111,17 +96,13 @@ enum exit_code cmd_offers_counters(const struct invocation *invocation)
         complain("say --verify to recount, and --fix to put right what differs");
         return EXIT_USAGE;
     }
-    if (operation_open(invocation, false, &operation, &err))
+    if (desk_open(invocation, false, &desk, &err))
         return fail(&err);
-    if (operation.remote)
-        rc = remote_stream(operation.remote, "torg.v1.CountersService/VerifyCounters",
-                           &request.base, &torg__v1__verify_counters_response__descriptor,
-                           take_message, &telling, &err);
-    else
-        rc = run_local(&operation, &request, &telling, &err);
+    rc = desk_stream(&desk, &torg__v1__counters_service__descriptor, "VerifyCounters",
+                     &request.base, take_answer, &telling, &err);
     if (!rc && !telling.done)
         rc = err_set(&err, ERR_UNAVAILABLE, "the server ended the answer before its end");
-    operation_close(&operation);
+    desk_close(&desk);
     if (rc && *telling.position)
         complain("it was at %s: go on with --from %s", telling.position, telling.position);
     if (rc)

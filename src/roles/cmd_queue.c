@@ -4,36 +4,22 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/text.h"
 #include "net/json.h"
 #include "registry/queue.h"
-#include "registry/queue_desk.h"
-#include "roles/registry_operation.h"
+#include "registry/service.h"
+#include "roles/desk.h"
+#include "roles/print.h"
+#include "torg/v1/queue.pb-c.h"
 
-/* The queue of the server that runs, or of the store when none runs. */
-struct standing {
-    struct registry_operation registry;
-    struct queue_desk desk; /* of the local way */
-};
+#define QUEUE (&torg__v1__queue_service__descriptor)
 
-static int standing_open(const struct invocation *invocation, struct standing *standing,
-                         struct err *err)
+/* "": all of them, or the default one. */
+static char *client_of(const struct invocation *invocation)
 {
-    int rc = registry_operation_open(invocation, &standing->registry, err);
+    const char *client = invocation_option(invocation, "client");
 
-    standing->desk = (struct queue_desk){.store = standing->registry.operation.store,
-                                         .clients = standing->registry.clients,
-                                         .dictionaries = standing->registry.dictionaries,
-                                         .clock = clock_system()};
-    return rc;
-}
-
-static int call(struct standing *standing, const char *method, const ProtobufCMessage *request,
-                const ProtobufCMessageDescriptor *type, ProtobufCMessage **response,
-                struct err *err)
-{
-    return remote_call(standing->registry.operation.remote, method, request, type, response, err);
+    return (char *)(client ? client : ""); /* protobuf-c's strings are not const */
 }
 
 /* --- list --- */
@@ -63,22 +49,14 @@ static void print_failed(const Torg__V1__FailedDocument *document, struct arena 
            document->reason);
 }
 
-static int list_lanes(struct standing *standing, const struct invocation *invocation,
-                      struct err *err)
+static int list_lanes(struct desk *desk, const struct invocation *invocation, struct err *err)
 {
     Torg__V1__ListLanesRequest request = TORG__V1__LIST_LANES_REQUEST__INIT;
-    Torg__V1__ListLanesResponse local = TORG__V1__LIST_LANES_RESPONSE__INIT;
-    ProtobufCMessage *response = &local.base;
+    ProtobufCMessage *response;
     int rc;
 
-    request.client = (char *)standing->registry.client;
-    if (standing->registry.operation.remote)
-        rc = call(standing, "torg.v1.QueueService/ListLanes", &request.base,
-                  &torg__v1__list_lanes_response__descriptor, &response, err);
-    else
-        rc = queue_desk_lanes(&standing->desk,
-                              *standing->registry.client ? standing->registry.client : NULL,
-                              invocation->arena, &local, err);
+    request.client = client_of(invocation);
+    rc = desk_call(desk, QUEUE, "ListLanes", &request.base, &response, err);
     if (!rc && invocation->json)
         print_json(response);
     else if (!rc)
@@ -87,22 +65,16 @@ static int list_lanes(struct standing *standing, const struct invocation *invoca
 }
 
 /* One page after the other, to the end or the limit. */
-static int list_failed(struct standing *standing, const struct invocation *invocation,
+static int list_failed(struct desk *desk, const struct invocation *invocation,
                        Torg__V1__ListFailedRequest *request, struct err *err)
 {
     int rc;
 
     do {
-        Torg__V1__ListFailedResponse local = TORG__V1__LIST_FAILED_RESPONSE__INIT;
-        ProtobufCMessage *response = &local.base;
         const Torg__V1__ListFailedResponse *found;
+        ProtobufCMessage *response;
 
-        if (standing->registry.operation.remote)
-            rc = call(standing, "torg.v1.QueueService/ListFailed", &request->base,
-                      &torg__v1__list_failed_response__descriptor, &response, err);
-        else
-            rc = queue_desk_list(&standing->desk, registry_operation_client(&standing->registry),
-                                 request, invocation->arena, &local, err);
+        rc = desk_call(desk, QUEUE, "ListFailed", &request->base, &response, err);
         if (rc)
             return rc;
         found = (const Torg__V1__ListFailedResponse *)response;
@@ -122,7 +94,7 @@ enum exit_code cmd_queue_list(const struct invocation *invocation)
     const char *reason = invocation_option(invocation, "reason");
     const char *limit = invocation_option(invocation, "limit");
     bool failed = invocation_option(invocation, "failed") != NULL;
-    struct standing standing;
+    struct desk desk;
     uint64_t count = 0;
     struct err err;
     int rc;
@@ -135,14 +107,14 @@ enum exit_code cmd_queue_list(const struct invocation *invocation)
         return EXIT_USAGE;
     }
     request.page_size = (int32_t)count;
-    if (standing_open(invocation, &standing, &err))
+    request.client = client_of(invocation);
+    if (desk_open(invocation, false, &desk, &err))
         return fail(&err);
-    request.client = (char *)standing.registry.client;
     if (failed || request.parked_only || prefix || reason || limit)
-        rc = list_failed(&standing, invocation, &request, &err);
+        rc = list_failed(&desk, invocation, &request, &err);
     else
-        rc = list_lanes(&standing, invocation, &err);
-    registry_operation_close(&standing.registry);
+        rc = list_lanes(&desk, invocation, &err);
+    desk_close(&desk);
     return rc ? fail(&err) : EXIT_OK;
 }
 
@@ -174,28 +146,18 @@ static void print_one(const Torg__V1__FailedDocument *document, struct arena *ar
 enum exit_code cmd_queue_show(const struct invocation *invocation)
 {
     Torg__V1__GetFailedRequest request = TORG__V1__GET_FAILED_REQUEST__INIT;
-    Torg__V1__FailedDocument local = TORG__V1__FAILED_DOCUMENT__INIT;
-    ProtobufCMessage *response = &local.base;
-    struct standing standing;
+    ProtobufCMessage *response;
     struct err err;
-    int rc;
 
-    if (standing_open(invocation, &standing, &err))
-        return fail(&err);
-    request.client = (char *)standing.registry.client;
+    request.client = client_of(invocation);
     request.pk = (char *)invocation->arguments[0];
-    if (standing.registry.operation.remote)
-        rc = call(&standing, "torg.v1.QueueService/GetFailed", &request.base,
-                  &torg__v1__failed_document__descriptor, &response, &err);
-    else
-        rc = queue_desk_get(&standing.desk, registry_operation_client(&standing.registry),
-                            request.pk, invocation->arena, &local, &err);
-    if (!rc && invocation->json)
+    if (desk_ask(invocation, false, QUEUE, "GetFailed", &request.base, &response, &err))
+        return fail(&err);
+    if (invocation->json)
         print_json(response);
-    else if (!rc)
+    else
         print_one((const Torg__V1__FailedDocument *)response, invocation->arena);
-    registry_operation_close(&standing.registry);
-    return rc ? fail(&err) : EXIT_OK;
+    return EXIT_OK;
 }
 
 /* --- what changes them --- */
@@ -203,11 +165,8 @@ enum exit_code cmd_queue_show(const struct invocation *invocation)
 enum exit_code cmd_queue_replay(const struct invocation *invocation)
 {
     Torg__V1__ReplayFailedRequest request = TORG__V1__REPLAY_FAILED_REQUEST__INIT;
-    Torg__V1__ReplayFailedResponse local = TORG__V1__REPLAY_FAILED_RESPONSE__INIT;
-    ProtobufCMessage *response = &local.base;
-    struct standing standing;
+    ProtobufCMessage *response;
     struct err err;
-    int rc;
 
     request.all = invocation_option(invocation, "all") != NULL;
     if (request.all == (invocation->argument_count > 0)) {
@@ -215,50 +174,31 @@ enum exit_code cmd_queue_replay(const struct invocation *invocation)
         return EXIT_USAGE;
     }
     request.pk = (char *)(request.all ? "" : invocation->arguments[0]);
-    if (standing_open(invocation, &standing, &err))
+    request.client = client_of(invocation);
+    if (desk_ask(invocation, false, QUEUE, "ReplayFailed", &request.base, &response, &err))
         return fail(&err);
-    request.client = (char *)standing.registry.client;
-    if (standing.registry.operation.remote)
-        rc = call(&standing, "torg.v1.QueueService/ReplayFailed", &request.base,
-                  &torg__v1__replay_failed_response__descriptor, &response, &err);
-    else
-        rc = queue_desk_replay(&standing.desk, registry_operation_client(&standing.registry),
-                               standing.registry.operation.asker.principal, &request, &local.count,
-                               &err);
-    if (!rc && invocation->json)
+    if (invocation->json)
         print_json(response);
-    else if (!rc)
+    else
         printf("%" PRId64 " to be tried again\n",
                ((const Torg__V1__ReplayFailedResponse *)response)->count);
-    registry_operation_close(&standing.registry);
-    return rc ? fail(&err) : EXIT_OK;
+    return EXIT_OK;
 }
 
 enum exit_code cmd_queue_drop(const struct invocation *invocation)
 {
     Torg__V1__DropFailedRequest request = TORG__V1__DROP_FAILED_REQUEST__INIT;
-    Torg__V1__FailedDocument local = TORG__V1__FAILED_DOCUMENT__INIT;
-    ProtobufCMessage *response = &local.base;
-    struct standing standing;
+    ProtobufCMessage *response;
     struct err err;
-    int rc;
 
-    if (standing_open(invocation, &standing, &err))
-        return fail(&err);
-    request.client = (char *)standing.registry.client;
+    request.client = client_of(invocation);
     request.pk = (char *)invocation->arguments[0];
-    if (standing.registry.operation.remote)
-        rc = call(&standing, "torg.v1.QueueService/DropFailed", &request.base,
-                  &torg__v1__failed_document__descriptor, &response, &err);
-    else
-        rc = queue_desk_drop(&standing.desk, registry_operation_client(&standing.registry),
-                             standing.registry.operation.asker.principal, request.pk,
-                             invocation->arena, &local, &err);
-    if (!rc && invocation->json)
+    if (desk_ask(invocation, false, QUEUE, "DropFailed", &request.base, &response, &err))
+        return fail(&err);
+    if (invocation->json)
         print_json(response);
-    else if (!rc)
+    else
         printf("%s of client %s is dropped; it is indexed again when it is sent again\n",
-               request.pk, registry_operation_client(&standing.registry));
-    registry_operation_close(&standing.registry);
-    return rc ? fail(&err) : EXIT_OK;
+               request.pk, *request.client ? request.client : CLIENT_DEFAULT);
+    return EXIT_OK;
 }

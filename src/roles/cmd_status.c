@@ -2,7 +2,8 @@
 /* cmd_status.c - torg status. */
 #include <stdio.h>
 
-#include "roles/operation.h"
+#include "roles/print.h"
+#include "roles/remote.h"
 #include "torg/v1/system.pb-c.h"
 
 static void print_system(const struct remote *remote, const Torg__V1__System *system,
@@ -36,8 +37,8 @@ enum exit_code cmd_status(const struct invocation *invocation)
         return EXIT_UNAVAILABLE;
     }
     if (!rc)
-        rc = remote_call(remote, "torg.v1.SystemService/GetStatus", &request.base,
-                         &torg__v1__system__descriptor, &response, &err);
+        rc = remote_call(remote, &torg__v1__system_service__descriptor, "GetStatus", &request.base,
+                         &response, &err);
     if (rc == ERR_UNAVAILABLE) /* taking the lock would tell, but could stop one that starts now */
         err_wrap(&err, "the server of %s does not answer; one that was killed leaves its address",
                  path);

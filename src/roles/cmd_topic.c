@@ -3,57 +3,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/clock.h"
 #include "base/text.h"
-#include "roles/backends.h"
-#include "roles/operation.h"
-
-/* Topics of the server that runs, or of the directory when none runs. */
-struct looking {
-    struct operation operation;
-    struct topics *topics; /* NULL: by the server */
-};
-
-static int looking_open(const struct invocation *invocation, struct looking *looking,
-                        struct err *err)
-{
-    int rc = operation_open(invocation, false, &looking->operation, err);
-
-    looking->topics = NULL;
-    if (rc || looking->operation.remote)
-        return rc;
-    rc = backends_open_topics(&invocation->config, clock_system(), invocation->arena,
-                              &looking->topics, err);
-    if (rc)
-        operation_close(&looking->operation);
-    return rc;
-}
-
-static void looking_close(struct looking *looking)
-{
-    topics_close(looking->topics);
-    operation_close(&looking->operation);
-}
+#include "roles/desk.h"
+#include "roles/print.h"
+#include "torg/v1/topic.pb-c.h"
 
 enum exit_code cmd_topic_list(const struct invocation *invocation)
 {
     Torg__V1__ListTopicsRequest request = TORG__V1__LIST_TOPICS_REQUEST__INIT;
-    Torg__V1__ListTopicsResponse local = TORG__V1__LIST_TOPICS_RESPONSE__INIT;
-    ProtobufCMessage *response = &local.base;
     const Torg__V1__ListTopicsResponse *found;
-    struct looking looking;
+    ProtobufCMessage *response;
     struct err err;
-    int rc;
 
-    if (looking_open(invocation, &looking, &err))
-        return fail(&err);
-    if (looking.topics)
-        rc = topic_service_list(looking.topics, invocation->arena, &local, &err);
-    else
-        rc = remote_call(looking.operation.remote, "torg.v1.TopicService/ListTopics", &request.base,
-                         &torg__v1__list_topics_response__descriptor, &response, &err);
-    looking_close(&looking);
-    if (rc)
+    if (desk_ask(invocation, false, &torg__v1__topic_service__descriptor, "ListTopics",
+                 &request.base, &response, &err))
         return fail(&err);
     found = (const Torg__V1__ListTopicsResponse *)response;
     if (invocation->json)
@@ -99,12 +62,10 @@ enum exit_code cmd_topic_read(const struct invocation *invocation)
 {
     Torg__V1__ReadTopicRequest request = TORG__V1__READ_TOPIC_REQUEST__INIT;
     Torg__V1__TopicPlace place = TORG__V1__TOPIC_PLACE__INIT;
-    Torg__V1__ReadTopicResponse local = TORG__V1__READ_TOPIC_RESPONSE__INIT;
-    ProtobufCMessage *response = &local.base;
     const Torg__V1__ReadTopicResponse *found;
+    ProtobufCMessage *response;
     const char *limit = invocation_option(invocation, "limit");
     const char *from = invocation_option(invocation, "from");
-    struct looking looking;
     uint64_t count = 0;
     struct err err;
     int rc;
@@ -120,14 +81,8 @@ enum exit_code cmd_topic_read(const struct invocation *invocation)
     request.topic = (char *)invocation->arguments[0];
     request.limit = (int32_t)count;
     request.from = from ? &place : NULL;
-    if (looking_open(invocation, &looking, &err))
-        return fail(&err);
-    if (looking.topics)
-        rc = topic_service_read(looking.topics, invocation->arena, &request, &local, &err);
-    else
-        rc = remote_call(looking.operation.remote, "torg.v1.TopicService/ReadTopic", &request.base,
-                         &torg__v1__read_topic_response__descriptor, &response, &err);
-    looking_close(&looking);
+    rc = desk_ask(invocation, false, &torg__v1__topic_service__descriptor, "ReadTopic",
+                  &request.base, &response, &err);
     if (rc == ERR_NOT_FOUND)
         err_set(&err, rc, "there is no topic %.64s; torg topic list shows them all", request.topic);
     if (rc)

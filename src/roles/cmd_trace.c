@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "model/offer_fields.h"
 #include "offers/offer_id.h"
-#include "roles/operation.h"
+#include "roles/print.h"
 #include "roles/remote.h"
 #include "torg/v1/inspect.pb-c.h"
 
@@ -70,13 +70,13 @@ static int ask(struct remote *remote, const char *client, const char *name,
 
     if (client ? strcmp(client, OFFER_CLIENT) == 0 : looks_like_offer(name)) {
         offer.id = (char *)name;
-        return remote_call(remote, "torg.v1.InspectService/TraceOffer", &offer.base,
-                           &torg__v1__trace__descriptor, response, err);
+        return remote_call(remote, &torg__v1__inspect_service__descriptor, "TraceOffer",
+                           &offer.base, response, err);
     }
     document.client = (char *)(client ? client : "");
     document.pk = (char *)name;
-    return remote_call(remote, "torg.v1.InspectService/TraceDocument", &document.base,
-                       &torg__v1__trace__descriptor, response, err);
+    return remote_call(remote, &torg__v1__inspect_service__descriptor, "TraceDocument",
+                       &document.base, response, err);
 }
 
 enum exit_code cmd_trace(const struct invocation *invocation)

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "net/message.h"
-#include "roles/operation.h"
+#include "roles/print.h"
 #include "roles/remote.h"
 #include "torg/v1/counters.pb-c.h"
 #include "torg/v1/inspect.pb-c.h"
@@ -169,8 +169,8 @@ static int run_check(struct verifying *verifying, Torg__V1__VerifyCheck *check, 
         const Torg__V1__VerifyStepResponse *response;
         ProtobufCMessage *message;
 
-        rc = remote_call(verifying->remote, "torg.v1.InspectService/VerifyStep", &request.base,
-                         &torg__v1__verify_step_response__descriptor, &message, err);
+        rc = remote_call(verifying->remote, &torg__v1__inspect_service__descriptor, "VerifyStep",
+                         &request.base, &message, err);
         if (rc)
             break;
         response = (const Torg__V1__VerifyStepResponse *)message;
@@ -254,8 +254,8 @@ static int run_counters(struct verifying *verifying, struct err *err)
     int rc;
 
     request.fix = verifying->fix;
-    rc = remote_stream(verifying->remote, "torg.v1.CountersService/VerifyCounters", &request.base,
-                       &torg__v1__verify_counters_response__descriptor, take_counters, &tally, err);
+    rc = remote_stream(verifying->remote, &torg__v1__counters_service__descriptor, "VerifyCounters",
+                       &request.base, take_counters, &tally, err);
     if (rc == ERR_UNSUPPORTED)
         return 0; /* the server has not the role offers */
     if (!rc)
@@ -267,8 +267,8 @@ static int run(struct verifying *verifying, const Torg__V1__PlanVerifyRequest *r
                struct err *err)
 {
     ProtobufCMessage *plan;
-    int rc = remote_call(verifying->remote, "torg.v1.InspectService/PlanVerify", &request->base,
-                         &torg__v1__verify_plan__descriptor, &plan, err);
+    int rc = remote_call(verifying->remote, &torg__v1__inspect_service__descriptor, "PlanVerify",
+                         &request->base, &plan, err);
 
     if (!rc)
         rc = run_plan(verifying, (const Torg__V1__VerifyPlan *)plan, err);

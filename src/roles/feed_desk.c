@@ -4,38 +4,35 @@
 
 #include <assert.h>
 
-#include "roles/feed_local.h"
-#include "roles/operation.h"
+#include "base/limits.h"
+#include "offers/offer_record.h"
+#include "roles/desk.h"
 #include "torg/v1/catalog.pb-c.h"
 
+#define FEEDS (&torg__v1__feed_service__descriptor)
+
 struct feed_desk {
-    struct operation operation;
+    struct desk desk;
     struct arena *arena;       /* borrowed: of answers */
-    struct rpc_stream *events; /* of the task that is sent; NULL: none */
-    bool is_local;             /* no server runs */
-    struct feed_local local;
+    struct rpc_stream *events; /* to the server, of the task that is sent; NULL: none */
+    /* When no server runs, events are gathered for SendEvents. */
+    struct arena *batch_arena; /* owned: of those that wait; NULL: no task is sent */
+    Torg__V1__FeedEvent *batch[FEED_EVENT_COUNT_MAX];
+    size_t batch_count;
+    size_t batch_size;
+    char *seller; /* of the task: what its first event said */
+    char *feed;
+    int64_t task_id;
 };
 
 int feed_desk_open(const struct invocation *invocation, struct feed_desk **desk, struct err *err)
 {
     struct feed_desk *made = arena_zero(invocation->arena, sizeof(*made));
-    int rc = operation_open(invocation, false, &made->operation, err);
+    int rc = desk_open(invocation, false, &made->desk, err);
 
-    *desk = NULL;
-    if (rc)
-        return rc;
     made->arena = invocation->arena;
-    made->is_local = !made->operation.remote;
-    if (made->is_local) {
-        rc = feed_local_open(&invocation->config, made->operation.store, invocation->arena,
-                             &made->local, err);
-        if (rc) {
-            operation_close(&made->operation);
-            return rc;
-        }
-    }
-    *desk = made;
-    return 0;
+    *desk = rc ? NULL : made;
+    return rc;
 }
 
 void feed_desk_close(struct feed_desk *desk)
@@ -43,16 +40,8 @@ void feed_desk_close(struct feed_desk *desk)
     if (!desk)
         return;
     rpc_stream_close(desk->events);
-    if (desk->is_local)
-        feed_local_close(&desk->local);
-    operation_close(&desk->operation);
-}
-
-static int call(struct feed_desk *desk, const char *method, const ProtobufCMessage *request,
-                const ProtobufCMessageDescriptor *type, ProtobufCMessage **response,
-                struct err *err)
-{
-    return remote_call(desk->operation.remote, method, request, type, response, err);
+    arena_free(desk->batch_arena);
+    desk_close(&desk->desk);
 }
 
 int feed_desk_catalog(struct feed_desk *desk, struct catalog **catalog, struct err *err)
@@ -60,19 +49,57 @@ int feed_desk_catalog(struct feed_desk *desk, struct catalog **catalog, struct e
     Torg__V1__GetCatalogRequest request = TORG__V1__GET_CATALOG_REQUEST__INIT;
     const Torg__V1__GetCatalogResponse *response;
     ProtobufCMessage *message;
-    int rc;
+    int rc = desk_call(&desk->desk, &torg__v1__catalog_service__descriptor, "GetCatalog",
+                       &request.base, &message, err);
 
     *catalog = NULL;
-    if (desk->is_local) {
-        *catalog = catalog_holder_ref(desk->local.catalog);
-        return 0;
-    }
-    rc = call(desk, "torg.v1.CatalogService/GetCatalog", &request.base,
-              &torg__v1__get_catalog_response__descriptor, &message, err);
     if (rc)
         return rc;
     response = (const Torg__V1__GetCatalogResponse *)message;
     return catalog_from_message(response->catalog, NULL, catalog, err);
+}
+
+/* --- a task's events: a stream to a server, batches to the directory --- */
+
+static int send_batch(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err)
+{
+    Torg__V1__SendFeedEventsRequest request = TORG__V1__SEND_FEED_EVENTS_REQUEST__INIT;
+    ProtobufCMessage *message = NULL;
+    int rc;
+
+    desk->batch[0]->seller = desk->seller;
+    desk->batch[0]->feed = desk->feed;
+    desk->batch[0]->task_id = desk->task_id;
+    request.events = desk->batch;
+    request.n_events = desk->batch_count;
+    rc = desk_call(&desk->desk, FEEDS, "SendEvents", &request.base, &message, err);
+    *task = (Torg__V1__FeedTask *)message;
+    desk->batch_count = desk->batch_size = 0;
+    arena_reset(desk->batch_arena);
+    return rc;
+}
+
+static int gather(struct feed_desk *desk, const Torg__V1__FeedEvent *event, struct err *err)
+{
+    struct arena_mark mark = arena_mark(desk->arena);
+    Torg__V1__FeedTask *task;
+    int rc = 0;
+
+    if (!desk->batch_arena) {
+        desk->batch_arena = arena_new();
+        desk->seller = arena_strdup(desk->arena, event->seller);
+        desk->feed = arena_strdup(desk->arena, event->feed);
+        desk->task_id = event->task_id;
+    } else if (desk->batch_count == FEED_EVENT_COUNT_MAX || desk->batch_size >= FEED_BATCH_SIZE) {
+        rc = send_batch(desk, &task, err);
+        arena_rewind(desk->arena, mark); /* where the task stands is told at its end */
+    }
+    if (rc)
+        return rc;
+    desk->batch[desk->batch_count++] =
+        (Torg__V1__FeedEvent *)record_copy(&event->base, desk->batch_arena);
+    desk->batch_size += protobuf_c_message_get_packed_size(&event->base);
+    return 0;
 }
 
 /* The server has answered before it was told the end: why. */
@@ -89,11 +116,11 @@ int feed_desk_send(struct feed_desk *desk, const Torg__V1__FeedEvent *event, str
 {
     int rc = 0;
 
-    if (desk->is_local)
-        return feed_local_send(&desk->local, event, err);
+    if (!desk->desk.remote)
+        return gather(desk, event, err);
     if (!desk->events)
-        rc = remote_open_stream(desk->operation.remote, "torg.v1.FeedService/Import", &desk->events,
-                                err);
+        rc =
+            remote_open_stream(desk->desk.remote, "torg.v1.FeedService/Import", &desk->events, err);
     if (!rc && rpc_stream_ready(desk->events))
         rc = ended_early(desk, err);
     return rc ? rc : rpc_stream_write(desk->events, &event->base, err);
@@ -104,8 +131,8 @@ int feed_desk_finish(struct feed_desk *desk, Torg__V1__FeedTask **task, struct e
     ProtobufCMessage *message;
     int rc;
 
-    if (desk->is_local)
-        return feed_local_finish(&desk->local, task, err);
+    if (!desk->desk.remote)
+        return send_batch(desk, task, err);
     assert(desk->events);
     rpc_stream_finish(desk->events);
     rc =
@@ -116,22 +143,14 @@ int feed_desk_finish(struct feed_desk *desk, Torg__V1__FeedTask **task, struct e
     return rc < 0 ? rc : 0;
 }
 
-int feed_desk_do(struct feed_desk *desk, enum feed_deed deed,
+/* --- tasks --- */
+
+int feed_desk_do(struct feed_desk *desk, const char *method,
                  const Torg__V1__FeedTaskRequest *request, Torg__V1__FeedTask **task,
                  struct err *err)
 {
-    static const char *const methods[] = {
-        [FEED_GET] = "torg.v1.FeedService/GetTask",
-        [FEED_CONFIRM] = "torg.v1.FeedService/ConfirmTask",
-        [FEED_CANCEL] = "torg.v1.FeedService/CancelTask",
-        [FEED_UNDO] = "torg.v1.FeedService/UndoTask",
-    };
     ProtobufCMessage *message = NULL;
-    int rc;
-
-    if (desk->is_local)
-        return feed_local_do(&desk->local, deed, request, task, err);
-    rc = call(desk, methods[deed], &request->base, &torg__v1__feed_task__descriptor, &message, err);
+    int rc = desk_call(&desk->desk, FEEDS, method, &request->base, &message, err);
 
     *task = (Torg__V1__FeedTask *)message;
     return rc;
@@ -141,12 +160,7 @@ int feed_desk_list(struct feed_desk *desk, const Torg__V1__ListFeedTasksRequest 
                    Torg__V1__ListFeedTasksResponse **response, struct err *err)
 {
     ProtobufCMessage *message = NULL;
-    int rc;
-
-    if (desk->is_local)
-        return feed_local_list(&desk->local, request, response, err);
-    rc = call(desk, "torg.v1.FeedService/ListTasks", &request->base,
-              &torg__v1__list_feed_tasks_response__descriptor, &message, err);
+    int rc = desk_call(&desk->desk, FEEDS, "ListTasks", &request->base, &message, err);
 
     *response = (Torg__V1__ListFeedTasksResponse *)message;
     return rc;
@@ -170,8 +184,5 @@ int feed_desk_report(struct feed_desk *desk, const Torg__V1__GetFeedReportReques
 {
     struct taking taking = {.take = take, .arg = arg};
 
-    if (desk->is_local)
-        return feed_local_report(&desk->local, request, take, arg, err);
-    return remote_stream(desk->operation.remote, "torg.v1.FeedService/GetReport", &request->base,
-                         &torg__v1__feed_report_row__descriptor, take_row, &taking, err);
+    return desk_stream(&desk->desk, FEEDS, "GetReport", &request->base, take_row, &taking, err);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * feed_desk.h - whom the commands of feeds speak to: FeedService of the server that runs on the
- * data directory, or the same functions on the directory itself when none runs.
+ * feed_desk.h - what the commands of feeds ask: a desk (desk.h) at FeedService.
  */
 #ifndef TORG_ROLES_FEED_DESK_H
 #define TORG_ROLES_FEED_DESK_H
@@ -25,9 +24,8 @@ int feed_desk_finish(struct feed_desk *desk, Torg__V1__FeedTask **task, struct e
 
 /* --- tasks --- */
 
-enum feed_deed { FEED_GET, FEED_CONFIRM, FEED_CANCEL, FEED_UNDO };
-
-int feed_desk_do(struct feed_desk *desk, enum feed_deed deed,
+/* method: GetTask, ConfirmTask, CancelTask or UndoTask. */
+int feed_desk_do(struct feed_desk *desk, const char *method,
                  const Torg__V1__FeedTaskRequest *request, Torg__V1__FeedTask **task,
                  struct err *err);
 int feed_desk_list(struct feed_desk *desk, const Torg__V1__ListFeedTasksRequest *request,

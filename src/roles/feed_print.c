@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "offers/feed_report.h"
-#include "roles/operation.h"
+#include "roles/print.h"
 
 #define STATE(name) TORG__V1__FEED_TASK__STATE__##name
 #define HOLD(name) TORG__V1__FEED_TASK__HOLD__##name
@@ -270,7 +270,7 @@ int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err
     request.task_id = (*task)->task_id;
     /* Asked again, both go on for a while; a worker may be at it too. */
     while (!rc && ((*task)->state == STATE(ENDING) || (*task)->state == STATE(UNDOING)))
-        rc = feed_desk_do(desk, (*task)->state == STATE(ENDING) ? FEED_CONFIRM : FEED_UNDO,
+        rc = feed_desk_do(desk, (*task)->state == STATE(ENDING) ? "ConfirmTask" : "UndoTask",
                           &request, task, err);
     return rc;
 }

@@ -2,6 +2,7 @@
 /* process.c - see process.h. */
 #include "roles/process.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,36 @@
 #include "config/address.h"
 #include "roles/readiness.h"
 #include "roles/stopper.h"
+
+/* --- what roles share --- */
+
+void process_add_services(struct process *process, const struct rpc_service *services, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        assert(process->service_count < NET_SERVICE_COUNT_MAX);
+        process->services[process->service_count++] = &services[i];
+        if (process->server)
+            server_add_service(process->server, &services[i]);
+    }
+}
+
+const struct rpc_service *process_service(const struct process *process,
+                                          const ProtobufCServiceDescriptor *type)
+{
+    for (size_t i = 0; i < process->service_count; i++)
+        if (process->services[i]->descriptor == type)
+            return process->services[i];
+    return NULL;
+}
+
+void process_close_parts(struct process *process)
+{
+    catalog_holder_close(process->catalog);
+    dictionaries_free(process->dictionaries);
+    clients_free(process->clients);
+    key_ring_close(process->ring);
+    backends_close(&process->backends);
+}
 
 /* --- who may call --- */
 
@@ -224,11 +255,7 @@ static void close_all(struct process *process)
         process->roles[--process->started_count]->stop(process);
     if (process->server)
         server_free(process->server);
-    catalog_holder_close(process->catalog);
-    dictionaries_free(process->dictionaries);
-    clients_free(process->clients);
-    key_ring_close(process->ring);
-    backends_close(&process->backends);
+    process_close_parts(process);
     if (process->dir.lock_fd >= 0)
         withdraw(process);
     data_dir_close(&process->dir);

@@ -18,6 +18,7 @@
 #include "base/bell.h"
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/limits.h"
 #include "base/task.h"
 #include "catalog/holder.h"
 #include "config/config.h"
@@ -80,7 +81,9 @@ struct process {
     struct data_dir dir;
     struct backends backends;
     struct key_ring *ring;
-    struct server *server;
+    struct server *server; /* NULL: a command's desk (desk.h), which calls its services itself */
+    const struct rpc_service *services[NET_SERVICE_COUNT_MAX]; /* borrowed: those that were added */
+    size_t service_count;
     struct task judge;           /* of the role system: warns of tasks that do not get on */
     struct readiness *readiness; /* NULL: nothing is to be watched, or it does not serve yet */
     const struct attendant *attendant; /* borrowed; NULL: none */
@@ -112,6 +115,16 @@ enum exit_code process_serve(struct process *process);
 /* Where clients of this machine reach it, without a slash at the end; it serves. */
 const char *process_url(const struct process *process);
 
+/* Adds services that live as long as the process; the server has them too, if there is one. */
+void process_add_services(struct process *process, const struct rpc_service *services,
+                          size_t count);
+/* NULL: it was not added. */
+const struct rpc_service *process_service(const struct process *process,
+                                          const ProtobufCServiceDescriptor *type);
+
+/* Closes what roles share, and the backends; what was not opened is fine. */
+void process_close_parts(struct process *process);
+
 /* Makes process->catalog, once, for all roles that read it. */
 int process_open_catalog(struct process *process, struct err *err);
 
@@ -131,6 +144,7 @@ void role_offers_worker_stop(struct process *process);
 int role_receiver_start(struct process *process, struct err *err);
 void role_receiver_stop(struct process *process);
 int role_composer_start(struct process *process, struct err *err);
+int role_composer_serve(struct process *process, struct err *err); /* its services alone */
 void role_composer_stop(struct process *process);
 int role_search_start(struct process *process, struct err *err);
 void role_search_stop(struct process *process);
@@ -138,6 +152,7 @@ int role_search_check(struct process *process, bool *is_serving, struct err *err
 int role_photos_start(struct process *process, struct err *err);
 void role_photos_stop(struct process *process);
 int role_indexer_start(struct process *process, struct err *err);
+int role_indexer_serve(struct process *process, struct err *err); /* its services alone */
 void role_indexer_stop(struct process *process);
 int role_searcher_start(struct process *process, struct err *err);
 void role_searcher_stop(struct process *process);

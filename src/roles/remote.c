@@ -2,6 +2,7 @@
 /* remote.c - see remote.h. */
 #include "roles/remote.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -123,7 +124,18 @@ static int take_error(const struct remote *remote, struct bytes body, int status
     return err_set(err, ERR_INTERNAL, "%s: %s", error->code, error->message);
 }
 
-static int send_request(struct remote *remote, const char *method, const ProtobufCMessage *request,
+static const ProtobufCMessageDescriptor *answer_type(const ProtobufCServiceDescriptor *service,
+                                                     const char *name)
+{
+    const ProtobufCMethodDescriptor *method =
+        protobuf_c_service_descriptor_get_method_by_name(service, name);
+
+    assert(method); /* as the .proto has it */
+    return method->output;
+}
+
+static int send_request(struct remote *remote, const ProtobufCServiceDescriptor *service,
+                        const char *method, const ProtobufCMessage *request,
                         struct http_client_request *sent, struct http_client_response *answer,
                         struct err *err)
 {
@@ -135,7 +147,7 @@ static int send_request(struct remote *remote, const char *method, const Protobu
     int rc;
 
     sent->method = "POST";
-    sent->url = arena_printf(remote->arena, "%s/%s", remote->url, method);
+    sent->url = arena_printf(remote->arena, "%s/%s/%s", remote->url, service->name, method);
     sent->headers = headers;
     sent->header_count = ARRAY_COUNT(headers);
     sent->timeout_ms = TIMEOUT_MS;
@@ -150,19 +162,20 @@ static int send_request(struct remote *remote, const char *method, const Protobu
     return rc;
 }
 
-int remote_call(struct remote *remote, const char *method, const ProtobufCMessage *request,
-                const ProtobufCMessageDescriptor *type, ProtobufCMessage **response,
+int remote_call(struct remote *remote, const ProtobufCServiceDescriptor *service,
+                const char *method, const ProtobufCMessage *request, ProtobufCMessage **response,
                 struct err *err)
 {
     struct http_client_request sent = {.timeout_ms = 0};
     struct http_client_response answer;
-    int rc = send_request(remote, method, request, &sent, &answer, err);
+    int rc = send_request(remote, service, method, request, &sent, &answer, err);
 
     if (rc)
         return rc;
     if (answer.status != HTTP_OK)
         return take_error(remote, answer.body, answer.status, err);
-    return json_decode(answer.body, type, remote->arena, response, NULL, err);
+    return json_decode(answer.body, answer_type(service, method), remote->arena, response, NULL,
+                       err);
 }
 
 /* --- a message a line --- */
@@ -219,13 +232,13 @@ static bool take_part(void *arg, struct bytes part)
     return !streaming->rc;
 }
 
-int remote_stream(struct remote *remote, const char *method, const ProtobufCMessage *request,
-                  const ProtobufCMessageDescriptor *type,
+int remote_stream(struct remote *remote, const ProtobufCServiceDescriptor *service,
+                  const char *method, const ProtobufCMessage *request,
                   int (*take)(void *arg, const ProtobufCMessage *message, struct err *err),
                   void *arg, struct err *err)
 {
     struct streaming streaming = {.remote = remote,
-                                  .type = type,
+                                  .type = answer_type(service, method),
                                   .take = take,
                                   .arg = arg,
                                   .err = err,
@@ -233,7 +246,7 @@ int remote_stream(struct remote *remote, const char *method, const ProtobufCMess
     struct http_client_request sent = {.on_part = take_part, .on_part_arg = &streaming};
     struct http_client_response answer;
     struct err broken;
-    int rc = send_request(remote, method, request, &sent, &answer, &broken);
+    int rc = send_request(remote, service, method, request, &sent, &answer, &broken);
 
     buf_release(&streaming.line);
     if (streaming.rc) /* told already */

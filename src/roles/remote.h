@@ -23,20 +23,21 @@ int remote_require(const struct invocation *invocation, struct remote **remote, 
 void remote_close(struct remote *remote);
 const char *remote_url(const struct remote *remote);
 
-/* method: "torg.v1.KeyService/ListKeys". The response is of the given type, in the arena; an
- * answer that is an error comes back as one. */
-int remote_call(struct remote *remote, const char *method, const ProtobufCMessage *request,
-                const ProtobufCMessageDescriptor *type, ProtobufCMessage **response,
+/* A method by its name in the .proto. The response is in the arena; an answer that is an error
+ * comes back as one. */
+int remote_call(struct remote *remote, const ProtobufCServiceDescriptor *service,
+                const char *method, const ProtobufCMessage *request, ProtobufCMessage **response,
                 struct err *err);
 
 /* The same for a method that answers with a stream: take is called with each message, whose memory
  * is gone afterwards. Negative ends the call and is returned. */
-int remote_stream(struct remote *remote, const char *method, const ProtobufCMessage *request,
-                  const ProtobufCMessageDescriptor *type,
+int remote_stream(struct remote *remote, const ProtobufCServiceDescriptor *service,
+                  const char *method, const ProtobufCMessage *request,
                   int (*take)(void *arg, const ProtobufCMessage *message, struct err *err),
                   void *arg, struct err *err);
 
-/* A call with streams. The server may be busy with what it was sent for as long as an hour. */
+/* A call with streams; method: "torg.v1.FeedService/Import". The server may be busy with what it
+ * was sent for as long as an hour. */
 int remote_open_stream(struct remote *remote, const char *method, struct rpc_stream **stream,
                        struct err *err);
 

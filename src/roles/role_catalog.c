@@ -46,7 +46,8 @@ int process_open_catalog(struct process *process, struct err *err)
     if (process->demo)
         rc = seed(process, err);
     if (!rc)
-        rc = catalog_holder_open(process->backends.store, true, &process->catalog, err);
+        rc = catalog_holder_open(process->backends.store, process->server != NULL,
+                                 &process->catalog, err); /* a command is over before it changes */
     return rc;
 }
 
@@ -63,7 +64,7 @@ int role_catalog_start(struct process *process, struct err *err)
                                        .clock = process->clock,
                                        .impact = &offers.base};
     service = catalog_rpc_service(&context);
-    server_add_service(process->server, &service);
+    process_add_services(process, &service, 1);
     return 0;
 }
 

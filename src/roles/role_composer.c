@@ -71,6 +71,15 @@ static int start_recomposer(struct process *process, struct err *err)
     return recomposer_start(&options, &recomposer, err);
 }
 
+int role_composer_serve(struct process *process, struct err *err)
+{
+    (void)err;
+    context = (struct composer_context){.store = process->backends.store, .clock = process->clock};
+    service = composer_service(&context);
+    process_add_services(process, &service, 1);
+    return 0;
+}
+
 int role_composer_start(struct process *process, struct err *err)
 {
     struct composer_options options;
@@ -82,7 +91,6 @@ int role_composer_start(struct process *process, struct err *err)
                              .clock = process->clock,
                              .catalog = catalog_in_use,
                              .catalog_arg = process->catalog};
-    context = (struct composer_context){.store = process->backends.store, .clock = process->clock};
     options = (struct composer_options){
         .topics = process->backends.topics,
         .store = process->backends.store,
@@ -95,9 +103,9 @@ int role_composer_start(struct process *process, struct err *err)
         .batch_count = (uint32_t)config_number(process->config, SETTING_COMPOSER_BATCH_COUNT),
         .batch_us = config_number(process->config, SETTING_COMPOSER_BATCH_TIME),
         .is_strict = config_number(process->config, SETTING_COMPOSER_STRICT) != 0};
-    service = composer_service(&context);
-    server_add_service(process->server, &service);
-    rc = composer_start(&options, &composer, err);
+    rc = role_composer_serve(process, err);
+    if (!rc)
+        rc = composer_start(&options, &composer, err);
     return rc ? rc : start_recomposer(process, err);
 }
 

@@ -25,9 +25,31 @@ static struct indexer_rules rules_of(const struct config *config)
                     .hold_us = config_number(config, SETTING_REGISTRY_NUMBER_HOLD)}};
 }
 
-int role_indexer_start(struct process *process, struct err *err)
+int role_indexer_serve(struct process *process, struct err *err)
 {
     int rc = process_open_registry(process, err);
+
+    if (rc)
+        return rc;
+    desk = (struct queue_desk){.store = process->backends.store,
+                               .clients = process->clients,
+                               .dictionaries = process->dictionaries,
+                               .clock = process->clock};
+    epochs = (struct epoch_desk){.store = process->backends.store,
+                                 .clients = process->clients,
+                                 .dictionaries = process->dictionaries,
+                                 .topics = process->backends.topics,
+                                 .coord = process->backends.coord,
+                                 .clock = process->clock};
+    services[0] = queue_service(&desk);
+    services[1] = epoch_service(&epochs);
+    process_add_services(process, services, ARRAY_COUNT(services));
+    return 0;
+}
+
+int role_indexer_start(struct process *process, struct err *err)
+{
+    int rc = role_indexer_serve(process, err);
 
     if (rc)
         return rc;
@@ -37,20 +59,6 @@ int role_indexer_start(struct process *process, struct err *err)
                                  .dictionaries = process->dictionaries,
                                  .clock = process->clock,
                                  .rules = rules_of(process->config)};
-    desk = (struct queue_desk){.store = base.store,
-                               .clients = base.clients,
-                               .dictionaries = base.dictionaries,
-                               .clock = base.clock};
-    epochs = (struct epoch_desk){.store = base.store,
-                                 .clients = base.clients,
-                                 .dictionaries = base.dictionaries,
-                                 .topics = base.topics,
-                                 .coord = process->backends.coord,
-                                 .clock = base.clock};
-    services[0] = queue_service(&desk);
-    services[1] = epoch_service(&epochs);
-    for (size_t i = 0; i < ARRAY_COUNT(services); i++)
-        server_add_service(process->server, &services[i]);
     worker =
         indexer_worker_start(&base, process->backends.coord, &process->registry_bell,
                              (unsigned)config_number(process->config, SETTING_REGISTRY_INDEXERS));

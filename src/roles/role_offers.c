@@ -35,8 +35,7 @@ int role_offers_start(struct process *process, struct err *err)
     services[4] = stage_service(&offers);
     services[5] = counters_service(&offers);
     services[6] = feed_service(&offers);
-    for (size_t i = 0; i < ARRAY_COUNT(services); i++)
-        server_add_service(process->server, &services[i]);
+    process_add_services(process, services, ARRAY_COUNT(services));
     return 0;
 }
 

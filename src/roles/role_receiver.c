@@ -21,6 +21,8 @@ int process_open_registry(struct process *process, struct err *err)
         return 0;
     process->clients = clients_new(process->backends.store, process->clock);
     process->dictionaries = dictionaries_new(process->backends.store);
+    if (!process->backends.coord)
+        return 0; /* of a command: no searcher runs, and the next start of a role announces them */
     rc = clients_announce(process->clients, process->backends.coord, err);
     return rc ? err_wrap(err, "announcing the clients") : 0;
 }
@@ -43,8 +45,7 @@ int role_receiver_start(struct process *process, struct err *err)
         .tombstone_life_us = config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
     services[0] = document_service(&receiver);
     services[1] = schema_service(&receiver);
-    for (size_t i = 0; i < ARRAY_COUNT(services); i++)
-        server_add_service(process->server, &services[i]);
+    process_add_services(process, services, ARRAY_COUNT(services));
     rc = document_inbox_start(&receiver, process->backends.topics, &inbox, err);
     if (!rc)
         rc = keeper_start(&receiver, &keeper, err);

@@ -99,7 +99,7 @@ static int open_inspect(struct process *process, struct err *err)
                                    config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
     process->inspect = &inspect;
     freshness = freshness_service(&inspect);
-    server_add_service(process->server, &freshness);
+    process_add_services(process, &freshness, 1);
     server_add_get(process->server, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
     return 0;
 }
@@ -133,7 +133,7 @@ int role_search_start(struct process *process, struct err *err)
                              .settle = settle,
                              .settle_arg = process->inspect};
     service = search_service(&search);
-    server_add_service(process->server, &service);
+    process_add_services(process, &service, 1);
     return config_number(process->config, SETTING_SEARCH_SPELLING) ? start_learner(process, err)
                                                                    : 0;
 }

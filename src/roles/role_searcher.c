@@ -98,7 +98,7 @@ int role_searcher_start(struct process *process, struct err *err)
         .key_state_arg = process->backends.store};
     process->front = &searcher.front;
     service = searcher_service(&searcher);
-    server_add_service(process->server, &service);
+    process_add_services(process, &service, 1);
     inspect = (struct inspect){.store = process->backends.store,
                                .clients = process->clients,
                                .dictionaries = process->dictionaries,
@@ -111,9 +111,9 @@ int role_searcher_start(struct process *process, struct err *err)
     process->inspect = &inspect;
     process->door = inspect.door;
     inspection = inspect_service(&inspect);
-    server_add_service(process->server, &inspection);
+    process_add_services(process, &inspection, 1);
     freshness = freshness_service(&inspect);
-    server_add_service(process->server, &freshness);
+    process_add_services(process, &freshness, 1);
     server_add_get(process->server, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
     return 0;
 }

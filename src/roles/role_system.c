@@ -141,8 +141,7 @@ int role_system_start(struct process *process, struct err *err)
     services[2] = audit_service(process);
     services[3] = topic_service(process);
     services[4] = pipeline_service(pipeline);
-    for (size_t i = 0; i < ARRAY_COUNT(services); i++)
-        server_add_service(process->server, &services[i]);
+    process_add_services(process, services, ARRAY_COUNT(services));
     for (size_t i = 0; i < web_file_count; i++)
         server_add_file(process->server, web_files[i].path, web_files[i].content_type,
                         bytes_make(web_files[i].data, web_files[i].size));

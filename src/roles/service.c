@@ -7,26 +7,6 @@
 enum { NANOS_MAX = 999999999 };
 static const int64_t year_10000_s = 253402300800; /* where RFC 3339 ends */
 
-struct asker asker_of(struct call *call, struct violations *violations)
-{
-    const struct process *process = call_context(call);
-
-    *violations = violations_in(call_arena(call));
-    return (struct asker){
-        .store = process->backends.store,
-        .principal = call_identity(call)->principal,
-        .now_us = clock_wall_us(process->clock),
-        .arena = call_arena(call),
-        .violations = violations,
-    };
-}
-
-void asker_tell(struct call *call, const struct violations *violations)
-{
-    for (const struct violation *one = violations->first; one; one = one->next)
-        call_violation(call, one->field, "%s", one->reason);
-}
-
 Google__Protobuf__Timestamp *timestamp_new(struct arena *arena, int64_t us)
 {
     Google__Protobuf__Timestamp *timestamp;

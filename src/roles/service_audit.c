@@ -3,6 +3,7 @@
 #include "access/audit.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/violation.h"
 #include "roles/service.h"
 
 enum { PAGE_DEFAULT = 20, PAGE_MAX = 1000 };
@@ -22,10 +23,16 @@ static Torg__V1__AuditEntry *entry_message(const struct audit_entry *entry, stru
     return message;
 }
 
-int audit_service_list(const struct asker *asker, const Torg__V1__ListAuditEntriesRequest *request,
-                       Torg__V1__ListAuditEntriesResponse *response, struct err *err)
+static int list_entries(struct call *call, const ProtobufCMessage *message,
+                        ProtobufCMessage *response, struct err *err)
 {
+    const Torg__V1__ListAuditEntriesRequest *request =
+        (const Torg__V1__ListAuditEntriesRequest *)message;
+    Torg__V1__ListAuditEntriesResponse *answer = (Torg__V1__ListAuditEntriesResponse *)response;
     size_t max = request->page_size ? (size_t)request->page_size : PAGE_DEFAULT;
+    const struct process *process = call_context(call);
+    struct arena *arena = call_arena(call);
+    struct violations violations = violations_in(arena);
     struct audit_entry *entries;
     int64_t before = 0;
     size_t found;
@@ -33,39 +40,27 @@ int audit_service_list(const struct asker *asker, const Torg__V1__ListAuditEntri
     int rc;
 
     if (request->page_size < 0 || request->page_size > PAGE_MAX)
-        violations_add(asker->violations, "page_size", "expected 0 to %d", PAGE_MAX);
+        violations_add(&violations, "page_size", "expected 0 to %d", PAGE_MAX);
     if (*request->page_token &&
         (!text_to_i64(bytes_of(request->page_token), &before) || before <= 0))
-        violations_add(asker->violations, "page_token",
-                       "expected next_page_token of another answer");
-    if (asker->violations->count)
-        return err_set(err, ERR_INVALID, "%s: %s", asker->violations->first->field,
-                       asker->violations->first->reason);
+        violations_add(&violations, "page_token", "expected next_page_token of another answer");
+    for (const struct violation *one = violations.first; one; one = one->next)
+        call_violation(call, one->field, "%s", one->reason);
+    if (violations.count)
+        return err_set(err, ERR_INVALID, "%s: %s", violations.first->field,
+                       violations.first->reason);
     /* One more than is shown tells whether there is another page. */
-    rc = audit_list(asker->store, before, max + 1, asker->arena, &entries, &found, err);
+    rc = audit_list(process->backends.store, before, max + 1, arena, &entries, &found, err);
     if (rc)
         return rc;
     count = found < max ? found : max;
-    response->entries = arena_array(asker->arena, count ? count : 1, sizeof(response->entries[0]));
+    answer->entries = arena_array(arena, count ? count : 1, sizeof(answer->entries[0]));
     for (size_t i = 0; i < count; i++)
-        response->entries[i] = entry_message(&entries[i], asker->arena);
-    response->n_entries = count;
+        answer->entries[i] = entry_message(&entries[i], arena);
+    answer->n_entries = count;
     if (found > max)
-        response->next_page_token =
-            arena_printf(asker->arena, "%jd", (intmax_t)entries[count - 1].seq);
+        answer->next_page_token = arena_printf(arena, "%jd", (intmax_t)entries[count - 1].seq);
     return 0;
-}
-
-static int list_entries(struct call *call, const ProtobufCMessage *request,
-                        ProtobufCMessage *response, struct err *err)
-{
-    struct violations violations;
-    const struct asker asker = asker_of(call, &violations);
-    int rc = audit_service_list(&asker, (const Torg__V1__ListAuditEntriesRequest *)request,
-                                (Torg__V1__ListAuditEntriesResponse *)response, err);
-
-    asker_tell(call, &violations);
-    return rc;
 }
 
 static const struct rpc_method methods[] = {

@@ -5,6 +5,7 @@
 #include "access/keys.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "base/violation.h"
 #include "roles/service.h"
 
 /* The blank-separated scopes as a list. */
@@ -40,9 +41,23 @@ static Torg__V1__Key *key_message(const struct key *key, struct arena *arena)
     return message;
 }
 
-int key_service_create(const struct asker *asker, const Torg__V1__CreateKeyRequest *request,
-                       Torg__V1__CreateKeyResponse *response, struct err *err)
+/* --- handlers --- */
+
+/* This process refuses a revoked key, and takes a new one, from its answer on. The change is made
+ * in any case: should the reading fail (which is logged) the ring's thread will try again. */
+static void refresh(const struct process *process)
 {
+    if (process->ring) /* a command's process has none */
+        key_ring_refresh(process->ring, NULL);
+}
+
+static int create_key(struct call *call, const ProtobufCMessage *message,
+                      ProtobufCMessage *response, struct err *err)
+{
+    const Torg__V1__CreateKeyRequest *request = (const Torg__V1__CreateKeyRequest *)message;
+    Torg__V1__CreateKeyResponse *answer = (Torg__V1__CreateKeyResponse *)response;
+    const struct process *process = call_context(call);
+    struct violations violations = violations_in(call_arena(call));
     struct key_request wanted = {
         .name = request->name,
         .scopes = (const char *const *)request->scopes,
@@ -52,108 +67,70 @@ int key_service_create(const struct asker *asker, const Torg__V1__CreateKeyReque
     };
     char text[KEY_TEXT_LENGTH + 1];
     struct key key;
-    int rc;
+    int rc = timestamp_us(request->expire_time, &wanted.expires_us, err);
 
-    rc = timestamp_us(request->expire_time, &wanted.expires_us, err);
     if (rc) {
-        violations_add(asker->violations, "expire_time", "%s", err->text);
+        call_violation(call, "expire_time", "%s", err->text);
         return rc;
     }
-    rc = keys_create(asker->store, &wanted, asker->principal, asker->now_us, asker->violations,
-                     &key, text, err);
+    rc = keys_create(process->backends.store, &wanted, call_identity(call)->principal,
+                     clock_wall_us(process->clock), &violations, &key, text, err);
+    for (const struct violation *one = violations.first; one; one = one->next)
+        call_violation(call, one->field, "%s", one->reason);
     if (rc)
         return rc;
-    response->key = key_message(&key, asker->arena);
-    response->secret = arena_strdup(asker->arena, text);
+    answer->key = key_message(&key, call_arena(call));
+    answer->secret = arena_strdup(call_arena(call), text);
+    refresh(process);
     return 0;
 }
 
-int key_service_list(const struct asker *asker, const Torg__V1__ListKeysRequest *request,
-                     Torg__V1__ListKeysResponse *response, struct err *err)
+static int list_keys(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *response,
+                     struct err *err)
 {
+    const Torg__V1__ListKeysRequest *request = (const Torg__V1__ListKeysRequest *)message;
+    Torg__V1__ListKeysResponse *answer = (Torg__V1__ListKeysResponse *)response;
     size_t max = request->page_size ? (size_t)request->page_size : KEY_PAGE_COUNT;
+    const struct process *process = call_context(call);
+    struct arena *arena = call_arena(call);
     struct key *keys;
     size_t found;
     size_t count;
     int rc;
 
     if (request->page_size < 0 || request->page_size > KEY_PAGE_COUNT) {
-        violations_add(asker->violations, "page_size", "expected 0 to %d", KEY_PAGE_COUNT);
+        call_violation(call, "page_size", "expected 0 to %d", KEY_PAGE_COUNT);
         return err_set(err, ERR_INVALID, "page_size: expected 0 to %d", KEY_PAGE_COUNT);
     }
     /* One more than is shown tells whether there is another page. */
-    rc = keys_list(asker->store, request->page_token, max + 1, asker->arena, &keys, &found, err);
+    rc =
+        keys_list(process->backends.store, request->page_token, max + 1, arena, &keys, &found, err);
     if (rc)
         return rc;
     count = found < max ? found : max;
-    response->keys = arena_array(asker->arena, count ? count : 1, sizeof(response->keys[0]));
+    answer->keys = arena_array(arena, count ? count : 1, sizeof(answer->keys[0]));
     for (size_t i = 0; i < count; i++)
-        response->keys[i] = key_message(&keys[i], asker->arena);
-    response->n_keys = count;
+        answer->keys[i] = key_message(&keys[i], arena);
+    answer->n_keys = count;
     if (found > max)
-        response->next_page_token = response->keys[count - 1]->id;
+        answer->next_page_token = answer->keys[count - 1]->id;
     return 0;
 }
 
-int key_service_revoke(const struct asker *asker, const Torg__V1__RevokeKeyRequest *request,
-                       Torg__V1__Key *response, struct err *err)
+static int revoke_key(struct call *call, const ProtobufCMessage *message,
+                      ProtobufCMessage *response, struct err *err)
 {
-    struct key key;
-    int rc = keys_revoke(asker->store, request->id, asker->principal, asker->now_us, &key, err);
-
-    if (!rc)
-        put_key(response, &key, asker->arena);
-    return rc;
-}
-
-/* --- handlers --- */
-
-/* This process refuses a revoked key, and takes a new one, from its answer on. The change is made
- * in any case: should the reading fail (which is logged) the ring's thread will try again. */
-static void refresh(struct call *call)
-{
+    const Torg__V1__RevokeKeyRequest *request = (const Torg__V1__RevokeKeyRequest *)message;
     const struct process *process = call_context(call);
+    struct key key;
+    int rc = keys_revoke(process->backends.store, request->id, call_identity(call)->principal,
+                         clock_wall_us(process->clock), &key, err);
 
-    key_ring_refresh(process->ring, NULL);
-}
-
-static int create_key(struct call *call, const ProtobufCMessage *request,
-                      ProtobufCMessage *response, struct err *err)
-{
-    struct violations violations;
-    const struct asker asker = asker_of(call, &violations);
-    int rc = key_service_create(&asker, (const Torg__V1__CreateKeyRequest *)request,
-                                (Torg__V1__CreateKeyResponse *)response, err);
-
-    asker_tell(call, &violations);
-    if (!rc)
-        refresh(call);
-    return rc;
-}
-
-static int list_keys(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
-                     struct err *err)
-{
-    struct violations violations;
-    const struct asker asker = asker_of(call, &violations);
-    int rc = key_service_list(&asker, (const Torg__V1__ListKeysRequest *)request,
-                              (Torg__V1__ListKeysResponse *)response, err);
-
-    asker_tell(call, &violations);
-    return rc;
-}
-
-static int revoke_key(struct call *call, const ProtobufCMessage *request,
-                      ProtobufCMessage *response, struct err *err)
-{
-    struct violations violations;
-    const struct asker asker = asker_of(call, &violations);
-    int rc = key_service_revoke(&asker, (const Torg__V1__RevokeKeyRequest *)request,
-                                (Torg__V1__Key *)response, err);
-
-    if (!rc)
-        refresh(call);
-    return rc;
+    if (rc)
+        return rc;
+    put_key((Torg__V1__Key *)response, &key, call_arena(call));
+    refresh(process);
+    return 0;
 }
 
 static const struct rpc_method methods[] = {

@@ -66,13 +66,24 @@ static int count_records(struct topics *topics, const char *name, Torg__V1__Topi
     return rc;
 }
 
-int topic_service_list(struct topics *topics, struct arena *arena,
-                       Torg__V1__ListTopicsResponse *response, struct err *err)
+static struct topics *topics_of(const struct call *call)
 {
+    const struct process *process = call_context(call);
+
+    return process->backends.topics;
+}
+
+static int list_topics(struct call *call, const ProtobufCMessage *request,
+                       ProtobufCMessage *message, struct err *err)
+{
+    Torg__V1__ListTopicsResponse *response = (Torg__V1__ListTopicsResponse *)message;
+    struct topics *topics = topics_of(call);
+    struct arena *arena = call_arena(call);
     const char **names;
     size_t count;
     int rc = topic_list(topics, arena, &names, &count, err);
 
+    (void)request;
     if (rc)
         return rc;
     response->topics = arena_array(arena, count + 1, sizeof(response->topics[0]));
@@ -192,10 +203,13 @@ static Torg__V1__TopicRecord *tell(const struct reading *reading,
     return record;
 }
 
-int topic_service_read(struct topics *topics, struct arena *arena,
-                       const Torg__V1__ReadTopicRequest *request,
-                       Torg__V1__ReadTopicResponse *response, struct err *err)
+static int read_topic(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                      struct err *err)
 {
+    const Torg__V1__ReadTopicRequest *request = (const Torg__V1__ReadTopicRequest *)message;
+    Torg__V1__ReadTopicResponse *response = (Torg__V1__ReadTopicResponse *)answer;
+    struct topics *topics = topics_of(call);
+    struct arena *arena = call_arena(call);
     struct reading reading = {.topics = topics, .name = request->topic, .arena = arena};
     size_t max = request->limit ? (size_t)request->limit : LIMIT_DEFAULT;
     struct topic_config config;
@@ -222,31 +236,6 @@ int topic_service_read(struct topics *topics, struct arena *arena,
     for (size_t i = 0; i < reading.count; i++)
         response->records[response->n_records++] = tell(&reading, reading.messages[i]);
     return 0;
-}
-
-/* --- the server's side --- */
-
-static struct topics *topics_of(struct call *call)
-{
-    const struct process *process = call_context(call);
-
-    return process->backends.topics;
-}
-
-static int list_topics(struct call *call, const ProtobufCMessage *request,
-                       ProtobufCMessage *response, struct err *err)
-{
-    (void)request;
-    return topic_service_list(topics_of(call), call_arena(call),
-                              (Torg__V1__ListTopicsResponse *)response, err);
-}
-
-static int read_topic(struct call *call, const ProtobufCMessage *request,
-                      ProtobufCMessage *response, struct err *err)
-{
-    return topic_service_read(topics_of(call), call_arena(call),
-                              (const Torg__V1__ReadTopicRequest *)request,
-                              (Torg__V1__ReadTopicResponse *)response, err);
 }
 
 static const struct rpc_method methods[] = {

@@ -479,6 +479,12 @@ def it_works_on_the_directory_when_no_server_runs():
         tap.contains(market.feed("list").stdout, "undone")
         market.import_feed("few.yml", code=1)
         tap.contains(market.feed("cancel", "4").stdout, "is cancelled")
+        market.write("car.jsonl", '{"id": "c1", "categoryId": "cars", "title": "Волга", "price": 5}\n')
+        tap.contains(market.import_feed("car.jsonl", seller="s-3").stderr,
+                     '"Year of make" (year) is required here')
+        market.generate("many.yml", 2500)    # more than one batch
+        tap.equal(market.counts("many.yml", seller="s-2"), {"created": 2500})
+        tap.equal(market.counts("many.yml", seller="s-2"), {"unchanged": 2500})
         market.start()
         tap.equal(market.active(key), 100)
         tap.contains(market.feed("show", "1").stdout, "a dry run")
