@@ -69,6 +69,23 @@ void arena_free(struct arena *arena)
     free(arena);
 }
 
+/* On top, where the next allocation looks: a mark taken before has them behind it. */
+void arena_adopt(struct arena *arena, struct arena *other)
+{
+    struct arena_chunk *oldest;
+
+    if (!other)
+        return;
+    assert(other != arena);
+    oldest = other->newest;
+    while (oldest->previous)
+        oldest = oldest->previous;
+    oldest->previous = arena->newest;
+    arena->newest = other->newest;
+    arena->size += other->size;
+    free(other);
+}
+
 void arena_reset(struct arena *arena)
 {
     size_t wanted = arena->size < arena->kept_max ? arena->size : arena->kept_max;

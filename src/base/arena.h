@@ -22,7 +22,10 @@ struct arena_mark {
 };
 
 struct arena *arena_new(void);
-void arena_free(struct arena *arena);  /* NULL is fine */
+void arena_free(struct arena *arena); /* NULL is fine */
+/* All that `other` holds is the arena's from now on, as if it had been made there; other is gone.
+ * NULL is fine. For what one thread made and another goes on with. */
+void arena_adopt(struct arena *arena, struct arena *other);
 void arena_reset(struct arena *arena); /* empties it, keeps one chunk */
 /* From now on that chunk is as large as all that was used, up to max: for whoever does the same
  * again and again. */

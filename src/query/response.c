@@ -28,6 +28,7 @@ struct responder {
     const struct query_stage *stage;
     const struct query_show *show;
     uint16_t *ids;     /* of the fields shown */
+    char **names;      /* of them, then of those marked: copies, as an answer outlives the shard */
     bool needs_stored; /* a text or stored field is shown or marked, or hits have keys */
     const struct field *key_field; /* NULL: they have none */
 
@@ -97,8 +98,6 @@ static void show_field(struct responder *responder, const struct field *field, i
 {
     const struct stored_value *stored = find_stored(responder, field);
 
-    torg__v1__shown_field__init(shown);
-    shown->name = (char *)field->name;
     if (value != COLUMN_NULL && field_has_dictionary(field)) {
         show_keywords(responder, columns_column(responder->snapshot->columns, field->id), value,
                       shown);
@@ -120,6 +119,8 @@ static void show_fields(struct responder *responder, docid id, Torg__V1__Hit *hi
     columns_get(responder->snapshot->columns, id, responder->ids, show->count, responder->values);
     hit->fields = arena_array(responder->arena, show->count + 1, sizeof(hit->fields[0]));
     for (i = 0; i < show->count; i++) {
+        torg__v1__shown_field__init(&fields[i]);
+        fields[i].name = responder->names[i];
         show_field(responder, show->fields[i], responder->values[i], &fields[i]);
         if (fields[i].n_values)
             hit->fields[hit->n_fields++] = &fields[i];
@@ -159,7 +160,7 @@ static int show_highlights(struct responder *responder, Torg__V1__Hit *hit, stru
         if (rc)
             return rc;
         torg__v1__shown_field__init(&fields[i]);
-        fields[i].name = (char *)show->marked[i]->name;
+        fields[i].name = responder->names[show->count + i];
         fields[i].values = arena_array(responder->arena, 1, sizeof(fields[i].values[0]));
         add_value(responder, &fields[i], marked);
         arena_reset(responder->scratch);
@@ -228,14 +229,19 @@ static void begin_stage(struct responder *responder, const struct query_stage *s
     responder->stage = stage;
     responder->show = show;
     responder->ids = arena_array(responder->arena, show->count + 1, sizeof(responder->ids[0]));
+    responder->names = arena_array(responder->arena, show->count + show->marked_count + 1,
+                                   sizeof(responder->names[0]));
     responder->values =
         arena_array(responder->arena, show->count + 1, sizeof(responder->values[0]));
     responder->key_field = schema_find(responder->snapshot->schema, bytes_of(RESPONSE_KEY_FIELD));
     responder->needs_stored = show->marked_count > 0 || responder->key_field;
     for (i = 0; i < show->count; i++) {
         responder->ids[i] = show->fields[i]->id;
+        responder->names[i] = arena_strdup(responder->arena, show->fields[i]->name);
         responder->needs_stored |= !field_has_column(show->fields[i]);
     }
+    for (i = 0; i < show->marked_count; i++)
+        responder->names[show->count + i] = arena_strdup(responder->arena, show->marked[i]->name);
 }
 
 static int show_hits(struct responder *responder, const struct query_answer *from,

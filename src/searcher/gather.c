@@ -30,7 +30,7 @@ struct gather_slot {
     /* This process. */
     struct replica *replica;
     const Torg__V1__ShardRequest *request; /* of the caller, who waits for it */
-    struct arena *arena;                   /* of the answer */
+    struct arena *arena;                   /* of the answer, until the caller takes it over */
     ProtobufCMessage *message;
     /* Others; owned by the round. */
     struct buf packed; /* the request */
@@ -274,32 +274,32 @@ static void wait_round(const struct gatherer *gatherer, struct round *round)
     pthread_mutex_unlock(&round->lock);
 }
 
-/* The answer as a message of the caller's arena. */
+static void put_answer(enum gather_kind kind, ProtobufCMessage *message, struct gather_ask *ask)
+{
+    if (kind == GATHER_WORDS)
+        ask->words = (const Torg__V1__ShardWords *)message;
+    else
+        ask->answer = (const Torg__V1__ShardAnswer *)message;
+}
+
+/* The answer as a message of the caller's arena: one of this process is handed over with the memory
+ * that it was made in. */
 static int take_answer(const struct round *round, struct gather_slot *slot, struct gather_ask *ask,
                        struct arena *arena, struct err *err)
 {
     const ProtobufCMessageDescriptor *type = round->kind == GATHER_WORDS
                                                  ? &torg__v1__shard_words__descriptor
                                                  : &torg__v1__shard_answer__descriptor;
-    struct buf wire = BUF_INIT(SEARCHER_ANSWER_SIZE_MAX);
-    ProtobufCMessage *message = NULL;
-    int rc;
+    ProtobufCMessage *message = slot->message;
+    int rc = 0;
 
-    if (slot->message) { /* from the memory of the pool's thread to the caller's */
-        message_encode(slot->message, &wire);
-        rc = buf_failed(&wire) ? err_set(err, ERR_LIMIT,
-                                         "the answer of a shard has more than %d "
-                                         "bytes: ask for fewer fields or hits",
-                                         SEARCHER_ANSWER_SIZE_MAX)
-                               : message_decode(buf_bytes(&wire), type, arena, &message, err);
+    if (message) {
+        arena_adopt(arena, slot->arena);
+        slot->arena = NULL;
     } else {
         rc = message_decode(buf_bytes(&slot->answer), type, arena, &message, err);
     }
-    buf_release(&wire);
-    if (round->kind == GATHER_WORDS)
-        ask->words = (const Torg__V1__ShardWords *)message;
-    else
-        ask->answer = (const Torg__V1__ShardAnswer *)message;
+    put_answer(round->kind, message, ask);
     return rc;
 }
 
@@ -318,13 +318,10 @@ static bool ask_alone(enum gather_kind kind, const struct index_epoch *epoch,
     rc = ask_here(&round, &slot, arena, &message, &asks[0].err);
     if (rc && is_worth_another(rc) && gatherer->peers)
         return false;
-    if (rc) {
+    if (rc)
         asks[0].err.code = rc;
-    } else if (kind == GATHER_WORDS) {
-        asks[0].words = (const Torg__V1__ShardWords *)message;
-    } else {
-        asks[0].answer = (const Torg__V1__ShardAnswer *)message;
-    }
+    else
+        put_answer(kind, message, &asks[0]);
     return true;
 }
 

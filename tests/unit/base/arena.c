@@ -92,6 +92,34 @@ static void a_reset_keeps_what_it_is_told_to(void **state)
     arena_free(arena);
 }
 
+static void what_is_adopted_is_the_arenas_own(void **state)
+{
+    struct arena *arena = arena_new();
+    char *kept = arena_strdup(arena, "kept");
+    struct arena_mark mark = arena_mark(arena);
+    size_t before = arena_size(arena);
+    struct arena *other = arena_new();
+    char *brought = arena_strdup(other, "brought");
+    size_t both;
+
+    (void)state;
+    arena_alloc(other, 100000);
+    both = before + arena_size(other);
+    arena_adopt(arena, other);
+    assert_int_equal(arena_size(arena), both);
+    memset(arena_alloc(arena, 5000), 'x', 5000);
+    assert_string_equal(brought, "brought");
+    assert_string_equal(kept, "kept");
+    arena_adopt(arena, NULL);
+    arena_rewind(arena, mark); /* it came after the mark */
+    assert_int_equal(arena_size(arena), before);
+    arena_adopt(arena, arena_new());
+    arena_reset(arena);
+    assert_int_equal(arena_size(arena), before);
+    arena_adopt(arena, arena_new());
+    arena_free(arena);
+}
+
 static void copies_have_their_content(void **state)
 {
     struct arena *arena = arena_new();
@@ -119,6 +147,7 @@ int main(void)
         cmocka_unit_test(allocations_are_aligned_and_apart),
         cmocka_unit_test(a_rewind_gives_the_memory_back),
         cmocka_unit_test(a_reset_keeps_what_it_is_told_to),
+        cmocka_unit_test(what_is_adopted_is_the_arenas_own),
         cmocka_unit_test(copies_have_their_content),
     };
 

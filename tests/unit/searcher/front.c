@@ -24,6 +24,7 @@
 #include "index_messages.h"
 #include "model/change_token.h"
 #include "net/json.h"
+#include "net/message.h"
 #include "patience.h"
 #include "searcher/page_mark.h"
 
@@ -350,6 +351,43 @@ static void three_shards_answer_as_one(void **state)
         check_equal(one, search(&world, "three", json), json);
         for (size_t k = 0; k < one->n_stages; k++)
             assert_true(!no_cursor || one->stages[k]->cursor.len == 0);
+    }
+    close_world(&world);
+}
+
+/* It is written to the wire after the view of the indexes was given back: by then an epoch may be
+ * gone, and all of its shards with it. */
+static void an_answer_outlives_its_shards(void **state)
+{
+    static const char *const clients[] = {"one", "three"};
+    const Torg__V1__QueryAnswer *answers[ARRAY_COUNT(clients)];
+    struct world world;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    for (size_t i = 0; i < ARRAY_COUNT(clients); i++) {
+        wait_ready(&world, clients[i], 1);
+        answers[i] = search(&world, clients[i],
+                            "{\"query\":{\"stages\":[{\"text\":\"велосипед\",\"show\":"
+                            "[\"title\",\"seller\"],\"highlight\":{\"fields\":[\"title\"]},"
+                            "\"cap\":{\"field\":\"seller\",\"count\":2},"
+                            "\"facets\":[{\"field\":\"seller\",\"limit\":3}]}]}}");
+    }
+    follower_stop(world.follower);
+    world.follower = NULL;
+    for (size_t i = 0; i < ARRAY_COUNT(clients); i++) {
+        const Torg__V1__StageAnswer *stage = answers[i]->stages[0];
+        struct buf wire = BUF_INIT(1 << 20);
+
+        assert_true(stage->n_hits > 0);
+        assert_string_equal(stage->hits[0]->fields[0]->name, "title");
+        assert_string_equal(stage->hits[0]->highlights[0]->name, "title");
+        assert_string_equal(stage->facets[0]->name, "seller");
+        message_encode(&answers[i]->base, &wire);
+        assert_false(buf_failed(&wire));
+        buf_release(&wire);
     }
     close_world(&world);
 }
@@ -847,6 +885,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_shards_answer_as_one),
+        cmocka_unit_test(an_answer_outlives_its_shards),
         cmocka_unit_test(a_second_phase_goes_over_all_shards),
         cmocka_unit_test(pages_by_cursor_are_the_list),
         cmocka_unit_test(a_capped_list_goes_on_when_more_comes),
