@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "base/varint.h"
 
-enum { CURSOR_VERSION = 2, CURSOR_SUM_SIZE = 8 };
+enum { CURSOR_VERSION = 3, CURSOR_SUM_SIZE = 8 };
 
 /* A text as its size + 1, then its bytes; 0: there is none, the number is the key. */
 static void put_place(struct buf *buf, const struct query_place *place)
@@ -41,18 +41,19 @@ struct bytes cursor_encode(const struct page_cursor *cursor, struct arena *arena
     varint_put(&buf, cursor->depth);
     varint_put(&buf, (uint64_t)cursor->now);
     put_place(&buf, &cursor->last);
-    varint_put(&buf, cursor->stats.doc_count);
-    varint_put(&buf, cursor->stats.count);
-    for (i = 0; i < cursor->stats.count; i++) {
-        varint_put(&buf, cursor->stats.terms[i].term);
-        varint_put(&buf, cursor->stats.terms[i].doc_count);
+    varint_put(&buf, cursor->words.doc_count);
+    varint_put(&buf, cursor->words.count);
+    for (i = 0; i < cursor->words.count; i++) {
+        varint_put(&buf, cursor->words.words[i].word.size);
+        buf_put(&buf, cursor->words.words[i].word);
+        varint_put(&buf, cursor->words.words[i].doc_count);
     }
     if (buf.size + CURSOR_SUM_SIZE > QUERY_CURSOR_SIZE_MAX || buf.failed) {
         /* Thousands of expanded terms: the next page computes their weights anew. */
         struct page_cursor bare = *cursor;
 
         buf_release(&buf);
-        bare.stats.count = 0;
+        bare.words = (struct query_words){0};
         return cursor_encode(&bare, arena);
     }
     sum = hash64(buf_bytes(&buf));
@@ -72,18 +73,29 @@ static bool get_u32(struct bytes *in, uint32_t *value)
     return true;
 }
 
-static bool get_stats(struct bytes *in, struct arena *arena, struct text_stats *stats)
+static bool get_bytes(struct bytes *in, struct bytes *bytes)
 {
-    struct text_stat *terms;
+    uint64_t size;
+
+    if (!varint_get(in, &size) || size > in->size)
+        return false;
+    *bytes = bytes_make(in->data, (size_t)size);
+    *in = bytes_skip(*in, (size_t)size);
+    return true;
+}
+
+static bool get_words(struct bytes *in, struct arena *arena, struct query_words *words)
+{
+    struct query_word *list;
     uint32_t i;
 
-    if (!varint_get(in, &stats->doc_count) || !get_u32(in, &stats->count) ||
-        stats->count > in->size)
+    if (!varint_get(in, &words->doc_count) || !get_u32(in, &words->count) ||
+        words->count > in->size)
         return false;
-    terms = arena_array(arena, stats->count + 1, sizeof(*terms));
-    stats->terms = terms;
-    for (i = 0; i < stats->count; i++)
-        if (!get_u32(in, &terms[i].term) || !varint_get(in, &terms[i].doc_count))
+    list = arena_array(arena, words->count + 1, sizeof(*list));
+    words->words = list;
+    for (i = 0; i < words->count; i++)
+        if (!get_bytes(in, &list[i].word) || !varint_get(in, &list[i].doc_count))
             return false;
     return true;
 }
@@ -124,7 +136,7 @@ static bool get_cursor(struct bytes in, uint32_t key_count, struct arena *arena,
         !varint_get(&in, &now) || !get_place(&in, key_count, &cursor->last))
         return false;
     cursor->now = (int64_t)now;
-    return get_stats(&in, arena, &cursor->stats) && in.size == 0;
+    return get_words(&in, arena, &cursor->words) && in.size == 0;
 }
 
 int cursor_decode(struct bytes bytes, uint64_t query_hash, uint32_t key_count, struct arena *arena,

@@ -11,14 +11,13 @@
 #define TORG_QUERY_CURSOR_H
 
 #include "query/sort_plan.h"
-#include "query/text_plan.h"
 
 struct page_cursor {
     uint64_t query_hash;
     uint32_t depth; /* hits of the list up to and with the last one */
     int64_t now;    /* of the first page */
     struct query_place last;
-    struct text_stats stats;
+    struct query_words words; /* none: scores are computed with the shard's own */
 };
 
 struct bytes cursor_encode(const struct page_cursor *cursor, struct arena *arena);

@@ -28,6 +28,7 @@ int list_make(struct list *list, struct stage *stage, const struct query_plan *p
     int rc = 0;
 
     *list = (struct list){.stage = stage};
+    stage->words = source->part ? source->part->words : NULL;
     list->has_cursor = source->cursor.size > 0;
     if (!source->part)
         list->hash = query_hash(plan, source);
@@ -39,6 +40,7 @@ int list_make(struct list *list, struct stage *stage, const struct query_plan *p
     if (list->has_cursor) {
         sort_plan_set_now(&stage->sort, list->cursor.now);
         list->last = place_floor(&stage->sort, &list->cursor.last);
+        stage->words = list->cursor.words.count ? &list->cursor.words : NULL;
     }
     /* One more than the page's end tells whether there is a next page. */
     count = source->limit ? hits_before(list) + source->limit + 1 : 0;
@@ -56,19 +58,15 @@ int list_begin(struct list *list, bool counts, struct err *err)
     const struct query_part *part = stage->source->part;
     int rc = stage_begin(stage, list->count_max, counts, err);
 
-    if (!rc && part && part->words && stage->text && stage_has_scores(stage))
-        rc = text_plan_use_words(stage->text, part->words, err);
     if (!rc && part && part->after) {
         stage->best.has_floor = true;
         stage->best.floor = place_floor(&stage->sort, part->after);
     }
     if (rc || !list->has_cursor)
         return rc;
-    if (stage->text && stage_has_scores(stage))
-        rc = text_plan_use_stats(stage->text, &list->cursor.stats, err);
     stage->best.has_floor = !stage->source->cap;
     stage->best.floor = list->last;
-    return rc;
+    return 0;
 }
 
 /* ---- scores and formulas of a few hits ---- */
@@ -298,6 +296,12 @@ static int put_ranks(struct list *list, struct ranked *entries, uint32_t count,
             ranks[i].cap_value = cap_value_of(stage, entries[i].id);
     }
     answer->ranks = ranks;
+    if (!rc && count && stage->text && stage->source->part->tells_words) {
+        struct query_words *words = arena_alloc(arena, sizeof(*words));
+
+        text_plan_tell_words(stage->text, arena, words);
+        answer->words = words;
+    }
     return rc;
 }
 
@@ -309,12 +313,12 @@ static struct bytes next_cursor(const struct list *list, const struct ranked *la
         .depth = depth,
         .now = stage->source->now,
         .last = place_of(&stage->sort, last, stage->context->snapshot, stage->context->arena),
-        .stats = list->cursor.stats};
+        .words = list->cursor.words};
 
     if (list->has_cursor)
         cursor.now = list->cursor.now;
     else if (stage->text)
-        text_plan_stats(stage->text, stage->context->arena, &cursor.stats);
+        text_plan_tell_words(stage->text, stage->context->arena, &cursor.words);
     return cursor_encode(&cursor, stage->context->arena);
 }
 

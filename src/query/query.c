@@ -128,6 +128,7 @@ static int answer_stage(struct list *list, int64_t deadline_us, struct query_ans
         rc = rc ? rc : walk(list, 1, deadline_us, err);
         rc = rc ? rc : list_page(list, answer, &again, err);
     }
+    answer->text = stage->text; /* of the last walk */
     return rc;
 }
 
@@ -291,39 +292,18 @@ int query_run(struct query_engine *engine, const struct query_plan *plan,
     return query_run_shown(engine, plan, tuning, deadline_us, NULL, arena, result, err);
 }
 
-static int compare_words(const void *a, const void *b)
-{
-    return bytes_compare(((const struct query_word *)a)->word,
-                         ((const struct query_word *)b)->word);
-}
-
 /* Inside an epoch. */
 static int count_words(const struct snapshot *snapshot, struct analysis *analysis,
                        const struct query_stage *stage, struct arena *arena,
                        struct query_words *words, struct err *err)
 {
     struct text_plan *plan = NULL;
-    struct text_stats stats = {0};
-    struct query_word *found;
-    uint32_t i;
     int rc = text_plan_words(snapshot, analysis, &stage->text, arena, &plan, err);
 
     *words = (struct query_words){.doc_count = snapshot->text_doc_count};
-    if (rc || !plan)
-        return rc;
-    text_plan_stats(plan, arena, &stats);
-    found = arena_array(arena, stats.count + 1, sizeof(*found));
-    for (i = 0; i < stats.count; i++)
-        found[i] = (struct query_word){
-            arena_copy(arena, lexicon_term(snapshot->lexicon, stats.terms[i].term)),
-            stats.terms[i].doc_count};
-    if (stats.count)
-        qsort(found, stats.count, sizeof(*found), compare_words);
-    for (i = 0; i < stats.count; i++)
-        if (!words->count || !bytes_equal(found[words->count - 1].word, found[i].word))
-            found[words->count++] = found[i];
-    words->words = found;
-    return 0;
+    if (!rc && plan)
+        text_plan_tell_words(plan, arena, words);
+    return rc;
 }
 
 int query_count_words(struct query_engine *engine, const struct query_stage *stage,

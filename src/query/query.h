@@ -172,6 +172,7 @@ struct query_place {
  * values, a page may have one hit more than QUERY_HIT_COUNT_MAX, and there is no cursor. */
 struct query_part {
     const struct query_words *words; /* NULL: the shard's own */
+    bool tells_words;                /* the answer has those that its scores were computed with */
     const struct query_place *after; /* goes on behind it; NULL: from the beginning */
 };
 
@@ -241,6 +242,8 @@ struct facet_answer {
     uint64_t doc_count; /* with counts_docs: hits that have a value */
 };
 
+struct text_plan;
+
 struct query_answer {
     struct bytes name;
     uint64_t total;
@@ -250,7 +253,9 @@ struct query_answer {
     uint32_t left_out_count; /* hits that were replaced in each of the runs: they are not there */
     const struct facet_answer *facets;
     uint32_t facet_count;
-    struct bytes cursor; /* of the next page; empty: this was the last */
+    struct bytes cursor;             /* of the next page; empty: this was the last */
+    const struct query_words *words; /* with part.tells_words, of a page with text and hits */
+    const struct text_plan *text;    /* what its words mean, for a viewer alone; NULL: no text */
 };
 
 struct query_result {

@@ -27,7 +27,8 @@ struct responder {
 
     const struct query_stage *stage;
     const struct query_show *show;
-    uint16_t *ids;     /* of the fields shown */
+    const struct text_plan *text; /* what its words mean; NULL: it has none */
+    uint16_t *ids;                /* of the fields shown */
     char **names;      /* of them, then of those marked: copies, as an answer outlives the shard */
     bool needs_stored; /* a text or stored field is shown or marked, or hits have keys */
     const struct field *key_field; /* NULL: they have none */
@@ -154,9 +155,8 @@ static int show_highlights(struct responder *responder, Torg__V1__Hit *hit, stru
 
         if (!stored)
             continue;
-        rc = text_highlight(responder->snapshot, responder->engine->analysis,
-                            &responder->stage->text, stored->text, &show->highlight,
-                            responder->scratch, &marked, err);
+        rc = text_highlight_by(responder->text, responder->snapshot, responder->engine->analysis,
+                               stored->text, &show->highlight, responder->scratch, &marked, err);
         if (rc)
             return rc;
         torg__v1__shown_field__init(&fields[i]);
@@ -222,12 +222,13 @@ static int show_hit(struct responder *responder, const struct query_hit *from, T
 }
 
 static void begin_stage(struct responder *responder, const struct query_stage *stage,
-                        const struct query_show *show)
+                        const struct query_show *show, const struct query_answer *from)
 {
     uint32_t i;
 
     responder->stage = stage;
     responder->show = show;
+    responder->text = from->text;
     responder->ids = arena_array(responder->arena, show->count + 1, sizeof(responder->ids[0]));
     responder->names = arena_array(responder->arena, show->count + show->marked_count + 1,
                                    sizeof(responder->names[0]));
@@ -366,7 +367,7 @@ static int show_result(void *context, const struct snapshot *snapshot,
     answer->n_stages = result->answer_count;
     answer->offset = result->offset;
     for (i = 0; i < result->answer_count && !rc; i++) {
-        begin_stage(responder, &request->plan.stages[i], &request->shows[i]);
+        begin_stage(responder, &request->plan.stages[i], &request->shows[i], &result->answers[i]);
         answer->stages[i] = &stages[i];
         rc = tell_stage(show_stage(responder, &result->answers[i], &stages[i], err), i, err);
     }

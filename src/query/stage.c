@@ -242,6 +242,7 @@ int stage_begin(struct stage *stage, uint32_t count_max, bool counts, struct err
     stage->counts = counts;
     stage->total = 0;
     purpose.no_scores = !stage_has_scores(stage);
+    purpose.words = purpose.no_scores ? NULL : stage->words;
     rc = text_plan_make(context->snapshot, context->analysis, &stage->source->text, context->tuning,
                         &purpose, context->memory, &stage->text, err);
     if (rc)

@@ -72,6 +72,8 @@ struct stage {
     struct filter_group groups[GROUP_COUNT_MAX];
     uint32_t group_count;
 
+    const struct query_words *words; /* that scores are computed with; NULL: the shard's own */
+
     /* Of one walk over the windows. */
     struct text_plan *text;
     bool lists;                 /* the words leave few documents: a list of ids, no windows */

@@ -29,7 +29,8 @@ struct fragment {
 
 struct highlighter {
     struct arena *arena;
-    struct text_plan *plan;
+    const struct text_plan *plan; /* NULL: nothing is marked */
+    const struct lexicon *lexicon;
     struct bytes source;
     const struct highlight_options *options;
 
@@ -42,7 +43,6 @@ struct highlighter {
 
 static void read_words(struct highlighter *highlighter, struct analysis *analysis)
 {
-    const struct lexicon *lexicon = highlighter->plan->snapshot->lexicon;
     struct token_list list = analysis_run(analysis, highlighter->source);
     size_t i;
 
@@ -52,7 +52,8 @@ static void read_words(struct highlighter *highlighter, struct analysis *analysi
         struct lexicon_entry entry = {TERMID_NONE, FORM_NONE};
 
         /* Stemming leaves the tokens as they are. */
-        if (!lexicon_resolve(lexicon, analysis, token->form, (enum script)token->script, &entry))
+        if (!lexicon_resolve(highlighter->lexicon, analysis, token->form,
+                             (enum script)token->script, &entry))
             entry.term = TERMID_NONE;
         highlighter->words[i] = (struct word){entry.term, entry.form, token->start,
                                               token->start + token->size, token->position};
@@ -345,18 +346,9 @@ static int write_marked(struct highlighter *highlighter, struct bytes *marked, s
     return rc;
 }
 
-int text_highlight(const struct snapshot *snapshot, struct analysis *analysis,
-                   const struct query_text *text, struct bytes source,
-                   const struct highlight_options *options, struct arena *arena,
-                   struct bytes *marked, struct err *err)
+static int check_options(struct bytes source, const struct highlight_options *options,
+                         struct err *err)
 {
-    struct text_plan plan = {.snapshot = snapshot, .arena = arena};
-    struct highlighter highlighter = {
-        .arena = arena, .plan = &plan, .source = source, .options = options};
-    uint32_t i;
-    int rc;
-
-    *marked = bytes_make(NULL, 0);
     if (source.size > HIGHLIGHT_SOURCE_SIZE_MAX)
         return err_set(err, ERR_LIMIT, "a text of %zu bytes is not marked, at most %d are",
                        source.size, HIGHLIGHT_SOURCE_SIZE_MAX);
@@ -367,15 +359,45 @@ int text_highlight(const struct snapshot *snapshot, struct analysis *analysis,
     if (options->fragment_count > HIGHLIGHT_FRAGMENT_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "highlight.fragment_count: at most %d",
                        HIGHLIGHT_FRAGMENT_COUNT_MAX);
-    rc = text_compile(&plan, analysis, text, err);
+    return 0;
+}
+
+int text_highlight_by(const struct text_plan *plan, const struct snapshot *snapshot,
+                      struct analysis *analysis, struct bytes source,
+                      const struct highlight_options *options, struct arena *arena,
+                      struct bytes *marked, struct err *err)
+{
+    struct highlighter highlighter = {.arena = arena,
+                                      .plan = plan,
+                                      .lexicon = snapshot->lexicon,
+                                      .source = source,
+                                      .options = options};
+    uint32_t i;
+    int rc = check_options(source, options, err);
+
+    *marked = bytes_make(NULL, 0);
     if (rc)
         return rc;
     read_words(&highlighter, analysis);
-    for (i = 0; i < plan.leaf_count; i++) {
-        if (plan.leaves[i].occur != OCCUR_NOT)
+    for (i = 0; plan && i < plan->leaf_count; i++) {
+        if (plan->leaves[i].occur != OCCUR_NOT)
             mark_leaf(&highlighter, i);
     }
     if (highlighter.mark_count)
         qsort(highlighter.marks, highlighter.mark_count, sizeof(struct mark), by_start);
     return write_marked(&highlighter, marked, err);
+}
+
+int text_highlight(const struct snapshot *snapshot, struct analysis *analysis,
+                   const struct query_text *text, struct bytes source,
+                   const struct highlight_options *options, struct arena *arena,
+                   struct bytes *marked, struct err *err)
+{
+    struct text_plan plan = {.snapshot = snapshot, .arena = arena};
+    int rc = check_options(source, options, err);
+
+    *marked = bytes_make(NULL, 0);
+    rc = rc ? rc : text_compile(&plan, analysis, text, err);
+    return rc ? rc
+              : text_highlight_by(&plan, snapshot, analysis, source, options, arena, marked, err);
 }

@@ -13,7 +13,16 @@
 
 #include "query/query.h"
 
-/* *marked is in the arena. Without a word to mark: the beginning of the text. */
+struct text_plan;
+
+/* *marked is in the arena. Without a word to mark: the beginning of the text. The plan tells what
+ * the words mean: that of the stage, made once for all its texts; NULL: there are none. */
+int text_highlight_by(const struct text_plan *plan, const struct snapshot *snapshot,
+                      struct analysis *analysis, struct bytes source,
+                      const struct highlight_options *options, struct arena *arena,
+                      struct bytes *marked, struct err *err);
+
+/* The same for whoever has no plan of the text. */
 int text_highlight(const struct snapshot *snapshot, struct analysis *analysis,
                    const struct query_text *text, struct bytes source,
                    const struct highlight_options *options, struct arena *arena,

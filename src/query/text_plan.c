@@ -65,6 +65,40 @@ static int count_slots(struct text_plan *plan, struct err *err)
     return rc;
 }
 
+static const struct query_word *find_word(const struct query_words *words, struct bytes word)
+{
+    uint32_t low = 0, high = words->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = bytes_compare(words->words[middle].word, word);
+
+        if (order == 0)
+            return &words->words[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* Counts of all shards, or of the first page, in place of this shard's own. */
+static void use_words(struct text_plan *plan, const struct query_words *words)
+{
+    uint32_t i;
+
+    plan->doc_count = words->doc_count;
+    for (i = 0; i < plan->slot_count; i++) {
+        const struct query_word *word = NULL;
+
+        if (plan->slots[i].term != TERMID_NONE)
+            word = find_word(words, lexicon_term(plan->snapshot->lexicon, plan->slots[i].term));
+        if (word)
+            plan->slots[i].df = word->doc_count;
+    }
+}
+
 /* ---- parts ---- */
 
 static uint64_t rarest(const struct part_leaf *here, uint32_t from, uint32_t to)
@@ -317,6 +351,8 @@ int text_plan_make(const struct snapshot *snapshot, struct analysis *analysis,
     plan->scratch->candidates = plan_alloc(arena, sizeof(struct candidates));
     plan->scratch->candidates->values =
         plan_alloc(arena, (plan->row_count + 1) * sizeof(plan->scratch->candidates->values[0]));
+    if (purpose->words)
+        use_words(plan, purpose->words);
     weigh(plan);
     if (!plan->never)
         rc = open_parts(plan, err);
@@ -380,52 +416,29 @@ void text_plan_stats(const struct text_plan *plan, struct arena *arena, struct t
     *stats = (struct text_stats){plan->doc_count, terms, count};
 }
 
-int text_plan_use_stats(struct text_plan *plan, const struct text_stats *stats, struct err *err)
+static int compare_words(const void *a, const void *b)
 {
-    uint32_t i, k;
+    return bytes_compare(((const struct query_word *)a)->word,
+                         ((const struct query_word *)b)->word);
+}
 
-    plan->doc_count = stats->doc_count;
+void text_plan_tell_words(const struct text_plan *plan, struct arena *arena,
+                          struct query_words *words)
+{
+    struct query_word *told = arena_array(arena, plan->slot_count + 1, sizeof(*told));
+    uint32_t count = 0, kept = 0, i;
+
     for (i = 0; i < plan->slot_count; i++)
-        for (k = 0; k < stats->count; k++)
-            if (plan->slots[i].term == stats->terms[k].term)
-                plan->slots[i].df = stats->terms[k].doc_count;
-    weigh(plan);
-    return plan->never ? 0 : open_parts(plan, err);
-}
-
-static const struct query_word *find_word(const struct query_words *words, struct bytes word)
-{
-    uint32_t low = 0, high = words->count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        int order = bytes_compare(words->words[middle].word, word);
-
-        if (order == 0)
-            return &words->words[middle];
-        if (order < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NULL;
-}
-
-int text_plan_use_words(struct text_plan *plan, const struct query_words *words, struct err *err)
-{
-    uint32_t i;
-
-    plan->doc_count = words->doc_count;
-    for (i = 0; i < plan->slot_count; i++) {
-        const struct query_word *word = NULL;
-
         if (plan->slots[i].term != TERMID_NONE)
-            word = find_word(words, lexicon_term(plan->snapshot->lexicon, plan->slots[i].term));
-        if (word)
-            plan->slots[i].df = word->doc_count;
-    }
-    weigh(plan);
-    return plan->never ? 0 : open_parts(plan, err);
+            told[count++] = (struct query_word){
+                arena_copy(arena, lexicon_term(plan->snapshot->lexicon, plan->slots[i].term)),
+                plan->slots[i].df};
+    if (count)
+        qsort(told, count, sizeof(*told), compare_words);
+    for (i = 0; i < count; i++)
+        if (!kept || !bytes_equal(told[kept - 1].word, told[i].word))
+            told[kept++] = told[i];
+    *words = (struct query_words){plan->doc_count, told, kept};
 }
 
 int text_plan_explain(struct text_plan *plan, docid id, uint32_t clause, bool *holds, float *value,

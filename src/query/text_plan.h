@@ -32,19 +32,21 @@ struct text_known; /* the words that beginnings mean, of one snapshot and in one
 struct text_purpose {
     bool no_scores;            /* matched, taken and counted, never scored */
     struct text_known **known; /* NULL, or NULL in it, to begin with */
+    /* Scores are computed with these counts; a word that is not among them keeps its own. NULL: all
+     * do. */
+    const struct query_words *words;
 };
 int text_plan_make(const struct snapshot *snapshot, struct analysis *analysis,
                    const struct query_text *text, const struct query_tuning *tuning,
                    const struct text_purpose *purpose, struct arena *arena, struct text_plan **plan,
                    struct err *err);
 
-/* The same for text_plan_stats and text_plan_term alone: no list is opened. */
+/* The same for what its words mean and how many have them alone: no list is opened. */
 int text_plan_words(const struct snapshot *snapshot, struct analysis *analysis,
                     const struct query_text *text, struct arena *arena, struct text_plan **plan,
                     struct err *err);
 
-/* What the scores were computed with. A later page uses the numbers of the first, so that its
- * order does not move with merges; a term that it does not know keeps its own. */
+/* What the scores were computed with. */
 struct text_stat {
     termid term;
     uint64_t doc_count; /* df, with the masked documents */
@@ -55,10 +57,10 @@ struct text_stats {
     uint32_t count;
 };
 void text_plan_stats(const struct text_plan *plan, struct arena *arena, struct text_stats *stats);
-/* Before anything is matched. */
-int text_plan_use_stats(struct text_plan *plan, const struct text_stats *stats, struct err *err);
-/* The same by words; one that is not among them keeps its own number. */
-int text_plan_use_words(struct text_plan *plan, const struct query_words *words, struct err *err);
+/* The same as words, for another shard, or for the next page, whose order is not to move with
+ * merges. */
+void text_plan_tell_words(const struct text_plan *plan, struct arena *arena,
+                          struct query_words *words);
 
 /* Documents that may match, at most. */
 uint64_t text_plan_estimate(const struct text_plan *plan);

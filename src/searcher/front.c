@@ -233,6 +233,32 @@ static const Torg__V1__HitPlace *place_in(const Torg__V1__SearchCursor *mark, ui
     return NULL;
 }
 
+/* Whether scores of its hits are told, or have a say in their order. */
+static bool has_scores(const Torg__V1__QueryStage *stage)
+{
+    bool is_by_score = stage->n_sorts == 0 || stage->rerank;
+
+    for (size_t i = 0; i < stage->n_sorts; i++)
+        is_by_score |= stage->sorts[i]->relevance || *stage->sorts[i]->formula;
+    return is_by_score || !stage->no_cursor;
+}
+
+static bool has_cursor(const Torg__V1__QueryStage *stage)
+{
+    return !stage->rerank && !stage->no_cursor;
+}
+
+/* Whether the stage's scores have to be computed with counts that are known here and not yet: of
+ * all shards, so that they compare; of a single one for the next page, whose scores are compared
+ * with this one's, or equally good hits come again, or never. What shows no hit has no scores. */
+static bool needs_words(const struct searching *searching, size_t i)
+{
+    const Torg__V1__QueryStage *stage = searching->query->stages[i];
+
+    return has_text(stage) && searching->stages[i].asked && !searching->stages[i].words &&
+           has_scores(stage) && (has_cursor(stage) || searching->client->shard_count > 1);
+}
+
 static void make_request(struct searching *searching, uint32_t shard, bool with_stages)
 {
     Torg__V1__ShardRequest *request = arena_alloc(searching->arena, sizeof(*request));
@@ -256,6 +282,7 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
         torg__v1__stage_part__init(&parts[i]);
         parts[i].limit = state->asked;
         parts[i].words = (Torg__V1__WordCounts *)state->words;
+        parts[i].tell_words = needs_words(searching, i);
         parts[i].now = state->mark ? state->mark->now : 0;
         if (!has_cap(searching->query->stages[i]))
             parts[i].after = (Torg__V1__HitPlace *)place_in(state->mark, shard);
@@ -317,35 +344,13 @@ static int none_answered(const struct searching *searching, struct err *err)
     return err_set(err, ERR_UNAVAILABLE, "no shard has answered");
 }
 
-/* Whether scores of its hits are told, or have a say in their order. */
-static bool has_scores(const Torg__V1__QueryStage *stage)
+/* A single shard's page tells the counts that it was made with; those of several are counted before
+ * any page is made. */
+static bool counts_first(const struct searching *searching)
 {
-    bool is_by_score = stage->n_sorts == 0 || stage->rerank;
-
-    for (size_t i = 0; i < stage->n_sorts; i++)
-        is_by_score |= stage->sorts[i]->relevance || *stage->sorts[i]->formula;
-    return is_by_score || !stage->no_cursor;
-}
-
-static bool has_cursor(const Torg__V1__QueryStage *stage)
-{
-    return !stage->rerank && !stage->no_cursor;
-}
-
-/* What shows no hit has no scores to be compared. Those of a single shard are compared with those
- * of its own next pages alone: the counts go along with the cursor, and have to be the ones that
- * this page was made with, or equally good hits come again, or never. */
-static bool needs_words(const struct searching *searching)
-{
-    bool is_alone = searching->client->shard_count == 1;
-
-    for (size_t i = 0; i < searching->query->n_stages; i++) {
-        const Torg__V1__QueryStage *stage = searching->query->stages[i];
-
-        if (has_text(stage) && searching->stages[i].asked && !searching->stages[i].words &&
-            has_scores(stage) && (has_cursor(stage) || !is_alone))
+    for (size_t i = 0; i < searching->query->n_stages; i++)
+        if (searching->client->shard_count > 1 && needs_words(searching, i))
             return true;
-    }
     return false;
 }
 
@@ -390,6 +395,16 @@ static int count_words(struct searching *searching, struct err *err)
     return rc;
 }
 
+/* What the page of a single shard was made with: the cursor takes it along. */
+static void take_told_words(struct searching *searching)
+{
+    const struct gather_ask *ask = &searching->asks[0];
+
+    for (size_t i = 0; i < searching->query->n_stages && ask->request; i++)
+        if (searching->client->shard_count == 1 && !searching->stages[i].words)
+            searching->stages[i].words = ask->answer->stages[i]->words;
+}
+
 /* An answer of another version of the program must not lead the merge astray. */
 static bool fits(const struct searching *searching, const Torg__V1__ShardAnswer *answer)
 {
@@ -429,6 +444,8 @@ static int ask_shards(struct searching *searching, struct err *err)
     rc = find_fault(searching, err);
     if (!rc && !drop_failed(searching))
         rc = none_answered(searching, err);
+    if (!rc)
+        take_told_words(searching);
     return rc;
 }
 
@@ -553,7 +570,7 @@ static int search(struct searching *searching, Torg__V1__SearchResponse *respons
     searching->asks = arena_array(searching->arena, count, sizeof(*searching->asks));
     for (uint32_t i = 0; i < count; i++)
         make_request(searching, i, true);
-    if (needs_words(searching))
+    if (counts_first(searching))
         rc = count_words(searching, err);
     while (!rc && again) {
         rc = ask_shards(searching, err);

@@ -3,7 +3,7 @@
  * front.h - a search over all shards of an index, wherever they are.
  *
  *   cursors, tokens ──> words of all shards (text, several shards) ──> each shard ──> merge ──>
- * marks
+ *   cursors
  *
  * The epoch is read once and asked of all. A shard that does not answer by the deadline is left out
  * and named; when none answers, or the request is at fault, there is an error instead.

@@ -106,6 +106,7 @@ static int make_parts(const Torg__V1__ShardRequest *request, struct arena *arena
         struct query_part *part = arena_zero(arena, sizeof(*part));
 
         part->words = read_words(message->words, arena);
+        part->tells_words = message->tell_words;
         part->after = read_place(message->after, arena);
         if (message->after && !part->after)
             return err_set(err, ERR_INVALID, "stages[%u].after.keys: at most %d", i,
@@ -201,6 +202,8 @@ static Torg__V1__StagePlaces *tell_stage(const struct query_answer *answer, stru
     Torg__V1__FacetBounds *facets = arena_array(arena, answer->facet_count + 1, sizeof(*facets));
 
     torg__v1__stage_places__init(message);
+    if (answer->words)
+        message->words = tell_words(answer->words, arena);
     message->hits = arena_array(arena, answer->hit_count + 1, sizeof(message->hits[0]));
     message->n_hits = answer->hit_count;
     for (uint32_t i = 0; i < answer->hit_count; i++) {
