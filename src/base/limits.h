@@ -437,11 +437,13 @@ enum {
     QUERY_FORMULA_STEP_COUNT_MAX = 256,   /* operations of one formula */
     QUERY_FORMULA_DEPTH_MAX = 32,         /* values at hand at once, and brackets */
     QUERY_RERANK_COUNT_MAX = 10000,
-    QUERY_CAP_COLLECT_MAX = 1 << 20, /* hits looked at to fill a page under a cap: 48 MB */
-    QUERY_CURSOR_SIZE_MAX = 64 << 10,
-    QUERY_SHOWN_SIZE_MAX = 32 << 20,  /* fields of all hits of an answer; a reply has 64 MB */
-    QUERY_HASHED_SIZE_MAX = 16 << 20, /* of a query, laid out for its hash */
-    QUERY_MEMORY_KEPT_MAX = 1 << 20,  /* from one query of a thread to its next */
+    QUERY_CAP_COLLECT_MAX = 1 << 20,     /* hits looked at to fill a page under a cap: 48 MB */
+    QUERY_CURSOR_SIZE_MAX = 256 << 10,   /* words and places of many shards */
+    QUERY_CURSOR_TEXT_SIZE_MAX = 400,    /* of a corrected line: as SEARCH_TEXT_SIZE_MAX */
+    QUERY_CURSOR_PLACE_COUNT_MAX = 2048, /* two a shard: as SEARCHER_SHARD_COUNT_MAX */
+    QUERY_SHOWN_SIZE_MAX = 32 << 20,     /* fields of all hits of an answer; a reply has 64 MB */
+    QUERY_HASHED_SIZE_MAX = 16 << 20,    /* of a query, laid out for its hash */
+    QUERY_MEMORY_KEPT_MAX = 1 << 20,     /* from one query of a thread to its next */
     /* ---- query: text ---- */
     QUERY_TEXT_SIZE_MAX = 8 << 10,    /* of one clause or line: nobody types more */
     QUERY_TEXT_CLAUSE_COUNT_MAX = 64, /* words and phrases; each is looked at for each document */
@@ -586,7 +588,6 @@ enum {
     SEARCHER_ANSWER_SIZE_MAX = 64 << 20,  /* of a shard in another process */
     SEARCHER_ASK_COUNT_MAX = 64,          /* shards asked at once by one process */
     SEARCHER_ASK_QUEUE_MAX = 4096,        /* and those that wait for that */
-    SEARCHER_CURSOR_SIZE_MAX = 256 << 10, /* words and places of many shards */
     /* ---- demo ---- */
     DEMO_OFFER_COUNT = 20000,       /* as many as fill a shop, and a minute at the most */
     DEMO_OFFER_COUNT_MAX = 1000000, /* filled in minutes, some gigabytes */

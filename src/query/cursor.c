@@ -5,17 +5,34 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/endian.h"
 #include "base/hash.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "base/varint.h"
 
-enum { CURSOR_VERSION = 3, CURSOR_SUM_SIZE = 8 };
+enum {
+    CURSOR_VERSION = 4, /* 0 to 3 begin what older programs gave */
+    HASH_SIZE = 8,
+    TEXT_ROOM = VARINT_SIZE_MAX + HASH_SIZE + QUERY_CURSOR_TEXT_SIZE_MAX,
+};
 
-/* A text as its size + 1, then its bytes; 0: there is none, the number is the key. */
-static void put_place(struct buf *buf, const struct query_place *place)
+/* ---- writing ---- */
+
+static void put_hash(struct buf *buf, uint64_t hash)
 {
+    uint8_t bytes[HASH_SIZE];
+
+    put_le64(bytes, hash);
+    buf_put_raw(buf, bytes, sizeof(bytes));
+}
+
+static void put_place(struct buf *buf, const struct cursor_place *at)
+{
+    const struct query_place *place = &at->place;
     uint32_t i;
 
+    varint_put(buf, at->shard);
     varint_put(buf, place->count);
     for (i = 0; i < place->count; i++) {
         struct bytes text = place->texts[i];
@@ -29,39 +46,61 @@ static void put_place(struct buf *buf, const struct query_place *place)
     varint_put(buf, place->id);
 }
 
-struct bytes cursor_encode(const struct page_cursor *cursor, struct arena *arena)
+static void put_words(struct buf *buf, const struct query_words *words)
 {
-    struct buf buf = BUF_INIT(QUERY_CURSOR_SIZE_MAX);
-    struct bytes encoded;
-    uint64_t sum;
     uint32_t i;
 
-    varint_put(&buf, CURSOR_VERSION);
-    varint_put(&buf, cursor->query_hash);
-    varint_put(&buf, cursor->depth);
-    varint_put(&buf, (uint64_t)cursor->now);
-    put_place(&buf, &cursor->last);
-    varint_put(&buf, cursor->words.doc_count);
-    varint_put(&buf, cursor->words.count);
-    for (i = 0; i < cursor->words.count; i++) {
-        varint_put(&buf, cursor->words.words[i].word.size);
-        buf_put(&buf, cursor->words.words[i].word);
-        varint_put(&buf, cursor->words.words[i].doc_count);
+    varint_put(buf, words->doc_count);
+    varint_put(buf, words->count);
+    for (i = 0; i < words->count; i++) {
+        varint_put(buf, words->words[i].word.size);
+        buf_put(buf, words->words[i].word);
+        varint_put(buf, words->words[i].doc_count);
     }
-    if (buf.size + CURSOR_SUM_SIZE > QUERY_CURSOR_SIZE_MAX || buf.failed) {
-        /* Thousands of expanded terms: the next page computes their weights anew. */
+}
+
+/* The sum behind all that was written; empty when that was too much. */
+static struct bytes finish(struct buf *buf, struct arena *arena)
+{
+    struct bytes encoded = BYTES_EMPTY;
+
+    put_hash(buf, hash64(buf_bytes(buf)));
+    if (!buf_failed(buf))
+        encoded = arena_copy(arena, buf_bytes(buf));
+    buf_release(buf);
+    return encoded;
+}
+
+struct bytes cursor_encode(const struct page_cursor *cursor, struct arena *arena)
+{
+    struct buf buf = BUF_INIT(QUERY_CURSOR_SIZE_MAX - TEXT_ROOM);
+    struct bytes encoded;
+    uint32_t i;
+
+    if (cursor->place_count > QUERY_CURSOR_PLACE_COUNT_MAX)
+        return BYTES_EMPTY;
+    buf_put_byte(&buf, CURSOR_VERSION);
+    varint_put(&buf, 0); /* no text */
+    put_hash(&buf, cursor->query_hash);
+    varint_put(&buf, zigzag_encode(cursor->epoch));
+    varint_put(&buf, cursor->depth);
+    varint_put(&buf, zigzag_encode(cursor->now));
+    varint_put(&buf, cursor->place_count);
+    for (i = 0; i < cursor->place_count; i++)
+        put_place(&buf, &cursor->places[i]);
+    put_words(&buf, &cursor->words);
+    encoded = finish(&buf, arena);
+    if (!encoded.size && cursor->words.count) {
+        /* Thousands of words that a prefix may mean: the next page counts them anew. */
         struct page_cursor bare = *cursor;
 
-        buf_release(&buf);
         bare.words = (struct query_words){0};
         return cursor_encode(&bare, arena);
     }
-    sum = hash64(buf_bytes(&buf));
-    buf_put(&buf, bytes_make(&sum, CURSOR_SUM_SIZE));
-    encoded = arena_copy(arena, buf_bytes(&buf));
-    buf_release(&buf);
     return encoded;
 }
+
+/* ---- reading ---- */
 
 static bool get_u32(struct bytes *in, uint32_t *value)
 {
@@ -73,87 +112,174 @@ static bool get_u32(struct bytes *in, uint32_t *value)
     return true;
 }
 
-static bool get_bytes(struct bytes *in, struct bytes *bytes)
+static bool get_i64(struct bytes *in, int64_t *value)
 {
-    uint64_t size;
+    uint64_t folded;
 
-    if (!varint_get(in, &size) || size > in->size)
+    if (!varint_get(in, &folded))
         return false;
-    *bytes = bytes_make(in->data, (size_t)size);
-    *in = bytes_skip(*in, (size_t)size);
+    *value = zigzag_decode(folded);
+    return true;
+}
+
+static bool get_hash(struct bytes *in, uint64_t *hash)
+{
+    if (in->size < HASH_SIZE)
+        return false;
+    *hash = get_le64(in->data);
+    *in = bytes_skip(*in, HASH_SIZE);
+    return true;
+}
+
+static bool get_bytes(struct bytes *in, size_t size, struct bytes *bytes)
+{
+    if (size > in->size)
+        return false;
+    *bytes = bytes_make(in->data, size);
+    *in = bytes_skip(*in, size);
     return true;
 }
 
 static bool get_words(struct bytes *in, struct arena *arena, struct query_words *words)
 {
     struct query_word *list;
+    uint64_t size;
     uint32_t i;
 
     if (!varint_get(in, &words->doc_count) || !get_u32(in, &words->count) ||
-        words->count > in->size)
+        words->count > in->size / 2)
         return false;
     list = arena_array(arena, words->count + 1, sizeof(*list));
     words->words = list;
     for (i = 0; i < words->count; i++)
-        if (!get_bytes(in, &list[i].word) || !varint_get(in, &list[i].doc_count))
+        if (!varint_get(in, &size) || !get_bytes(in, size, &list[i].word) ||
+            !varint_get(in, &list[i].doc_count))
             return false;
     return true;
 }
 
-static bool get_key(struct bytes *in, uint64_t *key, struct bytes *text)
+static bool get_place(struct bytes *in, struct cursor_place *at)
 {
-    uint64_t size;
-
-    if (!varint_get(in, &size) || size > in->size)
-        return false;
-    if (size == 0)
-        return varint_get(in, key);
-    *text = bytes_make(in->data, size - 1);
-    *in = bytes_skip(*in, size - 1);
-    return true;
-}
-
-static bool get_place(struct bytes *in, uint32_t key_count, struct query_place *place)
-{
+    struct query_place *place = &at->place;
     uint32_t i;
 
-    if (!get_u32(in, &place->count) || place->count != key_count)
+    if (!get_u32(in, &at->shard) || !get_u32(in, &place->count) || place->count > SORT_COUNT_MAX)
         return false;
-    for (i = 0; i < key_count; i++)
-        if (!get_key(in, &place->keys[i], &place->texts[i]))
+    for (i = 0; i < place->count; i++) {
+        uint64_t size;
+
+        if (!varint_get(in, &size) ||
+            !(size ? get_bytes(in, size - 1, &place->texts[i]) : varint_get(in, &place->keys[i])))
             return false;
+    }
     return get_u32(in, &place->id);
 }
 
-static bool get_cursor(struct bytes in, uint32_t key_count, struct arena *arena,
-                       struct page_cursor *cursor)
+static bool get_places(struct bytes *in, struct arena *arena, struct page_cursor *cursor)
 {
-    uint64_t version;
-    uint64_t now;
+    struct cursor_place *places;
+    uint32_t i;
 
-    if (!varint_get(&in, &version) || version != CURSOR_VERSION ||
-        !varint_get(&in, &cursor->query_hash) || !get_u32(&in, &cursor->depth) ||
-        !varint_get(&in, &now) || !get_place(&in, key_count, &cursor->last))
+    if (!get_u32(in, &cursor->place_count) || cursor->place_count > QUERY_CURSOR_PLACE_COUNT_MAX ||
+        cursor->place_count > in->size)
         return false;
-    cursor->now = (int64_t)now;
-    return get_words(&in, arena, &cursor->words) && in.size == 0;
+    places = arena_array(arena, cursor->place_count + 1, sizeof(*places));
+    cursor->places = places;
+    for (i = 0; i < cursor->place_count; i++)
+        if (!get_place(in, &places[i]))
+            return false;
+    return true;
 }
 
-int cursor_decode(struct bytes bytes, uint64_t query_hash, uint32_t key_count, struct arena *arena,
+/* A corrected text with the hash of the one it was sent as; empty: there is none. */
+static bool get_text(struct bytes *in, uint64_t *sent_hash, struct bytes *text)
+{
+    uint64_t size;
+
+    *text = BYTES_EMPTY;
+    if (!varint_get(in, &size) || size > QUERY_CURSOR_TEXT_SIZE_MAX)
+        return false;
+    if (size == 0)
+        return true;
+    return get_hash(in, sent_hash) && get_bytes(in, (size_t)size, text) && text_is_utf8(*text) &&
+           !memchr(text->data, 0, text->size);
+}
+
+/* What is between the version and the sum. */
+static bool open_cursor(struct bytes cursor, struct bytes *body)
+{
+    if (cursor.size <= HASH_SIZE || cursor.size > QUERY_CURSOR_SIZE_MAX ||
+        cursor.data[0] != CURSOR_VERSION)
+        return false;
+    *body = bytes_make(cursor.data, cursor.size - HASH_SIZE);
+    if (get_le64(cursor.data + body->size) != hash64(*body))
+        return false;
+    *body = bytes_skip(*body, 1);
+    return true;
+}
+
+static int refuse(struct err *err)
+{
+    return err_set(err, ERR_INVALID,
+                   "cursor: is not one that was given, or was cut; begin without it");
+}
+
+int cursor_decode(struct bytes bytes, uint64_t query_hash, struct arena *arena,
                   struct page_cursor *cursor, struct err *err)
 {
-    struct bytes body = bytes;
-    uint64_t sum;
+    struct bytes body;
+    struct bytes text;
+    uint64_t sent_hash;
 
     *cursor = (struct page_cursor){0};
-    if (bytes.size < CURSOR_SUM_SIZE || bytes.size > QUERY_CURSOR_SIZE_MAX)
-        return err_set(err, ERR_INVALID, "cursor: is not one that was given");
-    body.size -= CURSOR_SUM_SIZE;
-    memcpy(&sum, bytes.data + body.size, CURSOR_SUM_SIZE);
-    if (sum != hash64(body) || !get_cursor(body, key_count, arena, cursor) ||
-        cursor->query_hash != query_hash)
-        return err_set(err, ERR_INVALID,
-                       "cursor: belongs to another query, or was cut; begin without it");
+    if (!open_cursor(bytes, &body) || !get_text(&body, &sent_hash, &text) ||
+        !get_hash(&body, &cursor->query_hash) || !get_i64(&body, &cursor->epoch) ||
+        !get_u32(&body, &cursor->depth) || !get_i64(&body, &cursor->now) ||
+        !get_places(&body, arena, cursor) || !get_words(&body, arena, &cursor->words) || body.size)
+        return refuse(err);
+    if (cursor->query_hash != query_hash)
+        return err_set(err, ERR_INVALID, "cursor: belongs to another query; begin without it");
+    return 0;
+}
+
+/* ---- the text ---- */
+
+struct bytes cursor_with_text(struct bytes cursor, const char *sent, const char *searched,
+                              struct arena *arena)
+{
+    struct buf buf = BUF_INIT(QUERY_CURSOR_SIZE_MAX);
+    size_t size = strlen(searched);
+    struct bytes body;
+    struct bytes text;
+    uint64_t sent_hash;
+
+    if (sent == searched || !cursor.size)
+        return cursor;
+    if (size == 0 || size > QUERY_CURSOR_TEXT_SIZE_MAX || !open_cursor(cursor, &body) ||
+        !get_text(&body, &sent_hash, &text))
+        return BYTES_EMPTY;
+    buf_put_byte(&buf, CURSOR_VERSION);
+    varint_put(&buf, size);
+    put_hash(&buf, hash64(bytes_of(sent)));
+    buf_put_text(&buf, searched);
+    buf_put(&buf, body);
+    return finish(&buf, arena);
+}
+
+int cursor_text(struct bytes cursor, const char *sent, struct arena *arena, const char **text,
+                struct err *err)
+{
+    struct bytes body;
+    struct bytes searched;
+    uint64_t sent_hash = 0;
+
+    *text = sent;
+    if (!cursor.size)
+        return 0;
+    if (!open_cursor(cursor, &body) || !get_text(&body, &sent_hash, &searched))
+        return refuse(err);
+    if (searched.size && sent_hash == hash64(bytes_of(sent)))
+        *text = arena_text(arena, searched);
     return 0;
 }
 

@@ -33,13 +33,15 @@ int list_make(struct list *list, struct stage *stage, const struct query_plan *p
     if (!source->part)
         list->hash = query_hash(plan, source);
     if (list->has_cursor)
-        rc = cursor_decode(source->cursor, list->hash, stage->sort.count, stage->context->arena,
-                           &list->cursor, err);
+        rc = cursor_decode(source->cursor, list->hash, stage->context->arena, &list->cursor, err);
+    if (!rc && list->has_cursor &&
+        (list->cursor.place_count != 1 || list->cursor.places[0].place.count != stage->sort.count))
+        rc = err_set(err, ERR_INVALID, "cursor: is one of several shards; begin without it");
     if (rc)
         return rc;
     if (list->has_cursor) {
         sort_plan_set_now(&stage->sort, list->cursor.now);
-        list->last = place_floor(&stage->sort, &list->cursor.last);
+        list->last = place_floor(&stage->sort, &list->cursor.places[0].place);
         stage->words = list->cursor.words.count ? &list->cursor.words : NULL;
     }
     /* One more than the page's end tells whether there is a next page. */
@@ -308,18 +310,21 @@ static int put_ranks(struct list *list, struct ranked *entries, uint32_t count,
 static struct bytes next_cursor(const struct list *list, const struct ranked *last, uint32_t depth)
 {
     const struct stage *stage = list->stage;
-    struct page_cursor cursor = {
-        .query_hash = list->hash,
-        .depth = depth,
-        .now = stage->source->now,
-        .last = place_of(&stage->sort, last, stage->context->snapshot, stage->context->arena),
-        .words = list->cursor.words};
+    struct arena *arena = stage->context->arena;
+    const struct cursor_place place = {
+        .place = place_of(&stage->sort, last, stage->context->snapshot, arena)};
+    struct page_cursor cursor = {.query_hash = list->hash,
+                                 .depth = depth,
+                                 .now = stage->source->now,
+                                 .places = &place,
+                                 .place_count = 1,
+                                 .words = list->cursor.words};
 
     if (list->has_cursor)
         cursor.now = list->cursor.now;
     else if (stage->text)
-        text_plan_tell_words(stage->text, stage->context->arena, &cursor.words);
-    return cursor_encode(&cursor, stage->context->arena);
+        text_plan_tell_words(stage->text, arena, &cursor.words);
+    return cursor_encode(&cursor, arena);
 }
 
 /* How many entries stand before the page. */

@@ -11,8 +11,8 @@
 #include "base/text.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
+#include "query/cursor.h"
 #include "query/value.h"
-#include "search/bookmark.h"
 #include "search/found.h"
 
 #define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
@@ -145,20 +145,15 @@ int wanted_read(struct wanted *wanted, const struct catalog *catalog,
                 const Torg__V1__SearchOffersRequest *request, enum language language,
                 struct arena *arena, struct err *err)
 {
-    struct bookmark bookmark = {.text = request->text};
+    const char *text = request->text;
     struct search_filter *chosen;
     int rc = check_page(request, err);
 
     if (!rc)
-        rc = bookmark_decode(bytes_make(request->cursor.data, request->cursor.len), request->text,
-                             arena, &bookmark, err);
-
-    *wanted = (struct wanted){.request = request,
-                              .text = bookmark.text,
-                              .place = bookmark.place,
-                              .catalog = catalog,
-                              .language = language,
-                              .arena = arena};
+        rc = cursor_text(bytes_make(request->cursor.data, request->cursor.len), request->text,
+                         arena, &text, err);
+    *wanted = (struct wanted){
+        .request = request, .text = text, .catalog = catalog, .language = language, .arena = arena};
     if (rc)
         return rc;
     if (*request->category) {
@@ -353,8 +348,7 @@ int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **out, struct
     stage->offset = request->offset;
     stage->_limit_case = TORG__V1__QUERY_STAGE___LIMIT_LIMIT;
     stage->limit = request->_limit_case ? request->limit : SEARCH_PAGE_COUNT;
-    stage->cursor =
-        (ProtobufCBinaryData){.data = (uint8_t *)wanted->place.data, .len = wanted->place.size};
+    stage->cursor = request->cursor;
     *out = stage;
     return rc;
 }

@@ -10,8 +10,7 @@
 /* A request, read. */
 struct wanted {
     const Torg__V1__SearchOffersRequest *request;
-    const char *text;   /* that is searched: the request's, or corrected */
-    struct bytes place; /* the searcher's cursor, of the request's; empty: from the beginning */
+    const char *text; /* that is searched: the request's, or corrected */
     const struct catalog *catalog;
     const struct category *category; /* NULL: all */
     enum language language;

@@ -239,7 +239,7 @@ static int scan_page(struct learner *self, struct buf *cursor,
 
 static int scan_index(struct learner *self, struct err *err)
 {
-    struct buf cursor = BUF_INIT(SEARCHER_CURSOR_SIZE_MAX);
+    struct buf cursor = BUF_INIT(QUERY_CURSOR_SIZE_MAX);
     int rc;
 
     do {
@@ -518,7 +518,7 @@ struct learner *learner_start(const struct learner_options *options)
     if (!self->options.recount_us)
         self->options.recount_us = (int64_t)SPELL_RECOUNT_S * SECOND_US;
     self->arena = arena_new();
-    buf_init(&self->cursor, SEARCHER_CURSOR_SIZE_MAX);
+    buf_init(&self->cursor, QUERY_CURSOR_SIZE_MAX);
     buf_init(&self->text, SPELL_LEARN_SIZE_MAX);
     learnt_init(&self->learnt);
     open_metrics(self);

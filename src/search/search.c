@@ -9,8 +9,8 @@
 #include "base/metrics.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
+#include "query/cursor.h"
 #include "search/asking.h"
-#include "search/bookmark.h"
 #include "search/found.h"
 #include "search/offered.h"
 #include "search/spelling.h"
@@ -64,8 +64,8 @@ static void put_offers(const struct searching *searching, const Torg__V1__StageA
             found_offer(answer->hits[i], searching->wanted.request->near, searching->arena);
     response->total = answer->total;
     cursor =
-        bookmark_encode(bytes_make(answer->cursor.data, answer->cursor.len),
-                        searching->wanted.request->text, searching->wanted.text, searching->arena);
+        cursor_with_text(bytes_make(answer->cursor.data, answer->cursor.len),
+                         searching->wanted.request->text, searching->wanted.text, searching->arena);
     response->cursor = (ProtobufCBinaryData){.data = (uint8_t *)cursor.data, .len = cursor.size};
 }
 

@@ -7,8 +7,9 @@
 
 #include "base/limits.h"
 #include "model/change_token.h"
+#include "query/cursor.h"
 #include "searcher/merge.h"
-#include "searcher/page_mark.h"
+#include "searcher/part.h"
 
 enum {
     LIMIT_DEFAULT = 10,
@@ -31,9 +32,8 @@ struct searching {
     size_t *wait_counts;
     bool has_waits;
     struct stage_state {
-        uint64_t hash;
-        const Torg__V1__SearchCursor *mark; /* NULL: the first page */
-        const Torg__V1__WordCounts *words;  /* NULL: not needed, or not known */
+        const struct page_cursor *mark;    /* the page before; NULL: this is the first */
+        const Torg__V1__WordCounts *words; /* NULL: not needed, or not known */
         uint32_t offset, limit;
         uint32_t asked; /* hits of each shard */
     } * stages;
@@ -90,22 +90,24 @@ static int read_stage(struct searching *searching, uint32_t i, struct err *err)
 {
     const Torg__V1__QueryStage *stage = searching->query->stages[i];
     struct stage_state *state = &searching->stages[i];
-    Torg__V1__SearchCursor *mark = NULL;
+    struct page_cursor *mark = NULL;
     int rc = 0;
 
     state->offset = stage->offset;
     state->limit = stage->_limit_case ? stage->limit : LIMIT_DEFAULT;
-    state->hash = page_mark_hash(searching->query, i, searching->arena);
     if (stage->cursor.len) {
+        mark = arena_alloc(searching->arena, sizeof(*mark));
         if (stage->offset)
             rc = err_set(err, ERR_INVALID, "offset: none with a cursor");
         else if (stage->rerank)
             rc = err_set(err, ERR_INVALID, "cursor: none with rerank; page by offset");
         else
-            rc = page_mark_decode(bytes_make(stage->cursor.data, stage->cursor.len), state->hash,
-                                  searching->arena, &mark, err);
+            rc = cursor_decode(bytes_make(stage->cursor.data, stage->cursor.len),
+                               part_query_hash(searching->query, i, searching->arena),
+                               searching->arena, mark, err);
         state->mark = mark;
-        state->words = mark ? mark->words : NULL;
+        if (!rc && mark->words.count)
+            state->words = part_tell_words(&mark->words, searching->arena);
     }
     if (!rc &&
         ((uint64_t)state->offset + state->limit > QUERY_HIT_COUNT_MAX ||
@@ -132,7 +134,7 @@ static int read_stage(struct searching *searching, uint32_t i, struct err *err)
 static int choose_epoch(struct searching *searching, int64_t epoch, struct err *err)
 {
     for (size_t i = 0; i < searching->query->n_stages; i++) {
-        const Torg__V1__SearchCursor *mark = searching->stages[i].mark;
+        const struct page_cursor *mark = searching->stages[i].mark;
 
         if (!mark)
             continue;
@@ -225,11 +227,11 @@ static int wait_here(const struct searching *searching, struct err *err)
 
 /* ---- asking ---- */
 
-static const Torg__V1__HitPlace *place_in(const Torg__V1__SearchCursor *mark, uint32_t shard)
+static const struct query_place *place_in(const struct page_cursor *mark, uint32_t shard)
 {
-    for (size_t i = 0; mark && i < mark->n_places; i++)
-        if (mark->places[i]->shard == shard)
-            return mark->places[i]->place;
+    for (uint32_t i = 0; mark && i < mark->place_count; i++)
+        if (mark->places[i].shard == shard)
+            return &mark->places[i].place;
     return NULL;
 }
 
@@ -285,7 +287,7 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
         parts[i].tell_words = needs_words(searching, i);
         parts[i].now = state->mark ? state->mark->now : 0;
         if (!has_cap(searching->query->stages[i]))
-            parts[i].after = (Torg__V1__HitPlace *)place_in(state->mark, shard);
+            parts[i].after = part_tell_place(place_in(state->mark, shard), searching->arena);
         request->stages[request->n_stages++] = &parts[i];
     }
     searching->asks[shard].request = request;
@@ -420,7 +422,7 @@ static bool fits(const struct searching *searching, const Torg__V1__ShardAnswer 
             stage->n_facets != searching->query->stages[i]->n_facets)
             return false;
         for (size_t k = 0; k < places->n_hits; k++)
-            if (!places->hits[k]->place)
+            if (!places->hits[k]->place || places->hits[k]->place->n_keys > SORT_COUNT_MAX)
                 return false;
     }
     return true;
@@ -451,43 +453,43 @@ static int ask_shards(struct searching *searching, struct err *err)
 
 /* ---- merging ---- */
 
-static struct bytes make_mark(struct searching *searching, uint32_t i,
-                              const struct merge_part *parts, const struct merge_end *end,
-                              uint32_t shown)
+static bool has_place(const struct cursor_place *places, uint32_t count, uint32_t shard)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (places[i].shard == shard)
+            return true;
+    return false;
+}
+
+static struct bytes make_cursor(struct searching *searching, uint32_t i,
+                                const struct merge_part *parts, const struct merge_end *end,
+                                uint32_t shown)
 {
     const struct stage_state *state = &searching->stages[i];
+    const struct page_cursor *before = state->mark;
     bool is_capped = has_cap(searching->query->stages[i]);
-    Torg__V1__SearchCursor mark = TORG__V1__SEARCH_CURSOR__INIT;
-    Torg__V1__ShardPlace *places;
-    uint32_t shard_count = searching->client->shard_count;
+    size_t room = 2 * (size_t)searching->client->shard_count;
+    struct cursor_place *places = arena_array(searching->arena, room + 1, sizeof(*places));
+    struct page_cursor cursor = {
+        .query_hash =
+            before ? before->query_hash : part_query_hash(searching->query, i, searching->arena),
+        .epoch = searching->epoch->epoch,
+        .depth = (before ? before->depth : state->offset) + shown,
+        .now = before && before->now ? before->now : searching->now,
+        .places = places};
 
-    mark.epoch = searching->epoch->epoch;
-    mark.query_hash = state->hash;
-    mark.depth = (state->mark ? state->mark->depth : state->offset) + shown;
-    mark.words = (Torg__V1__WordCounts *)state->words;
-    mark.now = state->mark && state->mark->now ? state->mark->now : searching->now;
-    mark.places =
-        arena_array(searching->arena, 2 * (size_t)shard_count + 1, sizeof(mark.places[0]));
-    places = arena_array(searching->arena, 2 * (size_t)shard_count + 1, sizeof(*places));
-    for (uint32_t k = 0; k < end->count; k++) {
-        if (!end->last[k] || (is_capped && k != end->last_part))
-            continue;
-        torg__v1__shard_place__init(&places[mark.n_places]);
-        places[mark.n_places].shard = parts[k].shard;
-        places[mark.n_places].place = (Torg__V1__HitPlace *)end->last[k];
-        mark.places[mark.n_places] = &places[mark.n_places];
-        mark.n_places++;
-    }
+    if (state->words)
+        cursor.words = *part_read_words(state->words, searching->arena);
+    for (uint32_t k = 0; k < end->count; k++)
+        if (end->last[k] && (!is_capped || k == end->last_part))
+            places[cursor.place_count++] =
+                (struct cursor_place){parts[k].shard, part_read_place(end->last[k])};
     /* Shards without a hit on this page stay where they were. */
-    for (size_t k = 0; state->mark && !is_capped && k < state->mark->n_places; k++) {
-        bool has_new = false;
-
-        for (size_t n = 0; n < mark.n_places; n++)
-            has_new |= mark.places[n]->shard == state->mark->places[k]->shard;
-        if (!has_new && mark.n_places < 2 * (size_t)shard_count)
-            mark.places[mark.n_places++] = state->mark->places[k];
-    }
-    return page_mark_encode(&mark, searching->arena);
+    for (uint32_t k = 0; before && !is_capped && k < before->place_count; k++)
+        if (cursor.place_count < room &&
+            !has_place(places, cursor.place_count, before->places[k].shard))
+            places[cursor.place_count++] = before->places[k];
+    return cursor_encode(&cursor, searching->arena);
 }
 
 static struct merge_page page_of(const struct searching *searching, uint32_t i)
@@ -495,9 +497,9 @@ static struct merge_page page_of(const struct searching *searching, uint32_t i)
     const struct stage_state *state = &searching->stages[i];
     struct merge_page page = {.skip = state->offset, .limit = state->limit, .asked = state->asked};
 
-    if (state->mark && has_cap(searching->query->stages[i]) && state->mark->n_places) {
-        page.after = state->mark->places[0]->place;
-        page.after_shard = state->mark->places[0]->shard;
+    if (state->mark && has_cap(searching->query->stages[i]) && state->mark->place_count) {
+        page.after = part_tell_place(&state->mark->places[0].place, searching->arena);
+        page.after_shard = state->mark->places[0].shard;
     }
     return page;
 }
@@ -531,11 +533,11 @@ static int merge_all(struct searching *searching, Torg__V1__QueryAnswer *answer,
             *again = true;
         } else if (end.has_more && answer->stages[i]->n_hits &&
                    has_cursor(searching->query->stages[i])) {
-            struct bytes mark =
-                make_mark(searching, i, parts, &end, (uint32_t)answer->stages[i]->n_hits);
+            struct bytes cursor =
+                make_cursor(searching, i, parts, &end, (uint32_t)answer->stages[i]->n_hits);
 
-            answer->stages[i]->cursor.data = (uint8_t *)mark.data;
-            answer->stages[i]->cursor.len = mark.size;
+            answer->stages[i]->cursor.data = (uint8_t *)cursor.data;
+            answer->stages[i]->cursor.len = cursor.size;
         }
     }
     for (uint32_t i = 0; i < count; i++) {

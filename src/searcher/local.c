@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "query/response.h"
+#include "searcher/part.h"
 
 /* ---- what is asked ---- */
 
@@ -45,40 +46,6 @@ static int read_query(const struct visit *visit, const Torg__V1__ShardRequest *r
         err);
 }
 
-static const struct query_words *read_words(const Torg__V1__WordCounts *message,
-                                            struct arena *arena)
-{
-    struct query_words *words = arena_zero(arena, sizeof(*words));
-    struct query_word *list;
-
-    if (!message)
-        return NULL;
-    list = arena_array(arena, message->n_words + 1, sizeof(*list));
-    for (size_t i = 0; i < message->n_words; i++)
-        list[i] = (struct query_word){
-            bytes_make(message->words[i]->word.data, message->words[i]->word.len),
-            message->words[i]->doc_count};
-    *words = (struct query_words){message->doc_count, list, (uint32_t)message->n_words};
-    return words;
-}
-
-static const struct query_place *read_place(const Torg__V1__HitPlace *message, struct arena *arena)
-{
-    struct query_place *place = arena_zero(arena, sizeof(*place));
-
-    if (!message || message->n_keys > SORT_COUNT_MAX)
-        return NULL;
-    place->id = message->id;
-    place->count = (uint32_t)message->n_keys;
-    for (size_t i = 0; i < message->n_keys; i++) {
-        place->keys[i] = message->keys[i]->number;
-        if (message->keys[i]->has_text)
-            place->texts[i] = bytes_of(arena_text(
-                arena, bytes_make(message->keys[i]->text.data, message->keys[i]->text.len)));
-    }
-    return place;
-}
-
 /* Facets give all values: those of other shards may make any of them the first. */
 static const struct query_facet *whole_facets(const struct query_stage *stage, struct arena *arena)
 {
@@ -104,13 +71,17 @@ static int make_parts(const Torg__V1__ShardRequest *request, struct arena *arena
     for (uint32_t i = 0; i < count; i++) {
         const Torg__V1__StagePart *message = request->stages[i];
         struct query_part *part = arena_zero(arena, sizeof(*part));
+        struct query_place *after = arena_alloc(arena, sizeof(*after));
 
-        part->words = read_words(message->words, arena);
-        part->tells_words = message->tell_words;
-        part->after = read_place(message->after, arena);
-        if (message->after && !part->after)
+        if (message->after && message->after->n_keys > SORT_COUNT_MAX)
             return err_set(err, ERR_INVALID, "stages[%u].after.keys: at most %d", i,
                            SORT_COUNT_MAX);
+        if (message->after) {
+            *after = part_read_place(message->after);
+            part->after = after;
+        }
+        part->words = part_read_words(message->words, arena);
+        part->tells_words = message->tell_words;
         stages[i] = query->plan.stages[i];
         stages[i].part = part;
         if (message->now)
@@ -125,25 +96,6 @@ static int make_parts(const Torg__V1__ShardRequest *request, struct arena *arena
 }
 
 /* ---- what is answered ---- */
-
-static Torg__V1__WordCounts *tell_words(const struct query_words *words, struct arena *arena)
-{
-    Torg__V1__WordCounts *message = arena_alloc(arena, sizeof(*message));
-    Torg__V1__WordCount *list = arena_array(arena, words->count + 1, sizeof(*list));
-
-    torg__v1__word_counts__init(message);
-    message->doc_count = words->doc_count;
-    message->words = arena_array(arena, words->count + 1, sizeof(message->words[0]));
-    message->n_words = words->count;
-    for (uint32_t i = 0; i < words->count; i++) {
-        torg__v1__word_count__init(&list[i]);
-        list[i].word.data = (uint8_t *)words->words[i].word.data;
-        list[i].word.len = words->words[i].word.size;
-        list[i].doc_count = words->words[i].doc_count;
-        message->words[i] = &list[i];
-    }
-    return message;
-}
 
 int local_count_words(struct replica *replica, const Torg__V1__ShardRequest *request,
                       int64_t deadline_us, struct arena *arena, Torg__V1__ShardWords **out,
@@ -168,31 +120,11 @@ int local_count_words(struct replica *replica, const Torg__V1__ShardRequest *req
             query_count_words(visit->engine, &query.plan.stages[i], arena, &words, err), err);
         if (rc == ERR_INVALID)
             err_wrap(err, "stages[%u]", i);
-        message->stages[i] = tell_words(&words, arena);
+        message->stages[i] = part_tell_words(&words, arena);
     }
     visit_end(visit);
     *out = message;
     return rc;
-}
-
-static Torg__V1__HitPlace *tell_place(const struct query_place *place, struct arena *arena)
-{
-    Torg__V1__HitPlace *message = arena_alloc(arena, sizeof(*message));
-    Torg__V1__SortKey *keys = arena_array(arena, place->count + 1, sizeof(*keys));
-
-    torg__v1__hit_place__init(message);
-    message->id = place->id;
-    message->keys = arena_array(arena, place->count + 1, sizeof(message->keys[0]));
-    message->n_keys = place->count;
-    for (uint32_t i = 0; i < place->count; i++) {
-        torg__v1__sort_key__init(&keys[i]);
-        keys[i].number = place->keys[i];
-        keys[i].has_text = place->texts[i].data != NULL;
-        keys[i].text.data = (uint8_t *)place->texts[i].data;
-        keys[i].text.len = place->texts[i].size;
-        message->keys[i] = &keys[i];
-    }
-    return message;
 }
 
 static Torg__V1__StagePlaces *tell_stage(const struct query_answer *answer, struct arena *arena)
@@ -202,15 +134,14 @@ static Torg__V1__StagePlaces *tell_stage(const struct query_answer *answer, stru
     Torg__V1__FacetBounds *facets = arena_array(arena, answer->facet_count + 1, sizeof(*facets));
 
     torg__v1__stage_places__init(message);
-    if (answer->words)
-        message->words = tell_words(answer->words, arena);
+    message->words = part_tell_words(answer->words, arena);
     message->hits = arena_array(arena, answer->hit_count + 1, sizeof(message->hits[0]));
     message->n_hits = answer->hit_count;
     for (uint32_t i = 0; i < answer->hit_count; i++) {
         const struct query_rank *rank = &answer->ranks[i];
 
         torg__v1__hit_rank__init(&hits[i]);
-        hits[i].place = tell_place(&rank->place, arena);
+        hits[i].place = part_tell_place(&rank->place, arena);
         hits[i].rerank = rank->rerank;
         hits[i].has_cap_value = rank->cap_value.data != NULL;
         hits[i].cap_value.data = (uint8_t *)rank->cap_value.data;

@@ -12,7 +12,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "net/message.h"
-#include "search/bookmark.h"
+#include "query/cursor.h"
+#include "search/choices.h"
 #include "search/search.h"
 #include "unit/spell/spell_world.h"
 
@@ -24,7 +25,26 @@ struct known_text {
     uint64_t filtered; /* beside the filters */
 };
 
-static const char place[] = "a searcher's cursor";
+enum { PLACE = 4711 }; /* that a searcher's cursor tells */
+
+static ProtobufCBinaryData place(struct arena *arena)
+{
+    const struct page_cursor cursor = {.query_hash = PLACE, .depth = PLACE};
+    struct bytes bytes = cursor_encode(&cursor, arena);
+
+    return (ProtobufCBinaryData){.data = (uint8_t *)bytes.data, .len = bytes.size};
+}
+
+/* The searcher gets its own cursor back, whatever text it was sent with. */
+static void expect_place(ProtobufCBinaryData data, struct arena *arena)
+{
+    struct page_cursor cursor;
+    struct err err;
+
+    assert_int_equal(cursor_decode(bytes_make(data.data, data.len), PLACE, arena, &cursor, &err),
+                     0);
+    assert_int_equal(cursor.depth, PLACE);
+}
 
 struct scene {
     const struct known_text *texts;
@@ -75,9 +95,9 @@ static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadli
             (Torg__V1__StageAnswer *)message_new(&torg__v1__stage_answer__descriptor, arena);
 
         made->total = total_of(scene, stage);
-        made->cursor = (ProtobufCBinaryData){.data = (uint8_t *)place, .len = sizeof(place)};
+        made->cursor = place(arena);
         if (stage->cursor.len)
-            assert_memory_equal(stage->cursor.data, place, stage->cursor.len);
+            expect_place(stage->cursor, arena);
         answer->stages[answer->n_stages++] = made;
         if (stage->limit)
             scene->page_text = stage->text;
@@ -232,7 +252,7 @@ static void a_text_that_is_to_be_kept_is_kept(void **state)
     scene->request.offset = 20; /* a next page is of the text it was sent with */
     assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосепед");
     scene->request.offset = 0;
-    scene->request.cursor = (ProtobufCBinaryData){.data = (uint8_t *)"\0a", .len = 2};
+    scene->request.cursor = place(scene->arena);
     assert_string_equal(search(scene, "велосепед", texts, ARRAY_COUNT(texts)), "велосепед");
     scene->request.cursor = (ProtobufCBinaryData){0};
     assert_string_equal(search(scene, "", texts, ARRAY_COUNT(texts)), "");
@@ -261,27 +281,22 @@ static void the_next_page_searches_the_same_text(void **state)
 
 static void damaged_cursors_are_refused(void **state)
 {
-    struct arena *arena = arena_new();
-    struct bytes cursor = bookmark_encode(bytes_of("p"), "sent", "searched", arena);
-    struct bookmark bookmark;
+    struct scene *scene = *state;
+    struct bytes cursor =
+        cursor_with_text(bytes_make(place(scene->arena).data, place(scene->arena).len), "sent",
+                         "searched", scene->arena);
+    struct wanted wanted;
     struct err err;
 
-    (void)state;
-    assert_int_equal(bookmark_decode(cursor, "sent", arena, &bookmark, &err), 0);
-    assert_string_equal(bookmark.text, "searched");
-    assert_true(bytes_equal_text(bookmark.place, "p"));
-    for (size_t i = 1; i < cursor.size; i++)
+    scene->request.text = "sent";
+    for (size_t i = 1; i <= cursor.size; i++) {
+        scene->request.cursor = (ProtobufCBinaryData){.data = (uint8_t *)cursor.data, .len = i};
         assert_int_equal(
-            bookmark_decode(bytes_make(cursor.data, i), "sent", arena, &bookmark, &err),
-            ERR_INVALID);
-    for (unsigned i = 0; i < cursor.size * 256; i++) {
-        uint8_t *copy = (uint8_t *)arena_copy(arena, cursor).data;
-
-        copy[i / 256] = (uint8_t)i;
-        if (!bookmark_decode(bytes_make(copy, cursor.size), "sent", arena, &bookmark, &err))
-            assert_true(strlen(bookmark.text) <= SEARCH_TEXT_SIZE_MAX);
+            wanted_read(&wanted, scene->catalog, &scene->request, LANGUAGE_EN, scene->arena, &err),
+            i < cursor.size ? ERR_INVALID : 0);
     }
-    arena_free(arena);
+    assert_string_equal(wanted.text, "searched");
+    scene->request.cursor = (ProtobufCBinaryData){0};
 }
 
 static void without_a_speller_nothing_is_corrected(void **state)
@@ -308,7 +323,7 @@ int main(void)
         TEST(a_correction_that_finds_no_more_is_not_made),
         TEST(a_text_that_is_to_be_kept_is_kept),
         TEST(the_next_page_searches_the_same_text),
-        cmocka_unit_test(damaged_cursors_are_refused),
+        TEST(damaged_cursors_are_refused),
         TEST(without_a_speller_nothing_is_corrected),
     };
 

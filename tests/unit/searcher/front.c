@@ -26,7 +26,8 @@
 #include "net/json.h"
 #include "net/message.h"
 #include "patience.h"
-#include "searcher/page_mark.h"
+#include "query/cursor.h"
+#include "searcher/part.h"
 
 #define PAGE_COUNT 5
 #define TEXT_OF(number) TEXT_OF_IT(number)
@@ -726,36 +727,28 @@ static void a_text_of_too_many_words_is_refused_by_name(void **state)
 /* A cursor's hash is no secret: what it says is input like any other. */
 static struct bytes forge(struct world *world, struct rng *rng, const Torg__V1__Query *query)
 {
-    Torg__V1__SearchCursor mark = TORG__V1__SEARCH_CURSOR__INIT;
-    size_t count = rng_below(rng, 6);
-    Torg__V1__ShardPlace *places = arena_array(world->arena, count + 1, sizeof(*places));
+    uint32_t count = (uint32_t)rng_below(rng, 6);
+    struct cursor_place *places = arena_array(world->arena, count + 1, sizeof(*places));
+    const struct page_cursor cursor = {
+        .query_hash = part_query_hash(query, 0, world->arena),
+        .epoch = 1,
+        .depth = (uint32_t)(rng_below(rng, 2) ? rng_below(rng, 100) : rng_next(rng)),
+        .places = places,
+        .place_count = count};
 
-    mark.epoch = 1;
-    mark.query_hash = page_mark_hash(query, 0, world->arena);
-    mark.depth = (uint32_t)(rng_below(rng, 2) ? rng_below(rng, 100) : rng_next(rng));
-    mark.places = arena_array(world->arena, count + 1, sizeof(mark.places[0]));
-    for (size_t i = 0; i < count; i++) {
-        Torg__V1__HitPlace *place = arena_alloc(world->arena, sizeof(*place));
-        size_t key_count = rng_below(rng, 6);
-        Torg__V1__SortKey *keys = arena_array(world->arena, key_count + 1, sizeof(*keys));
+    for (uint32_t i = 0; i < count; i++) {
+        struct query_place *place = &places[i].place;
 
-        torg__v1__shard_place__init(&places[i]);
-        torg__v1__hit_place__init(place);
-        place->id = (uint32_t)rng_next(rng);
-        place->keys = arena_array(world->arena, key_count + 1, sizeof(place->keys[0]));
-        for (size_t k = 0; k < key_count; k++) {
-            torg__v1__sort_key__init(&keys[k]);
-            keys[k].number = rng_below(rng, 3) ? rng_next(rng) : UINT64_MAX;
-            keys[k].has_text = rng_below(rng, 2);
-            keys[k].text.data = (uint8_t *)"seller5\0\xff";
-            keys[k].text.len = rng_below(rng, 10);
-            place->keys[place->n_keys++] = &keys[k];
-        }
         places[i].shard = (uint32_t)rng_below(rng, 5);
-        places[i].place = place;
-        mark.places[mark.n_places++] = &places[i];
+        place->id = (uint32_t)rng_next(rng);
+        place->count = (uint32_t)rng_below(rng, SORT_COUNT_MAX + 1);
+        for (uint32_t k = 0; k < place->count; k++) {
+            place->keys[k] = rng_below(rng, 3) ? rng_next(rng) : UINT64_MAX;
+            if (rng_below(rng, 2))
+                place->texts[k] = bytes_make("seller5\0\xff", rng_below(rng, 10));
+        }
     }
-    return page_mark_encode(&mark, world->arena);
+    return cursor_encode(&cursor, world->arena);
 }
 
 static void a_forged_cursor_is_harmless(void **state)
