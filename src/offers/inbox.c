@@ -202,7 +202,7 @@ static int open_consumer(struct inbox *self, struct topics *topics, struct err *
 static int start_tasks(struct inbox *self, struct err *err)
 {
     struct task_options options = {
-        .name = self->options.what, .run = run_lane, .clock = self->options.clock};
+        .name = self->options.group, .run = run_lane, .clock = self->options.clock};
     int rc = 0;
 
     for (size_t i = 0; i < self->options.lane_count && !rc; i++) {
