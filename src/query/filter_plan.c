@@ -2,6 +2,7 @@
 /* filter_plan.c - see filter_plan.h. */
 #include "query/filter_plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,10 +146,7 @@ static int compile_numbers(struct compiler *compiler, struct filter_node *node,
 static int compile_in(struct compiler *compiler, struct filter_node *node,
                       const struct field *field, struct err *err)
 {
-    if (node->source->count > QUERY_FILTER_VALUE_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "%s: field \"%s\": %u values, at most %d are taken",
-                       compiler->where, field->name, node->source->count,
-                       QUERY_FILTER_VALUE_COUNT_MAX);
+    assert(node->source->count <= QUERY_FILTER_VALUE_COUNT_MAX);
     if (node->source->kind == FILTER_SUBTREE && field->type != FIELD_CATEGORY)
         return refuse_type(compiler, field, "\"subtree\" needs a category", err);
     if (is_number(field))
@@ -235,20 +233,12 @@ static int compile(struct compiler *compiler, const struct query_filter *source,
 {
     uint32_t i;
 
-    if (depth > QUERY_FILTER_DEPTH_MAX)
-        return err_set(err, ERR_LIMIT, "%s: filters are nested deeper than %d", compiler->where,
-                       QUERY_FILTER_DEPTH_MAX);
-    if (++compiler->node_count > QUERY_FILTER_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "%s: more than %d filters", compiler->where,
-                       QUERY_FILTER_COUNT_MAX);
+    compiler->node_count++;
+    assert(depth <= QUERY_FILTER_DEPTH_MAX && compiler->node_count <= QUERY_FILTER_COUNT_MAX);
     if (source->kind > FILTER_NOT)
         return compile_leaf(compiler, source, node, err);
-    if (source->kind == FILTER_NOT && source->count != 1)
-        return err_set(err, ERR_INVALID, "%s: \"not\" has one filter inside, here are %u",
-                       compiler->where, source->count);
-    if (source->count > QUERY_FILTER_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "%s: more than %d filters", compiler->where,
-                       QUERY_FILTER_COUNT_MAX);
+    assert(source->kind != FILTER_NOT || source->count == 1);
+    assert(source->count <= QUERY_FILTER_COUNT_MAX);
     node->source = source;
     node->kind = source->kind == FILTER_AND  ? NODE_AND
                  : source->kind == FILTER_OR ? NODE_OR

@@ -9,6 +9,7 @@
  */
 #include "query/query.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -262,9 +263,7 @@ int query_run_shown(struct query_engine *engine, const struct query_plan *plan,
     int i;
     int rc = 0;
 
-    if (plan->stage_count == 0 || plan->stage_count > QUERY_STAGE_COUNT_MAX)
-        return err_set(err, ERR_INVALID, "stages: %u of them, 1 to %d are taken", plan->stage_count,
-                       QUERY_STAGE_COUNT_MAX);
+    assert(plan->stage_count > 0 && plan->stage_count <= QUERY_STAGE_COUNT_MAX);
     for (i = 0; !rc && (i == 0 || (move != MOVE_NONE && i < RUN_COUNT_MAX)); i++) {
         bool is_last = i + 1 == RUN_COUNT_MAX;
         bool is_held = move == MOVE_REPLACED && shard_hold(engine->reader, deadline_us);

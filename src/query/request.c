@@ -172,22 +172,54 @@ static int read_text(const struct request_reader *reader, const struct request_p
 
 /* ---- the whole ---- */
 
-static int read_page(const struct request_reader *reader, const struct request_path *path,
-                     const Torg__V1__QueryStage *message, struct query_stage *stage)
+uint32_t request_limit(const Torg__V1__QueryStage *message)
+{
+    return message->_limit_case ? message->limit : LIMIT_DEFAULT;
+}
+
+static int check_page(const struct request_reader *reader, const struct request_path *path,
+                      const Torg__V1__QueryStage *message)
 {
     struct request_path limit = path_to(path, "limit");
+    struct request_path offset = path_to(path, "offset");
+    struct request_path cursor = path_to(path, "cursor");
 
-    stage->offset = message->offset;
-    stage->limit = message->_limit_case ? message->limit : LIMIT_DEFAULT;
-    stage->cursor = bytes_make(message->cursor.data, message->cursor.len);
-    stage->total = message->no_total ? TOTAL_NONE : TOTAL_EXACT;
-    stage->no_cursor = message->no_cursor;
-    if ((uint64_t)stage->offset + stage->limit > QUERY_HIT_COUNT_MAX)
+    if ((uint64_t)message->offset + request_limit(message) > QUERY_HIT_COUNT_MAX)
         return request_refuse(reader, &limit, ERR_LIMIT,
                               "%u hits behind the first %u; together at most %d: go on by the "
                               "cursor",
-                              stage->limit, stage->offset, QUERY_HIT_COUNT_MAX);
+                              request_limit(message), message->offset, QUERY_HIT_COUNT_MAX);
+    if (message->cursor.len && message->offset)
+        return request_refuse(reader, &offset, ERR_INVALID, "none with a cursor");
+    if (message->cursor.len && message->rerank)
+        return request_refuse(reader, &cursor, ERR_INVALID, "none with rerank; page by offset");
     return 0;
+}
+
+int request_check(const Torg__V1__Query *message, struct err *err)
+{
+    const struct request_reader reader = {.err = err};
+    struct request_path all = path_to(NULL, "stages");
+    int rc = 0;
+
+    if (message->n_stages < 1 || message->n_stages > QUERY_STAGE_COUNT_MAX)
+        return request_refuse(&reader, &all, ERR_INVALID, "%zu of them, 1 to %d are taken",
+                              message->n_stages, QUERY_STAGE_COUNT_MAX);
+    for (size_t i = 0; i < message->n_stages && !rc; i++) {
+        struct request_path at = path_at(NULL, "stages", i);
+
+        rc = check_page(&reader, &at, message->stages[i]);
+    }
+    return rc;
+}
+
+static void read_page(const Torg__V1__QueryStage *message, struct query_stage *stage)
+{
+    stage->offset = message->offset;
+    stage->limit = request_limit(message);
+    stage->cursor = bytes_make(message->cursor.data, message->cursor.len);
+    stage->total = message->no_total ? TOTAL_NONE : TOTAL_EXACT;
+    stage->no_cursor = message->no_cursor;
 }
 
 static int read_stage(struct request_reader *reader, const struct request_path *path,
@@ -198,12 +230,12 @@ static int read_stage(struct request_reader *reader, const struct request_path *
     int rc = read_text(reader, path, message, &stage->text);
 
     stage->name = bytes_of(message->name);
+    read_page(message, stage);
     rc = rc ? rc : request_filter(reader, &filter, message->filter, &stage->filter);
     rc = rc ? rc : request_sorts(reader, path, message, stage);
     rc = rc ? rc : request_rerank(reader, path, message->rerank, stage);
     rc = rc ? rc : request_cap(reader, path, message->cap, stage);
     rc = rc ? rc : request_facets(reader, path, message, stage);
-    rc = rc ? rc : read_page(reader, path, message, stage);
     return rc ? rc : request_show(reader, path, message, show);
 }
 
@@ -212,16 +244,14 @@ int request_read(const Torg__V1__Query *message, const struct schema *schema, in
 {
     struct request_reader reader = {.schema = schema, .arena = arena, .err = err};
     struct request_path base = path_to(NULL, "baseFilter");
-    struct request_path all = path_to(NULL, "stages");
     struct query_stage *stages;
     struct query_show *shows;
     size_t i;
-    int rc;
+    int rc = request_check(message, err);
 
     *request = (struct query_request){0};
-    if (message->n_stages < 1 || message->n_stages > QUERY_STAGE_COUNT_MAX)
-        return request_refuse(&reader, &all, ERR_INVALID, "%zu of them, 1 to %d are taken",
-                              message->n_stages, QUERY_STAGE_COUNT_MAX);
+    if (rc)
+        return rc;
     if (message->unknown_is_empty)
         message = request_prune(message, schema, arena);
     stages = arena_array(arena, message->n_stages, sizeof(*stages));

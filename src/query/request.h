@@ -30,7 +30,16 @@ struct query_request {
     const struct query_show *shows; /* one a stage of the plan */
 };
 
-/* The request is in the arena and borrows from the message and the schema. now: seconds, for ages
+/* What a query may ask for whatever the fields are: how many stages, and which page of each. A
+ * front checks it before shards are asked, which are asked for other pages. ERR_INVALID and
+ * ERR_LIMIT name the path. */
+int request_check(const Torg__V1__Query *message, struct err *err);
+
+/* Hits of the page. */
+uint32_t request_limit(const Torg__V1__QueryStage *message);
+
+/* Checks it as well. What it reads is within all limits: the engine does not look again.
+ * The request is in the arena and borrows from the message and the schema. now: seconds, for ages
  * in formulas. ERR_INVALID and ERR_LIMIT name the path. */
 int request_read(const Torg__V1__Query *message, const struct schema *schema, int64_t now,
                  struct arena *arena, struct query_request *request, struct err *err);

@@ -139,9 +139,7 @@ int sort_plan_make(struct sort_plan *plan, const struct snapshot *snapshot,
     int rc;
 
     *plan = (struct sort_plan){.count = stage->sort_count};
-    if (stage->sort_count > SORT_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "sort: %u keys, at most %d are taken", stage->sort_count,
-                       SORT_COUNT_MAX);
+    assert(stage->sort_count <= SORT_COUNT_MAX);
     if (!stage->sort_count && has_text) {
         plan->count = 1;
         plan->keys[0].kind = SORT_RELEVANCE;

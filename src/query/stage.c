@@ -2,6 +2,7 @@
 /* stage.c - see stage.h. */
 #include "query/stage.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -75,9 +76,6 @@ static int make_facets(struct stage *stage, struct err *err)
     struct query_context *context = stage->context;
     uint32_t i;
 
-    if (source->facet_count > QUERY_FACET_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "facets: %u of them, at most %d are counted",
-                       source->facet_count, QUERY_FACET_COUNT_MAX);
     stage->facets = arena_array(context->arena, source->facet_count + 1, sizeof(*stage->facets));
     for (i = 0; i < source->facet_count; i++) {
         struct facet_count *facet = &stage->facets[i];
@@ -110,34 +108,27 @@ static int make_cap(struct stage *stage, struct err *err)
     return 0;
 }
 
-static int check_page(const struct query_stage *source, struct err *err)
+/* What request_read has seen to; of a part, whoever asks for it. */
+static void check_source(const struct query_stage *source)
 {
     uint32_t most = QUERY_HIT_COUNT_MAX + (source->part != NULL);
 
-    if (source->offset > most || source->limit > most || source->offset + source->limit > most)
-        return err_set(err, ERR_LIMIT,
-                       "offset %u and limit %u: together at most %d; go on by the cursor",
-                       source->offset, source->limit, QUERY_HIT_COUNT_MAX);
-    if (source->rerank_count > QUERY_RERANK_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "rerank_count: %u, at most %d", source->rerank_count,
-                       QUERY_RERANK_COUNT_MAX);
-    if (source->cursor.size && source->offset)
-        return err_set(err, ERR_INVALID, "offset: none with a cursor");
-    if (source->cursor.size && source->rerank.size)
-        return err_set(err, ERR_INVALID, "cursor: none with rerank; page by offset");
-    return 0;
+    assert(source->offset <= most && source->limit <= most - source->offset);
+    assert(source->rerank_count <= QUERY_RERANK_COUNT_MAX);
+    assert(source->facet_count <= QUERY_FACET_COUNT_MAX);
+    assert(!source->cursor.size || (!source->offset && !source->rerank.size && !source->part));
 }
 
 int stage_make(struct stage *stage, struct query_context *context, const struct query_stage *source,
                struct err *err)
 {
     bool has_text = source->text.count > 0;
-    int rc = check_page(source, err);
+    int rc;
 
+    check_source(source);
     *stage = (struct stage){.context = context, .source = source};
-    rc = rc ? rc
-            : filter_plan_make(&stage->filter, context->snapshot, source->filter, "filter",
-                               context->arena, err);
+    rc = filter_plan_make(&stage->filter, context->snapshot, source->filter, "filter",
+                          context->arena, err);
     rc =
         rc ? rc
            : sort_plan_make(&stage->sort, context->snapshot, source, has_text, context->arena, err);

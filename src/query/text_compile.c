@@ -355,15 +355,9 @@ static int add_clause(struct compiler *compiler, struct err *err)
     struct token_list list;
     size_t i;
 
-    if (compiler->clause->occur > OCCUR_NOT || compiler->clause->kind > CLAUSE_FUZZY)
-        return err_set(err, ERR_INVALID, "text.clauses[%u]: no such kind or occurrence",
-                       compiler->clause_index);
-    if (compiler->clause->text.size > QUERY_TEXT_SIZE_MAX)
-        return err_set(err, ERR_LIMIT, "text.clauses[%u].text: more than %d bytes; send less",
-                       compiler->clause_index, QUERY_TEXT_SIZE_MAX);
-    if (!(compiler->clause->boost >= 0) || isinf(compiler->clause->boost))
-        return err_set(err, ERR_INVALID, "text.clauses[%u].boost: must be above 0",
-                       compiler->clause_index);
+    assert(compiler->clause->occur <= OCCUR_NOT && compiler->clause->kind <= CLAUSE_FUZZY);
+    assert(compiler->clause->text.size <= QUERY_TEXT_SIZE_MAX);
+    assert(compiler->clause->boost >= 0 && !isinf(compiler->clause->boost));
     compiler->has_text = compiler->has_text || compiler->clause->text.size > 0;
     list = analysis_run(compiler->analysis, compiler->clause->text);
     if (list.count == 0)

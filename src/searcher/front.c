@@ -8,11 +8,11 @@
 #include "base/limits.h"
 #include "model/change_token.h"
 #include "query/cursor.h"
+#include "query/request.h"
 #include "searcher/merge.h"
 #include "searcher/part.h"
 
 enum {
-    LIMIT_DEFAULT = 10,
     CAP_ROOM = 8, /* hits asked for each that is shown, when a cap may leave out many */
     CAP_GROWTH = 4,
     WORDS_SHARE = 3, /* of the time, at most, for counting words */
@@ -94,26 +94,18 @@ static int read_stage(struct searching *searching, uint32_t i, struct err *err)
     int rc = 0;
 
     state->offset = stage->offset;
-    state->limit = stage->_limit_case ? stage->limit : LIMIT_DEFAULT;
+    state->limit = request_limit(stage);
     if (stage->cursor.len) {
         mark = arena_alloc(searching->arena, sizeof(*mark));
-        if (stage->offset)
-            rc = err_set(err, ERR_INVALID, "offset: none with a cursor");
-        else if (stage->rerank)
-            rc = err_set(err, ERR_INVALID, "cursor: none with rerank; page by offset");
-        else
-            rc = cursor_decode(bytes_make(stage->cursor.data, stage->cursor.len),
-                               part_query_hash(searching->query, i, searching->arena),
-                               searching->arena, mark, err);
+        rc = cursor_decode(bytes_make(stage->cursor.data, stage->cursor.len),
+                           part_query_hash(searching->query, i, searching->arena), searching->arena,
+                           mark, err);
         state->mark = mark;
         if (!rc && mark->words.count)
             state->words = part_tell_words(&mark->words, searching->arena);
     }
-    if (!rc &&
-        ((uint64_t)state->offset + state->limit > QUERY_HIT_COUNT_MAX ||
-         (mark && has_cap(stage) && (uint64_t)mark->depth + state->limit > QUERY_HIT_COUNT_MAX)))
-        rc = err_set(err, ERR_LIMIT,
-                     "limit: pages by offset, and those of a list with a cap, end at %d hits",
+    if (!rc && mark && has_cap(stage) && (uint64_t)mark->depth + state->limit > QUERY_HIT_COUNT_MAX)
+        rc = err_set(err, ERR_LIMIT, "limit: pages of a list with a cap end at %d hits",
                      QUERY_HIT_COUNT_MAX);
     if (rc) {
         err_wrap(err, "stages[%u]", i);
@@ -608,9 +600,9 @@ int front_search(const struct front *front, const char *client,
         rc = err_set(err, ERR_UNAVAILABLE,
                      "this searcher does not know yet which indexes there are: the map of them "
                      "could not be read so far");
-    if (!rc && (!request->query || request->query->n_stages < 1 ||
-                request->query->n_stages > QUERY_STAGE_COUNT_MAX))
-        rc = err_set(err, ERR_INVALID, "query.stages: 1 to %d are taken", QUERY_STAGE_COUNT_MAX);
+    if (!rc && !request->query)
+        rc = err_set(err, ERR_INVALID, "query: is missing");
+    rc = rc ? rc : request_check(request->query, err);
     if (!rc)
         searching.stages = arena_array(arena, request->query->n_stages, sizeof(*searching.stages));
     for (uint32_t i = 0; !rc && i < request->query->n_stages; i++)

@@ -73,6 +73,9 @@ static int make_parts(const Torg__V1__ShardRequest *request, struct arena *arena
         struct query_part *part = arena_zero(arena, sizeof(*part));
         struct query_place *after = arena_alloc(arena, sizeof(*after));
 
+        if (message->limit > QUERY_HIT_COUNT_MAX + 1)
+            return err_set(err, ERR_INVALID, "stages[%u].limit: %u, at most %d", i, message->limit,
+                           QUERY_HIT_COUNT_MAX + 1);
         if (message->after && message->after->n_keys > SORT_COUNT_MAX)
             return err_set(err, ERR_INVALID, "stages[%u].after.keys: at most %d", i,
                            SORT_COUNT_MAX);

@@ -27,6 +27,7 @@
 #include "net/message.h"
 #include "patience.h"
 #include "query/cursor.h"
+#include "searcher/local.h"
 #include "searcher/part.h"
 
 #define PAGE_COUNT 5
@@ -690,10 +691,53 @@ static void what_is_wrong_is_told(void **state)
                    "stages[0]");
     expect_refusal(&world, "three", "{\"query\":{\"stages\":[{\"cursor\":\"AAAA\"}]}}", ERR_INVALID,
                    "cursor");
+    expect_refusal(&world, "three",
+                   "{\"query\":{\"stages\":[{},{\"offset\":5,\"cursor\":\"AAAA\"}]}}", ERR_INVALID,
+                   "stages[1].offset");
+    expect_refusal(&world, "three",
+                   "{\"query\":{\"stages\":[{\"cursor\":\"AAAA\",\"rerank\":{\"formula\":\"1\","
+                   "\"count\":5}}]}}",
+                   ERR_INVALID, "stages[0].cursor: none with rerank");
+    expect_refusal(&world, "three", "{}", ERR_INVALID, "query");
     expect_refusal(&world, "three", "{\"epoch\":7,\"query\":{\"stages\":[{}]}}", ERR_NOT_FOUND,
                    "epoch 7");
     expect_refusal(&world, "three", "{\"wait\":[\"nonsense\"],\"query\":{\"stages\":[{}]}}",
                    ERR_INVALID, "wait[0]");
+    close_world(&world);
+}
+
+/* Fronts ask for one hit more than a page may have; others are told. */
+static void a_shard_gives_no_more_than_a_page(void **state)
+{
+    Torg__V1__ShardRequest request = TORG__V1__SHARD_REQUEST__INIT;
+    Torg__V1__StagePart part = TORG__V1__STAGE_PART__INIT;
+    Torg__V1__StagePart *parts[] = {&part};
+    const struct index_view *view;
+    Torg__V1__ShardAnswer *answer;
+    struct err err = {0};
+    struct world world;
+    struct replica *replica;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    wait_ready(&world, "one", 1);
+    view = follower_view(world.follower);
+    replica = client_find_epoch(view_find(view, "one"), 1)->shards[0];
+    request.query = read_request(&world, "{\"query\":{\"stages\":[{}]}}")->query;
+    request.stages = parts;
+    request.n_stages = 1;
+    part.limit = QUERY_HIT_COUNT_MAX + 1;
+    assert_int_equal(
+        local_search(replica, &request, deadline(READY_MS), world.arena, &answer, &err), 0);
+    assert_int_equal(answer->stages[0]->n_hits, DOC_COUNT);
+    part.limit++;
+    assert_int_equal(
+        local_search(replica, &request, deadline(READY_MS), world.arena, &answer, &err),
+        ERR_INVALID);
+    assert_non_null(strstr(err.text, "stages[0].limit"));
+    view_release(view);
     close_world(&world);
 }
 
@@ -885,6 +929,7 @@ int main(void)
         cmocka_unit_test(pages_stay_while_documents_grow_older),
         cmocka_unit_test(a_page_goes_on_behind_the_last_while_documents_come),
         cmocka_unit_test(what_is_wrong_is_told),
+        cmocka_unit_test(a_shard_gives_no_more_than_a_page),
         cmocka_unit_test(a_text_of_too_many_words_is_refused_by_name),
         cmocka_unit_test(a_forged_cursor_is_harmless),
         cmocka_unit_test(a_search_waits_for_a_write),
