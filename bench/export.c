@@ -18,6 +18,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/export.h"
 #include "offers/worker.h"
@@ -125,7 +126,7 @@ static void print(const char *name, int64_t *latencies_us, size_t count)
 
 static void open_all(struct bench *bench, const char *dir)
 {
-    static const char *const names[] = {EXPORT_UPDATES};
+    static const char *const names[] = {TOPIC_OFFER_UPDATES};
     const struct consumer_options options = {
         .group = "bench", .topics = names, .topic_count = 1, .start = TOPIC_START_LATEST};
     const struct topic_config config = {.partition_count = 8};
@@ -141,7 +142,7 @@ static void open_all(struct bench *bench, const char *dir)
     check(topics_open(url, NULL, &bench->topics, &err), &err);
     check(coord_open("memory:bench", "bench", NULL, &bench->coord, &err), &err);
     check(catalog_from_json(bytes_of(catalog_json), NULL, &catalog, &err), &err);
-    check(topic_create(bench->topics, EXPORT_UPDATES, &config, &err), &err);
+    check(topic_create(bench->topics, TOPIC_OFFER_UPDATES, &config, &err), &err);
     check(consumer_open(bench->topics, &options, &bench->consumer, &err), &err);
     bell_init(&bench->bell, clock_system());
     bench->offers = (struct offers){

@@ -119,6 +119,7 @@ enum {
     NET_TURN_MS_MAX = 5 * 1000,       /* of a reactor; usually below one. Then it is called stuck */
     /* ---- topic ---- */
     TOPIC_NAME_SIZE_MAX = 120,            /* a directory name; Kafka takes 249 */
+    TOPIC_PREFIX_SIZE_MAX = 40,           /* before each; the longest of ours has 70 */
     TOPIC_COUNT_MAX = 1024,               /* names come from roles, not from clients */
     TOPIC_PARTITION_COUNT_MAX = 256,      /* each is a directory, and a slot of every group */
     TOPIC_KEY_SIZE_MAX = 4 << 10,         /* with value and headers below Kafka's 1 MB message */
@@ -147,6 +148,10 @@ enum {
     TOPIC_HEAL_MS = 1000,          /* a partition that failed to write is tried again after this */
     TOPIC_REMOVE_MS = 15000,       /* then a topic that is in use all the time is not removed */
     TOPIC_KAFKA_DELIVERY_MS = 30000, /* then a produce to Kafka is told to have failed */
+    /* ---- model: topics between stages, when they have to be made ---- */
+    STAGE_PARTITION_COUNT = 8,         /* readers that share the work of one; */
+    DOCUMENTS_PARTITION_COUNT = 16,    /* ... of documents, which several clients send */
+    STAGE_RETENTION_S = 7 * 24 * 3600, /* a reader stopped for longer starts from the store */
     /* ---- net: messages ---- */
     MESSAGE_DEPTH_MAX = 64,          /* messages in messages: bounds recursion, ours and clients' */
     MESSAGE_UNKNOWN_COUNT_MAX = 256, /* a newer client has a few; a flood of them is an attack */
@@ -252,9 +257,7 @@ enum {
     FEED_CALL_MS_MAX = 20000,     /* a call ends or undoes a task for so long; then the worker */
     FEED_RESUME_S = 10,           /* a task that ends or is undone and was silent so long */
     FEED_POLL_COUNT = 512,        /* events of one poll: applied within the session's time */
-    FEED_POLL_MS = 200,           /* how soon a stop is seen */
-    FEED_RETRY_MS = 1000,
-    FEED_KEEP_COUNT = 20, /* tasks found by one look */
+    FEED_KEEP_COUNT = 20,         /* tasks found by one look */
     /* ---- offers ---- */
     OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded: what later stages are built for */
     OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */
@@ -291,10 +294,6 @@ enum {
     DOCUMENT_TEXT_FIELD_COUNT_MAX = 4,  /* a shard keeps lengths of so many */
     DOCUMENT_ATTEMPT_COUNT_MAX = 20,    /* a batch outrun this often by changes of the schema */
     DOCUMENT_PACK_SIZE_MIN = 64,        /* smaller ones gain nothing, even with a dictionary */
-    DOCUMENT_INBOX_POLL_MS = 200,       /* how soon a stop is seen */
-    DOCUMENT_INBOX_RETRY_MS = 500,      /* after a failure of the store or of the topics */
-    DOCUMENT_TOPIC_PARTITION_COUNT = 8, /* of `documents`, if it is not there yet */
-    DOCUMENT_TOPIC_RETENTION_S = 7 * 24 * 3600, /* a receiver stopped for longer misses some */
     INTAKE_GATE_COUNT = 8,          /* clients are spread over so many, each has one transaction */
     INTAKE_COUNT_MAX = 1000,        /* documents of calls that are decided on together */
     SWEEP_CHUNK_COUNT = 200,        /* ends of documents in one transaction: 5 ms of the writer */
@@ -312,10 +311,8 @@ enum {
 
     OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */
     OPINION_REASON_SIZE_MAX = 500,
-    INBOX_POLL_MS = 200, /* how soon a stop is seen */
-    INBOX_RETRY_S = 1,
-    INBOX_LANE_COUNT = 4,      /* threads that apply a batch of opinions: they are few */
-    INBOX_LANE_COUNT_MAX = 32, /* and of results of photos, which are as many as offers */
+    OPINION_LANE_COUNT = 4,       /* threads that apply a batch of opinions: they are few */
+    PHOTO_RESULT_LANE_COUNT = 32, /* and of results of photos, which are as many as offers */
 
     PHOTO_SIZE_COUNT_MAX = 8, /* forms of one photo; with a hundred photos the offer still fits */
     PHOTO_KEY_SIZE_MAX = 96,  /* of a blob: a hash and the form's name */
@@ -330,8 +327,6 @@ enum {
     EXPORT_DAMAGED_WINDOW_MAX = 20, /* such windows, while all in them is damaged */
     EXPORT_BATCH_COUNT = 1000,      /* changes sent before one deletion */
     EXPORT_BATCH_SIZE = 8 << 20,    /* and their bytes: a fraction of what may be in flight */
-    EXPORT_PARTITION_COUNT = 8,     /* of the topics, if they are not there yet */
-    EXPORT_RETENTION_S = 7 * 24 * 3600, /* a reader stopped for longer starts from the store */
     EXPORT_PAUSE_MS = 20,    /* after a round that was not full: small rounds cost as many syncs */
     EXPORT_WAIT_MS_MIN = 5,  /* after an empty round; doubled with each … */
     EXPORT_WAIT_MS_MAX = 50, /* … up to this: the delay of a change after a quiet time */
@@ -375,20 +370,13 @@ enum {
     COMPOSER_VALUE_SIZE_MAX = 200,       /* free text as a value to choose by */
     COMPOSER_VALUE_COUNT_MAX = 1 << 20,  /* different ones of an attribute */
     COMPOSER_SELLER_COUNT_MAX = 1 << 22,
-    COMPOSER_PARTITION_COUNT = 16, /* of the topic documents, when it has to be made */
-    COMPOSER_POLL_MS = 200,        /* how soon a stop is seen */
-    COMPOSER_RETRY_MS = 1000,      /* parked offers are looked at so often; a fault waits so long */
-    COMPOSER_RETRY_COUNT = 100,    /* of them at a time */
-    COMPOSER_BACKOFF_S_MAX = 600,  /* between two tries of one offer */
-    COMPOSER_KNOWN_COUNT_MAX = 10000, /* parked offers whose news are noticed at once */
-    COMPOSER_REASON_SIZE_MAX = 400,
-    COMPOSER_PAGE_COUNT = 50, /* of parked offers; at most ten times as many */
-    COMPOSER_SURE_MS = 2000,  /* a catalogue is used so long after the store was asked; it is asked
-                                 each second */
+    COMPOSER_SURE_MS = 2000, /* a catalogue is used so long after the store was asked; it is asked
+                                each second */
     RECOMPOSE_SETTLE_MS =
-        2500,                /* after that nobody uses an older one: a quarter more, for clocks */
-    RECOMPOSE_LOOK_MS = 200, /* how soon another catalogue is noticed */
-    RECOMPOSE_TAKEN_MS = 5,  /* how often the receiver is asked whether it has taken a page */
+        2500,                  /* after that nobody uses an older one: a quarter more, for clocks */
+    RECOMPOSE_RETRY_MS = 1000, /* after a fault */
+    RECOMPOSE_LOOK_MS = 200,   /* how soon another catalogue is noticed */
+    RECOMPOSE_TAKEN_MS = 5,    /* how often the receiver is asked whether it has taken a page */
     RECOMPOSE_PAGE_COUNT = 250, /* offers on their way at a time: what a live change may wait for */
     RECOMPOSE_RECENT_S = 10,    /* so new a change may still be under way in the lane main */
     RECOMPOSE_STEP_COUNT = 64,  /* versions of the catalogue caught up with at a time */

@@ -89,6 +89,14 @@ const struct setting setting_table[SETTING_COUNT] = {
                            .choices = "file:|kafka://",
                            .optional = true,
                            .help = "Where topics live. Empty: in the data directory."},
+    [SETTING_TOPIC_PREFIX] = {.name = "topic.prefix",
+                              .default_text = "",
+                              .kind = SETTING_NAME,
+                              .max = TOPIC_PREFIX_SIZE_MAX,
+                              .optional = true,
+                              .help = "Put before the names of all topics and consumer groups, so "
+                                      "that two installations can share a Kafka. Set it before the "
+                                      "first start: topics with another prefix are not seen."},
     [SETTING_COORD_URL] = {.name = "coord.url",
                            .default_text = "",
                            .kind = SETTING_URL,
@@ -365,6 +373,15 @@ static bool is_plain_text(const char *text)
     return strlen(text) <= CONFIG_VALUE_SIZE_MAX && text_is_utf8(bytes_of(text));
 }
 
+static bool is_name(const struct setting *setting, const char *text)
+{
+    for (const char *at = text; *at; at++) {
+        if (!isascii(*at) || (!isalnum((unsigned char)*at) && !strchr("_-.", *at)))
+            return false;
+    }
+    return *text && *text != '.' && (int64_t)strlen(text) <= setting->max;
+}
+
 static bool parse_number(const struct setting *setting, const char *text, int64_t *number)
 {
     bool read = setting->kind == SETTING_NUMBER ? text_to_i64(bytes_of(text), number)
@@ -389,6 +406,9 @@ int setting_parse(const struct setting *setting, const char *text, int64_t *numb
     case SETTING_LIST:
     case SETTING_PATH:
         good = *text;
+        break;
+    case SETTING_NAME:
+        good = is_name(setting, text);
         break;
     case SETTING_ADDRESS:
         good = address_parse(text, &address);
@@ -450,6 +470,10 @@ void setting_describe(const struct setting *setting, struct buf *out)
     switch (setting->kind) {
     case SETTING_PATH:
         buf_put_text(out, "a path");
+        break;
+    case SETTING_NAME:
+        buf_printf(out, "at most %jd letters, digits, '_', '-' and inner '.'",
+                   (intmax_t)setting->max);
         break;
     case SETTING_LIST:
         buf_printf(out, "%s, with blanks between them", setting->choices);

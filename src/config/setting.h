@@ -27,6 +27,7 @@ enum setting_id {
     SETTING_TLS_CLIENT_REQUIRED,
     SETTING_STORE_URL,
     SETTING_TOPIC_URL,
+    SETTING_TOPIC_PREFIX,
     SETTING_COORD_URL,
     SETTING_BLOB_URL,
     SETTING_OFFERS_VISITOR_DRAFT_LIFE,
@@ -68,6 +69,7 @@ enum setting_kind {
     SETTING_BOOL,
     SETTING_NUMBER,
     SETTING_DURATION, /* the number is microseconds */
+    SETTING_NAME,     /* letters, digits, '_', '-' and inner '.'; max: bytes */
     SETTING_LIST,     /* words with blanks or commas between them; choices: what each is */
 };
 

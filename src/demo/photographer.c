@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "demo/drawing.h"
 #include "demo/generator.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/export.h"
 #include "offers/photo_results.h"
@@ -153,7 +154,7 @@ static int answer_batch(struct photographer *self, const struct topic_message *m
         record_count += records[record_count].value.size > 0;
     }
     if (!rc && record_count)
-        rc = topic_produce(self->topics, PHOTO_RESULTS_TOPIC, records, record_count, NULL, err);
+        rc = topic_produce(self->topics, TOPIC_PHOTO_RESULTS, records, record_count, NULL, err);
     arena_free(arena);
     return rc;
 }
@@ -194,7 +195,7 @@ static void run(struct task *task, void *arg)
 int photographer_start(struct topics *topics, struct blob *blob, struct photographer **photographer,
                        struct err *err)
 {
-    static const char *const names[] = {EXPORT_PHOTOS};
+    static const char *const names[] = {TOPIC_PHOTO_REQUESTS};
     const struct consumer_options options = {
         .group = GROUP, .topics = names, .topic_count = 1, .start = TOPIC_START_EARLIEST};
     struct photographer *self = mem_zero(sizeof(*self));

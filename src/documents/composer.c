@@ -1,77 +1,46 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* composer.c - see composer.h. */
+/* composer.c - see composer.h. A handler of the stage's reader (stage/reader.h). */
 #include "documents/composer.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
-#include "base/task.h"
 #include "documents/offer_document.h"
-#include "documents/parked.h"
 #include "model/offer_fields.h"
+#include "model/topics.h"
 #include "net/message.h"
+#include "stage/make_topics.h"
+#include "stage/reader.h"
 #include "torg/v1/offer_update.pb-c.h"
 
-enum { KEY_SIZE = 32, BLOCKED_PAUSE_MS = 20 };
+enum { KEY_SIZE = 32 };
 
 /* What waits to be sent of one partition. */
 struct lane {
-    struct buf wire;      /* batches of one document each: side by side they are one batch */
-    uint32_t count;       /* documents in it */
-    uint64_t next_offset; /* everything below is in wire, or was sent */
-    bool has_news;        /* next_offset is not committed */
-    int64_t sent_us;      /* the last batch; monotonic */
-    bool is_blocked;      /* strict: from this record on, until the time has come */
-    uint64_t blocked_offset;
-    int64_t blocked_until_us;
-    bool is_away;       /* the way back to it has failed */
-    uint64_t sought_no; /* poll that it was last tried in */
+    struct buf wire; /* batches of one document each: side by side they are one batch */
+    uint32_t count;  /* documents in it */
+    int64_t sent_us; /* the last batch; monotonic */
 };
 
 struct composer {
     struct composer_options options;
-    struct consumer *consumer;
+    struct stage_reader *reader;
     struct lane *lanes[TOPIC_PARTITION_COUNT_MAX];
-    uint64_t *parked; /* hashes of ids, as the store had them last */
-    size_t parked_count;
-    int64_t looked_us; /* at parked ones; monotonic */
-    uint64_t poll_no;
-    struct arena *arena;
-    struct task task;
+    struct arena *arena; /* of one record */
 
-    struct log_pace pace;
     struct counter *upserts;
     struct counter *deletes;
     struct counter *fetched;
-    struct counter *parkings;
     struct counter *batches;
-    struct counter *errors;
-    struct gauge *parked_now;
     struct histogram *latency;
 };
-
-/* True: it is time to stop. */
-static bool wait_a_little(struct composer *self, int ms)
-{
-    return !task_pause(&self->task, (int64_t)ms * MS_US);
-}
-
-static void tell_fault(struct composer *self, const char *what, const struct err *err)
-{
-    counter_add(self->errors, 1);
-    if (log_pace_is_due(&self->pace, err))
-        log_warn(what, LOG_TEXT("error", err->text));
-}
 
 static struct lane *lane_of(struct composer *self, uint32_t partition)
 {
@@ -99,68 +68,52 @@ static bool is_full(const struct composer *self, const struct lane *lane)
 
 static bool is_due(const struct composer *self, const struct lane *lane)
 {
-    return lane->has_news &&
-           (is_full(self, lane) || now_us(self) >= lane->sent_us + self->options.batch_us);
+    return is_full(self, lane) || now_us(self) >= lane->sent_us + self->options.batch_us;
 }
 
-/* All documents of a partition stay in one partition, in order. */
-static struct bytes key_of(uint32_t partition, char text[KEY_SIZE])
-{
-    int size = snprintf(text, KEY_SIZE, OFFER_CLIENT "/%" PRIu32, partition);
-
-    return bytes_make(text, (size_t)size);
-}
-
-static int produce(struct composer *self, uint32_t partition, struct bytes wire, struct err *err)
+/* All documents of a partition stay in one partition, in order. Whatever fails is tried again. */
+static int send_lane(struct composer *self, uint32_t partition, struct lane *lane, struct err *err)
 {
     char key[KEY_SIZE];
-    const struct topic_record record = {.key = key_of(partition, key), .value = wire};
+    int size = snprintf(key, sizeof(key), OFFER_CLIENT "/%" PRIu32, partition);
+    const struct topic_record record = {.key = bytes_make(key, (size_t)size),
+                                        .value = buf_bytes(&lane->wire)};
+    struct err failure;
 
-    return topic_produce(self->options.topics, COMPOSER_TARGET, &record, 1, NULL, err);
-}
-
-/* A partition that is not ours any more is read again by whoever has it. */
-static int commit(struct composer *self, uint32_t partition, uint64_t offset, struct err *err)
-{
-    const struct topic_position position = {
-        .topic = COMPOSER_SOURCE, .partition = partition, .offset = offset};
-    int rc = consumer_commit(self->consumer, &position, 1, err);
-
-    return rc == ERR_STALE ? 0 : rc;
-}
-
-/* Until it is sent and committed. False: it is time to stop. */
-static bool send_lane(struct composer *self, uint32_t partition, struct lane *lane)
-{
-    struct err err;
-
-    while (lane->count && produce(self, partition, buf_bytes(&lane->wire), &err)) {
-        tell_fault(self, "sending documents failed and is tried again", &err);
-        if (wait_a_little(self, COMPOSER_RETRY_MS))
-            return false;
-    }
+    if (lane->count &&
+        topic_produce(self->options.topics, TOPIC_DOCUMENTS, &record, 1, NULL, &failure))
+        return err_set(err, ERR_UNAVAILABLE, "sending documents: %s", failure.text);
     if (lane->count)
         counter_add(self->batches, 1);
     buf_reset(&lane->wire);
     lane->count = 0;
     lane->sent_us = now_us(self);
-    while (commit(self, partition, lane->next_offset, &err)) {
-        tell_fault(self, "committing an offset failed and is tried again", &err);
-        if (wait_a_little(self, COMPOSER_RETRY_MS))
-            return false;
-    }
-    lane->has_news = false;
-    return true;
+    return 0;
 }
 
-static void send_due(struct composer *self, bool all)
+static int flush(void *arg, uint32_t partition, bool is_forced, bool *is_flushed, struct err *err)
 {
-    for (uint32_t i = 0; i < TOPIC_PARTITION_COUNT_MAX; i++) {
-        struct lane *lane = self->lanes[i];
+    struct composer *self = arg;
+    struct lane *lane = lane_of(self, partition);
 
-        if (lane && (is_due(self, lane) || (all && lane->has_news)) && !send_lane(self, i, lane))
-            return;
+    *is_flushed = is_forced || !lane->count || is_due(self, lane);
+    return *is_flushed && lane->count ? send_lane(self, partition, lane, err) : 0;
+}
+
+static int64_t wait_us(void *arg)
+{
+    struct composer *self = arg;
+    int64_t least_us = CLOCK_NEVER;
+
+    for (size_t i = 0; i < TOPIC_PARTITION_COUNT_MAX; i++) {
+        const struct lane *lane = self->lanes[i];
+        int64_t left_us = lane && lane->count
+                              ? lane->sent_us + self->options.batch_us - now_us(self)
+                              : CLOCK_NEVER;
+
+        least_us = left_us < least_us ? left_us : least_us;
     }
+    return least_us;
 }
 
 /* --- one record --- */
@@ -204,17 +157,37 @@ static int decode(struct composer *self, const struct topic_message *message,
     return *offer ? 0 : err_set(err, ERR_INVALID, "the record has no offer");
 }
 
-/* The newest offer instead of the one that could not be used; the first reason is kept. */
+/* The newest state of the offer; ERR_NOT_FOUND: there is none. */
 static int encode_newest(struct composer *self, const char *offer_id, struct buf *wire,
                          bool *is_delete, struct err *err)
 {
-    const struct err first = *err;
     Torg__V1__Offer *offer;
-    struct err second;
-    int rc = self->options.fetch(self->options.fetch_arg, offer_id, self->arena, &offer, &second);
+    int rc = self->options.fetch(self->options.fetch_arg, offer_id, self->arena, &offer, err);
 
+    if (rc)
+        return rc;
+    rc = encode(self, offer, wire, is_delete, err);
+    return rc == ERR_NOT_FOUND ? ERR_INVALID : rc;
+}
+
+/* What the record says, or the newest offer instead of one that cannot be used; the first reason is
+ * kept. A parked one has waited: only the newest is worth it. */
+static int compose(struct composer *self, const struct topic_message *message, const char *offer_id,
+                   struct buf *wire, bool *is_delete, struct err *err)
+{
+    Torg__V1__Offer *offer = NULL;
+    struct err first, second;
+    int rc;
+
+    if (stage_reader_is_retry(self->reader))
+        return encode_newest(self, offer_id, wire, is_delete, err);
+    rc = decode(self, message, &offer, &first);
     if (!rc)
-        rc = encode(self, offer, wire, is_delete, &second);
+        rc = encode(self, offer, wire, is_delete, &first);
+    if (!rc)
+        return 0;
+    buf_reset(wire);
+    rc = encode_newest(self, offer_id, wire, is_delete, &second);
     if (!rc)
         counter_add(self->fetched, 1);
     else if (rc == ERR_NOT_FOUND)
@@ -224,326 +197,62 @@ static int encode_newest(struct composer *self, const char *offer_id, struct buf
     return rc;
 }
 
-/* ERR_CANCELLED: it is time to stop, and what is there was not sent: there is no room. */
-static int append(struct composer *self, uint32_t partition, struct lane *lane, struct buf *wire,
-                  bool is_delete)
+static int append(struct composer *self, const struct topic_message *message, struct buf *wire,
+                  bool is_delete, struct err *err)
 {
-    if (lane->wire.size + wire->size > TOPIC_VALUE_SIZE_MAX && !send_lane(self, partition, lane))
-        return ERR_CANCELLED;
+    struct lane *lane = lane_of(self, message->partition);
+    int rc = 0;
+
+    if (is_full(self, lane) || lane->wire.size + wire->size > TOPIC_VALUE_SIZE_MAX)
+        rc = send_lane(self, message->partition, lane, err);
+    if (rc)
+        return rc;
     buf_put(&lane->wire, buf_bytes(wire));
     lane->count++;
     counter_add(is_delete ? self->deletes : self->upserts, 1);
+    if (!stage_reader_is_retry(self->reader))
+        histogram_add(self->latency, clock_wall_us(self->options.clock) - message->timestamp_us);
     return 0;
 }
 
-static int park(struct composer *self, const struct topic_message *message, const char *offer_id,
-                const struct err *reason, struct err *err)
-{
-    int64_t wall_us = clock_wall_us(self->options.clock);
-    const struct parked parked = {
-        .offer_id = offer_id,
-        .partition = message->partition,
-        .offset = message->offset,
-        .first_us = wall_us,
-        .next_us = wall_us + (int64_t)COMPOSER_RETRY_MS * 1000,
-        .reason = arena_printf(self->arena, "%.*s", COMPOSER_REASON_SIZE_MAX, reason->text)};
-    int rc = parked_add(self->options.store, &parked, err);
-
-    if (rc)
-        return rc;
-    counter_add(self->parkings, 1);
-    log_warn("an offer is parked", LOG_TEXT("offer", offer_id), LOG_TEXT("reason", reason->text));
-    return 0;
-}
-
-static int compare_hashes(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a;
-    uint64_t right = *(const uint64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
-static bool is_parked(const struct composer *self, const char *offer_id)
-{
-    uint64_t hash = hash64(bytes_of(offer_id));
-
-    return bsearch(&hash, self->parked, self->parked_count, sizeof(hash), compare_hashes) != NULL;
-}
-
-/* Back to the record that the partition waits for, once a poll. When that fails, what was read
- * behind it is not taken either, and it is tried again with the next poll. */
-static void go_back(struct composer *self, uint32_t partition, struct lane *lane)
-{
-    uint64_t first, end;
-    struct err err;
-    int rc;
-
-    if (lane->sought_no == self->poll_no)
-        return;
-    lane->sought_no = self->poll_no;
-    rc = consumer_seek(self->consumer, COMPOSER_SOURCE, partition, lane->blocked_offset, &err);
-    lane->is_away = rc != 0;
-    if (rc)
-        tell_fault(self, "going back to a record failed and is tried again", &err);
-    if (rc == ERR_STALE) /* not ours any more */
-        lane->is_blocked = false;
-    if (rc == ERR_RANGE && /* it waited for longer than the topic keeps it */
-        !topic_range(self->options.topics, COMPOSER_SOURCE, partition, &first, &end, &err))
-        lane->blocked_offset = first;
-}
-
-static void go_back_all(struct composer *self)
-{
-    for (uint32_t i = 0; i < TOPIC_PARTITION_COUNT_MAX; i++)
-        if (self->lanes[i] && self->lanes[i]->is_blocked && self->lanes[i]->is_away)
-            go_back(self, i, self->lanes[i]);
-}
-
-/* Strict: the partition is read from this record on again, later. */
-static void block(struct composer *self, struct lane *lane, const struct topic_message *message,
-                  const struct err *reason)
-{
-    if (!lane->is_blocked || lane->blocked_offset != message->offset) {
-        lane->blocked_offset = message->offset;
-        log_warn("a partition waits for an offer", LOG_INT("partition", message->partition),
-                 LOG_INT("offset", message->offset), LOG_TEXT("reason", reason->text));
-    }
-    lane->is_blocked = true;
-    lane->blocked_until_us = now_us(self) + (int64_t)COMPOSER_RETRY_MS * 1000;
-    counter_add(self->errors, 1);
-    go_back(self, message->partition, lane);
-}
-
-/* 0: it is in the lane, or parked. ERR_PRECONDITION: the partition waits. ERR_CANCELLED: as in
- * append. */
-static int take(struct composer *self, struct lane *lane, const struct topic_message *message,
+static int take(void *arg, const struct topic_message *message, struct arena *arena,
                 struct err *err)
 {
-    const char *offer_id = arena_text(self->arena, message->key);
+    struct composer *self = arg;
     struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
-    Torg__V1__Offer *offer = NULL;
     bool is_delete = false;
-    int rc = decode(self, message, &offer, err);
+    const char *offer_id;
+    int rc;
 
+    (void)arena; /* its own is reset with each record: documents are large */
+    arena_reset(self->arena);
+    offer_id = arena_text(self->arena, message->key);
+    rc = compose(self, message, offer_id, &wire, &is_delete, err);
     if (!rc)
-        rc = encode(self, offer, &wire, &is_delete, err);
-    if (rc)
-        rc = encode_newest(self, offer_id, &wire, &is_delete, err);
-    if (!rc) {
-        if (is_parked(self, offer_id)) /* first: what fails is tried again, and is appended once */
-            rc = parked_remove(self->options.store, offer_id, message->offset, err);
-        if (!rc)
-            rc = append(self, message->partition, lane, &wire, is_delete);
-        if (!rc)
-            histogram_add(self->latency,
-                          clock_wall_us(self->options.clock) - message->timestamp_us);
-    } else if (rc == ERR_NOT_FOUND) {
-        rc = 0; /* an offer is never forgotten: the record is of another store */
+        rc = append(self, message, &wire, is_delete, err);
+    if (rc == ERR_NOT_FOUND) { /* an offer is never forgotten: the record is of another store */
         log_warn("a record is passed over", LOG_TEXT("offer", offer_id),
                  LOG_TEXT("error", err->text));
-    } else if (self->options.is_strict) {
-        block(self, lane, message, err);
-        rc = ERR_PRECONDITION;
-    } else {
-        const struct err reason = *err;
-
-        rc = park(self, message, offer_id, &reason, err);
+        rc = 0;
     }
     buf_release(&wire);
     return rc;
-}
-
-/* Until it is dealt with. False: it is time to stop, or the partition waits. */
-static bool settle(struct composer *self, const struct topic_message *message)
-{
-    struct lane *lane = lane_of(self, message->partition);
-    struct err err;
-    int rc;
-
-    if (lane->is_blocked) {
-        if (message->offset != lane->blocked_offset || now_us(self) < lane->blocked_until_us)
-            go_back(self, message->partition, lane);
-        else
-            lane->is_blocked = false;
-        if (lane->is_blocked)
-            return false;
-    }
-    for (;;) {
-        arena_reset(self->arena);
-        rc = take(self, lane, message, &err);
-        if (rc == ERR_PRECONDITION || (rc == ERR_CANCELLED && task_is_stopping(&self->task)))
-            return false;
-        if (!rc)
-            break;
-        tell_fault(self, "a record could not be parked and is tried again", &err);
-        if (wait_a_little(self, COMPOSER_RETRY_MS))
-            return false;
-    }
-    lane->next_offset = message->offset + 1;
-    lane->has_news = true;
-    if (is_full(self, lane))
-        send_lane(self, message->partition, lane);
-    return true;
-}
-
-/* --- parked offers --- */
-
-static int64_t backoff_us(int64_t attempt_count)
-{
-    int64_t seconds = attempt_count < 10 ? 1LL << attempt_count : COMPOSER_BACKOFF_S_MAX;
-
-    return (seconds < COMPOSER_BACKOFF_S_MAX ? seconds : COMPOSER_BACKOFF_S_MAX) * SECOND_US;
-}
-
-static int retry_one(struct composer *self, const struct parked *parked, struct err *err)
-{
-    struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
-    struct parked later = *parked;
-    struct err reason = {0};
-    Torg__V1__Offer *offer;
-    bool is_delete = false;
-    int rc = self->options.fetch(self->options.fetch_arg, parked->offer_id, self->arena, &offer,
-                                 &reason);
-    bool is_unknown = rc == ERR_NOT_FOUND; /* the offer; a topic may be missing, too */
-
-    if (!rc)
-        rc = encode(self, offer, &wire, &is_delete, &reason);
-    if (!rc)
-        rc = produce(self, parked->partition, buf_bytes(&wire), &reason);
-    if (!rc || is_unknown) {
-        counter_add(is_delete ? self->deletes : self->upserts, rc ? 0 : 1);
-        rc = parked_remove(self->options.store, parked->offer_id, parked->offset, err);
-    } else {
-        later.attempt_count++;
-        later.next_us = clock_wall_us(self->options.clock) + backoff_us(later.attempt_count);
-        later.reason = arena_printf(self->arena, "%.*s", COMPOSER_REASON_SIZE_MAX, reason.text);
-        rc = parked_delay(self->options.store, &later, err);
-    }
-    buf_release(&wire);
-    return rc;
-}
-
-static int look_at_parked(struct composer *self, struct err *err)
-{
-    struct parked *list;
-    size_t count;
-    int64_t all = 0;
-    int rc;
-
-    arena_reset(self->arena);
-    rc = parked_due(self->options.store, clock_wall_us(self->options.clock), COMPOSER_RETRY_COUNT,
-                    self->arena, &list, &count, err);
-    for (size_t i = 0; i < count && !rc && !task_is_stopping(&self->task); i++)
-        rc = retry_one(self, &list[i], err);
-    if (!rc)
-        rc = parked_count(self->options.store, &all, err);
-    if (rc)
-        return rc;
-    gauge_set(self->parked_now, all);
-    rc = parked_list(self->options.store, "", COMPOSER_KNOWN_COUNT_MAX, self->arena, &list, &count,
-                     err);
-    if (rc)
-        return rc; /* those known before stay known: the record that ends one's parking may come */
-    for (size_t i = 0; i < count; i++)
-        self->parked[i] = hash64(bytes_of(list[i].offer_id));
-    self->parked_count = count;
-    qsort(self->parked, count, sizeof(self->parked[0]), compare_hashes);
-    return 0;
-}
-
-/* --- the thread --- */
-
-static int wait_ms(const struct composer *self)
-{
-    int64_t least_us = (int64_t)COMPOSER_POLL_MS * 1000;
-
-    for (size_t i = 0; i < TOPIC_PARTITION_COUNT_MAX; i++) {
-        const struct lane *lane = self->lanes[i];
-        int64_t left_us = lane && lane->has_news
-                              ? lane->sent_us + self->options.batch_us - now_us(self)
-                              : least_us;
-
-        least_us = left_us < least_us ? left_us : least_us;
-    }
-    return least_us > 0 ? (int)((least_us + 999) / 1000) : 0;
 }
 
 /* What was read before this says yes was saved before a newer catalogue came into use, or shortly
- * after: recomposer.h relies on that. False: it is time to stop. */
-static bool wait_for_catalog(struct composer *self)
+ * after: recomposer.h relies on that. */
+static int begin(void *arg, struct err *err)
 {
+    const struct composer *self = arg;
     const struct composer_options *options = &self->options;
 
-    while (options->sure_us &&
-           now_us(self) - options->sure_us(options->catalog_arg) > COMPOSER_SURE_MS * 1000LL) {
-        if (wait_a_little(self, BLOCKED_PAUSE_MS))
-            return false;
-    }
-    return true;
-}
-
-static int take_batch(struct composer *self, struct err *err)
-{
-    const struct topic_message *messages;
-    size_t settled = 0;
-    size_t count;
-    int rc;
-
-    self->poll_no++;
-    go_back_all(self);
-    rc = consumer_poll(self->consumer, wait_ms(self), &messages, &count, err);
-    if (rc)
-        return rc;
-    self->poll_no++;
-    if (count && !wait_for_catalog(self))
-        return 0;
-    for (size_t i = 0; i < count && !task_is_stopping(&self->task); i++)
-        settled += settle(self, &messages[i]);
-    send_due(self, false);
-    if (count && !settled)
-        wait_a_little(self, BLOCKED_PAUSE_MS);
+    if (options->sure_us &&
+        now_us(self) - options->sure_us(options->catalog_arg) > COMPOSER_SURE_MS * 1000LL)
+        return err_set(err, ERR_UNAVAILABLE, "the catalogue may not be the newest one");
     return 0;
 }
 
-static void run(struct task *task, void *arg)
-{
-    struct composer *self = arg;
-    struct err err;
-
-    while (!task_is_stopping(&self->task)) {
-        int rc;
-
-        task_says(task, "composing documents");
-        rc = take_batch(self, &err);
-        if (!rc && now_us(self) >= self->looked_us + (int64_t)COMPOSER_RETRY_MS * 1000) {
-            rc = wait_for_catalog(self) ? look_at_parked(self, &err) : 0;
-            self->looked_us = now_us(self);
-        }
-        if (rc && rc != ERR_STALE) {
-            tell_fault(self, "composing failed and is tried again", &err);
-            wait_a_little(self, COMPOSER_RETRY_MS);
-        }
-    }
-    send_due(self, true);
-}
-
-static int open_topics(struct composer *self, struct err *err)
-{
-    const char *const names[] = {COMPOSER_SOURCE};
-    const struct topic_config config = {.partition_count = COMPOSER_PARTITION_COUNT,
-                                        .retention_ms = (int64_t)EXPORT_RETENTION_S * 1000};
-    const struct consumer_options options = {.group = COMPOSER_GROUP,
-                                             .topics = names,
-                                             .topic_count = ARRAY_COUNT(names),
-                                             .start = TOPIC_START_EARLIEST};
-    const char *const needed[] = {COMPOSER_SOURCE, COMPOSER_TARGET};
-    int rc = 0;
-
-    for (size_t i = 0; i < ARRAY_COUNT(needed) && !rc; i++)
-        rc = topic_ensure(self->options.topics, needed[i], &config, err);
-    return rc ? rc : consumer_open(self->options.topics, &options, &self->consumer, err);
-}
+/* --- life --- */
 
 static void open_metrics(struct composer *self)
 {
@@ -554,32 +263,36 @@ static void open_metrics(struct composer *self)
     self->deletes = metrics_counter(name, "event=\"delete\"", help);
     self->fetched = metrics_counter("torg_composer_fetched_total", NULL,
                                     "Records that could not be used, their newest offer could.");
-    self->parkings = metrics_counter("torg_composer_parkings_total", NULL, "Offers parked.");
     self->batches = metrics_counter("torg_composer_batches_total", NULL, "Batches sent.");
-    self->errors = metrics_counter("torg_composer_errors_total", NULL, "Failures, tried again.");
-    self->parked_now = metrics_gauge("torg_composer_parked", NULL, "Offers that are parked.");
     self->latency = metrics_histogram("torg_composer_delay_seconds", NULL,
                                       "From a change's record to its document.");
 }
 
-static void free_composer(struct composer *self)
+static int start_reader(struct composer *self, struct err *err)
 {
-    for (size_t i = 0; i < TOPIC_PARTITION_COUNT_MAX; i++) {
-        if (self->lanes[i])
-            buf_release(&self->lanes[i]->wire);
-        free(self->lanes[i]);
-    }
-    arena_free(self->arena);
-    free(self->parked);
-    free(self);
+    static const struct stage_reader_handler handler = {
+        .take = take, .flush = flush, .begin = begin, .wait_us = wait_us};
+    const struct stage_reader_options options = {.stage = PARKED_BY_COMPOSER,
+                                                 .topic = TOPIC_OFFER_UPDATES,
+                                                 .group = COMPOSER_GROUP,
+                                                 .handler = &handler,
+                                                 .arg = self,
+                                                 .topics = self->options.topics,
+                                                 .store = self->options.store,
+                                                 .clock = self->options.clock,
+                                                 .order = PARKED_NEWEST,
+                                                 .is_strict = self->options.is_strict};
+    int rc = stage_make_topic(self->options.topics, TOPIC_DOCUMENTS, err);
+
+    if (!rc)
+        rc = stage_reader_new(&options, &self->reader, err);
+    return rc ? rc : stage_reader_begin(self->reader, err);
 }
 
 int composer_start(const struct composer_options *options, struct composer **composer,
                    struct err *err)
 {
     struct composer *self = mem_zero(sizeof(*self));
-    const struct task_options task = {
-        .name = "composer", .run = run, .arg = self, .clock = options->clock};
     int rc;
 
     *composer = NULL;
@@ -589,14 +302,8 @@ int composer_start(const struct composer_options *options, struct composer **com
     if (!self->options.batch_us)
         self->options.batch_us = (int64_t)COMPOSER_BATCH_MS * 1000;
     self->arena = arena_new();
-    self->parked = mem_array(COMPOSER_KNOWN_COUNT_MAX, sizeof(self->parked[0]));
     open_metrics(self);
-    rc = open_topics(self, err);
-    if (rc) {
-        free_composer(self);
-        return rc;
-    }
-    rc = task_start(&self->task, &task, err);
+    rc = start_reader(self, err);
     if (rc)
         composer_stop(self);
     else
@@ -608,7 +315,12 @@ void composer_stop(struct composer *self)
 {
     if (!self)
         return;
-    task_stop(&self->task);
-    consumer_close(self->consumer);
-    free_composer(self);
+    stage_reader_stop(self->reader);
+    for (size_t i = 0; i < TOPIC_PARTITION_COUNT_MAX; i++) {
+        if (self->lanes[i])
+            buf_release(&self->lanes[i]->wire);
+        free(self->lanes[i]);
+    }
+    arena_free(self->arena);
+    free(self);
 }

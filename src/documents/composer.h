@@ -11,12 +11,13 @@
  * harmless.
  *
  * A record that cannot be made into a document: the newest offer is read and tried; when that fails
- * too, the offer is parked (parked.h) with the reason and everyone else passes. Parked ones are
- * tried again with back-off. A newer record of a parked offer that can be used is sent and ends its
- * parking: only the newest is worth indexing. In strict mode nothing is parked: the partition
- * waits, and tries again.
+ * too, the offer is parked (stage/parked.h) with the reason and everyone else passes. Parked ones
+ * are tried again with back-off, each as the offer is then. A newer record of a parked offer that
+ * can be used is sent and ends its parking: only the newest is worth indexing. In strict mode
+ * nothing is parked: the partition waits, and tries again.
  *
- * Threads: one of its own. Several composers, in one process or many, share the partitions.
+ * Threads: its reader's one (stage/reader.h). Several composers, in one process or many, share the
+ * partitions.
  */
 #ifndef TORG_DOCUMENTS_COMPOSER_H
 #define TORG_DOCUMENTS_COMPOSER_H
@@ -27,8 +28,6 @@
 #include "topic/topic.h"
 #include "torg/v1/offer.pb-c.h"
 
-#define COMPOSER_SOURCE "offer-updates"
-#define COMPOSER_TARGET "documents"
 #define COMPOSER_GROUP "composer"
 
 struct composer_options { /* all borrowed until it has stopped */

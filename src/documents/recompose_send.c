@@ -10,9 +10,10 @@
 #include "base/memory.h"
 #include "documents/composer.h"
 #include "documents/offer_document.h"
-#include "documents/parked.h"
 #include "model/offer_fields.h"
+#include "model/topics.h"
 #include "net/message.h"
+#include "stage/parked.h"
 
 /* A document that is ready, and where it goes. */
 struct ready {
@@ -35,10 +36,10 @@ int recompose_sender_init(struct recompose_sender *sender, struct topics *topics
     const char *name = "torg_composer_catalog_documents_total";
     const char *help = "Offers composed anew because the catalogue has changed.";
     struct topic_config source, target;
-    int rc = topic_describe(topics, COMPOSER_SOURCE, &source, err);
+    int rc = topic_describe(topics, TOPIC_OFFER_UPDATES, &source, err);
 
     if (!rc)
-        rc = topic_describe(topics, COMPOSER_TARGET, &target, err);
+        rc = topic_describe(topics, TOPIC_DOCUMENTS, &target, err);
     if (rc)
         return rc;
     *sender = (struct recompose_sender){.topics = topics,
@@ -98,8 +99,8 @@ static int read_parked(struct store_tx *tx, void *arg, struct err *err)
         struct parked parked;
 
         if (is_hidden(asking->catalog, asking->page->offers[i]))
-            rc = parked_find(tx, asking->page->offers[i]->id, asking->arena, &parked,
-                             &asking->is_parked[i], err);
+            rc = parked_find(tx, PARKED_BY_COMPOSER, asking->page->offers[i]->id, asking->arena,
+                             &parked, &asking->is_parked[i], err);
     }
     return rc;
 }
@@ -216,7 +217,7 @@ static int wait_until_taken(struct recompose_sender *sender, const struct parcel
 
         for (;;) {
             struct topic_lag lag;
-            int rc = topic_lag(sender->topics, sender->taker_group, COMPOSER_TARGET, partition,
+            int rc = topic_lag(sender->topics, sender->taker_group, TOPIC_DOCUMENTS, partition,
                                &lag, err);
 
             if (rc)
@@ -254,7 +255,7 @@ int recompose_send(struct recompose_sender *sender, const struct catalog *catalo
                          &list[count]);
     pack(sender, list, count, arena, mark, &parcel);
     if (parcel.count)
-        rc = topic_produce(sender->topics, COMPOSER_TARGET, parcel.records, parcel.count,
+        rc = topic_produce(sender->topics, TOPIC_DOCUMENTS, parcel.records, parcel.count,
                            parcel.offsets, err);
     if (!rc && sender->taker_group)
         rc = wait_until_taken(sender, &parcel, err);

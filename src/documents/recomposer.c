@@ -294,7 +294,7 @@ static void run(struct task *task, void *arg)
             continue; /* overtaken, or stopping: the row is read again */
         counter_add(self->errors, 1);
         log_warn("composing offers anew failed and is tried again", LOG_TEXT("error", err.text));
-        pause_us = COMPOSER_RETRY_MS * 1000LL;
+        pause_us = RECOMPOSE_RETRY_MS * 1000LL;
     }
 }
 

@@ -4,10 +4,8 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "catalog/versions.h"
-#include "documents/parked.h"
 #include "documents/recompose_mark.h"
 #include "model/offer_fields.h"
 #include "net/message.h"
@@ -20,58 +18,6 @@ static Google__Protobuf__Timestamp *time_of(int64_t us, struct arena *arena)
     time->seconds = us / SECOND_US;
     time->nanos = (int32_t)(us % SECOND_US * 1000);
     return time;
-}
-
-static Torg__V1__ParkedOffer *view(const struct parked *parked, struct arena *arena)
-{
-    Torg__V1__ParkedOffer *offer =
-        (Torg__V1__ParkedOffer *)message_new(&torg__v1__parked_offer__descriptor, arena);
-
-    offer->offer_id = (char *)parked->offer_id;
-    offer->reason = (char *)parked->reason;
-    offer->attempt_count = parked->attempt_count;
-    offer->first_time = time_of(parked->first_us, arena);
-    offer->next_time = time_of(parked->next_us, arena);
-    offer->partition = parked->partition;
-    offer->offset = parked->offset;
-    return offer;
-}
-
-static int composer_list_parked(const struct composer_context *context, struct arena *arena,
-                                const Torg__V1__ListParkedOffersRequest *request,
-                                Torg__V1__ListParkedOffersResponse *response, struct err *err)
-{
-    size_t limit = request->limit ? request->limit : COMPOSER_PAGE_COUNT;
-    struct parked *list;
-    size_t count;
-    int rc;
-
-    if (limit > 10 * COMPOSER_PAGE_COUNT)
-        return err_set(err, ERR_INVALID, "limit: %zu is more than the %d that are listed at once",
-                       limit, 10 * COMPOSER_PAGE_COUNT);
-    rc = parked_list(context->store, request->page_token, limit, arena, &list, &count, err);
-    if (!rc)
-        rc = parked_count(context->store, &response->count, err);
-    if (rc)
-        return rc;
-    response->offers = arena_array(arena, count + 1, sizeof(response->offers[0]));
-    for (size_t i = 0; i < count; i++)
-        response->offers[response->n_offers++] = view(&list[i], arena);
-    if (count == limit)
-        response->next_page_token = (char *)list[count - 1].offer_id;
-    return 0;
-}
-
-static int composer_replay_parked(const struct composer_context *context,
-                                  const Torg__V1__ReplayParkedOffersRequest *request,
-                                  Torg__V1__ReplayParkedOffersResponse *response, struct err *err)
-{
-    int rc = parked_hurry(context->store, request->offer_id, clock_wall_us(context->clock),
-                          &response->count, err);
-
-    if (!rc && *request->offer_id && !response->count)
-        rc = err_set(err, ERR_NOT_FOUND, "offer %.40s is not parked", request->offer_id);
-    return rc;
 }
 
 /* Offers of all sellers: a key of one of them, or of another client of the registry, is not enough.
@@ -112,28 +58,6 @@ static int composer_catalog_progress(const struct composer_context *context, str
     return 0;
 }
 
-static int list_parked(struct call *call, const ProtobufCMessage *request,
-                       ProtobufCMessage *response, struct err *err)
-{
-    int rc = check_caller(call, err);
-
-    return rc ? rc
-              : composer_list_parked(call_context(call), call_arena(call),
-                                     (const Torg__V1__ListParkedOffersRequest *)request,
-                                     (Torg__V1__ListParkedOffersResponse *)response, err);
-}
-
-static int replay_parked(struct call *call, const ProtobufCMessage *request,
-                         ProtobufCMessage *response, struct err *err)
-{
-    int rc = check_caller(call, err);
-
-    return rc ? rc
-              : composer_replay_parked(call_context(call),
-                                       (const Torg__V1__ReplayParkedOffersRequest *)request,
-                                       (Torg__V1__ReplayParkedOffersResponse *)response, err);
-}
-
 static int get_catalog_progress(struct call *call, const ProtobufCMessage *request,
                                 ProtobufCMessage *response, struct err *err)
 {
@@ -146,8 +70,6 @@ static int get_catalog_progress(struct call *call, const ProtobufCMessage *reque
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "ListParkedOffers", .unary = list_parked, .scope = "stages"},
-    {.name = "ReplayParkedOffers", .unary = replay_parked, .scope = "stages"},
     {.name = "GetCatalogProgress", .unary = get_catalog_progress, .scope = "stages"},
 };
 

@@ -6,14 +6,15 @@
 
 #include "base/limits.h"
 #include "documents/composer.h"
-#include "documents/parked.h"
 #include "inspect/indexed.h"
 #include "inspect/way.h"
 #include "model/offer_fields.h"
+#include "model/topics.h"
 #include "numerator/numerator.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
 #include "registry/failed.h"
+#include "stage/parked.h"
 #include "topic/topic.h"
 
 /* A look at an offer's change. */
@@ -107,7 +108,8 @@ static int read_offer(struct store_tx *tx, void *arg, struct err *err)
         return rc;
     rc = find_in_export(tx, look, err);
     if (!rc)
-        rc = parked_find(tx, look->offer->id, look->arena, &look->parked, &look->is_parked, err);
+        rc = parked_find(tx, PARKED_BY_COMPOSER, look->offer->id, look->arena, &look->parked,
+                         &look->is_parked, err);
     return rc || !look->client ? rc : find_document(tx, look, err);
 }
 
@@ -327,8 +329,9 @@ static bool is_composed(const struct inspect *inspect, const struct change *chan
     struct topic_lag lag;
 
     offer_id_format(change->offer.offer, pk);
-    return inspect->topics && !topic_describe(inspect->topics, COMPOSER_SOURCE, &config, NULL) &&
-           !topic_lag(inspect->topics, COMPOSER_GROUP, COMPOSER_SOURCE,
+    return inspect->topics &&
+           !topic_describe(inspect->topics, TOPIC_OFFER_UPDATES, &config, NULL) &&
+           !topic_lag(inspect->topics, COMPOSER_GROUP, TOPIC_OFFER_UPDATES,
                       topic_partition(bytes_of(pk), config.partition_count), &lag, NULL) &&
            lag.has_committed && lag.lag == 0;
 }

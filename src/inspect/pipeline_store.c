@@ -2,7 +2,6 @@
 /* pipeline_store.c - what the store tells of the pipeline: see pipeline.h. Each part is a snapshot
  * of its own: no figure is compared with one of another part. */
 #include "base/memory.h"
-#include "documents/parked.h"
 #include "inspect/pipeline_parts.h"
 #include "net/message.h"
 #include "offers/backlog.h"
@@ -10,6 +9,7 @@
 #include "registry/failed.h"
 #include "registry/moment.h"
 #include "registry/queue.h"
+#include "stage/parked.h"
 
 /* --- offers --- */
 
@@ -34,15 +34,24 @@ static void look_at_offers(struct look *look)
     look_since(look, export, backlog.since_us);
 }
 
-static void look_at_parked(struct look *look)
+/* How much is parked by a stage, or by several readers that are parts of one. */
+static void look_at_parked(struct look *look, enum stage stage, const char *const *names,
+                           size_t count)
 {
-    int64_t count;
+    int64_t sum = 0;
     struct err err;
+    int rc = 0;
 
-    if (parked_count(look->pipeline->options.store, &count, &err))
-        look_unknown(look, STAGE_COMPOSER, STAGE_COMPOSER, &err);
+    for (size_t i = 0; i < count && !rc; i++) {
+        struct parked_total total;
+
+        rc = parked_total(look->pipeline->options.store, names[i], &total, &err);
+        sum += rc ? 0 : total.count;
+    }
+    if (rc)
+        look_unknown(look, stage, stage, &err);
     else
-        look->stages[STAGE_COMPOSER]->parked_count = (uint64_t)count;
+        look->stages[stage]->parked_count = (uint64_t)sum;
 }
 
 static void look_at_feeds(struct look *look)
@@ -222,8 +231,14 @@ static void look_at_numbers(struct look *look)
 
 void look_at_store(struct look *look)
 {
+    static const char *const of_offers[] = {PARKED_BY_OPINIONS, PARKED_BY_PHOTOS, PARKED_BY_FEEDS};
+    static const char *const of_composer = PARKED_BY_COMPOSER;
+    static const char *const of_receiver = PARKED_BY_RECEIVER;
+
     look_at_offers(look);
-    look_at_parked(look);
+    look_at_parked(look, STAGE_OFFERS, of_offers, ARRAY_COUNT(of_offers));
+    look_at_parked(look, STAGE_COMPOSER, &of_composer, 1);
+    look_at_parked(look, STAGE_RECEIVER, &of_receiver, 1);
     look_at_feeds(look);
     look_at_queue(look);
     look_at_numbers(look);

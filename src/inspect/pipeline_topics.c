@@ -6,6 +6,7 @@
 
 #include "documents/composer.h"
 #include "inspect/pipeline_parts.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "registry/document_inbox.h"
 #include "registry/indexer.h"
@@ -74,9 +75,11 @@ static void look_at_reader(struct look *look, size_t memo, const char *name, con
 
 void look_at_topics(struct look *look)
 {
-    look_at_reader(look, 0, COMPOSER_SOURCE, COMPOSER_GROUP, STAGE_UPDATES, STAGE_COMPOSER, true);
+    look_at_reader(look, 0, TOPIC_OFFER_UPDATES, COMPOSER_GROUP, STAGE_UPDATES, STAGE_COMPOSER,
+                   true);
     /* A record is a batch; the receiver's documents are counted by the queue. */
-    look_at_reader(look, 1, DOCUMENT_TOPIC, DOCUMENT_GROUP, STAGE_DOCUMENTS, STAGE_RECEIVER, false);
+    look_at_reader(look, 1, TOPIC_DOCUMENTS, DOCUMENT_GROUP, STAGE_DOCUMENTS, STAGE_RECEIVER,
+                   false);
 }
 
 /* --- the index --- */

@@ -3,7 +3,7 @@
  * trace_offer.c - see trace.h: what an offer goes through before it is a document.
  *
  * The store tells what waits for the export and what is parked; the newest records of the topics
- * tell when it was exported and composed, and whether the receiver has refused it. What lies
+ * tell when it was exported and composed. What lies
  * further back than TRACE_RECORD_COUNT records is followed from what comes after: a document that
  * was received was composed.
  */
@@ -12,16 +12,16 @@
 
 #include "base/limits.h"
 #include "documents/composer.h"
-#include "documents/parked.h"
 #include "inspect/trace.h"
 #include "inspect/trace_parts.h"
 #include "model/offer_fields.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/export.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
 #include "offers/offer_status.h"
-#include "registry/document_inbox.h"
+#include "stage/parked.h"
 #include "topic/topic.h"
 #include "torg/v1/offer_update.pb-c.h"
 
@@ -50,8 +50,10 @@ struct tracing {
     int64_t ahead_count;    /* of its shard, in the queue */
     struct parked parked;
     bool is_parked;
+    struct parked refused; /* by the receiver */
+    bool is_refused;
     int64_t row_version; /* what the registry has; -1: nothing */
-    struct spotted exported, composed, refused;
+    struct spotted exported, composed;
 };
 
 /* --- the store --- */
@@ -85,8 +87,12 @@ static int read_offer(struct store_tx *tx, void *arg, struct err *err)
     if (!rc && tracing->offer)
         rc = find_queued(tx, tracing, err);
     if (!rc)
-        rc = parked_find(tx, tracing->id_text, tracing->arena, &tracing->parked,
+        rc = parked_find(tx, PARKED_BY_COMPOSER, tracing->id_text, tracing->arena, &tracing->parked,
                          &tracing->is_parked, err);
+    if (!rc)
+        rc = parked_find(tx, PARKED_BY_RECEIVER,
+                         arena_printf(tracing->arena, OFFER_CLIENT "/%s", tracing->id_text),
+                         tracing->arena, &tracing->refused, &tracing->is_refused, err);
     return rc;
 }
 
@@ -146,26 +152,6 @@ static bool fits_batch(struct tracing *tracing, const struct topic_message *mess
     return false;
 }
 
-static bool fits_dead(struct tracing *tracing, const struct topic_message *message,
-                      struct arena *arena, struct spotted *spotted)
-{
-    const Torg__V1__DeadDocument *dead;
-    ProtobufCMessage *decoded;
-
-    if (!bytes_equal_text(message->key, tracing->id_text) ||
-        message_decode(message->value, &torg__v1__dead_document__descriptor, arena, &decoded, NULL))
-        return false;
-    dead = (const Torg__V1__DeadDocument *)decoded;
-    if (!dead->document || dead->document->version < tracing->version)
-        return false;
-    spotted->reason =
-        dead->verdict && dead->verdict->n_reasons
-            ? arena_printf(tracing->arena, "%.100s: %.300s", dead->verdict->reasons[0]->field,
-                           dead->verdict->reasons[0]->text)
-            : "no reason is told";
-    return true;
-}
-
 /* The last among the newest records of the partition. What cannot be read is not told. */
 static void spot(struct tracing *tracing, const char *topic, uint32_t partition, fits_fn fits,
                  struct spotted *spotted)
@@ -215,14 +201,12 @@ static void look_at_topics(struct tracing *tracing)
 
     if (!tracing->inspect->topics)
         return;
-    partition = partition_of(tracing, EXPORT_UPDATES, tracing->id_text);
-    spot(tracing, EXPORT_UPDATES, partition, fits_update, &tracing->exported);
-    spot(tracing, COMPOSER_TARGET,
-         partition_of(tracing, COMPOSER_TARGET,
+    partition = partition_of(tracing, TOPIC_OFFER_UPDATES, tracing->id_text);
+    spot(tracing, TOPIC_OFFER_UPDATES, partition, fits_update, &tracing->exported);
+    spot(tracing, TOPIC_DOCUMENTS,
+         partition_of(tracing, TOPIC_DOCUMENTS,
                       arena_printf(tracing->arena, OFFER_CLIENT "/%" PRIu32, partition)),
          fits_batch, &tracing->composed);
-    if (tracing->row_version < tracing->version)
-        spot(tracing, DOCUMENT_DEAD_TOPIC "." OFFER_CLIENT, 0, fits_dead, &tracing->refused);
 }
 
 /* --- steps --- */
@@ -268,7 +252,7 @@ static void tell_exported(const struct tracing *tracing)
                   tracing->arena);
     else
         trace_add(tracing->trace, "exported", STATE(DONE), tracing->exported.time_us,
-                  place_text(tracing, EXPORT_UPDATES, &tracing->exported), tracing->arena);
+                  place_text(tracing, TOPIC_OFFER_UPDATES, &tracing->exported), tracing->arena);
 }
 
 /* How far the composer is in the offer's partition. */
@@ -279,13 +263,24 @@ static char *composer_text(const struct tracing *tracing)
 
     if (!tracing->inspect->topics)
         return arena_strdup(tracing->arena, "the composer takes it");
-    partition = partition_of(tracing, COMPOSER_SOURCE, tracing->id_text);
-    if (topic_lag(tracing->inspect->topics, COMPOSER_GROUP, COMPOSER_SOURCE, partition, &lag, NULL))
+    partition = partition_of(tracing, TOPIC_OFFER_UPDATES, tracing->id_text);
+    if (topic_lag(tracing->inspect->topics, COMPOSER_GROUP, TOPIC_OFFER_UPDATES, partition, &lag,
+                  NULL))
         return arena_strdup(tracing->arena, "the composer takes it");
     return arena_printf(tracing->arena,
                         "the composer is at offset %" PRIu64 " of %" PRIu64
                         " of partition %" PRIu32,
                         lag.has_committed ? lag.committed : lag.first, lag.end, partition);
+}
+
+static char *parked_text(const struct tracing *tracing, const struct parked *parked,
+                         const char *how)
+{
+    return arena_printf(tracing->arena,
+                        "%s, tried %" PRId64 " times again, next at %s: %s (torg parked show, "
+                        "replay)",
+                        how, parked->try_count, trace_moment(parked->next_us, tracing->arena),
+                        parked->reason);
 }
 
 static void tell_composed(const struct tracing *tracing)
@@ -297,16 +292,10 @@ static void tell_composed(const struct tracing *tracing)
                   arena_strdup(tracing->arena, "there was nothing to compose"), tracing->arena);
     else if (is_past)
         trace_add(tracing->trace, "composed", STATE(DONE), tracing->composed.time_us,
-                  place_text(tracing, COMPOSER_TARGET, &tracing->composed), tracing->arena);
+                  place_text(tracing, TOPIC_DOCUMENTS, &tracing->composed), tracing->arena);
     else if (tracing->is_parked)
         trace_add(tracing->trace, "composed", STATE(STUCK), tracing->parked.first_us,
-                  arena_printf(tracing->arena,
-                               "parked, tried %" PRId64 " times again, next at %s: %s "
-                               "(torg composer list, replay)",
-                               tracing->parked.attempt_count,
-                               trace_moment(tracing->parked.next_us, tracing->arena),
-                               tracing->parked.reason),
-                  tracing->arena);
+                  parked_text(tracing, &tracing->parked, "parked"), tracing->arena);
     else
         trace_add(tracing->trace, "composed", STATE(WAITING), 0, composer_text(tracing),
                   tracing->arena);
@@ -337,14 +326,11 @@ static int tell_document(const struct tracing *tracing, struct err *err)
         tell_no_document(tracing);
         rc = 0;
     }
-    if (!rc && tracing->refused.is_found && tracing->row_version < tracing->version) {
+    if (!rc && tracing->is_refused && tracing->row_version < tracing->version) {
         Torg__V1__TraceStep *received = tracing->trace->steps[first];
 
         received->state = (Torg__V1__TraceStep__State)STATE(STUCK);
-        received->text = arena_printf(tracing->arena,
-                                      "refused (topic " DOCUMENT_DEAD_TOPIC "." OFFER_CLIENT
-                                      ", offset %" PRIu64 "): %s",
-                                      tracing->refused.offset, tracing->refused.reason);
+        received->text = parked_text(tracing, &tracing->refused, "refused");
     }
     return rc;
 }

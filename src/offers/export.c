@@ -9,16 +9,18 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/offer_record.h"
 #include "offers/photos.h"
+#include "stage/make_topics.h"
 #include "store/fence.h"
 #include "torg/v1/offer_update.pb-c.h"
 
 enum { FENCE_NAME_SIZE = 32, VALUE_SIZE_MAX = OFFER_SIZE_MAX + 1024, TOPIC_COUNT = 3 };
 
-static const char *const receivers[TOPIC_COUNT] = {EXPORT_UPDATES, EXPORT_MODERATION,
-                                                   EXPORT_PHOTOS};
+static const char *const receivers[TOPIC_COUNT] = {TOPIC_OFFER_UPDATES, TOPIC_MODERATION_REQUESTS,
+                                                   TOPIC_PHOTO_REQUESTS};
 
 struct change {
     uint32_t place; /* of its shard, in the list of those owned */
@@ -49,8 +51,6 @@ struct batch {
 int exporter_init(struct exporter *exporter, const struct offers *offers, struct topics *topics,
                   struct coord_shards *shards, struct err *err)
 {
-    const struct topic_config config = {.partition_count = EXPORT_PARTITION_COUNT,
-                                        .retention_ms = (int64_t)EXPORT_RETENTION_S * 1000};
     int rc = 0;
 
     *exporter = (struct exporter){.offers = offers, .topics = topics, .shards = shards};
@@ -59,7 +59,7 @@ int exporter_init(struct exporter *exporter, const struct offers *offers, struct
     exporter->skipped = metrics_counter("torg_export_skipped_total", NULL,
                                         "Times a change was left because its offer is damaged.");
     for (size_t i = 0; i < TOPIC_COUNT && !rc; i++)
-        rc = topic_ensure(topics, receivers[i], &config, err);
+        rc = stage_make_topic(topics, receivers[i], err);
     return rc;
 }
 

@@ -26,10 +26,7 @@
 #include "offers/offers.h"
 #include "topic/topic.h"
 
-#define EXPORT_SET "offers-export"              /* of coord; OFFER_SHARD_COUNT shards */
-#define EXPORT_UPDATES "offer-updates"          /* for the pipeline */
-#define EXPORT_MODERATION "moderation-requests" /* the same records, for moderators */
-#define EXPORT_PHOTOS "photo-requests"          /* photos a change has asked for (photos.h) */
+#define EXPORT_SET "offers-export" /* of coord; OFFER_SHARD_COUNT shards */
 
 struct exporter {
     const struct offers *offers; /* borrowed, as all */

@@ -5,18 +5,17 @@
  * A record is a FeedEvent that names its seller, feed and task; its key is SELLER/FEED, so that the
  * events of a feed stay in order. Offsets are committed after what they stand for is durable, that
  * of an end when nothing is left to delete; what comes again is recognised. A record that makes no
- * sense, or is of a task that is over, is told in the log and passed; the count of its end then
- * differs, and the task is held. While the store fails, a record is tried again.
+ * sense, or is of a task that is over, is parked (stage/parked.h) and passed by those behind it;
+ * the count of its end then differs, and the task is held. While the store fails, a record is tried
+ * again.
  *
- * Threads: one for the topic, one for keeping (feed_keep.h).
+ * Threads: one for the topic (stage/reader.h), one for keeping (feed_keep.h).
  */
 #ifndef TORG_OFFERS_FEED_EVENTS_H
 #define TORG_OFFERS_FEED_EVENTS_H
 
 #include "offers/offers.h"
 #include "topic/topic.h"
-
-#define FEED_EVENTS_TOPIC "feed-events"
 
 struct feed_events;
 

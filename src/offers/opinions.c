@@ -2,13 +2,27 @@
 /* opinions.c - see opinions.h. */
 #include "offers/opinions.h"
 
+#include <stdlib.h>
+
 #include "base/limits.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/moderation.h"
+#include "stage/reader.h"
 
-static int apply(void *arg, struct bytes value, struct arena *arena, bool *changed, struct err *err)
+struct opinions {
+    const struct offers *offers;
+    struct stage_reader *reader;
+    struct counter *applied;
+    struct counter *stale;
+    struct counter *refused;
+};
+
+static int apply(const struct offers *offers, struct bytes value, struct arena *arena,
+                 bool *changed, struct err *err)
 {
-    const struct offers *offers = arg;
     struct violations violations = violations_in(arena);
     Torg__V1__GiveOpinionResponse answer = TORG__V1__GIVE_OPINION_RESPONSE__INIT;
     Torg__V1__ModerationOpinion *opinion;
@@ -24,28 +38,62 @@ static int apply(void *arg, struct bytes value, struct arena *arena, bool *chang
     return rc;
 }
 
+static int take(void *arg, const struct topic_message *message, struct arena *arena,
+                struct err *err)
+{
+    const struct opinions *self = arg;
+    bool changed = false;
+    int rc = apply(self->offers, message->value, arena, &changed, err);
+
+    if (!rc)
+        counter_add(changed ? self->applied : self->stale, 1);
+    else if (rc != ERR_UNAVAILABLE && rc != ERR_CONFLICT && rc != ERR_TIMEOUT)
+        counter_add(self->refused, 1);
+    return rc;
+}
+
 static struct counter *count(const char *labels)
 {
     return metrics_counter("torg_moderation_opinions_total", labels, "Opinions read.");
 }
 
-int opinions_start(const struct offers *offers, struct topics *topics, struct inbox **inbox,
+/* The newest opinion is the one that counts: it is tried, whatever became of those before. */
+int opinions_start(const struct offers *offers, struct topics *topics, struct opinions **opinions,
                    struct err *err)
 {
-    const struct inbox_options options = {
-        .topic = OPINIONS_TOPIC,
-        .group = "offers-moderation",
-        .what = "an opinion",
-        .apply = apply,
-        .arg = (void *)offers,
-        .clock = offers->clock,
-        .lane_count = INBOX_LANE_COUNT,
-        .applied = count("result=\"applied\""),
-        .stale = count("result=\"stale\""),
-        .refused = count("result=\"refused\""),
-        .errors = metrics_counter("torg_moderation_errors_total", NULL,
-                                  "Failures to read or apply opinions, tried again."),
-    };
+    static const struct stage_reader_handler handler = {.take = take};
+    struct opinions *self = mem_zero(sizeof(*self));
+    const struct stage_reader_options options = {.stage = PARKED_BY_OPINIONS,
+                                                 .topic = TOPIC_OPINIONS,
+                                                 .group = "offers-moderation",
+                                                 .handler = &handler,
+                                                 .arg = self,
+                                                 .topics = topics,
+                                                 .store = offers->store,
+                                                 .clock = offers->clock,
+                                                 .order = PARKED_NEWEST,
+                                                 .lane_count = OPINION_LANE_COUNT};
+    int rc;
 
-    return inbox_start(&options, topics, inbox, err);
+    *opinions = NULL;
+    self->offers = offers;
+    self->applied = count("result=\"applied\"");
+    self->stale = count("result=\"stale\"");
+    self->refused = count("result=\"refused\"");
+    rc = stage_reader_new(&options, &self->reader, err);
+    if (!rc)
+        rc = stage_reader_begin(self->reader, err);
+    if (rc)
+        opinions_stop(self);
+    else
+        *opinions = self;
+    return rc;
+}
+
+void opinions_stop(struct opinions *opinions)
+{
+    if (!opinions)
+        return;
+    stage_reader_stop(opinions->reader);
+    free(opinions);
 }

@@ -2,13 +2,27 @@
 /* photo_results.c - see photo_results.h. */
 #include "offers/photo_results.h"
 
+#include <stdlib.h>
+
 #include "base/limits.h"
+#include "base/memory.h"
+#include "base/metrics.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/photos.h"
+#include "stage/reader.h"
 
-static int apply(void *arg, struct bytes value, struct arena *arena, bool *changed, struct err *err)
+struct photo_results {
+    const struct offers *offers;
+    struct stage_reader *reader;
+    struct counter *applied;
+    struct counter *stale;
+    struct counter *refused;
+};
+
+static int apply(const struct offers *offers, struct bytes value, struct arena *arena,
+                 bool *changed, struct err *err)
 {
-    const struct offers *offers = arg;
     struct violations violations = violations_in(arena);
     Torg__V1__PhotoResult *result;
     ProtobufCMessage *decoded;
@@ -20,28 +34,62 @@ static int apply(void *arg, struct bytes value, struct arena *arena, bool *chang
     return rc ? rc : photos_apply(offers, result, arena, changed, err);
 }
 
+static int take(void *arg, const struct topic_message *message, struct arena *arena,
+                struct err *err)
+{
+    const struct photo_results *self = arg;
+    bool changed = false;
+    int rc = apply(self->offers, message->value, arena, &changed, err);
+
+    if (!rc)
+        counter_add(changed ? self->applied : self->stale, 1);
+    else if (rc != ERR_UNAVAILABLE && rc != ERR_CONFLICT && rc != ERR_TIMEOUT)
+        counter_add(self->refused, 1);
+    return rc;
+}
+
 static struct counter *count(const char *labels)
 {
     return metrics_counter("torg_photo_results_total", labels, "Results of photos read.");
 }
 
-int photo_results_start(const struct offers *offers, struct topics *topics, struct inbox **inbox,
-                        struct err *err)
+/* An answer is told from what is no news whenever it comes: none waits for another. */
+int photo_results_start(const struct offers *offers, struct topics *topics,
+                        struct photo_results **photo_results, struct err *err)
 {
-    const struct inbox_options options = {
-        .topic = PHOTO_RESULTS_TOPIC,
-        .group = "offers-photos",
-        .what = "a result of photos",
-        .apply = apply,
-        .arg = (void *)offers,
-        .clock = offers->clock,
-        .lane_count = INBOX_LANE_COUNT_MAX,
-        .applied = count("result=\"applied\""),
-        .stale = count("result=\"stale\""),
-        .refused = count("result=\"refused\""),
-        .errors = metrics_counter("torg_photo_errors_total", NULL,
-                                  "Failures to read or apply results of photos, tried again."),
-    };
+    static const struct stage_reader_handler handler = {.take = take};
+    struct photo_results *self = mem_zero(sizeof(*self));
+    const struct stage_reader_options options = {.stage = PARKED_BY_PHOTOS,
+                                                 .topic = TOPIC_PHOTO_RESULTS,
+                                                 .group = "offers-photos",
+                                                 .handler = &handler,
+                                                 .arg = self,
+                                                 .topics = topics,
+                                                 .store = offers->store,
+                                                 .clock = offers->clock,
+                                                 .order = PARKED_ASIDE,
+                                                 .lane_count = PHOTO_RESULT_LANE_COUNT};
+    int rc;
 
-    return inbox_start(&options, topics, inbox, err);
+    *photo_results = NULL;
+    self->offers = offers;
+    self->applied = count("result=\"applied\"");
+    self->stale = count("result=\"stale\"");
+    self->refused = count("result=\"refused\"");
+    rc = stage_reader_new(&options, &self->reader, err);
+    if (!rc)
+        rc = stage_reader_begin(self->reader, err);
+    if (rc)
+        photo_results_stop(self);
+    else
+        *photo_results = self;
+    return rc;
+}
+
+void photo_results_stop(struct photo_results *photo_results)
+{
+    if (!photo_results)
+        return;
+    stage_reader_stop(photo_results->reader);
+    free(photo_results);
 }

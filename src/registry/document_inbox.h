@@ -3,11 +3,11 @@
  * document_inbox.h - the topic `documents`, read into the registry.
  *
  *   records of a poll ── runs of one client and lane ──> receiver_put ──> verdicts
- *                                                             └ refused ──> dead-documents.CLIENT
+ *                                                             └ refused ──> parked, CLIENT/PK
  *
- * A thread reads as a member of a group. Offsets are committed after every verdict is there and
- * what is refused is durable in its topic, so a record may come again; the order of documents makes
- * that harmless. What could not be decided is tried again.
+ * Offsets are committed after every verdict is there and what is refused is parked with its reasons
+ * (stage/parked.h), so a record may come again; the order of documents makes that harmless. What
+ * could not be decided is tried again. A newer version that is accepted ends the parking.
  */
 #ifndef TORG_REGISTRY_DOCUMENT_INBOX_H
 #define TORG_REGISTRY_DOCUMENT_INBOX_H
@@ -15,8 +15,6 @@
 #include "registry/receiver.h"
 #include "topic/topic.h"
 
-#define DOCUMENT_TOPIC "documents"
-#define DOCUMENT_DEAD_TOPIC "dead-documents" /* with ".CLIENT" behind it when that is known */
 #define DOCUMENT_GROUP "receiver"
 
 struct document_inbox;

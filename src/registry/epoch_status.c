@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "registry/backfill.h"
 #include "registry/epoch_desk.h"

@@ -81,8 +81,4 @@ int indexer_pour(struct indexer *indexer, bool *is_poured, struct err *err);
 /* Reads how far the lanes are, and tells it as metrics. */
 int indexer_tell_lag(struct indexer *indexer, struct err *err);
 
-/* The topic's name; room: INDEX_TOPIC_SIZE. */
-enum { INDEX_TOPIC_SIZE = 80 };
-void index_topic_name(const char *client, int64_t epoch, char name[INDEX_TOPIC_SIZE]);
-
 #endif

@@ -13,14 +13,10 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "registry/convert.h"
 #include "registry/indexer_parts.h"
-
-void index_topic_name(const char *client, int64_t epoch, char name[INDEX_TOPIC_SIZE])
-{
-    snprintf(name, INDEX_TOPIC_SIZE, "index.%s.%" PRId64, client, epoch);
-}
 
 /* Records of one topic on their way. */
 struct sending {

@@ -79,7 +79,8 @@ static const char *member_name(struct arena *arena)
 int backends_open_topics(const struct config *config, const struct clock *clock,
                          struct arena *arena, struct topics **topics, struct err *err)
 {
-    const struct topics_options options = {.clock = clock};
+    const struct topics_options options = {.clock = clock,
+                                           .prefix = config_text(config, SETTING_TOPIC_PREFIX)};
 
     return topics_open(url_of(config, SETTING_TOPIC_URL, "file", "topics", arena), &options, topics,
                        err);

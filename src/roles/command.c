@@ -39,11 +39,17 @@ static const struct command_option topic_read_options[] = {
     {"limit", "COUNT", "How many records (default 10, at most 1000)."},
     {"from", "PARTITION[:OFFSET]", "Begin there, instead of showing the newest."},
     {NULL, NULL, NULL}};
-static const struct command_option composer_list_options[] = {
-    {"limit", "COUNT", "How many (default 50, at most 500)."}, {NULL, NULL, NULL}};
-
-static const struct command_option composer_replay_options[] = {
-    {"all", NULL, "Every parked offer."}, {NULL, NULL, NULL}};
+#define PARKED_STAGE                                                                               \
+    {                                                                                              \
+        "stage", "NAME", "Of this stage only: composer, receiver, opinions, photos or feeds."      \
+    }
+static const struct command_option parked_list_options[] = {
+    PARKED_STAGE, {"limit", "COUNT", "How many (default 50, at most 500)."}, {NULL, NULL, NULL}};
+static const struct command_option parked_show_options[] = {PARKED_STAGE, {NULL, NULL, NULL}};
+static const struct command_option parked_replay_options[] = {
+    PARKED_STAGE, {"all", NULL, "Everything that is parked."}, {NULL, NULL, NULL}};
+static const struct command_option parked_drop_options[] = {
+    PARKED_STAGE, {"all", NULL, "Also everything that waits behind it."}, {NULL, NULL, NULL}};
 
 #define QUEUE_CLIENT                                                                               \
     {                                                                                              \
@@ -624,25 +630,48 @@ const struct command command_table[] = {
      .argument_min = 1,
      .argument_max = 1,
      .run = cmd_topic_read},
-    {.name = "composer list",
-     .summary = "list offers that could not be made into documents",
+    {.name = "parked list",
+     .summary = "list what stages could not use of their topics",
      .arguments = "",
-     .details = "Each with the reason, the tries so far and the time of the next. They are tried "
-                "again by themselves; everyone else has passed them.",
-     .example = "torg composer list --limit 5",
-     .options = composer_list_options,
+     .details = "Each record with its stage, its key, the reason, the tries so far and the time of "
+                "the next. They are tried again by themselves; other keys have passed them. Works "
+                "through the server that runs on the data directory, or on the directory itself "
+                "when none runs.",
+     .example = "torg parked list\ntorg parked list --stage composer --limit 5",
+     .options = parked_list_options,
      .flags = ASKING,
-     .run = cmd_composer_list},
-    {.name = "composer replay",
-     .summary = "try parked offers again now",
-     .arguments = "[OFFER]",
-     .details = "One, or with --all every one, without waiting for its time.",
-     .example = "torg composer replay 1000-0000-0000-0007\n"
-                "torg composer replay --all",
-     .options = composer_replay_options,
+     .run = cmd_parked_list},
+    {.name = "parked show",
+     .summary = "show what is parked of a key, and what it says",
+     .arguments = "KEY",
+     .details = "All records of the key in their order, as JSON where they can be read.",
+     .example = "torg parked show 1000-0000-0000-0007",
+     .options = parked_show_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_parked_show},
+    {.name = "parked replay",
+     .summary = "try what is parked again now",
+     .arguments = "[KEY]",
+     .details = "One key, or with --all every one, at once. Kept in the audit log.",
+     .example = "torg parked replay 1000-0000-0000-0007\n"
+                "torg parked replay --all --stage composer",
+     .options = parked_replay_options,
      .flags = ASKING,
      .argument_max = 1,
-     .run = cmd_composer_replay},
+     .run = cmd_parked_replay},
+    {.name = "parked drop",
+     .summary = "give up the first record that is parked of a key",
+     .arguments = "KEY",
+     .details = "It is never used. What waits behind it is tried next, or with --all given up as "
+                "well. Kept in the audit log.",
+     .example = "torg parked drop --stage photos 1000-0000-0000-0007",
+     .options = parked_drop_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_parked_drop},
     {.name = "composer status",
      .summary = "show how far documents have followed the catalogue",
      .arguments = "",

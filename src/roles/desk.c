@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "net/local_call.h"
 #include "roles/service.h"
+#include "stage/service.h"
 #include "torg/v1/catalog.pb-c.h"
 #include "torg/v1/composer.pb-c.h"
 #include "torg/v1/counters.pb-c.h"
@@ -65,6 +66,18 @@ static int add_system(struct process *process, struct err *err)
     return 0;
 }
 
+static int add_parked(struct process *process, struct err *err)
+{
+    static struct parked_desk desk;
+    static struct rpc_service service;
+
+    (void)err;
+    desk = (struct parked_desk){.store = process->backends.store, .clock = process->clock};
+    service = parked_service(&desk);
+    process_add_services(process, &service, 1);
+    return 0;
+}
+
 /* Topics may be on other machines: only who reads them waits for those. */
 static int add_topics(struct process *process, struct err *err)
 {
@@ -85,6 +98,7 @@ static const struct {
 } parts[] = {
     {&torg__v1__key_service__descriptor, add_system},
     {&torg__v1__audit_service__descriptor, add_system},
+    {&torg__v1__parked_service__descriptor, add_parked},
     {&torg__v1__topic_service__descriptor, add_topics},
     {&torg__v1__catalog_service__descriptor, role_catalog_start},
     {&torg__v1__composer_service__descriptor, role_composer_serve},

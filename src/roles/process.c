@@ -15,6 +15,7 @@
 #include "config/address.h"
 #include "roles/readiness.h"
 #include "roles/stopper.h"
+#include "stage/make_topics.h"
 
 /* --- what roles share --- */
 
@@ -233,6 +234,8 @@ static int open_all(struct process *process, struct err *err)
     if (rc)
         return rc;
     rc = backends_open(process->config, process->clock, process->arena, &process->backends, err);
+    if (!rc)
+        rc = stage_make_topics(process->backends.topics, err);
     if (!rc)
         rc = open_keys(process, err);
     if (!rc)

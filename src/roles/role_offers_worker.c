@@ -12,8 +12,8 @@
 static struct offers offers;
 static struct feed_rules feed_rules;
 static struct offers_worker *worker;
-static struct inbox *opinions;
-static struct inbox *photo_results;
+static struct opinions *opinions;
+static struct photo_results *photo_results;
 static struct feed_events *feed_events;
 
 static struct catalog *catalog_in_use(void *arg)
@@ -55,8 +55,8 @@ void role_offers_worker_stop(struct process *process)
     (void)process;
     offers_worker_stop(worker);
     feed_events_stop(feed_events);
-    inbox_stop(photo_results);
-    inbox_stop(opinions);
+    photo_results_stop(photo_results);
+    opinions_stop(opinions);
     worker = NULL;
     photo_results = NULL;
     feed_events = NULL;

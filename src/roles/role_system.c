@@ -13,10 +13,12 @@
 #include "roles/process.h"
 #include "roles/service.h"
 #include "roles/web_files.h"
+#include "stage/service.h"
 #include "torg/v1/system.pb-c.h"
 
 /* One set a process; the server borrows them for its life. */
-static struct rpc_service services[5];
+static struct parked_desk desk;
+static struct rpc_service services[6];
 static struct pipeline *pipeline;
 
 static int get_system(struct call *call, const ProtobufCMessage *request,
@@ -141,6 +143,8 @@ int role_system_start(struct process *process, struct err *err)
     services[2] = audit_service(process);
     services[3] = topic_service(process);
     services[4] = pipeline_service(pipeline);
+    desk = (struct parked_desk){.store = process->backends.store, .clock = process->clock};
+    services[5] = parked_service(&desk);
     process_add_services(process, services, ARRAY_COUNT(services));
     for (size_t i = 0; i < web_file_count; i++)
         server_add_file(process->server, web_files[i].path, web_files[i].content_type,

@@ -6,47 +6,12 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "documents/composer.h"
+#include "model/topics.h"
 #include "net/json.h"
 #include "net/message.h"
-#include "offers/export.h"
-#include "offers/feed_events.h"
-#include "offers/opinions.h"
-#include "offers/photo_results.h"
 #include "roles/service.h"
-#include "torg/v1/document.pb-c.h"
-#include "torg/v1/feed.pb-c.h"
-#include "torg/v1/index_message.pb-c.h"
-#include "torg/v1/moderation.pb-c.h"
-#include "torg/v1/offer_update.pb-c.h"
-#include "torg/v1/photo.pb-c.h"
 
 enum { LIMIT_DEFAULT = 10, LIMIT_MAX = 1000, WAIT_MS = 2000, JSON_SIZE_MAX = 4 << 20 };
-
-/* What the topics carry. */
-static const struct {
-    const char *topic;
-    const ProtobufCMessageDescriptor *type;
-} carried[] = {
-    {EXPORT_UPDATES, &torg__v1__offer_update__descriptor},
-    {COMPOSER_TARGET, &torg__v1__qualified_batch__descriptor},
-    {EXPORT_MODERATION, &torg__v1__offer_update__descriptor},
-    {EXPORT_PHOTOS, &torg__v1__photo_request__descriptor},
-    {FEED_EVENTS_TOPIC, &torg__v1__feed_event__descriptor},
-    {OPINIONS_TOPIC, &torg__v1__moderation_opinion__descriptor},
-    {PHOTO_RESULTS_TOPIC, &torg__v1__photo_result__descriptor},
-};
-
-/* NULL: it is not known. */
-static const ProtobufCMessageDescriptor *type_of(const char *topic)
-{
-    if (strncmp(topic, "index.", strlen("index.")) == 0) /* one a client and epoch */
-        return &torg__v1__index_message__descriptor;
-    for (size_t i = 0; i < ARRAY_COUNT(carried); i++)
-        if (strcmp(carried[i].topic, topic) == 0)
-            return carried[i].type;
-    return NULL;
-}
 
 static int count_records(struct topics *topics, const char *name, Torg__V1__Topic *topic,
                          struct err *err)
@@ -212,6 +177,7 @@ static int read_topic(struct call *call, const ProtobufCMessage *message, Protob
     struct arena *arena = call_arena(call);
     struct reading reading = {.topics = topics, .name = request->topic, .arena = arena};
     size_t max = request->limit ? (size_t)request->limit : LIMIT_DEFAULT;
+    const struct topic_line *line;
     struct topic_config config;
     int rc;
 
@@ -223,7 +189,8 @@ static int read_topic(struct call *call, const ProtobufCMessage *message, Protob
     if (request->from && request->from->partition >= config.partition_count)
         return err_set(err, ERR_INVALID, "from.partition: %s has %u, counted from 0",
                        request->topic, config.partition_count);
-    reading.type = type_of(request->topic);
+    line = topic_line_of(request->topic);
+    reading.type = line ? line->message : NULL;
     reading.capacity = max * config.partition_count;
     reading.messages =
         arena_array(arena, reading.capacity + 1, sizeof(const struct topic_message *));

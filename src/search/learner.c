@@ -22,6 +22,7 @@
 #include "base/task.h"
 #include "base/varint.h"
 #include "model/offer_fields.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "search/asking.h"
 #include "search/found.h"
@@ -512,7 +513,7 @@ struct learner *learner_start(const struct learner_options *options)
 
     self->options = *options;
     if (!self->options.source)
-        self->options.source = LEARNER_SOURCE;
+        self->options.source = TOPIC_OFFER_UPDATES;
     if (!self->options.save_us)
         self->options.save_us = (int64_t)SPELL_SAVE_S * SECOND_US;
     if (!self->options.recount_us)

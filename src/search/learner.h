@@ -30,11 +30,9 @@
 #include "spell/speller.h"
 #include "topic/topic.h"
 
-#define LEARNER_SOURCE "offer-updates"
-
 struct learner_options { /* all borrowed until it has stopped */
     struct topics *topics;
-    const char *source;          /* the topic; NULL: LEARNER_SOURCE */
+    const char *source;          /* the topic; NULL: TOPIC_OFFER_UPDATES */
     const struct search *search; /* its clock, catalogue and index */
     struct bytes base;           /* spell_base() or none */
     const char *path;            /* of the snapshot */

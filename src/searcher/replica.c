@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "model/topics.h"
 #include "searcher/replica_parts.h"
 
 /* ---- life ---- */
@@ -58,8 +59,7 @@ struct replica *replica_new(const struct replica_options *options)
     replica->options = *options;
     replica->options.client = mem_strdup(options->client);
     replica->options.dir = options->dir ? mem_strdup(options->dir) : NULL;
-    snprintf(replica->topic, sizeof(replica->topic), "index.%s.%jd", options->client,
-             (intmax_t)options->epoch);
+    index_topic_name(options->client, options->epoch, replica->topic);
     atomic_store(&replica->refs, 1);
     pthread_mutex_init(&replica->lock, NULL);
     condition_init(&replica->changed, options->clock);

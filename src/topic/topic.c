@@ -21,44 +21,6 @@ static const struct topics_ops *const backends[] = {
     &topics_fault_ops,
 };
 
-int topics_open(const char *url, const struct topics_options *options, struct topics **topics,
-                struct err *err)
-{
-    struct topics_options chosen = options ? *options : (struct topics_options){0};
-    const char *colon = strchr(url, ':');
-    size_t scheme = colon ? (size_t)(colon - url) : 0;
-    size_t i;
-
-    *topics = NULL;
-    for (i = 0; colon && i < ARRAY_COUNT(backends); i++) {
-        const struct topics_ops *ops = backends[i];
-
-        if (strlen(ops->scheme) != scheme || memcmp(ops->scheme, url, scheme) != 0)
-            continue;
-        chosen.clock = clock_or_system(chosen.clock);
-        int rc = ops->open(colon + 1, &chosen, topics, err);
-
-        if (rc)
-            return rc;
-        (*topics)->ops = ops;
-        (*topics)->clock = chosen.clock;
-        return 0;
-    }
-    return err_set(err, ERR_INVALID,
-                   "topic URL \"%.200s\" is not file:DIR, memory: or kafka://HOST:PORT", url);
-}
-
-const struct clock *topics_clock(const struct topics *topics)
-{
-    return topics->clock;
-}
-
-void topics_close(struct topics *topics)
-{
-    if (topics)
-        topics->ops->close(topics);
-}
-
 /* Names become directories, and Kafka's: letters, digits, '.', '_', '-', no leading '.'. */
 static int check_name(const char *kind, const char *name, struct err *err)
 {
@@ -77,6 +39,66 @@ static int check_name(const char *kind, const char *name, struct err *err)
                            name);
     }
     return 0;
+}
+
+static int check_prefix(const char *prefix, struct err *err)
+{
+    if (strlen(prefix) > TOPIC_PREFIX_SIZE_MAX)
+        return err_set(err, ERR_INVALID, "prefix of topics: %zu bytes; at most %d are allowed",
+                       strlen(prefix), TOPIC_PREFIX_SIZE_MAX);
+    return check_name("prefix", prefix, err);
+}
+
+static int open_backend(const struct topics_ops *ops, const char *place,
+                        const struct topics_options *options, struct topics **topics,
+                        struct err *err)
+{
+    int rc = ops->open(place, options, topics, err);
+
+    if (rc)
+        return rc;
+    (*topics)->ops = ops;
+    (*topics)->clock = options->clock;
+    return 0;
+}
+
+int topics_open(const char *url, const struct topics_options *options, struct topics **topics,
+                struct err *err)
+{
+    struct topics_options chosen = options ? *options : (struct topics_options){0};
+    const char *prefix = chosen.prefix && *chosen.prefix ? chosen.prefix : NULL;
+    const char *colon = strchr(url, ':');
+    size_t scheme = colon ? (size_t)(colon - url) : 0;
+    size_t i;
+
+    *topics = NULL;
+    if (prefix && check_prefix(prefix, err))
+        return ERR_INVALID;
+    for (i = 0; colon && i < ARRAY_COUNT(backends); i++) {
+        const struct topics_ops *ops = backends[i];
+
+        if (strlen(ops->scheme) != scheme || memcmp(ops->scheme, url, scheme) != 0)
+            continue;
+        chosen.clock = clock_or_system(chosen.clock);
+        int rc = open_backend(ops, colon + 1, &chosen, topics, err);
+
+        if (!rc && prefix && ops != &topics_fault_ops) /* which has passed it on */
+            *topics = topics_with_prefix(*topics, prefix);
+        return rc;
+    }
+    return err_set(err, ERR_INVALID,
+                   "topic URL \"%.200s\" is not file:DIR, memory: or kafka://HOST:PORT", url);
+}
+
+const struct clock *topics_clock(const struct topics *topics)
+{
+    return topics->clock;
+}
+
+void topics_close(struct topics *topics)
+{
+    if (topics)
+        topics->ops->close(topics);
 }
 
 static int check_partition(struct topics *topics, const char *name, uint32_t partition,

@@ -35,6 +35,9 @@ struct disk;     /* disk.h */
 struct topics_options {
     const struct clock *clock; /* NULL: the system's; borrowed */
     struct disk *disk;         /* tests: used by file: instead of the directory; borrowed */
+    /* Before all names of topics and groups there, so that two installations can share a Kafka;
+     * nobody sees it here. NULL or "": none. Copied. */
+    const char *prefix;
 };
 
 /* options may be NULL. On failure *topics is NULL. ERR_EXISTS: the directory is open already. */

@@ -69,5 +69,9 @@ extern const struct topics_ops topics_file_ops;
 extern const struct topics_ops topics_memory_ops;
 extern const struct topics_ops topics_kafka_ops;
 extern const struct topics_ops topics_fault_ops;
+extern const struct topics_ops topics_prefix_ops;
+
+/* Owns the inner one; the prefix is checked. */
+struct topics *topics_with_prefix(struct topics *inner, const char *prefix);
 
 #endif

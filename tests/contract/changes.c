@@ -19,13 +19,14 @@
 #include "inspect/change.h"
 #include "inspect/trace.h"
 #include "model/offer_fields.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/export.h"
 #include "offers/offer_save.h"
 #include "patience.h"
-#include "registry/document_inbox.h"
 #include "registry/indexer.h"
 #include "registry/receiver.h"
+#include "stage/parked.h"
 #include "topic/topic.h"
 
 enum { WAIT_MS = PATIENCE_MS, LISTED_MAX = 64, LIFE_S = 3600 };
@@ -257,10 +258,10 @@ static void export_all(struct world *world)
 /* The composer has dealt with all that was exported. */
 static bool is_composed(struct world *world)
 {
-    for (uint32_t i = 0; i < EXPORT_PARTITION_COUNT; i++) {
+    for (uint32_t i = 0; i < STAGE_PARTITION_COUNT; i++) {
         struct topic_lag lag;
 
-        if (topic_lag(world->topics, COMPOSER_GROUP, COMPOSER_SOURCE, i, &lag, NULL) || lag.lag)
+        if (topic_lag(world->topics, COMPOSER_GROUP, TOPIC_OFFER_UPDATES, i, &lag, NULL) || lag.lag)
             return false;
     }
     return true;
@@ -307,9 +308,9 @@ static void receive_all(struct world *world)
     size_t count;
     struct err err;
 
-    OK(topic_describe(world->topics, COMPOSER_TARGET, &config, &err));
+    OK(topic_describe(world->topics, TOPIC_DOCUMENTS, &config, &err));
     for (uint32_t i = 0; i < config.partition_count; i++) {
-        OK(topic_read(world->topics, COMPOSER_TARGET, i, world->received[i], 1000, 0, world->arena,
+        OK(topic_read(world->topics, TOPIC_DOCUMENTS, i, world->received[i], 1000, 0, world->arena,
                       &messages, &count, &err));
         for (size_t k = 0; k < count; k++)
             receive(world, messages[k].value);
@@ -542,28 +543,21 @@ static void a_refused_document_is_told(void **state)
 {
     struct world *world = start(state);
     Torg__V1__OfferReceipt *receipt = create(world, 1);
-    const struct topic_config config = {.partition_count = 1};
-    Torg__V1__DeadDocument dead = TORG__V1__DEAD_DOCUMENT__INIT;
-    Torg__V1__RawDocument document = TORG__V1__RAW_DOCUMENT__INIT;
-    struct buf wire = BUF_INIT(1 << 16);
-    struct topic_record record = {.key = bytes_of(receipt->id)};
+    const struct parked parked = {.stage = PARKED_BY_RECEIVER,
+                                  .key =
+                                      arena_printf(world->arena, OFFER_CLIENT "/%s", receipt->id),
+                                  .topic = TOPIC_DOCUMENTS,
+                                  .reason = "fields[3]: too long"};
     const Torg__V1__TraceStep *step;
     struct err err;
 
     export_all(world);
     compose_all(world);
-    document.pk = receipt->id;
-    document.version =
-        receipt->update_time->seconds * SECOND_US + receipt->update_time->nanos / 1000;
-    dead.document = &document;
-    message_encode(&dead.base, &wire);
-    record.value = buf_bytes(&wire);
-    OK(topic_create(world->topics, DOCUMENT_DEAD_TOPIC "." OFFER_CLIENT, &config, &err));
-    OK(topic_produce(world->topics, DOCUMENT_DEAD_TOPIC "." OFFER_CLIENT, &record, 1, NULL, &err));
+    OK(parked_add(world->place.store, &parked, PARKED_NEWEST, &err));
     step = step_of(trace_of(world, receipt->id), "received");
     assert_int_equal(step->state, STATE(STUCK));
     assert_non_null(strstr(step->text, "refused"));
-    buf_release(&wire);
+    assert_non_null(strstr(step->text, "too long"));
 }
 
 /* A searcher that could not apply a message has passed its position, and shows nothing. */

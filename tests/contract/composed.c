@@ -9,6 +9,7 @@
 #include "contract/cases.h"
 #include "documents/composer.h"
 #include "model/offer_fields.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "patience.h"
 
@@ -16,18 +17,18 @@ enum { READ_COUNT = 1000, READ_WAIT_MS = 1000, TRY_COUNT = PATIENCE_MS / READ_WA
 
 void composed_open(struct composed *composed, struct topics *topics)
 {
-    const struct topic_config config = {.partition_count = COMPOSER_PARTITION_COUNT};
+    const struct topic_config config = {.partition_count = DOCUMENTS_PARTITION_COUNT};
     struct topic_config found;
     uint64_t first;
     struct err err;
 
     composed->topics = topics;
-    if (topic_describe(topics, COMPOSER_TARGET, &found, &err))
-        OK(topic_create(topics, COMPOSER_TARGET, &config, &err));
-    OK(topic_describe(topics, COMPOSER_TARGET, &found, &err));
+    if (topic_describe(topics, TOPIC_DOCUMENTS, &found, &err))
+        OK(topic_create(topics, TOPIC_DOCUMENTS, &config, &err));
+    OK(topic_describe(topics, TOPIC_DOCUMENTS, &found, &err));
     composed->partition_count = found.partition_count;
     for (uint32_t i = 0; i < found.partition_count; i++)
-        OK(topic_range(topics, COMPOSER_TARGET, i, &first, &composed->next[i], &err));
+        OK(topic_range(topics, TOPIC_DOCUMENTS, i, &first, &composed->next[i], &err));
 }
 
 static const char *words_of(const Torg__V1__RawDocument *document)
@@ -84,7 +85,7 @@ static void read_to(struct composed *composed, uint32_t partition, uint64_t end,
     struct err err;
 
     for (int i = 0; *next < end; i++) {
-        int rc = topic_read(composed->topics, COMPOSER_TARGET, partition, *next, READ_COUNT,
+        int rc = topic_read(composed->topics, TOPIC_DOCUMENTS, partition, *next, READ_COUNT,
                             READ_WAIT_MS, arena, &messages, &count, &err);
 
         assert_true(i < TRY_COUNT);
@@ -105,7 +106,7 @@ void composed_look(struct composed *composed)
     struct err err;
 
     for (uint32_t i = 0; i < composed->partition_count; i++) {
-        OK(topic_range(composed->topics, COMPOSER_TARGET, i, &first, &end, &err));
+        OK(topic_range(composed->topics, TOPIC_DOCUMENTS, i, &first, &end, &err));
         read_to(composed, i, end, arena);
     }
     arena_free(arena);

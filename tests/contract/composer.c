@@ -18,10 +18,12 @@
 #include "contract/composed.h"
 #include "contract/topics_place.h"
 #include "documents/composer.h"
-#include "documents/parked.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/export.h"
 #include "patience.h"
+#include "stage/limits.h"
+#include "stage/parked.h"
 #include "store/store_fault.h"
 #include "torg/v1/document.pb-c.h"
 #include "torg/v1/offer_update.pb-c.h"
@@ -254,7 +256,8 @@ static uint64_t made_count(void)
 /* The composer has failed so many times more. */
 static void wait_for_errors(uint64_t more)
 {
-    const struct counter *errors = metrics_counter("torg_composer_errors_total", NULL, "");
+    const struct counter *errors =
+        metrics_counter("torg_stage_errors_total", "stage=\"composer\"", "");
     uint64_t wanted = counter_value(errors) + more;
 
     for (int waited = 0; waited < WAIT_MS && counter_value(errors) < wanted; waited += 5)
@@ -289,11 +292,32 @@ static uint32_t largest_batch(const struct scene *scene, const offerid *ids, siz
 
 static int64_t parked_now(struct scene *scene)
 {
-    int64_t count;
+    struct parked_total total;
     struct err err;
 
-    OK(parked_count(scene->place.store, &count, &err));
-    return count;
+    OK(parked_total(scene->place.store, PARKED_BY_COMPOSER, &total, &err));
+    return total.count;
+}
+
+struct putting_off {
+    int64_t until_us;
+    int64_t count;
+};
+
+static int put_off_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct putting_off *putting = arg;
+
+    return parked_hurry(tx, PARKED_BY_COMPOSER, "", putting->until_us, &putting->count, err);
+}
+
+/* Parked ones are tried at this time. */
+static void put_off(struct scene *scene, int64_t until_us)
+{
+    struct putting_off putting = {.until_us = until_us};
+    struct err err;
+
+    OK(store_write(scene->place.store, put_off_tx, &putting, &err));
 }
 
 /* --- cases --- */
@@ -388,7 +412,7 @@ static void a_record_that_cannot_be_read_is_replaced_by_the_newest_offer(void **
 
     offer_id_format(id, key);
     record = (struct topic_record){.key = bytes_of(key), .value = bad_record(scene, key, &wire)};
-    OK(topic_produce(scene->topics, COMPOSER_SOURCE, &record, 1, NULL, &err));
+    OK(topic_produce(scene->topics, TOPIC_OFFER_UPDATES, &record, 1, NULL, &err));
     buf_release(&wire);
     compose(scene);
     wait_for(scene, &id, 1);
@@ -413,10 +437,10 @@ static void what_fails_is_parked_and_passed_by_the_others(void **state)
     wait_for(scene, &gone, 1);
     for (int waited = 0; waited < WAIT_MS && !parked_now(scene); waited += 5)
         pause_ms(5);
-    OK(parked_list(scene->place.store, "", 10, arena, &list, &count, &err));
+    OK(parked_list(scene->place.store, PARKED_BY_COMPOSER, 0, 10, arena, &list, &count, &err));
     assert_int_equal(count, 1);
     assert_non_null(strstr(list[0].reason, "category \"books\""));
-    assert_int_equal(id_of(list[0].offer_id), bad);
+    assert_int_equal(id_of(list[0].key), bad);
     assert_null(composed_last(&scene->composed, bad));
     stop(scene);
 
@@ -455,12 +479,12 @@ static void what_no_receiver_would_take_is_parked(void **state)
         buf_reset(&wire);
         message_encode(&update.base, &wire);
         record.value = buf_bytes(&wire);
-        OK(topic_produce(scene->topics, COMPOSER_SOURCE, &record, 1, NULL, &err));
+        OK(topic_produce(scene->topics, TOPIC_OFFER_UPDATES, &record, 1, NULL, &err));
     }
     compose(scene);
     for (int waited = 0; waited < WAIT_MS && parked_now(scene) < 2; waited += 5)
         pause_ms(5);
-    OK(parked_list(scene->place.store, "", 10, arena, &list, &count, &err));
+    OK(parked_list(scene->place.store, PARKED_BY_COMPOSER, 0, 10, arena, &list, &count, &err));
     assert_int_equal(count, ARRAY_COUNT(sizes));
     composed_look(&scene->composed);
     for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
@@ -477,8 +501,6 @@ static void a_newer_change_that_can_be_used_ends_the_parking(void **state)
 {
     struct scene *scene = start(state);
     offerid id = create(scene, "books", 1);
-    int64_t moved;
-    struct err err;
 
     scene->is_blind = true;
     export_all(scene);
@@ -487,8 +509,8 @@ static void a_newer_change_that_can_be_used_ends_the_parking(void **state)
         pause_ms(5);
     assert_int_equal(parked_now(scene), 1);
     /* Its own time is far away: what ends the parking is the change. */
-    OK(parked_hurry(scene->place.store, "", INT64_MAX / 2, &moved, &err));
-    for (int waited = 0; waited < 3 * COMPOSER_RETRY_MS / 2; waited += 50)
+    put_off(scene, INT64_MAX / 2);
+    for (int waited = 0; waited < 3 * READER_RETRY_MS / 2; waited += 50)
         pause_ms(50); /* the composer has looked at what is parked meanwhile */
     move(scene, id, MOVE_WITHDRAW);
     export_all(scene);
@@ -598,7 +620,7 @@ static void produce_long(struct scene *scene, offerid id, int64_t later_us)
     update.offer->content->description[TEXT_SIZE] = 0;
     message_encode(&update.base, &wire);
     record = (struct topic_record){.key = bytes_of(update.offer->id), .value = buf_bytes(&wire)};
-    OK(topic_produce(scene->topics, COMPOSER_SOURCE, &record, 1, NULL, &err));
+    OK(topic_produce(scene->topics, TOPIC_OFFER_UPDATES, &record, 1, NULL, &err));
     buf_release(&wire);
     arena_free(arena);
 }
@@ -671,18 +693,18 @@ static void produce_again(struct scene *scene, offerid id)
     message_encode(&update.base, &wire);
     record = (struct topic_record){.key = bytes_of(update.offer->id), .value = buf_bytes(&wire)};
     store_fault_arm(scene->place.store, STORE_FAULT_BEGIN, 0, UINT_MAX);
-    OK(topic_produce(scene->topics, COMPOSER_SOURCE, &record, 1, NULL, &err));
+    OK(topic_produce(scene->topics, TOPIC_OFFER_UPDATES, &record, 1, NULL, &err));
     buf_release(&wire);
     arena_free(arena);
 }
 
-/* The composer has looked at what is parked from its beginning to its end: the gauge is set in the
- * middle of each look. */
+/* The composer has looked at what is parked from its beginning to its end: the gauge is set at both
+ * of each look. */
 static void wait_for_look(void)
 {
-    struct gauge *parked = metrics_gauge("torg_composer_parked", NULL, "");
+    struct gauge *parked = metrics_gauge("torg_parked", "stage=\"composer\"", "");
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         gauge_set(parked, -1);
         for (int waited = 0; waited < WAIT_MS && atomic_load(&parked->value) < 0; waited += 5)
             pause_ms(5);
@@ -698,7 +720,7 @@ static int64_t parked_until(struct scene *scene)
     struct err err;
     size_t count;
 
-    OK(parked_list(scene->place.store, "", 1, arena, &list, &count, &err));
+    OK(parked_list(scene->place.store, PARKED_BY_COMPOSER, 0, 1, arena, &list, &count, &err));
     assert_int_equal(count, 1);
     next_us = list[0].next_us;
     arena_free(arena);
@@ -709,11 +731,9 @@ static int64_t parked_until(struct scene *scene)
 static void leave_parked(struct scene *scene)
 {
     const int64_t never_us = INT64_MAX / 2;
-    int64_t moved;
-    struct err err;
 
     do {
-        OK(parked_hurry(scene->place.store, "", never_us, &moved, &err));
+        put_off(scene, never_us);
         wait_for_look();
     } while (parked_until(scene) != never_us);
 }

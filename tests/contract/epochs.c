@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "contract/indexer_fixture.h"
 #include "coord/fault.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "registry/epoch_desk.h"
 #include "registry/retired_topics.h"

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "patience.h"
 

@@ -98,7 +98,7 @@ static int set_up(void **state)
     static struct scene scenes[2];
     bool servers = case_on_servers(state);
     struct scene *scene = &scenes[servers];
-    const struct topic_config config = {.partition_count = EXPORT_PARTITION_COUNT};
+    const struct topic_config config = {.partition_count = STAGE_PARTITION_COUNT};
     struct err err;
 
     *scene = (struct scene){.is_there = !servers || server_address("kafka")};

@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "contract/topics_place.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
@@ -31,7 +32,7 @@ enum { LEASE_MS = 1000, LEASE_ON_SERVERS_MS = 30000 };
 
 #define MONTH_US (INT64_C(31) * 24 * 3600 * SECOND_US)
 
-static const char *const topic_names[] = {EXPORT_UPDATES, EXPORT_MODERATION};
+static const char *const topic_names[] = {TOPIC_OFFER_UPDATES, TOPIC_MODERATION_REQUESTS};
 
 struct scene {
     struct offers_place place;

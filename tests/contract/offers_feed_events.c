@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/feed_events.h"
 #include "offers/feed_keep.h"
@@ -75,7 +76,7 @@ static void produce(struct topic_scene *scene, struct bytes value)
     const struct topic_record record = {.key = bytes_of("s/main"), .value = value};
     struct err err = {0};
 
-    OK(topic_produce(scene->topics, FEED_EVENTS_TOPIC, &record, 1, NULL, &err));
+    OK(topic_produce(scene->topics, TOPIC_FEED_EVENTS, &record, 1, NULL, &err));
 }
 
 static void produce_event(struct topic_scene *scene, int64_t task_id, Torg__V1__FeedEvent *event)
@@ -111,10 +112,10 @@ static uint64_t lag(struct topic_scene *scene)
     uint64_t sum = 0;
     struct err err = {0};
 
-    for (uint32_t i = 0; i < EXPORT_PARTITION_COUNT; i++) {
+    for (uint32_t i = 0; i < STAGE_PARTITION_COUNT; i++) {
         struct topic_lag one;
 
-        OK(topic_lag(scene->topics, "offers-feeds", FEED_EVENTS_TOPIC, i, &one, &err));
+        OK(topic_lag(scene->topics, "offers-feeds", TOPIC_FEED_EVENTS, i, &one, &err));
         sum += one.lag;
     }
     return sum;

@@ -7,6 +7,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/moderation.h"
 #include "offers/opinions.h"
@@ -236,7 +237,7 @@ static void produce(struct topics *topics, struct scene *scene, struct bytes val
     const struct topic_record record = {.key = bytes_of(scene->id_text), .value = value};
     struct err err;
 
-    OK(topic_produce(topics, OPINIONS_TOPIC, &record, 1, NULL, &err));
+    OK(topic_produce(topics, TOPIC_OPINIONS, &record, 1, NULL, &err));
 }
 
 static void produce_opinion(struct topics *topics, struct scene *scene, int64_t revision,
@@ -254,7 +255,7 @@ static void opinions_come_by_the_topic(void **state)
 {
     struct scene *scene = start(state);
     int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
-    struct inbox *opinions;
+    struct opinions *opinions;
     struct topics *topics;
     struct err err;
 
@@ -267,7 +268,7 @@ static void opinions_come_by_the_topic(void **state)
     produce_opinion(topics, scene, 4, BAN);
     while (offer_of(scene)->revision < 4 && clock_mono_us(clock_system()) < until)
         pause_ms(10);
-    inbox_stop(opinions);
+    opinions_stop(opinions);
     topics_close(topics);
     check(scene, OFFER_BANNED, 4);
 }

@@ -17,6 +17,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "contract/topics_place.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
@@ -37,7 +38,7 @@ struct scene {
     struct exporter exporter;
     struct coord_shard all[OFFER_SHARD_COUNT];
     uint64_t begin[TOPIC_PARTITION_COUNT_MAX]; /* of the requests */
-    struct inbox *inbox;
+    struct photo_results *inbox;
     struct arena *arena;
     atomic_bool has_catalog; /* false: none is in use */
 };
@@ -56,7 +57,7 @@ static uint32_t partition_count(struct scene *scene)
     struct topic_config config;
     struct err err;
 
-    OK(topic_describe(scene->topics, EXPORT_PHOTOS, &config, &err));
+    OK(topic_describe(scene->topics, TOPIC_PHOTO_REQUESTS, &config, &err));
     return config.partition_count;
 }
 
@@ -83,7 +84,7 @@ static int set_up(void **state)
     for (uint32_t i = 0; i < OFFER_SHARD_COUNT; i++)
         scene->all[i] = (struct coord_shard){.shard = i, .ticket = 1};
     for (uint32_t p = 0; p < partition_count(scene); p++)
-        OK(topic_range(scene->topics, EXPORT_PHOTOS, p, &first, &scene->begin[p], &err));
+        OK(topic_range(scene->topics, TOPIC_PHOTO_REQUESTS, p, &first, &scene->begin[p], &err));
     return 0;
 }
 
@@ -93,7 +94,7 @@ static int tear_down(void **state)
 
     if (!scene->topics)
         return 0;
-    inbox_stop(scene->inbox);
+    photo_results_stop(scene->inbox);
     test_topics_close(scene->topics, scene->dir);
     arena_free(scene->arena);
     offers_place_close(&scene->place);
@@ -237,12 +238,12 @@ static const char *asked(struct scene *scene, offerid id)
     for (uint32_t p = 0; p < partition_count(scene); p++) {
         uint64_t first, end, at = scene->begin[p];
 
-        OK(topic_range(scene->topics, EXPORT_PHOTOS, p, &first, &end, &err));
+        OK(topic_range(scene->topics, TOPIC_PHOTO_REQUESTS, p, &first, &end, &err));
         while (at < end) {
             const struct topic_message *messages;
             size_t count;
 
-            OK(topic_read(scene->topics, EXPORT_PHOTOS, p, at, REQUEST_COUNT_MAX, WAIT_MS,
+            OK(topic_read(scene->topics, TOPIC_PHOTO_REQUESTS, p, at, REQUEST_COUNT_MAX, WAIT_MS,
                           scene->arena, &messages, &count, &err));
             for (size_t i = 0; i < count; i++) {
                 Torg__V1__PhotoRequest *request;
@@ -586,7 +587,7 @@ static void produce(struct scene *scene, struct bytes value)
     const struct topic_record record = {.key = bytes_of("k"), .value = value};
     struct err err;
 
-    OK(topic_produce(scene->topics, PHOTO_RESULTS_TOPIC, &record, 1, NULL, &err));
+    OK(topic_produce(scene->topics, TOPIC_PHOTO_RESULTS, &record, 1, NULL, &err));
 }
 
 static void produce_result(struct scene *scene, const Torg__V1__PhotoResult *result)
@@ -607,7 +608,7 @@ static void start_inbox(struct scene *scene)
 
 static void stop_inbox(struct scene *scene)
 {
-    inbox_stop(scene->inbox);
+    photo_results_stop(scene->inbox);
     scene->inbox = NULL;
 }
 
@@ -633,7 +634,7 @@ static void a_result_is_committed_after_it_was_applied(void **state)
 {
     struct scene *scene = start(state);
     int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
-    struct counter *errors = metrics_counter("torg_photo_errors_total", NULL, "");
+    struct counter *errors = metrics_counter("torg_stage_errors_total", "stage=\"photos\"", "");
     uint64_t before = counter_value(errors);
     offerid id = create(scene, "rings", "a");
 

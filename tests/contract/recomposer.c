@@ -19,13 +19,14 @@
 #include "contract/composed.h"
 #include "contract/topics_place.h"
 #include "documents/composer.h"
-#include "documents/parked.h"
 #include "documents/recompose_mark.h"
 #include "documents/recomposer.h"
 #include "model/offer_fields.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "offers/offer_scan.h"
 #include "patience.h"
+#include "stage/parked.h"
 #include "torg/v1/document.pb-c.h"
 
 enum { WAIT_MS = PATIENCE_MS, OFFER_COUNT = 20, HOUR_S = 3600 };
@@ -139,7 +140,7 @@ static offerid create(struct scene *scene, const char *category, int number)
 static int set_up(void **state)
 {
     static struct scene scenes[2];
-    const struct topic_config config = {.partition_count = COMPOSER_PARTITION_COUNT};
+    const struct topic_config config = {.partition_count = DOCUMENTS_PARTITION_COUNT};
     struct topic_config found;
     bool servers = case_on_servers(state);
     struct scene *scene = &scenes[servers];
@@ -151,8 +152,8 @@ static int set_up(void **state)
         return 0; /* each test skips */
     assert_true(offers_place_open(&scene->place, servers));
     scene->topics = test_topics_open(scene->dir, servers);
-    if (topic_describe(scene->topics, COMPOSER_SOURCE, &found, &err))
-        OK(topic_create(scene->topics, COMPOSER_SOURCE, &config, &err));
+    if (topic_describe(scene->topics, TOPIC_OFFER_UPDATES, &found, &err))
+        OK(topic_create(scene->topics, TOPIC_OFFER_UPDATES, &config, &err));
     composed_open(&scene->composed, scene->topics);
     OK(coord_open("memory:recomposer", "one", NULL, &scene->coord, &err));
     pthread_mutex_init(&scene->lock, NULL);
@@ -390,11 +391,14 @@ static void hiding_does_not_speak_for_a_parked_change(void **state)
 {
     struct scene *scene = begin(state);
     char id[OFFER_ID_TEXT_SIZE];
-    struct parked parked = {.offer_id = id, .reason = "its category is gone"};
+    struct parked parked = {.stage = PARKED_BY_COMPOSER,
+                            .key = id,
+                            .topic = TOPIC_OFFER_UPDATES,
+                            .reason = "its category is gone"};
     struct err err;
 
     offer_id_format(scene->books[0], id);
-    OK(parked_add(scene->place.store, &parked, &err));
+    OK(parked_add(scene->place.store, &parked, PARKED_NEWEST, &err));
     apply(scene, "Bicycles", "Books");
     start(scene);
     wait_until_done(scene, 1);
@@ -429,7 +433,7 @@ static void a_recent_change_is_not_held_up_by_the_slower_lane(void **state)
 /* Takes what comes, as the receiver does, until the mark is there. */
 static void take_all(struct scene *scene, const char *group, int64_t version)
 {
-    static const char *const names[] = {COMPOSER_TARGET};
+    static const char *const names[] = {TOPIC_DOCUMENTS};
     const struct consumer_options options = {
         .group = group, .topics = names, .topic_count = 1, .start = TOPIC_START_EARLIEST};
     const struct topic_message *messages;

@@ -8,9 +8,12 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/metrics.h"
+#include "model/topics.h"
 #include "net/message.h"
 #include "patience.h"
 #include "registry/document_inbox.h"
+#include "stage/limits.h"
+#include "stage/parked.h"
 #include "store/migrate.h"
 #include "store/store_fault.h"
 #include "topic/topic_fault.h"
@@ -57,8 +60,8 @@ static void send_bytes(struct topic_place *place, const char *key, struct bytes 
     const struct topic_record record = {.key = bytes_of(key), .value = value};
     struct err err = {0};
 
-    if (topic_create(place->topics, DOCUMENT_TOPIC, &config, &err) ||
-        topic_produce(place->topics, DOCUMENT_TOPIC, &record, 1, NULL, &err))
+    if (topic_create(place->topics, TOPIC_DOCUMENTS, &config, &err) ||
+        topic_produce(place->topics, TOPIC_DOCUMENTS, &record, 1, NULL, &err))
         fail_msg("%s", err.text);
 }
 
@@ -94,7 +97,7 @@ static void wait_for_all(struct topic_place *place)
             struct topic_lag one;
             struct err err = {0};
 
-            if (topic_lag(place->topics, DOCUMENT_GROUP, DOCUMENT_TOPIC, j, &one, &err))
+            if (topic_lag(place->topics, DOCUMENT_GROUP, TOPIC_DOCUMENTS, j, &one, &err))
                 fail_msg("%s", err.text);
             lag += one.lag;
         }
@@ -104,30 +107,54 @@ static void wait_for_all(struct topic_place *place)
     assert_int_equal(lag, 0);
 }
 
-static const Torg__V1__DeadDocument *read_dead(struct topic_place *place, const char *topic,
-                                               size_t place_in_topic)
+/* The parked record of this place, as a batch of one document. */
+static const Torg__V1__QualifiedBatch *read_parked(struct topic_place *place,
+                                                   const struct parked *of)
 {
-    const struct topic_message *messages;
     ProtobufCMessage *message;
     struct err err = {0};
-    size_t count;
 
-    if (topic_read(place->topics, topic, 0, place_in_topic, 1, 0, place->arena, &messages, &count,
-                   &err) ||
-        !count ||
-        message_decode(messages[0].value, &torg__v1__dead_document__descriptor, place->arena,
-                       &message, &err))
-        fail_msg("%s: %s", topic, err.text);
-    return (const Torg__V1__DeadDocument *)message;
+    if (message_decode(of->body, &torg__v1__qualified_batch__descriptor, place->arena, &message,
+                       &err))
+        fail_msg("%s: %s", of->key, err.text);
+    return (const Torg__V1__QualifiedBatch *)message;
+}
+
+/* All that is parked of the receiver, with bodies; they are as many as this. */
+static const struct parked *all_parked(struct topic_place *place, size_t expected)
+{
+    struct parked *all = arena_array(place->arena, expected, sizeof(*all));
+    struct parked *list, *one;
+    struct err err = {0};
+    size_t count, one_count;
+
+    if (parked_list(place->registry.store, PARKED_BY_RECEIVER, 0, 100, place->arena, &list, &count,
+                    &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(count, expected);
+    for (size_t i = 0; i < count; i++) {
+        if (parked_of_key(place->registry.store, PARKED_BY_RECEIVER, list[i].key, 1, place->arena,
+                          &one, &one_count, &err))
+            fail_msg("%s", err.text);
+        all[i] = one[0];
+    }
+    return all;
+}
+
+static const struct parked *find_parked(const struct parked *all, size_t count, const char *key)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(all[i].key, key) == 0)
+            return &all[i];
+    fail_msg("%s is not parked", key);
+    return NULL;
 }
 
 static void documents_are_taken_and_bad_ones_kept_apart(void **state)
 {
     struct topic_place place;
-    const Torg__V1__DeadDocument *dead;
-    uint64_t first;
-    uint64_t end;
-    struct err err = {0};
+    const struct parked *all;
+    const struct parked *bad;
 
     open_place(&place);
     send(&place, "shop", LANE_MAIN, document_of(place.arena, "a", 1, "bicycle", 1));
@@ -145,15 +172,36 @@ static void documents_are_taken_and_bad_ones_kept_apart(void **state)
     assert_int_equal(
         read_integer(place.registry.store, "SELECT COUNT(*) FROM registry_queue WHERE lane = 2"),
         1);
-    dead = read_dead(&place, "dead-documents.shop", 0);
-    assert_string_equal(dead->document->pk, "b");
-    assert_int_equal(dead->document->n_fields, 2);
-    assert_int_equal(dead->verdict->kind, TORG__V1__VERDICT__KIND__INVALID);
-    assert_string_equal(dead->verdict->reasons[0]->field, "version");
-    assert_int_equal(topic_range(place.topics, DOCUMENT_DEAD_TOPIC, 0, &first, &end, &err), 0);
-    assert_int_equal(end, 2);
-    for (size_t i = 0; i < 2; i++)
-        assert_true(read_dead(&place, DOCUMENT_DEAD_TOPIC, i)->record.len > 0);
+    all = all_parked(&place, 3);
+    bad = find_parked(all, 3, "shop/b");
+    assert_string_equal(read_parked(&place, bad)->documents[0]->pk, "b");
+    assert_int_equal(read_parked(&place, bad)->documents[0]->n_fields, 2);
+    assert_non_null(strstr(bad->reason, "version"));
+    for (size_t i = 0; i < 3; i++) { /* records that name nobody's document stand for themselves */
+        assert_true(all[i].body.size > 0);
+        assert_true(&all[i] == bad || strncmp(all[i].key, "-/", 2) == 0);
+    }
+    close_place(&place);
+}
+
+/* The document is mended by its owner: what was refused before is not worth keeping. */
+static void a_newer_version_ends_the_parking(void **state)
+{
+    struct topic_place place;
+
+    (void)state;
+    open_place(&place);
+    send(&place, "shop", LANE_MAIN, document_of(place.arena, "b", -1, "bad", 1));
+    start_inbox(&place);
+    wait_for_all(&place);
+    all_parked(&place, 1);
+    send(&place, "shop", LANE_MAIN, document_of(place.arena, "b", -2, "worse", 1));
+    wait_for_all(&place);
+    assert_string_equal(read_parked(&place, all_parked(&place, 1))->documents[0]->pk, "b");
+    assert_int_equal(read_parked(&place, all_parked(&place, 1))->documents[0]->version, -2);
+    send(&place, "shop", LANE_MAIN, document_of(place.arena, "b", 1, "good", 1));
+    wait_for_all(&place);
+    all_parked(&place, 0);
     close_place(&place);
 }
 
@@ -161,7 +209,6 @@ static void documents_are_taken_and_bad_ones_kept_apart(void **state)
 static void a_client_too_many_stops_nobody(void **state)
 {
     struct topic_place place;
-    const Torg__V1__DeadDocument *dead;
     struct err err = {0};
 
     open_place(&place);
@@ -178,9 +225,9 @@ static void a_client_too_many_stops_nobody(void **state)
     start_inbox(&place);
     wait_for_all(&place);
     assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry"), 1);
-    dead = read_dead(&place, DOCUMENT_DEAD_TOPIC, 0);
-    assert_string_equal(dead->client, "one-more");
-    assert_string_equal(dead->document->pk, "a");
+    assert_string_equal(all_parked(&place, 1)->key, "one-more/a");
+    assert_string_equal(read_parked(&place, all_parked(&place, 1))->client, "one-more");
+    assert_string_equal(read_parked(&place, all_parked(&place, 1))->documents[0]->pk, "a");
     close_place(&place);
 }
 
@@ -200,33 +247,7 @@ static void an_unreadable_client_stops_nobody(void **state)
     start_inbox(&place);
     wait_for_all(&place);
     assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry"), 2);
-    assert_string_equal(read_dead(&place, DOCUMENT_DEAD_TOPIC, 0)->document->pk, "b");
-    close_place(&place);
-}
-
-/* No topic more can be made: the letter goes to that of all, whole. */
-static void a_dead_letter_without_a_topic_stops_nobody(void **state)
-{
-    const struct topic_config config = {.partition_count = 1};
-    struct topic_place place;
-    const Torg__V1__DeadDocument *dead;
-    struct err err = {0};
-
-    open_place(&place);
-    send_with_key(&place, "shop", LANE_MAIN, "one", document_of(place.arena, "b", -1, "bad", 1));
-    send_with_key(&place, "shop", LANE_MAIN, "one", document_of(place.arena, "c", 1, "cap", 1));
-    if (topic_create(place.topics, DOCUMENT_DEAD_TOPIC, &config, &err))
-        fail_msg("%s", err.text);
-    for (int i = 0; !err.code; i++)
-        topic_create(place.topics, arena_printf(place.arena, "t%d", i), &config, &err);
-    assert_int_equal(err.code, ERR_LIMIT);
-    start_inbox(&place);
-    wait_for_all(&place);
-    assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry"), 1);
-    dead = read_dead(&place, DOCUMENT_DEAD_TOPIC, 0);
-    assert_string_equal(dead->client, "shop");
-    assert_string_equal(dead->document->pk, "b");
-    assert_int_equal(dead->document->n_fields, 2);
+    assert_string_equal(all_parked(&place, 1)->key, "broken/b");
     close_place(&place);
 }
 
@@ -249,11 +270,13 @@ static void a_key_that_fits_nowhere_stops_nobody(void **state)
     start_inbox(&place);
     wait_for_all(&place);
     assert_int_equal(read_integer(place.registry.store, "SELECT COUNT(*) FROM registry"), 1);
-    assert_int_equal(read_dead(&place, "dead-documents.shop", 0)->document->n_fields, 2);
-    assert_int_equal(strlen(read_dead(&place, "dead-documents.shop", 1)->document->pk),
-                     DOCUMENT_PK_SIZE_MAX);
-    assert_string_equal(read_dead(&place, "dead-documents.shop", 1)->verdict->reasons[0]->field,
-                        "pk");
+    for (size_t i = 0; i < 2; i++) {
+        const struct parked *parked = &all_parked(&place, 2)[i];
+
+        assert_true(strlen(parked->key) <= PARKED_KEY_SIZE_MAX);
+        assert_int_equal(strlen(read_parked(&place, parked)->documents[0]->pk), sizes[i]);
+        assert_non_null(strstr(parked->reason, "pk"));
+    }
     close_place(&place);
 }
 
@@ -356,7 +379,7 @@ static void the_topic_may_be_made_by_another_meanwhile(void **state)
 
     (void)state;
     open_place(&place);
-    if (topic_create(place.topics, DOCUMENT_TOPIC, &config, &err))
+    if (topic_create(place.topics, TOPIC_DOCUMENTS, &config, &err))
         fail_msg("%s", err.text);
     atomic_store(&topics_faults(place.topics)->hide_topic, 1);
     start_inbox(&place);
@@ -383,7 +406,7 @@ static void a_lag_that_cannot_be_asked_stays_as_it_was(void **state)
 
     (void)state;
     open_place(&place);
-    if (topic_create(place.topics, DOCUMENT_TOPIC, &config, &err))
+    if (topic_create(place.topics, TOPIC_DOCUMENTS, &config, &err))
         fail_msg("%s", err.text);
     atomic_store(&topics_faults(place.topics)->fail_lag, STRIKES);
     start_inbox(&place);
@@ -399,9 +422,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_are_taken_and_bad_ones_kept_apart),
+        cmocka_unit_test(a_newer_version_ends_the_parking),
         cmocka_unit_test(a_client_too_many_stops_nobody),
         cmocka_unit_test(an_unreadable_client_stops_nobody),
-        cmocka_unit_test(a_dead_letter_without_a_topic_stops_nobody),
         cmocka_unit_test(a_key_that_fits_nowhere_stops_nobody),
         cmocka_unit_test(a_restart_takes_what_is_left),
         cmocka_unit_test(the_topic_may_be_made_by_another_meanwhile),

@@ -103,6 +103,32 @@ static void the_binarys_own_migrations_apply(void **state)
     assert_int_equal(read_integer(fixture->store, "SELECT count(*) FROM audit"), 0);
 }
 
+/* 0011: what an older program has parked is parked still, first things first. */
+static void parked_offers_move_to_the_table_of_all_stages(void **state)
+{
+    enum { BEFORE = 10 };
+    struct fixture *fixture = start(state);
+    struct err err = {0};
+
+    if (store_migrate_list(fixture->store, store_migrations, BEFORE, NULL, &err))
+        fail_msg("%s", err.text);
+    exec(fixture->store, "INSERT INTO composer_parked (offer_id, partition_no, offset_no, "
+                         "attempt_count, first_us, next_us, reason) VALUES "
+                         "('b', 3, 7, 2, 50, 60, 'why'), ('a', 1, 9, 0, 40, 70, 'no')");
+    if (store_migrate(fixture->store, NULL, &err))
+        fail_msg("%s", err.text);
+    assert_int_equal(
+        read_integer(fixture->store,
+                     "SELECT id FROM parked WHERE stage = 'composer' AND record_key = 'b' AND "
+                     "topic = 'offer-updates' AND partition_no = 3 AND offset_no = 7 AND "
+                     "LENGTH(body) = 0 AND reason = 'why' AND try_count = 2 AND first_us = 50 AND "
+                     "next_us = 60"),
+        2);
+    assert_int_equal(read_integer(fixture->store, "SELECT row_count FROM parked_stage"), 2);
+    assert_int_equal(
+        read_integer(fixture->store, "SELECT next FROM sequence WHERE name = 'parked'"), 3);
+}
+
 static void what_is_for_sqlite_alone_is_a_comment_elsewhere(void **state)
 {
     static const struct migration list[] = {
@@ -126,6 +152,7 @@ const struct test_case store_migration_cases[] = {
     CASE_ON(several_starters_migrate_once, ON_ALL),
     CASE_ON(changed_and_newer_schemas_are_refused, ON_ALL),
     CASE_ON(the_binarys_own_migrations_apply, ON_ALL),
+    CASE_ON(parked_offers_move_to_the_table_of_all_stages, ON_ALL),
     CASE_ON(what_is_for_sqlite_alone_is_a_comment_elsewhere, ON_ALL),
     {0},
 };

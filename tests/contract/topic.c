@@ -24,8 +24,8 @@
 
 enum { PARTITIONS = 4, WAIT_MS = PATIENCE_MS, STEP_MS = 100, START_US = 1700000000 };
 
-enum backend { MEMORY, FILES, KAFKA, FAULT, BACKEND_COUNT };
-static const char *const backend_names[] = {"memory", "file", "kafka", "fault"};
+enum backend { MEMORY, FILES, KAFKA, FAULT, PREFIX, BACKEND_COUNT };
+static const char *const backend_names[] = {"memory", "file", "kafka", "fault", "prefix"};
 
 struct place {
     enum backend backend;
@@ -33,6 +33,7 @@ struct place {
     char url[256];
     char topic[64];
     char group[64];
+    const char *prefix;
     struct clock_manual clock;
     struct topics *topics;
     struct consumer *members[4]; /* closed by tear_down when a test fails */
@@ -46,7 +47,8 @@ static bool is_local(const struct place *place)
 
 static void open_place(struct place *place)
 {
-    struct topics_options options = {.clock = is_local(place) ? &place->clock.base : NULL};
+    struct topics_options options = {.clock = is_local(place) ? &place->clock.base : NULL,
+                                     .prefix = place->prefix};
     struct err err;
 
     OK(topics_open(place->url, &options, &place->topics, &err));
@@ -76,8 +78,10 @@ static int set_up(void **state)
     snprintf(place->dir, sizeof(place->dir), "/tmp/torg-topic-XXXXXX");
     assert_non_null(mkdtemp(place->dir));
     snprintf(place->url, sizeof(place->url), "%s%s",
-             (const char *[]){"memory:", "file:", "kafka://", "fault:memory:"}[place->backend],
-             (const char *[]){"", place->dir, kafka, ""}[place->backend]);
+             (const char *[]){"memory:", "file:", "kafka://",
+                              "fault:memory:", "memory:"}[place->backend],
+             (const char *[]){"", place->dir, kafka, "", ""}[place->backend]);
+    place->prefix = place->backend == PREFIX ? "house." : NULL;
     snprintf(place->topic, sizeof(place->topic), "offers-%016" PRIx64, random_u64());
     snprintf(place->group, sizeof(place->group), "group-%016" PRIx64, random_u64());
     clock_manual_init(&place->clock, (int64_t)START_US * SECOND_US);
@@ -974,7 +978,65 @@ static void faults_never_acknowledge(void **state)
     leave_group(place, consumer);
 }
 
-enum { LOCAL = 1 << MEMORY | 1 << FILES | 1 << FAULT, ALL = LOCAL | 1 << KAFKA };
+static bool is_shown(struct place *place, const char *name)
+{
+    const char **names;
+    size_t count;
+    bool found = false;
+    struct err err;
+
+    OK(topic_list(place->topics, place->arena, &names, &count, &err));
+    for (size_t i = 0; i < count && !found; i++)
+        found = strcmp(names[i], name) == 0;
+    return found;
+}
+
+/* Their groups, too: one that has read all of its own topic has read nothing of the other's. */
+static void a_prefix_keeps_two_installations_apart(void **state)
+{
+    struct place *place = place_of(state);
+    struct topic_record record = {.key = bytes_of("k"), .value = bytes_of("mine")};
+    struct topic_config config = {.partition_count = 1};
+    int64_t deadline = now_ms() + WAIT_MS;
+    const struct topic_message *messages;
+    struct topic_config found;
+    struct topic_lag lag;
+    struct err err;
+    size_t count;
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct topic_position end = {place->topic, 0, 1};
+        struct consumer *member;
+
+        place->prefix = (const char *[]){"one.", "two."}[i];
+        reopen_place(place);
+        assert_false(is_shown(place, place->topic));
+        assert_int_equal(topic_describe(place->topics, place->topic, &found, &err), ERR_NOT_FOUND);
+        OK(topic_create(place->topics, place->topic, &config, &err));
+        assert_true(is_shown(place, place->topic));
+        OK(topic_produce(place->topics, place->topic, &record, 1, NULL, &err));
+        OK(topic_lag(place->topics, place->group, place->topic, 0, &lag, &err));
+        assert_false(lag.has_committed);
+        member = join_group(place, TOPIC_START_EARLIEST, 0);
+        do
+            OK(consumer_poll(member, STEP_MS, &messages, &count, &err));
+        while (count == 0 && now_ms() < deadline);
+        assert_int_equal(count, 1);
+        assert_string_equal(messages[0].topic, place->topic);
+        OK(consumer_commit(member, &end, 1, &err));
+        leave_group(place, member);
+    }
+    place->prefix = NULL;
+    reopen_place(place);
+    assert_true(is_shown(place, arena_printf(place->arena, "one.%s", place->topic)));
+    OK(topic_remove(place->topics, arena_printf(place->arena, "one.%s", place->topic), &err));
+    OK(topic_remove(place->topics, arena_printf(place->arena, "two.%s", place->topic), &err));
+    assert_int_equal(topics_open(place->url, &(struct topics_options){.prefix = "a/b"},
+                                 &(struct topics *){NULL}, &err),
+                     ERR_INVALID);
+}
+
+enum { LOCAL = 1 << MEMORY | 1 << FILES | 1 << FAULT | 1 << PREFIX, ALL = LOCAL | 1 << KAFKA };
 
 /* Retention on Kafka is the broker's, in its own time. */
 static const struct test_case cases[] = {
@@ -998,11 +1060,12 @@ static const struct test_case cases[] = {
     CASE_ON(retention_takes_the_oldest_and_leaves_the_newest, LOCAL),
     CASE_ON(retention_changes_while_housekeeping_runs, LOCAL),
     CASE_ON(faults_never_acknowledge, 1 << FAULT),
+    CASE_ON(a_prefix_keeps_two_installations_apart, 1 << FILES | 1 << KAFKA),
 };
 
 int main(int argc, char **argv)
 {
-    static const enum backend backends[] = {MEMORY, FILES, KAFKA, FAULT};
+    static const enum backend backends[] = {MEMORY, FILES, KAFKA, FAULT, PREFIX};
     static struct case_list list = {.name = "topic", .set_up = set_up, .tear_down = tear_down};
 
     for (size_t i = 0; i < BACKEND_COUNT; i++) {

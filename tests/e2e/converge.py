@@ -239,7 +239,7 @@ class Shop:
         if self.rng.random() < 0.4:
             self.kill()
         self.apply("catalog.json")
-        done = self.site.torg("composer", "composer", "replay", "--all")
+        done = self.site.torg("composer", "parked", "replay", "--all")
         tap.equal((done.returncode, done.stderr), (0, ""))
         self.count("parked", int(done.stdout.split()[0]))
 
@@ -282,9 +282,9 @@ class Shop:
 
     def check_parked(self):
         def are_none_left():
-            done = self.site.torg("composer", "composer", "list")
+            done = self.site.torg("composer", "parked", "list")
             tap.equal(done.returncode, 0, done.stderr)
-            self.site.torg("composer", "composer", "replay", "--all")
+            self.site.torg("composer", "parked", "replay", "--all")
             return done.stdout == "0 parked\n"
 
         tap.wait_until(are_none_left, what="no parked offers")
@@ -299,11 +299,9 @@ class Shop:
 
     def check_refused(self):
         """No document made of an offer was refused by the registry."""
-        reader = market.Caller(self.offers_url, self.key("looker", "admin"))
-        answer = reader.ok("TopicService/ListTopics", {})
-        dead = [one for one in answer["topics"]
-                if one["name"] == "dead-documents.offers" and int(one.get("recordCount", 0))]
-        tap.equal(dead, [])
+        reader = market.Caller(self.offers_url, self.key("looker", "stages"))
+        answer = reader.ok("ParkedService/ListParked", {"stage": "receiver"})
+        tap.equal(answer.get("records", []), [])
 
     def check_all(self):
         market.stop([*self.sellers, *self.feeds])

@@ -189,9 +189,9 @@ def a_parked_offer_says_so():
 
         market.write("catalog.json", json.dumps(CATALOG))
         tap.equal(market.torg("catalog", "apply", "catalog.json").returncode, 0)
-        replayed = market.torg("composer", "replay", receipt["id"])
+        replayed = market.torg("parked", "replay", receipt["id"])
         if replayed.returncode:                 # its own next try was faster
-            tap.contains(replayed.stderr, f"offer {receipt['id']} is not parked")
+            tap.contains(replayed.stderr, f"{receipt['id']} is not parked")
         market.arrived(back)
         tap.equal(market.titles(), ["Bicycle repair"])
 

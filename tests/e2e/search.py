@@ -258,14 +258,15 @@ def a_wrong_request_is_told_what_is_wrong():
 
 
 @tap.test
-def parked_offers_are_for_operators():
+def parked_records_are_for_operators():
     with Place() as place:
         place.start()
         for name, bound, status in (("other", ("--client", "shop"), 403),
-                                    ("own", ("--client", "offers"), 200), ("all", (), 200)):
+                                    ("own", ("--client", "offers"), 403), ("all", (), 200)):
             key = place.torg("key", "create", name, *bound, "--scope", "stages").stdout.strip()
-            for method in ("ListParkedOffers", "ReplayParkedOffers"):
-                told, answer = place.call(f"ComposerService/{method}", {}, key)
+            for method in ("ListParked", "ReplayParked"):
+                told, answer = place.call(f"ParkedService/{method}", {"all": True}
+                                          if method == "ReplayParked" else {}, key)
                 tap.equal(told, status, f"{name}: {answer}")
 
 

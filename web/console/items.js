@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// items.js - what waits for a person: offers the composer has parked, documents the queue could not
+// items.js - what waits for a person: records that stages have parked, documents the queue could not
 // send. Replay tries again; giving up is asked for.
 import { ago, byId, call, h, language, number, onLanguage, t, toast, toastFailure }
   from "../common.js";
@@ -15,22 +15,22 @@ let asked = "";      // the counts it was asked for
 let askedTime = 0;
 let busy = false;
 
-const fromComposer = (offer) => ({ kind: "composer", pk: offer.offerId, reason: offer.reason,
-  tries: Number(offer.attemptCount || 0), first: offer.firstTime, next: offer.nextTime });
+// What a stage has parked. Keys of the receiver are CLIENT/PK, those of the others offers' ids.
+function fromParked(record) {
+  const [client, ...rest] = record.stage === "receiver" ? record.key.split("/") : ["offers"];
+  return { kind: "parked", stage: record.stage, key: record.key, reason: record.reason,
+    pk: rest.length ? rest.join("/") : record.key, client,
+    tries: Number(record.tryCount || 0), first: record.firstTime, next: record.nextTime };
+}
 
 const fromQueue = (client) => (failed) => ({ kind: "queue", client, pk: failed.pk,
   reason: failed.reason, tries: failed.attemptCount || 0, first: failed.firstTime,
   next: failed.isParked ? null : failed.nextTime });
 
-async function readComposer(found) {
-  try {
-    const answer = await call("ComposerService", "ListParkedOffers", { limit: SHOWN });
-    found.list.push(...(answer.offers || []).map(fromComposer));
-    found.count += Number(answer.count || 0);
-  } catch (error) {
-    if (!error.isAbsent) throw error;
-    found.notes.push("composer");
-  }
+async function readParked(found) {
+  const answer = await call("ParkedService", "ListParked", { limit: SHOWN });
+  found.list.push(...(answer.records || []).map(fromParked));
+  found.count += Number(answer.count || 0);
 }
 
 async function readQueue(found, client) {
@@ -52,8 +52,9 @@ const waiting = (client) => (client.lanes || []).some((lane) => lane.lane === "F
 
 async function read(pipeline) {
   const found = { list: [], count: 0, notes: [] };
-  const composer = (pipeline.stages || []).find((stage) => stage.name === "composer");
-  if (Number(composer?.parkedCount || 0)) await readComposer(found);
+  const parked = (pipeline.stages || []).some((stage) => stage.name !== "queue"
+    && Number(stage.parkedCount || 0));
+  if (parked) await readParked(found);
   for (const client of pipeline.clients || []) if (waiting(client)) await readQueue(found, client);
   const old = JSON.stringify([items, more, notes]);
   items = found.list.slice(0, 2 * SHOWN);
@@ -92,23 +93,26 @@ async function act(button, deed) {
 }
 
 async function replay(item) {
-  const answer = item.kind === "composer"
-    ? await call("ComposerService", "ReplayParkedOffers", { offerId: item.pk })
+  const answer = item.kind === "parked"
+    ? await call("ParkedService", "ReplayParked", { stage: item.stage, key: item.key })
     : await call("QueueService", "ReplayFailed", { client: item.client, pk: item.pk });
   return t("itemsReplayed", { count: Number(answer.count || 0) });
 }
 
 async function replayAll() {
   let count = 0;
-  if (items.some((item) => item.kind === "composer"))
-    count += Number((await call("ComposerService", "ReplayParkedOffers", {})).count || 0);
-  for (const client of new Set(items.filter((item) => item.client).map((item) => item.client)))
+  if (items.some((item) => item.kind === "parked"))
+    count += Number((await call("ParkedService", "ReplayParked", { all: true })).count || 0);
+  const failed = items.filter((item) => item.kind === "queue");
+  for (const client of new Set(failed.map((item) => item.client)))
     count += Number((await call("QueueService", "ReplayFailed", { client, all: true })).count || 0);
   return t("itemsReplayed", { count });
 }
 
 async function drop(item) {
-  await call("QueueService", "DropFailed", { client: item.client, pk: item.pk });
+  if (item.kind === "parked")
+    await call("ParkedService", "DropParked", { stage: item.stage, key: item.key });
+  else await call("QueueService", "DropFailed", { client: item.client, pk: item.pk });
   return t("itemsDropped", { pk: item.pk });
 }
 
@@ -118,15 +122,15 @@ async function askAll(asking) {
 }
 
 async function askDrop(asking, item) {
-  const question = { title: t("itemsDropAsk", item), text: t("itemsDropText"),
-    yes: t("itemsDropYes"), danger: true };
+  const text = t(item.kind === "parked" ? "itemsDropParked" : "itemsDropText");
+  const question = { title: t("itemsDropAsk", item), text, yes: t("itemsDropYes"), danger: true };
   if (await ask(question)) await act(asking, () => drop(item));
 }
 
 function whenText(item) {
   const next = item.next
     ? t("itemsNext", { time: new Date(item.next).toLocaleTimeString(language()) })
-    : t("itemsNever");
+    : t(item.kind === "parked" ? "itemsBehind" : "itemsNever");
   return [ago(item.first), t("itemsTries", { count: item.tries }), next].join(" · ");
 }
 
@@ -136,18 +140,18 @@ function button(name, deed, onclick, more = "") {
 }
 
 function line(item) {
-  const origin = item.client ? `${t("itemsOfQueue")} · ${item.client}` : t("itemsOf");
+  const origin = item.kind === "queue" ? `${t("itemsOfQueue")} · ${item.client}`
+    : t(`parkedBy_${item.stage}`);
   return h("li", { class: "item", dataset: { pk: item.pk } },
     h("div", { class: "item-main" },
       h("p", {}, h("button", { class: "link-button", type: "button",
-        dataset: { trace: item.pk, client: item.client || "offers" } }, item.pk), " ",
+        dataset: { trace: item.pk, client: item.client } }, item.pk), " ",
       h("span", { class: `badge ${item.next ? "warn" : "bad"}` }, origin)),
       h("p", { class: "item-reason" }, item.reason),
       h("p", { class: "dim small" }, whenText(item))),
     h("div", { class: "row item-buttons" },
       button("itemsReplay", "replay", (event) => act(event.currentTarget, () => replay(item))),
-      item.client ? button("itemsDrop", "drop", (event) => askDrop(event.currentTarget, item),
-        " danger") : null));
+      button("itemsDrop", "drop", (event) => askDrop(event.currentTarget, item), " danger")));
 }
 
 function draw() {

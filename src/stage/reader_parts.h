@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* reader_parts.h - what the files of the reader share (reader.h). */
+#ifndef TORG_STAGE_READER_PARTS_H
+#define TORG_STAGE_READER_PARTS_H
+
+#include <pthread.h>
+
+#include "base/condition.h"
+#include "base/limits.h"
+#include "base/log_pace.h"
+#include "base/metrics.h"
+#include "stage/limits.h"
+#include "stage/reader.h"
+
+/* A partition; the reader's thread's. */
+struct place {
+    uint64_t next_offset; /* everything below was used, or taken, or is parked */
+    bool has_news;        /* next_offset is not committed */
+    bool is_flushed;      /* all of it is durable */
+    bool is_blocked;      /* it waits for this record, until the time has come */
+    bool is_away;         /* and has to go back to it */
+    uint64_t blocked_offset;
+    int64_t blocked_until_us; /* monotonic */
+    uint64_t told_offset;     /* behind the one that the log told of; 0: none */
+};
+
+/* What became of a record of a poll. */
+enum outcome {
+    OUTCOME_NONE,  /* not looked at: it is time to stop, or one before it in the partition waits */
+    OUTCOME_DONE,  /* used, taken or parked */
+    OUTCOME_WAITS, /* its partition waits for it */
+    OUTCOME_SOON,  /* the same, for the next poll */
+};
+
+/* Uses those records of a poll whose keys are its own, in their order. */
+struct lane {
+    struct stage_reader *reader;
+    size_t number;
+    struct arena *arena; /* of one record */
+    struct task task;
+};
+
+struct stage_reader {
+    struct stage_reader_options options;
+    struct consumer *consumer;
+    struct task task;
+    struct arena *arena; /* of a poll */
+    struct place places[TOPIC_PARTITION_COUNT_MAX];
+    uint64_t generation; /* of the deal that known is good for */
+    bool is_loaded;
+    int64_t change_no; /* of parked_total */
+    int64_t total_count;
+    const struct parked *retried; /* the one that take has now; NULL: none */
+    struct arena *retry_arena;    /* of the parked ones of a look; kept until it is flushed */
+    struct topic_message retry_message;
+    bool is_refused_again; /* a part of it */
+    struct err refusal;
+
+    pthread_mutex_t lock;
+    uint64_t *known; /* guarded by lock: sorted hashes of parked keys */
+    size_t known_count;
+    size_t known_capacity;
+
+    struct lane lanes[READER_LANE_COUNT_MAX];
+    struct condition given;               /* to the lanes: a poll, or the end */
+    struct condition taken;               /* by the last lane */
+    const struct topic_message *messages; /* guarded by lock, as all below: the poll */
+    size_t count;
+    enum outcome *outcomes; /* each belongs to the lane of its key */
+    struct err reason;      /* why a partition waits: the last that was told */
+    uint64_t poll_number;
+    size_t working_count; /* lanes that are not through with it */
+    bool is_ending;       /* no poll will come any more */
+
+    struct log_pace pace;
+    struct gauge *parked_now;
+    struct gauge *waiting;
+    struct counter *parkings;
+    struct counter *errors;
+};
+
+bool stage_reader_is_passing(int rc);
+void stage_reader_tell_fault(struct stage_reader *reader, const char *what, const struct err *err);
+/* False: it is time to stop. */
+bool stage_reader_pause(struct stage_reader *reader, struct task *task, int ms);
+/* Whether something of the key is parked, as far as is known: it may have gone since. */
+bool stage_reader_knows(struct stage_reader *reader, const char *key);
+int stage_reader_refresh(struct stage_reader *reader, struct err *err);
+/* Durable when it returns 0; ERR_LIMIT: there is no room. */
+int stage_reader_park_as(struct stage_reader *reader, const struct topic_message *message,
+                         const char *key, struct bytes body, const char *reason,
+                         struct arena *arena, struct err *err);
+bool stage_reader_settle(struct stage_reader *reader, bool is_forced);
+
+/* --- reader_run.c --- */
+
+/* Uses the records of a poll; how many are dealt with. */
+size_t stage_reader_run(struct stage_reader *reader, const struct topic_message *messages,
+                        size_t count);
+/* Before a poll: back to the records that partitions wait for. */
+void stage_reader_go_back(struct stage_reader *reader);
+int stage_reader_start_lanes(struct stage_reader *reader, struct err *err);
+void stage_reader_stop_lanes(struct stage_reader *reader);
+
+/* --- reader_retry.c --- */
+
+/* Tries the parked ones of our partitions whose time has come. */
+int stage_reader_retry(struct stage_reader *reader, struct err *err);
+
+#endif
