@@ -77,7 +77,7 @@ static uint64_t check_value(struct bytes value)
 
 static void open_world(struct world *world)
 {
-    struct topics_options options = {&world->clock.base, world->faulty};
+    struct topics_options options = {.clock = &world->clock.base, .disk = world->faulty};
     struct topic_config config = {PARTITIONS, 0, 256 << 10};
     const char *names[] = {"t"};
     struct consumer_options member = {

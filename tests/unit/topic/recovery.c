@@ -41,7 +41,7 @@ struct bench {
 
 static int open_bench(struct bench *bench, struct err *err)
 {
-    struct topics_options options = {&bench->clock.base, bench->faulty};
+    struct topics_options options = {.clock = &bench->clock.base, .disk = bench->faulty};
 
     return topics_open("file:", &options, &bench->topics, err);
 }
