@@ -252,10 +252,10 @@ static const char *read_number(const struct attribute *attribute,
                                const struct feed_attribute *given, struct arena *arena,
                                Torg__V1__AttributeValue *value)
 {
-    const struct attribute_unit *unit;
-    struct decimal decimal;
+    const struct attribute_unit *unit = NULL;
+    struct decimal decimal = {0};
     int64_t integer;
-    unsigned digits;
+    unsigned digits = 0;
     const char *reason = read_decimal(attribute, given, arena, &unit, &decimal, &digits);
 
     if (reason)
