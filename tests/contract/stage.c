@@ -23,6 +23,7 @@
 #include "contract/place.h"
 #include "model/topics.h"
 #include "stage/limits.h"
+#include "stage/make_topics.h"
 #include "stage/reader.h"
 #include "stage/service.h"
 #include "store/store_fault.h"
@@ -553,6 +554,33 @@ static void a_store_that_fails_loses_nothing(void **state)
     close_world(world);
 }
 
+/* --- topics --- */
+
+/* An operator's choice stays; the log tells of it. */
+static void all_topics_are_made_and_one_that_is_there_stays(void **state)
+{
+    struct world *world = open_world(state);
+    const struct topic_config other = {.partition_count = 3};
+    struct topic_config found;
+    struct err err;
+
+    OK(topic_create(world->topics, TOPIC_DOCUMENTS, &other, &err));
+    for (int i = 0; i < 2; i++) /* a second start changes nothing */
+        OK(stage_make_topics(world->topics, &err));
+    for (size_t i = 0; i < topic_line_count; i++) {
+        const struct topic_line *line = &topic_lines[i];
+
+        if (!line->partition_count)
+            continue;
+        OK(topic_describe(world->topics, line->name, &found, &err));
+        assert_int_equal(found.partition_count,
+                         strcmp(line->name, TOPIC_DOCUMENTS) ? line->partition_count : 3);
+        if (strcmp(line->name, TOPIC_PHOTO_RESULTS) != 0) /* which the end removes */
+            OK(topic_remove(world->topics, line->name, &err));
+    }
+    close_world(world);
+}
+
 /* --- people --- */
 
 static void people_see_replay_and_drop(void **state)
@@ -733,6 +761,7 @@ static const struct test_case cases[] = {
     CASE(what_is_not_ready_is_read_again),
     CASE(a_record_that_comes_again_is_parked_once),
     CASE(a_store_that_fails_loses_nothing),
+    CASE(all_topics_are_made_and_one_that_is_there_stays),
     CASE(people_see_replay_and_drop),
     CASE(a_random_life_loses_nothing_and_keeps_order),
     CASE(a_random_life_ends_with_the_newest),

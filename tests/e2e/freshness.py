@@ -186,6 +186,12 @@ def a_parked_offer_says_so():
                   ["DONE", "DONE", "STUCK", "WAITING"], steps)
         tap.contains(steps["composed"]["text"], 'is of category "books"')
         tap.contains(steps["composed"]["text"], "next at 2")
+        tap.contains(market.torg("parked", "list", "--stage", "composer").stdout, receipt["id"])
+        shown = market.torg("parked", "show", receipt["id"])
+        tap.contains(shown.stdout, "topic offer-updates")
+        tap.contains(shown.stdout, "Bicycle repair")
+        dropped = market.torg("parked", "drop", receipt["id"])
+        tap.equal(dropped.returncode, 2, dropped.stderr)        # whose? --stage
 
         market.write("catalog.json", json.dumps(CATALOG))
         tap.equal(market.torg("catalog", "apply", "catalog.json").returncode, 0)
