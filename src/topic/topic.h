@@ -43,9 +43,8 @@ struct topics_options {
 /* options may be NULL. On failure *topics is NULL. ERR_EXISTS: the directory is open already. */
 int topics_open(const char *url, const struct topics_options *options, struct topics **topics,
                 struct err *err);
-void topics_close(struct topics *topics);
-const struct clock *topics_clock(const struct topics *topics);
-    /* of its options */ /* after its consumers; waits for what is in flight */
+void topics_close(struct topics *topics); /* after its consumers; waits for what is in flight */
+const struct clock *topics_clock(const struct topics *topics); /* of its options */
 
 /* --- topics --- */
 
