@@ -239,7 +239,7 @@ class Shop:
         if self.rng.random() < 0.4:
             self.kill()
         self.apply("catalog.json")
-        done = self.site.torg("composer", "parked", "replay", "--all")
+        done = self.site.torg("offers", "parked", "replay", "--all")
         tap.equal((done.returncode, done.stderr), (0, ""))
         self.count("parked", int(done.stdout.split()[0]))
 
@@ -282,9 +282,9 @@ class Shop:
 
     def check_parked(self):
         def are_none_left():
-            done = self.site.torg("composer", "parked", "list")
+            done = self.site.torg("offers", "parked", "list")
             tap.equal(done.returncode, 0, done.stderr)
-            self.site.torg("composer", "parked", "replay", "--all")
+            self.site.torg("offers", "parked", "replay", "--all")
             return done.stdout == "0 parked\n"
 
         tap.wait_until(are_none_left, what="no parked offers")
