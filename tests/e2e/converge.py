@@ -43,6 +43,7 @@ BY_CALLS = 0.25             # of the offers; the others come by feeds
 PIECE = 500                 # events of a call
 FULL_DISK_SIZE = 4096       # of a file: hardly anything can be written
 WORDS = ("--searcher.checkpoint=700ms", "--registry.shards=2")
+UNREADABLE = "message: a field number is out of range"   # why topic-put's records are refused
 # Ignored signals stay so in the new program: a write beyond the limit fails, and no more.
 OPTIONS = {"restore_signals": False}
 TOPICS = ("offer-updates", "documents", "index.offers.1", "moderation-opinions", "feed-events",
@@ -282,9 +283,9 @@ class Shop:
 
     def check_parked(self):
         def are_none_left():
-            done = self.site.torg("offers", "parked", "list")
+            done = self.site.torg("offers", "parked", "list", "--stage", "composer")
             tap.equal(done.returncode, 0, done.stderr)
-            self.site.torg("offers", "parked", "replay", "--all")
+            self.site.torg("offers", "parked", "replay", "--all", "--stage", "composer")
             return done.stdout == "0 parked\n"
 
         tap.wait_until(are_none_left, what="no parked offers")
@@ -298,10 +299,12 @@ class Shop:
             tap.equal(found == wanted, True, f"{word}: {market.difference(found, wanted)}")
 
     def check_refused(self):
-        """No document made of an offer was refused by the registry."""
+        """No stage refused anything but the records that nobody can read: no document made of an
+        offer, no event of a feed."""
         reader = market.Caller(self.offers_url, self.key("looker", "stages"))
-        answer = reader.ok("ParkedService/ListParked", {"stage": "receiver"})
-        tap.equal(answer.get("records", []), [])
+        records = reader.ok("ParkedService/ListParked", {"limit": 500}).get("records", [])
+        tap.equal([one for one in records if not one["reason"].startswith(UNREADABLE)], [])
+        tap.comment(f"{len(records)} unreadable records are kept")
 
     def check_all(self):
         market.stop([*self.sellers, *self.feeds])
