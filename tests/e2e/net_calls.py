@@ -69,7 +69,8 @@ def lists_services(grpcurl):
 
 def lists_methods(grpcurl):
     listed = grpcurl.ok("list", SERVICE).split()
-    wanted = [f"{SERVICE}.{name}" for name in ("Chat", "Collect", "Count", "Echo", "Fail", "Sleep")]
+    wanted = [f"{SERVICE}.{name}"
+              for name in ("Block", "Chat", "Collect", "Count", "Echo", "Fail", "Sleep")]
     assert sorted(listed) == wanted, listed
 
 
