@@ -405,7 +405,7 @@ class Kills:
 
     def are_none_parked(self):
         """One that waits for its next try, since the store was away, is no fault."""
-        parked = self.site.torg("offers", "parked", "list")
+        parked = self.site.torg("offers", "parked", "list", "--stage", "composer")
         tap.equal(parked.returncode, 0, parked.stderr)
         return parked.stdout == "0 parked\n"
 
