@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "base/text.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "registry/indexer_worker.h"
 #include "registry/receiver.h"
 #include "store/migrate.h"

@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
 #include "offers_sample.h"

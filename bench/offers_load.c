@@ -39,7 +39,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/varint.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/offer_id.h"
 #include "offers_sample.h"
 

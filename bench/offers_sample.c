@@ -12,7 +12,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
-#include "net/message.h"
+#include "codec/message.h"
 
 enum { WORD_COUNT = 4096, WORD_SIZE = 48, DESCRIPTION_SIZE_MAX = 4096, PHOTO_COUNT = 3 };
 

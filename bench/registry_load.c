@@ -21,8 +21,8 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/varint.h"
+#include "codec/message.h"
 #include "load_client.h"
-#include "net/message.h"
 #include "torg/v1/document.pb-c.h"
 
 enum {

@@ -27,10 +27,10 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "documents/offer_document.h"
 #include "load_client.h"
 #include "model/offer_fields.h"
-#include "net/message.h"
 #include "search_sample.h"
 #include "torg/v1/search.pb-c.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/offer_id.h"
 
 enum {

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "net/message.h"
+#include "codec/message.h"
 
 enum { VALUE_MAX = 16, MESSAGE_SIZE_MAX = 1 << 20 };
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/bytes.h"
-#include "net/identity.h"
+#include "model/identity.h"
 
 enum {
     KEY_ID_LENGTH = 10,

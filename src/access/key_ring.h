@@ -18,7 +18,7 @@
 #include "access/key.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "net/identity.h"
+#include "model/identity.h"
 #include "store/store.h"
 
 struct key_ring;

@@ -11,7 +11,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "net/identity.h"
+#include "model/identity.h"
 
 struct scope {
     const char *name;

@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "catalog/catalog_parts.h"
 #include "catalog/words.h"
-#include "net/json.h"
-#include "net/message.h"
+#include "codec/json.h"
+#include "codec/message.h"
 
 enum { PLACE_SIZE_MAX = 256, CYCLE_TOLD_MAX = 8 };
 

@@ -15,8 +15,8 @@
 #include "base/memory.h"
 #include "catalog/catalog_parts.h"
 #include "catalog/id_table.h"
-#include "net/message.h"
-#include "net/message_field.h"
+#include "codec/message.h"
+#include "codec/message_field.h"
 
 enum { VALUE_TEXT_SIZE_MAX = 64 << 10, DEPTH_MAX = 4 }; /* our messages are no deeper */
 

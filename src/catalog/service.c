@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "catalog/versions.h"
 #include "catalog/view.h"
-#include "net/message.h"
+#include "codec/message.h"
 
 /* --- reading --- */
 

@@ -8,8 +8,8 @@
 #include "access/audit.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "net/gzip.h"
-#include "net/message.h"
+#include "codec/gzip.h"
+#include "codec/message.h"
 
 enum { NUMBER_TEXT_SIZE = 24, DETAIL_TEXT_SIZE = 96 };
 

@@ -11,12 +11,12 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "codec/message.h"
 #include "demo/formula.h"
 #include "demo/grammar.h"
 #include "demo/phrase.h"
 #include "demo/seller.h"
 #include "demo_offers.h"
-#include "net/message.h"
 
 enum {
     KOPECKS = 100,

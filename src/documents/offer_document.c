@@ -9,9 +9,9 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "catalog/decimal.h"
+#include "codec/message.h"
 #include "model/document_size.h"
 #include "model/offer_fields.h"
-#include "net/message.h"
 
 enum { STANDARD_FIELD_COUNT = 16, UTF8_SIZE_MAX = 4 };
 

@@ -8,11 +8,11 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "documents/composer.h"
 #include "documents/offer_document.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "stage/parked.h"
 
 /* A document that is ready, and where it goes. */

@@ -6,9 +6,9 @@
 
 #include "base/memory.h"
 #include "catalog/versions.h"
+#include "codec/message.h"
 #include "documents/recompose_mark.h"
 #include "model/offer_fields.h"
-#include "net/message.h"
 
 static Google__Protobuf__Timestamp *time_of(int64_t us, struct arena *arena)
 {

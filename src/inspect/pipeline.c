@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "codec/message.h"
 #include "inspect/pipeline_parts.h"
-#include "net/message.h"
 #include "registry/moment.h"
 
 #define STATE(name) TORG__V1__PIPELINE_STAGE__STATE__##name

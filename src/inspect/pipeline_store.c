@@ -2,8 +2,8 @@
 /* pipeline_store.c - what the store tells of the pipeline: see pipeline.h. Each part is a snapshot
  * of its own: no figure is compared with one of another part. */
 #include "base/memory.h"
+#include "codec/message.h"
 #include "inspect/pipeline_parts.h"
-#include "net/message.h"
 #include "offers/backlog.h"
 #include "offers/feed_task.h"
 #include "registry/failed.h"

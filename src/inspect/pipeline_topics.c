@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "codec/message.h"
 #include "documents/composer.h"
 #include "inspect/pipeline_parts.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "registry/document_inbox.h"
 #include "registry/indexer.h"
 

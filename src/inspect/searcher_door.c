@@ -3,7 +3,7 @@
 #include "inspect/searcher_door.h"
 
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 
 /* Asks another searcher. */
 static int ask_peer(const struct searcher *searcher, const char *replica, const char *method,

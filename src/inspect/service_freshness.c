@@ -4,9 +4,9 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "inspect/change.h"
 #include "inspect/service.h"
-#include "net/message.h"
 #include "offers/offer_record.h"
 #include "torg/v1/freshness.pb-c.h"
 

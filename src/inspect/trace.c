@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codec/message.h"
 #include "inspect/indexed.h"
 #include "inspect/trace_parts.h"
 #include "inspect/way.h"
-#include "net/message.h"
 #include "numerator/numerator.h"
 #include "registry/queue.h"
 

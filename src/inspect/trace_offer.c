@@ -11,12 +11,12 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "codec/message.h"
 #include "documents/composer.h"
 #include "inspect/trace.h"
 #include "inspect/trace_parts.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "offers/export.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"

@@ -12,9 +12,9 @@
 #include "base/endian.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "inspect/verify_parts.h"
 #include "inspect/way.h"
-#include "net/message.h"
 #include "numerator/numerator.h"
 #include "registry/queue.h"
 

@@ -2,8 +2,8 @@
 /* verify_plan.c - what there is to check: see verify.h. */
 #include <string.h>
 
+#include "codec/message.h"
 #include "inspect/verify.h"
-#include "net/message.h"
 
 #define KIND(name) TORG__V1__VERIFY_CHECK__KIND__##name
 

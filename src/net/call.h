@@ -18,12 +18,12 @@
 
 #include "base/limits.h"
 #include "base/violation.h"
+#include "base/workers.h"
 #include "net/channel.h"
 #include "net/folder.h"
 #include "net/reactor.h"
 #include "net/router.h"
 #include "net/rpc.h"
-#include "net/workers.h"
 
 struct connection;
 struct lane;

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "net/identity.h"
+#include "model/identity.h"
 #include "net/reactor.h"
 
 struct call;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "codec/message.h"
 #include "net/call.h"
-#include "net/message.h"
 #include "net/router.h"
 
 static int find_route(const struct rpc_service *service, const char *name,

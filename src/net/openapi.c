@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "net/descriptors.h"
+#include "codec/descriptors.h"
 
 /* Field numbers of descriptor.proto that paths continue with. */
 enum { MESSAGE_FIELD = 2 };

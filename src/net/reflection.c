@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/descriptors.h"
+#include "codec/message.h"
 #include "grpc/reflection/v1/reflection.pb-c.h"
 #include "grpc/reflection/v1alpha/reflection.pb-c.h"
-#include "net/descriptors.h"
-#include "net/message.h"
 
 typedef Grpc__Reflection__V1__ServerReflectionRequest request_message;
 typedef Grpc__Reflection__V1__ServerReflectionResponse response_message;

@@ -10,11 +10,11 @@
 
 #include "base/endian.h"
 #include "base/text.h"
+#include "codec/gzip.h"
+#include "codec/json.h"
+#include "codec/message.h"
 #include "net/call.h"
 #include "net/connection.h"
-#include "net/gzip.h"
-#include "net/json.h"
-#include "net/message.h"
 #include "net/server_parts.h"
 #include "net/unsent.h"
 

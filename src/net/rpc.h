@@ -29,7 +29,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/err.h"
-#include "net/identity.h"
+#include "model/identity.h"
 
 struct call;
 

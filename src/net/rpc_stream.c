@@ -24,7 +24,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "net/status.h"
 
 enum {

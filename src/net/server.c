@@ -14,10 +14,10 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "codec/json.h"
 #include "model_descriptors.h"
 #include "net/call.h"
 #include "net/connection.h"
-#include "net/json.h"
 #include "net/listener.h"
 #include "net/server_parts.h"
 

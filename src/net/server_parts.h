@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/metrics.h"
+#include "base/workers.h"
 #include "net/folder.h"
 #include "net/gets.h"
 #include "net/health.h"
@@ -26,7 +27,6 @@
 #include "net/site.h"
 #include "net/tls.h"
 #include "net/watchdog.h"
-#include "net/workers.h"
 
 struct call;
 struct connection;

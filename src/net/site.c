@@ -9,7 +9,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
-#include "net/gzip.h"
+#include "codec/gzip.h"
 
 void site_add(struct site *site, const char *path, const char *content_type, struct bytes content)
 {

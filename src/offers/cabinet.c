@@ -5,7 +5,7 @@
 #include <assert.h>
 
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"

@@ -11,7 +11,7 @@
 #define TORG_OFFERS_COUNTERS_H
 
 #include "base/clock.h"
-#include "net/identity.h"
+#include "model/identity.h"
 #include "offers/list_check.h"
 
 enum counters_phase { COUNTERS_OFFERS, COUNTERS_SELLERS, COUNTERS_TOTALS, COUNTERS_DONE };

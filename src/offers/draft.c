@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/offer_change.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"

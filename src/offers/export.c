@@ -9,8 +9,8 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "offers/offer_record.h"
 #include "offers/photos.h"
 #include "stage/make_topics.h"

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/feed_batch.h"
 #include "offers/offer_record.h"
 

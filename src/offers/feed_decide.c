@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/feed_batch.h"
 #include "offers/feed_rules.h"
 #include "offers/offer_change.h"

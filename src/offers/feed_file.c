@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "net/gunzip.h"
-#include "net/message.h"
+#include "codec/gunzip.h"
+#include "codec/message.h"
 #include "offers/feed_apply.h"
 #include "offers/feed_intake.h"
 #include "offers/feed_mapping.h"

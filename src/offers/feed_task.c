@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "net/identity.h"
-#include "net/message.h"
+#include "codec/message.h"
+#include "model/identity.h"
 #include "offers/feed_rules.h"
 #include "offers/offer_record.h"
 #include "store/sequence.h"

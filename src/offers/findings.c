@@ -8,7 +8,7 @@
 
 #include "access/audit.h"
 #include "base/buf.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/feed_item.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/pack.h"
-#include "net/message.h"
+#include "codec/message.h"
 
 enum { PACKED_SIZE_MAX = OFFER_SIZE_MAX + (OFFER_SIZE_MAX >> 7) + 1024 }; /* zstd's bound */
 

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/feed_item.h"
 #include "offers/freshness.h"
 #include "offers/offer_counts.h"

@@ -7,8 +7,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "codec/message.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "offers/photos.h"
 #include "stage/reader.h"
 

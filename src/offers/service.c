@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/once.h"
 
 int caller_seller(const struct call *call, const char **seller, struct err *err)

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/token.h"
 #include "base/varint.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/cabinet.h"
 #include "offers/service.h"
 

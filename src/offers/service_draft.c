@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/token.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
 #include "offers/service.h"

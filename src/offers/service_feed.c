@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/token.h"
 #include "base/varint.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/feed_apply.h"
 #include "offers/feed_end.h"
 #include "offers/feed_file.h"

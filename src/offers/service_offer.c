@@ -2,7 +2,7 @@
 /* service_offer.c - torg.v1.OfferService. */
 #include "base/limits.h"
 #include "base/memory.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/moderation.h"
 #include "offers/service.h"
 

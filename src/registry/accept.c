@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "numerator/numerator.h"
 
 /* A key of the batch: what is kept of it, by the store and by candidates before. */

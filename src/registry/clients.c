@@ -11,7 +11,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "registry/clients_load.h"
 #include "registry/unreadable.h"
 #include "store/sequence.h"

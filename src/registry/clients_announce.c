@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "registry/clients.h"
 
 enum { ATTEMPT_COUNT_MAX = 20 };

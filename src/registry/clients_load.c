@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "net/message.h"
+#include "codec/message.h"
 
 void held_view_free(struct held_view *view)
 {

@@ -8,8 +8,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "codec/message.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "stage/reader.h"
 
 /* Documents of one client and lane that stood one behind the other. */

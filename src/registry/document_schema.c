@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "registry/document.h"
 
 enum { SCALE_DEFAULT = 2 };

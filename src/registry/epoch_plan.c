@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "registry/convert.h"
 #include "registry/epoch_desk.h"
 #include "registry/epoch_schema.h"

@@ -4,8 +4,8 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "registry/backfill.h"
 #include "registry/epoch_desk.h"
 #include "registry/indexer.h"

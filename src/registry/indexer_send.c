@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "codec/message.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "registry/convert.h"
 #include "registry/indexer_parts.h"
 

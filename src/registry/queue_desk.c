@@ -9,7 +9,7 @@
 #include "access/audit.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "numerator/numerator.h"
 #include "registry/failed.h"
 #include "registry/moment.h"

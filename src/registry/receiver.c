@@ -10,8 +10,8 @@
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "codec/message.h"
 #include "model/change_token.h"
-#include "net/message.h"
 #include "registry/accept.h"
 #include "registry/document.h"
 

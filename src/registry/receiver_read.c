@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "registry/accept.h"
 #include "registry/document.h"
 #include "registry/receiver.h"

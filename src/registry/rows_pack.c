@@ -4,8 +4,8 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
+#include "codec/message.h"
 #include "model/document_size.h"
-#include "net/message.h"
 #include "registry/dictionaries.h"
 #include "registry/moment.h"
 #include "registry/rows.h"

@@ -14,7 +14,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "net/json.h"
+#include "codec/json.h"
 #include "offers/feed_mapping.h"
 #include "offers/feed_reader.h"
 #include "roles/feed_input.h"

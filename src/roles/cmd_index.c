@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "codec/json_value.h"
 #include "index/shard.h"
-#include "net/json_value.h"
 #include "roles/command.h"
 
 enum { OUTPUT_SIZE_MAX = 16 << 20 };

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "net/json.h"
+#include "codec/json.h"
 #include "query/response.h"
 #include "roles/command.h"
 

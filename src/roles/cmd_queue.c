@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "net/json.h"
+#include "codec/json.h"
 #include "registry/queue.h"
 #include "registry/service.h"
 #include "roles/desk.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "roles/print.h"
 #include "roles/remote.h"
 #include "torg/v1/counters.pb-c.h"

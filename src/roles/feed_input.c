@@ -12,8 +12,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "codec/gunzip.h"
 #include "net/download.h"
-#include "net/gunzip.h"
 
 struct feed_input {
     char *name;                /* owned */

@@ -7,7 +7,7 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "net/json.h"
+#include "codec/json.h"
 
 enum { OUTPUT_SIZE_MAX = 64 << 20, SECONDS_LENGTH = 19 }; /* of 2026-11-15T08:41:26 */
 

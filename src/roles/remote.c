@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "codec/json.h"
 #include "net/http_client.h"
-#include "net/json.h"
 #include "roles/data_dir.h"
 #include "torg/v1/error.pb-c.h"
 

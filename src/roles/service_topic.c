@@ -6,9 +6,9 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "codec/json.h"
+#include "codec/message.h"
 #include "model/topics.h"
-#include "net/json.h"
-#include "net/message.h"
 #include "roles/service.h"
 
 enum { LIMIT_DEFAULT = 10, LIMIT_MAX = 1000, WAIT_MS = 2000, JSON_SIZE_MAX = 4 << 20 };

@@ -6,8 +6,8 @@
 
 #include "base/limits.h"
 #include "base/log.h"
+#include "codec/message.h"
 #include "model/offer_fields.h"
-#include "net/message.h"
 
 #define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
 

@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "codec/message.h"
 #include "model/offer_fields.h"
-#include "net/message.h"
 #include "query/value.h"
 
 #define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))

@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 #include "base/metrics.h"
+#include "codec/message.h"
 #include "model/offer_fields.h"
-#include "net/message.h"
 #include "query/cursor.h"
 #include "search/asking.h"
 #include "search/found.h"

@@ -7,9 +7,9 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "index/analysis.h"
 #include "model/offer_fields.h"
-#include "net/message.h"
 #include "search/asking.h"
 #include "search/choices.h"
 #include "search/found.h"

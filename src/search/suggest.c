@@ -7,8 +7,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "model/offer_fields.h"
-#include "net/message.h"
 #include "search/asking.h"
 #include "search/completions.h"
 #include "search/found.h"

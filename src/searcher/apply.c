@@ -8,7 +8,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "query/response.h"
 #include "torg/v1/index_message.pb-c.h"
 

@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/task.h"
 #include "base/text.h"
-#include "net/message.h"
+#include "codec/message.h"
 
 enum { WATCH_MS = 500, RETRY_MS = 1000, PATH_SIZE = 4096 };
 

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 
 enum { REQUEST_SIZE_MAX = 4 << 20, TIME_SHARE = 2, WAY_SHARE = 10 };
 

@@ -11,7 +11,7 @@
 #include "base/condition.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "searcher/local.h"
 
 enum { REQUEST_SIZE_MAX = 4 << 20 };

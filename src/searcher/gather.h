@@ -12,7 +12,7 @@
 #define TORG_SEARCHER_GATHER_H
 
 #include "base/arena.h"
-#include "net/workers.h"
+#include "base/workers.h"
 #include "searcher/follower.h"
 #include "searcher/peers.h"
 #include "torg/v1/searcher.pb-c.h"

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 
 Torg__V1__WordCounts *part_tell_words(const struct query_words *words, struct arena *arena)
 {

@@ -13,9 +13,9 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "codec/json.h"
+#include "codec/message.h"
 #include "net/http_client.h"
-#include "net/json.h"
-#include "net/message.h"
 #include "net/status.h"
 #include "torg/v1/error.pb-c.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "numerator/numerator.h"
 #include "query/response.h"
 #include "searcher/service.h"

@@ -4,8 +4,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "model/change_token.h"
-#include "net/message.h"
 #include "query/response.h"
 #include "searcher/service.h"
 

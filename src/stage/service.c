@@ -7,9 +7,9 @@
 #include "access/audit.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "codec/json.h"
+#include "codec/message.h"
 #include "model/topics.h"
-#include "net/json.h"
-#include "net/message.h"
 #include "stage/limits.h"
 #include "stage/parked.h"
 

@@ -15,12 +15,12 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "documents/composer.h"
 #include "inspect/change.h"
 #include "inspect/trace.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "offers/export.h"
 #include "offers/offer_save.h"
 #include "patience.h"

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "codec/message.h"
 #include "contract/cases.h"
 #include "documents/composer.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "patience.h"
 
 enum { READ_COUNT = 1000, READ_WAIT_MS = 1000, TRY_COUNT = PATIENCE_MS / READ_WAIT_MS };

@@ -12,10 +12,10 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "codec/message.h"
 #include "contract/indexer_fixture.h"
 #include "coord/fault.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "registry/epoch_desk.h"
 #include "registry/retired_topics.h"
 

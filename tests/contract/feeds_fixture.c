@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/feed_apply.h"
 #include "offers/feed_item.h"
 #include "offers/feed_undo.h"

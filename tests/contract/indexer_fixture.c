@@ -10,8 +10,8 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "codec/message.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "patience.h"
 
 enum { TRY_COUNT = 3, RUN_MAX = 1000, READ_COUNT = 500, WAIT_MS = PATIENCE_MS };

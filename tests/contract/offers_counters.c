@@ -14,7 +14,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/cabinet.h"
 #include "offers/counters.h"
 #include "offers/offer_counts.h"

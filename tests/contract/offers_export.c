@@ -15,9 +15,9 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "contract/topics_place.h"
 #include "model/topics.h"
-#include "net/message.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
 #include "offers/offer_save.h"

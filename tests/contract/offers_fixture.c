@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"

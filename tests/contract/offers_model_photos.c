@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/offer_record.h"
 
 static int below(struct rng *rng, int bound)

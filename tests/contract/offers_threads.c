@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "offers/cabinet.h"
 
 enum { THREAD_COUNT = 6, ROUND_COUNT = 25, SIGN_COUNT = 26000, SIGN_FIT_COUNT = 25500 };

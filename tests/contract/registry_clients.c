@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "patience.h"
 #include "registry/keeper.h"
 #include "registry/moment.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "net/message.h"
+#include "codec/message.h"
 
 bool registry_place_open(struct registry_place *place, bool postgres)
 {

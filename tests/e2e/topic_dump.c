@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "topic/topic.h"
 #include "torg/v1/offer_update.pb-c.h"
 

@@ -6,11 +6,11 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
+#include "codec/json.h"
+#include "codec/message.h"
 #include "echo.pb-c.h"
 #include "echo_descriptors.h"
 #include "google/rpc/status.pb-c.h"
-#include "net/json.h"
-#include "net/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,8 +8,8 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "net/json.h"
-#include "net/message.h"
+#include "codec/json.h"
+#include "codec/message.h"
 #include "registry/document.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "catalog/validate.h"
-#include "net/json.h"
+#include "codec/json.h"
 
 static const char catalog_json[] =
     "{\"attributes\": ["

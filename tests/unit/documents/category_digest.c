@@ -15,9 +15,9 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "documents/category_digest.h"
 #include "documents/offer_document.h"
-#include "net/message.h"
 
 static const char plain[] =
     "{\"attributes\": ["

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/message.h"
 #include "documents/offer_document.h"
 #include "model/offer_fields.h"
-#include "net/message.h"
 
 static const char catalog_json[] =
     "{\"defaults\": {\"policy\": {\"currencies\": [\"EUR\", \"USD\"]}}, \"categories\": ["

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <time.h>
 
-#include "net/message.h"
+#include "codec/message.h"
 
 void fake_call_init(struct call *call, const struct rpc_service *service)
 {

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "codec/message.h"
 #include "echo.pb-c.h"
 #include "echo_descriptors.h"
 #include "fake_call.h"
@@ -15,7 +16,6 @@
 #include "grpc/reflection/v1/reflection.pb-c.h"
 #include "grpc/reflection/v1alpha/reflection.pb-c.h"
 #include "model_descriptors.h"
-#include "net/message.h"
 #include "net/reflection.h"
 
 typedef Grpc__Reflection__V1__ServerReflectionRequest request_message;

@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "google/rpc/error_details.pb-c.h"
 #include "google/rpc/status.pb-c.h"
-#include "net/identity.h"
+#include "model/identity.h"
 #include <cmocka.h>
 
 static void every_error_code_has_a_status(void **state)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "net/json.h"
+#include "codec/json.h"
 #include "offers/offer_content.h"
 
 static const char catalog_json[] =

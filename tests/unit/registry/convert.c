@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/limits.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "registry/convert.h"
 
 #define TYPE(name) TORG__V1__SCHEMA_FIELD__TYPE__##name

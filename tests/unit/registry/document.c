@@ -12,8 +12,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
+#include "codec/json.h"
 #include "model/change_token.h"
-#include "net/json.h"
 #include "registry/document.h"
 
 /* Epoch 1 is over, 2 is written to, 3 is built. Epoch 2 has some fields, 3 has none. */

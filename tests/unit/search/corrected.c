@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "net/message.h"
+#include "codec/message.h"
 #include "query/cursor.h"
 #include "search/choices.h"
 #include "search/search.h"

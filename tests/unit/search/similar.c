@@ -14,8 +14,8 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "index/analysis.h"
-#include "net/message.h"
 
 struct scene {
     struct arena *arena;
