@@ -18,10 +18,10 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "index/column_filter.h"
-#include "index/columns.h"
-#include "index/kernels.h"
-#include "index/kernels_column.h"
+#include "index/columns/column_filter.h"
+#include "index/columns/columns.h"
+#include "index/columns/kernels_column.h"
+#include "index/postings/kernels.h"
 
 enum { FACET_COUNT = 5, VALUE_COUNT_MAX = 2500, UPDATE_COUNT = 200000, ROUND_COUNT_MAX = 15 };
 

@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/lexicon.h"
+#include "index/text/lexicon.h"
 
 enum { WORD_SIZE = 64, QUERY_COUNT = 300, LOOKUP_COUNT = 4000000, BATCH = 32, PATH_SIZE = 300 };
 

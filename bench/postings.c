@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/text_segment_writer.h"
+#include "index/postings/text_segment_writer.h"
 
 enum { ID_COUNT = 4 << 20, LIST_COUNT = 6, ROUNDS = 9 };
 

@@ -15,7 +15,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/text_segment_writer.h"
+#include "index/postings/text_segment_writer.h"
 #include "query/text_plan.h"
 
 enum {

@@ -15,7 +15,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 
 enum { ROOT_COUNT = 60000, ROOT_SIZE = 40, TEXT_SIZE = 2048, TITLE_WORDS = 6, BODY_WORDS = 45 };
 enum { BATCH_COUNT = 64 }; /* listings made, then put and timed: the clock takes its time too */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "index/text_segment_format.h"
+#include "index/postings/text_segment_format.h"
 
 /* size: at least that of a header and a footer. */
 static inline void segment_mend_sums(uint8_t *data, size_t size)

@@ -18,7 +18,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "index/lexicon.h"
+#include "index/text/lexicon.h"
 #include "peers/listings.h"
 
 enum {

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 #include "peers/peer.h"
 #include "query/query.h"
 

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 #include "numerator/numerator.h"
 #include "registry/convert.h"
 #include "searcher/apply.h"

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "index/dictionary.h"
+#include "index/columns/dictionary.h"
 
 /* Every path and its ancestors, whether a document stands at them or only below. */
 struct tree_nodes {

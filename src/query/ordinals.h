@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "index/columns.h"
+#include "index/columns/columns.h"
 
 enum { ORDINALS_KEPT_COUNT = 64 }; /* a value that is a mask has no more bits */
 

@@ -17,7 +17,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/err.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 
 /* ---- text ---- */
 

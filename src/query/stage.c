@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "index/kernels.h"
+#include "index/postings/kernels.h"
 
 /* A set drives when it leaves out at least so much of the shard. */
 enum { PROPOSAL_SHARE = 16 };

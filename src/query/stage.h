@@ -19,7 +19,7 @@
 #define TORG_QUERY_STAGE_H
 
 #include "base/clock.h"
-#include "index/kernels.h"
+#include "index/postings/kernels.h"
 #include "query/facet_plan.h"
 #include "query/filter_plan.h"
 #include "query/sort_plan.h"

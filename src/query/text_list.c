@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "index/id_sort.h"
+#include "index/postings/id_sort.h"
 #include "query/text_parts.h"
 
 void *plan_alloc(struct arena *arena, size_t size)

@@ -16,7 +16,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "index/postings.h"
+#include "index/postings/postings.h"
 #include "query/text_plan.h"
 
 enum {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "index/id_sort.h"
+#include "index/postings/id_sort.h"
 #include "query/text_parts.h"
 
 enum { MET_SPAN = 64 /* postings for so many ids of a part, or more: bits rather than a list */ };

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/text.h"
-#include "index/column_page.h"
+#include "index/columns/column_page.h"
 
 #define DATE_MIN INT64_C(-62135596800) /* 0001-01-01 */
 #define DATE_MAX INT64_C(253402300799) /* 9999-12-31T23:59:59 */

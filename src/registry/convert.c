@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
-#include "index/column_page.h"
+#include "index/columns/column_page.h"
 #include "query/value.h"
 #include "registry/convert_as.h"
 #include "registry/document.h"

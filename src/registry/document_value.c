@@ -5,7 +5,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "index/column_page.h"
+#include "index/columns/column_page.h"
 #include "query/value.h"
 #include "registry/document.h"
 #include "registry/moment.h"

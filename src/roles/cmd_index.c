@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "codec/json_value.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 #include "roles/command.h"
 
 enum { OUTPUT_SIZE_MAX = 16 << 20 };

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "index/analysis.h"
+#include "index/text/analysis.h"
 
 enum {
     WORD_COUNT_MAX = 64, /* of a line or a title that are looked at */

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
-#include "index/analysis.h"
+#include "index/text/analysis.h"
 #include "model/offer_fields.h"
 #include "search/asking.h"
 #include "search/choices.h"

@@ -18,7 +18,7 @@
 #define TORG_SEARCHER_APPLY_H
 
 #include "base/arena.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 #include "searcher/progress.h"
 
 struct apply_counts {

@@ -21,7 +21,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 #include "query/query.h"
 #include "searcher/apply.h"
 #include "searcher/waiters.h"

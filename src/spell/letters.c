@@ -2,7 +2,7 @@
 /* letters.c - see letters.h. */
 #include "spell/letters.h"
 
-#include "index/unicode.h"
+#include "index/text/unicode.h"
 
 enum { CYRILLIC_FIRST = 0x430, CYRILLIC_CAPITAL = 0x410, CYRILLIC_BASE_COUNT = 32 };
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "index/shard.h"
+#include "index/shard/shard.h"
 
 enum { TITLE, BODY, SELLER, TAGS, PLACE, PRICE, WEIGHT, DATE, USED, POINT, NOTE, FIELD_COUNT };
 

@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "index/analysis.h"
+#include "index/text/analysis.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

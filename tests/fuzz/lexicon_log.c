@@ -18,7 +18,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "index/lexicon.h"
+#include "index/text/lexicon.h"
 
 enum { HEADER_SIZE = 32 };
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/postings.h"
-#include "index/text_segment_merge.h"
+#include "index/postings/postings.h"
+#include "index/postings/text_segment_merge.h"
 #include "segment_sums.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

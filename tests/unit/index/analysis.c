@@ -18,7 +18,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "index/analysis.h"
+#include "index/text/analysis.h"
 
 /*
  * Tokens are written as form or form/stem, "~" before one that is tied to the one before it, "-"

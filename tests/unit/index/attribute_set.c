@@ -15,7 +15,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/attribute_set.h"
+#include "index/columns/attribute_set.h"
 
 enum {
     WINDOW_COUNT = 5,

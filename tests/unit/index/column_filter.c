@@ -14,8 +14,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/column_filter.h"
-#include "index/kernels.h"
+#include "index/columns/column_filter.h"
+#include "index/postings/kernels.h"
 
 enum { ROUND_COUNT = 250, VALUE_COUNT = 300 };
 

@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/columns.h"
+#include "index/columns/columns.h"
 
 struct world {
     struct schema *schema;

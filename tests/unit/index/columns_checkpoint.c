@@ -23,7 +23,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/columns_checkpoint.h"
+#include "index/columns/columns_checkpoint.h"
 #include "test_dir.h"
 
 enum { FIELD_COUNT = 6, FILE_SIZE_LIMIT = 64 << 20, PATH_SIZE = 512 };

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "index/shard.h"
+#include "index/shard/shard.h"
 #include "shard_model.h"
 
 enum { BATCH_MAX = 10 };

@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/doc_lengths.h"
+#include "index/postings/doc_lengths.h"
 
 enum {
     FIRST = 510 * WINDOW_SIZE, /* so that the ids lie in two chunks of windows */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who is inside keeps the writer out, for a bounded time; a closed gate lets nobody in. */
-#include "index/gate.h"
+#include "index/shard/gate.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

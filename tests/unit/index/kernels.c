@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "index/kernels.h"
+#include "index/postings/kernels.h"
 
 enum { ROUNDS = 40 };
 

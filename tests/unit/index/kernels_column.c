@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "index/kernels_column.h"
+#include "index/columns/kernels_column.h"
 
 enum { ROUND_COUNT = 400, VALUE_COUNT = 1000 };
 

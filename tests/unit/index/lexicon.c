@@ -28,7 +28,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/lexicon.h"
+#include "index/text/lexicon.h"
 #include "test_dir.h"
 
 enum { NAIVE_MAX = 20000, WORD_SIZE = TOKEN_SIZE_MAX + 1, PATH_SIZE = TEST_DIR_SIZE + 20 };

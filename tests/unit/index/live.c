@@ -12,7 +12,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/live.h"
+#include "index/shard/live.h"
 
 enum { ID_COUNT = 5 * WINDOW_SIZE + 77, VERSION_COUNT = 12 };
 

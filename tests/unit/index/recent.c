@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* No change is missed, whatever was forgotten; and of the last ones nothing is made up. */
-#include "index/recent.h"
+#include "index/shard/recent.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,7 +14,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/dictionary.h"
+#include "index/columns/dictionary.h"
 #include "index/schema.h"
 
 static int add(struct schema *schema, struct field field, struct err *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* shard.c - a shard against the naive model: any history, any layout, any old snapshot. */
-#include "index/shard.h"
+#include "index/shard/shard.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

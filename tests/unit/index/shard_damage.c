@@ -14,8 +14,8 @@
 
 #include "base/file.h"
 #include "base/memory.h"
-#include "index/columns_checkpoint.h"
-#include "index/shard.h"
+#include "index/columns/columns_checkpoint.h"
+#include "index/shard/shard.h"
 #include "patience.h"
 #include "shard_model.h"
 #include "test_dir.h"

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/file_calls.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 #include "patience.h"
 #include "shard_model.h"
 #include "test_dir.h"

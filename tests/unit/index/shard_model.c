@@ -9,8 +9,8 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "index/doc_lengths.h"
-#include "index/postings.h"
+#include "index/postings/doc_lengths.h"
+#include "index/postings/postings.h"
 
 #define CHECK(condition)                                                                           \
     ((condition)                                                                                   \

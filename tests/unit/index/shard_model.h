@@ -10,7 +10,7 @@
 #define TORG_TESTS_UNIT_INDEX_SHARD_MODEL_H
 
 #include "base/random.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 
 enum {
     MODEL_DOC_COUNT = 1500, /* different ids, over several windows */

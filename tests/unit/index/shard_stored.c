@@ -14,7 +14,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 #include "test_dir.h"
 
 enum { BIG_SIZE = 600 << 10, BIG_COUNT = 130, SMALL_COUNT = 6000, PATH_SIZE = 4096 };

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 #include "shard_model.h"
 #include "test_dir.h"
 #include "text_model.h"

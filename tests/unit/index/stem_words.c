@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "index/analysis.h"
+#include "index/text/analysis.h"
 
 int main(void)
 {

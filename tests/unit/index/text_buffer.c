@@ -19,7 +19,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "index/text_buffer.h"
+#include "index/postings/text_buffer.h"
 #include "text_model.h"
 
 enum { ID_COUNT = 400, TERM_COUNT = 60, STEP_COUNT = 6000, READER_COUNT = 4, READS = 400 };

@@ -9,7 +9,7 @@
 #define TORG_TESTS_UNIT_INDEX_TEXT_MODEL_H
 
 #include "base/random.h"
-#include "index/text_segment_writer.h"
+#include "index/postings/text_segment_writer.h"
 
 struct model_doc {
     docid id;

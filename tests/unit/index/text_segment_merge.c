@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "index/text_segment_merge.h"
+#include "index/postings/text_segment_merge.h"
 #include "segment_sums.h"
 #include "test_dir.h"
 #include "text_model.h"

@@ -13,7 +13,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "index/value_lists.h"
+#include "index/columns/value_lists.h"
 
 enum { STEP_COUNT = 60000, KEPT_MAX = 3000, SHORT_MAX = 3 };
 

@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "index/kernels.h"
+#include "index/postings/kernels.h"
 #include "text_world.h"
 
 struct expected {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
-#include "index/column_page.h"
+#include "index/columns/column_page.h"
 
 static const struct field integer = {.type = FIELD_INTEGER, .name = "n"};
 static const struct field decimal = {.type = FIELD_DECIMAL, .scale = 2, .name = "d"};

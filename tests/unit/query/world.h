@@ -9,7 +9,7 @@
 #define TORG_TESTS_UNIT_QUERY_WORLD_H
 
 #include "base/random.h"
-#include "index/shard.h"
+#include "index/shard/shard.h"
 
 enum {
     WORLD_DOC_MAX = 512, /* slots: documents there may be */

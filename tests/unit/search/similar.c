@@ -15,7 +15,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
-#include "index/analysis.h"
+#include "index/text/analysis.h"
 
 struct scene {
     struct arena *arena;

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dictionary.c - see dictionary.h.
+ *
+ * Entries lie in chunks that never move; a hash table of ordinals finds them. The table is at most
+ * half full; the writer makes a bigger one, publishes it and retires the old.
+ */
+#include "index/columns/dictionary.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/memory.h"
+
+enum { CHUNK_SHIFT = 8, CHUNK_SIZE = 1 << CHUNK_SHIFT, FIRST_TABLE_SIZE = 32 };
+
+struct entry {
+    const uint8_t *data; /* in the arena */
+    uint32_t size;
+    uint32_t hash;
+};
+
+struct chunk {
+    struct entry entries[CHUNK_SIZE];
+};
+
+struct table {
+    uint32_t mask;
+    _Atomic uint32_t slots[]; /* ordinal + 1; 0: free */
+};
+
+struct dictionary {
+    struct epoch *epoch; /* borrowed */
+    char *name;
+    struct arena *arena;
+    uint32_t count_max;
+    _Atomic uint32_t count;
+    _Atomic(void *) table;
+    _Atomic(struct chunk *) *chunks; /* owned */
+};
+
+static struct table *table_new(uint32_t size)
+{
+    struct table *table = mem_zero(sizeof(*table) + size * sizeof(table->slots[0]));
+
+    table->mask = size - 1;
+    return table;
+}
+
+static void free_table(void *table, uint64_t part)
+{
+    (void)part;
+    free(table);
+}
+
+struct dictionary *dictionary_new(struct epoch *epoch, const char *name, uint32_t count_max)
+{
+    struct dictionary *dictionary = mem_zero(sizeof(*dictionary));
+
+    assert(count_max && count_max <= KEYWORD_COUNT_MAX);
+    dictionary->epoch = epoch;
+    dictionary->name = mem_strdup(name);
+    dictionary->arena = arena_new();
+    dictionary->count_max = count_max;
+    dictionary->chunks =
+        mem_array((count_max + CHUNK_SIZE - 1) / CHUNK_SIZE, sizeof(dictionary->chunks[0]));
+    atomic_init(&dictionary->table, table_new(FIRST_TABLE_SIZE));
+    return dictionary;
+}
+
+void dictionary_free(struct dictionary *dictionary)
+{
+    uint32_t i;
+
+    if (!dictionary)
+        return;
+    for (i = 0; i < (dictionary->count_max + CHUNK_SIZE - 1) / CHUNK_SIZE; i++)
+        free(atomic_load(&dictionary->chunks[i]));
+    free(atomic_load(&dictionary->table));
+    free((void *)dictionary->chunks);
+    arena_free(dictionary->arena);
+    free(dictionary->name);
+    free(dictionary);
+}
+
+static struct entry *entry_of(const struct dictionary *dictionary, uint32_t ordinal)
+{
+    struct chunk *chunk =
+        atomic_load_explicit(&dictionary->chunks[ordinal >> CHUNK_SHIFT], memory_order_acquire);
+
+    return &chunk->entries[ordinal & (CHUNK_SIZE - 1)];
+}
+
+/* The slot that holds the value or, free, would hold it. */
+static uint32_t probe(const struct dictionary *dictionary, const struct table *table,
+                      struct bytes value, uint32_t hash, uint32_t *ordinal)
+{
+    uint32_t at = hash & table->mask;
+
+    for (;; at = (at + 1) & table->mask) {
+        uint32_t slot = atomic_load_explicit(&table->slots[at], memory_order_acquire);
+        const struct entry *entry;
+
+        *ordinal = slot - 1; /* ORDINAL_NONE for a free one */
+        if (!slot)
+            return at;
+        entry = entry_of(dictionary, slot - 1);
+        if (entry->hash == hash && bytes_equal(bytes_make(entry->data, entry->size), value))
+            return at;
+    }
+}
+
+uint32_t dictionary_find(const struct dictionary *dictionary, struct bytes value)
+{
+    const struct table *table = atomic_load_explicit(&dictionary->table, memory_order_acquire);
+    uint32_t ordinal;
+
+    probe(dictionary, table, value, (uint32_t)hash64(value), &ordinal);
+    return ordinal;
+}
+
+static void grow(struct dictionary *dictionary, uint32_t count)
+{
+    struct table *old = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
+    struct table *table;
+    uint32_t i;
+
+    if (count * 2 <= old->mask)
+        return;
+    table = table_new((old->mask + 1) * 2);
+    for (i = 0; i < count; i++) {
+        uint32_t at = entry_of(dictionary, i)->hash & table->mask;
+
+        while (atomic_load_explicit(&table->slots[at], memory_order_relaxed))
+            at = (at + 1) & table->mask;
+        atomic_init(&table->slots[at], i + 1);
+    }
+    epoch_publish(dictionary->epoch, &dictionary->table, table, free_table);
+}
+
+int dictionary_add(struct dictionary *dictionary, struct bytes value, uint32_t *ordinal,
+                   struct err *err)
+{
+    uint32_t count = atomic_load_explicit(&dictionary->count, memory_order_relaxed);
+    uint32_t hash = (uint32_t)hash64(value);
+    struct bytes copy;
+    struct table *table;
+    uint32_t at;
+
+    table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
+    probe(dictionary, table, value, hash, ordinal);
+    if (*ordinal != ORDINAL_NONE)
+        return 0;
+    if (value.size > KEYWORD_SIZE_MAX)
+        return err_set(err, ERR_LIMIT,
+                       "a value of attribute \"%s\" has %zu bytes, at most %d are taken: make it "
+                       "a text field",
+                       dictionary->name, value.size, KEYWORD_SIZE_MAX);
+    if (count == dictionary->count_max)
+        return err_set(err, ERR_LIMIT,
+                       "attribute \"%s\" has %u different values already, its limit: raise the "
+                       "limit in a new epoch, or make it a text field",
+                       dictionary->name, count);
+    grow(dictionary, count);
+    if (!(count & (CHUNK_SIZE - 1)))
+        atomic_store_explicit(&dictionary->chunks[count >> CHUNK_SHIFT],
+                              mem_zero(sizeof(struct chunk)), memory_order_release);
+    copy = arena_copy(dictionary->arena, value);
+    *entry_of(dictionary, count) =
+        (struct entry){.data = copy.data, .size = (uint32_t)copy.size, .hash = hash};
+    table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
+    at = probe(dictionary, table, value, hash, ordinal);
+    atomic_store_explicit(&table->slots[at], count + 1, memory_order_release);
+    atomic_store_explicit(&dictionary->count, count + 1, memory_order_release);
+    *ordinal = count;
+    return 0;
+}
+
+uint32_t dictionary_count(const struct dictionary *dictionary)
+{
+    return atomic_load_explicit(&dictionary->count, memory_order_acquire);
+}
+
+struct bytes dictionary_name(const struct dictionary *dictionary, uint32_t ordinal)
+{
+    const struct entry *entry;
+
+    assert(ordinal < dictionary_count(dictionary));
+    entry = entry_of(dictionary, ordinal);
+    return bytes_make(entry->data, entry->size);
+}
+
+uint32_t dictionary_subtree(const struct dictionary *dictionary, struct bytes path, uint64_t *bits,
+                            uint32_t bit_count)
+{
+    uint32_t count = dictionary_count(dictionary);
+    uint32_t found = 0;
+    uint32_t i;
+
+    if (count > bit_count)
+        count = bit_count;
+    for (i = 0; i < count; i++) {
+        struct bytes name = dictionary_name(dictionary, i);
+
+        if (!bytes_begin(name, path) || (name.size > path.size && name.data[path.size] != '/'))
+            continue;
+        bits[i / 64] |= UINT64_C(1) << (i % 64);
+        found++;
+    }
+    return found;
+}
+
+uint64_t dictionary_size(const struct dictionary *dictionary)
+{
+    const struct table *table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
+    uint64_t count = dictionary_count(dictionary);
+
+    return arena_size(dictionary->arena) + (table->mask + 1) * sizeof(table->slots[0]) +
+           (count + CHUNK_SIZE - 1) / CHUNK_SIZE * sizeof(struct chunk);
+}

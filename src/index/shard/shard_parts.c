@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* shard_parts.c - the parts of a shard, who owns a document, and the snapshot made of them. */
+#include "index/shard/shard_parts.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+void shard_lock(struct shard *shard)
+{
+    pthread_mutex_lock(&shard->turn);
+    pthread_mutex_lock(&shard->lock);
+    pthread_mutex_unlock(&shard->turn);
+}
+
+void shard_unlock(struct shard *shard)
+{
+    pthread_mutex_unlock(&shard->lock);
+}
+
+struct part *part_new(struct shard *shard, struct text_buffer *buffer)
+{
+    struct part *part = mem_zero(sizeof(*part));
+
+    part->buffer = buffer;
+    part->live = live_writer_new(shard->epoch, true);
+    return part;
+}
+
+void part_free(void *thing, uint64_t unused)
+{
+    struct part *part = thing;
+
+    (void)unused;
+    if (!part)
+        return;
+    text_buffer_free(part->buffer);
+    text_segment_close(part->segment);
+    live_writer_free(part->live);
+    free(part);
+}
+
+uint8_t shard_free_slot(const struct shard *shard)
+{
+    unsigned slot;
+
+    for (slot = OWNER_NONE + 1; slot < OWNER_COUNT; slot++) {
+        if (!shard->slots[slot])
+            return (uint8_t)slot;
+    }
+    return OWNER_NONE;
+}
+
+struct part *shard_buffer(const struct shard *shard)
+{
+    return shard->parts[shard->part_count - 1];
+}
+
+bool shard_rotate(struct shard *shard)
+{
+    uint8_t slot = shard_free_slot(shard);
+    struct part *part;
+
+    if (shard->part_count && shard_buffer(shard)->buffer && !shard_buffer(shard)->mark)
+        return true;
+    if (slot == OWNER_NONE)
+        return false;
+    part = part_new(shard, text_buffer_new());
+    part->slot = slot;
+    shard->slots[slot] = part;
+    shard->parts[shard->part_count++] = part;
+    return true;
+}
+
+void shard_leave(struct shard *shard, epoch_free_fn *free_thing, void *thing)
+{
+    if (shard->leaving_count == shard->leaving_capacity) {
+        shard->leaving_capacity = shard->leaving_capacity ? shard->leaving_capacity * 2 : 16;
+        shard->leaving =
+            mem_resize(shard->leaving, shard->leaving_capacity * sizeof(shard->leaving[0]));
+    }
+    shard->leaving[shard->leaving_count++] = (struct leaving){free_thing, thing};
+}
+
+void shard_mask(struct shard *shard, docid id)
+{
+    struct part *part = shard->slots[owners_get(shard->owners, id)];
+
+    if (!part)
+        return;
+    if (part == shard_buffer(shard)) {
+        text_buffer_delete(part->buffer, id);
+        part->mark++;
+    } else {
+        live_put(part->live, id, false);
+        if (part->successor)
+            live_put(part->successor->live, id, false);
+    }
+    owners_set(shard->owners, id, OWNER_NONE);
+}
+
+static struct snapshot *snapshot_alloc(const struct shard *shard)
+{
+    struct snapshot *snapshot;
+    struct snapshot_segment *segments;
+    uint32_t segment_count = 0;
+    uint32_t i;
+
+    for (i = 0; i < shard->part_count; i++)
+        segment_count += shard->parts[i]->segment != NULL;
+    snapshot = mem_zero(sizeof(*snapshot) + segment_count * sizeof(struct snapshot_segment) +
+                        (shard->part_count - segment_count) * sizeof(struct snapshot_buffer));
+    segments = (struct snapshot_segment *)(snapshot + 1);
+    snapshot->segment_count = segment_count;
+    snapshot->buffer_count = shard->part_count - segment_count;
+    snapshot->segments = segments;
+    snapshot->buffers = (struct snapshot_buffer *)(segments + segment_count);
+    return snapshot;
+}
+
+static void add_parts(const struct shard *shard, struct snapshot *snapshot)
+{
+    struct snapshot_segment *segment = (struct snapshot_segment *)snapshot->segments;
+    struct snapshot_buffer *buffer = (struct snapshot_buffer *)snapshot->buffers;
+    uint32_t i;
+
+    for (i = 0; i < shard->part_count; i++) {
+        const struct part *part = shard->parts[i];
+        const struct live *live = live_commit(part->live);
+
+        if (part->segment) {
+            *segment++ = (struct snapshot_segment){part->segment, live};
+            snapshot->text_doc_count += part->segment->info.doc_count;
+        } else {
+            *buffer++ = (struct snapshot_buffer){part->buffer, part->mark, live};
+            snapshot->text_doc_count += part->mark;
+        }
+    }
+}
+
+static void free_snapshot(void *thing, uint64_t unused)
+{
+    (void)unused;
+    free(thing);
+}
+
+void shard_show(struct shard *shard)
+{
+    struct snapshot *snapshot = snapshot_alloc(shard);
+    size_t i;
+
+    text_buffer_publish(shard_buffer(shard)->buffer);
+    snapshot->sequence = ++shard->sequence;
+    snapshot->offset = shard->offset;
+    snapshot->change = atomic_load_explicit(&shard->change_number, memory_order_relaxed);
+    snapshot->window_count = shard->window_count;
+    snapshot->alive = live_commit(shard->alive);
+    snapshot->doc_count = (uint32_t)snapshot->alive->count_delta;
+    snapshot->schema = shard->schema;
+    snapshot->lexicon = shard->lexicon;
+    snapshot->columns = shard->columns;
+    snapshot->lengths = shard->lengths;
+    snapshot->norms = &shard->norms;
+    snapshot->sets = shard->sets;
+    snapshot->set_count = shard->set_count;
+    add_parts(shard, snapshot);
+    epoch_publish(shard->epoch, &shard->snapshot, snapshot, free_snapshot);
+    live_retire(shard->alive);
+    for (i = 0; i < shard->part_count; i++)
+        live_retire(shard->parts[i]->live);
+    for (i = 0; i < shard->leaving_count; i++)
+        epoch_retire(shard->epoch, shard->leaving[i].free_thing, shard->leaving[i].thing, 0);
+    shard->leaving_count = 0;
+    if (shard->offset >= shard->serve_from)
+        atomic_store_explicit(&shard->is_serving, true, memory_order_release);
+    condition_broadcast(&shard->published);
+}
+
+void shard_show_work(struct shard *shard)
+{
+    if (!shard->has_batch)
+        shard_show(shard);
+    else
+        condition_broadcast(&shard->published);
+}

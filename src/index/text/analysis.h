@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * analysis.h - the one way from text to words, for documents and for queries alike.
+ *
+ * UTF-8 goes in (whatever is not valid separates words), tokens come out in order of position:
+ * - letters fold (unicode.h): case, width, accents, ё as е; an apostrophe inside a word is dropped;
+ * - letters and digits part: "iphone15" is iphone, 15, as "iphone 15" is;
+ * - a hyphen parts too; two words of one script also give their whole, "wi-fi": wi, fi, wifi;
+ * - a number is one token: "1,5" and "1.5" are 1.5; "1.000.000", "1 000 000" and "50 000" (a plain
+ *   blank counts when the last group is 000) are whole; dates, versions and addresses part;
+ * - a number with a unit also gives their whole in one spelling: "128 гб": 128, гб, 128gb;
+ * - a word of Cyrillic and Latin letters becomes a word of one of them, if lookalikes allow it
+ *   ("iРhone": iphone), and parts where the script changes if not; so do one or two letters beside
+ *   digits ("А4" in Cyrillic: a, 4 in Latin).
+ *
+ * A token that is whole stands at the position of its first part and spans all of them. Documents
+ * index every token. A query takes the whole in place of its parts: alone for a unit (every
+ * document that has the parts has it), or else the phrase of the parts.
+ *
+ * Threads: one struct analysis, one thread. Changing the rules changes ANALYSIS_VERSION: indexes
+ * made before must be built anew.
+ */
+#ifndef TORG_INDEX_TEXT_ANALYSIS_H
+#define TORG_INDEX_TEXT_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "index/text/unicode.h"
+
+enum { ANALYSIS_VERSION = 1 };
+
+/* How a token follows the one before it; in a query, the closer the more of a phrase. */
+enum joint {
+    JOINT_NONE,  /* a blank, or several signs */
+    JOINT_SIGN,  /* one sign and nothing else: a hyphen, a dot, a slash */
+    JOINT_TIGHT, /* nothing between: "iphone15" */
+};
+
+enum token_kind {
+    TOKEN_WORD,     /* letters */
+    TOKEN_NUMBER,   /* digits, a point at most */
+    TOKEN_HYPHENED, /* whole: both parts without the hyphen */
+    TOKEN_QUANTITY, /* whole: number and unit */
+};
+
+struct token {
+    struct bytes form;    /* folded; valid until the next analysis_run */
+    uint32_t start, size; /* bytes of the source, for highlighting */
+    uint32_t position;    /* of the word in the text, from 0 */
+    uint8_t span;         /* positions it covers: 1, or more for a whole */
+    uint8_t kind;         /* enum token_kind */
+    uint8_t script;       /* enum script: of a word of letters; else SCRIPT_NONE */
+    uint8_t joint;        /* enum joint */
+};
+
+struct token_list {
+    const struct token *tokens; /* valid until the next analysis_run */
+    size_t count;
+    uint32_t position_count; /* the next text of the same field begins there */
+    bool truncated;          /* a limit was met: the rest of the text is not there */
+};
+
+struct analysis;
+
+struct analysis *analysis_new(void);
+void analysis_free(struct analysis *analysis); /* NULL is fine */
+
+struct token_list analysis_run(struct analysis *analysis, struct bytes text);
+
+/* The stem of a folded form: Russian for Cyrillic, English for Latin, else the form itself. It is
+ * valid until the next call. 200 ns: ask the lexicon first. */
+struct bytes analysis_stem(struct analysis *analysis, struct bytes form, enum script script);
+
+static inline bool token_is_whole(const struct token *token)
+{
+    return token->kind >= TOKEN_HYPHENED;
+}
+
+#endif
