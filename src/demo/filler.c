@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "base/task.h"
-#include "offers/feed_item.h"
+#include "offers/external_item.h"
 
 struct filler {
     struct filler_options options;
@@ -27,14 +27,14 @@ struct filler {
 struct looking {
     const struct made_offer *offer;
     struct arena *arena;
-    struct feed_item item;
+    struct external_item item;
 };
 
 static int look(struct store_tx *tx, void *arg, struct err *err)
 {
     struct looking *looking = arg;
 
-    return feed_item_find(tx, looking->offer->seller, looking->offer->content->external_id,
+    return external_item_find(tx, looking->offer->seller, looking->offer->content->external_id,
                           looking->arena, &looking->item, err);
 }
 

@@ -3,9 +3,9 @@
  * of its own: no figure is compared with one of another part. */
 #include "base/memory.h"
 #include "codec/message.h"
+#include "feeds/task.h"
 #include "inspect/pipeline_parts.h"
 #include "offers/backlog.h"
-#include "offers/feed_task.h"
 #include "registry/failed.h"
 #include "registry/moment.h"
 #include "registry/queue.h"

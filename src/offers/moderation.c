@@ -6,7 +6,7 @@
 
 #include "base/limits.h"
 #include "codec/message.h"
-#include "offers/feed_item.h"
+#include "offers/external_item.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
 
@@ -140,7 +140,7 @@ static int write_alone(struct store_tx *tx, void *arg, struct err *err)
         return err_set(err, ERR_CONFLICT, "the offer was changed by another call");
     rc = write_row(tx, giving, offer->seller, err);
     if (!rc && giving->move == MOVE_BAN && offer->status == TORG__V1__OFFER__STATUS__DELETED)
-        rc = feed_item_hold(tx, giving->id, offer, err);
+        rc = external_item_hold(tx, giving->id, offer, err);
     return rc;
 }
 

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "codec/message.h"
-#include "offers/feed_item.h"
+#include "offers/external_item.h"
 #include "offers/freshness.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
@@ -231,7 +231,7 @@ int offer_save_in(struct store_tx *tx, struct offer_save *save, struct err *err)
     if (!rc && save->also)
         rc = save->also(tx, save, save->also_arg, err);
     if (!rc && !save->owns_item)
-        rc = feed_item_follow(tx, save->id, save->before, save->after, err);
+        rc = external_item_follow(tx, save->id, save->before, save->after, err);
     if (!rc)
         rc = enqueue(tx, save, err);
     if (!rc)

@@ -27,7 +27,7 @@ struct offer_save {
      * again if that is run again); may be NULL. It may set `outrun` and fail with ERR_CONFLICT. */
     int (*also)(struct store_tx *tx, struct offer_save *save, void *arg, struct err *err);
     void *also_arg;
-    bool owns_item; /* `also` writes the row of the external id (feed_item.h) itself */
+    bool owns_item; /* `also` writes the row of the external id (external_item.h) itself */
 
     offerid id;      /* of a new one: wished, 0 for any; then the one it got */
     struct buf body; /* owned; set by offer_save_prepare */

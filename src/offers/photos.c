@@ -8,7 +8,6 @@
 
 #include "base/limits.h"
 #include "codec/message.h"
-#include "offers/feed_rows.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
 
@@ -135,6 +134,7 @@ size_t photo_result_check(const Torg__V1__PhotoResult *result, struct violations
 /* --- applying --- */
 
 struct applying {
+    const struct offers *offers;
     const Torg__V1__PhotoResult *result;
     bool is_full; /* the offer has no room for the forms: they are told to have failed */
 };
@@ -220,15 +220,18 @@ static bool had_failed(const Torg__V1__Offer *before, const char *url)
 /* What could not be had is told in the report of the feed that the offer is of. */
 static int tell_feed(struct store_tx *tx, struct offer_save *save, void *arg, struct err *err)
 {
+    const struct applying *applying = arg;
     const Torg__V1__OfferContent *content = save->after->content;
     int rc = 0;
 
+    if (!applying->offers->note_photo_failure)
+        return 0;
     for (size_t i = 0; i < content->n_photos && !rc; i++) {
         const Torg__V1__Photo *photo = content->photos[i];
 
         if (photo->state == STATE(FAILED) && !had_failed(save->before, photo->source_url))
-            rc = feed_rows_note_photo(tx, save->after, photo->source_url, photo->reason,
-                                      save->arena, err);
+            rc = applying->offers->note_photo_failure(tx, save->after, photo->source_url,
+                                                      photo->reason, save->arena, err);
     }
     return rc;
 }
@@ -253,7 +256,7 @@ static int run(const struct offers *offers, offerid id, struct applying *applyin
 int photos_apply(const struct offers *offers, const Torg__V1__PhotoResult *result,
                  struct arena *arena, bool *changed, struct err *err)
 {
-    struct applying applying = {.result = result};
+    struct applying applying = {.offers = offers, .result = result};
     offerid id;
     int rc = offer_id_parse(bytes_of(result->offer_id), &id, err);
 

@@ -20,7 +20,6 @@ struct rpc_service cabinet_service(struct offers *offers);
 struct rpc_service moderation_service(struct offers *offers);
 struct rpc_service stage_service(struct offers *offers);
 struct rpc_service counters_service(struct offers *offers);
-struct rpc_service feed_service(struct offers *offers);
 
 /* --- what their files share --- */
 

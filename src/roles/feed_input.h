@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "offers/feed_source.h"
+#include "feeds/source.h"
 
 struct feed_input;
 

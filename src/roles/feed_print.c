@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "offers/feed_report.h"
+#include "feeds/report.h"
 #include "roles/print.h"
 
 #define STATE(name) TORG__V1__FEED_TASK__STATE__##name
@@ -153,7 +153,7 @@ int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, s
     return rc == ERR_CANCELLED ? 0 : rc;
 }
 
-/* The names of feed_report.h for what the service says. */
+/* The names of feeds/report.h for what the service says. */
 static bool outcome_of(Torg__V1__FeedReportRow__Outcome outcome, enum feed_outcome *found)
 {
     static const enum feed_outcome outcomes[] = {

@@ -4,7 +4,7 @@
 #define TORG_ROLES_FEED_SETTINGS_H
 
 #include "config/config.h"
-#include "offers/feed_rules.h"
+#include "feeds/rules.h"
 
 struct feed_rules feed_settings(const struct config *config);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_offers.c - the role offers: sellers' offers, drafts, cabinets and feeds. */
 #include "base/memory.h"
+#include "feeds/service.h"
 #include "offers/service.h"
 #include "roles/feed_settings.h"
 #include "roles/process.h"

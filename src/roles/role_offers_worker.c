@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_offers_worker.c - the role offers-worker: export of changes, moderators' opinions, results
  * of photos, feeds of the topic, expiry. */
-#include "offers/feed_events.h"
+#include "feeds/events.h"
+#include "feeds/rows.h"
 #include "offers/opinions.h"
 #include "offers/photo_results.h"
 #include "offers/worker.h"
@@ -35,6 +36,7 @@ int role_offers_worker_start(struct process *process, struct err *err)
         .catalog_arg = process->catalog,
         .bell = &process->bell,
         .feed_rules = &feed_rules,
+        .note_photo_failure = feed_rows_note_photo,
         .visitor_draft_life_us = config_number(process->config, SETTING_OFFERS_VISITOR_DRAFT_LIFE),
         .seller_draft_life_us = config_number(process->config, SETTING_OFFERS_SELLER_DRAFT_LIFE)};
     rc = opinions_start(&offers, process->backends.topics, &opinions, err);

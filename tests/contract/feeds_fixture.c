@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "codec/message.h"
-#include "offers/feed_apply.h"
-#include "offers/feed_item.h"
-#include "offers/feed_undo.h"
+#include "feeds/apply.h"
+#include "feeds/undo.h"
+#include "offers/external_item.h"
 #include "offers/moderation.h"
 #include "offers/offer_record.h"
 
@@ -301,7 +301,7 @@ const char *shown(struct feed_scene *scene)
 struct itemizing {
     struct feed_scene *scene;
     const char *external_id;
-    struct feed_item item;
+    struct external_item item;
     Torg__V1__Offer *offer;
 };
 
@@ -309,7 +309,7 @@ static int find_item(struct store_tx *tx, void *arg, struct err *err)
 {
     struct itemizing *itemizing = arg;
     struct feed_scene *scene = itemizing->scene;
-    int rc = feed_item_find(tx, scene->seller, itemizing->external_id, scene->arena,
+    int rc = external_item_find(tx, scene->seller, itemizing->external_id, scene->arena,
                             &itemizing->item, err);
 
     if (!rc && itemizing->item.offer_id)

@@ -10,10 +10,10 @@
 #define TORG_TESTS_CONTRACT_FEEDS_FIXTURE_H
 
 #include "contract/offers_fixture.h"
-#include "offers/feed_end.h"
-#include "offers/feed_rows.h"
-#include "offers/feed_rules.h"
-#include "offers/feed_task.h"
+#include "feeds/end.h"
+#include "feeds/rows.h"
+#include "feeds/rules.h"
+#include "feeds/task.h"
 
 #define OK(call)                                                                                   \
     do {                                                                                           \

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "offers/feed_keep.h"
+#include "feeds/keep.h"
 #include "offers/offer_record.h"
 
 static int set_up(void **state)

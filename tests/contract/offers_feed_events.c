@@ -9,10 +9,10 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "feeds/events.h"
+#include "feeds/keep.h"
+#include "feeds/undo.h"
 #include "model/topics.h"
-#include "offers/feed_events.h"
-#include "offers/feed_keep.h"
-#include "offers/feed_undo.h"
 #include "patience.h"
 
 enum { WAIT_MS = PATIENCE_MS, MANY_COUNT = 600 };

@@ -8,8 +8,8 @@
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "offers/feed_apply.h"
-#include "offers/feed_undo.h"
+#include "feeds/apply.h"
+#include "feeds/undo.h"
 
 enum { HELD_COUNT = 11 }; /* one more than the guard's least */
 

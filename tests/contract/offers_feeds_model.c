@@ -20,8 +20,8 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "feeds/undo.h"
 #include "long.h"
-#include "offers/feed_undo.h"
 
 enum {
     SEQUENCE_COUNT = 200,

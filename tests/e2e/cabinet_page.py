@@ -236,7 +236,7 @@ def reasons_of(path):
 
 
 CHECKS = {"src/offers/offer_content.c": 15, "src/catalog/validate.c": 20,
-          "src/offers/feed_builder.c": 15, "src/offers/feed_csv.c": 3, "src/offers/feed_decide.c": 4}
+          "src/feeds/builder.c": 15, "src/feeds/csv.c": 3, "src/feeds/decide.c": 4}
 
 
 @tap.test

@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/text.h"
-#include "offers/feed_reader.h"
+#include "feeds/reader.h"
 
 static void put_text(struct buf *out, const char *name, struct bytes text)
 {

@@ -11,7 +11,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
-#include "offers/feed_reader.h"
+#include "feeds/reader.h"
 
 static inline void require(int truth)
 {

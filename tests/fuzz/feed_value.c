@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "offers/feed_field.h"
-#include "offers/feed_html.h"
-#include "offers/feed_value.h"
+#include "feeds/field.h"
+#include "feeds/html.h"
+#include "feeds/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builder.h - makes a row of the raw values that a format's reader finds, in any order.
+ *
+ * All meaning is here, so the same offer gives the same row in every format; a reader only knows
+ * its syntax. Values are copied. Memory is one arena, emptied at each row, and bounded by the
+ * limits of limits.h: what passes them becomes a problem of the row.
+ */
+#ifndef TORG_FEEDS_BUILDER_H
+#define TORG_FEEDS_BUILDER_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/limits.h"
+#include "feeds/field.h"
+#include "feeds/row.h"
+
+struct feed_builder {
+    struct arena *arena;      /* owned */
+    char default_currency[4]; /* of a price without one */
+    struct buf text;
+    struct bytes single[FEED_FIELD_SINGLE_COUNT]; /* raw, trimmed */
+    bool minor_price;                             /* price is in the smallest unit already */
+    struct feed_row row;
+    struct bytes photos[FEED_PHOTO_COUNT_MAX];
+    struct bytes phones[FEED_PHONE_COUNT_MAX];
+    struct feed_attribute attributes[FEED_ATTRIBUTE_COUNT_MAX];
+};
+
+void feed_builder_init(struct feed_builder *builder, const char currency[4]);
+void feed_builder_release(struct feed_builder *builder);
+
+void feed_builder_begin(struct feed_builder *builder, uint64_t number, uint64_t line);
+/* Empty values are not there. Texts must be valid UTF-8. */
+void feed_builder_put(struct feed_builder *builder, enum feed_field field, struct bytes text);
+void feed_builder_attribute(struct feed_builder *builder, struct bytes name, struct bytes value,
+                            struct bytes unit);
+/* A value under the name that the file has for it. */
+void feed_builder_named(struct feed_builder *builder, struct bytes name, struct bytes value);
+void feed_builder_minor_price(struct feed_builder *builder);
+struct violations *feed_builder_problems(struct feed_builder *builder);
+/* The builder's until the next begin. */
+const struct feed_row *feed_builder_finish(struct feed_builder *builder);
+
+#endif

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* category_map.c - see category_map.h. */
+#include "feeds/category_map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "catalog/words.h"
+#include "feeds/memo.h"
+#include "feeds/value.h"
+
+/* A category by one of its names, folded. */
+struct name {
+    const char *text;
+    const struct category *category;
+};
+
+/* A line of the map. */
+struct rule {
+    const char *from; /* folded */
+    const struct category *to;
+};
+
+struct feed_category_map {
+    const struct catalog *catalog; /* borrowed */
+    struct arena *arena;           /* of names and rules; owned */
+    struct arena *scratch;         /* of one search; owned */
+    struct name *names;            /* sorted by text */
+    size_t name_count;
+    struct rule *rules; /* sorted by from */
+    size_t rule_count;
+    struct feed_memo found;   /* categories, by id, a zero byte and path */
+    struct feed_memo refused; /* reasons, likewise; they are in arena */
+    size_t refused_count;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+}
+
+static int compare_rules(const void *a, const void *b)
+{
+    return strcmp(((const struct rule *)a)->from, ((const struct rule *)b)->from);
+}
+
+static void collect_names(struct feed_category_map *map)
+{
+    size_t count;
+    const struct category *const *categories = catalog_categories(map->catalog, &count);
+
+    map->names = arena_array(map->arena, count * LANGUAGE_COUNT + 1, sizeof(*map->names));
+    for (size_t i = 0; i < count; i++) {
+        for (int language = 0; language < LANGUAGE_COUNT; language++) {
+            const char *text = words_fold(bytes_of(categories[i]->name.in[language]), map->arena);
+
+            if (language && strcmp(text, map->names[map->name_count - 1].text) == 0)
+                continue; /* the same in both */
+            map->names[map->name_count++] = (struct name){text, categories[i]};
+        }
+    }
+    qsort(map->names, map->name_count, sizeof(*map->names), compare_names);
+}
+
+/* --- the map --- */
+
+static int add_rule(struct feed_category_map *map, struct bytes line, size_t number,
+                    struct err *err)
+{
+    const uint8_t *mark = NULL;
+    struct bytes from;
+    char *to;
+    struct rule *rule = &map->rules[map->rule_count];
+
+    for (size_t i = line.size; i > 0 && !mark; i--) { /* an id has neither; a name may */
+        if (strchr(",;\t", line.data[i - 1]))
+            mark = &line.data[i - 1];
+    }
+    if (!mark)
+        return err_set(err, ERR_INVALID,
+                       "line %zu: expected two columns, what the feed says and a category's id",
+                       number);
+    from = feed_trim(bytes_make(line.data, (size_t)(mark - line.data)));
+    if (from.size >= 2 && from.data[0] == '"' && from.data[from.size - 1] == '"')
+        from = bytes_make(from.data + 1, from.size - 2);
+    to = arena_text(map->arena, feed_trim(bytes_skip(line, (size_t)(mark + 1 - line.data))));
+    rule->from = words_fold(from, map->arena);
+    rule->to = category_find(map->catalog, to);
+    if (number == 1 && *to && !rule->to)
+        return 0; /* the names of the columns */
+    if (*to && !rule->to)
+        return err_set(err, ERR_INVALID, "line %zu: the catalogue has no category \"%.64s\"",
+                       number, to);
+    map->rule_count++;
+    return 0;
+}
+
+static int read_rules(struct feed_category_map *map, struct bytes content, struct err *err)
+{
+    size_t line_count = 1;
+    size_t number = 0;
+    size_t filled_count = 0;
+    int rc = 0;
+
+    if (bytes_begin(content, bytes_of("\xef\xbb\xbf")))
+        content = bytes_skip(content, 3);
+    for (size_t i = 0; i < content.size; i++)
+        line_count += content.data[i] == '\n';
+    map->rules = arena_array(map->arena, line_count, sizeof(*map->rules));
+    while (!rc && content.size) {
+        const uint8_t *end = memchr(content.data, '\n', content.size);
+        size_t size = end ? (size_t)(end - content.data) : content.size;
+        struct bytes line = feed_trim(bytes_make(content.data, size));
+
+        number++;
+        filled_count += line.size > 0;
+        if (line.size)
+            rc = add_rule(map, line, number, err);
+        content = bytes_skip(content, end ? size + 1 : size);
+    }
+    /* One line alone was meant as a rule: taken for the names of columns it would say nothing. */
+    if (!rc && filled_count == 1 && !map->rule_count)
+        rc = err_set(err, ERR_INVALID,
+                     "its only line names no category of the catalogue: expected two columns, what "
+                     "the feed says and a category's id");
+    qsort(map->rules, map->rule_count, sizeof(*map->rules), compare_rules);
+    return rc;
+}
+
+int feed_category_map_new(const struct catalog *catalog, struct bytes content,
+                          struct feed_category_map **made, struct err *err)
+{
+    struct feed_category_map *map = mem_zero(sizeof(*map));
+    int rc = 0;
+
+    *made = NULL;
+    map->catalog = catalog;
+    map->arena = arena_new();
+    map->scratch = arena_new();
+    feed_memo_init(&map->found);
+    feed_memo_init(&map->refused);
+    collect_names(map);
+    if (content.size && !text_is_utf8(content))
+        rc = err_set(err, ERR_INVALID, "it is not UTF-8");
+    if (!rc)
+        rc = read_rules(map, content, err);
+    if (rc)
+        feed_category_map_free(map);
+    else
+        *made = map;
+    return rc;
+}
+
+void feed_category_map_free(struct feed_category_map *map)
+{
+    if (!map)
+        return;
+    feed_memo_release(&map->found);
+    feed_memo_release(&map->refused);
+    arena_free(map->scratch);
+    arena_free(map->arena);
+    free(map);
+}
+
+/* --- finding --- */
+
+enum { PART_COUNT_MAX = FEED_CATEGORY_DEPTH_MAX };
+
+struct path {
+    const char *parts[PART_COUNT_MAX]; /* folded */
+    size_t count;
+};
+
+/* "Электроника/Телефоны", "Электроника > Телефоны" */
+static void split(struct bytes text, struct arena *arena, struct path *path)
+{
+    path->count = 0;
+    while (text.size && path->count < PART_COUNT_MAX) {
+        size_t size = 0;
+        const char *part;
+
+        while (size < text.size && !strchr("/>\\|", text.data[size]))
+            size++;
+        part = words_fold(bytes_make(text.data, size), arena);
+        if (*part)
+            path->parts[path->count++] = part;
+        text = bytes_skip(text, size < text.size ? size + 1 : size);
+    }
+}
+
+static const struct rule *find_rule(const struct feed_category_map *map, struct bytes text)
+{
+    const struct rule key = {.from = words_fold(text, map->scratch)};
+
+    if (!*key.from || !map->rule_count)
+        return NULL;
+    return bsearch(&key, map->rules, map->rule_count, sizeof(key), compare_rules);
+}
+
+static bool is_named(const struct category *category, const char *folded, struct arena *arena)
+{
+    for (int language = 0; language < LANGUAGE_COUNT; language++) {
+        if (strcmp(words_fold(bytes_of(category->name.in[language]), arena), folded) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* How many of the path's names, from its end on, are names of the category's parents in order. */
+static size_t agreement(const struct category *category, const struct path *path,
+                        struct arena *arena)
+{
+    size_t agreed = 0;
+
+    category = category->parent;
+    for (size_t i = path->count - 1; i > 0 && category; i--) {
+        const struct category *at = category;
+
+        while (at && !is_named(at, path->parts[i - 1], arena))
+            at = at->parent;
+        if (at) {
+            agreed++;
+            category = at->parent;
+        }
+    }
+    return agreed;
+}
+
+static const char *guess(const struct feed_category_map *map, const char *name)
+{
+    size_t count = 0;
+    const struct category **close;
+
+    if (strlen(name) > CATALOG_QUERY_SIZE_MAX)
+        return "";
+    close = catalog_search(map->catalog, bytes_of(name), NULL, 1, map->scratch, &count);
+    if (!count)
+        return "";
+    return arena_printf(map->scratch, " (perhaps %s, \"%s\"?)", close[0]->id,
+                        close[0]->name.in[LANGUAGE_RU]);
+}
+
+/* By names: the only one, or the only one that agrees best with the path. */
+static const struct category *find_by_name(const struct feed_category_map *map,
+                                           const struct path *path, struct bytes said,
+                                           const char **reason)
+{
+    const struct name key = {.text = path->parts[path->count - 1]};
+    const struct name *at = bsearch(&key, map->names, map->name_count, sizeof(key), compare_names);
+    const struct name *end = map->names + map->name_count;
+    const struct category *best = NULL;
+    const struct category *other = NULL;
+    size_t best_agreement = 0;
+
+    while (at && at > map->names && compare_names(at - 1, &key) == 0)
+        at--;
+    for (; at && at < end && compare_names(at, &key) == 0; at++) {
+        size_t agreed = agreement(at->category, path, map->scratch);
+
+        if (!best || agreed > best_agreement) {
+            best = at->category;
+            best_agreement = agreed;
+            other = NULL;
+        } else if (agreed == best_agreement && at->category != best) {
+            other = at->category;
+        }
+    }
+    if (best && !other)
+        return best;
+    said = feed_shown(said);
+    if (best)
+        *reason =
+            arena_printf(map->scratch, "\"%.*s\" may be %s or %s; say which in a --categories file",
+                         BYTES_ARG(said), best->id, other->id);
+    else
+        *reason = arena_printf(map->scratch,
+                               "the catalogue has no category \"%.*s\"%s; say which it is in a "
+                               "--categories file",
+                               BYTES_ARG(said), guess(map, key.text));
+    return NULL;
+}
+
+static const struct category *search(struct feed_category_map *map, struct bytes id,
+                                     struct bytes said, const char **reason)
+{
+    struct path path;
+    const struct rule *rule = find_rule(map, id);
+    const struct category *category = NULL;
+    struct path whole = {.count = 1};
+
+    split(said, map->scratch, &path);
+    if (!rule)
+        rule = find_rule(map, said);
+    if (!rule && path.count)
+        rule = find_rule(map, bytes_of(path.parts[path.count - 1]));
+    if (rule && !rule->to)
+        *reason = "the --categories file gives its category none of ours";
+    if (rule)
+        return rule->to;
+    if (id.size)
+        category = category_find(map->catalog, arena_text(map->scratch, id));
+    if (!category && said.size)
+        category = category_find(map->catalog, arena_text(map->scratch, said));
+    if (category)
+        return category;
+    if (!path.count) {
+        *reason = id.size ? arena_printf(map->scratch,
+                                         "the feed has no name for its category \"%.*s\", and the "
+                                         "catalogue no such id; say which it is in a --categories "
+                                         "file",
+                                         BYTES_ARG(feed_shown(id)))
+                          : "the row names no category";
+        return NULL;
+    }
+    whole.parts[0] = words_fold(said, map->scratch); /* "Ремонт / стройка" may be one name */
+    category = path.count > 1 ? find_by_name(map, &whole, said, reason) : NULL;
+    return category ? category : find_by_name(map, &path, said, reason);
+}
+
+const struct category *feed_category_find(struct feed_category_map *map, struct bytes id,
+                                          struct bytes path, const char **reason)
+{
+    const struct category *category;
+    const void *value;
+    struct bytes key;
+    uint8_t *joined;
+
+    arena_reset(map->scratch);
+    joined = arena_alloc(map->scratch, id.size + 1 + path.size);
+    memcpy(joined, id.data ? id.data : (const uint8_t *)"", id.size);
+    joined[id.size] = 0;
+    memcpy(joined + id.size + 1, path.data ? path.data : (const uint8_t *)"", path.size);
+    key = bytes_make(joined, id.size + 1 + path.size);
+    if (feed_memo_find(&map->found, NULL, key, &value))
+        return value;
+    if (feed_memo_find(&map->refused, NULL, key, &value)) {
+        *reason = value;
+        return NULL;
+    }
+    *reason = NULL;
+    category = search(map, id, path, reason);
+    if (category) {
+        feed_memo_add(&map->found, NULL, key, category);
+    } else if (map->refused_count < FEED_MEMO_COUNT_MAX) {
+        map->refused_count++;
+        feed_memo_add(&map->refused, NULL, key, arena_strdup(map->arena, *reason));
+    }
+    return category;
+}

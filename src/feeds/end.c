@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* end.c - see end.h. */
+#include "feeds/end.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "feeds/batch.h"
+#include "feeds/rules.h"
+#include "offers/offer_record.h"
+
+#define HOLD(name) TORG__V1__FEED_TASK__HOLD__##name
+
+bool feed_patience_ends(const struct feed_patience *patience)
+{
+    return (patience->clock && clock_mono_us(patience->clock) >= patience->until_us) ||
+           (patience->stopping && atomic_load(patience->stopping));
+}
+
+/* --- what there is to delete --- */
+
+/* A dry run has stamped nothing: what it had is in its report. */
+#define OLDER                                                                                      \
+    " FROM feed f WHERE f.seller_id = $1 AND f.feed_id = $2 AND f.gone_us = 0 AND f.task_id < $3"
+#define UNTOLD                                                                                     \
+    " AND NOT EXISTS (SELECT 1 FROM feed_report r WHERE r.task_no = $4 AND "                       \
+    "r.external_id = f.external_id)"
+
+struct measuring {
+    const struct feed_key *key;
+    struct arena *arena;
+    struct feed_task *task;
+    int64_t older;
+    int64_t live;
+};
+
+static int measure(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct measuring *measuring = arg;
+    const struct feed_key *key = measuring->key;
+    int rc = feed_task_find(tx, key, measuring->arena, measuring->task, err);
+    const struct store_value params[] = {
+        STORE_V_TEXT(bytes_of(key->seller)), STORE_V_TEXT(bytes_of(key->feed)),
+        STORE_V_INT(key->task_id), STORE_V_INT(measuring->task->no)};
+
+    if (rc || !measuring->task->message)
+        return rc;
+    if (measuring->task->message->dry_run)
+        rc = store_find_integer(tx, "SELECT COUNT(*)" OLDER UNTOLD, params, 4, &measuring->older,
+                                err);
+    else
+        rc = store_find_integer(tx, "SELECT COUNT(*)" OLDER, params, 3, &measuring->older, err);
+    if (!rc)
+        rc = store_find_integer(
+            tx,
+            "SELECT COUNT(*) FROM feed WHERE seller_id = $1 AND feed_id = $2 AND "
+            "gone_us = 0",
+            params, 2, &measuring->live, err);
+    return rc;
+}
+
+/* --- the guard --- */
+
+/* How many rows said something of an offer. */
+static int64_t good_rows(const Torg__V1__FeedCounts *counts)
+{
+    return counts->rows - counts->refused;
+}
+
+static Torg__V1__FeedTask__Hold guard(const struct feed_rules *rules,
+                                      const Torg__V1__FeedTask *task, const Torg__V1__FeedEnd *end,
+                                      int64_t older, int64_t had)
+{
+    if (end->cut_short)
+        return HOLD(CUT_SHORT);
+    if (end->row_count != task->counts->rows)
+        return HOLD(COUNT_DIFFERS);
+    if (!good_rows(task->counts) && older)
+        return HOLD(EMPTY);
+    if (older > rules->guard_min && older * 100 > had * rules->guard_percent)
+        return HOLD(MASS_DELETION);
+    return HOLD(HOLD_UNSPECIFIED);
+}
+
+struct ending {
+    const struct offers *offers;
+    const struct feed_key *key;
+    const Torg__V1__FeedEnd *end;
+    struct arena *arena;
+    struct feed_task *task;
+    int64_t older;
+    int64_t live;
+};
+
+/* What the feed had before the task. */
+static int64_t had_before(const struct ending *ending)
+{
+    const Torg__V1__FeedTask *task = ending->task->message;
+    int64_t had =
+        ending->live - (task->dry_run ? 0 : task->counts->created + task->counts->revived);
+
+    return had > ending->older ? had : ending->older;
+}
+
+static int cut_in(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct ending *ending = arg;
+    Torg__V1__FeedTask *task;
+    int rc = feed_task_find(tx, ending->key, ending->arena, ending->task, err);
+
+    task = ending->task->message;
+    if (rc || !task || task->state != TORG__V1__FEED_TASK__STATE__RUNNING)
+        return rc;
+    task->state = TORG__V1__FEED_TASK__STATE__HELD;
+    task->hold = HOLD(CUT_SHORT);
+    task->to_delete = ending->older;
+    task->had = had_before(ending);
+    return feed_task_put(tx, ending->offers, ending->task, ending->arena, err);
+}
+
+int feed_end_cut(const struct offers *offers, const struct feed_key *key, struct arena *arena,
+                 struct feed_task *task, struct err *err)
+{
+    struct measuring measuring = {.key = key, .arena = arena, .task = task};
+    struct ending ending = {.offers = offers, .key = key, .arena = arena, .task = task};
+    int rc = store_read(offers->store, measure, &measuring, err);
+
+    ending.older = measuring.older;
+    ending.live = measuring.live;
+    if (!rc)
+        rc = store_write(offers->store, cut_in, &ending, err);
+    if (!rc && !task->message)
+        rc = err_set(err, ERR_NOT_FOUND, "there is no such task: open it first");
+    return rc;
+}
+
+static int end_in(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct ending *ending = arg;
+    Torg__V1__FeedTask *task;
+    int64_t had;
+    int rc = feed_task_find(tx, ending->key, ending->arena, ending->task, err);
+
+    task = ending->task->message;
+    if (rc || !task ||
+        (task->state != TORG__V1__FEED_TASK__STATE__RUNNING &&
+         task->state != TORG__V1__FEED_TASK__STATE__HELD))
+        return rc;
+    rc = feed_task_check_newest(tx, ending->key, err);
+    if (rc)
+        return rc;
+    had = had_before(ending);
+    task->hold = guard(feed_rules_of(ending->offers), task, ending->end, ending->older, had);
+    task->to_delete = ending->older;
+    task->had = had;
+    task->end_time = time_message(ending->arena, clock_wall_us(ending->offers->clock));
+    /* A dry run goes on and tells why it would be held. */
+    task->state = task->hold && !task->dry_run ? TORG__V1__FEED_TASK__STATE__HELD
+                                               : TORG__V1__FEED_TASK__STATE__ENDING;
+    if (task->state == TORG__V1__FEED_TASK__STATE__ENDING && !task->dry_run)
+        rc = feed_task_mark_ended(tx, ending->key, err);
+    return rc ? rc : feed_task_put(tx, ending->offers, ending->task, ending->arena, err);
+}
+
+int feed_end(const struct offers *offers, const struct feed_key *key, const Torg__V1__FeedEnd *end,
+             const struct feed_patience *patience, struct arena *arena, struct feed_task *task,
+             struct err *err)
+{
+    struct measuring measuring = {.key = key, .arena = arena, .task = task};
+    struct ending ending = {.offers = offers, .key = key, .end = end, .arena = arena, .task = task};
+    int rc = store_read(offers->store, measure, &measuring, err);
+
+    ending.older = measuring.older;
+    ending.live = measuring.live;
+    if (!rc)
+        rc = store_write(offers->store, end_in, &ending, err);
+    if (!rc && !task->message)
+        rc = err_set(err, ERR_NOT_FOUND, "there is no such task: open it first");
+    return rc ? rc : feed_end_go_on(offers, key, patience, arena, task, err);
+}
+
+/* --- deleting --- */
+
+struct chunk {
+    const struct feed_key *key;
+    const struct feed_task *task;
+    struct arena *arena;
+    char **names; /* external ids */
+    size_t count;
+};
+
+static int find_chunk(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct chunk *chunk = arg;
+    const struct store_value params[] = {
+        STORE_V_TEXT(bytes_of(chunk->key->seller)), STORE_V_TEXT(bytes_of(chunk->key->feed)),
+        STORE_V_INT(chunk->key->task_id), STORE_V_INT(chunk->task->no),
+        STORE_V_INT(FEED_DELETE_COUNT)};
+    struct store_rows rows = store_select(
+        tx,
+        chunk->task->message->dry_run ? "SELECT f.external_id" OLDER UNTOLD " LIMIT $5"
+                                      : "SELECT f.external_id" OLDER " AND CAST($4 AS BIGINT) > 0 "
+                                        "ORDER BY f.task_id, f.external_id LIMIT $5",
+        params, 5);
+
+    for (chunk->count = 0; store_next(&rows); chunk->count++) {
+        assert(chunk->count < FEED_DELETE_COUNT);
+        chunk->names[chunk->count] = arena_text(chunk->arena, rows.columns[0].bytes);
+    }
+    return store_rows_end(&rows, err);
+}
+
+static int delete_names(const struct offers *offers, const struct feed_key *key, char **names,
+                        size_t count, struct arena *arena, struct err *err)
+{
+    struct feed_batch *batch = mem_alloc(sizeof(*batch));
+    int rc;
+
+    *batch = (struct feed_batch){
+        .offers = offers, .key = key, .state = FEED_ENDING, .arena = arena, .count = count};
+    for (size_t i = 0; i < count; i++)
+        batch->rows[i] = (struct feed_batch_row){.kind = FEED_ROW_ABSENT,
+                                                 .number = FEED_ROW_GONE,
+                                                 .external_id = names[i],
+                                                 .problems = violations_in(arena),
+                                                 .notes = violations_in(arena)};
+    rc = feed_batch_run(batch, err);
+    free(batch);
+    return rc;
+}
+
+/* Finds a chunk and deletes it; *more: there was one. */
+static int delete_chunk(const struct offers *offers, const struct feed_key *key,
+                        const struct feed_task *task, const struct feed_patience *patience,
+                        bool *more, struct err *err)
+{
+    struct arena *names = arena_new();
+    struct arena *arena = arena_new();
+    struct chunk chunk = {.key = key,
+                          .task = task,
+                          .arena = names,
+                          .names = arena_array(names, FEED_DELETE_COUNT, sizeof(char *))};
+    int rc = store_read(offers->store, find_chunk, &chunk, err);
+
+    *more = chunk.count;
+    for (size_t done = 0; done < chunk.count && !rc;) {
+        size_t left = chunk.count - done;
+        size_t count = left < FEED_BATCH_COUNT ? left : FEED_BATCH_COUNT;
+
+        rc = delete_names(offers, key, chunk.names + done, count, arena, err);
+        arena_reset(arena);
+        done += count;
+        if (feed_patience_ends(patience))
+            break;
+    }
+    arena_free(arena);
+    arena_free(names);
+    return rc;
+}
+
+int feed_end_go_on(const struct offers *offers, const struct feed_key *key,
+                   const struct feed_patience *patience, struct arena *arena,
+                   struct feed_task *task, struct err *err)
+{
+    bool more = true;
+    int rc = feed_task_get(offers, key, arena, task, err);
+
+    if (rc || task->message->state != TORG__V1__FEED_TASK__STATE__ENDING)
+        return rc;
+    do {
+        rc = delete_chunk(offers, key, task, patience, &more, err);
+    } while (!rc && more && !feed_patience_ends(patience));
+    if (rc == ERR_PRECONDITION) /* another has gone on with it to its end */
+        rc = 0;
+    if (!rc && !more)
+        return feed_task_move(offers, key, FEED_ENDING, FEED_DONE, arena, task, err);
+    return rc ? rc : feed_task_get(offers, key, arena, task, err);
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* mapping.c - see mapping.h. */
+#include "feeds/mapping.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/memory.h"
+#include "feeds/attribute.h"
+#include "feeds/category_map.h"
+#include "feeds/value.h"
+
+struct feed_mapping {
+    struct catalog *catalog; /* held */
+    struct feed_category_map *categories;
+    struct feed_attributes attributes;
+    struct arena *arena; /* of the names below; owned */
+    struct feed_unknown unknown[FEED_UNKNOWN_COUNT_MAX];
+    size_t unknown_count;
+};
+
+int feed_mapping_new(struct catalog *catalog, struct bytes categories, struct feed_mapping **made,
+                     struct err *err)
+{
+    struct feed_category_map *map;
+    struct feed_mapping *mapping;
+    int rc = feed_category_map_new(catalog, categories, &map, err);
+
+    *made = NULL;
+    if (rc)
+        return rc;
+    mapping = mem_zero(sizeof(*mapping));
+    mapping->catalog = catalog_ref(catalog);
+    mapping->categories = map;
+    mapping->arena = arena_new();
+    feed_attributes_init(&mapping->attributes);
+    *made = mapping;
+    return 0;
+}
+
+void feed_mapping_free(struct feed_mapping *mapping)
+{
+    if (!mapping)
+        return;
+    feed_attributes_release(&mapping->attributes);
+    feed_category_map_free(mapping->categories);
+    catalog_unref(mapping->catalog);
+    arena_free(mapping->arena);
+    free(mapping);
+}
+
+static void count_unknown(struct feed_mapping *mapping, struct bytes name)
+{
+    size_t i = 0;
+
+    while (i < mapping->unknown_count && !bytes_equal_text(name, mapping->unknown[i].name))
+        i++;
+    if (i == FEED_UNKNOWN_COUNT_MAX)
+        return;
+    if (i == mapping->unknown_count)
+        mapping->unknown[mapping->unknown_count++] =
+            (struct feed_unknown){.name = arena_text(mapping->arena, name)};
+    mapping->unknown[i].count++;
+    while (i && mapping->unknown[i].count > mapping->unknown[i - 1].count) { /* stays sorted */
+        struct feed_unknown higher = mapping->unknown[i];
+
+        mapping->unknown[i] = mapping->unknown[i - 1];
+        mapping->unknown[--i] = higher;
+    }
+}
+
+const struct feed_unknown *feed_mapping_unknown(struct feed_mapping *mapping, size_t *count)
+{
+    *count = mapping->unknown_count;
+    return mapping->unknown;
+}
+
+/* --- a row --- */
+
+static char *text_of(struct bytes text)
+{
+    return text.size ? (char *)text.data : (char *)protobuf_c_empty_string; /* it is terminated */
+}
+
+static void add_attribute(struct feed_mapping *mapping, const struct attribute *attribute,
+                          const struct feed_attribute *given, struct arena *arena,
+                          Torg__V1__OfferContent *content, struct violations *problems,
+                          struct violations *notes)
+{
+    Torg__V1__AttributeValue *value = NULL;
+    const char *field;
+    const char *wrong;
+    bool is_new;
+
+    for (size_t i = 0; !value && i < content->n_attributes; i++) {
+        if (strcmp(content->attributes[i]->attribute_id, attribute->id) == 0)
+            value = content->attributes[i];
+    }
+    is_new = !value;
+    if (is_new) {
+        value = arena_alloc(arena, sizeof(*value));
+        torg__v1__attribute_value__init(value);
+    }
+    wrong = feed_attribute_read(&mapping->attributes, attribute, given, arena, value);
+    if (is_new && (value->value_case || value->n_options))
+        content->attributes[content->n_attributes++] = value;
+    if (!wrong)
+        return;
+    field = arena_printf(arena, "attributes.%s", attribute->id);
+    violations_add(
+        attribute->required && is_new && !value->value_case && !value->n_options ? problems : notes,
+        field, "%.*s: %s", BYTES_ARG(feed_shown(given->name)), wrong);
+}
+
+static void add_attributes(struct feed_mapping *mapping, const struct feed_row *row,
+                           const struct category *category, struct arena *arena,
+                           Torg__V1__OfferContent *content, struct violations *problems,
+                           struct violations *notes)
+{
+    content->attributes = arena_array(arena, row->attribute_count + 1, sizeof(void *));
+    for (size_t i = 0; i < row->attribute_count; i++) {
+        const struct feed_attribute *given = &row->attributes[i];
+        const struct attribute *attribute =
+            feed_attribute_find(&mapping->attributes, category, given->name);
+
+        if (attribute)
+            add_attribute(mapping, attribute, given, arena, content, problems, notes);
+        else
+            count_unknown(mapping, given->name);
+    }
+}
+
+static void add_price(const struct feed_row *row, struct arena *arena,
+                      Torg__V1__OfferContent *content)
+{
+    if (!row->has_price)
+        return;
+    content->price = arena_alloc(arena, sizeof(*content->price));
+    torg__v1__price__init(content->price);
+    content->price->amount = row->price;
+    content->price->currency = (char *)row->currency;
+}
+
+static void add_photos(const struct feed_row *row, struct arena *arena,
+                       Torg__V1__OfferContent *content)
+{
+    Torg__V1__Photo *photos = arena_array(arena, row->photo_count + 1, sizeof(*photos));
+
+    content->photos = arena_array(arena, row->photo_count + 1, sizeof(void *));
+    for (size_t i = 0; i < row->photo_count; i++) {
+        torg__v1__photo__init(&photos[i]);
+        photos[i].source_url = text_of(row->photos[i]);
+        content->photos[content->n_photos++] = &photos[i];
+    }
+}
+
+static void add_place(const struct feed_row *row, struct arena *arena,
+                      Torg__V1__OfferContent *content)
+{
+    if (!row->address.size && !row->has_point)
+        return;
+    content->address = arena_alloc(arena, sizeof(*content->address));
+    torg__v1__address__init(content->address);
+    content->address->text = text_of(row->address);
+    if (!row->has_point)
+        return;
+    content->address->point = arena_alloc(arena, sizeof(*content->address->point));
+    torg__v1__geo_point__init(content->address->point);
+    content->address->point->latitude = row->latitude;
+    content->address->point->longitude = row->longitude;
+}
+
+static void add_contacts(const struct feed_row *row, struct arena *arena,
+                         Torg__V1__OfferContent *content)
+{
+    if (!row->contact_name.size && !row->phone_count && !row->email.size)
+        return;
+    content->contacts = arena_alloc(arena, sizeof(*content->contacts));
+    torg__v1__contacts__init(content->contacts);
+    content->contacts->name = text_of(row->contact_name);
+    content->contacts->email = text_of(row->email);
+    content->contacts->phones = arena_array(arena, row->phone_count + 1, sizeof(char *));
+    for (size_t i = 0; i < row->phone_count; i++)
+        content->contacts->phones[content->contacts->n_phones++] = text_of(row->phones[i]);
+}
+
+static Torg__V1__OfferContent__Condition condition_of(const struct feed_row *row)
+{
+    switch (row->condition) {
+    case FEED_CONDITION_NEW:
+        return TORG__V1__OFFER_CONTENT__CONDITION__NEW;
+    case FEED_CONDITION_USED:
+        return TORG__V1__OFFER_CONTENT__CONDITION__USED;
+    case FEED_CONDITION_BROKEN:
+        return TORG__V1__OFFER_CONTENT__CONDITION__BROKEN;
+    default:
+        return TORG__V1__OFFER_CONTENT__CONDITION__CONDITION_UNSPECIFIED;
+    }
+}
+
+static Torg__V1__FeedProblem **problem_list(const struct violations *first,
+                                            const struct violations *second, struct arena *arena,
+                                            size_t *count)
+{
+    Torg__V1__FeedProblem **list =
+        arena_array(arena, first->count + second->count + 1, sizeof(*list));
+    const struct violations *parts[] = {first, second};
+
+    *count = 0;
+    for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
+        for (const struct violation *one = parts[i]->first; one; one = one->next) {
+            Torg__V1__FeedProblem *problem = arena_alloc(arena, sizeof(*problem));
+
+            torg__v1__feed_problem__init(problem);
+            problem->field = (char *)one->field;
+            problem->reason = (char *)one->reason;
+            list[(*count)++] = problem;
+        }
+    }
+    return list;
+}
+
+static Torg__V1__FeedUpsert *make_upsert(struct feed_mapping *mapping, const struct feed_row *row,
+                                         struct arena *arena)
+{
+    Torg__V1__FeedUpsert *upsert = arena_alloc(arena, sizeof(*upsert));
+    Torg__V1__OfferContent *content = arena_alloc(arena, sizeof(*content));
+    struct violations problems = violations_in(arena);
+    struct violations notes = violations_in(arena);
+    const struct category *category;
+    const char *reason;
+
+    torg__v1__feed_upsert__init(upsert);
+    torg__v1__offer_content__init(content);
+    upsert->row = (int64_t)row->number;
+    upsert->external_id = text_of(row->external_id);
+    category = feed_category_find(mapping->categories, row->category_id, row->category, &reason);
+    if (category) {
+        content->category = (char *)category->id;
+        content->title = text_of(row->title);
+        content->description = text_of(row->description);
+        content->condition = condition_of(row);
+        add_price(row, arena, content);
+        add_attributes(mapping, row, category, arena, content, &problems, &notes);
+        add_photos(row, arena, content);
+        add_place(row, arena, content);
+        add_contacts(row, arena, content);
+        upsert->content = content;
+    } else {
+        violations_add(&problems, "category", "%s", reason);
+    }
+    upsert->problems = problem_list(&row->problems, &problems, arena, &upsert->n_problems);
+    upsert->notes = problem_list(&row->notes, &notes, arena, &upsert->n_notes);
+    if (upsert->n_problems)
+        upsert->content = NULL; /* nobody will look at it */
+    return upsert;
+}
+
+void feed_mapping_row(struct feed_mapping *mapping, const struct feed_row *row, struct arena *arena,
+                      Torg__V1__FeedEvent *event)
+{
+    if (row->deleted && !row->problems.count) {
+        event->event_case = TORG__V1__FEED_EVENT__EVENT_DELETE;
+        event->delete_ = arena_alloc(arena, sizeof(*event->delete_));
+        torg__v1__feed_delete__init(event->delete_);
+        event->delete_->row = (int64_t)row->number;
+        event->delete_->external_id = text_of(row->external_id);
+        return;
+    }
+    event->event_case = TORG__V1__FEED_EVENT__EVENT_UPSERT;
+    event->upsert = make_upsert(mapping, row, arena);
+}
