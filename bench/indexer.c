@@ -22,8 +22,8 @@
 #include "base/metrics.h"
 #include "base/text.h"
 #include "codec/message.h"
-#include "registry/indexer_worker.h"
-#include "registry/receiver.h"
+#include "registry/indexing/indexer_worker.h"
+#include "registry/receiving/receiver.h"
 #include "store/migrate.h"
 
 enum { BATCH_COUNT = 500, WRITER_COUNT = 64, TITLE_SIZE = 200 };

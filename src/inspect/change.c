@@ -13,7 +13,7 @@
 #include "numerator/numerator.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
-#include "registry/failed.h"
+#include "registry/indexing/failed.h"
 #include "stage/parked.h"
 #include "topic/topic.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 #include "inspect/door.h"
-#include "registry/clients.h"
+#include "registry/clients/clients.h"
 
 /* In the epoch that serves, under the number; NULL in *found: it has it not, or has another. */
 int indexed_find(const struct index_door *door, const char *replica,

@@ -21,8 +21,8 @@
 
 #include "base/clock.h"
 #include "inspect/door.h"
-#include "registry/clients.h"
-#include "registry/rows.h"
+#include "registry/clients/clients.h"
+#include "registry/receiving/rows.h"
 #include "store/store.h"
 
 struct rebuilds;

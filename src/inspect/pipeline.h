@@ -18,7 +18,6 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "inspect/door.h"
-#include "net/rpc.h"
 #include "store/store.h"
 #include "topic/topic.h"
 #include "torg/v1/pipeline.pb-c.h"
@@ -42,7 +41,5 @@ void pipeline_free(struct pipeline *pipeline); /* NULL is fine */
 /* The answer is in the arena. */
 int pipeline_get(struct pipeline *pipeline, struct arena *arena, Torg__V1__Pipeline **told,
                  struct err *err);
-
-struct rpc_service pipeline_service(struct pipeline *pipeline);
 
 #endif

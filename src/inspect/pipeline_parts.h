@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "inspect/pipeline.h"
 #include "numerator/number_count.h"
-#include "registry/clients.h"
+#include "registry/clients/clients.h"
 
 /* In the order of the flow. */
 enum stage {

@@ -6,9 +6,9 @@
 #include "feeds/task.h"
 #include "inspect/pipeline_parts.h"
 #include "offers/backlog.h"
-#include "registry/failed.h"
-#include "registry/moment.h"
-#include "registry/queue.h"
+#include "registry/indexing/failed.h"
+#include "registry/indexing/queue.h"
+#include "registry/receiving/moment.h"
 #include "stage/parked.h"
 
 /* --- offers --- */

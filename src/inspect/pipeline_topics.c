@@ -8,8 +8,8 @@
 #include "documents/composer.h"
 #include "inspect/pipeline_parts.h"
 #include "model/topics.h"
-#include "registry/document_inbox.h"
-#include "registry/indexer.h"
+#include "registry/indexing/indexer.h"
+#include "registry/receiving/document_inbox.h"
 
 enum { AGE_WAIT_MS = 20 };
 

@@ -10,7 +10,7 @@
 #include "codec/message.h"
 #include "index/shard/shard.h"
 #include "numerator/numerator.h"
-#include "registry/convert.h"
+#include "registry/clients/convert.h"
 #include "searcher/apply.h"
 
 struct rebuild {

@@ -2,7 +2,7 @@
 /* row_fits.c - see row_fits.h. */
 #include "inspect/row_fits.h"
 
-#include "registry/convert.h"
+#include "registry/clients/convert.h"
 
 int row_fits(const struct inspect *inspect, const struct client_view *client, int64_t epoch,
              struct bytes pk, struct arena *arena, bool *fits, struct err *err)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* service.h - torg.v1.InspectService and FreshnessService; the context lives as long as the server.
+/*
+ * service.h - torg.v1.InspectService, FreshnessService and PipelineService; the context lives as
+ * long as the server.
  */
 #ifndef TORG_INSPECT_SERVICE_H
 #define TORG_INSPECT_SERVICE_H
@@ -7,8 +9,11 @@
 #include "inspect/inspect.h"
 #include "net/rpc.h"
 
+struct pipeline; /* pipeline.h */
+
 struct rpc_service inspect_service(struct inspect *inspect);
 struct rpc_service freshness_service(struct inspect *inspect);
+struct rpc_service pipeline_service(struct pipeline *pipeline);
 
 /* GET FRESHNESS_ADDRESS/TOKEN?wait=SECONDS calls the method. */
 #define FRESHNESS_ADDRESS "/v1/freshness/"

@@ -12,7 +12,7 @@
 #include "inspect/trace_parts.h"
 #include "inspect/way.h"
 #include "numerator/numerator.h"
-#include "registry/queue.h"
+#include "registry/indexing/queue.h"
 
 #define STATE(name) TORG__V1__TRACE_STEP__STATE__##name
 

@@ -16,7 +16,7 @@
 #include "inspect/verify_parts.h"
 #include "inspect/way.h"
 #include "numerator/numerator.h"
-#include "registry/queue.h"
+#include "registry/indexing/queue.h"
 
 enum { CURSOR_SIZE = 16, /* two numbers, then a key */ PAUSE_MS_MIN = 20, PAUSE_MS_MAX = 500 };
 

@@ -16,7 +16,7 @@
 #include "inspect/rebuild.h"
 #include "inspect/verify_parts.h"
 #include "numerator/numerator.h"
-#include "registry/queue.h"
+#include "registry/indexing/queue.h"
 
 enum { ATTEMPT_COUNT_MAX = 5 };
 

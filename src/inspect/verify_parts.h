@@ -5,8 +5,8 @@
 
 #include "inspect/inspect.h"
 #include "inspect/verify.h"
-#include "registry/order.h"
-#include "registry/queue.h"
+#include "registry/indexing/queue.h"
+#include "registry/receiving/order.h"
 
 enum { SUSPECT_TEXT_SIZE = 240, SUSPECT_PAGE_COUNT = 500 };
 

@@ -12,8 +12,8 @@
 #include "base/limits.h"
 #include "inspect/verify_parts.h"
 #include "numerator/numerator.h"
-#include "registry/failed.h"
-#include "registry/queue.h"
+#include "registry/indexing/failed.h"
+#include "registry/indexing/queue.h"
 
 struct page {
     struct verifying *verifying;

@@ -3,7 +3,7 @@
 #include "inspect/way.h"
 
 #include "base/limits.h"
-#include "registry/failed.h"
+#include "registry/indexing/failed.h"
 
 static int find_element(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
                         struct bytes pk, struct way *way, struct err *err)

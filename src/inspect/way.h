@@ -4,7 +4,7 @@
 #define TORG_INSPECT_WAY_H
 
 #include "base/arena.h"
-#include "registry/queue.h"
+#include "registry/indexing/queue.h"
 #include "store/store.h"
 
 struct way {

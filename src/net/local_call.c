@@ -8,8 +8,8 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
-#include "net/call.h"
-#include "net/router.h"
+#include "net/server/call.h"
+#include "net/server/router.h"
 
 static int find_route(const struct rpc_service *service, const char *name,
                       const ProtobufCMessage *request, struct route *route, struct err *err)

@@ -4,8 +4,8 @@
  * the store (numerator.h) and for states in files (state.h) alike.
  *
  * Numbers of a shard are handed out in extents of NUMBER_EXTENT_SIZE consecutive ones, each begins
- * a window of the index (index/window.h) and belongs to one placement class; keys without a class
- * have the class "". A new key gets, within its class,
+ * a window of the index (index/postings/window.h) and belongs to one placement class; keys without
+ * a class have the class "". A new key gets, within its class,
  *
  *     1. the lowest number that is free,          free:  given back, and held long enough
  *     2. the next of the class's last extent,     held:  given back, in order of that

@@ -14,7 +14,7 @@
 #define TORG_PHOTOS_PHOTO_FOLDER_H
 
 #include "blob/blob.h"
-#include "net/folder.h"
+#include "net/server/folder.h"
 
 #define PHOTO_BLOB_PREFIX "photos/"
 

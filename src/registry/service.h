@@ -10,13 +10,17 @@
 #define TORG_REGISTRY_SERVICE_H
 
 #include "net/rpc.h"
-#include "registry/receiver.h"
+#include "registry/clients/epoch_desk.h"
+#include "registry/indexing/queue_desk.h"
+#include "registry/receiving/receiver.h"
 
 #define CLIENT_DEFAULT "default"
 
 /* The declarations for the server; the context lives as long. */
 struct rpc_service document_service(struct receiver *receiver);
 struct rpc_service schema_service(struct receiver *receiver);
+struct rpc_service epoch_service(struct epoch_desk *desk);
+struct rpc_service queue_service(struct queue_desk *desk);
 
 /* --- what their files share --- */
 

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "roles/command.h"
-#include "roles/help.h"
-#include "roles/options.h"
-#include "roles/problems.h"
+#include "roles/commands/command.h"
+#include "roles/commands/help.h"
+#include "roles/commands/options.h"
+#include "roles/commands/problems.h"
 
 enum { HELP_SIZE_MAX = 64 << 10 };
 

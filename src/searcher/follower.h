@@ -20,7 +20,7 @@
 #include "topic/topic.h"
 #include "torg/v1/index_message.pb-c.h"
 
-/* As registry/clients.h writes it. */
+/* As registry/clients/clients.h writes it. */
 #define SEARCHER_MAP_KEY "index-map"
 
 struct index_epoch {

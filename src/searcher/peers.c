@@ -15,7 +15,7 @@
 #include "base/task.h"
 #include "codec/json.h"
 #include "codec/message.h"
-#include "net/http_client.h"
+#include "net/client/http_client.h"
 #include "net/status.h"
 #include "torg/v1/error.pb-c.h"
 

@@ -24,8 +24,8 @@
 #include "offers/export.h"
 #include "offers/offer_save.h"
 #include "patience.h"
-#include "registry/indexer.h"
-#include "registry/receiver.h"
+#include "registry/indexing/indexer.h"
+#include "registry/receiving/receiver.h"
 #include "stage/parked.h"
 #include "topic/topic.h"
 

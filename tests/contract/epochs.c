@@ -16,8 +16,8 @@
 #include "contract/indexer_fixture.h"
 #include "coord/fault.h"
 #include "model/topics.h"
-#include "registry/epoch_desk.h"
-#include "registry/retired_topics.h"
+#include "registry/clients/epoch_desk.h"
+#include "registry/clients/retired_topics.h"
 
 enum { STEP_COUNT = 150, KEY_COUNT = 40 };
 

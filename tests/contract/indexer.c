@@ -12,8 +12,8 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "contract/indexer_fixture.h"
-#include "registry/failed.h"
-#include "registry/queue_desk.h"
+#include "registry/indexing/failed.h"
+#include "registry/indexing/queue_desk.h"
 
 static struct index_place place;
 static struct shelf shelf;

@@ -11,8 +11,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "contract/indexer_fixture.h"
-#include "registry/failed.h"
-#include "registry/queue_desk.h"
+#include "registry/indexing/failed.h"
+#include "registry/indexing/queue_desk.h"
 
 static struct index_place place;
 static struct shelf shelf;

@@ -11,8 +11,8 @@
 
 #include "contract/cases.h"
 #include "contract/place.h"
-#include "registry/indexer.h"
-#include "registry/receiver.h"
+#include "registry/indexing/indexer.h"
+#include "registry/receiving/receiver.h"
 #include "store/store_fault.h"
 #include "topic/topic_fault.h"
 

@@ -15,8 +15,8 @@
 #include "base/random.h"
 #include "contract/indexer_fixture.h"
 #include "patience.h"
-#include "registry/indexer_worker.h"
-#include "registry/queue.h"
+#include "registry/indexing/indexer_worker.h"
+#include "registry/indexing/queue.h"
 
 enum { SHARD_COUNT = 4, KEY_COUNT = 40, ROUND_COUNT = 12, WAIT_MS = PATIENCE_MS, STEP_MS = 5 };
 

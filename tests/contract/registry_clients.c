@@ -15,8 +15,8 @@
 #include "base/metrics.h"
 #include "codec/message.h"
 #include "patience.h"
-#include "registry/keeper.h"
-#include "registry/moment.h"
+#include "registry/receiving/keeper.h"
+#include "registry/receiving/moment.h"
 
 enum { LIFE_S = 5 };
 

@@ -12,11 +12,11 @@
 #include "base/memory.h"
 #include "model/change_token.h"
 #include "patience.h"
-#include "registry/accept.h"
-#include "registry/dictionaries.h"
-#include "registry/document.h"
-#include "registry/moment.h"
-#include "registry/sweep.h"
+#include "registry/receiving/accept.h"
+#include "registry/receiving/dictionaries.h"
+#include "registry/receiving/document.h"
+#include "registry/receiving/moment.h"
+#include "registry/receiving/sweep.h"
 
 static void start(void **state, struct registry_place *place)
 {

@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "contract/cases.h"
 #include "contract/place.h"
-#include "registry/receiver.h"
+#include "registry/receiving/receiver.h"
 #include "store/store.h"
 
 struct registry_place {

@@ -25,8 +25,8 @@
 #include "base/memory.h"
 #include "long.h"
 #include "model/change_token.h"
-#include "registry/moment.h"
-#include "registry/sweep.h"
+#include "registry/receiving/moment.h"
+#include "registry/receiving/sweep.h"
 
 enum {
     SEQUENCE_COUNT = 2000, /* by default, on each store */

@@ -11,7 +11,7 @@
 #include "codec/message.h"
 #include "model/topics.h"
 #include "patience.h"
-#include "registry/document_inbox.h"
+#include "registry/receiving/document_inbox.h"
 #include "stage/limits.h"
 #include "stage/parked.h"
 #include "store/migrate.h"

@@ -21,7 +21,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "index_messages.h"
-#include "net/server.h"
+#include "net/server/server.h"
 #include "searcher/fronts.h"
 #include "searcher/service.h"
 

@@ -24,7 +24,7 @@
 #include "base/text.h"
 #include "echo.pb-c.h"
 #include "echo_descriptors.h"
-#include "net/server.h"
+#include "net/server/server.h"
 
 enum { DRAIN_MS = 10 * 1000, REPLY_SIZE_MAX = 16 << 20, NUMBER_MAX = 1000 * 1000 };
 

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "echo.pb-c.h"
 #include "echo_descriptors.h"
-#include "net/server.h"
+#include "net/server/server.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -70,6 +70,10 @@ CASES = {
         ({"src/net/x.c": "exit(1);\n"}, {"src/roles/x.c": "exit(1);\n"}),
         ({"src/net/x.c": "usleep(1);\n"}, {"src/net/x.c": "ops->system(x); at.exit(1);\n"}),
     ],
+    "net_in_services": [
+        ({"src/offers/x.c": '#include "net/rpc.h"\n'},
+         {"src/offers/service.h": '#include "net/rpc.h"\n'}),
+    ],
     "given_time": [
         ({"src/net/x.c": "rc = pthread_create(&a, NULL, b, c);\n"},
          {"src/base/x.c": "rc = pthread_create(&a, NULL, b, c);\n"}),

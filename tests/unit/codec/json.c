@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of net/json.h. json_against_python.py compares with another implementation.
+/* Unit tests of codec/json.h. json_against_python.py compares with another implementation.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of net/message.h; protobuf-c's own decoder is the outside check. */
+/* Unit tests of codec/message.h; protobuf-c's own decoder is the outside check. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of index/attribute_set.h: never misses a holder; with the column, exactly them. */
+/*
+ * Unit tests of index/columns/attribute_set.h: never misses a holder; with the column, exactly
+ * them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

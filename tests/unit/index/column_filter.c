@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of index/column_filter.h: each filter and facet against a loop over documents. */
+/*
+ * Unit tests of index/columns/column_filter.h: each filter and facet against a loop over
+ * documents.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

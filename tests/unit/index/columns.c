@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of index/columns.h: equal to plain arrays; a document's columns are seen together. */
+/*
+ * Unit tests of index/columns/columns.h: equal to plain arrays; a document's columns are seen
+ * together.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

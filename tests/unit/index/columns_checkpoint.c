@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unit tests of index/columns_checkpoint.h: what is loaded is what was saved; damage is refused by
- * name; a kill at any moment leaves a checkpoint that, replayed, gives the right content.
+ * Unit tests of index/columns/columns_checkpoint.h: what is loaded is what was saved; damage is
+ * refused by name; a kill at any moment leaves a checkpoint that, replayed, gives the right
+ * content.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unit tests of index/doc_lengths.h against plain arrays: lengths by id, one by one and many at
- * once, and the least ones around.
+ * Unit tests of index/postings/doc_lengths.h against plain arrays: lengths by id, one by one and
+ * many at once, and the least ones around.
  */
 #include <setjmp.h>
 #include <stdarg.h>

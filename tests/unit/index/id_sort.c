@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit test of index/id_sort.h: every entry is there, by id, and equal ones in their order. */
+/*
+ * Unit test of index/postings/id_sort.h: every entry is there, by id, and equal ones in their
+ * order.
+ */
 #include "index/postings/id_sort.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unit tests of index/kernels.h: the portable kernels against arithmetic, the vector kernels
- * against the portable ones, byte for byte, on every width and alignment.
+ * Unit tests of index/postings/kernels.h: the portable kernels against arithmetic, the vector
+ * kernels against the portable ones, byte for byte, on every width and alignment.
  */
 #include <setjmp.h>
 #include <stdarg.h>

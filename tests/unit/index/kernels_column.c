@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of index/kernels_column.h: each twin gives, bit for bit, what the portable one does.
+/*
+ * Unit tests of index/columns/kernels_column.h: each twin gives, bit for bit, what the portable
+ * one does.
  */
 #include <setjmp.h>
 #include <stdarg.h>

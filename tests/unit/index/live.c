@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of index/live.h: equal to an array of bits, in every version a reader may hold. */
+/*
+ * Unit tests of index/shard/live.h: equal to an array of bits, in every version a reader may hold.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unit tests of index/text_buffer.h: readers at any old mark see what the model had then, also
- * while the writer goes on; a frozen buffer is the segment of the same documents.
+ * Unit tests of index/postings/text_buffer.h: readers at any old mark see what the model had then,
+ * also while the writer goes on; a frozen buffer is the segment of the same documents.
  *
  * A version's words follow from (id, version) alone, so that any thread can tell what is right.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of index/text_segment.h, text_segment_writer.h and postings.h. */
+/* Unit tests of index/postings/text_segment.h, text_segment_writer.h and postings.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

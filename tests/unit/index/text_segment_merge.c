@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of index/text_segment_merge.h: a merge has the bytes of a rebuild. */
+/* Unit tests of index/postings/text_segment_merge.h: a merge has the bytes of a rebuild. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of index/value_lists.h: equal arrays are one name, as long as somebody uses it. */
+/*
+ * Unit tests of index/columns/value_lists.h: equal arrays are one name, as long as somebody uses
+ * it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unit tests of net/http_client.h, against a small server on a thread of this program, and for TLS
- * against `openssl s_server` with a certificate made for the test.
+ * Unit tests of net/client/http_client.h, against a small server on a thread of this program, and
+ * for TLS against `openssl s_server` with a certificate made for the test.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,7 +25,7 @@
 
 #include "base/limits.h"
 #include "base/memory.h"
-#include "net/http_client.h"
+#include "net/client/http_client.h"
 
 enum { CONNECTION_COUNT_MAX = 64, REQUEST_SIZE_MAX = 1 << 16, TLS_TRY_COUNT = 12 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unit tests of net/openapi.h. */
+/* Unit tests of net/server/openapi.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "echo_descriptors.h"
 #include "model_descriptors.h"
-#include "net/openapi.h"
+#include "net/server/openapi.h"
 
 static struct buf out;
 static yajl_val document;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of net/public_address: the edges of every special network. */
-#include "net/public_address.h"
+#include "net/client/public_address.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

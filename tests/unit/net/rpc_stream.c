@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unit tests of net/rpc_stream.h against a server of this program: streams out, back and both ways,
- * a reader that does not read, and calls that end early.
+ * Unit tests of net/client/rpc_stream.h against a server of this program: streams out, back and
+ * both ways, a reader that does not read, and calls that end early.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -18,8 +18,8 @@
 #include "base/limits.h"
 #include "base/memory.h"
 #include "echo.pb-c.h"
-#include "net/rpc_stream.h"
-#include "net/server.h"
+#include "net/client/rpc_stream.h"
+#include "net/server/server.h"
 
 typedef Torg__Test__V1__EchoRequest echo_request;
 typedef Torg__Test__V1__EchoResponse echo_response;

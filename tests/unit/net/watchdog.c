@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tests of net/watchdog: a reactor held in a turn, one that spins, one that works. */
-#include "net/watchdog.h"
+#include "net/server/watchdog.h"
 #include "base/clock.h"
 #include "patience.h"
 

@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "base/limits.h"
 #include "codec/message.h"
-#include "registry/convert.h"
+#include "registry/clients/convert.h"
 
 #define TYPE(name) TORG__V1__SCHEMA_FIELD__TYPE__##name
 #define SET(field, kind, KIND, value)                                                              \

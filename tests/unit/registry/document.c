@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "codec/json.h"
 #include "model/change_token.h"
-#include "registry/document.h"
+#include "registry/receiving/document.h"
 
 /* Epoch 1 is over, 2 is written to, 3 is built. Epoch 2 has some fields, 3 has none. */
 static const struct epoch_field fields[] = {

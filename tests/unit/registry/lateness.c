@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* lateness.c - how long the oldest element waits, beside a list of when each was put. */
-#include "registry/lateness.h"
+#include "registry/indexing/lateness.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of roles/progress.h: what is shown when, on a terminal of any width and elsewhere. */
-#include "roles/progress.h"
+/*
+ * Tests of roles/commands/progress.h: what is shown when, on a terminal of any width and
+ * elsewhere.
+ */
+#include "roles/commands/progress.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * download.h - a large answer of a web server, read piece by piece, no faster than it is wanted.
+ *
+ * http and https only. A redirect is looked at before it is followed: a few at most, never
+ * from https to http, and never from a public address to one of this machine or its network.
+ * A proxy of the environment is not used: behind it nobody could tell which address was reached.
+ * Every wait is bounded; the size is the reader's to bound.
+ * Threads: one download, one thread.
+ */
+#ifndef TORG_NET_CLIENT_DOWNLOAD_H
+#define TORG_NET_CLIENT_DOWNLOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+
+struct download;
+
+struct download_options {
+    const char *ca_file; /* PEM file of the authorities; NULL = the system's */
+    int64_t timeout_ms;  /* for all of it; 0 = DOWNLOAD_TIMEOUT_MS */
+    int64_t stall_ms;    /* without a byte; 0 = DOWNLOAD_STALL_MS */
+    /* Told each address before it is asked; NULL: nobody is. */
+    void (*visit)(void *arg, const char *url);
+    void *arg;
+    const struct clock *clock; /* NULL: the system's; borrowed */
+};
+
+/* Returns when the answer begins; ERR_NOT_FOUND, ERR_DENIED, ERR_UNAVAILABLE by its status. */
+int download_open(const char *url, const struct download_options *options,
+                  struct download **download, struct err *err);
+void download_close(struct download *download); /* NULL is fine */
+
+uint64_t download_total_size(const struct download *download); /* 0: not told */
+
+/* Up to size bytes; *got = 0 at the end. */
+int download_read(struct download *download, void *to, size_t size, size_t *got, struct err *err);
+
+/* Why the end that was reached came too early; NULL: it did not. */
+const char *download_cut(const struct download *download);
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* call.c - the life of a call (call.h), and what its handler may ask (rpc.h). */
+#include "net/server/call.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/endian.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "codec/gzip.h"
+#include "codec/json.h"
+#include "codec/message.h"
+#include "net/local_call.h"
+#include "net/server/connection.h"
+#include "net/server/server_parts.h"
+#include "net/server/unsent.h"
+
+enum {
+    SPARE_MAX = 512,              /* calls kept for the next requests, a lane */
+    SPARE_BUFFER_SIZE = 16 << 10, /* a kept buffer larger than this is given back */
+};
+
+static struct call *fresh_call(struct lane *lane)
+{
+    struct call *call = lane->spare_calls;
+
+    if (call) {
+        lane->spare_calls = call->next;
+        lane->spare_count--;
+        return call;
+    }
+    call = mem_zero(sizeof(*call));
+    call->arena = arena_new();
+    buf_init(&call->body, NET_MESSAGE_SIZE_MAX + 5);
+    buf_init(&call->out, NET_REPLY_SIZE_MAX);
+    buf_init(&call->message, NET_REPLY_SIZE_MAX);
+    call->timer.fire = call_expire;
+    call->task.run = call_settle;
+    return call;
+}
+
+static void clear(struct call *call)
+{
+    call->stream_id = 0;
+    call->format = CALL_PLAIN;
+    call->head_done = call->body_done = call->running = call->replied = call->counted = false;
+    call->is_head = call->is_get = call->accepts_gzip = call->packed = call->refused =
+        call->too_large = call->waiting = false;
+    call->timeout_is_ms = call->message_read = call->held = call->keyless = false;
+    call->sent = 0;
+    call->progress_us = 0;
+    call->progress_size = 0;
+    call->deadline_us = INT64_MAX;
+    atomic_store_explicit(&call->cancelled, 0, memory_order_relaxed);
+    call->result = 0;
+    call->header_count = 0;
+    call->head_size = 0;
+    call->verb = call->path = call->query = call->content_type = BYTES_EMPTY;
+    call->authorization = call->timeout = BYTES_EMPTY;
+    call->route = NULL;
+    call->folder = NULL;
+    call->body_size = call->paced_size = call->kept_size = call->charged_size = call->unconsumed =
+        0;
+    call->answer_size = call->unsent_size = 0;
+    call->channel = NULL;
+    call->violations = violations_in(call->arena);
+    call->identity.principal[0] = call->identity.seller[0] = 0;
+    call->identity.client[0] = call->identity.scopes[0] = 0;
+    call->request_id[0] = 0;
+    call->reply.http_status = 0;
+    call->reply.status = 0;
+    call->reply.body = BYTES_EMPTY;
+    call->reply.streaming = call->reply.is_closed = false;
+    call->reply.header_count = 0;
+    call->reply.trailer_count = 0;
+}
+
+static void link_call(struct call *call, struct connection *connection)
+{
+    call->connection = connection;
+    call->previous = NULL;
+    call->next = connection->calls;
+    if (call->next)
+        call->next->previous = call;
+    connection->calls = call;
+    connection->call_count++;
+}
+
+static void unlink_call(struct call *call)
+{
+    struct connection *connection = call->connection;
+
+    if (call->next)
+        call->next->previous = call->previous;
+    if (call->previous)
+        call->previous->next = call->next;
+    else
+        connection->calls = call->next;
+    connection->call_count--;
+    connection->body_size -= call->kept_size;
+    unsent_end(call);
+    call_end_waiting(call);
+    if (call->channel)
+        connection->stream_count--;
+    if (call->keyless)
+        connection->anonymous_count--;
+    connection->active_us = connection->lane->reactor.now_us;
+    call->connection = NULL;
+    call->next = call->previous = NULL;
+}
+
+struct call *call_new(struct connection *connection)
+{
+    struct call *call = fresh_call(connection->lane);
+
+    clear(call);
+    call->lane = connection->lane;
+    call->begun_us = call->paced_us = connection->lane->reactor.now_us;
+    link_call(call, connection);
+    connection->waiting_us = 0;
+    connection->active_us = call->begun_us;
+    connection_hurry(connection);
+    return call;
+}
+
+static void shrink(struct buf *buf)
+{
+    if (buf->capacity > SPARE_BUFFER_SIZE)
+        buf_release(buf);
+    else
+        buf_reset(buf);
+}
+
+void call_free(struct call *call)
+{
+    struct lane *lane = call->lane;
+
+    timer_clear(&lane->reactor, &call->timer);
+    if (call->charged_size)
+        atomic_fetch_sub(&lane->server->body_size, call->charged_size);
+    call->charged_size = 0;
+    unsent_free(call);
+    channel_free(call->channel);
+    call->channel = NULL;
+    arena_free(call->message_arena);
+    call->message_arena = NULL;
+    if (lane->spare_count == SPARE_MAX || lane->draining) {
+        arena_free(call->arena);
+        buf_release(&call->body);
+        buf_release(&call->out);
+        buf_release(&call->message);
+        free(call);
+        return;
+    }
+    arena_reset(call->arena);
+    shrink(&call->body);
+    shrink(&call->out);
+    shrink(&call->message);
+    call->next = lane->spare_calls;
+    lane->spare_calls = call;
+    lane->spare_count++;
+}
+
+void call_drop(struct call *call)
+{
+    unlink_call(call);
+    timer_clear(&call->lane->reactor, &call->timer);
+    if (call->running)
+        call_cancel(call, ERR_CANCELLED); /* freed by call_settle when the handler returns */
+    else
+        call_free(call);
+}
+
+void call_cancel(struct call *call, int code)
+{
+    int none = 0;
+
+    atomic_compare_exchange_strong(&call->cancelled, &none, code);
+    if (call->channel)
+        channel_cancel(call->channel, code);
+}
+
+struct call *call_replace(struct call *call)
+{
+    struct connection *connection = call->connection;
+    struct call *stand_in = fresh_call(call->lane);
+
+    clear(stand_in);
+    stand_in->lane = call->lane;
+    stand_in->begun_us = call->begun_us;
+    stand_in->stream_id = call->stream_id;
+    stand_in->format = call->format;
+    stand_in->head_done = true;
+    stand_in->body_done = call->body_done;
+    stand_in->route = call->route;
+    stand_in->unconsumed = call->unconsumed;
+    stand_in->refused = true; /* what still comes of the body is nobody's */
+    snprintf(stand_in->request_id, sizeof(stand_in->request_id), "%s", call->request_id);
+    unlink_call(call);
+    link_call(stand_in, connection);
+    call->counted = true; /* the stand-in is */
+    return stand_in;
+}
+
+void call_progress(struct call *call, size_t count)
+{
+    unsent_taken(call, count);
+    call->progress_size += count;
+    if (call->progress_us && call->progress_size < NET_STALL_SIZE_MIN)
+        return;
+    call->progress_size = 0;
+    call->progress_us = call->lane->reactor.now_us;
+    call->connection->taken_us = call->progress_us;
+}
+
+/* A body that is kept whole; a client stream's is taken by its handler as it comes. */
+bool call_has_body_limit(const struct call *call)
+{
+    return !call->channel;
+}
+
+const struct clock *call_clock(const struct call *call)
+{
+    return call->lane->reactor.clock;
+}
+
+void call_count_reply(struct call *call)
+{
+    if (call->counted || !call->route)
+        return;
+    call->counted = true;
+    route_count(call->route, call->reply.status, clock_mono_us(call_clock(call)) - call->begun_us);
+}
+
+/* --- rpc.h --- */
+
+void *call_context(const struct call *call)
+{
+    return call->route->service->context;
+}
+
+struct arena *call_arena(struct call *call)
+{
+    return call->arena;
+}
+
+const struct identity *call_identity(const struct call *call)
+{
+    return &call->identity;
+}
+
+const char *call_request_id(const struct call *call)
+{
+    return call->request_id;
+}
+
+struct bytes call_header(const struct call *call, const char *name)
+{
+    for (size_t i = 0; i < call->header_count; i++)
+        if (bytes_equal_text(call->headers[i].name, name))
+            return call->headers[i].value;
+    return BYTES_EMPTY;
+}
+
+/* What would break out of a header: controls; and names outside of RFC 9110's tokens. */
+static bool header_is_clean(const char *name, struct bytes value)
+{
+    if (!*name || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != strlen(name))
+        return false;
+    for (size_t i = 0; i < value.size; i++)
+        if (value.data[i] < ' ' || value.data[i] == 0x7f)
+            return false;
+    return true;
+}
+
+int call_add_header(struct call *call, const char *name, struct bytes value, struct err *err)
+{
+    if (!header_is_clean(name, value))
+        return err_set(err, ERR_INVALID, "header '%s' has characters no header may have", name);
+    if (call->reply.is_closed)
+        return err_set(err, ERR_PRECONDITION, "headers go before the first message of a stream");
+    if (call->reply.header_count >= NET_REPLY_HEADER_COUNT_MAX)
+        return err_set(err, ERR_LIMIT, "an answer has at most %d added headers",
+                       NET_REPLY_HEADER_COUNT_MAX);
+    call->reply.headers[call->reply.header_count++] =
+        (struct header){bytes_of(arena_strdup(call->arena, name)), arena_copy(call->arena, value)};
+    return 0;
+}
+
+int64_t call_deadline_us(const struct call *call)
+{
+    return call->deadline_us;
+}
+
+bool call_cancelled(const struct call *call)
+{
+    return atomic_load_explicit(&call->cancelled, memory_order_relaxed) != 0 ||
+           (call->deadline_us != INT64_MAX && clock_mono_us(call_clock(call)) >= call->deadline_us);
+}
+
+void call_violation(struct call *call, const char *field, const char *format, ...)
+{
+    va_list args;
+    char *reason;
+
+    va_start(args, format);
+    reason = arena_vprintf(call->arena, format, args);
+    va_end(args);
+    violations_add(&call->violations, arena_strdup(call->arena, field), "%s", reason);
+}
+
+/* Reads one gRPC frame into call->message, unpacked: 1, 0 at the end, < 0. */
+static int read_frame(struct call *call, struct err *err)
+{
+    struct buf head = BUF_INIT(5);
+    uint32_t size = 0;
+    bool packed = false;
+    int rc;
+
+    rc = channel_read(call->channel, &head, 5, err);
+    if (rc == 1) {
+        packed = head.data[0] == 1;
+        size = get_be32(head.data + 1);
+        if (head.data[0] > 1)
+            rc = err_set(err, ERR_INVALID, "a message begins with flag %d, not 0 or 1",
+                         head.data[0]);
+        else if (size > NET_MESSAGE_SIZE_MAX)
+            rc = err_set(err, ERR_LIMIT, "a message of %u bytes is larger than %d", size,
+                         NET_MESSAGE_SIZE_MAX);
+    }
+    buf_release(&head);
+    if (rc != 1)
+        return rc;
+    buf_reset(&call->message);
+    rc = channel_read(call->channel, &call->message, size, err);
+    if (rc == 0 && size)
+        return err_set(err, ERR_INVALID, "the stream ends within a message");
+    if (rc < 0 || !packed)
+        return rc < 0 ? rc : 1;
+    if (!call->packed)
+        return err_set(err, ERR_INVALID, "a packed message without grpc-encoding: gzip");
+    buf_reset(&call->body);
+    rc = gzip_unpack(buf_bytes(&call->message), NET_MESSAGE_SIZE_MAX, &call->body, err);
+    if (rc)
+        return rc;
+    buf_reset(&call->message);
+    buf_put(&call->message, buf_bytes(&call->body));
+    return 1;
+}
+
+int call_read(struct call *call, ProtobufCMessage **message, struct err *err)
+{
+    int rc;
+
+    if (call->local) {
+        *message = (ProtobufCMessage *)call->local->request; /* handlers do not write to it */
+        call->local->request = NULL;
+        return *message != NULL;
+    }
+    assert(call->channel);
+    if (!call->message_arena)
+        call->message_arena = arena_new();
+    arena_reset(call->message_arena);
+    if (call->format == CALL_JSON) {
+        if (call->message_read)
+            return 0;
+        call->message_read = true;
+        rc = json_decode(buf_bytes(&call->body), call->route->input, call->message_arena, message,
+                         &call->violations, err);
+        return rc ? rc : 1;
+    }
+    rc = read_frame(call, err);
+    if (rc != 1)
+        return rc;
+    rc = message_decode(buf_bytes(&call->message), call->route->input, call->message_arena, message,
+                        err);
+    return rc ? rc : 1;
+}
+
+int call_write(struct call *call, const ProtobufCMessage *message, struct err *err)
+{
+    int rc;
+
+    if (call->local)
+        return call->local->take(call->local->arg, message, err);
+    assert(call->channel);
+    buf_reset(&call->out);
+    rc = reply_frame(call, message, &call->out, err);
+    if (rc)
+        return rc;
+    call->reply.is_closed = true; /* from here on the reply is the reactor's */
+    return channel_write(call->channel, buf_bytes(&call->out), err);
+}

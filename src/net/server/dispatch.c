@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dispatch.c - a request on its way to its handler: limits, route, access, deadline, body.
+ *
+ * All of it runs on the reactor; what is refused is refused here, before a thread is taken.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/endian.h"
+#include "base/text.h"
+#include "net/server/call.h"
+#include "net/server/connection.h"
+#include "net/server/folder.h"
+#include "net/server/operators.h"
+#include "net/server/server_parts.h"
+#include "net/server/unsent.h"
+
+enum { FRAME_HEAD_SIZE = 5 };
+
+/* --- the head --- */
+
+static bool contains(struct bytes list, const char *word)
+{
+    return list.size && memmem(list.data, list.size, word, strlen(word)) != NULL;
+}
+
+/* Whether an Accept-Encoding names gzip, and not to refuse it ("gzip;q=0"). */
+static bool accepts_gzip(struct bytes list)
+{
+    const uint8_t *at = list.size ? memmem(list.data, list.size, "gzip", 4) : NULL;
+    size_t left = at ? (size_t)(list.data + list.size - at) - 4 : 0;
+    char rest[16] = "";
+
+    if (!at)
+        return false;
+    for (size_t i = 0, used = 0; i < left && at[4 + i] != ',' && used + 1 < sizeof(rest); i++)
+        if (at[4 + i] != ' ')
+            rest[used++] = (char)at[4 + i];
+    return strncmp(rest, ";q=0", 4) != 0 || strspn(rest + 4, ".0") != strlen(rest + 4);
+}
+
+static void keep_request_id(struct call *call, struct bytes value)
+{
+    if (!value.size || value.size > LOG_REQUEST_ID_SIZE_MAX)
+        return;
+    for (size_t i = 0; i < value.size; i++)
+        if (value.data[i] <= ' ' || value.data[i] > '~')
+            return;
+    memcpy(call->request_id, value.data, value.size);
+    call->request_id[value.size] = 0;
+}
+
+/* Headers that mean something to us; found by size first, most are none of them. */
+static void notice(struct call *call, struct bytes name, struct bytes value)
+{
+    switch (name.size) {
+    case 5:
+        if (bytes_equal_text(name, ":path"))
+            call->path = value;
+        break;
+    case 7:
+        if (bytes_equal_text(name, ":method"))
+            call->verb = value;
+        break;
+    case 12:
+        if (bytes_equal_text(name, "content-type"))
+            call->content_type = value;
+        else if (bytes_equal_text(name, "grpc-timeout"))
+            call->timeout = value;
+        else if (bytes_equal_text(name, "x-request-id"))
+            keep_request_id(call, value);
+        break;
+    case 13:
+        if (bytes_equal_text(name, "authorization"))
+            call->authorization = value;
+        break;
+    case 18:
+        if (bytes_equal_text(name, "connect-timeout-ms")) {
+            call->timeout = value;
+            call->timeout_is_ms = true;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+bool call_take_header(struct call *call, struct bytes name, struct bytes value)
+{
+    struct header *header;
+
+    call->head_size += name.size + value.size + 32; /* as HTTP/2 counts */
+    if (call->head_size > NET_HEAD_SIZE_MAX || call->header_count == NET_HEADER_COUNT_MAX) {
+        call->too_large = true;
+        return false;
+    }
+    header = &call->headers[call->header_count++];
+    header->name = arena_copy(call->arena, name);
+    header->value = arena_copy(call->arena, value);
+    notice(call, header->name, header->value);
+    return true;
+}
+
+/* Sixteen hex digits, by hand: printf would cost a twentieth of a small call. */
+static void make_request_id(struct call *call)
+{
+    struct lane *lane = call->lane;
+    uint64_t id;
+
+    if (call->request_id[0])
+        return;
+    id = lane->request_seed + lane->request_count++ * 0x9e3779b97f4a7c15u;
+    for (int i = 15; i >= 0; i--, id >>= 4)
+        call->request_id[i] = "0123456789abcdef"[id & 15];
+    call->request_id[16] = 0;
+}
+
+/* The type without its parameters. */
+static bool content_type_is(const struct call *call, const char *type)
+{
+    struct bytes value = call->content_type;
+    size_t size = strlen(type);
+
+    return value.size >= size && strncasecmp((const char *)value.data, type, size) == 0 &&
+           (value.size == size || value.data[size] == ';' || value.data[size] == ' ');
+}
+
+static bool find_format(struct call *call)
+{
+    if (content_type_is(call, "application/grpc") ||
+        content_type_is(call, "application/grpc+proto"))
+        call->format = CALL_GRPC;
+    else if (content_type_is(call, "application/json"))
+        call->format = CALL_JSON;
+    else if (content_type_is(call, "application/proto"))
+        call->format = CALL_PROTO;
+    else
+        return false;
+    return true;
+}
+
+/* grpc-timeout: up to 8 digits and a unit; Connect's: milliseconds. */
+static bool read_timeout(struct call *call, int64_t *timeout_us)
+{
+    static const char units[] = "HMSmun";
+    static const int64_t unit_us[] = {3600 * (int64_t)SECOND_US, 60 * SECOND_US, SECOND_US, MS_US,
+                                      1};
+    struct bytes text = call->timeout;
+    const char *unit;
+    uint64_t count;
+
+    if (call->timeout_is_ms) {
+        if (text.size > 10 || !text_to_u64(text, &count))
+            return false;
+        *timeout_us = (int64_t)count * MS_US;
+        return true;
+    }
+    if (text.size < 2 || text.size > 9)
+        return false;
+    unit = strchr(units, text.data[text.size - 1]);
+    text.size--;
+    if (!unit || !*unit || !text_to_u64(text, &count))
+        return false;
+    *timeout_us = *unit == 'n' ? (int64_t)count / 1000 : (int64_t)count * unit_us[unit - units];
+    return true;
+}
+
+static bool set_deadline(struct call *call)
+{
+    int64_t timeout_us;
+
+    if (!call->timeout.size)
+        return true;
+    if (!read_timeout(call, &timeout_us)) {
+        call_refuse(call, 0, ERR_INVALID, "the timeout '%.*s' cannot be read",
+                    BYTES_ARG(call->timeout));
+        return false;
+    }
+    call->deadline_us = call->begun_us + timeout_us;
+    timer_set(&call->lane->reactor, &call->timer, call->deadline_us);
+    return true;
+}
+
+static bool read_encodings(struct call *call)
+{
+    const char *name = call->format == CALL_GRPC ? "grpc-encoding" : "content-encoding";
+    const char *accept = call->format == CALL_GRPC ? "grpc-accept-encoding" : "accept-encoding";
+    struct bytes encoding = call->is_get ? BYTES_EMPTY : call_header(call, name);
+
+    call->accepts_gzip = accepts_gzip(call_header(call, accept));
+    if (bytes_equal_text(encoding, "gzip")) {
+        call->packed = true;
+    } else if (encoding.size && !bytes_equal_text(encoding, "identity")) {
+        reply_header(call, accept, bytes_of("gzip, identity"));
+        call_refuse(call, 415, ERR_UNSUPPORTED, "%s '%.*s' is not known here: use gzip or identity",
+                    name, BYTES_ARG(encoding));
+        return false;
+    }
+    return true;
+}
+
+static bool admit(struct call *call)
+{
+    const struct rpc_method *method = call->route->method;
+    struct authenticator *authenticator = call->lane->server->authenticator;
+    const char *peer_name = call->connection->peer_name;
+    struct err err;
+    int rc;
+
+    if (!authenticator)
+        return true;
+    if (call->authorization.size) {
+        rc = authenticator->authenticate(authenticator, call->authorization, &call->identity, &err);
+        if (rc) {
+            call_refuse(call, 0, rc, "%s", err.text);
+            return false;
+        }
+    } else if (peer_name[0]) {
+        snprintf(call->identity.principal, sizeof(call->identity.principal), "%s", peer_name);
+    }
+    if (method->flags & RPC_PUBLIC)
+        return true;
+    if (!call->identity.principal[0]) {
+        call_refuse(call, 0, ERR_UNAUTHENTICATED,
+                    "this method needs a key: send 'Authorization: Bearer KEY'");
+        return false;
+    }
+    if (method->scope && !identity_has_scope(&call->identity, method->scope)) {
+        call_refuse(call, 0, ERR_DENIED, "'%s' lacks the scope '%s'", call->identity.principal,
+                    method->scope);
+        return false;
+    }
+    return true;
+}
+
+/*
+ * A page runs only what we serve: no script or style of another place, none written into the
+ * page, no frame around it. What a browser takes for a script is called one.
+ */
+static void put_page_rules(struct call *call)
+{
+    reply_header(call, "content-security-policy",
+                 bytes_of("default-src 'none'; script-src 'self'; style-src 'self'; "
+                          "img-src 'self'; connect-src 'self'; base-uri 'none'; "
+                          "form-action 'self'; frame-ancestors 'none'"));
+    reply_header(call, "x-content-type-options", bytes_of("nosniff"));
+    reply_header(call, "referrer-policy", bytes_of("no-referrer"));
+}
+
+static void serve_file(struct call *call, const struct site_file *file)
+{
+    bool is_get = bytes_equal_text(call->verb, "GET");
+    bool packed = file->packed.size && accepts_gzip(call_header(call, "accept-encoding"));
+
+    call->is_head = bytes_equal_text(call->verb, "HEAD");
+    if (!is_get && !call->is_head) {
+        reply_header(call, "allow", bytes_of("GET, HEAD"));
+        call_refuse(call, 405, ERR_UNSUPPORTED, "a file is read by GET or HEAD");
+        return;
+    }
+    reply_header(call, "etag", bytes_of(file->tag));
+    reply_header(call, "cache-control", bytes_of("no-cache"));
+    reply_header(call, "vary", bytes_of("accept-encoding"));
+    put_page_rules(call);
+    if (contains(call_header(call, "if-none-match"), file->tag)) {
+        reply_plain(call, 304, NULL, BYTES_EMPTY);
+    } else {
+        if (packed)
+            reply_header(call, "content-encoding", bytes_of("gzip"));
+        reply_plain(call, 200, file->content_type,
+                    packed ? buf_bytes(&file->packed) : file->content);
+    }
+    call->refused = true; /* a body with a GET is read and forgotten */
+    call_send(call);
+}
+
+static void find_file(struct call *call)
+{
+    const struct site_file *file = site_find(&call->lane->server->site, call->path);
+
+    if (file)
+        serve_file(call, file);
+    else if (folder_take(call))
+        return;
+    else if (find_format(call) && call->format == CALL_GRPC)
+        call_refuse(call, 0, ERR_UNSUPPORTED, "there is no method %.*s", BYTES_ARG(call->path));
+    else
+        call_refuse(call, 404, ERR_NOT_FOUND,
+                    "there is nothing at %.*s; /openapi.json lists all methods",
+                    BYTES_ARG(call->path));
+}
+
+static bool check_size(struct call *call)
+{
+    uint64_t size;
+
+    if (text_to_u64(call_header(call, "content-length"), &size) &&
+        size > NET_MESSAGE_SIZE_MAX + (call->format == CALL_GRPC ? FRAME_HEAD_SIZE : 0) &&
+        !(call->route->method->flags & RPC_CLIENT_STREAM)) {
+        call_refuse(call, 413, ERR_LIMIT, "a body of %" PRIu64 " bytes is larger than %d", size,
+                    NET_MESSAGE_SIZE_MAX);
+        return false;
+    }
+    return true;
+}
+
+/* True: the address is that of a method, and is its request. */
+static bool find_get(struct call *call)
+{
+    struct server *server = call->lane->server;
+    const struct get_address *address = gets_find(&server->gets, call->path);
+
+    call->is_get = address != NULL;
+    if (address) {
+        call->route = router_find(&server->router, address->method);
+        call->format = CALL_JSON;
+    }
+    return call->is_get;
+}
+
+static bool check_get(struct call *call)
+{
+    const struct get_address *address = gets_find(&call->lane->server->gets, call->path);
+    struct err err;
+
+    if (!bytes_equal_text(call->verb, "GET")) {
+        reply_header(call, "allow", bytes_of("GET"));
+        call_refuse(call, 405, ERR_UNSUPPORTED, "this address is read by GET, not %.*s",
+                    BYTES_ARG(call->verb));
+        return false;
+    }
+    reply_header(call, "cache-control", bytes_of("no-store"));
+    if (gets_request(address, call->path, call->query, &call->body, &err)) {
+        call_refuse(call, 0, err.code, "%s", err.text);
+        return false;
+    }
+    return true;
+}
+
+static bool check_post(struct call *call)
+{
+    if (!bytes_equal_text(call->verb, "POST")) {
+        reply_header(call, "allow", bytes_of("POST"));
+        call_refuse(call, 405, ERR_UNSUPPORTED, "a method is called by POST, not %.*s",
+                    BYTES_ARG(call->verb));
+        return false;
+    }
+    if (!find_format(call)) {
+        call_refuse(call, 415, ERR_INVALID,
+                    "content-type '%.*s' is not application/json, application/proto or "
+                    "application/grpc: say which the body is, as 'Content-Type: application/json'",
+                    BYTES_ARG(call->content_type));
+        return false;
+    }
+    if (call->format == CALL_GRPC && call->connection->protocol != &http2_ops) {
+        call_refuse(call, 415, ERR_INVALID, "gRPC needs HTTP/2; HTTP/1.1 takes application/json");
+        return false;
+    }
+    return true;
+}
+
+static bool check_method(struct call *call)
+{
+    const struct rpc_method *method = call->route->method;
+
+    if (!(call->is_get ? check_get(call) : check_post(call)))
+        return false;
+    if (!method) {
+        call_refuse(call, 0, ERR_UNSUPPORTED, "%.*s has no handler here",
+                    BYTES_ARG(call->route->path));
+        return false;
+    }
+    if (call->format != CALL_GRPC && method->flags & RPC_CLIENT_STREAM) {
+        call_refuse(call, 0, ERR_UNSUPPORTED, "%.*s takes a stream of messages: call it by gRPC",
+                    BYTES_ARG(call->path));
+        return false;
+    }
+    if (call->format == CALL_PROTO && method->flags & RPC_SERVER_STREAM) {
+        call_refuse(call, 0, ERR_UNSUPPORTED,
+                    "%.*s answers with a stream: call it by gRPC or application/json",
+                    BYTES_ARG(call->path));
+        return false;
+    }
+    return true;
+}
+
+void call_begin(struct call *call)
+{
+    const uint8_t *query;
+
+    call->head_done = true;
+    make_request_id(call);
+    query = call->path.size ? memchr(call->path.data, '?', call->path.size) : NULL;
+    if (query) {
+        call->query = bytes_skip(call->path, (size_t)(query - call->path.data) + 1);
+        call->path.size = (size_t)(query - call->path.data);
+    }
+    if (call->too_large) {
+        find_format(call);
+        call_refuse(call, 431, ERR_LIMIT, "the head has more than %d bytes or %d headers",
+                    NET_HEAD_SIZE_MAX, NET_HEADER_COUNT_MAX);
+        return;
+    }
+    if (call->connection->is_operator) {
+        operators_answer(call);
+        return;
+    }
+    call->route = router_find(&call->lane->server->router, call->path);
+    if (!call->route && !find_get(call)) {
+        find_file(call);
+        return;
+    }
+    if (!check_method(call) || !read_encodings(call) || !check_size(call) || !admit(call) ||
+        !set_deadline(call))
+        return;
+    if (call->route->method->stream && call->format == CALL_GRPC)
+        call_run_stream(call);
+}
+
+/* --- the body --- */
+
+static bool frame_is_too_large(const struct call *call)
+{
+    return call->format == CALL_GRPC && call->body.size >= FRAME_HEAD_SIZE &&
+           get_be32(call->body.data + 1) > NET_MESSAGE_SIZE_MAX;
+}
+
+/* Counts a large body against the server's limit; false when that is reached. */
+static bool charge(struct call *call)
+{
+    size_t more = call->kept_size - call->charged_size;
+
+    call->charged_size = call->kept_size;
+    return atomic_fetch_add(&call->lane->server->body_size, more) + more <=
+           NET_BODY_SERVER_SIZE_MAX;
+}
+
+void call_data(struct call *call, struct bytes bytes)
+{
+    struct connection *connection = call->connection;
+
+    call->body_size += bytes.size;
+    if (call->refused || call->is_get)
+        return;
+    if (call->channel) {
+        channel_push(call->channel, bytes);
+        return;
+    }
+    if (connection->body_size + bytes.size > NET_BODY_CONNECTION_SIZE_MAX) {
+        reply_overload(call, "this connection has too much unfinished at once: send less");
+        return;
+    }
+    buf_put(&call->body, bytes);
+    if (buf_failed(&call->body) || frame_is_too_large(call)) {
+        buf_release(&call->body);
+        call_refuse(call, 413, ERR_LIMIT, "the message is larger than %d bytes",
+                    NET_MESSAGE_SIZE_MAX);
+        return;
+    }
+    connection->body_size += bytes.size;
+    call->kept_size += bytes.size;
+    if (call->kept_size > NET_BODY_UNCHARGED_SIZE && !charge(call))
+        reply_overload(call, "the server holds too many large bodies: come back later");
+}
+
+static void run(struct call *call)
+{
+    if (call->folder)
+        folder_run(call);
+    else if (call->route && call->route->method->stream)
+        call_run_stream(call);
+    else
+        call_run(call);
+}
+
+void call_end(struct call *call)
+{
+    call->body_done = true;
+    if (call->refused)
+        return;
+    if (call->channel) {
+        channel_push_end(call->channel);
+    } else if (unsent_is_full(call->connection)) {
+        call->waiting = true;
+        call->connection->waiting_count++;
+    } else {
+        run(call);
+    }
+}
+
+void call_end_waiting(struct call *call)
+{
+    if (call->waiting)
+        call->connection->waiting_count--;
+    call->waiting = false;
+}
+
+static struct call *oldest_waiting(const struct connection *connection)
+{
+    struct call *oldest = NULL;
+
+    for (struct call *call = connection->calls; call; call = call->next)
+        if (call->waiting)
+            oldest = call; /* the newest stand first */
+    return oldest;
+}
+
+void call_begin_waiting(struct connection *connection)
+{
+    while (connection->waiting_count && !unsent_is_full(connection)) {
+        struct call *oldest = oldest_waiting(connection);
+
+        assert(oldest); /* waiting_count counts those of the list */
+        call_end_waiting(oldest);
+        run(oldest);
+    }
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* listener.c - see listener.h. */
+#include "net/server/listener.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "net/server/connection.h"
+#include "net/server/server_parts.h"
+
+enum { BACKLOG = 4096, ACCEPT_COUNT_MAX = 64, HOST_SIZE = 256, REST_US = SECOND_US / 10 };
+
+static const char full[] =
+    "HTTP/1.1 503 Service Unavailable\r\n"
+    "connection: close\r\nretry-after: 1\r\ncontent-type: application/json\r\n"
+    "content-length: 63\r\n\r\n"
+    "{\"code\":\"unavailable\",\"message\":\"too many connections at once\"}";
+
+static void refuse(struct server *server, int fd)
+{
+    ssize_t sent = send(fd, full, sizeof(full) - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+    (void)sent; /* a courtesy */
+    counter_add(server->metrics.refused, 1);
+    close(fd);
+}
+
+/* No descriptor is left: one is freed to accept and refuse. False when another thread took it. */
+static bool refuse_without_descriptors(struct listener *listener)
+{
+    int fd;
+
+    if (listener->spare_fd >= 0)
+        close(listener->spare_fd);
+    fd = accept4(listener->watch.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0)
+        refuse(listener->server, fd);
+    listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    return fd >= 0;
+}
+
+/* A client that can be neither taken nor refused stays in the queue, which is ready for ever: the
+ * queue is left alone for a while. */
+static void rest(struct listener *listener)
+{
+    struct reactor *reactor = &listener->lane->reactor;
+
+    reactor_change(reactor, &listener->watch, 0);
+    timer_set(reactor, &listener->rested, reactor->now_us + REST_US);
+}
+
+static void listener_rested(struct timer *timer)
+{
+    struct listener *listener = container_of(timer, struct listener, rested);
+
+    reactor_change(&listener->lane->reactor, &listener->watch, EPOLLIN);
+}
+
+static void take_failure(struct listener *listener, int number)
+{
+    bool is_stuck = number == ENOBUFS || number == ENOMEM;
+
+    if (number == EMFILE || number == ENFILE)
+        is_stuck = !refuse_without_descriptors(listener);
+    if (is_stuck)
+        rest(listener);
+}
+
+static struct lane *choose_lane(const struct listener *listener, unsigned *total)
+{
+    const struct server *server = listener->server;
+    struct lane *chosen = listener->lane;
+    unsigned fewest = ~0u;
+
+    *total = 0;
+    for (unsigned i = 0; i < server->lane_count; i++) {
+        unsigned count =
+            atomic_load_explicit(&server->lanes[i].connection_count, memory_order_relaxed);
+
+        *total += count;
+        if (count < fewest && i < server->client_lanes && !listener->is_operator) {
+            fewest = count;
+            chosen = &server->lanes[i];
+        }
+    }
+    return chosen;
+}
+
+static void listener_ready(struct watch *watch, uint32_t events)
+{
+    struct listener *listener = (struct listener *)watch;
+    struct server *server = listener->server;
+    int one = 1;
+
+    for (int i = 0; i < ACCEPT_COUNT_MAX; i++) {
+        int fd = accept4(watch->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        struct lane *lane;
+        unsigned total;
+
+        if (fd < 0) {
+            take_failure(listener, errno);
+            return;
+        }
+        reactor_moved(&listener->lane->reactor);
+        lane = choose_lane(listener, &total);
+        if (total >= server->limits.connection_count_max) {
+            refuse(server, fd);
+            continue;
+        }
+        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+        counter_add(server->metrics.accepted, 1);
+        connection_start(lane, fd, listener->is_operator);
+    }
+}
+
+/* "host:port" or "[host]:port" into its parts. */
+static int split(const char *address, char host[HOST_SIZE], char port[8], struct err *err)
+{
+    const char *colon = strrchr(address, ':');
+    size_t size = colon ? (size_t)(colon - address) : 0;
+
+    if (size >= 2 && address[0] == '[' && address[size - 1] == ']') {
+        address++;
+        size -= 2;
+    }
+    if (!colon || size == 0 || size >= HOST_SIZE || strlen(colon + 1) == 0 || strlen(colon + 1) > 5)
+        return err_set(err, ERR_INVALID, "'%s' is no address: write HOST:PORT", address);
+    memcpy(host, address, size);
+    host[size] = 0;
+    snprintf(port, 8, "%s", colon + 1);
+    return 0;
+}
+
+static int bind_first(struct listener *listener, const struct addrinfo *found, const char *address,
+                      struct err *err)
+{
+    struct sockaddr_storage name;
+    socklen_t size = sizeof(name);
+    int one = 1;
+    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return err_errno(err, "cannot make a socket for %s", address);
+    listener->watch.fd = fd;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+    if (bind(fd, found->ai_addr, found->ai_addrlen) || listen(fd, BACKLOG))
+        return errno == EADDRINUSE
+                   ? err_set(err, ERR_EXISTS, "cannot listen on %s: %s", address, strerror(errno))
+                   : err_errno(err, "cannot listen on %s", address);
+    if (getsockname(fd, (struct sockaddr *)&name, &size))
+        return err_errno(err, "cannot ask for the port of %s", address);
+    listener->port = ntohs(name.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port
+                                                      : ((struct sockaddr_in *)&name)->sin_port);
+    return 0;
+}
+
+int listener_open(struct listener *listener, struct server *server, const char *address,
+                  bool is_operator, struct err *err)
+{
+    struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                             .ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    char host[HOST_SIZE];
+    char port[8];
+    int rc;
+
+    listener->watch = (struct watch){.ready = listener_ready, .fd = -1};
+    listener->rested.fire = listener_rested;
+    listener->server = server;
+    listener->lane = &server->lanes[is_operator ? server->lane_count - 1 : 0];
+    listener->is_operator = is_operator;
+    listener->spare_fd = -1;
+    rc = split(address, host, port, err);
+    if (rc)
+        return rc;
+    rc = getaddrinfo(host, port, &hints, &found);
+    if (rc)
+        return err_set(err, ERR_INVALID, "cannot find the address %s: %s", address,
+                       gai_strerror(rc));
+    rc = bind_first(listener, found, address, err);
+    freeaddrinfo(found);
+    listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (rc)
+        listener_close(listener);
+    return rc;
+}
+
+int listener_watch(struct listener *listener, struct err *err)
+{
+    return reactor_add(&listener->lane->reactor, &listener->watch, EPOLLIN, err);
+}
+
+void listener_close(struct listener *listener)
+{
+    if (!listener->lane)
+        return;
+    timer_clear(&listener->lane->reactor, &listener->rested);
+    if (listener->watch.fd >= 0)
+        close(listener->watch.fd); /* leaves epoll by itself */
+    if (listener->spare_fd >= 0)
+        close(listener->spare_fd);
+    listener->watch.fd = listener->spare_fd = -1;
+}

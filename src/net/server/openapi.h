@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * openapi.h - the API as an OpenAPI 3 document, made from the same descriptors as everything.
+ *
+ * Every method of every torg.* service that takes and gives one message is a POST with
+ * JSON; streaming methods are gRPC only and left out. Comments of the .proto files (source info in
+ * the set) become descriptions. Addresses of GETs (gets.h) are there beside the method they call.
+ */
+#ifndef TORG_NET_SERVER_OPENAPI_H
+#define TORG_NET_SERVER_OPENAPI_H
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/bytes.h"
+#include "base/err.h"
+#include "net/server/gets.h"
+
+/* Appends the document. gets may be NULL. Fails on a damaged set, and for the address of a method
+ * that is in none; the buffer remembers if it did not fit. */
+int openapi_print(const struct bytes *descriptor_sets, size_t count, const struct gets *gets,
+                  struct buf *out, struct err *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * router.h - which method answers a path: "/torg.v1.Service/Method".
+ *
+ * Filled before the server starts, read by all reactors afterwards.
+ */
+#ifndef TORG_NET_SERVER_ROUTER_H
+#define TORG_NET_SERVER_ROUTER_H
+
+#include <protobuf-c/protobuf-c.h>
+
+#include "base/bytes.h"
+#include "base/metrics.h"
+#include "net/rpc.h"
+#include "net/status.h"
+
+struct route {
+    struct bytes path; /* owned */
+    const struct rpc_service *service;
+    const struct rpc_method *method; /* NULL: in the .proto, but without a handler */
+    const ProtobufCMessageDescriptor *input;
+    const ProtobufCMessageDescriptor *output;
+    _Atomic(struct counter *) requests[STATUS_COUNT]; /* made when first counted */
+    struct histogram *duration;
+    struct route *next; /* of the same slot */
+};
+
+enum { ROUTER_SLOT_COUNT = 1024 };
+
+struct router {
+    struct route *slots[ROUTER_SLOT_COUNT]; /* owned */
+};
+
+void router_release(struct router *router);
+/* Aborts when the service names a method its .proto lacks, or is there already. */
+void router_add(struct router *router, const struct rpc_service *service);
+struct route *router_find(const struct router *router, struct bytes path);
+/* The handler of a method; NULL: it has none. */
+const struct rpc_method *service_method(const struct rpc_service *service, const char *name);
+void route_count(struct route *route, int status, int64_t duration_us);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * run.c - a call and its handler: on which thread it runs, and what happens when it returns.
+ *
+ * run_unary, run_job and run_stream run where the method's flags say; the rest on the reactor.
+ */
+#include "base/clock.h"
+#include "base/endian.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "codec/gzip.h"
+#include "codec/json.h"
+#include "codec/message.h"
+#include "net/server/call.h"
+#include "net/server/connection.h"
+#include "net/server/server_parts.h"
+#include "net/server/unsent.h"
+
+enum { FRAME_HEAD_SIZE = 5 };
+
+static int unframe(struct call *call, struct bytes *message, struct err *err)
+{
+    struct bytes body = buf_bytes(&call->body);
+    bool packed = call->packed;
+    int rc;
+
+    if (call->format == CALL_GRPC) {
+        if (body.size < FRAME_HEAD_SIZE || get_be32(body.data + 1) != body.size - FRAME_HEAD_SIZE ||
+            body.data[0] > 1)
+            return err_set(err, ERR_INVALID, "the body is not exactly one gRPC message");
+        if (body.data[0] == 1 && !call->packed)
+            return err_set(err, ERR_INVALID, "a packed message without grpc-encoding: gzip");
+        packed = body.data[0] == 1;
+        body = bytes_skip(body, FRAME_HEAD_SIZE);
+    }
+    if (packed) {
+        rc = gzip_unpack(body, NET_MESSAGE_SIZE_MAX, &call->message, err);
+        if (rc)
+            return rc;
+        body = buf_bytes(&call->message);
+    }
+    *message = body;
+    return 0;
+}
+
+static int decode(struct call *call, ProtobufCMessage **request, struct err *err)
+{
+    struct bytes bytes;
+    int rc = unframe(call, &bytes, err);
+
+    if (rc)
+        return rc;
+    if (call->format == CALL_JSON)
+        return json_decode(bytes, call->route->input, call->arena, request, &call->violations, err);
+    return message_decode(bytes, call->route->input, call->arena, request, err);
+}
+
+static void tell_failure(const struct call *call, int rc, const struct err *err)
+{
+    if (rc == ERR_INTERNAL || rc == ERR_CORRUPT)
+        log_error("call failed", LOG_BYTES("method", call->route->path),
+                  LOG_TEXT("error", err->text));
+}
+
+/* The client's time is up, or that of a stream without a key, which may begin again at once. */
+static int late(const struct call *call, struct err *err)
+{
+    int64_t life_us = call->lane->server->limits.anonymous_stream_us;
+
+    if (!call->keyless || call->deadline_us < call->begun_us + life_us)
+        return err_set(err, ERR_TIMEOUT, "the deadline of the call has passed");
+    return err_set(err, ERR_UNAVAILABLE,
+                   "a stream without a key ends after %d s: begin it again, or send "
+                   "'Authorization: Bearer KEY'",
+                   (int)(life_us / SECOND_US));
+}
+
+/* A handler that stopped because the time was up says so, whatever words it chose. */
+static int name_deadline(const struct call *call, int rc, struct err *err)
+{
+    bool stopped = rc == ERR_CANCELLED || (rc == ERR_TIMEOUT && call->keyless);
+
+    if (!stopped || call->deadline_us == INT64_MAX ||
+        clock_mono_us(call_clock(call)) < call->deadline_us)
+        return rc;
+    return late(call, err);
+}
+
+static void run_unary(struct call *call)
+{
+    ProtobufCMessage *request;
+    ProtobufCMessage *response;
+    struct err err = {.code = 0, .text = ""};
+    int http_status = 0;
+    int rc;
+
+    log_set_request(call->request_id);
+    rc = decode(call, &request, &err);
+    if (rc == ERR_LIMIT) {
+        http_status = 413; /* "too many requests" would be a wrong hint */
+    } else if (!rc) {
+        response = message_new(call->route->output, call->arena);
+        rc = call->route->method->unary(call, request, response, &err);
+        rc = name_deadline(call, rc, &err);
+        tell_failure(call, rc, &err);
+    }
+    if (rc)
+        reply_error(call, http_status, rc, err.text);
+    else
+        reply_message(call, response);
+    unsent_built(call);
+    log_set_request(NULL);
+}
+
+static void run_job(struct job *job)
+{
+    struct call *call = container_of(job, struct call, job);
+
+    if (atomic_load(&call->cancelled))
+        reply_error(call, 0, ERR_CANCELLED, "the client left before the call began");
+    else
+        run_unary(call);
+    reactor_post(&call->lane->reactor, &call->task);
+}
+
+void call_run_brief(struct job *first)
+{
+    const struct rpc_service *service = NULL;
+    struct job *next;
+
+    for (struct job *job = first; job; job = next) {
+        const struct route *route = container_of(job, struct call, job)->route;
+        const struct rpc_service *own = route ? route->service : NULL; /* none: a folder's file */
+
+        next = job->next; /* once it has run, the call is the reactor's */
+        if (own != service && service && service->end)
+            service->end(service->context);
+        if (own != service && own && own->begin)
+            own->begin(own->context);
+        service = own;
+        job->run(job);
+    }
+    if (service && service->end)
+        service->end(service->context);
+}
+
+static void run_stream(struct job *job)
+{
+    struct call *call = container_of(job, struct call, job);
+    struct channel *channel = call->channel;
+
+    log_set_request(call->request_id);
+    call->err.text[0] = 0;
+    call->result = 0;
+    if (call->format == CALL_JSON && call->packed) {
+        call->result =
+            gzip_unpack(buf_bytes(&call->body), NET_MESSAGE_SIZE_MAX, &call->message, &call->err);
+        buf_reset(&call->body);
+        buf_put(&call->body, buf_bytes(&call->message));
+    }
+    if (!call->result)
+        call->result = call->route->method->stream(call, &call->err);
+    call->result = name_deadline(call, call->result, &call->err);
+    tell_failure(call, call->result, &call->err);
+    log_set_request(NULL);
+    channel_finish(channel);
+}
+
+static void notify_reactor(void *arg)
+{
+    struct call *call = arg;
+
+    reactor_post(&call->lane->reactor, &call->task);
+}
+
+/* Who shows no key shares few threads with others of the kind, and not for ever. */
+static bool limit_keyless(struct call *call)
+{
+    struct connection *connection = call->connection;
+    const struct server *server = call->lane->server;
+    int64_t end_us = call->begun_us + server->limits.anonymous_stream_us;
+
+    if (!server->authenticator || call->identity.principal[0])
+        return true;
+    if (connection->anonymous_count == NET_ANONYMOUS_STREAM_CONNECTION_MAX) {
+        reply_overload(call, arena_printf(call->arena,
+                                          "a connection has at most %d streams without a key at "
+                                          "once: end some, or send 'Authorization: Bearer KEY'",
+                                          NET_ANONYMOUS_STREAM_CONNECTION_MAX));
+        return false;
+    }
+    call->keyless = true;
+    connection->anonymous_count++;
+    if (call->deadline_us > end_us) {
+        call->deadline_us = end_us;
+        timer_set(&call->lane->reactor, &call->timer, end_us);
+    }
+    return true;
+}
+
+void call_run_stream(struct call *call)
+{
+    struct connection *connection = call->connection;
+    const struct server *server = call->lane->server;
+
+    if (connection->stream_count == NET_STREAM_THREAD_CONNECTION_MAX) {
+        reply_overload(call, "this connection has too many streams at once: end some");
+        return;
+    }
+    if (!limit_keyless(call))
+        return;
+    call->channel = channel_new(notify_reactor, call, call_clock(call));
+    call->job.run = run_stream;
+    call->running = true;
+    atomic_fetch_add(&call->lane->running_count, 1);
+    connection->stream_count++;
+    if (workers_submit(call->keyless ? server->anonymous_workers : server->stream_workers,
+                       &call->job))
+        return;
+    call->running = false;
+    atomic_fetch_sub(&call->lane->running_count, 1);
+    reply_overload(call, call->keyless
+                             ? arena_printf(call->arena,
+                                            "all %d streams without a key are taken: come back "
+                                            "later, or send 'Authorization: Bearer KEY'",
+                                            NET_ANONYMOUS_STREAM_COUNT_MAX)
+                             : "all threads for streams are taken: come back later");
+}
+
+static struct workers *workers_of(const struct call *call)
+{
+    const struct server *server = call->lane->server;
+    bool brief = call->route->method->flags & RPC_BRIEF && !call->route->service->remote;
+
+    return brief ? server->brief_workers : server->workers;
+}
+
+void call_run(struct call *call)
+{
+    struct lane *lane = call->lane;
+
+    if (call->route->method->flags & RPC_INLINE) {
+        const char *before = reactor_busy(&lane->reactor, call->route->method->name);
+
+        run_unary(call);
+        reactor_busy(&lane->reactor, before);
+        call_send(call);
+        return;
+    }
+    call->job.run = run_job;
+    call->running = true;
+    atomic_fetch_add(&lane->running_count, 1);
+    if (workers_submit(workers_of(call), &call->job))
+        return;
+    call->running = false;
+    atomic_fetch_sub(&lane->running_count, 1);
+    reply_overload(call, "all workers are busy and their queue is full: come back later");
+}
+
+/* --- back on the reactor --- */
+
+static void settle_stream(struct call *call)
+{
+    struct channel_news news = channel_look(call->channel);
+
+    if (news.finished) {
+        call->running = false;
+        atomic_fetch_sub(&call->lane->running_count, 1);
+    }
+    if (!call->connection) {
+        if (news.finished)
+            call_free(call);
+        return;
+    }
+    unsent_stream(call, news.unsent);
+    if (news.unsent && !call->progress_us)
+        call->progress_us = call->lane->reactor.now_us;
+    if (!call->replied && (news.unsent || news.finished)) {
+        if (news.finished && !news.unsent && call->result) {
+            reply_error(call, 0, call->result, call->err.text);
+            call_send(call);
+            return;
+        }
+        reply_stream_begin(call);
+        if (news.finished)
+            reply_stream_end(call);
+        call_send(call);
+    } else if (news.finished) {
+        reply_stream_end(call);
+    }
+    if (call->connection)
+        call->connection->protocol->resume(call, news.taken);
+}
+
+void call_settle(struct errand *task)
+{
+    struct call *call = container_of(task, struct call, task);
+
+    if (call->channel) {
+        settle_stream(call);
+        return;
+    }
+    call->running = false;
+    atomic_fetch_sub(&call->lane->running_count, 1);
+    if (call->connection) {
+        call_send(call);
+        return;
+    }
+    call->reply.status = status_of_err(ERR_CANCELLED);
+    call_count_reply(call);
+    call_free(call);
+}
+
+void call_expire(struct timer *timer)
+{
+    struct call *call = container_of(timer, struct call, timer);
+    struct err err;
+    int rc;
+
+    call_cancel(call, ERR_TIMEOUT);
+    if (call->replied)
+        return; /* a stream's handler ends it; an answer on its way is as good as sent */
+    rc = late(call, &err);
+    call_refuse(call, 0, rc, "%s", err.text);
+}

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* server.c - see server.h: puts the parts together, starts the lanes, drains them. */
+#include "net/server/server.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "codec/json.h"
+#include "model_descriptors.h"
+#include "net/server/call.h"
+#include "net/server/connection.h"
+#include "net/server/listener.h"
+#include "net/server/server_parts.h"
+
+enum { DRAIN_POLL_MS = 5, CANCEL_WAIT_MS = 1000 };
+
+static void make_metrics(struct server_metrics *metrics)
+{
+    metrics->connections = metrics_gauge("torg_net_connections", NULL, "Open connections.");
+    metrics->accepted =
+        metrics_counter("torg_net_connections_accepted_total", NULL, "Connections taken.");
+    metrics->refused = metrics_counter("torg_net_connections_refused_total", NULL,
+                                       "Connections refused because there were too many.");
+    metrics->received =
+        metrics_counter("torg_net_received_bytes_total", NULL, "Bytes from clients.");
+    metrics->sent = metrics_counter("torg_net_sent_bytes_total", NULL, "Bytes to clients.");
+    metrics->floods =
+        metrics_counter("torg_net_floods_total", NULL, "Connections cut off for useless frames.");
+    metrics->overloads =
+        metrics_counter("torg_net_overloads_total", NULL, "Calls answered with: come back later.");
+    metrics->unsent = metrics_gauge("torg_net_unsent_bytes", NULL,
+                                    "Memory of answers that clients have not taken yet.");
+    metrics->unsent_closed =
+        metrics_counter("torg_net_unsent_closed_total", NULL,
+                        "Connections closed because they held too many answers unsent.");
+}
+
+static unsigned core_count(void)
+{
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return count < 1 ? 1 : (unsigned)count;
+}
+
+static int make_lanes(struct server *server, unsigned count, bool has_operators, struct err *err)
+{
+    if (count == 0)
+        count = core_count();
+    if (count > NET_REACTOR_COUNT_MAX)
+        count = NET_REACTOR_COUNT_MAX;
+    server->client_lanes = count;
+    count += has_operators;
+    server->lanes = mem_array(count, sizeof(*server->lanes));
+    for (unsigned i = 0; i < count; i++) {
+        struct lane *lane = &server->lanes[i];
+        int rc = reactor_init(&lane->reactor, lane_settle, server->clock, err);
+
+        server->lane_count++;
+        if (rc)
+            return rc;
+        lane->server = server;
+        lane->read_buffer = mem_alloc(NET_READ_SIZE);
+        buf_init(&lane->write_buffer, SIZE_MAX);
+        lane->request_seed = random_u64();
+    }
+    return 0;
+}
+
+static int64_t timeout_us(unsigned chosen_ms, unsigned default_ms)
+{
+    return (int64_t)(chosen_ms ? chosen_ms : default_ms) * MS_US;
+}
+
+static struct server_limits choose_limits(const struct server_options *options)
+{
+    unsigned count = options->connection_count_max;
+
+    return (struct server_limits){
+        .connection_count_max = count ? count : NET_CONNECTION_COUNT_MAX,
+        .head_timeout_us = timeout_us(options->head_timeout_ms, NET_HEAD_TIMEOUT_MS),
+        .body_grace_us = timeout_us(options->body_grace_ms, NET_BODY_GRACE_MS),
+        .idle_timeout_us = timeout_us(options->idle_timeout_ms, NET_IDLE_TIMEOUT_MS),
+        .stall_timeout_us = timeout_us(options->stall_timeout_ms, NET_STALL_TIMEOUT_MS),
+        .turn_ms_max = options->turn_ms_max ? options->turn_ms_max : NET_TURN_MS_MAX,
+        .anonymous_stream_us = timeout_us(options->anonymous_stream_ms, NET_ANONYMOUS_STREAM_MS),
+    };
+}
+
+int server_new(const struct server_options *options, struct server **result, struct err *err)
+{
+    struct server *server = mem_zero(sizeof(*server));
+    unsigned worker_count = options->worker_count ? options->worker_count : NET_WORKER_COUNT;
+    int rc = 0;
+
+    *result = NULL;
+    server->clock = clock_or_system(options->clock);
+    server->limits = choose_limits(options);
+    server->authenticator = options->authenticator;
+    server->listener.watch.fd = server->operator_listener.watch.fd = -1;
+    pthread_mutex_init(&server->unready_lock, NULL);
+    make_metrics(&server->metrics);
+    server->health = health_new(server->clock);
+    server->workers = workers_new(
+        "worker", worker_count > NET_WORKER_COUNT_MAX ? NET_WORKER_COUNT_MAX : worker_count,
+        NET_WORKER_QUEUE_MAX, NULL, server->clock);
+    server->brief_workers = workers_new("brief", core_count() + NET_BRIEF_SPARE_COUNT,
+                                        NET_WORKER_QUEUE_MAX, call_run_brief, server->clock);
+    server->stream_workers =
+        workers_new("stream", NET_STREAM_THREAD_COUNT_MAX, 0, NULL, server->clock);
+    server->anonymous_workers =
+        workers_new("stream-keyless", NET_ANONYMOUS_STREAM_COUNT_MAX, 0, NULL, server->clock);
+    server_add_descriptors(server, bytes_make(model_descriptors, model_descriptors_size));
+    if (options->tls_certificate)
+        rc = tls_context_new(options->tls_certificate, options->tls_key, options->tls_client_ca,
+                             options->tls_client_required, &server->tls, err);
+    if (!rc)
+        rc = make_lanes(server, options->reactor_count, options->operator_listen, err);
+    if (!rc)
+        rc = listener_open(&server->listener, server, options->listen, false, err);
+    if (!rc && options->operator_listen)
+        rc = listener_open(&server->operator_listener, server, options->operator_listen, true, err);
+    if (rc) {
+        server_free(server);
+        return rc;
+    }
+    *result = server;
+    return 0;
+}
+
+void server_add_service(struct server *server, const struct rpc_service *service)
+{
+    assert(!server->started);
+    assert(server->service_count < NET_SERVICE_COUNT_MAX);
+    server->services[server->service_count++] = service;
+    router_add(&server->router, service);
+}
+
+void server_add_descriptors(struct server *server, struct bytes descriptor_set)
+{
+    assert(!server->started);
+    assert(server->descriptor_set_count < NET_SERVICE_COUNT_MAX);
+    server->descriptor_sets[server->descriptor_set_count++] = descriptor_set;
+}
+
+void server_add_get(struct server *server, const char *prefix, const char *method,
+                    const char *field)
+{
+    assert(!server->started);
+    assert(router_find(&server->router, bytes_of(method)));
+    gets_add(&server->gets, prefix, method, field);
+}
+
+void server_add_file(struct server *server, const char *path, const char *content_type,
+                     struct bytes content)
+{
+    assert(!server->started);
+    site_add(&server->site, path, content_type, content);
+}
+
+void server_add_folder(struct server *server, const struct folder *folder)
+{
+    assert(!server->started);
+    assert(server->folder_count < NET_FOLDER_COUNT_MAX);
+    server->folders[server->folder_count++] = folder;
+}
+
+/* Ten thousand connections need as many descriptors; the soft limit is often 1024. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit))
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit))
+        log_warn("cannot raise the limit of open files");
+    if (limit.rlim_max < NET_CONNECTION_COUNT_MAX)
+        log_warn("few open files are allowed: few connections will be",
+                 LOG_INT("limit", limit.rlim_max));
+}
+
+static void set_health(struct server *server, bool serving)
+{
+    health_set(server->health, "", serving);
+    for (size_t i = 0; i < server->service_count; i++)
+        health_set(server->health, server->services[i]->descriptor->name, serving);
+}
+
+static bool is_ready(const struct server *server)
+{
+    return !server->unready && !server->trouble && (!server->lack || server->is_serving_without);
+}
+
+static void replace_text(char **text, const char *with)
+{
+    free(*text);
+    *text = with ? mem_strdup(with) : NULL;
+}
+
+static int add_own_services(struct server *server, struct err *err)
+{
+    int rc;
+
+    for (size_t i = 0; i < server->descriptor_set_count; i++) {
+        rc = json_add_types(server->descriptor_sets[i], err);
+        if (rc)
+            return rc;
+    }
+    server_add_service(server, health_service(server->health));
+    rc = reflection_new(server->descriptor_sets, server->descriptor_set_count, server->services,
+                        server->service_count, &server->reflection, err);
+    if (rc)
+        return rc;
+    server_add_service(server, reflection_v1(server->reflection));
+    server_add_service(server, reflection_v1alpha(server->reflection));
+    set_health(server, is_ready(server));
+    return 0;
+}
+
+static void tell_trouble(void *arg, const char *trouble)
+{
+    struct server *server = arg;
+
+    pthread_mutex_lock(&server->unready_lock);
+    replace_text(&server->trouble, trouble);
+    set_health(server, is_ready(server));
+    pthread_mutex_unlock(&server->unready_lock);
+}
+
+static int start_lanes(struct server *server, struct err *err)
+{
+    struct reactor *reactors[NET_REACTOR_COUNT_MAX + 1];
+    const struct watchdog_options options = {.reactors = reactors,
+                                             .count = server->lane_count,
+                                             .clock = server->clock,
+                                             .limit_ms = server->limits.turn_ms_max,
+                                             .report = tell_trouble,
+                                             .arg = server};
+    int rc = 0;
+
+    for (unsigned i = 0; i < server->lane_count && !rc; i++) {
+        char name[REACTOR_NAME_SIZE] = "operators";
+
+        if (i < server->client_lanes)
+            snprintf(name, sizeof(name), "reactor-%u", i);
+        reactors[i] = &server->lanes[i].reactor;
+        rc = reactor_start(reactors[i], name, err);
+    }
+    return rc ? rc : watchdog_start(&options, &server->watchdog, err);
+}
+
+int server_start(struct server *server, struct err *err)
+{
+    int rc;
+
+    assert(!server->started);
+    raise_descriptor_limit();
+    rc = add_own_services(server, err);
+    server->started = true;
+    if (!rc)
+        rc = listener_watch(&server->listener, err);
+    if (!rc && server->operator_listener.watch.fd >= 0)
+        rc = listener_watch(&server->operator_listener, err);
+    return rc ? rc : start_lanes(server, err);
+}
+
+unsigned server_port(const struct server *server)
+{
+    return server->listener.port;
+}
+
+unsigned server_operator_port(const struct server *server)
+{
+    return server->operator_listener.port;
+}
+
+void server_set_unready(struct server *server, const char *why)
+{
+    pthread_mutex_lock(&server->unready_lock);
+    replace_text(&server->unready, why);
+    set_health(server, is_ready(server));
+    pthread_mutex_unlock(&server->unready_lock);
+}
+
+void server_set_lack(struct server *server, const char *lack, bool is_serving)
+{
+    pthread_mutex_lock(&server->unready_lock);
+    replace_text(&server->lack, lack);
+    server->is_serving_without = is_serving;
+    set_health(server, is_ready(server));
+    pthread_mutex_unlock(&server->unready_lock);
+}
+
+bool server_unready(struct server *server, char *why, size_t size)
+{
+    const char *reason;
+    bool unready;
+
+    if (atomic_load(&server->draining)) {
+        snprintf(why, size, "draining");
+        return true;
+    }
+    pthread_mutex_lock(&server->unready_lock);
+    unready = !is_ready(server);
+    reason = server->unready ? server->unready : server->trouble ? server->trouble : server->lack;
+    snprintf(why, size, "%s", reason ? reason : "");
+    pthread_mutex_unlock(&server->unready_lock);
+    return unready;
+}
+
+/* --- drain --- */
+
+static void drain_lane(struct errand *task)
+{
+    struct lane *lane = container_of(task, struct lane, drain_task);
+    struct connection *connection = lane->connections;
+
+    lane->draining = true;
+    if (lane == &lane->server->lanes[0])
+        listener_close(&lane->server->listener);
+    while (connection) {
+        struct connection *next = connection->next;
+
+        if (connection->is_operator)
+            ;
+        else if (connection->protocol)
+            connection->protocol->drain(connection);
+        else
+            connection_close(connection);
+        connection = next;
+    }
+}
+
+static void cancel_lane(struct errand *task)
+{
+    struct lane *lane = container_of(task, struct lane, cancel_task);
+    struct connection *connection = lane->connections;
+
+    while (connection) {
+        struct connection *next = connection->next;
+
+        if (!connection->is_operator)
+            connection_close(connection);
+        connection = next;
+    }
+}
+
+static bool is_quiet(struct server *server)
+{
+    for (unsigned i = 0; i < server->lane_count; i++) {
+        struct lane *lane = &server->lanes[i];
+
+        if (atomic_load(&lane->connection_count) != atomic_load(&lane->operator_count) ||
+            atomic_load(&lane->running_count))
+            return false;
+    }
+    return true;
+}
+
+static void wait_quiet(struct server *server, int64_t timeout_ms)
+{
+    int64_t until_us = clock_mono_us(server->clock) + timeout_ms * MS_US;
+
+    while (!is_quiet(server) && clock_mono_us(server->clock) < until_us)
+        clock_sleep(server->clock, DRAIN_POLL_MS * MS_US);
+}
+
+void server_drain(struct server *server, int64_t timeout_ms)
+{
+    if (!server->started || atomic_exchange(&server->draining, true))
+        return;
+    health_drain(server->health);
+    for (unsigned i = 0; i < server->lane_count; i++) {
+        server->lanes[i].drain_task.run = drain_lane;
+        reactor_post(&server->lanes[i].reactor, &server->lanes[i].drain_task);
+    }
+    wait_quiet(server, timeout_ms);
+    for (unsigned i = 0; i < server->lane_count; i++) {
+        server->lanes[i].cancel_task.run = cancel_lane;
+        reactor_post(&server->lanes[i].reactor, &server->lanes[i].cancel_task);
+    }
+    wait_quiet(server, CANCEL_WAIT_MS);
+}
+
+static void release_lane(struct lane *lane)
+{
+    while (lane->connections)
+        connection_close(lane->connections);
+    lane_settle(&lane->reactor);
+    lane->draining = true; /* calls are freed, not kept */
+    while (lane->spare_calls) {
+        struct call *call = lane->spare_calls;
+
+        lane->spare_calls = call->next;
+        call_free(call);
+    }
+    reactor_release(&lane->reactor);
+    buf_release(&lane->write_buffer);
+    free(lane->read_buffer);
+}
+
+void server_free(struct server *server)
+{
+    if (!server)
+        return;
+    server_drain(server, 0);
+    watchdog_stop(server->watchdog);
+    workers_free(server->stream_workers); /* cancelled handlers return and are waited for */
+    workers_free(server->anonymous_workers);
+    workers_free(server->brief_workers);
+    workers_free(server->workers);
+    for (unsigned i = 0; i < server->lane_count; i++)
+        reactor_stop(&server->lanes[i].reactor);
+    listener_close(&server->listener);
+    listener_close(&server->operator_listener);
+    for (unsigned i = 0; i < server->lane_count; i++)
+        release_lane(&server->lanes[i]);
+    free(server->lanes);
+    reflection_free(server->reflection);
+    health_free(server->health);
+    router_release(&server->router);
+    site_release(&server->site);
+    tls_context_free(server->tls);
+    pthread_mutex_destroy(&server->unready_lock);
+    free(server->unready);
+    free(server->lack);
+    free(server->trouble);
+    free(server);
+}

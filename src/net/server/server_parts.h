@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * server_parts.h - the server's insides, for the files of net/ only.
+ *
+ * A server has lanes: a lane is one reactor thread with the connections it owns and the
+ * memory they share. Lane 0 also accepts, and hands each new connection to the lane that has
+ * fewest. The operators' port has a lane of its own, the last: it tells what is wrong when another
+ * one is stuck. What is in struct server is fixed when it starts, or atomic.
+ */
+#ifndef TORG_NET_SERVER_SERVER_PARTS_H
+#define TORG_NET_SERVER_SERVER_PARTS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/metrics.h"
+#include "base/workers.h"
+#include "net/server/folder.h"
+#include "net/server/gets.h"
+#include "net/server/health.h"
+#include "net/server/reactor.h"
+#include "net/server/reflection.h"
+#include "net/server/router.h"
+#include "net/server/server.h"
+#include "net/server/site.h"
+#include "net/server/tls.h"
+#include "net/server/watchdog.h"
+
+struct call;
+struct connection;
+
+struct lane {
+    struct reactor reactor;
+    struct server *server;
+    struct connection *connections; /* owned */
+    struct connection *dirty;       /* have something to write at the end of the turn */
+    struct connection *roomy;       /* have calls that waited and may begin in the next turn */
+    struct connection *closed;      /* to be freed at the end of the turn */
+    _Atomic unsigned connection_count;
+    _Atomic unsigned operator_count; /* of them, those of the operators' port */
+    _Atomic unsigned running_count;  /* calls whose handler has not returned */
+    struct call *spare_calls;        /* owned: recycled, with their memory */
+    size_t spare_count;
+    uint8_t *read_buffer;    /* owned: NET_READ_SIZE */
+    struct buf write_buffer; /* frames of the connection being flushed */
+    uint64_t request_seed;   /* request ids: this and a counter */
+    uint64_t request_count;
+    struct errand drain_task;
+    struct errand cancel_task;
+    struct errand roomy_task;
+    bool roomy_posted;
+    struct errand vote_task; /* unsent.c: who is the worst here ... */
+    struct errand shed_task; /* ... and it is the worst of all: close it */
+    _Atomic uint64_t vote;
+    bool draining;
+};
+
+struct listener {
+    struct watch watch;
+    struct server *server;
+    struct lane *lane; /* borrowed: the one that accepts */
+    bool is_operator;  /* /livez /readyz /metrics */
+    int spare_fd;      /* given up for a moment to refuse a client when there are no more */
+    struct timer rested;
+    unsigned port;
+};
+
+struct server_metrics {
+    struct gauge *connections;
+    struct counter *accepted;
+    struct counter *refused;
+    struct counter *received;
+    struct counter *sent;
+    struct counter *floods;
+    struct counter *overloads;
+    struct gauge *unsent;
+    struct counter *unsent_closed;
+};
+
+/* The limits of limits.h that a program may change. */
+struct server_limits {
+    unsigned connection_count_max;
+    int64_t head_timeout_us;
+    int64_t body_grace_us;
+    int64_t idle_timeout_us;
+    int64_t stall_timeout_us;
+    unsigned turn_ms_max;
+    int64_t anonymous_stream_us;
+};
+
+struct server {
+    const struct clock *clock; /* borrowed */
+    struct server_limits limits;
+    struct authenticator *authenticator; /* borrowed */
+    struct tls_context *tls;
+    struct router router;
+    struct site site;
+    struct gets gets;
+    const struct folder *folders[NET_FOLDER_COUNT_MAX]; /* borrowed */
+    size_t folder_count;
+    struct workers *workers;
+    struct workers *brief_workers;
+    struct workers *stream_workers;
+    struct workers *anonymous_workers; /* for streams without a key */
+    struct listener listener;
+    struct listener operator_listener;
+    struct lane *lanes;
+    unsigned lane_count;   /* all */
+    unsigned client_lanes; /* the first so many: clients' connections are spread over them */
+    bool started;
+    atomic_bool draining;
+    _Atomic size_t body_size;   /* of all large bodies that are kept */
+    _Atomic size_t unsent_size; /* of answers that are not sent */
+    atomic_bool shedding;       /* the worst holder of such is being looked for */
+    _Atomic unsigned vote_count;
+    struct server_metrics metrics;
+
+    const struct rpc_service *services[NET_SERVICE_COUNT_MAX]; /* borrowed */
+    size_t service_count;
+    struct bytes descriptor_sets[NET_SERVICE_COUNT_MAX]; /* borrowed */
+    size_t descriptor_set_count;
+    struct health *health;
+    struct reflection *reflection;
+
+    pthread_mutex_t unready_lock;
+    char *unready;           /* owned; NULL = ready */
+    char *lack;              /* owned; NULL = nothing */
+    bool is_serving_without; /* what it lacks */
+    char *trouble;           /* owned: a reactor that is stuck or spins; NULL = none */
+    struct watchdog *watchdog;
+};
+
+/* Copies why the server is not ready, or what it lacks though it is; false when it is ready. */
+bool server_unready(struct server *server, char *why, size_t size);
+
+#endif

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * unsent.c - see unsent.h.
+ *
+ * Large answers are added to the server's sum one by one, as they are built; small ones, streams
+ * and what a socket did not take are summed up by their connection, which tells the server at the
+ * end of a turn: an answer that goes out at once costs no atomic.
+ *
+ * To find the worst connection every lane votes with its own; the last voter asks the lane of the
+ * worst one to close it. One round at a time; more follow while there is too much.
+ */
+#include "net/server/unsent.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "net/server/call.h"
+#include "net/server/connection.h"
+#include "net/server/server_parts.h"
+
+/* --- the worst --- */
+
+/* Much for long: bytes times milliseconds; one who has just come counts as if for a second. */
+static uint64_t guilt(const struct connection *connection)
+{
+    size_t size = connection->unsent_size + connection->out.size;
+    int64_t now = connection->lane->reactor.now_us;
+
+    if (connection->is_operator || size < NET_UNSENT_UNTOLD_SIZE)
+        return 0;
+    return (uint64_t)size * (uint64_t)((now - connection->taken_us + SECOND_US) / MS_US);
+}
+
+static struct connection *find_worst(struct lane *lane)
+{
+    struct connection *worst = NULL;
+
+    for (struct connection *each = lane->connections; each; each = each->next)
+        if (guilt(each) > (worst ? guilt(worst) : 0))
+            worst = each;
+    return worst;
+}
+
+static void shed(struct errand *task);
+
+static void choose(struct server *server)
+{
+    struct lane *chosen = NULL;
+    uint64_t most = 0;
+
+    for (unsigned i = 0; i < server->lane_count; i++) {
+        uint64_t vote = atomic_load(&server->lanes[i].vote);
+
+        if (vote > most) {
+            most = vote;
+            chosen = &server->lanes[i];
+        }
+    }
+    if (!chosen) {
+        atomic_store(&server->shedding, false);
+        return;
+    }
+    chosen->shed_task.run = shed;
+    reactor_post(&chosen->reactor, &chosen->shed_task);
+}
+
+static void vote(struct errand *task)
+{
+    struct lane *lane = container_of(task, struct lane, vote_task);
+    struct server *server = lane->server;
+    struct connection *worst = find_worst(lane);
+
+    atomic_store(&lane->vote, worst ? guilt(worst) : 0);
+    if (atomic_fetch_add(&server->vote_count, 1) + 1 == server->lane_count)
+        choose(server);
+}
+
+static void ask_votes(struct server *server)
+{
+    atomic_store(&server->vote_count, 0);
+    for (unsigned i = 0; i < server->lane_count; i++) {
+        server->lanes[i].vote_task.run = vote;
+        reactor_post(&server->lanes[i].reactor, &server->lanes[i].vote_task);
+    }
+}
+
+static void shed(struct errand *task)
+{
+    struct lane *lane = container_of(task, struct lane, shed_task);
+    struct server *server = lane->server;
+    struct connection *worst = find_worst(lane);
+
+    if (worst) {
+        log_warn("closed a connection that does not take its answers: there are too many of them",
+                 LOG_INT("unsent_bytes", worst->unsent_size + worst->out.size),
+                 LOG_INT("stalled_ms", (lane->reactor.now_us - worst->taken_us) / MS_US),
+                 LOG_INT("server_unsent_bytes", atomic_load(&server->unsent_size)));
+        counter_add(server->metrics.unsent_closed, 1);
+        connection_close(worst);
+    }
+    if (atomic_load(&server->unsent_size) > NET_UNSENT_SHED_SIZE)
+        ask_votes(server);
+    else
+        atomic_store(&server->shedding, false);
+}
+
+/* --- the server's sum --- */
+
+static void count_less(struct server *server, size_t size)
+{
+    atomic_fetch_sub(&server->unsent_size, size);
+    gauge_add(server->metrics.unsent, -(int64_t)size);
+}
+
+static size_t count_more(struct server *server, size_t size)
+{
+    size_t sum = atomic_fetch_add(&server->unsent_size, size) + size;
+
+    gauge_add(server->metrics.unsent, (int64_t)size);
+    if (sum > NET_UNSENT_SHED_SIZE && !atomic_exchange(&server->shedding, true))
+        ask_votes(server);
+    return sum;
+}
+
+/* --- answers --- */
+
+/* What a buffer has beyond its content was never written to: no memory stands behind it. */
+static size_t measure(const struct call *call)
+{
+    return sizeof(*call) + arena_size(call->arena) + call->out.size + call->message.size;
+}
+
+void unsent_built(struct call *call)
+{
+    struct server *server = call->lane->server;
+    size_t size;
+
+    reply_trim(call);
+    size = measure(call);
+    if (size <= NET_UNSENT_SMALL_SIZE)
+        return;
+    call->answer_size = size;
+    if (count_more(server, size) <= NET_UNSENT_SERVER_SIZE_MAX || size <= NET_UNSENT_REFUSED_SIZE)
+        return;
+    unsent_free(call);
+    reply_give_up(call, "the server holds too many answers that nobody takes: come back later, or "
+                        "ask for less at once");
+}
+
+void unsent_free(struct call *call)
+{
+    if (call->answer_size)
+        count_less(call->lane->server, call->answer_size);
+    call->answer_size = 0;
+}
+
+static void change(struct call *call, size_t size)
+{
+    struct connection *connection = call->connection;
+
+    if (!connection->unsent_size)
+        connection->taken_us = connection->lane->reactor.now_us;
+    connection->unsent_size += size - call->unsent_size;
+    if (!call->answer_size)
+        connection->untold_size += size - call->unsent_size;
+    call->unsent_size = size;
+}
+
+void unsent_begin(struct call *call)
+{
+    change(call, call->answer_size ? call->answer_size : measure(call));
+}
+
+void unsent_stream(struct call *call, size_t size)
+{
+    change(call, size);
+}
+
+void unsent_taken(struct call *call, size_t count)
+{
+    if (call->channel)
+        change(call, count < call->unsent_size ? call->unsent_size - count : 0);
+}
+
+void unsent_end(struct call *call)
+{
+    if (call->unsent_size) /* else a handler's thread may have it */
+        change(call, 0);
+}
+
+bool unsent_is_full(const struct connection *connection)
+{
+    return connection->unsent_size > NET_UNSENT_CONNECTION_SIZE_MAX ||
+           (connection->unsent_size &&
+            atomic_load_explicit(&connection->lane->server->unsent_size, memory_order_relaxed) >
+                NET_UNSENT_SERVER_SIZE_MAX);
+}
+
+static void tell(struct connection *connection, size_t size)
+{
+    struct server *server = connection->lane->server;
+    size_t told = connection->told_size;
+
+    connection->told_size = size;
+    if (size > told)
+        count_more(server, size - told);
+    else if (size < told)
+        count_less(server, told - size);
+}
+
+/* A turn later, and a connection's worth each: others are served in between. */
+static void go_on(struct errand *task)
+{
+    struct lane *lane = container_of(task, struct lane, roomy_task);
+
+    lane->roomy_posted = false;
+    while (lane->roomy) {
+        struct connection *connection = lane->roomy;
+
+        lane->roomy = connection->next_roomy;
+        connection->roomy = false;
+        call_begin_waiting(connection);
+        connection_mark(connection);
+    }
+}
+
+static void list_roomy(struct connection *connection)
+{
+    struct lane *lane = connection->lane;
+
+    if (connection->roomy || !connection->waiting_count || unsent_is_full(connection))
+        return;
+    if (!lane->roomy_posted) {
+        lane->roomy_posted = true;
+        lane->roomy_task.run = go_on;
+        reactor_post(&lane->reactor, &lane->roomy_task);
+    }
+    connection->roomy = true;
+    connection->next_roomy = lane->roomy;
+    lane->roomy = connection;
+}
+
+static void unlist(struct connection *connection)
+{
+    struct connection **at = &connection->lane->roomy;
+
+    while (*at != connection)
+        at = &(*at)->next_roomy;
+    *at = connection->next_roomy;
+    connection->roomy = false;
+}
+
+void unsent_settle(struct connection *connection)
+{
+    size_t size = connection->untold_size + connection->out.size;
+
+    list_roomy(connection);
+    if (size < NET_UNSENT_UNTOLD_SIZE)
+        size = 0;
+    if (size == 0 || size > connection->told_size ||
+        connection->told_size - size > NET_UNSENT_UNTOLD_SIZE)
+        tell(connection, size);
+}
+
+void unsent_close(struct connection *connection)
+{
+    tell(connection, 0);
+    if (connection->roomy)
+        unlist(connection);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * convert.h - a document as its client sent it becomes the index's: fields by number, numbers as
+ * columns keep them (index/columns/columns.h).
+ *
+ * What the schema of the epoch does not have, or has with a type that the value cannot be read as
+ * (convert_as.h), does not fit: asked again because a document may be sent to an epoch that it was
+ * not written for. What the index could not hold is refused here, where the reason can still be
+ * kept.
+ */
+#ifndef TORG_REGISTRY_CLIENTS_CONVERT_H
+#define TORG_REGISTRY_CLIENTS_CONVERT_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "registry/clients/clients.h"
+#include "torg/v1/document.pb-c.h"
+#include "torg/v1/index_message.pb-c.h"
+
+/* Fills values, pk, version, modify_us and expires_at; texts are borrowed from the document.
+ * ERR_INVALID, ERR_LIMIT: it does not fit; the text names the field. */
+int convert_document(const Torg__V1__RawDocument *document, const struct epoch_view *epoch,
+                     struct arena *arena, Torg__V1__IndexDocument *converted, struct err *err);
+
+/* The fields of the epoch, as a message to the index has them; borrows their names. */
+Torg__V1__IndexSchema *convert_schema(const struct epoch_view *epoch, struct arena *arena);
+
+#endif

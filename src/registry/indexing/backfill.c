@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* backfill.c - see backfill.h. */
+#include "registry/indexing/backfill.h"
+
+#include <inttypes.h>
+
+#include "numerator/numerator.h"
+
+int backfill_begin(struct store_tx *tx, const struct client_view *client, int64_t epoch,
+                   struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t shard = 0; shard < client->shard_count && !rc; shard++) {
+        struct store_value params[] = {STORE_V_INT(client->id), STORE_V_INT(epoch),
+                                       STORE_V_INT(shard), STORE_V_INT(0)};
+        int64_t first, last;
+
+        number_shard_range(shard, client->shard_count, &first, &last);
+        params[3].integer = first == INT64_MIN ? first : first - 1;
+        rc = store_exec(tx,
+                        "INSERT INTO registry_backfill (client_id, epoch, shard, hash, is_done, "
+                        "poured_count, refused_count, late_count, end_idx) "
+                        "VALUES ($1, $2, $3, $4, 0, 0, 0, 0, 0)",
+                        params, 4, NULL, err);
+    }
+    return rc;
+}
+
+int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
+                  struct backfill *backfill, bool *found, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(epoch),
+                                         STORE_V_INT(shard)};
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT hash, is_done, poured_count, refused_count, late_count, end_idx "
+                     "FROM registry_backfill WHERE client_id = $1 AND epoch = $2 AND shard = $3",
+                     params, 3);
+
+    *backfill = (struct backfill){0};
+    *found = store_next(&rows);
+    if (*found)
+        *backfill = (struct backfill){.hash = rows.columns[0].integer,
+                                      .is_done = rows.columns[1].integer != 0,
+                                      .poured_count = rows.columns[2].integer,
+                                      .refused_count = rows.columns[3].integer,
+                                      .late_count = rows.columns[4].integer,
+                                      .end_idx = rows.columns[5].integer};
+    return store_rows_end(&rows, err);
+}
+
+int backfill_move(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
+                  int64_t from, const struct backfill *to, struct err *err)
+{
+    const struct store_value params[] = {
+        STORE_V_INT(client_id),         STORE_V_INT(epoch),       STORE_V_INT(shard),
+        STORE_V_INT(to->hash),          STORE_V_INT(to->is_done), STORE_V_INT(to->poured_count),
+        STORE_V_INT(to->refused_count), STORE_V_INT(to->end_idx), STORE_V_INT(from)};
+    int64_t changed = 0;
+    int rc = store_exec(tx,
+                        "UPDATE registry_backfill SET hash = $4, is_done = $5, poured_count = $6, "
+                        "refused_count = $7, end_idx = $8 WHERE client_id = $1 AND epoch = $2 "
+                        "AND shard = $3 AND hash = $9 AND is_done = 0",
+                        params, 9, &changed, err);
+
+    if (!rc && changed != 1)
+        rc = err_set(err, ERR_STALE,
+                     "the pouring into epoch %" PRId64 ", shard %" PRIu32 " of client %" PRId64
+                     " is not where it was",
+                     epoch, shard, client_id);
+    return rc;
+}
+
+int backfill_add_late(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
+                      int64_t count, struct err *err)
+{
+    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(epoch),
+                                         STORE_V_INT(shard), STORE_V_INT(count)};
+
+    return store_exec(tx,
+                      "UPDATE registry_backfill SET late_count = late_count + $4 "
+                      "WHERE client_id = $1 AND epoch = $2 AND shard = $3",
+                      params, 4, NULL, err);
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * indexer.c - rounds of an indexer, and what they commit; see indexer.h.
+ *
+ * One transaction does two things: it commits what the rounds before have sent, and numbers the new
+ * keys of this one. Any failure makes the indexer forget what it holds; the next round claims the
+ * shard anew and begins at the offsets of the store.
+ */
+#include "registry/indexing/indexer.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "registry/indexing/backfill.h"
+#include "registry/indexing/indexer_parts.h"
+#include "store/fence.h"
+
+enum { CONFIRM_ATTEMPT_MAX = 5 };
+
+/* --- life --- */
+
+struct indexer *indexer_new(const struct indexer_base *base, const char *client, uint32_t shard,
+                            uint64_t ticket, struct coord_shards *shards)
+{
+    struct indexer *indexer = mem_zero(sizeof(*indexer));
+
+    indexer->base = base;
+    indexer->shards = shards;
+    indexer->shard = shard;
+    indexer->ticket = ticket;
+    indexer->item_us = INDEXER_ITEM_US;
+    indexer->pending.arena = arena_new();
+    snprintf(indexer->name, sizeof(indexer->name), "%s", client);
+    indexer_metrics_init(&indexer->metrics, client, shard);
+    return indexer;
+}
+
+void indexer_free(struct indexer *indexer)
+{
+    if (!indexer)
+        return;
+    indexer_metrics_clear(&indexer->metrics);
+    numbers_close(indexer->numbers);
+    client_unref(indexer->client);
+    arena_free(indexer->pending.arena);
+    free(indexer->pending.failures);
+    free(indexer->pending.left);
+    free(indexer->pending.cleared);
+    free(indexer);
+}
+
+/* --- what waits to be committed --- */
+
+static void pending_clear(struct pending *pending)
+{
+    arena_reset(pending->arena);
+    pending->element_count = 0;
+    pending->failure_count = 0;
+    pending->left_count = 0;
+    pending->cleared_count = 0;
+    pending->late_count = 0;
+}
+
+static void add_key(struct pending *pending, struct bytes pk, struct bytes **list, size_t *count,
+                    size_t *capacity)
+{
+    if (*count == *capacity) {
+        *capacity = *capacity * 2 + 64;
+        *list = mem_resize(*list, *capacity * sizeof(**list));
+    }
+    (*list)[(*count)++] = arena_copy(pending->arena, pk);
+}
+
+static void add_failure(struct indexer *indexer, const struct item *item, int64_t now_us)
+{
+    struct pending *pending = &indexer->pending;
+    int64_t attempt_count = item->attempt_count + 1;
+    bool is_parked = attempt_count >= indexer->base->rules.try_count;
+
+    if (pending->failure_count == pending->failure_capacity) {
+        pending->failure_capacity = pending->failure_capacity * 2 + 16;
+        pending->failures =
+            mem_resize(pending->failures, pending->failure_capacity * sizeof(*pending->failures));
+    }
+    pending->failures[pending->failure_count++] = (struct pending_failure){
+        .element = {.shard = indexer->shard,
+                    .pk = arena_copy(pending->arena, item->element.pk),
+                    .order = item->element.order,
+                    .attempt_count = attempt_count,
+                    .next_us = is_parked ? 0 : now_us + failed_pause_us(attempt_count),
+                    .first_us = item->first_us ? item->first_us : now_us,
+                    .reason = arena_copy(pending->arena, bytes_of(item->reason))},
+        .is_again = item->lane == LANE_FAILED};
+    if (is_parked) {
+        counter_add(indexer->metrics.parked, 1);
+        log_warn("a document is parked: torg queue show tells why",
+                 LOG_TEXT("client", indexer->client->name), LOG_BYTES("pk", item->element.pk),
+                 LOG_TEXT("reason", item->reason));
+    }
+}
+
+/* What was sent to an older epoch, and not to the one that is built: whoever switches wants to know
+ * it. */
+static void count_late(struct batch *batch, const struct item *item)
+{
+    const struct client_view *client = batch->indexer->client;
+    uint32_t built = built_place(client);
+
+    if (built == EPOCHS_MAX || item->state != ITEM_PUT || item->documents[built])
+        return;
+    batch->indexer->pending.late_epoch = client->epochs[built].epoch;
+    batch->indexer->pending.late_count++;
+}
+
+/* The batch has been sent: its place is behind it. */
+static void remember(struct batch *batch)
+{
+    struct indexer *indexer = batch->indexer;
+    struct pending *pending = &indexer->pending;
+
+    if (!pending->element_count)
+        pending->since_us = clock_mono_us(indexer->base->clock);
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct item *item = &batch->items[i];
+
+        pending->element_count++;
+        count_late(batch, item);
+        if (item->state == ITEM_REMOVE)
+            add_key(pending, item->element.pk, &pending->left, &pending->left_count,
+                    &pending->left_capacity);
+        if (item->state == ITEM_FAILED)
+            add_failure(indexer, item, batch->now_us);
+        else if (item->has_failed && (item->state != ITEM_SUPERSEDED || item->lane == LANE_FAILED))
+            add_key(pending, item->element.pk, &pending->cleared, &pending->cleared_count,
+                    &pending->cleared_capacity);
+    }
+    for (int lane = 0; lane < LANE_FAILED; lane++)
+        indexer->position[lane] = batch_position(batch, (enum lane)lane);
+}
+
+static int move_lane(struct store_tx *tx, struct indexer *indexer, enum lane lane, struct err *err)
+{
+    int64_t trimmed;
+    int rc;
+
+    if (indexer->position[lane] == indexer->committed[lane])
+        return 0;
+    rc = queue_move(tx, indexer->client->id, lane, indexer->shard, indexer->committed[lane],
+                    indexer->position[lane], err);
+    if (!rc)
+        rc = queue_trim(tx, indexer->client->id, lane, indexer->shard, indexer->position[lane],
+                        INDEXER_TRIM_COUNT, &trimmed, err);
+    return rc;
+}
+
+static int commit_failed(struct store_tx *tx, struct indexer *indexer, struct err *err)
+{
+    const struct pending *pending = &indexer->pending;
+    int rc = failed_remove(tx, indexer->client->id, indexer->shard, pending->cleared,
+                           pending->cleared_count, NULL, err);
+
+    for (size_t i = 0; i < pending->failure_count && !rc; i++)
+        rc = failed_put(tx, indexer->client->id, &pending->failures[i].element,
+                        pending->failures[i].is_again, err);
+    return rc;
+}
+
+static int commit_pending(struct store_tx *tx, struct indexer *indexer, int64_t now_us,
+                          struct err *err)
+{
+    const struct pending *pending = &indexer->pending;
+    int rc = 0;
+
+    for (int lane = 0; lane < LANE_FAILED && !rc; lane++)
+        rc = move_lane(tx, indexer, (enum lane)lane, err);
+    if (!rc)
+        rc = commit_failed(tx, indexer, err);
+    if (!rc && pending->late_count)
+        rc = backfill_add_late(tx, indexer->client->id, pending->late_epoch, indexer->shard,
+                               pending->late_count, err);
+    if (!rc && pending->left_count)
+        rc = numbers_leave(indexer->numbers, tx, pending->left, (uint32_t)pending->left_count,
+                           now_us, err);
+    return rc;
+}
+
+/* --- transactions --- */
+
+struct commit {
+    struct indexer *indexer;
+    int64_t now_us;
+    struct number_ask *asks; /* keys to be numbered */
+    uint32_t ask_count;
+};
+
+static int commit_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct commit *commit = arg;
+    struct indexer *indexer = commit->indexer;
+    int rc = store_check_fence(tx, indexer->fence, (int64_t)indexer->ticket, err);
+
+    if (!rc)
+        rc = commit_pending(tx, indexer, commit->now_us, err);
+    if (!rc && commit->ask_count)
+        rc = numbers_give(indexer->numbers, tx, commit->asks, commit->ask_count, commit->now_us,
+                          err);
+    return rc;
+}
+
+static int run_commit(struct commit *commit, struct err *err)
+{
+    struct indexer *indexer = commit->indexer;
+    int rc = store_write(indexer->base->store, commit_tx, commit, err);
+
+    numbers_settle(indexer->numbers, rc == 0);
+    if (rc)
+        return rc;
+    memcpy(indexer->committed, indexer->position, sizeof(indexer->committed));
+    pending_clear(&indexer->pending);
+    return 0;
+}
+
+int indexer_settle(struct indexer *indexer, struct err *err)
+{
+    struct commit commit = {.indexer = indexer, .now_us = clock_wall_us(indexer->base->clock)};
+    int rc;
+
+    if (!indexer->is_claimed || !indexer->pending.element_count)
+        return 0;
+    rc = run_commit(&commit, err);
+    if (rc) /* it may have been committed all the same: the next round asks the store */
+        indexer->is_claimed = false;
+    return rc;
+}
+
+static int claim_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct indexer *indexer = arg;
+    int rc = store_check_fence(tx, indexer->fence, (int64_t)indexer->ticket, err);
+
+    for (int lane = 0; lane < LANE_FAILED && !rc; lane++)
+        rc = queue_offset(tx, indexer->client->id, (enum lane)lane, indexer->shard,
+                          &indexer->committed[lane], err);
+    return rc;
+}
+
+static int refresh(struct indexer *indexer, bool fresh, struct err *err)
+{
+    const struct client_view *client;
+    int rc = clients_find(indexer->base->clients, indexer->name, fresh, &client, err);
+
+    if (rc)
+        return rc;
+    if (!indexer->client)
+        queue_fence_name(client->id, indexer->shard, indexer->fence);
+    client_unref(indexer->client);
+    indexer->client = client;
+    return 0;
+}
+
+/* The owners before can commit nothing from here on; so what is read now stays as it is. */
+static int claim(struct indexer *indexer, struct err *err)
+{
+    int rc = 0;
+
+    pending_clear(&indexer->pending);
+    if (!indexer->client)
+        rc = refresh(indexer, false, err);
+    if (!rc)
+        rc = store_write(indexer->base->store, claim_tx, indexer, err);
+    if (!rc && indexer->numbers)
+        rc = numbers_reload(indexer->numbers, err);
+    else if (!rc)
+        rc = numbers_open(indexer->base->store, indexer->client->id, indexer->shard,
+                          indexer->client->shard_count, &indexer->base->rules.numbers,
+                          &indexer->numbers, err);
+    if (rc)
+        return rc;
+    memcpy(indexer->position, indexer->committed, sizeof(indexer->position));
+    indexer->is_claimed = true;
+    return 0;
+}
+
+/* --- a round --- */
+
+/* New keys of the batch get their numbers. Where there is none left the document fails and is tried
+ * again later, as numbers come free; the others of the batch go on. */
+static int number_batch(struct batch *batch, struct err *err)
+{
+    struct indexer *indexer = batch->indexer;
+    struct commit commit = {.indexer = indexer, .now_us = batch->now_us};
+    struct item **items = arena_array(batch->arena, batch->new_count + 1, sizeof(*items));
+    int rc;
+
+    commit.asks = arena_array(batch->arena, batch->new_count + 1, sizeof(*commit.asks));
+    for (size_t i = 0; i < batch->count; i++) {
+        struct item *item = &batch->items[i];
+
+        if (!item_is_new(item))
+            continue;
+        items[commit.ask_count] = item;
+        commit.asks[commit.ask_count++] = *item->ask;
+    }
+    rc = run_commit(&commit, err);
+    for (uint32_t i = 0; i < commit.ask_count && !rc; i++) {
+        *items[i]->ask = commit.asks[i];
+        if (commit.asks[i].lack)
+            item_fail(batch, items[i], commit.asks[i].lack);
+    }
+    return rc;
+}
+
+static int gather(struct batch *batch, struct err *err)
+{
+    int rc = refresh(batch->indexer, false, err);
+
+    for (int i = 0; i < CONFIRM_ATTEMPT_MAX && !rc; i++) {
+        rc = batch_gather(batch, err);
+        if (rc != ERR_CONFLICT)
+            return rc;
+        rc = refresh(batch->indexer, true, err);
+    }
+    return rc ? rc
+              : err_set(err, ERR_UNAVAILABLE, "client %s changes too fast to be read",
+                        batch->indexer->client->name);
+}
+
+/* A new field or epoch is told even when no document waits. */
+static bool has_news(const struct indexer *indexer)
+{
+    const struct client_view *client = indexer->client;
+    uint32_t known_count = 0;
+
+    for (uint32_t i = 0; i < client->epoch_count; i++)
+        for (size_t k = 0; k < EPOCHS_MAX; k++)
+            known_count += indexer->told[k].epoch == client->epochs[i].epoch &&
+                           indexer->told[k].field_count == client->epochs[i].field_count;
+    return !indexer->is_announced || known_count < client->epoch_count;
+}
+
+/* Moves of offsets may wait. Not so what later batches read: failures, and keys that have left. */
+static bool must_commit(const struct indexer *indexer)
+{
+    const struct pending *pending = &indexer->pending;
+
+    return pending->failure_count || pending->cleared_count || pending->left_count ||
+           pending->element_count >= INDEXER_PENDING_COUNT ||
+           (pending->element_count &&
+            clock_mono_us(indexer->base->clock) - pending->since_us > INDEXER_PENDING_MS * MS_US);
+}
+
+static void learn_pace(struct batch *batch, int64_t begun_us)
+{
+    struct indexer *indexer = batch->indexer;
+    int64_t took_us = clock_mono_us(indexer->base->clock) - begun_us;
+
+    if (batch->count < INDEXER_BACKFILL_COUNT_MIN)
+        return; /* the fixed costs are not an element's */
+    indexer->item_us = (indexer->item_us * 3 + took_us / (int64_t)batch->count) / 4;
+    if (indexer->item_us < 1)
+        indexer->item_us = 1;
+}
+
+static int run_batch(struct batch *batch, struct err *err)
+{
+    struct indexer *indexer = batch->indexer;
+    int64_t begun_us = clock_mono_us(indexer->base->clock);
+    int rc = gather(batch, err);
+
+    if (!rc)
+        rc = batch_convert(batch, err);
+    if (!rc && batch->new_count)
+        rc = number_batch(batch, err);
+    if (!rc && (batch->count || has_news(indexer)))
+        rc = batch_send(batch, err);
+    if (rc)
+        return rc;
+    remember(batch);
+    if (batch->count) {
+        indexer_metrics_count(batch, begun_us);
+        learn_pace(batch, begun_us);
+    }
+    return batch->count == 0 || must_commit(indexer) ? indexer_settle(indexer, err) : 0;
+}
+
+static void tell_round(const struct batch *batch, struct indexer_round *round)
+{
+    *round = (struct indexer_round){.element_count = batch->count,
+                                    .more = batch->more,
+                                    .is_settled = !batch->indexer->pending.element_count};
+    for (size_t i = 0; i < batch->count; i++)
+        round->sent_count +=
+            batch->items[i].state == ITEM_PUT || batch->items[i].state == ITEM_REMOVE;
+}
+
+int indexer_round(struct indexer *indexer, struct indexer_round *round, struct err *err)
+{
+    struct batch batch = {
+        .indexer = indexer, .arena = arena_new(), .now_us = clock_wall_us(indexer->base->clock)};
+    int rc = 0;
+
+    *round = (struct indexer_round){0};
+    if (!indexer->is_claimed)
+        rc = claim(indexer, err);
+    if (!rc)
+        rc = run_batch(&batch, err);
+    if (!rc)
+        tell_round(&batch, round);
+    else
+        indexer->is_claimed = false;
+    arena_free(batch.arena);
+    return rc;
+}
+
+/* --- numbers of the dead --- */
+
+struct sweep {
+    struct indexer *indexer;
+    int64_t now_us;
+    uint32_t count;
+};
+
+static int sweep_tx(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct sweep *sweep = arg;
+    int rc = store_check_fence(tx, sweep->indexer->fence, (int64_t)sweep->indexer->ticket, err);
+
+    return rc ? rc
+              : numbers_sweep(sweep->indexer->numbers, tx, sweep->now_us, INDEXER_SWEEP_COUNT,
+                              &sweep->count, err);
+}
+
+int indexer_sweep(struct indexer *indexer, struct err *err)
+{
+    struct sweep sweep = {.indexer = indexer, .now_us = clock_wall_us(indexer->base->clock)};
+    int rc;
+
+    if (!indexer->is_claimed)
+        return 0;
+    rc = store_write(indexer->base->store, sweep_tx, &sweep, err);
+    numbers_settle(indexer->numbers, rc == 0);
+    if (rc)
+        indexer->is_claimed = false;
+    return rc;
+}

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * indexer_batch.c - what is next in the lanes of a shard, joined with the registry; see indexer.h.
+ *
+ * All of a batch is read from one snapshot, together with the number of the client's state: so the
+ * schema at hand has every field of the documents, and no epoch that began before is left out.
+ * Lanes: emergency, main, failed, backfill. Emergency takes all it wants; backfill gets its share
+ * of a full batch, or what can be done in a short time when main has little, and nothing while main
+ * is late (lateness.h).
+ */
+#include <assert.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "base/memory.h"
+#include "registry/clients/convert.h"
+#include "registry/indexing/indexer_parts.h"
+
+/* What the receiver has accepted can be numbered: a key or a class that cannot would hold up its
+ * shard for ever. */
+_Static_assert((int)DOCUMENT_PK_SIZE_MAX <= (int)NUMBER_KEY_SIZE_MAX, "keys of documents");
+_Static_assert((int)DOCUMENT_CLASS_SIZE_MAX <= (int)NUMBER_CLASS_SIZE_MAX, "classes of documents");
+
+enum { FIND_COUNT = 50 }; /* rows asked for at a time: bounds what a batch may overshoot */
+
+/* --- reading --- */
+
+static struct item *add_item(struct batch *batch, enum lane lane)
+{
+    struct item *item = &batch->items[batch->count];
+
+    assert(batch->count < INDEXER_BATCH_COUNT);
+    *item = (struct item){
+        .lane = lane, .row = &batch->rows[batch->count], .ask = &batch->asks[batch->count]};
+    batch->count++;
+    return item;
+}
+
+static int read_lane(struct store_tx *tx, struct batch *batch, enum lane lane, size_t max,
+                     struct err *err)
+{
+    const struct indexer *indexer = batch->indexer;
+    struct queue_element *elements;
+    size_t count;
+    int rc;
+
+    if (max == 0)
+        return 0;
+    rc = queue_read(tx, indexer->client->id, lane, indexer->shard, indexer->position[lane], max,
+                    batch->arena, &elements, &count, err);
+    for (size_t i = 0; i < count && !rc; i++)
+        add_item(batch, lane)->element = elements[i];
+    batch->more = batch->more || count == max;
+    return rc;
+}
+
+static int read_failed(struct store_tx *tx, struct batch *batch, size_t max, struct err *err)
+{
+    const struct indexer *indexer = batch->indexer;
+    struct failed_element *elements;
+    size_t count;
+    int rc;
+
+    if (max > INDEXER_FAILED_COUNT)
+        max = INDEXER_FAILED_COUNT;
+    rc = failed_due(tx, indexer->client->id, indexer->shard, batch->now_us, max, batch->arena,
+                    &elements, &count, err);
+    for (size_t i = 0; i < count && !rc; i++) {
+        struct item *item = add_item(batch, LANE_FAILED);
+
+        item->element = (struct queue_element){.pk = elements[i].pk, .order = elements[i].order};
+        item->attempt_count = elements[i].attempt_count;
+        item->first_us = elements[i].first_us;
+    }
+    return rc;
+}
+
+/* How much of a full batch is the backfill's. Failed ones have their part, and main has some
+ * whatever the weights say. */
+static size_t backfill_share(const struct indexer_rules *rules)
+{
+    const size_t max = INDEXER_BATCH_COUNT - INDEXER_FAILED_COUNT - INDEXER_MAIN_COUNT_MIN;
+    int64_t weights = rules->main_weight + rules->backfill_weight;
+    size_t share = weights ? (size_t)(INDEXER_BATCH_COUNT * rules->backfill_weight / weights) : 0;
+
+    return share < max ? share : max;
+}
+
+/* After main was read, from `first` on. */
+static size_t backfill_max(const struct batch *batch, size_t first, size_t main_max)
+{
+    size_t share = backfill_share(&batch->indexer->base->rules);
+    size_t main_count = batch->count - first;
+    size_t left = INDEXER_BATCH_COUNT - batch->count;
+    size_t max = share;
+
+    if (main_max == 0) /* emergencies have it all */
+        return 0;
+    if (lateness_us(&batch->indexer->lateness, clock_mono_us(batch->indexer->base->clock)) >
+        INDEXER_LATE_MS * MS_US)
+        return 0;
+    if (main_count < main_max) {
+        max = (size_t)(INDEXER_BACKFILL_MS * MS_US / batch->indexer->item_us);
+        max = max < INDEXER_BACKFILL_COUNT_MIN ? INDEXER_BACKFILL_COUNT_MIN : max;
+    }
+    return max < left ? max : left;
+}
+
+/* How far main is filled, after it was read from `first` on. */
+static int mark_main(struct store_tx *tx, struct batch *batch, size_t first, size_t main_max,
+                     struct err *err)
+{
+    struct indexer *indexer = batch->indexer;
+    int64_t position = indexer->position[LANE_MAIN];
+    int64_t now_us = clock_mono_us(indexer->base->clock);
+    size_t count = batch->count - first;
+    int64_t newest = count ? batch->items[batch->count - 1].element.idx : position;
+    int rc = 0;
+
+    lateness_pass(&indexer->lateness, position);
+    if (!lateness_wants(&indexer->lateness, now_us))
+        return 0;
+    if (count == main_max) /* there may be more */
+        rc = queue_newest(tx, indexer->client->id, LANE_MAIN, indexer->shard, &newest, err);
+    if (!rc)
+        lateness_mark(&indexer->lateness, position, newest, now_us);
+    return rc;
+}
+
+static int read_lanes(struct store_tx *tx, struct batch *batch, struct err *err)
+{
+    size_t reserved = backfill_share(&batch->indexer->base->rules) + INDEXER_FAILED_COUNT;
+    size_t main_max;
+    size_t first;
+    int rc = read_lane(tx, batch, LANE_EMERGENCY, INDEXER_BATCH_COUNT - reserved, err);
+
+    first = batch->count;
+    main_max = INDEXER_BATCH_COUNT - reserved - first;
+    if (!rc)
+        rc = read_lane(tx, batch, LANE_MAIN, main_max, err);
+    if (!rc)
+        rc = mark_main(tx, batch, first, main_max, err);
+    if (!rc)
+        main_max = backfill_max(batch, first, main_max);
+    if (!rc)
+        rc = read_failed(tx, batch, INDEXER_BATCH_COUNT - batch->count, err);
+    if (main_max > INDEXER_BATCH_COUNT - batch->count)
+        main_max = INDEXER_BATCH_COUNT - batch->count;
+    if (!rc)
+        rc = read_lane(tx, batch, LANE_BACKFILL, main_max, err);
+    return rc;
+}
+
+/* The rest is read by the next round. */
+static void cut(struct batch *batch, size_t count)
+{
+    batch->count = count;
+    batch->more = true;
+}
+
+static int join_rows(struct store_tx *tx, struct batch *batch, struct err *err)
+{
+    size_t size = 0;
+    size_t at = 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < batch->count; i++)
+        batch->pks[i] = batch->items[i].element.pk;
+    while (at < batch->count && size < INDEXER_BATCH_SIZE && !rc) {
+        size_t count = batch->count - at < FIND_COUNT ? batch->count - at : FIND_COUNT;
+
+        rc = rows_find(tx, batch->indexer->client->id, batch->pks + at, count, true, batch->arena,
+                       batch->rows + at, err);
+        for (size_t i = 0; i < count; i++)
+            size += batch->rows[at + i].packed.size;
+        at += count;
+    }
+    if (at < batch->count)
+        cut(batch, at);
+    return rc;
+}
+
+static int mark_failed(void *arg, struct bytes pk)
+{
+    struct batch *batch = arg;
+
+    for (size_t i = 0; i < batch->count; i++)
+        if (bytes_equal(batch->items[i].element.pk, pk))
+            batch->items[i].has_failed = true;
+    return 0;
+}
+
+/* Which keys of the batch are in the lane failed, with this write or an older one. The usual shard
+ * has none. */
+static int look_for_failed(struct store_tx *tx, struct batch *batch, struct err *err)
+{
+    int64_t client_id = batch->indexer->client->id;
+    uint32_t shard = batch->indexer->shard;
+    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(shard)};
+    int64_t are_any = 0;
+    int rc = store_find_integer(tx,
+                                "SELECT 1 FROM registry_failed WHERE client_id = $1 "
+                                "AND shard = $2 LIMIT 1",
+                                params, 2, &are_any, err);
+
+    if (!rc && are_any)
+        rc = failed_among(tx, client_id, shard, batch->pks, batch->count, mark_failed, batch, err);
+    return rc;
+}
+
+static int gather(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct batch *batch = arg;
+    struct indexer *indexer = batch->indexer;
+    int rc;
+
+    batch->count = 0;
+    batch->more = false;
+    rc = client_confirm(tx, indexer->client, err);
+    if (!rc)
+        rc = read_lanes(tx, batch, err);
+    if (rc || batch->count == 0)
+        return rc;
+    rc = join_rows(tx, batch, err);
+    for (size_t i = 0; i < batch->count; i++)
+        batch->asks[i] = (struct number_ask){.key = batch->items[i].element.pk};
+    if (!rc)
+        rc = numbers_find(tx, indexer->client->id, indexer->shard, batch->asks,
+                          (uint32_t)batch->count, err);
+    if (!rc)
+        rc = look_for_failed(tx, batch, err);
+    return rc;
+}
+
+int batch_gather(struct batch *batch, struct err *err)
+{
+    batch->items = arena_array(batch->arena, INDEXER_BATCH_COUNT, sizeof(*batch->items));
+    batch->rows = arena_array(batch->arena, INDEXER_BATCH_COUNT, sizeof(*batch->rows));
+    batch->asks = arena_array(batch->arena, INDEXER_BATCH_COUNT, sizeof(*batch->asks));
+    batch->pks = arena_array(batch->arena, INDEXER_BATCH_COUNT, sizeof(*batch->pks));
+    return store_read(batch->indexer->base->store, gather, batch, err);
+}
+
+int64_t batch_position(const struct batch *batch, enum lane lane)
+{
+    int64_t position = batch->indexer->position[lane];
+
+    for (size_t i = 0; i < batch->count; i++)
+        if (batch->items[i].lane == lane && lane != LANE_FAILED)
+            position = batch->items[i].element.idx;
+    return position;
+}
+
+/* --- deciding --- */
+
+void item_fail(struct batch *batch, struct item *item, const char *reason)
+{
+    item->state = ITEM_FAILED;
+    item->reason = arena_strdup(batch->arena, reason);
+}
+
+/* An element of a backfill has the order of its row, but for the epoch it is poured into. */
+static bool is_current(const struct item *item)
+{
+    const struct order *order = &item->element.order;
+    const struct order *row = &item->row->order;
+
+    if (!item->row->status)
+        return false;
+    if (order->version != row->version || order->modify_us != row->modify_us)
+        return false;
+    return order->epoch == row->epoch ||
+           (order->epoch > row->epoch &&
+            (item->lane == LANE_BACKFILL || item->lane == LANE_FAILED));
+}
+
+static void convert_for(struct batch *batch, struct item *item, uint32_t place,
+                        const Torg__V1__RawDocument *document, struct err *err)
+{
+    Torg__V1__IndexDocument *converted = arena_alloc(batch->arena, sizeof(*converted));
+
+    torg__v1__index_document__init(converted);
+    if (convert_document(document, &batch->indexer->client->epochs[place], batch->arena, converted,
+                         err))
+        return;
+    converted->modify_us = item->row->order.modify_us;
+    item->documents[place] = converted;
+}
+
+/* It must fit the epoch it is meant for; the others get it when it fits them too. */
+static void convert_for_epochs(struct batch *batch, struct item *item,
+                               const Torg__V1__RawDocument *document)
+{
+    const struct client_view *client = batch->indexer->client;
+    bool is_poured = item->element.order.epoch != item->row->order.epoch;
+    bool is_meant_there = false;
+    bool is_sent = false;
+    struct err reason = {0};
+
+    for (uint32_t i = 0; i < client->epoch_count; i++) {
+        bool is_meant = client->epochs[i].epoch == item->element.order.epoch;
+        struct err err = {0};
+
+        is_meant_there = is_meant_there || is_meant;
+        if (is_poured && !is_meant)
+            continue;
+        convert_for(batch, item, i, document, &err);
+        is_sent = is_sent || item->documents[i];
+        item->is_unfit[i] = !item->documents[i];
+        if (!item->documents[i] && (is_meant || !*reason.text))
+            reason = err;
+        if (!item->documents[i] && is_meant) {
+            item_fail(batch, item, err.text);
+            return;
+        }
+    }
+    if (is_poured && !is_meant_there) /* the epoch was given up meanwhile */
+        item->state = ITEM_SUPERSEDED;
+    else if (!is_sent)
+        item_fail(batch, item,
+                  *reason.text ? reason.text : "the client has no epoch to send it to");
+}
+
+static int decide_alive(struct batch *batch, struct item *item, struct err *err)
+{
+    const struct indexer *indexer = batch->indexer;
+    Torg__V1__RawDocument *document;
+    int rc = row_unpack(indexer->base->dictionaries, indexer->client->id, item->row, batch->arena,
+                        &document, err);
+
+    if (row_is_at_fault(rc)) {
+        item_fail(batch, item, err->text);
+        return 0;
+    }
+    if (rc)
+        return rc;
+    item->state = ITEM_PUT;
+    item->ask->place = bytes_of(document->placement_class);
+    convert_for_epochs(batch, item, document);
+    return 0;
+}
+
+static int decide(struct batch *batch, struct item *item, struct err *err)
+{
+    if (!is_current(item)) {
+        item->state = ITEM_SUPERSEDED;
+        log_debug("an element of the queue is superseded", LOG_TEXT("lane", lane_name(item->lane)),
+                  LOG_INT("idx", item->element.idx));
+        return 0;
+    }
+    if (item->row->status == ROW_ALIVE)
+        return decide_alive(batch, item, err);
+    item->state = item->ask->doc_id == NUMBER_NONE ? ITEM_GONE : ITEM_REMOVE;
+    return 0;
+}
+
+int batch_convert(struct batch *batch, struct err *err)
+{
+    int rc = 0;
+
+    batch->new_count = 0;
+    for (size_t i = 0; i < batch->count && !rc; i++) {
+        struct item *item = &batch->items[i];
+
+        if (i && arena_size(batch->arena) > INDEXER_BATCH_MEMORY) {
+            cut(batch, i);
+            break;
+        }
+        rc = decide(batch, item, err);
+        batch->new_count += item_is_new(item);
+    }
+    return rc;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * indexer_parts.h - the inside of an indexer, shared by its files.
+ *
+ * indexer.c runs rounds and commits, indexer_batch.c reads and converts, indexer_send.c sends,
+ * indexer_metrics.c counts.
+ */
+#ifndef TORG_REGISTRY_INDEXING_INDEXER_PARTS_H
+#define TORG_REGISTRY_INDEXING_INDEXER_PARTS_H
+
+#include "base/arena.h"
+#include "base/metrics.h"
+#include "registry/indexing/failed.h"
+#include "registry/indexing/indexer.h"
+#include "registry/indexing/lateness.h"
+#include "registry/indexing/queue.h"
+
+struct pending_failure {
+    struct failed_element element;
+    bool is_again; /* it was tried because it had failed before */
+};
+
+/* What was sent and is not committed. Its memory is its own: batches come and go. */
+struct pending {
+    struct arena *arena;
+    size_t element_count;
+    int64_t since_us;
+    struct pending_failure *failures;
+    size_t failure_count, failure_capacity;
+    struct bytes *left; /* keys of deleted documents: their numbers' time begins */
+    size_t left_count, left_capacity;
+    struct bytes *cleared; /* keys of the lane failed that were sent, or are superseded */
+    size_t cleared_count, cleared_capacity;
+    int64_t late_epoch; /* that is built, and ... */
+    int64_t late_count; /* ... what was written for another and does not fit it */
+};
+
+struct indexer_metrics {
+    struct counter *sent[LANE_COUNT];
+    struct counter *superseded[LANE_COUNT];
+    struct counter *failed[LANE_COUNT];
+    struct counter *parked;
+    struct counter *unfit;
+    struct histogram *latency[LANE_COUNT];
+    struct histogram *rounds;
+    struct gauge *lag_items[LANE_COUNT];
+    struct gauge *lag_seconds[LANE_COUNT];
+    struct gauge *parked_count;
+};
+
+/* What an epoch's topic has been told by this owner. */
+struct told_epoch {
+    int64_t epoch; /* 0: unused */
+    uint32_t field_count;
+};
+
+struct indexer {
+    const struct indexer_base *base; /* borrowed */
+    const struct client_view
+        *client;                 /* owned: the newest that was seen; NULL before the first round */
+    struct coord_shards *shards; /* borrowed; may be NULL */
+    uint32_t shard;
+    uint64_t ticket;
+    char name[64]; /* the client's */
+    char fence[64];
+    bool is_claimed;   /* the fence knows the ticket, positions and numbers are loaded */
+    bool is_announced; /* each topic has had a progress of this owner */
+    struct numbers *numbers;
+    int64_t committed[LANE_COUNT]; /* the offsets in the store */
+    int64_t position[LANE_COUNT];  /* up to where all is sent */
+    struct pending pending;
+    struct told_epoch told[EPOCHS_MAX];
+    struct lateness lateness; /* of the lane main */
+    int64_t item_us;          /* what an element takes, about: bounds batches of backfill */
+    int64_t poured_epoch;     /* all stored documents are in its backfill */
+    struct indexer_metrics metrics;
+};
+
+enum item_state {
+    ITEM_PUT,        /* to be sent */
+    ITEM_REMOVE,     /* deleted, and its number is known */
+    ITEM_GONE,       /* deleted, and never had a number: nothing to tell */
+    ITEM_SUPERSEDED, /* what the registry has is newer, and has an element of its own */
+    ITEM_FAILED,
+};
+
+struct item {
+    enum lane lane;
+    enum item_state state;
+    struct queue_element element;
+    int64_t attempt_count; /* of the lane failed: before this one */
+    int64_t first_us;
+    struct row *row;
+    struct number_ask *ask;
+    const char *reason;                             /* of a failed one */
+    bool has_failed;                                /* the lane failed has the key */
+    Torg__V1__IndexDocument *documents[EPOCHS_MAX]; /* by place in the view; NULL: not there ... */
+    bool is_unfit[EPOCHS_MAX]; /* ... since it does not fit: what the epoch has of it is older */
+};
+
+struct batch {
+    struct indexer *indexer;
+    struct arena *arena;
+    int64_t now_us;
+    struct item *items; /* lanes one after the other */
+    struct row *rows;   /* as items */
+    struct number_ask *asks;
+    size_t count;
+    bool more;
+    struct bytes *pks;
+    size_t new_count; /* keys without a number, or whose number is about to go */
+};
+
+/* The place of the epoch that is built, in the view; EPOCHS_MAX: none is. */
+static inline uint32_t built_place(const struct client_view *client)
+{
+    for (uint32_t i = 0; client && i < client->epoch_count; i++)
+        if (client->epochs[i].state == TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING)
+            return i;
+    return EPOCHS_MAX;
+}
+
+/* It needs a number before it can be sent. */
+static inline bool item_is_new(const struct item *item)
+{
+    return item->state == ITEM_PUT && (item->ask->doc_id == NUMBER_NONE || item->ask->is_gone);
+}
+
+/* --- indexer_batch.c --- */
+
+/* Reads what is next. ERR_CONFLICT: the client's view is not the newest. */
+int batch_gather(struct batch *batch, struct err *err);
+/* Decides what becomes of each; failures are of single documents, an error of all. */
+int batch_convert(struct batch *batch, struct err *err);
+/* Where the lane is when the batch is done. */
+int64_t batch_position(const struct batch *batch, enum lane lane);
+void item_fail(struct batch *batch, struct item *item, const char *reason);
+
+/* --- indexer_send.c --- */
+
+/* Sends it to every epoch's topic, and returns when all is acknowledged. */
+int batch_send(struct batch *batch, struct err *err);
+
+/* --- indexer_metrics.c --- */
+
+void indexer_metrics_init(struct indexer_metrics *metrics, const char *client, uint32_t shard);
+void indexer_metrics_count(const struct batch *batch, int64_t begun_us);
+void indexer_metrics_clear(const struct indexer_metrics *metrics);
+
+#endif

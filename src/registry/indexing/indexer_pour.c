@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * indexer_pour.c - stored documents of the shard go into an epoch that is built; see indexer.h.
+ *
+ * A chunk is read with how far the pouring is, checked with the epoch's schema outside of any
+ * transaction, and appended to the lane backfill together with the move, under the fence. What is
+ * written meanwhile has an element of its own in another lane, which is sent to the epoch too; the
+ * poured one is superseded then. So a crash, or a new owner, goes on where the last commit was.
+ */
+#include <assert.h>
+
+#include "base/limits.h"
+#include "base/log.h"
+#include "numerator/numerator.h"
+#include "registry/clients/convert.h"
+#include "registry/indexing/backfill.h"
+#include "registry/indexing/indexer_parts.h"
+#include "store/fence.h"
+
+struct pouring {
+    struct indexer *indexer;
+    const struct epoch_view *epoch;
+    struct arena *arena;
+    int64_t last; /* hash of the shard */
+    struct backfill before, after;
+    bool is_over; /* nothing is left to be poured */
+    bool is_full; /* the lane is */
+    struct row *rows;
+    size_t row_count;
+    struct queue_element *elements;
+    size_t element_count;
+};
+
+static int read_chunk(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct pouring *pouring = arg;
+    const struct indexer *indexer = pouring->indexer;
+    struct lane_state lane;
+    bool found;
+    int rc;
+
+    pouring->is_over = pouring->is_full = false;
+    rc = backfill_find(tx, indexer->client->id, pouring->epoch->epoch, indexer->shard,
+                       &pouring->before, &found, err);
+    if (rc)
+        return rc;
+    pouring->is_over = !found || pouring->before.is_done;
+    if (pouring->is_over)
+        return 0;
+    rc = queue_state(tx, indexer->client->id, LANE_BACKFILL, indexer->shard, &lane, err);
+    if (rc)
+        return rc;
+    pouring->is_full = lane.end - lane.offset + POUR_COUNT > POUR_LANE_COUNT_MAX;
+    if (pouring->is_full)
+        return 0;
+    return rows_scan(tx, indexer->client->id, pouring->before.hash, pouring->last, POUR_COUNT, true,
+                     pouring->arena, &pouring->rows, &pouring->row_count, err);
+}
+
+/* *fits: the epoch's index can have it. */
+static int check_row(struct pouring *pouring, const struct row *row, bool *fits, struct err *err)
+{
+    const struct indexer *indexer = pouring->indexer;
+    struct arena *arena = arena_new();
+    Torg__V1__IndexDocument converted = TORG__V1__INDEX_DOCUMENT__INIT;
+    Torg__V1__RawDocument *document;
+    struct err why = {0};
+    int rc =
+        row_unpack(indexer->base->dictionaries, indexer->client->id, row, arena, &document, &why);
+
+    if (!rc)
+        rc = convert_document(document, pouring->epoch, arena, &converted, &why);
+    *fits = !rc;
+    arena_free(arena);
+    if (rc && !row_is_at_fault(rc))
+        return err_set(err, rc, "%s", why.text);
+    if (rc)
+        log_debug("a stored document does not fit the epoch that is built",
+                  LOG_BYTES("pk", row->pk), LOG_INT("epoch", pouring->epoch->epoch),
+                  LOG_TEXT("reason", why.text));
+    return 0;
+}
+
+/* Rows of the epoch itself were sent to it when they were written; the dead are not poured. */
+static int check_chunk(struct pouring *pouring, struct err *err)
+{
+    int64_t now_us = clock_wall_us(pouring->indexer->base->clock);
+    int rc = 0;
+
+    pouring->after = pouring->before;
+    pouring->elements =
+        arena_array(pouring->arena, pouring->row_count + 1, sizeof(*pouring->elements));
+    for (size_t i = 0; i < pouring->row_count && !rc; i++) {
+        const struct row *row = &pouring->rows[i];
+        bool fits;
+
+        pouring->after.hash = row->hash;
+        if (row->status != ROW_ALIVE || row->order.epoch >= pouring->epoch->epoch)
+            continue;
+        rc = check_row(pouring, row, &fits, err);
+        if (!rc && fits)
+            pouring->elements[pouring->element_count++] = (struct queue_element){
+                .pk = row->pk,
+                .order = {pouring->epoch->epoch, row->order.version, row->order.modify_us},
+                .put_us = now_us};
+        pouring->after.refused_count += !rc && !fits;
+    }
+    pouring->after.poured_count += (int64_t)pouring->element_count;
+    pouring->after.is_done = pouring->row_count < POUR_COUNT;
+    return rc;
+}
+
+static int append_chunk(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct pouring *pouring = arg;
+    const struct indexer *indexer = pouring->indexer;
+    int rc = store_check_fence(tx, indexer->fence, (int64_t)indexer->ticket, err);
+
+    if (!rc)
+        rc = client_confirm(tx, indexer->client, err);
+    if (!rc && pouring->element_count) {
+        rc = queue_append(tx, indexer->client->id, LANE_BACKFILL, indexer->shard, pouring->elements,
+                          pouring->element_count, err);
+        pouring->after.end_idx = pouring->elements[pouring->element_count - 1].idx;
+    }
+    if (!rc)
+        rc = backfill_move(tx, indexer->client->id, pouring->epoch->epoch, indexer->shard,
+                           pouring->before.hash, &pouring->after, err);
+    return rc;
+}
+
+static int pour_chunk(struct pouring *pouring, struct err *err)
+{
+    struct indexer *indexer = pouring->indexer;
+    int64_t first;
+    int rc;
+
+    number_shard_range(indexer->shard, indexer->client->shard_count, &first, &pouring->last);
+    rc = store_read(indexer->base->store, read_chunk, pouring, err);
+    if (!rc && pouring->is_over)
+        indexer->poured_epoch = pouring->epoch->epoch;
+    if (rc || pouring->is_over || pouring->is_full)
+        return rc;
+    rc = check_chunk(pouring, err);
+    if (!rc)
+        rc = store_write(indexer->base->store, append_chunk, pouring, err);
+    if (!rc && pouring->after.is_done)
+        log_info("stored documents of a shard are poured into an epoch",
+                 LOG_TEXT("client", indexer->client->name), LOG_INT("shard", indexer->shard),
+                 LOG_INT("epoch", pouring->epoch->epoch),
+                 LOG_INT("poured", pouring->after.poured_count),
+                 LOG_INT("refused", pouring->after.refused_count));
+    return rc;
+}
+
+int indexer_pour(struct indexer *indexer, bool *is_poured, struct err *err)
+{
+    uint32_t at = built_place(indexer->client);
+    const struct epoch_view *epoch = at < EPOCHS_MAX ? &indexer->client->epochs[at] : NULL;
+    struct pouring pouring = {.indexer = indexer, .epoch = epoch};
+    int rc;
+
+    *is_poured = false;
+    if (!indexer->is_claimed || !epoch || indexer->poured_epoch == epoch->epoch)
+        return 0;
+    pouring.arena = arena_new();
+    rc = pour_chunk(&pouring, err);
+    *is_poured = !rc && !pouring.is_over && !pouring.is_full;
+    arena_free(pouring.arena);
+    if (rc == ERR_CONFLICT) /* the client has changed: the next round reads it anew */
+        return 0;
+    if (rc)
+        indexer->is_claimed = false;
+    return rc;
+}

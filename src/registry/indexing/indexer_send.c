@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * indexer_send.c - a batch as records of the index topics; see indexer.h.
+ *
+ * Every epoch of the client has a topic, made when it is first sent to. Each gets, in this order:
+ * its schema, when this owner has not told it yet or it has grown; the documents that fit it, and
+ * removals of those that do not and of the deleted; how far the lanes are. All go to the partition
+ * of the shard, with the ticket.
+ */
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "codec/message.h"
+#include "model/topics.h"
+#include "registry/clients/convert.h"
+#include "registry/indexing/indexer_parts.h"
+
+/* Records of one topic on their way. */
+struct sending {
+    struct batch *batch;
+    uint32_t place; /* of the epoch */
+    char topic[INDEX_TOPIC_SIZE];
+    struct topic_record *records;
+    size_t count;
+    size_t size;
+    struct buf wire;
+};
+
+static int flush(struct sending *sending, struct err *err)
+{
+    int rc = 0;
+
+    if (sending->count)
+        rc = topic_produce(sending->batch->indexer->base->topics, sending->topic, sending->records,
+                           sending->count, NULL, err);
+    sending->count = 0;
+    sending->size = 0;
+    return rc;
+}
+
+/* False: it is too large for a record. */
+static bool encode(struct sending *sending, const Torg__V1__IndexMessage *message, struct bytes key)
+{
+    struct batch *batch = sending->batch;
+
+    buf_reset(&sending->wire);
+    message_encode(&message->base, &sending->wire);
+    if (buf_failed(&sending->wire))
+        return false;
+    sending->records[sending->count++] =
+        (struct topic_record){.key = key,
+                              .value = arena_copy(batch->arena, buf_bytes(&sending->wire)),
+                              .has_partition = true,
+                              .partition = batch->indexer->shard};
+    sending->size += sending->wire.size;
+    return true;
+}
+
+static Torg__V1__IndexMessage message_of(const struct batch *batch,
+                                         Torg__V1__IndexMessage__KindCase kind)
+{
+    Torg__V1__IndexMessage message = TORG__V1__INDEX_MESSAGE__INIT;
+
+    message.ticket = batch->indexer->ticket;
+    message.kind_case = kind;
+    return message;
+}
+
+/* --- records --- */
+
+static struct told_epoch *told_of(struct indexer *indexer, int64_t epoch)
+{
+    struct told_epoch *unused = NULL;
+
+    for (size_t i = 0; i < EPOCHS_MAX; i++) {
+        if (indexer->told[i].epoch == epoch)
+            return &indexer->told[i];
+        if (!client_epoch(indexer->client, indexer->told[i].epoch)) /* it is gone, or was none */
+            unused = &indexer->told[i];
+    }
+    assert(unused); /* there are no more epochs than places */
+    return unused;
+}
+
+static int put_schema(struct sending *sending, struct err *err)
+{
+    struct indexer *indexer = sending->batch->indexer;
+    const struct epoch_view *epoch = &indexer->client->epochs[sending->place];
+    const struct told_epoch *told = told_of(indexer, epoch->epoch);
+    const struct number_version version = numbers_version(indexer->numbers);
+    uint32_t place[] = {version.kind, version.scheme, version.rebuild, version.generation};
+    Torg__V1__IndexMessage message =
+        message_of(sending->batch, TORG__V1__INDEX_MESSAGE__KIND_SCHEMA);
+
+    if (told->epoch == epoch->epoch && told->field_count == epoch->field_count)
+        return 0;
+    message.schema = convert_schema(epoch, sending->batch->arena);
+    message.schema->n_place = sizeof(place) / sizeof(place[0]);
+    message.schema->place = place;
+    if (!encode(sending, &message, bytes_of("")))
+        return err_set(err, ERR_LIMIT, "the schema of epoch %" PRId64 " does not fit one record",
+                       epoch->epoch);
+    return 0;
+}
+
+static void put_document(struct sending *sending, struct item *item)
+{
+    Torg__V1__IndexMessage message = message_of(sending->batch, TORG__V1__INDEX_MESSAGE__KIND_PUT);
+    char reason[ERR_TEXT_SIZE];
+
+    message.put = item->documents[sending->place];
+    if (!message.put)
+        return;
+    assert(item->ask->doc_id != NUMBER_NONE);
+    message.put->doc_id = item->ask->doc_id;
+    if (encode(sending, &message, item->element.pk))
+        return;
+    snprintf(reason, sizeof(reason), "it is larger than a record of the index's topic: %d bytes",
+             TOPIC_VALUE_SIZE_MAX);
+    item_fail(sending->batch, item, reason);
+}
+
+static void put_removal(struct sending *sending, const struct item *item)
+{
+    Torg__V1__IndexMessage message =
+        message_of(sending->batch, TORG__V1__INDEX_MESSAGE__KIND_REMOVE);
+    Torg__V1__IndexRemoval removal = TORG__V1__INDEX_REMOVAL__INIT;
+    bool fits;
+
+    removal.doc_id = item->ask->doc_id;
+    removal.pk = arena_text(sending->batch->arena, item->element.pk);
+    removal.version = item->row->order.version;
+    removal.modify_us = item->row->order.modify_us;
+    message.remove = &removal;
+    fits = encode(sending, &message, item->element.pk);
+    assert(fits); /* a key and some numbers */
+}
+
+static void put_progress(struct sending *sending)
+{
+    static const enum lane lanes[] = {LANE_MAIN, LANE_BACKFILL, LANE_EMERGENCY};
+    enum { COUNT = sizeof(lanes) / sizeof(lanes[0]) };
+    Torg__V1__IndexMessage message =
+        message_of(sending->batch, TORG__V1__INDEX_MESSAGE__KIND_PROGRESS);
+    Torg__V1__IndexProgress progress = TORG__V1__INDEX_PROGRESS__INIT;
+    Torg__V1__IndexProgress__Lane told[COUNT];
+    Torg__V1__IndexProgress__Lane *list[COUNT];
+    bool fits;
+
+    for (size_t i = 0; i < COUNT; i++) {
+        torg__v1__index_progress__lane__init(&told[i]);
+        told[i].lane = (Torg__V1__QueueLane__Name)lanes[i];
+        told[i].idx = batch_position(sending->batch, lanes[i]);
+        list[i] = &told[i];
+    }
+    progress.lanes = list;
+    progress.n_lanes = COUNT;
+    message.progress = &progress;
+    fits = encode(sending, &message, bytes_of(""));
+    assert(fits);
+}
+
+/* --- topics --- */
+
+static int make_topic(struct sending *sending, struct err *err)
+{
+    const struct indexer *indexer = sending->batch->indexer;
+    const struct indexer_base *base = indexer->base;
+    struct topic_config config = {.partition_count = indexer->client->shard_count,
+                                  .retention_ms = base->rules.retention_us / MS_US};
+    struct topic_config found;
+    int rc = topic_describe(base->topics, sending->topic, &found, err);
+
+    if (rc == ERR_NOT_FOUND)
+        rc = topic_create(base->topics, sending->topic, &config, err);
+    else if (!rc && found.partition_count != config.partition_count)
+        rc = err_set(err, ERR_PRECONDITION, "topic %s has %u partitions, and the client %u shards",
+                     sending->topic, found.partition_count, config.partition_count);
+    return rc;
+}
+
+static int send_epoch(struct sending *sending, struct err *err)
+{
+    struct batch *batch = sending->batch;
+    struct indexer *indexer = batch->indexer;
+    const struct epoch_view *epoch = &indexer->client->epochs[sending->place];
+    struct told_epoch *told = told_of(indexer, epoch->epoch);
+    int rc = 0;
+
+    index_topic_name(indexer->client->name, epoch->epoch, sending->topic);
+    if (told->epoch != epoch->epoch)
+        rc = make_topic(sending, err);
+    if (!rc)
+        rc = put_schema(sending, err);
+    for (size_t i = 0; i < batch->count && !rc; i++) {
+        struct item *item = &batch->items[i];
+
+        if (item->state == ITEM_PUT && item->is_unfit[sending->place])
+            put_removal(sending, item); /* what is there is not as the registry has it */
+        else if (item->state == ITEM_PUT)
+            put_document(sending, item);
+        else if (item->state == ITEM_REMOVE)
+            put_removal(sending, item);
+        if (sending->size >= INDEXER_SEND_SIZE)
+            rc = flush(sending, err);
+    }
+    if (!rc) {
+        put_progress(sending);
+        rc = flush(sending, err);
+    }
+    if (!rc)
+        *told = (struct told_epoch){epoch->epoch, epoch->field_count};
+    return rc;
+}
+
+int batch_send(struct batch *batch, struct err *err)
+{
+    struct indexer *indexer = batch->indexer;
+    struct sending sending = {.batch = batch, .wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX)};
+    int rc = 0;
+
+    if (indexer->shards && !coord_valid(indexer->shards, indexer->shard, indexer->ticket))
+        return err_set(err, ERR_STALE, "shard %" PRIu32 " of client %s is not ours any more",
+                       indexer->shard, indexer->client->name);
+    sending.records = arena_array(batch->arena, batch->count + 2, sizeof(*sending.records));
+    for (uint32_t i = 0; i < indexer->client->epoch_count && !rc; i++) {
+        sending.place = i;
+        rc = send_epoch(&sending, err);
+    }
+    indexer->is_announced = indexer->is_announced || !rc;
+    buf_release(&sending.wire);
+    return rc;
+}

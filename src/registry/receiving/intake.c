@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * intake.c - see intake.h.
+ *
+ * A gate has a list of those who wait, in the order they came. Who finds it idle leads: takes the
+ * first and all that may go with it, runs them, tells them, and wakes the first of the rest to lead
+ * next.
+ */
+#include "registry/receiving/intake.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/condition.h"
+#include "base/limits.h"
+#include "base/memory.h"
+
+struct waiter {
+    struct acceptance *acceptance;
+    struct waiter *next;
+    struct condition woken;
+    bool is_done;
+    bool leads;
+    int rc;
+    struct err err;
+};
+
+struct gate {
+    pthread_mutex_t lock;
+    bool is_busy;
+    struct waiter *first;
+    struct waiter **last;
+};
+
+struct intake {
+    struct store *store;
+    bool is_direct;
+    struct gate gates[INTAKE_GATE_COUNT];
+};
+
+struct intake *intake_new(struct store *store)
+{
+    struct intake *intake = mem_zero(sizeof(*intake));
+
+    intake->store = store;
+    intake->is_direct = store_is_local(store);
+    for (size_t i = 0; i < INTAKE_GATE_COUNT; i++) {
+        pthread_mutex_init(&intake->gates[i].lock, NULL);
+        intake->gates[i].last = &intake->gates[i].first;
+    }
+    return intake;
+}
+
+void intake_free(struct intake *intake)
+{
+    if (!intake)
+        return;
+    for (size_t i = 0; i < INTAKE_GATE_COUNT; i++)
+        pthread_mutex_destroy(&intake->gates[i].lock);
+    free(intake);
+}
+
+static bool grows(const struct acceptance *acceptance)
+{
+    for (size_t i = 0; i < acceptance->count; i++) {
+        if (acceptance->list[i]->added.count)
+            return true;
+    }
+    return false;
+}
+
+static bool may_join(const struct acceptance *first, const struct acceptance *other, size_t count)
+{
+    return first->client->id == other->client->id &&
+           first->client->state_no == other->client->state_no && first->lane == other->lane &&
+           count + other->count <= INTAKE_COUNT_MAX && !grows(other);
+}
+
+/* Takes the group of the first off the list; the lock is ours. */
+static struct waiter *take_group(struct gate *gate, size_t *count)
+{
+    struct waiter *first = gate->first;
+    struct waiter *last = first;
+    struct waiter **at = &first->next;
+    bool is_alone = grows(first->acceptance);
+
+    *count = first->acceptance->count;
+    gate->first = first->next;
+    while (*at && !is_alone && may_join(first->acceptance, (*at)->acceptance, *count)) {
+        last = *at;
+        *count += last->acceptance->count;
+        at = &last->next;
+    }
+    gate->first = *at;
+    if (!gate->first)
+        gate->last = &gate->first;
+    last->next = NULL;
+    return first;
+}
+
+static void run_alone(struct intake *intake, struct waiter *waiter)
+{
+    waiter->rc = store_write(intake->store, accept_documents, waiter->acceptance, &waiter->err);
+}
+
+static bool is_of_store(int rc)
+{
+    return rc == ERR_CONFLICT || rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT;
+}
+
+/* All of them as one; what one of them could not be told for is not the others' fault. */
+static void run_group(struct intake *intake, struct waiter *group, size_t count)
+{
+    struct acceptance all = *group->acceptance;
+    struct err err = {0};
+    int rc;
+
+    if (!group->next) {
+        run_alone(intake, group);
+        return;
+    }
+    all.list = mem_array(count, sizeof(struct candidate *));
+    all.count = 0;
+    for (const struct waiter *one = group; one; one = one->next) {
+        for (size_t i = 0; i < one->acceptance->count; i++)
+            all.list[all.count++] = one->acceptance->list[i];
+    }
+    rc = store_write(intake->store, accept_documents, &all, &err);
+    for (struct waiter *one = group; one; one = one->next) {
+        one->rc = rc;
+        one->err = err;
+        one->acceptance->is_outrun = all.is_outrun;
+        if (rc && !is_of_store(rc))
+            run_alone(intake, one);
+    }
+    free(all.list);
+}
+
+/* Runs one group; the lock is ours before and after. */
+static void lead(struct intake *intake, struct gate *gate)
+{
+    struct waiter *group;
+    size_t count;
+
+    group = take_group(gate, &count);
+    pthread_mutex_unlock(&gate->lock);
+    run_group(intake, group, count);
+    pthread_mutex_lock(&gate->lock);
+    while (group) {
+        struct waiter *next = group->next; /* it is gone once it is told */
+
+        group->is_done = true;
+        condition_signal(&group->woken);
+        group = next;
+    }
+    gate->is_busy = gate->first != NULL;
+    if (gate->first) {
+        gate->first->leads = true;
+        condition_signal(&gate->first->woken);
+    }
+}
+
+int intake_accept(struct intake *intake, struct acceptance *acceptance, struct err *err)
+{
+    struct gate *gate = &intake->gates[(uint64_t)acceptance->client->id % INTAKE_GATE_COUNT];
+    struct waiter waiter = {.acceptance = acceptance};
+
+    if (intake->is_direct)
+        return store_write(intake->store, accept_documents, acceptance, err);
+    condition_init(&waiter.woken, store_clock(intake->store));
+    pthread_mutex_lock(&gate->lock);
+    *gate->last = &waiter;
+    gate->last = &waiter.next;
+    waiter.leads = !gate->is_busy;
+    gate->is_busy = true;
+    while (!waiter.leads && !waiter.is_done)
+        condition_wait(&waiter.woken, &gate->lock);
+    if (!waiter.is_done)
+        lead(intake, gate);
+    pthread_mutex_unlock(&gate->lock);
+    condition_release(&waiter.woken);
+    if (waiter.rc && err)
+        *err = waiter.err;
+    return waiter.rc;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keeper.h - what is done with documents that nobody calls for: ends and old tombstones (sweep.h).
+ *
+ * One of all receivers does it, by coord; a second one that believes so too does no harm, since a
+ * sweep looks and writes in one transaction. All keep the map of clients announced.
+ */
+#ifndef TORG_REGISTRY_RECEIVING_KEEPER_H
+#define TORG_REGISTRY_RECEIVING_KEEPER_H
+
+#include "registry/receiving/receiver.h"
+
+#define KEEPER_SET "registry-sweep"
+
+struct keeper;
+
+/* The receiver, with its coord, is borrowed until it has stopped. On failure *keeper is NULL. */
+int keeper_start(const struct receiver *receiver, struct keeper **keeper, struct err *err);
+void keeper_stop(struct keeper *keeper); /* NULL is fine */
+
+#endif

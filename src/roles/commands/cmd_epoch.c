@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_epoch.c - torg epoch plan, start, status, switch, rollback, abandon. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/memory.h"
+#include "base/text.h"
+#include "codec/json.h"
+#include "codec/message.h"
+#include "roles/commands/desk.h"
+#include "roles/commands/print.h"
+#include "torg/v1/epoch.pb-c.h"
+#include "torg/v1/searcher.pb-c.h"
+
+enum { SCHEMA_FILE_SIZE_MAX = 4 << 20, WAIT_STEP_US = 200 * 1000 };
+
+#define WAIT_MAX_US (INT64_C(24) * 3600 * SECOND_US)
+
+#define EPOCHS (&torg__v1__epoch_service__descriptor)
+
+struct asking {
+    const struct invocation *invocation;
+    struct desk desk;
+    char *client; /* "": the default one; protobuf-c's strings are not const */
+};
+
+static int asking_open(const struct invocation *invocation, struct asking *asking, struct err *err)
+{
+    const char *client = invocation_option(invocation, "client");
+
+    asking->invocation = invocation;
+    asking->client = (char *)(client ? client : "");
+    return desk_open(invocation, false, &asking->desk, err);
+}
+
+/* --- the schema that is asked for --- */
+
+struct wanted {
+    Torg__V1__SchemaField **fields;
+    size_t count;
+};
+
+/* "price=decimal" */
+static int take_field(const char *text, struct arena *arena, struct wanted *wanted, struct err *err)
+{
+    const ProtobufCEnumDescriptor *types = &torg__v1__schema_field__type__descriptor;
+    const char *equals = strchr(text, '=');
+    const ProtobufCEnumValue *type = NULL;
+    Torg__V1__SchemaField *field;
+    char name[32];
+
+    if (equals && strlen(equals + 1) < sizeof(name)) {
+        snprintf(name, sizeof(name), "%s", equals + 1);
+        for (char *c = name; *c; c++)
+            *c = *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c;
+        type = protobuf_c_enum_descriptor_get_value_by_name(types, name);
+    }
+    if (!type || type->value == 0)
+        return err_set(err, ERR_INVALID,
+                       "--field=%.80s: expected NAME=TYPE, and a type is text, keyword, keywords, "
+                       "integer, decimal, date, boolean, category, point or stored",
+                       text);
+    field = (Torg__V1__SchemaField *)message_new(&torg__v1__schema_field__descriptor, arena);
+    field->name = arena_text(arena, bytes_make(text, (size_t)(equals - text)));
+    field->type = (Torg__V1__SchemaField__Type)type->value;
+    wanted->fields[wanted->count++] = field;
+    return 0;
+}
+
+static int take_file(const char *path, struct arena *arena, struct wanted *wanted, struct err *err)
+{
+    struct buf content = BUF_INIT(SCHEMA_FILE_SIZE_MAX);
+    ProtobufCMessage *message;
+    int rc = file_read(path, &content, err);
+
+    if (!rc)
+        rc = json_decode(buf_bytes(&content), &torg__v1__schema__descriptor, arena, &message, NULL,
+                         err);
+    if (!rc) {
+        const Torg__V1__Schema *schema = (const Torg__V1__Schema *)message;
+
+        wanted->fields = arena_array(arena, schema->n_fields + ARGUMENT_COUNT_MAX,
+                                     sizeof(Torg__V1__SchemaField *));
+        for (; wanted->count < schema->n_fields; wanted->count++)
+            wanted->fields[wanted->count] = schema->fields[wanted->count];
+    } else {
+        err_wrap(err, "%s", path);
+    }
+    buf_release(&content);
+    return rc;
+}
+
+static int read_wanted(const struct invocation *invocation, struct wanted *wanted, struct err *err)
+{
+    const char *file = invocation_option(invocation, "schema");
+    int rc = 0;
+
+    *wanted = (struct wanted){0};
+    wanted->fields = arena_array(invocation->arena, ARGUMENT_COUNT_MAX, sizeof(wanted->fields[0]));
+    if (file)
+        rc = take_file(file, invocation->arena, wanted, err);
+    for (size_t i = 0; i < invocation->option_count && !rc; i++)
+        if (strcmp(invocation->options[i].name, "field") == 0)
+            rc = take_field(invocation->options[i].value, invocation->arena, wanted, err);
+    return rc;
+}
+
+static bool read_epoch(const struct invocation *invocation, int64_t *epoch)
+{
+    const char *text = invocation_option(invocation, "epoch");
+
+    *epoch = 0;
+    if (!text || (text_to_i64(bytes_of(text), epoch) && *epoch > 0))
+        return true;
+    complain("--epoch=%.64s: expected a number from 1 on", text);
+    return false;
+}
+
+/* --- plan --- */
+
+static Torg__V1__EpochRefusal *find_refusal(Torg__V1__PlanEpochResponse *all, const char *reason)
+{
+    for (size_t i = 0; i < all->n_refusals; i++)
+        if (strcmp(all->refusals[i]->reason, reason) == 0)
+            return all->refusals[i];
+    return NULL;
+}
+
+static void add_part(Torg__V1__PlanEpochResponse *all, const Torg__V1__PlanEpochResponse *part)
+{
+    all->checked_count += part->checked_count;
+    all->refused_count += part->refused_count;
+    for (size_t i = 0; i < part->n_refusals; i++) {
+        Torg__V1__EpochRefusal *known = find_refusal(all, part->refusals[i]->reason);
+
+        if (known)
+            known->count += part->refusals[i]->count;
+        else if (all->n_refusals < PLAN_REASON_COUNT_MAX)
+            all->refusals[all->n_refusals++] = part->refusals[i];
+    }
+}
+
+static int compare_counts(const void *left, const void *right)
+{
+    const Torg__V1__EpochRefusal *a = *(Torg__V1__EpochRefusal *const *)left;
+    const Torg__V1__EpochRefusal *b = *(Torg__V1__EpochRefusal *const *)right;
+
+    return (a->count < b->count) - (a->count > b->count);
+}
+
+static int plan_all(struct asking *asking, Torg__V1__PlanEpochRequest *request,
+                    Torg__V1__PlanEpochResponse *all, struct err *err)
+{
+    int rc;
+
+    all->refusals =
+        arena_array(asking->invocation->arena, PLAN_REASON_COUNT_MAX, sizeof(all->refusals[0]));
+    do {
+        const Torg__V1__PlanEpochResponse *part;
+        ProtobufCMessage *response;
+
+        rc = desk_call(&asking->desk, EPOCHS, "PlanEpoch", &request->base, &response, err);
+        if (rc)
+            return rc;
+        part = (const Torg__V1__PlanEpochResponse *)response;
+        add_part(all, part);
+        request->page_token = part->next_page_token;
+    } while (*request->page_token);
+    if (all->n_refusals > 1)
+        qsort(all->refusals, all->n_refusals, sizeof(all->refusals[0]), compare_counts);
+    all->done_percent = 100;
+    return 0;
+}
+
+static void print_plan(const Torg__V1__PlanEpochResponse *all)
+{
+    printf("%" PRId64 " documents checked, %" PRId64 " would not be in the new epoch\n",
+           all->checked_count, all->refused_count);
+    for (size_t i = 0; i < all->n_refusals; i++) {
+        const Torg__V1__EpochRefusal *refusal = all->refusals[i];
+
+        printf("%8" PRId64 "  %s\n          such as", refusal->count, refusal->reason);
+        for (size_t k = 0; k < refusal->n_sample_pks; k++)
+            printf("%s %s", k ? "," : "", refusal->sample_pks[k]);
+        printf("\n");
+    }
+}
+
+enum exit_code cmd_epoch_plan(const struct invocation *invocation)
+{
+    Torg__V1__PlanEpochRequest request = TORG__V1__PLAN_EPOCH_REQUEST__INIT;
+    Torg__V1__PlanEpochResponse all = TORG__V1__PLAN_EPOCH_RESPONSE__INIT;
+    struct asking asking;
+    struct wanted wanted;
+    struct err err;
+    int rc;
+
+    if (read_wanted(invocation, &wanted, &err) || asking_open(invocation, &asking, &err))
+        return fail(&err);
+    request.client = asking.client;
+    request.fields = wanted.fields;
+    request.n_fields = wanted.count;
+    rc = plan_all(&asking, &request, &all, &err);
+    if (!rc && invocation->json)
+        print_json(&all.base);
+    else if (!rc)
+        print_plan(&all);
+    desk_close(&asking.desk);
+    return rc ? fail(&err) : EXIT_OK;
+}
+
+/* --- status --- */
+
+/* What searchers say, in lists by epoch and shard; NULL: none answers. */
+static const Torg__V1__Freshness *ask_searchers(struct asking *asking)
+{
+    Torg__V1__GetFreshnessRequest request = TORG__V1__GET_FRESHNESS_REQUEST__INIT;
+    ProtobufCMessage *response = NULL;
+    struct err err;
+
+    request.client = asking->client;
+    if (desk_call(&asking->desk, &torg__v1__searcher_service__descriptor, "GetFreshness",
+                  &request.base, &response, &err))
+        return NULL;
+    return (const Torg__V1__Freshness *)response;
+}
+
+static bool is_behind(const Torg__V1__ShardFreshness *replica, const Torg__V1__EpochShard *shard)
+{
+    for (size_t i = 0; i < replica->n_lanes; i++)
+        if (replica->lanes[i]->lane == TORG__V1__QUEUE_LANE__NAME__BACKFILL &&
+            replica->lanes[i]->idx >= shard->backfill_offset)
+            return false;
+    return shard->backfill_offset > 0;
+}
+
+struct readiness {
+    uint32_t ready_count, count;
+};
+
+static struct readiness readiness_of(const Torg__V1__Freshness *freshness, int64_t epoch,
+                                     const Torg__V1__EpochShard *shard)
+{
+    struct readiness readiness = {0};
+
+    for (size_t i = 0; freshness && i < freshness->n_shards; i++) {
+        const Torg__V1__ShardFreshness *replica = freshness->shards[i];
+
+        if (replica->epoch != epoch || replica->shard != shard->shard)
+            continue;
+        readiness.count++;
+        readiness.ready_count += replica->is_ready && !is_behind(replica, shard);
+    }
+    return readiness;
+}
+
+static const char *state_name(Torg__V1__IndexMap__Epoch__State state)
+{
+    static const char *const names[] = {"building", "serving", "kept"};
+
+    return (unsigned)state < ARRAY_COUNT(names) ? names[state] : "?";
+}
+
+static void print_shards(const Torg__V1__EpochState *epoch, const Torg__V1__Freshness *freshness)
+{
+    printf("\nepoch %" PRId64 "\n%5s %9s %8s %6s %5s %8s %6s %9s  %s\n", epoch->epoch, "SHARD",
+           "POURED", "REFUSED", "LATE", "DONE", "BACKFILL", "MAIN", "INDEX", "SEARCHERS");
+    for (size_t i = 0; i < epoch->n_shards; i++) {
+        const Torg__V1__EpochShard *shard = epoch->shards[i];
+        struct readiness readiness = readiness_of(freshness, epoch->epoch, shard);
+
+        printf("%5u %9" PRId64 " %8" PRId64 " %6" PRId64 " %5s %8" PRId64 " %6" PRId64 " %9" PRIu64
+               "  ",
+               shard->shard, shard->poured_count, shard->refused_count, shard->late_count,
+               shard->is_poured ? "yes" : "no", shard->backfill_end - shard->backfill_offset,
+               shard->main_lag, shard->index_end);
+        if (freshness)
+            printf("%u of %u ready\n", readiness.ready_count, readiness.count);
+        else
+            printf("not known\n");
+    }
+}
+
+static void print_status(const Torg__V1__EpochStatus *status, const Torg__V1__Freshness *freshness,
+                         struct arena *arena)
+{
+    const Torg__V1__EpochState *built = NULL;
+
+    printf("client %s: documents are written to epoch %" PRId64 ", searches ask epoch %" PRId64
+           "\n\n%5s  %-9s %7s  %s\n",
+           status->client, status->writing_epoch, status->serving_epoch, "EPOCH", "STATE", "FIELDS",
+           "STARTED");
+    for (size_t i = 0; i < status->n_epochs; i++) {
+        const Torg__V1__EpochState *epoch = status->epochs[i];
+
+        printf("%5" PRId64 "  %-9s %7u  %s\n", epoch->epoch, state_name(epoch->state),
+               epoch->field_count, time_text(epoch->start_time, arena));
+        if (epoch->state == TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING)
+            built = epoch;
+    }
+    if (!built)
+        return;
+    print_shards(built, freshness);
+    printf("\n");
+    for (size_t i = 0; i < status->n_waits_for; i++)
+        printf("waits: %s\n", status->waits_for[i]);
+    if (status->is_safe)
+        printf("epoch %" PRId64 " has all documents that fit it: torg epoch switch\n",
+               built->epoch);
+}
+
+static int get_status(struct asking *asking, const Torg__V1__EpochStatus **status, struct err *err)
+{
+    Torg__V1__GetEpochsRequest request = TORG__V1__GET_EPOCHS_REQUEST__INIT;
+    ProtobufCMessage *response = NULL;
+    int rc;
+
+    request.client = asking->client;
+    rc = desk_call(&asking->desk, EPOCHS, "GetEpochs", &request.base, &response, err);
+    *status = (const Torg__V1__EpochStatus *)response;
+    return rc;
+}
+
+static void show_status(struct asking *asking, const ProtobufCMessage *status)
+{
+    if (asking->invocation->json)
+        print_json(status);
+    else
+        print_status((const Torg__V1__EpochStatus *)status, ask_searchers(asking),
+                     asking->invocation->arena);
+}
+
+enum exit_code cmd_epoch_status(const struct invocation *invocation)
+{
+    const Torg__V1__EpochStatus *status;
+    struct asking asking;
+    struct err err;
+    int rc;
+
+    if (asking_open(invocation, &asking, &err))
+        return fail(&err);
+    rc = get_status(&asking, &status, &err);
+    if (!rc)
+        show_status(&asking, &status->base);
+    desk_close(&asking.desk);
+    return rc ? fail(&err) : EXIT_OK;
+}
+
+/* --- what changes them --- */
+
+/* Asks for the change, shows what is then, and closes. */
+static enum exit_code change(struct asking *asking, const char *method,
+                             const ProtobufCMessage *request)
+{
+    ProtobufCMessage *response;
+    struct err err;
+    int rc = desk_call(&asking->desk, EPOCHS, method, request, &response, &err);
+
+    if (!rc)
+        show_status(asking, response);
+    desk_close(&asking->desk);
+    return rc ? fail(&err) : EXIT_OK;
+}
+
+enum exit_code cmd_epoch_start(const struct invocation *invocation)
+{
+    Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
+    struct asking asking;
+    struct wanted wanted;
+    struct err err;
+
+    if (read_wanted(invocation, &wanted, &err) || asking_open(invocation, &asking, &err))
+        return fail(&err);
+    request.client = asking.client;
+    request.fields = wanted.fields;
+    request.n_fields = wanted.count;
+    return change(&asking, "StartEpoch", &request.base);
+}
+
+/* What the epoch that is built still lacks; NULL: nothing, or it is not built, as the switch tells.
+ * The registry tells what it has sent; whether searchers have it, they tell themselves. */
+static int find_lack(struct asking *asking, int64_t wanted, const char **lack, struct err *err)
+{
+    struct arena *arena = asking->invocation->arena;
+    const Torg__V1__Freshness *freshness = ask_searchers(asking);
+    const Torg__V1__EpochStatus *status;
+    int rc = get_status(asking, &status, err);
+
+    *lack = NULL;
+    for (size_t i = 0; !rc && i < status->n_epochs; i++) {
+        const Torg__V1__EpochState *epoch = status->epochs[i];
+
+        if (epoch->state != TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING ||
+            (wanted && wanted != epoch->epoch))
+            continue;
+        if (status->n_waits_for)
+            *lack =
+                arena_printf(arena, "epoch %" PRId64 ": %s", epoch->epoch, status->waits_for[0]);
+        for (size_t k = 0; !*lack && freshness && k < epoch->n_shards; k++)
+            if (readiness_of(freshness, epoch->epoch, epoch->shards[k]).ready_count == 0)
+                *lack =
+                    arena_printf(arena, "epoch %" PRId64 ": no searcher has all of shard %u yet",
+                                 epoch->epoch, epoch->shards[k]->shard);
+    }
+    return rc;
+}
+
+static int refuse_switch(const struct asking *asking, const char *lack, struct err *err)
+{
+    if (!asking->desk.remote)
+        return err_set(err, ERR_PRECONDITION,
+                       "%s, and no server runs that could go on: start one, or say --force", lack);
+    return err_set(err, ERR_PRECONDITION, "%s: say --wait 1m to wait for it, or --force", lack);
+}
+
+/* Until nothing is missing, for at most so long; 0: it is looked once. */
+static int await_epoch(struct asking *asking, int64_t epoch, int64_t wait_us, struct err *err)
+{
+    int64_t deadline_us = clock_mono_us(clock_system()) + wait_us;
+    struct arena *arena = asking->invocation->arena;
+    bool shows_progress = isatty(STDERR_FILENO);
+    const char *lack;
+    int rc;
+
+    for (;;) {
+        struct arena_mark mark = arena_mark(arena);
+
+        rc = find_lack(asking, epoch, &lack, err);
+        if (rc || !lack)
+            break;
+        if (!asking->desk.remote || clock_mono_us(clock_system()) >= deadline_us) {
+            rc = refuse_switch(asking, lack, err);
+            break;
+        }
+        if (shows_progress)
+            fprintf(stderr, "\r%.79s\033[K", lack);
+        arena_rewind(arena, mark);
+        clock_sleep(clock_system(), WAIT_STEP_US);
+    }
+    if (shows_progress && wait_us)
+        fprintf(stderr, "\r\033[K");
+    return rc;
+}
+
+static bool read_wait(const struct invocation *invocation, int64_t *wait_us)
+{
+    const char *text = invocation_option(invocation, "wait");
+
+    *wait_us = 0;
+    if (!text ||
+        (text_to_duration(bytes_of(text), wait_us) && *wait_us >= 0 && *wait_us <= WAIT_MAX_US))
+        return true;
+    complain("--wait=%.64s: expected a duration such as 30s or 5m, at most 24h", text);
+    return false;
+}
+
+enum exit_code cmd_epoch_switch(const struct invocation *invocation)
+{
+    Torg__V1__SwitchEpochRequest request = TORG__V1__SWITCH_EPOCH_REQUEST__INIT;
+    struct asking asking;
+    int64_t wait_us;
+    struct err err;
+
+    if (!read_epoch(invocation, &request.epoch) || !read_wait(invocation, &wait_us))
+        return EXIT_USAGE;
+    request.force = invocation_option(invocation, "force") != NULL;
+    if (asking_open(invocation, &asking, &err))
+        return fail(&err);
+    request.client = asking.client;
+    if (!request.force && await_epoch(&asking, request.epoch, wait_us, &err)) {
+        desk_close(&asking.desk);
+        return fail(&err);
+    }
+    return change(&asking, "SwitchEpoch", &request.base);
+}
+
+enum exit_code cmd_epoch_rollback(const struct invocation *invocation)
+{
+    Torg__V1__RollbackEpochRequest request = TORG__V1__ROLLBACK_EPOCH_REQUEST__INIT;
+    struct asking asking;
+    struct err err;
+
+    if (!read_epoch(invocation, &request.epoch))
+        return EXIT_USAGE;
+    if (asking_open(invocation, &asking, &err))
+        return fail(&err);
+    request.client = asking.client;
+    return change(&asking, "RollbackEpoch", &request.base);
+}
+
+enum exit_code cmd_epoch_abandon(const struct invocation *invocation)
+{
+    Torg__V1__AbandonEpochRequest request = TORG__V1__ABANDON_EPOCH_REQUEST__INIT;
+    struct asking asking;
+    struct err err;
+
+    if (!read_epoch(invocation, &request.epoch))
+        return EXIT_USAGE;
+    if (asking_open(invocation, &asking, &err))
+        return fail(&err);
+    request.client = asking.client;
+    return change(&asking, "AbandonEpoch", &request.base);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_feed_import.c - torg feed import: a file of a seller's offers, row by row, to FeedService.
+ *
+ *     feed_input ──► feed_reader ──► feed_mapping (by the catalogue) ──► feed_desk
+ *
+ * The first row is read before the task is opened: a file that is none of a feed makes no task. One
+ * that breaks later ends its task as cut short, so that nothing is deleted on its account.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "codec/json.h"
+#include "feeds/mapping.h"
+#include "feeds/reader.h"
+#include "roles/commands/feed_input.h"
+#include "roles/commands/feed_print.h"
+#include "roles/commands/progress.h"
+
+enum { UNKNOWN_SHOWN_MAX = 8, SUMMARY_SIZE_MAX = 1 << 20 };
+
+struct import {
+    const struct invocation *invocation;
+    bool quiet;
+    char *seller;
+    char *feed;
+    int64_t task_id; /* 0: the next */
+    struct feed_options options;
+    struct feed_desk *desk;
+    struct catalog *catalog;
+    struct feed_mapping *mapping;
+    struct feed_input *input;
+    struct feed_reader *reader;
+    struct arena *arena; /* of a row */
+    struct progress progress;
+    uint64_t noted_count; /* rows of which something was left out */
+    char *first_note;     /* in the invocation's arena; NULL: none */
+    bool bad_file;        /* the failure is of a file, not of the command line */
+    struct err broken;    /* what is wrong with the file from some place on; code 0: nothing */
+    Torg__V1__FeedTask *task;
+};
+
+/* --- before the first event --- */
+
+/* It may be given twice, for JSON and CSV. */
+static bool is_report(const struct given_option *option)
+{
+    return strcmp(option->name, "report") == 0;
+}
+
+static int read_options(struct import *import, struct err *err)
+{
+    const struct invocation *invocation = import->invocation;
+    const char *format = invocation_option(invocation, "format");
+    const char *delimiter = invocation_option(invocation, "delimiter");
+    const char *task = invocation_option(invocation, "task");
+    int rc = feed_names(invocation, &import->seller, &import->feed, err);
+
+    import->quiet = invocation_option(invocation, "quiet") != NULL;
+    import->options.yml_doctype = true;
+    import->options.encoding = invocation_option(invocation, "encoding");
+    import->options.currency = invocation_option(invocation, "currency");
+    if (!rc && format && !feed_format_parse(format, &import->options.format))
+        rc = err_set(err, ERR_INVALID,
+                     "--format=%.64s: expected one of yml, avito, csv, json (or auto)", format);
+    if (!rc && delimiter) {
+        import->options.delimiter = strcmp(delimiter, "tab") == 0 ? '\t' : delimiter[0];
+        if (strlen(delimiter) != 1 && strcmp(delimiter, "tab") != 0)
+            rc = err_set(err, ERR_INVALID, "--delimiter=%.64s: expected one of , ; | or tab",
+                         delimiter);
+    }
+    if (!rc && task)
+        rc = feed_task_number("--task", task, &import->task_id, err);
+    for (size_t i = 0; !rc && i < invocation->option_count; i++) {
+        if (is_report(&invocation->options[i]))
+            rc = feed_check_report_path(invocation->options[i].value, err);
+    }
+    return rc;
+}
+
+static int make_mapping(struct import *import, struct err *err)
+{
+    const char *path = invocation_option(import->invocation, "categories");
+    struct buf map = BUF_INIT(FEED_MAP_SIZE_MAX);
+    int rc = feed_desk_catalog(import->desk, &import->catalog, err);
+
+    if (!rc && path) {
+        rc = file_read(path, &map, err);
+        if (rc)
+            goto out;
+    }
+    if (!rc) {
+        rc = feed_mapping_new(import->catalog, buf_bytes(&map), &import->mapping, err);
+        import->bad_file = rc != 0;
+        if (rc && path)
+            err_wrap(err, "%s", path);
+    }
+out:
+    buf_release(&map);
+    return rc;
+}
+
+static int choose_task(struct import *import, struct err *err)
+{
+    Torg__V1__ListFeedTasksRequest request = TORG__V1__LIST_FEED_TASKS_REQUEST__INIT;
+    Torg__V1__ListFeedTasksResponse *response;
+    int rc;
+
+    if (import->task_id)
+        return 0;
+    request.seller = import->seller;
+    request.feed = import->feed;
+    request.page_size = 1;
+    rc = feed_desk_list(import->desk, &request, &response, err);
+    if (!rc)
+        import->task_id = response->n_tasks ? response->tasks[0]->task_id + 1 : 1;
+    return rc;
+}
+
+/* --- the events --- */
+
+static int send_open(struct import *import, struct err *err)
+{
+    Torg__V1__FeedEvent event = TORG__V1__FEED_EVENT__INIT;
+    Torg__V1__FeedOpen open = TORG__V1__FEED_OPEN__INIT;
+
+    event.seller = import->seller;
+    event.feed = import->feed;
+    event.task_id = import->task_id;
+    event.event_case = TORG__V1__FEED_EVENT__EVENT_OPEN;
+    event.open = &open;
+    open.dry_run = invocation_option(import->invocation, "dry-run") != NULL;
+    return feed_desk_send(import->desk, &event, err);
+}
+
+static int send_row(struct import *import, const struct feed_row *row, struct err *err)
+{
+    Torg__V1__FeedEvent event = TORG__V1__FEED_EVENT__INIT;
+
+    arena_reset(import->arena);
+    feed_mapping_row(import->mapping, row, import->arena, &event);
+    if (event.event_case == TORG__V1__FEED_EVENT__EVENT_UPSERT && event.upsert->n_notes &&
+        !import->noted_count++)
+        import->first_note =
+            arena_printf(import->invocation->arena, "row %" PRIu64 " (%s): %s", row->number,
+                         event.upsert->external_id, event.upsert->notes[0]->reason);
+    return feed_desk_send(import->desk, &event, err);
+}
+
+static int send_end(struct import *import, struct err *err)
+{
+    struct feed_progress progress = feed_reader_progress(import->reader);
+    Torg__V1__FeedEvent event = TORG__V1__FEED_EVENT__INIT;
+    Torg__V1__FeedEnd end = TORG__V1__FEED_END__INIT;
+
+    event.event_case = TORG__V1__FEED_EVENT__EVENT_END;
+    event.end = &end;
+    end.row_count = (int64_t)import->progress.row_count;
+    end.cut_short = !progress.complete;
+    if (progress.cut && !import->broken.code)
+        err_set(&import->broken, ERR_INVALID, "%s", progress.cut);
+    return feed_desk_send(import->desk, &event, err);
+}
+
+static void show(struct import *import, uint64_t row_count)
+{
+    uint64_t read_size;
+    uint64_t total_size;
+
+    feed_input_sizes(import->input, &read_size, &total_size);
+    progress_update(&import->progress, read_size, total_size, row_count);
+}
+
+/* All rows, from the first, which is read already, to the end or to where the file breaks. */
+static int send_rows(struct import *import, const struct feed_row *row, struct err *err)
+{
+    uint64_t count = 0;
+    int rc = 0;
+
+    while (row && !rc) {
+        rc = send_row(import, row, err);
+        show(import, ++count);
+        if (!rc && feed_reader_next(import->reader, &row, &import->broken))
+            break; /* told by the end event */
+    }
+    return rc;
+}
+
+static int run(struct import *import, struct err *err)
+{
+    const char *place = import->invocation->arguments[0];
+    const struct feed_row *first;
+    int rc = feed_desk_open(import->invocation, &import->desk, err);
+
+    if (!rc)
+        rc = make_mapping(import, err);
+    if (!rc)
+        rc = feed_input_open(place, import->quiet, &import->input, err);
+    if (rc)
+        return rc;
+    progress_begin(&import->progress, stderr, clock_system(), import->quiet,
+                   feed_input_name(import->input));
+    rc = feed_reader_open(feed_input_source(import->input), &import->options, &import->reader, err);
+    if (!rc)
+        rc = feed_reader_next(import->reader, &first, err);
+    import->bad_file = rc != 0;
+    if (rc)
+        return err_wrap(err, "%s", feed_input_name(import->input));
+    rc = choose_task(import, err);
+    if (!rc)
+        rc = send_open(import, err);
+    if (!rc)
+        rc = send_rows(import, first, err);
+    if (!rc)
+        rc = send_end(import, err);
+    if (!rc)
+        rc = feed_desk_finish(import->desk, &import->task, err);
+    return rc ? rc : feed_wait(import->desk, &import->task, err);
+}
+
+/* --- the result --- */
+
+static const char *rows_word(uint64_t count)
+{
+    return count == 1 ? "row" : "rows";
+}
+
+/* What the seller may want to mend. */
+static void print_left_out(struct import *import)
+{
+    size_t count;
+    const struct feed_unknown *unknown = feed_mapping_unknown(import->mapping, &count);
+
+    if (import->noted_count)
+        printf("values left out of %" PRIu64 " %s, such as %s\n", import->noted_count,
+               rows_word(import->noted_count), import->first_note);
+    if (!count)
+        return;
+    fputs("left out, since their categories have no such attribute:", stdout);
+    for (size_t i = 0; i < count && i < UNKNOWN_SHOWN_MAX; i++)
+        printf("%s %s (%" PRIu64 " %s)", i ? "," : "", unknown[i].name, unknown[i].count,
+               rows_word(unknown[i].count));
+    if (count > UNKNOWN_SHOWN_MAX)
+        printf(" and %zu more", count - UNKNOWN_SHOWN_MAX);
+    putchar('\n');
+}
+
+static void print_json_summary(struct import *import)
+{
+    struct feed_progress progress = feed_reader_progress(import->reader);
+    struct buf out = BUF_INIT(SUMMARY_SIZE_MAX);
+    size_t count;
+    const struct feed_unknown *unknown = feed_mapping_unknown(import->mapping, &count);
+
+    buf_put_text(&out, "{\"task\":");
+    json_encode(&import->task->base, &out);
+    buf_printf(&out,
+               ",\"format\":\"%s\",\"complete\":%s,\"bytes\":%" PRIu64
+               ",\"seconds\":%.3f,\"rowsPerSecond\":%" PRIu64,
+               feed_format_name(feed_reader_format(import->reader)),
+               progress.complete ? "true" : "false", import->progress.read_size,
+               (double)progress_spent_us(&import->progress) / SECOND_US,
+               progress_rate(&import->progress));
+    if (import->broken.code) {
+        buf_put_text(&out, ",\"broken\":");
+        text_put_json(&out, bytes_of(import->broken.text));
+    }
+    buf_printf(&out, ",\"notedRows\":%" PRIu64 ",\"leftOut\":[", import->noted_count);
+    for (size_t i = 0; i < count; i++) {
+        buf_put_text(&out, i ? ",{\"name\":" : "{\"name\":");
+        text_put_json(&out, bytes_of(unknown[i].name));
+        buf_printf(&out, ",\"rows\":%" PRIu64 "}", unknown[i].count);
+    }
+    buf_put_text(&out, "]}");
+    puts(buf_text(&out));
+    buf_release(&out);
+}
+
+static void print_summary(struct import *import)
+{
+    int64_t spent_us = progress_spent_us(&import->progress);
+    char size[PROGRESS_SIZE_TEXT_SIZE];
+
+    progress_size_text(import->progress.read_size, size);
+    printf("%s: %s, %s, %" PRIu64 " %s in %.1f s", feed_input_name(import->input),
+           feed_format_name(feed_reader_format(import->reader)), size, import->progress.row_count,
+           rows_word(import->progress.row_count), (double)spent_us / SECOND_US);
+    if (spent_us >= SECOND_US)
+        printf(", %" PRIu64 " rows/s", progress_rate(&import->progress));
+    puts(import->task->dry_run ? ", a dry run" : "");
+    feed_print_counts(import->task);
+    print_left_out(import);
+    feed_print_state(import->task, import->invocation->arena);
+}
+
+/* What has happened, to the one who asked for it; what went wrong on standard error. */
+static int tell(struct import *import, struct err *err)
+{
+    const struct invocation *invocation = import->invocation;
+    int rc = 0;
+
+    if (import->broken.code)
+        complain("%s: %s", feed_input_name(import->input), import->broken.text);
+    if (invocation->json)
+        print_json_summary(import);
+    else
+        print_summary(import);
+    fflush(stdout);
+    if (!invocation->json && !import->quiet)
+        rc = feed_print_refused(import->desk, import->task, err);
+    for (size_t i = 0; !rc && i < invocation->option_count; i++) {
+        if (!is_report(&invocation->options[i]))
+            continue;
+        rc = feed_write_report(import->desk, import->task, 0, invocation->options[i].value, err);
+        if (!rc && !import->quiet)
+            fprintf(stderr, "what became of each row is in %s\n", invocation->options[i].value);
+    }
+    return rc;
+}
+
+static enum exit_code end(struct import *import, int rc, struct err *err)
+{
+    enum exit_code code = EXIT_OK;
+
+    if (!rc)
+        rc = tell(import, err);
+    if (rc)
+        code = fail(err);
+    if (import->bad_file || import->broken.code ||
+        (import->task && import->task->state == TORG__V1__FEED_TASK__STATE__HELD))
+        code = EXIT_FAILED;
+    feed_reader_close(import->reader);
+    feed_input_close(import->input);
+    feed_mapping_free(import->mapping);
+    catalog_unref(import->catalog);
+    feed_desk_close(import->desk);
+    arena_free(import->arena);
+    return code;
+}
+
+enum exit_code cmd_feed_import(const struct invocation *invocation)
+{
+    struct import import = {.invocation = invocation, .arena = arena_new()};
+    struct err err;
+    int rc = read_options(&import, &err);
+
+    if (!rc)
+        rc = run(&import, &err);
+    if (import.input)
+        progress_end(&import.progress);
+    return end(&import, rc, &err);
+}

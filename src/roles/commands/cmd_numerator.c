@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_numerator.c - torg numerator compat, export, show: states of permanent numbers. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "numerator/state.h"
+#include "registry/clients/clients.h"
+#include "roles/commands/desk.h"
+
+/* "1.4.0.17", or the file that has it. */
+static int read_version(const char *text, struct number_version *version, struct err *err)
+{
+    char rest;
+
+    if (sscanf(text, "%" SCNu32 ".%" SCNu32 ".%" SCNu32 ".%" SCNu32 "%c", &version->kind,
+               &version->scheme, &version->rebuild, &version->generation, &rest) == 4)
+        return 0;
+    return number_state_read_version(text, version, err);
+}
+
+enum exit_code cmd_numerator_compat(const struct invocation *invocation)
+{
+    struct number_version state, data;
+    const char *misfit;
+    struct err err;
+
+    if (read_version(invocation->arguments[0], &state, &err) ||
+        read_version(invocation->arguments[1], &data, &err))
+        return fail(&err);
+    misfit = number_version_misfit(&state, &data);
+    if (misfit)
+        printf("no: %s\n", misfit);
+    else
+        printf("yes: values older than a number's owner are to be left out\n");
+    return misfit ? EXIT_FAILED : EXIT_OK;
+}
+
+static void print_state(const struct number_state *state)
+{
+    struct number_version version = number_state_version(state);
+
+    printf("version  %" PRIu32 ".%" PRIu32 ".%" PRIu32 ".%" PRIu32 "\nkeys     %" PRIu64 "\n",
+           version.kind, version.scheme, version.rebuild, version.generation,
+           number_state_key_count(state));
+    for (uint32_t i = 0; i < number_state_shard_count(state); i++)
+        if (number_state_shard_size(state, i) > 0)
+            printf("shard    %" PRIu32 ": numbers up to %" PRIu32 "\n", i,
+                   number_state_shard_size(state, i) - 1);
+}
+
+enum exit_code cmd_numerator_show(const struct invocation *invocation)
+{
+    struct number_state *state;
+    struct err err;
+
+    if (number_state_read(invocation->arguments[0], &state, &err))
+        return fail(&err);
+    print_state(state);
+    number_state_free(state);
+    return EXIT_OK;
+}
+
+static int export_shard(struct store *store, const char *client, uint64_t shard, const char *path,
+                        struct number_state **state, struct err *err)
+{
+    const struct number_rules rules = {0};
+    struct clients *clients = clients_new(store, clock_system());
+    const struct client_view *view = NULL;
+    int rc = clients_find(clients, client, true, &view, err);
+
+    if (!rc && shard >= view->shard_count)
+        rc = err_set(err, ERR_NOT_FOUND, "client %s has the shards 0 to %" PRIu32, client,
+                     view->shard_count - 1);
+    if (!rc)
+        rc = number_state_export(store, view->id, (uint32_t)shard, view->shard_count, &rules, state,
+                                 err);
+    if (!rc)
+        rc = number_state_write(*state, path, err);
+    client_unref(view);
+    clients_free(clients);
+    return rc;
+}
+
+enum exit_code cmd_numerator_export(const struct invocation *invocation)
+{
+    const char *client = invocation_option(invocation, "client");
+    const char *shard_text = invocation_option(invocation, "shard");
+    struct number_state *state = NULL;
+    struct desk desk;
+    uint64_t shard = 0;
+    struct err err;
+    int rc;
+
+    if (shard_text && !text_to_u64(bytes_of(shard_text), &shard)) {
+        complain("--shard=%.64s: expected a number", shard_text);
+        return EXIT_USAGE;
+    }
+    if (desk_open(invocation, false, &desk, &err))
+        return fail(&err);
+    if (desk.remote)
+        rc = err_set(&err, ERR_PRECONDITION,
+                     "a server runs on the data directory: stop it to export its numbers");
+    else
+        rc = export_shard(desk.process.backends.store, client ? client : "default", shard,
+                          invocation->arguments[0], &state, &err);
+    if (!rc)
+        print_state(state);
+    number_state_free(state);
+    desk_close(&desk);
+    return rc ? fail(&err) : EXIT_OK;
+}

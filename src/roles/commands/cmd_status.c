@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* cmd_status.c - torg status. */
+#include <stdio.h>
+
+#include "roles/commands/print.h"
+#include "roles/commands/remote.h"
+#include "torg/v1/system.pb-c.h"
+
+static void print_system(const struct remote *remote, const Torg__V1__System *system,
+                         struct arena *arena)
+{
+    printf("torg %s at %s since %s; roles:", system->version, remote_url(remote),
+           time_text(system->start_time, arena));
+    for (size_t i = 0; i < system->n_roles; i++)
+        printf(" %s", system->roles[i]);
+    putchar('\n');
+    for (size_t i = 0; i < system->n_tasks; i++) {
+        const Torg__V1__Task *task = system->tasks[i];
+
+        printf("%s  %-16s %-7s %8.1f s  %s\n", i ? "" : "tasks:\n", task->name, task->state,
+               task->silent_s, task->doing);
+    }
+}
+
+enum exit_code cmd_status(const struct invocation *invocation)
+{
+    Torg__V1__GetStatusRequest request = TORG__V1__GET_STATUS_REQUEST__INIT;
+    const char *path = config_text(&invocation->config, SETTING_DATA_DIR);
+    ProtobufCMessage *response = NULL;
+    struct remote *remote = NULL;
+    struct err err;
+    int rc;
+
+    rc = remote_open(&invocation->config, invocation->arena, &remote, &err);
+    if (rc == ERR_NOT_FOUND) {
+        complain("no server runs on %s", path);
+        return EXIT_UNAVAILABLE;
+    }
+    if (!rc)
+        rc = remote_call(remote, &torg__v1__system_service__descriptor, "GetStatus", &request.base,
+                         &response, &err);
+    if (rc == ERR_UNAVAILABLE) /* taking the lock would tell, but could stop one that starts now */
+        err_wrap(&err, "the server of %s does not answer; one that was killed leaves its address",
+                 path);
+    if (!rc && invocation->json)
+        print_json(response);
+    else if (!rc)
+        print_system(remote, (const Torg__V1__System *)response, invocation->arena);
+    remote_close(remote);
+    return rc ? fail(&err) : EXIT_OK;
+}

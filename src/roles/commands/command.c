@@ -1,0 +1,800 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* command.c - see command.h. */
+#include "roles/commands/command.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "access/scope.h"
+#include "base/memory.h"
+#include "config/nearest.h"
+#include "roles/processes/process.h"
+
+const char *const exit_code_help[EXIT_CODE_COUNT] = {
+    [EXIT_OK] = "done",
+    [EXIT_FAILED] = "failed; the reason is on standard error",
+    [EXIT_USAGE] = "the command line is wrong",
+    [EXIT_CONFIG] = "the configuration is wrong",
+    [EXIT_NOT_FOUND] = "there is no such thing",
+    [EXIT_UNAVAILABLE] = "a server does not answer, or the data directory is in use: try later",
+};
+
+static const struct command_option trace_options[] = {
+    {"client", "NAME", "Whose document it is (default: default, offers for an offer's id)."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option verify_options[] = {
+    {"client", "NAME", "Only this client's documents (default: all, and offers' counters)."},
+    {"fix", NULL, "Put what differs into the queue again, and counters right."},
+    {"rebuild", NULL, "Also build each shard anew in memory, and compare its content."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option demo_options[] = {
+    {"offers", "COUNT", "How many offers the shop gets (default 20000, at most 1000000)."},
+    {"changes", "RATE", "Changes a second afterwards (default 5, at most 1000; 0: none)."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option topic_read_options[] = {
+    {"limit", "COUNT", "How many records (default 10, at most 1000)."},
+    {"from", "PARTITION[:OFFSET]", "Begin there, instead of showing the newest."},
+    {NULL, NULL, NULL}};
+#define PARKED_STAGE                                                                               \
+    {                                                                                              \
+        "stage", "NAME", "Of this stage only: composer, receiver, opinions, photos or feeds."      \
+    }
+static const struct command_option parked_list_options[] = {
+    PARKED_STAGE, {"limit", "COUNT", "How many (default 50, at most 500)."}, {NULL, NULL, NULL}};
+static const struct command_option parked_show_options[] = {PARKED_STAGE, {NULL, NULL, NULL}};
+static const struct command_option parked_replay_options[] = {
+    PARKED_STAGE, {"all", NULL, "Everything that is parked."}, {NULL, NULL, NULL}};
+static const struct command_option parked_drop_options[] = {
+    PARKED_STAGE, {"all", NULL, "Also everything that waits behind it."}, {NULL, NULL, NULL}};
+
+#define QUEUE_CLIENT                                                                               \
+    {                                                                                              \
+        "client", "NAME", "Whose documents (default: default)."                                    \
+    }
+
+#define EPOCH_FIELD                                                                                \
+    {                                                                                              \
+        "field", "NAME=TYPE",                                                                      \
+            "A field that is to have another type, or is new; may be said several times."          \
+    }
+#define EPOCH_SCHEMA                                                                               \
+    {                                                                                              \
+        "schema", "FILE", "The same as JSON, with options: {\"fields\": [{\"name\", \"type\"}]}."  \
+    }
+#define EPOCH_EPOCH                                                                                \
+    {                                                                                              \
+        "epoch", "NUMBER", "Do it only if it is about this epoch."                                 \
+    }
+static const struct command_option epoch_schema_options[] = {
+    QUEUE_CLIENT, EPOCH_FIELD, EPOCH_SCHEMA, {NULL, NULL, NULL}};
+static const struct command_option epoch_status_options[] = {QUEUE_CLIENT, {NULL, NULL, NULL}};
+static const struct command_option epoch_switch_options[] = {
+    QUEUE_CLIENT,
+    EPOCH_EPOCH,
+    {"wait", "DURATION", "Wait up to so long for what is missing, such as 1m; at most 24h."},
+    {"force", NULL, "Switch although something is missing in it."},
+    {NULL, NULL, NULL}};
+static const struct command_option epoch_rollback_options[] = {
+    QUEUE_CLIENT, EPOCH_EPOCH, {NULL, NULL, NULL}};
+
+static const struct command_option numerator_export_options[] = {
+    QUEUE_CLIENT, {"shard", "NUMBER", "Which of its shards (default: 0)."}, {NULL, NULL, NULL}};
+
+static const struct command_option queue_list_options[] = {
+    {"client", "NAME", "Only this client's (of failed documents, default: default)."},
+    {"failed", NULL, "The documents that could not be indexed, instead of the lanes."},
+    {"parked", NULL, "Of them, only those that wait for a person."},
+    {"pk", "PREFIX", "Of them, only keys that begin so."},
+    {"reason", "TEXT", "Of them, only reasons that have this in them."},
+    {"limit", "COUNT", "At most so many of them (at most 1000; default: all)."},
+    {NULL, NULL, NULL}};
+static const struct command_option queue_options[] = {QUEUE_CLIENT, {NULL, NULL, NULL}};
+static const struct command_option queue_replay_options[] = {
+    QUEUE_CLIENT, {"all", NULL, "All failed documents of the client."}, {NULL, NULL, NULL}};
+
+static const struct command_option audit_options[] = {
+    {"limit", "COUNT", "How many entries, the newest first (default 20, at most 1000)."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option catalog_apply_options[] = {
+    {"expect", "VERSION", "Refuse unless this version is in use (default: the one just compared)."},
+    {"force", NULL, "Apply it although stored offers would break a rule of it."},
+    {NULL, NULL, NULL}};
+
+#define FEED_OPTIONS                                                                               \
+    {"seller", "SELLER", "Whose feed it is."},                                                     \
+    {                                                                                              \
+        "feed", "NAME", "Which of the seller's feeds (default main)."                              \
+    }
+
+static const struct command_option feed_options[] = {FEED_OPTIONS, {NULL, NULL, NULL}};
+
+static const struct command_option feed_import_options[] = {
+    FEED_OPTIONS,
+    {"task", "NUMBER", "The task's number (default: one more than the newest has)."},
+    {"dry-run", NULL, "Change nothing; tell what would be created, updated and deleted."},
+    {"report", "FILE",
+     "Write what became of each row to FILE.json or FILE.csv; may be given twice."},
+    {"categories", "FILE", "CSV that says which of our categories those of the feed are."},
+    {"format", "FORMAT", "yml, avito, csv or json (lines); default: by the file's beginning."},
+    {"encoding", "NAME", "Of CSV and JSON lines, such as koi8-r; default: told or guessed."},
+    {"delimiter", "SIGN", "Of CSV: , ; | or tab; default: the one the first line has most of."},
+    {"currency", "CODE", "Of prices without one (default RUB)."},
+    {"quiet", NULL, "Show no progress, and no reasons of refused rows."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option feed_list_options[] = {
+    FEED_OPTIONS,
+    {"limit", "COUNT", "How many tasks, the newest first (default 20, at most 1000)."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option feed_report_options[] = {
+    FEED_OPTIONS,
+    {"outcome", "OUTCOME",
+     "Only rows that were created, updated, unchanged, banned, refused, left, deleted or revived."},
+    {"report", "FILE", "Write FILE.json or FILE.csv (default: JSON lines on standard output)."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option index_inspect_options[] = {
+    {"check", NULL, "Read everything and compare it with its checksums."}, {NULL, NULL, NULL}};
+
+static const struct command_option index_query_options[] = {
+    {"explain", "ID", "Tell why the document with this number is, or is not, a hit."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option help_options[] = {
+    {"format", "FORMAT", "text, or a whole document: man, bash (completion), config (reference)."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option key_create_options[] = {
+    {"scope", "SCOPE", "What the key may do; may be given several times. * is everything."},
+    {"seller", "SELLER", "Bind the key to this seller: it acts for no other."},
+    {"client", "CLIENT", "Bind the key to this client (tenant) of the registry."},
+    {"expires", "DURATION", "How long the key is good for, such as 90d or 12h. Default: for ever."},
+    {NULL, NULL, NULL}};
+
+static const struct command_option offers_counters_options[] = {
+    {"verify", NULL, "Recount, and tell what differs. Changes no figure."},
+    {"fix", NULL, "Put right what differs, too."},
+    {"seller", "SELLER", "Of this seller only (default: of all)."},
+    {"from", "POSITION", "Go on where a run that was ended has told it was."},
+    {NULL, NULL, NULL}};
+
+static bool scope_line(size_t place, const char **name, const char **help)
+{
+    if (place >= scope_count)
+        return false;
+    *name = scope_table[place].name;
+    *help = scope_table[place].help;
+    return true;
+}
+
+static bool role_line(size_t place, const char **name, const char **help)
+{
+    if (place >= role_count)
+        return false;
+    *name = role_table[place].name;
+    *help = role_table[place].summary;
+    return true;
+}
+
+#define SERVING (COMMAND_SETTINGS | COMMAND_CONFIG | COMMAND_SERVES)
+#define ASKING (COMMAND_SETTINGS | COMMAND_CONFIG | COMMAND_JSON)
+
+const struct command command_table[] = {
+    {.name = "up",
+     .summary = "run everything in this process, on the embedded backends",
+     .arguments = "",
+     .details =
+         "Opens the data directory (making it if need be), brings its tables up to date and runs "
+         "every role. Prints the addresses to open and, when it is served on loopback and there is "
+         "no configuration file or no key yet, a key for this start. Any other address is served "
+         "only once a key exists. SIGTERM or Ctrl-C finishes what is in flight and exits 0; a "
+         "second one exits at once.",
+     .example = "torg up\ntorg up --data=/var/lib/torg --listen=127.0.0.1:9000",
+     .flags = SERVING,
+     .run = cmd_up},
+    {.name = "demo",
+     .summary = "run everything, with a shop that is full and alive",
+     .arguments = "",
+     .details =
+         "As torg up, in a directory of its own (./torg-demo, unless --data names another), "
+         "which it fills with generated offers in Russian and English: published by the same "
+         "calls as sellers', searchable while it goes on. Then it prints the addresses of the "
+         "pages with keys for them, and changes some offers each second. A second start goes "
+         "on with what is there; a larger --offers adds the rest. It listens on loopback only, "
+         "and refuses a directory that another server has made. To begin anew, remove the "
+         "directory.",
+     .example = "torg demo\ntorg demo --offers 1000 --changes 20 --data=shop",
+     .options = demo_options,
+     .flags = COMMAND_SETTINGS | COMMAND_CONFIG,
+     .run = cmd_demo},
+    {.name = "serve",
+     .summary = "run the named roles in this process",
+     .arguments = "ROLE…",
+     .details = "As torg up, with the named roles only; on the backends of the configuration. "
+                "Every role may run in several processes on several machines.",
+     .example = "torg serve system",
+     .list_title = "roles",
+     .list = role_line,
+     .flags = SERVING,
+     .argument_min = 1,
+     .argument_max = ARGUMENT_COUNT_MAX,
+     .run = cmd_serve},
+    {.name = "status",
+     .summary = "tell whether a server runs on this data directory",
+     .arguments = "",
+     .details =
+         "Prints its address, version and roles, and its tasks: each thread with what it does and "
+         "since when it last got on. Exits with 5 when none runs.",
+     .example = "torg status\ntorg status --json",
+     .flags = ASKING,
+     .run = cmd_status},
+    {.name = "config check",
+     .summary = "check the configuration, and tell everything that is wrong with it",
+     .arguments = "[FILE]",
+     .details = "Reads the file (default: as the other commands choose it), the environment and "
+                "the flags. Each fault is told with its line. Exits with 3 when there is one.",
+     .example = "torg config check\ntorg config check /etc/torg.toml",
+     .flags = COMMAND_SETTINGS | COMMAND_JSON,
+     .argument_max = 1,
+     .run = cmd_config_check},
+    {.name = "config dump",
+     .summary = "print every setting, its value and where it came from",
+     .arguments = "",
+     .details = "The output is itself a configuration file. Passwords in URLs are masked.",
+     .example = "torg config dump\nTORG_LOG_LEVEL=debug torg config dump --json",
+     .flags = ASKING,
+     .run = cmd_config_dump},
+    {.name = "catalog check",
+     .summary = "check a catalogue file, and tell everything that is wrong with it",
+     .arguments = "FILE",
+     .details = "Needs no server and no data. Each fault is told with its place in the file. "
+                "docs/catalog.md explains the format.",
+     .example = "torg catalog check demo/catalog.json",
+     .flags = COMMAND_JSON,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_catalog_check},
+    {.name = "catalog diff",
+     .summary = "show what a catalogue file would change, and which offers it would break",
+     .arguments = "FILE",
+     .details = "Compares the file with the catalogue in use: categories and attributes added, "
+                "removed and changed, field by field; and stored offers that would break a rule. "
+                "Changes nothing. Works through the server that runs on the data directory, or on "
+                "the directory itself when none runs.",
+     .example = "torg catalog diff demo/catalog.json\n"
+                "torg catalog diff demo/catalog.json --json",
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_catalog_diff},
+    {.name = "catalog apply",
+     .summary = "put a catalogue file into use, on every server, without a restart",
+     .arguments = "FILE",
+     .details = "Shows the difference as torg catalog diff does, then stores the file as the next "
+                "version, if the one it was compared with is still in use. Refused when stored "
+                "offers would break a rule, unless by force. Servers follow within two seconds.",
+     .example = "torg catalog apply demo/catalog.json\n"
+                "torg catalog apply demo/catalog.json --expect 3",
+     .options = catalog_apply_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_catalog_apply},
+    {.name = "epoch abandon",
+     .summary = "give up the epoch that is being built",
+     .arguments = "",
+     .details =
+         "As if it had never begun: nothing is poured or sent to it any more, searchers remove "
+         "it, and its number is not used again. Documents that were written for it by name stay as "
+         "they are, in the other epochs where they fit. Kept in the audit log.",
+     .example = "torg epoch abandon --client shop",
+     .options = epoch_rollback_options,
+     .flags = ASKING,
+     .run = cmd_epoch_abandon},
+    {.name = "epoch plan",
+     .summary = "tell which documents another schema would refuse",
+     .arguments = "",
+     .details =
+         "Checks all stored documents of the client with the schema of its epoch, changed by "
+         "--field and --schema, and lists the reasons of those that do not fit. Nothing is "
+         "changed. Works through the server that runs on the data directory, or on the "
+         "directory itself when none runs.",
+     .example = "torg epoch plan --field price=decimal\n"
+                "torg epoch plan --client shop --schema schema.json --json",
+     .options = epoch_schema_options,
+     .flags = ASKING,
+     .run = cmd_epoch_plan},
+    {.name = "epoch rollback",
+     .summary = "let searches ask the epoch before again",
+     .arguments = "",
+     .details =
+         "The two change places; done again, it is the way forward. Documents are written to "
+         "the newer one all the time, and to the other where they fit it. Kept in the audit "
+         "log.",
+     .example = "torg epoch rollback --client shop",
+     .options = epoch_rollback_options,
+     .flags = ASKING,
+     .run = cmd_epoch_rollback},
+    {.name = "epoch start",
+     .summary = "begin an epoch with another schema, beside the one that serves",
+     .arguments = "",
+     .details = "From now on documents are sent to both, and what is stored is poured into the new "
+                "one, in the lane backfill, which never delays the others. An epoch that was kept "
+                "for the way back is given up. Without --field and --schema the index is made anew "
+                "with the same schema. Kept in the audit log.",
+     .example = "torg epoch start --field price=decimal",
+     .options = epoch_schema_options,
+     .flags = ASKING,
+     .run = cmd_epoch_start},
+    {.name = "epoch status",
+     .summary = "show the epochs of a client, and what the one that is built waits for",
+     .arguments = "",
+     .details =
+         "By shard: stored documents that were poured, that do not fit, that wait to be sent; "
+         "records of its index topic, and how many searchers have all of it.",
+     .example = "torg epoch status --client shop",
+     .options = epoch_status_options,
+     .flags = ASKING,
+     .run = cmd_epoch_status},
+    {.name = "epoch switch",
+     .summary = "let searches and writes go to the epoch that is built",
+     .arguments = "",
+     .details = "Refused, with the reason, while documents are missing in it; with --wait it waits "
+                "for them and, on a terminal, tells which. One transaction; the epoch before is "
+                "kept, filled, for torg epoch rollback. Documents that name it are refused from "
+                "now on. Kept in the audit log.",
+     .example = "torg epoch switch --wait 1m",
+     .options = epoch_switch_options,
+     .flags = ASKING,
+     .run = cmd_epoch_switch},
+    {.name = "feed import",
+     .summary = "bring a seller's offers in line with a feed file",
+     .arguments = "FILE|URL|-",
+     .details =
+         "Reads YML, Avito-style XML, CSV or JSON lines, also gzip-compressed, from a file, an "
+         "http(s) address or standard input. Offers are matched by the seller's own ids: new "
+         "ones are created, changed ones updated, and what the feed no longer has is deleted at "
+         "the end. A task that would delete much, or whose file is empty or cut short, is held "
+         "until it is confirmed (exit code 1). docs/feeds.md explains the formats. Works through "
+         "the server that runs on the data directory, or on the directory itself when none runs.",
+     .example = "torg feed import --seller s-17 --dry-run goods.yml\n"
+                "torg feed import --seller s-17 --report rows.csv goods.csv.gz\n"
+                "torg feed import --seller s-17 --categories map.csv https://shop.example/yml",
+     .options = feed_import_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_feed_import},
+    {.name = "feed list",
+     .summary = "list the tasks of a feed, the newest first",
+     .arguments = "",
+     .details = "A task is one sending of the feed.",
+     .example = "torg feed list --seller s-17\ntorg feed list --seller s-17 --feed spare --json",
+     .options = feed_list_options,
+     .flags = ASKING,
+     .run = cmd_feed_list},
+    {.name = "feed show",
+     .summary = "show a task of a feed: what it did, and what may be done to it",
+     .arguments = "[TASK]",
+     .details = "The newest task, unless another is named.",
+     .example = "torg feed show --seller s-17\ntorg feed show --seller s-17 3 --json",
+     .options = feed_options,
+     .flags = ASKING,
+     .argument_max = 1,
+     .run = cmd_feed_show},
+    {.name = "feed confirm",
+     .summary = "let a held task delete what it wanted to",
+     .arguments = "TASK",
+     .details = "A task is held when it would delete a large share of the feed's offers, or when "
+                "its file was empty or cut short.",
+     .example = "torg feed confirm --seller s-17 4",
+     .options = feed_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_feed_confirm},
+    {.name = "feed cancel",
+     .summary = "end a held task without deleting anything",
+     .arguments = "TASK",
+     .details = "What its rows did stays.",
+     .example = "torg feed cancel --seller s-17 4",
+     .options = feed_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_feed_cancel},
+    {.name = "feed undo",
+     .summary = "give back what a task created, updated and deleted",
+     .arguments = "TASK",
+     .details = "Possible for some hours after its end. Offers touched since stay as they are.",
+     .example = "torg feed undo --seller s-17 4",
+     .options = feed_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_feed_undo},
+    {.name = "feed report",
+     .summary = "tell what became of each row of a task",
+     .arguments = "[TASK]",
+     .details = "The newest task, unless another is named. Rows come in the file's order, then "
+                "the offers that the feed no longer had.",
+     .example = "torg feed report --seller s-17 --outcome refused\n"
+                "torg feed report --seller s-17 4 --report rows.csv",
+     .options = feed_report_options,
+     .flags = COMMAND_SETTINGS | COMMAND_CONFIG,
+     .argument_max = 1,
+     .run = cmd_feed_report},
+    {.name = "index inspect",
+     .summary = "look inside an index shard: sizes by structure, segments, words, attributes",
+     .arguments = "DIR",
+     .details = "Needs no server; refused while one has the directory open. Shows what the last "
+                "checkpoint has and changes nothing. With --check every byte is read and compared "
+                "with its checksum; a damaged file is told by name.",
+     .example = "torg index inspect /var/lib/torg/index/0\n"
+                "torg index inspect /var/lib/torg/index/0 --check --json",
+     .options = index_inspect_options,
+     .flags = COMMAND_JSON,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_index_inspect},
+    {.name = "index query",
+     .summary = "ask an index shard: hits, facets, or why a document is no hit",
+     .arguments = "DIR QUERY",
+     .details =
+         "QUERY is JSON, the message that a searcher takes: docs/query-language.md goes through it "
+         "by example. Needs no server; refused while one has the directory open. Asks what the "
+         "last checkpoint has and changes nothing. With --explain the conditions of each "
+         "stage are told as a tree, + before those that hold and - before those that do not.",
+     .example = "torg index query /var/lib/torg/index/0 '{\"stages\": [{\"text\": \"bike\"}]}'\n"
+                "torg index query index/0 '{\"stages\": [{\"text\": \"bike\"}]}' --explain 7",
+     .options = index_query_options,
+     .flags = COMMAND_JSON,
+     .argument_min = 2,
+     .argument_max = 2,
+     .run = cmd_index_query},
+    {.name = "key create",
+     .summary = "make an API key and print it, once",
+     .arguments = "NAME",
+     .details = "Only a hash of the key is stored: what is printed cannot be shown again. Works "
+                "through the server that runs on the data directory, or on the directory itself "
+                "when none runs.",
+     .example = "torg key create shop --scope offers.read --scope offers.write --seller s-17\n"
+                "torg key create ci --scope admin --expires 90d",
+     .options = key_create_options,
+     .list_title = "scopes",
+     .list = scope_line,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_key_create},
+    {.name = "key list",
+     .summary = "list the API keys, revoked and expired ones included",
+     .arguments = "",
+     .details = "Secrets are not stored and so not shown.",
+     .example = "torg key list\ntorg key list --json",
+     .flags = ASKING,
+     .run = cmd_key_list},
+    {.name = "key revoke",
+     .summary = "make an API key useless, within a second, on every server",
+     .arguments = "ID|NAME",
+     .details = "A revoked key stays in the list. Revoking it again changes nothing.",
+     .example = "torg key revoke shop\ntorg key revoke 4fQ2mZ8sKd",
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_key_revoke},
+    {.name = "numerator compat",
+     .summary = "tell whether data by position fits a state of numbers",
+     .arguments = "STATE DATA",
+     .details = "Each is the file of a state, or a version T.S.V.G. Data fits when T, S and V are "
+                "the state's, and its G is not greater. Exits with 1 when it does not.",
+     .example = "torg numerator compat 1.4.0.17 1.4.0.12",
+     .argument_min = 2,
+     .argument_max = 2,
+     .run = cmd_numerator_compat},
+    {.name = "numerator export",
+     .summary = "write the permanent numbers of a shard to a file",
+     .arguments = "FILE",
+     .details =
+         "On one snapshot; the file is whole or not there. Works on the data directory, while "
+         "no server runs on it.",
+     .example = "torg numerator export --client shop --shard 0 shop-0.numbers",
+     .options = numerator_export_options,
+     .flags = ASKING & ~COMMAND_JSON,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_numerator_export},
+    {.name = "numerator show",
+     .summary = "check the file of a state of numbers, and tell what it has",
+     .arguments = "FILE",
+     .details = "A torn or damaged file is refused, with the place.",
+     .example = "torg numerator show shop-0.numbers",
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_numerator_show},
+    {.name = "offers counters",
+     .summary = "recount the cabinets' lists, counts and totals, and put them right",
+     .arguments = "",
+     .details =
+         "Goes through all offers while sellers go on changing them, and tells each difference: "
+         "rows missing or too much in a seller's lists, counts of lists, totals (active, expired, "
+         "banned, sold, money by currency). Nothing is locked for longer than a few hundred offers "
+         "take. It may be ended at any moment, and two may run at once. Works through the server "
+         "that runs on the data directory, or on the directory itself when none runs. Exits with 1 "
+         "when something differs and was not put right.",
+     .example = "torg offers counters --verify\n"
+                "torg offers counters --verify --fix --seller s-17 --json",
+     .options = offers_counters_options,
+     .flags = ASKING,
+     .run = cmd_offers_counters},
+    {.name = "trace",
+     .summary = "tell where an offer or a document is on its way to those who search",
+     .arguments = "OFFER|PK",
+     .details =
+         "Goes through the stages: of an offer saved, exported to its topic, composed into a "
+         "document; then, as of every document, received (the registry has it), queued, numbered, "
+         "sent to the index topic, indexed by the searchers, searchable. Of a stage that is not "
+         "done it tells what it waits for. Four groups of digits with dashes are an offer's id, "
+         "everything else the key of a document. Works through the server that runs on the data "
+         "directory. Exits with 4 when there is no such offer, or no document of this key was ever "
+         "accepted.",
+     .example = "torg trace 4721-0985-1360-2278\n"
+                "torg trace bike-1 --client shop --json",
+     .options = trace_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_trace},
+    {.name = "verify",
+     .summary = "check that registry, queue, numbers and index agree",
+     .arguments = "",
+     .details =
+         "Prints a line a check, PASS or FAIL, with counts and some of the keys: documents can be "
+         "read and have their numbers; no number is given twice; the queue has no gap; the index "
+         "has every living document at its version and nothing else; its files agree with their "
+         "checksums; sellers' counters equal a recount. All goes on meanwhile: what differs is "
+         "looked at again, and what still waits in the queue is no fault. With --rebuild each "
+         "shard is built anew in memory from the registry and compared with what the searcher has; "
+         "that wants some moments without writes. Works through the server that runs on the data "
+         "directory. Exits with 1 when something differs and was not put right.",
+     .example = "torg verify\n"
+                "torg verify --client offers --rebuild\n"
+                "torg verify --fix",
+     .options = verify_options,
+     .flags = ASKING,
+     .run = cmd_verify},
+    {.name = "queue list",
+     .summary = "show how far the queue to the index is, and what could not be indexed",
+     .arguments = "",
+     .details = "By client, shard and lane: up to where changes have been sent, how many wait and "
+                "since when. With --failed, --parked, --pk, --reason or --limit: the documents "
+                "that failed, each with its reason. Works through the server that runs on the data "
+                "directory, or on the directory itself when none runs.",
+     .example = "torg queue list\ntorg queue list --parked --client shop --json",
+     .options = queue_list_options,
+     .flags = ASKING,
+     .run = cmd_queue_list},
+    {.name = "queue show",
+     .summary = "show a document that could not be indexed, and why",
+     .arguments = "PK",
+     .details = "With the document as the registry has it now.",
+     .example = "torg queue show bike-1",
+     .options = queue_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_queue_show},
+    {.name = "queue replay",
+     .summary = "try to index a failed document again, at once",
+     .arguments = "[PK]",
+     .details = "It has all its tries before it again. Kept in the audit log.",
+     .example = "torg queue replay bike-1\ntorg queue replay --all --client shop",
+     .options = queue_replay_options,
+     .flags = ASKING,
+     .argument_max = 1,
+     .run = cmd_queue_replay},
+    {.name = "queue drop",
+     .summary = "give up a document that could not be indexed",
+     .arguments = "PK",
+     .details = "The registry keeps it, and what the index has of it stays as it is, until it is "
+                "sent anew. Kept in the audit log.",
+     .example = "torg queue drop bike-1",
+     .options = queue_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_queue_drop},
+    {.name = "topic list",
+     .summary = "list the topics and how much is in them",
+     .arguments = "",
+     .details = "Works through the server that runs on the data directory, or on the directory "
+                "itself when none runs.",
+     .example = "torg topic list",
+     .flags = ASKING,
+     .run = cmd_topic_list},
+    {.name = "topic read",
+     .summary = "show the newest records of a topic",
+     .arguments = "TOPIC",
+     .details = "Records whose type is known are shown as JSON, the oldest of them first. Nothing "
+                "is taken out, and no consumer is touched.",
+     .example = "torg topic read offer-updates --limit 1\n"
+                "torg topic read offer-updates --from 3:1500 --json",
+     .options = topic_read_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_topic_read},
+    {.name = "parked list",
+     .summary = "list what stages could not use of their topics",
+     .arguments = "",
+     .details = "Each record with its stage, its key, the reason, the tries so far and the time of "
+                "the next. They are tried again by themselves; other keys have passed them. Works "
+                "through the server that runs on the data directory, or on the directory itself "
+                "when none runs.",
+     .example = "torg parked list\ntorg parked list --stage composer --limit 5",
+     .options = parked_list_options,
+     .flags = ASKING,
+     .run = cmd_parked_list},
+    {.name = "parked show",
+     .summary = "show what is parked of a key, and what it says",
+     .arguments = "KEY",
+     .details = "All records of the key in their order, as JSON where they can be read.",
+     .example = "torg parked show 1000-0000-0000-0007",
+     .options = parked_show_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_parked_show},
+    {.name = "parked replay",
+     .summary = "try what is parked again now",
+     .arguments = "[KEY]",
+     .details = "One key, or with --all every one, at once. Kept in the audit log.",
+     .example = "torg parked replay 1000-0000-0000-0007\n"
+                "torg parked replay --all --stage composer",
+     .options = parked_replay_options,
+     .flags = ASKING,
+     .argument_max = 1,
+     .run = cmd_parked_replay},
+    {.name = "parked drop",
+     .summary = "give up the first record that is parked of a key",
+     .arguments = "KEY",
+     .details = "It is never used. What waits behind it is tried next, or with --all given up as "
+                "well. Kept in the audit log.",
+     .example = "torg parked drop --stage photos 1000-0000-0000-0007",
+     .options = parked_drop_options,
+     .flags = ASKING,
+     .argument_min = 1,
+     .argument_max = 1,
+     .run = cmd_parked_drop},
+    {.name = "composer status",
+     .summary = "show how far documents have followed the catalogue",
+     .arguments = "",
+     .details = "After another catalogue is applied, the offers whose documents it changes are "
+                "composed anew in the background; this tells how many have been.",
+     .example = "torg composer status",
+     .flags = ASKING,
+     .run = cmd_composer_status},
+    {.name = "audit",
+     .summary = "list what operators did, the newest first",
+     .arguments = "",
+     .details = "Starts and stops, migrations, keys made and revoked: when, by whom.",
+     .example = "torg audit --limit 5",
+     .options = audit_options,
+     .flags = ASKING,
+     .run = cmd_audit},
+    {.name = "migrate",
+     .summary = "bring the tables of the store up to date",
+     .arguments = "",
+     .details = "torg up does this by itself; here it can be done ahead of a start. Safe to run "
+                "twice, and by two at once.",
+     .example = "torg migrate\ntorg migrate --store.url=postgres://torg@db/torg",
+     .flags = ASKING,
+     .run = cmd_migrate},
+    {.name = "version",
+     .summary = "print the version",
+     .arguments = "",
+     .details = "",
+     .example = "torg version --json",
+     .flags = COMMAND_JSON,
+     .run = cmd_version},
+    {.name = "help",
+     .summary = "explain a command",
+     .arguments = "[COMMAND]",
+     .details = "torg COMMAND --help does the same.",
+     .example = "torg help key create\ntorg help --format man | man -l -",
+     .options = help_options,
+     .argument_max = 2,
+     .run = cmd_help},
+};
+const size_t command_count = ARRAY_COUNT(command_table);
+
+const char *invocation_option(const struct invocation *invocation, const char *name)
+{
+    for (size_t i = invocation->option_count; i > 0; i--) {
+        if (strcmp(invocation->options[i - 1].name, name) == 0)
+            return invocation->options[i - 1].value;
+    }
+    return NULL;
+}
+
+/* How many of the words are this command's name; 0 = it is another. */
+static size_t words_matching(const struct command *command, const char *const *words, size_t count)
+{
+    const char *blank = strchr(command->name, ' ');
+    size_t first = blank ? (size_t)(blank - command->name) : strlen(command->name);
+
+    if (!count || !bytes_equal_text(bytes_make(command->name, first), words[0]))
+        return 0;
+    if (!blank)
+        return 1;
+    return count > 1 && strcmp(blank + 1, words[1]) == 0 ? 2 : 0;
+}
+
+const struct command *command_find(const char *const *words, size_t count, size_t *used)
+{
+    for (size_t i = 0; i < command_count; i++) {
+        *used = words_matching(&command_table[i], words, count);
+        if (*used)
+            return &command_table[i];
+    }
+    return NULL;
+}
+
+bool command_is_group(const char *word)
+{
+    size_t size = strlen(word);
+
+    for (size_t i = 0; i < command_count; i++) {
+        const char *name = command_table[i].name;
+
+        if (size && strncmp(name, word, size) == 0 && name[size] == ' ')
+            return true;
+    }
+    return false;
+}
+
+const char *command_nearest(const char *words, struct arena *arena)
+{
+    struct nearest nearest = nearest_to(words);
+
+    for (size_t i = 0; i < command_count; i++) {
+        const char *name = command_table[i].name;
+
+        nearest_offer(&nearest, name);
+        nearest_offer(&nearest, arena_text(arena, bytes_make(name, strcspn(name, " "))));
+    }
+    return nearest.word;
+}
+
+void complain(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fputs("torg: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+}
+
+enum exit_code fail(const struct err *err)
+{
+    complain("%s", err->text);
+    switch (err->code) {
+    case ERR_INVALID:
+        return EXIT_USAGE;
+    case ERR_NOT_FOUND:
+        return EXIT_NOT_FOUND;
+    case ERR_UNAVAILABLE:
+    case ERR_TIMEOUT:
+        return EXIT_UNAVAILABLE;
+    default:
+        return EXIT_FAILED;
+    }
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* feed_print.c - see feed_print.h. */
+#include "roles/commands/feed_print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+#include "feeds/report.h"
+#include "roles/commands/print.h"
+
+#define STATE(name) TORG__V1__FEED_TASK__STATE__##name
+#define HOLD(name) TORG__V1__FEED_TASK__HOLD__##name
+
+enum { REFUSED_SHOWN_MAX = 5 };
+
+const char *feed_task_state_text(const Torg__V1__FeedTask *task)
+{
+    static const char *const names[] = {
+        [STATE(RUNNING)] = "running",     [STATE(HELD)] = "held",
+        [STATE(ENDING)] = "deleting",     [STATE(DONE)] = "done",
+        [STATE(CANCELLED)] = "cancelled", [STATE(UNDOING)] = "being undone",
+        [STATE(UNDONE)] = "undone",
+    };
+
+    if ((size_t)task->state >= ARRAY_COUNT(names) || !names[task->state])
+        return "unknown";
+    return names[task->state];
+}
+
+void feed_print_counts(const Torg__V1__FeedTask *task)
+{
+    static const Torg__V1__FeedCounts none = TORG__V1__FEED_COUNTS__INIT;
+    const Torg__V1__FeedCounts *counts = task->counts ? task->counts : &none;
+    const struct {
+        const char *name;
+        int64_t count;
+        const char *more;
+    } lines[] = {
+        {"created", counts->created, ""},
+        {"updated", counts->updated, ""},
+        {"unchanged", counts->unchanged, ""},
+        {"revived", counts->revived, ": deleted not long ago, back with their ids"},
+        {"banned", counts->banned, ", and stay so"},
+        {"left", counts->left, ": a later task has touched them"},
+        {"refused", counts->refused, ""},
+        {"deleted", counts->deleted, ""},
+        {"given back", counts->undone, ""},
+        {"not given back", counts->undo_left, ": touched since"},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(lines); i++) {
+        if (lines[i].count)
+            printf("  %-14s %8" PRId64 "%s\n", lines[i].name, lines[i].count, lines[i].more);
+    }
+    if (!counts->rows && !counts->deleted)
+        puts("  nothing");
+}
+
+static const char *hold_text(const Torg__V1__FeedTask *task, struct arena *arena)
+{
+    switch (task->hold) {
+    case HOLD(MASS_DELETION):
+        return arena_printf(
+            arena, "it would delete %" PRId64 " of the %" PRId64 " offers that the feed had",
+            task->to_delete, task->had);
+    case HOLD(EMPTY):
+        return arena_printf(arena, "it has no rows, and would delete all %" PRId64 " offers",
+                            task->to_delete);
+    case HOLD(CUT_SHORT):
+        if (!task->to_delete)
+            return "it was cut short";
+        return arena_printf(arena,
+                            "it was cut short, and would delete %" PRId64
+                            " offers that may stand in its rest",
+                            task->to_delete);
+    case HOLD(COUNT_DIFFERS):
+        return "not as many rows came as were sent";
+    default:
+        return "it needs to be looked at";
+    }
+}
+
+/* "--seller s-17", with the feed's name where it has one. */
+static const char *flags_of(const Torg__V1__FeedTask *task, struct arena *arena)
+{
+    if (strcmp(task->feed, "main") == 0 || !*task->feed)
+        return arena_printf(arena, "--seller %s", task->seller);
+    return arena_printf(arena, "--seller %s --feed %s", task->seller, task->feed);
+}
+
+void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena)
+{
+    const char *flags = flags_of(task, arena);
+    const char *name = *task->feed ? task->feed : "main";
+
+    if (task->state == STATE(HELD)) {
+        bool has_rows = task->counts && task->counts->rows;
+
+        printf("task %" PRId64 " of feed %s is held: %s.\n"
+               "%s. Now do one of\n"
+               "  torg feed confirm %s %" PRId64 "   %s\n"
+               "  torg feed cancel %s %" PRId64 "    %s\n",
+               task->task_id, name, hold_text(task, arena),
+               has_rows ? "Its rows are applied; nothing was deleted" : "Nothing was deleted",
+               flags, task->task_id, task->to_delete ? "delete them" : "end it as it is", flags,
+               task->task_id, task->to_delete ? "keep them" : "drop it; what its rows did stays");
+        return;
+    }
+    printf("task %" PRId64 " of feed %s is %s%s\n", task->task_id, name, feed_task_state_text(task),
+           task->dry_run ? ": a dry run, which changed nothing" : "");
+    if (task->undo_until)
+        printf("until %s it can be undone: torg feed undo %s %" PRId64 "\n",
+               time_text(task->undo_until, arena), flags, task->task_id);
+}
+
+/* --- the report --- */
+
+struct shown {
+    size_t count;
+};
+
+static int print_refused(void *arg, const Torg__V1__FeedReportRow *row, struct err *err)
+{
+    struct shown *shown = arg;
+
+    if (shown->count++ == REFUSED_SHOWN_MAX)
+        return err_set(err, ERR_CANCELLED, "enough");
+    for (size_t i = 0; i < row->n_problems; i++)
+        fprintf(stderr, "  row %" PRId64 " (%s): %s%s%s\n", row->row, row->external_id,
+                row->problems[i]->field, *row->problems[i]->field ? ": " : "",
+                row->problems[i]->reason);
+    return 0;
+}
+
+int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, struct err *err)
+{
+    Torg__V1__GetFeedReportRequest request = TORG__V1__GET_FEED_REPORT_REQUEST__INIT;
+    struct shown shown = {0};
+    int rc;
+
+    if (!task->counts || !task->counts->refused)
+        return 0;
+    request.seller = task->seller;
+    request.feed = task->feed;
+    request.task_id = task->task_id;
+    request.outcome = TORG__V1__FEED_REPORT_ROW__OUTCOME__REFUSED;
+    fprintf(stderr, "refused, %s:\n",
+            task->counts->refused > REFUSED_SHOWN_MAX ? "the first of them" : "all of them");
+    rc = feed_desk_report(desk, &request, print_refused, &shown, err);
+    return rc == ERR_CANCELLED ? 0 : rc;
+}
+
+/* The names of feeds/report.h for what the service says. */
+static bool outcome_of(Torg__V1__FeedReportRow__Outcome outcome, enum feed_outcome *found)
+{
+    static const enum feed_outcome outcomes[] = {
+        [TORG__V1__FEED_REPORT_ROW__OUTCOME__CREATED] = FEED_CREATED,
+        [TORG__V1__FEED_REPORT_ROW__OUTCOME__UPDATED] = FEED_UPDATED,
+        [TORG__V1__FEED_REPORT_ROW__OUTCOME__UNCHANGED] = FEED_UNCHANGED,
+        [TORG__V1__FEED_REPORT_ROW__OUTCOME__BANNED] = FEED_BANNED,
+        [TORG__V1__FEED_REPORT_ROW__OUTCOME__REFUSED] = FEED_REFUSED,
+        [TORG__V1__FEED_REPORT_ROW__OUTCOME__LEFT] = FEED_LEFT,
+        [TORG__V1__FEED_REPORT_ROW__OUTCOME__DELETED] = FEED_DELETED,
+        [TORG__V1__FEED_REPORT_ROW__OUTCOME__REVIVED] = FEED_REVIVED,
+    };
+
+    if (outcome < 1 || (size_t)outcome >= ARRAY_COUNT(outcomes))
+        return false;
+    *found = outcomes[outcome];
+    return true;
+}
+
+static void take_problems(Torg__V1__FeedProblem *const *list, size_t count,
+                          struct violations *violations)
+{
+    for (size_t i = 0; i < count; i++)
+        violations_add(violations, list[i]->field, "%s", list[i]->reason);
+}
+
+struct writing {
+    struct feed_report *report;
+    struct arena *arena; /* of a row */
+};
+
+static int write_row(void *arg, const Torg__V1__FeedReportRow *row, struct err *err)
+{
+    struct writing *writing = arg;
+    struct violations reasons;
+    struct violations notes;
+    struct bytes *photos;
+    struct feed_result result = {.row = (uint64_t)row->row};
+
+    arena_reset(writing->arena);
+    reasons = violations_in(writing->arena);
+    notes = violations_in(writing->arena);
+    photos = arena_array(writing->arena, row->n_photos_failed + 1, sizeof(*photos));
+    if (!outcome_of(row->outcome, &result.outcome))
+        return err_set(err, ERR_INTERNAL, "row %" PRId64 " has an outcome unknown here", row->row);
+    take_problems(row->problems, row->n_problems, &reasons);
+    take_problems(row->notes, row->n_notes, &notes);
+    for (size_t i = 0; i < row->n_photos_failed; i++)
+        photos[i] = bytes_of(row->photos_failed[i]->field);
+    result.external_id = bytes_of(row->external_id);
+    result.offer_id = bytes_of(row->offer_id);
+    result.reasons = &reasons;
+    result.notes = &notes;
+    result.photos_failed = photos;
+    result.photo_failed_count = row->n_photos_failed;
+    return feed_report_add(writing->report, &result, err);
+}
+
+static int print_row(void *arg, const Torg__V1__FeedReportRow *row, struct err *err)
+{
+    print_json(&row->base);
+    return 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t size = strlen(text);
+    size_t end_size = strlen(end);
+
+    return size > end_size && strcmp(text + size - end_size, end) == 0;
+}
+
+int feed_check_report_path(const char *path, struct err *err)
+{
+    if (ends_with(path, ".json") || ends_with(path, ".csv"))
+        return 0;
+    return err_set(err, ERR_INVALID, "--report=%.200s: end the name in .json or .csv", path);
+}
+
+int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
+                      Torg__V1__FeedReportRow__Outcome outcome, const char *path, struct err *err)
+{
+    Torg__V1__GetFeedReportRequest request = TORG__V1__GET_FEED_REPORT_REQUEST__INIT;
+    bool json = ends_with(path, ".json");
+    struct writing writing = {0};
+    int rc;
+
+    request.seller = task->seller;
+    request.feed = task->feed;
+    request.task_id = task->task_id;
+    request.outcome = outcome;
+    if (strcmp(path, "-") == 0)
+        return feed_desk_report(desk, &request, print_row, NULL, err);
+    rc = feed_report_open(json ? path : NULL, json ? NULL : path, &writing.report, err);
+    if (rc)
+        return rc;
+    writing.arena = arena_new();
+    rc = feed_desk_report(desk, &request, write_row, &writing, err);
+    if (rc)
+        feed_report_abandon(writing.report);
+    else
+        rc = feed_report_close(writing.report, err);
+    arena_free(writing.arena);
+    return rc;
+}
+
+int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err)
+{
+    Torg__V1__FeedTaskRequest request = TORG__V1__FEED_TASK_REQUEST__INIT;
+    int rc = 0;
+
+    request.seller = (*task)->seller;
+    request.feed = (*task)->feed;
+    request.task_id = (*task)->task_id;
+    /* Asked again, both go on for a while; a worker may be at it too. */
+    while (!rc && ((*task)->state == STATE(ENDING) || (*task)->state == STATE(UNDOING)))
+        rc = feed_desk_do(desk, (*task)->state == STATE(ENDING) ? "ConfirmTask" : "UndoTask",
+                          &request, task, err);
+    return rc;
+}
+
+/* --- the command line --- */
+
+int feed_names(const struct invocation *invocation, char **seller, char **feed, struct err *err)
+{
+    const char *given = invocation_option(invocation, "seller");
+    const char *name = invocation_option(invocation, "feed");
+
+    if (!given || !*given)
+        return err_set(err, ERR_INVALID, "torg %s needs --seller SELLER: whose feed it is",
+                       invocation->command->name);
+    /* protobuf-c's strings are not const; nothing writes to them. */
+    *seller = (char *)given;
+    *feed = (char *)(name ? name : "main");
+    return 0;
+}
+
+int feed_task_number(const char *what, const char *text, int64_t *number, struct err *err)
+{
+    if (text_to_i64(bytes_of(text), number) && *number > 0)
+        return 0;
+    return err_set(err, ERR_INVALID, "%s %.64s: expected a task's number", what, text);
+}

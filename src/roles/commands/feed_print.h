@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* feed_print.h - tasks of feeds as people read them, and what the commands of feeds share. */
+#ifndef TORG_ROLES_COMMANDS_FEED_PRINT_H
+#define TORG_ROLES_COMMANDS_FEED_PRINT_H
+
+#include "roles/commands/feed_desk.h"
+
+const char *feed_task_state_text(const Torg__V1__FeedTask *task); /* "done", "held" */
+
+/* Counts, a line each, those that are not 0. */
+void feed_print_counts(const Torg__V1__FeedTask *task);
+/* Where the task stands, and which commands may follow. */
+void feed_print_state(const Torg__V1__FeedTask *task, struct arena *arena);
+/* Some rows that were refused, with their reasons, on standard error. */
+int feed_print_refused(struct feed_desk *desk, const Torg__V1__FeedTask *task, struct err *err);
+
+/* Writes the report; the path's end says whether as JSON or CSV, "-" is JSON lines on standard
+ * output. outcome 0: all. */
+int feed_write_report(struct feed_desk *desk, const Torg__V1__FeedTask *task,
+                      Torg__V1__FeedReportRow__Outcome outcome, const char *path, struct err *err);
+/* ERR_INVALID unless the name ends in .json or .csv. */
+int feed_check_report_path(const char *path, struct err *err);
+
+/* Until a task that deletes or is being undone has come to its end. */
+int feed_wait(struct feed_desk *desk, Torg__V1__FeedTask **task, struct err *err);
+
+/* --- of a command line --- */
+
+/* --seller, which has to be there, and --feed. */
+int feed_names(const struct invocation *invocation, char **seller, char **feed, struct err *err);
+/* Text that is a task's number: > 0. */
+int feed_task_number(const char *what, const char *text, int64_t *number, struct err *err);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role_catalog.c - the role catalog: the tree of categories, for reading and changing. */
+#include "base/log.h"
+#include "catalog/service.h"
+#include "catalog/versions.h"
+#include "demo_catalog.h"
+#include "offers/offer_impact.h"
+#include "roles/processes/process.h"
+
+/* One a process; the server borrows them for its life. */
+static struct catalog_service context;
+static struct offer_impact offers;
+static struct rpc_service service;
+
+/* An empty store gets the demo catalogue, so that the first start has something to show. */
+static int seed(struct process *process, struct err *err)
+{
+    struct store *store = process->backends.store;
+    struct catalog *demo;
+    int64_t version;
+    size_t count;
+    int rc = versions_current(store, &version, err);
+
+    if (rc || version)
+        return rc;
+    rc = catalog_from_json(bytes_make(demo_catalog, demo_catalog_size), NULL, &demo, err);
+    if (rc)
+        return err_wrap(err, "the demo catalogue");
+    catalog_categories(demo, &count);
+    rc = versions_add(store, demo, 0, "local", clock_wall_us(process->clock), &version, err);
+    catalog_unref(demo);
+    if (rc == ERR_CONFLICT) /* another process was faster */
+        return 0;
+    if (!rc)
+        log_info("there was no catalogue: the demo's is in use now", LOG_INT("version", version),
+                 LOG_INT("categories", (int64_t)count));
+    return rc;
+}
+
+int process_open_catalog(struct process *process, struct err *err)
+{
+    int rc = 0;
+
+    if (process->catalog)
+        return 0;
+    if (process->demo)
+        rc = seed(process, err);
+    if (!rc)
+        rc = catalog_holder_open(process->backends.store, process->server != NULL,
+                                 &process->catalog, err); /* a command is over before it changes */
+    return rc;
+}
+
+int role_catalog_start(struct process *process, struct err *err)
+{
+    int rc = process_open_catalog(process, err);
+
+    if (rc)
+        return rc;
+    /* Offers are in the same store, whether or not their role runs in this process. */
+    offer_impact_init(&offers, process->backends.store);
+    context = (struct catalog_service){.holder = process->catalog,
+                                       .store = process->backends.store,
+                                       .clock = process->clock,
+                                       .impact = &offers.base};
+    service = catalog_rpc_service(&context);
+    process_add_services(process, &service, 1);
+    return 0;
+}
+
+void role_catalog_stop(struct process *process)
+{
+    (void)process; /* the catalogue is shared by the roles: process.c closes it after all */
+}

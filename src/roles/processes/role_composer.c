@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role_composer.c - the role composer: changed offers, as documents for the index. */
+#include "documents/composer.h"
+#include "documents/recomposer.h"
+#include "documents/service.h"
+#include "offers/offer_scan.h"
+#include "offers/offers.h"
+#include "registry/receiving/document_inbox.h"
+#include "roles/processes/process.h"
+
+/* One a process. */
+static struct offers offers;
+static struct composer_context context;
+static struct rpc_service service;
+static struct composer *composer;
+static struct recomposer *recomposer;
+
+static struct catalog *catalog_in_use(void *arg)
+{
+    return catalog_holder_ref(arg);
+}
+
+/* Offers are in the same store, whether or not their role runs in this process. */
+static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
+                 struct err *err)
+{
+    const struct reader reader = {.seller = "", .sees_all = true};
+    offerid id;
+
+    if (offer_id_parse(bytes_of(offer_id), &id, err))
+        return err->code = ERR_NOT_FOUND; /* no offer ever has such an id: nothing to wait for */
+    return offers_get(arg, &reader, id, arena, offer, err);
+}
+
+static int64_t catalog_sure_us(void *arg)
+{
+    return catalog_holder_sure_us(arg);
+}
+
+static int scan_page(void *arg, const char *category, int64_t after, size_t max,
+                     struct arena *arena, struct recompose_page *page, struct err *err)
+{
+    struct offer_scan scan;
+    int rc = offer_scan_page(arg, category, after, max, arena, &scan, err);
+
+    *page = (struct recompose_page){.offers = scan.offers,
+                                    .count = scan.count,
+                                    .damaged_count = scan.damaged_count,
+                                    .last = scan.last};
+    return rc;
+}
+
+static int scan_count(void *arg, const char *category, int64_t *count, struct err *err)
+{
+    return offer_scan_count(arg, category, count, err);
+}
+
+static int start_recomposer(struct process *process, struct err *err)
+{
+    const struct recomposer_options options = {.topics = process->backends.topics,
+                                               .store = process->backends.store,
+                                               .clock = process->clock,
+                                               .coord = process->backends.coord,
+                                               .catalog = catalog_in_use,
+                                               .catalog_arg = process->catalog,
+                                               .page = scan_page,
+                                               .count = scan_count,
+                                               .offers_arg = process->backends.store,
+                                               .taker_group = DOCUMENT_GROUP};
+
+    return recomposer_start(&options, &recomposer, err);
+}
+
+int role_composer_serve(struct process *process, struct err *err)
+{
+    (void)err;
+    context = (struct composer_context){.store = process->backends.store, .clock = process->clock};
+    service = composer_service(&context);
+    process_add_services(process, &service, 1);
+    return 0;
+}
+
+int role_composer_start(struct process *process, struct err *err)
+{
+    struct composer_options options;
+    int rc = process_open_catalog(process, err);
+
+    if (rc)
+        return rc;
+    offers = (struct offers){.store = process->backends.store,
+                             .clock = process->clock,
+                             .catalog = catalog_in_use,
+                             .catalog_arg = process->catalog};
+    options = (struct composer_options){
+        .topics = process->backends.topics,
+        .store = process->backends.store,
+        .clock = process->clock,
+        .catalog = catalog_in_use,
+        .catalog_arg = process->catalog,
+        .sure_us = catalog_sure_us,
+        .fetch = fetch,
+        .fetch_arg = &offers,
+        .batch_count = (uint32_t)config_number(process->config, SETTING_COMPOSER_BATCH_COUNT),
+        .batch_us = config_number(process->config, SETTING_COMPOSER_BATCH_TIME),
+        .is_strict = config_number(process->config, SETTING_COMPOSER_STRICT) != 0};
+    rc = role_composer_serve(process, err);
+    if (!rc)
+        rc = composer_start(&options, &composer, err);
+    return rc ? rc : start_recomposer(process, err);
+}
+
+void role_composer_stop(struct process *process)
+{
+    (void)process;
+    recomposer_stop(recomposer);
+    recomposer = NULL;
+    composer_stop(composer);
+    composer = NULL;
+}

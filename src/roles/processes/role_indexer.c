@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role_indexer.c - the role indexer: changes of documents on their way to the index, and what
+ * operators do with the queue. */
+#include "base/memory.h"
+#include "registry/clients/epoch_desk.h"
+#include "registry/indexing/indexer_worker.h"
+#include "registry/indexing/queue_desk.h"
+#include "registry/service.h"
+#include "roles/processes/process.h"
+
+/* One a process; the server borrows them for its life. */
+static struct indexer_base base;
+static struct indexer_worker *worker;
+static struct queue_desk desk;
+static struct epoch_desk epochs;
+static struct rpc_service services[2];
+
+static struct indexer_rules rules_of(const struct config *config)
+{
+    return (struct indexer_rules){
+        .try_count = config_number(config, SETTING_REGISTRY_TRY_COUNT),
+        .main_weight = config_number(config, SETTING_REGISTRY_MAIN_WEIGHT),
+        .backfill_weight = config_number(config, SETTING_REGISTRY_BACKFILL_WEIGHT),
+        .retention_us = config_number(config, SETTING_REGISTRY_INDEX_RETENTION),
+        .numbers = {.ttl_us = config_number(config, SETTING_REGISTRY_NUMBER_LIFE),
+                    .hold_us = config_number(config, SETTING_REGISTRY_NUMBER_HOLD)}};
+}
+
+int role_indexer_serve(struct process *process, struct err *err)
+{
+    int rc = process_open_registry(process, err);
+
+    if (rc)
+        return rc;
+    desk = (struct queue_desk){.store = process->backends.store,
+                               .clients = process->clients,
+                               .dictionaries = process->dictionaries,
+                               .clock = process->clock};
+    epochs = (struct epoch_desk){.store = process->backends.store,
+                                 .clients = process->clients,
+                                 .dictionaries = process->dictionaries,
+                                 .topics = process->backends.topics,
+                                 .coord = process->backends.coord,
+                                 .clock = process->clock};
+    services[0] = queue_service(&desk);
+    services[1] = epoch_service(&epochs);
+    process_add_services(process, services, ARRAY_COUNT(services));
+    return 0;
+}
+
+int role_indexer_start(struct process *process, struct err *err)
+{
+    int rc = role_indexer_serve(process, err);
+
+    if (rc)
+        return rc;
+    base = (struct indexer_base){.store = process->backends.store,
+                                 .topics = process->backends.topics,
+                                 .clients = process->clients,
+                                 .dictionaries = process->dictionaries,
+                                 .clock = process->clock,
+                                 .rules = rules_of(process->config)};
+    worker =
+        indexer_worker_start(&base, process->backends.coord, &process->registry_bell,
+                             (unsigned)config_number(process->config, SETTING_REGISTRY_INDEXERS));
+    return 0;
+}
+
+void role_indexer_stop(struct process *process)
+{
+    (void)process;
+    indexer_worker_stop(worker);
+    worker = NULL;
+}

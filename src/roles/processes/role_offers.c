@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role_offers.c - the role offers: sellers' offers, drafts, cabinets and feeds. */
+#include "base/memory.h"
+#include "feeds/service.h"
+#include "offers/service.h"
+#include "roles/processes/feed_settings.h"
+#include "roles/processes/process.h"
+
+/* One a process; the server borrows them for its life. */
+static struct offers offers;
+static struct feed_rules feed_rules;
+static struct rpc_service services[7];
+
+static struct catalog *catalog_in_use(void *arg)
+{
+    return catalog_holder_ref(arg);
+}
+
+int role_offers_start(struct process *process, struct err *err)
+{
+    int rc = process_open_catalog(process, err);
+
+    if (rc)
+        return rc;
+    feed_rules = feed_settings(process->config);
+    offers = (struct offers){.store = process->backends.store,
+                             .clock = process->clock,
+                             .catalog = catalog_in_use,
+                             .catalog_arg = process->catalog,
+                             .bell = &process->bell,
+                             .feed_rules = &feed_rules};
+    services[0] = offer_service(&offers);
+    services[1] = draft_service(&offers);
+    services[2] = cabinet_service(&offers);
+    services[3] = moderation_service(&offers);
+    services[4] = stage_service(&offers);
+    services[5] = counters_service(&offers);
+    services[6] = feed_service(&offers);
+    process_add_services(process, services, ARRAY_COUNT(services));
+    return 0;
+}
+
+void role_offers_stop(struct process *process)
+{
+    (void)process; /* it has no threads: its calls ended with the server's */
+}

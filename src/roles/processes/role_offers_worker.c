@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role_offers_worker.c - the role offers-worker: export of changes, moderators' opinions, results
+ * of photos, feeds of the topic, expiry. */
+#include "feeds/events.h"
+#include "feeds/rows.h"
+#include "offers/opinions.h"
+#include "offers/photo_results.h"
+#include "offers/worker.h"
+#include "roles/processes/feed_settings.h"
+#include "roles/processes/process.h"
+
+/* One a process. */
+static struct offers offers;
+static struct feed_rules feed_rules;
+static struct offers_worker *worker;
+static struct opinions *opinions;
+static struct photo_results *photo_results;
+static struct feed_events *feed_events;
+
+static struct catalog *catalog_in_use(void *arg)
+{
+    return catalog_holder_ref(arg);
+}
+
+int role_offers_worker_start(struct process *process, struct err *err)
+{
+    int rc = process_open_catalog(process, err);
+
+    if (rc)
+        return rc;
+    feed_rules = feed_settings(process->config);
+    offers = (struct offers){
+        .store = process->backends.store,
+        .clock = process->clock,
+        .catalog = catalog_in_use,
+        .catalog_arg = process->catalog,
+        .bell = &process->bell,
+        .feed_rules = &feed_rules,
+        .note_photo_failure = feed_rows_note_photo,
+        .visitor_draft_life_us = config_number(process->config, SETTING_OFFERS_VISITOR_DRAFT_LIFE),
+        .seller_draft_life_us = config_number(process->config, SETTING_OFFERS_SELLER_DRAFT_LIFE)};
+    rc = opinions_start(&offers, process->backends.topics, &opinions, err);
+    if (!rc)
+        rc = photo_results_start(&offers, process->backends.topics, &photo_results, err);
+    if (!rc)
+        rc = feed_events_start(&offers, process->backends.topics, &feed_events, err);
+    if (!rc)
+        rc = offers_worker_start(&offers, process->backends.topics, process->backends.coord,
+                                 &worker, err);
+    if (rc)
+        role_offers_worker_stop(process); /* a role that did not start is not stopped by others */
+    return rc;
+}
+
+void role_offers_worker_stop(struct process *process)
+{
+    (void)process;
+    offers_worker_stop(worker);
+    feed_events_stop(feed_events);
+    photo_results_stop(photo_results);
+    opinions_stop(opinions);
+    worker = NULL;
+    photo_results = NULL;
+    feed_events = NULL;
+    opinions = NULL;
+}

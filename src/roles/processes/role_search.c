@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role_search.c - the role search: what buyers' pages call. */
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "inspect/change.h"
+#include "inspect/searcher_door.h"
+#include "inspect/service.h"
+#include "model/offer_fields.h"
+#include "offers/offers.h"
+#include "roles/processes/peer_settings.h"
+#include "roles/processes/process.h"
+#include "search/learner.h"
+#include "search/service.h"
+#include "searcher/front.h"
+#include "searcher/fronts.h"
+#include "spell/embedded.h"
+
+/* One a process; the server borrows them for its life. */
+static struct search search;
+static struct offers offers;
+static struct rpc_service service;
+static struct learner *learner; /* NULL: texts are not corrected */
+static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
+static struct inspect inspect;  /* of a process without the role searcher, as the next */
+static struct rpc_service freshness;
+static int64_t answered_us; /* when a searcher of another process last did; 0: never */
+
+static struct catalog *catalog_in_use(void *arg)
+{
+    return catalog_holder_ref(arg);
+}
+
+static int ask_here(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
+                    struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
+{
+    return front_search(arg, request->client, request, deadline_us, arena, response, err);
+}
+
+static int ask_others(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
+                      struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
+{
+    return fronts_search(arg, request, deadline_us, arena, response, err);
+}
+
+/* Offers are in the same store, whether or not their role runs in this process. */
+static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
+                 struct err *err)
+{
+    const struct reader visitor = {.seller = ""};
+    offerid id;
+    int rc = offer_id_parse(bytes_of(offer_id), &id, err);
+
+    return rc ? rc : offers_get(arg, &visitor, id, arena, offer, err);
+}
+
+static struct speller *speller_in_use(void *arg)
+{
+    (void)arg;
+    return learner ? learner_speller(learner) : NULL;
+}
+
+static int start_learner(struct process *process, struct err *err)
+{
+    const char *dir = data_dir_path(process->dir.path, "spell", process->arena);
+    const struct learner_options options = {
+        .topics = process->backends.topics,
+        .search = &search,
+        .base = spell_base(),
+        .path = data_dir_path(dir, "learnt", process->arena),
+    };
+    int rc = dir_create(dir, err);
+
+    if (!rc)
+        learner = learner_start(&options);
+    return rc;
+}
+
+static int settle(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
+                  char **found, struct err *err)
+{
+    return change_settle(arg, token, deadline_us, arena, found, err);
+}
+
+/* Of a process without the role searcher, which would have it: sellers' pages reach this one. */
+static int open_inspect(struct process *process, struct err *err)
+{
+    int rc = process->inspect ? 0 : process_open_registry(process, err);
+
+    if (rc || process->inspect)
+        return rc;
+    inspect = (struct inspect){.store = process->backends.store,
+                               .clients = process->clients,
+                               .dictionaries = process->dictionaries,
+                               .clock = process->clock,
+                               .door = peers_door(searchers),
+                               .topics = process->backends.topics,
+                               .tombstone_life_us =
+                                   config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
+    process->inspect = &inspect;
+    freshness = freshness_service(&inspect);
+    process_add_services(process, &freshness, 1);
+    server_add_get(process->server, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
+    return 0;
+}
+
+int role_search_start(struct process *process, struct err *err)
+{
+    int rc = process_open_catalog(process, err);
+
+    rc = rc ? rc
+            : peer_settings_open(process, SETTING_SEARCH_SEARCHERS, SETTING_SEARCH_SEARCHERS_KEY,
+                                 &searchers, err);
+    if (!rc && !searchers && !process->front)
+        rc = err_set(err, ERR_PRECONDITION,
+                     "the role search has no searcher to ask: name those of other processes in "
+                     "search.searchers, or the role searcher before it");
+    rc = rc ? rc : open_inspect(process, err);
+    if (rc)
+        return rc;
+    offers = (struct offers){.store = process->backends.store,
+                             .clock = process->clock,
+                             .catalog = catalog_in_use,
+                             .catalog_arg = process->catalog};
+    search = (struct search){.clock = process->clock,
+                             .catalog = catalog_in_use,
+                             .catalog_arg = process->catalog,
+                             .ask = searchers ? ask_others : ask_here,
+                             .ask_arg = searchers ? (void *)searchers : (void *)process->front,
+                             .speller = speller_in_use,
+                             .fetch = fetch,
+                             .fetch_arg = &offers,
+                             .settle = settle,
+                             .settle_arg = process->inspect};
+    service = search_service(&search);
+    process_add_services(process, &service, 1);
+    return config_number(process->config, SETTING_SEARCH_SPELLING) ? start_learner(process, err)
+                                                                   : 0;
+}
+
+void role_search_stop(struct process *process)
+{
+    (void)process;
+    learner_stop(learner); /* its calls ended with the server's */
+    peers_close(searchers);
+    learner = NULL;
+    searchers = NULL;
+}
+
+/* The cheapest search there is: the first offer, uncounted. */
+static int ask_anything(struct arena *arena, struct err *err)
+{
+    Torg__V1__QueryStage stage = TORG__V1__QUERY_STAGE__INIT;
+    Torg__V1__QueryStage *stages[] = {&stage};
+    Torg__V1__Query query = TORG__V1__QUERY__INIT;
+    Torg__V1__SearchRequest request = TORG__V1__SEARCH_REQUEST__INIT;
+    Torg__V1__SearchResponse response = TORG__V1__SEARCH_RESPONSE__INIT;
+    int rc;
+
+    stage.no_total = stage.no_cursor = true;
+    stage._limit_case = TORG__V1__QUERY_STAGE___LIMIT_LIMIT;
+    stage.limit = 1;
+    query.stages = stages;
+    query.n_stages = 1;
+    request.client = (char *)OFFER_CLIENT;
+    request.query = &query;
+    rc = fronts_search(searchers, &request,
+                       clock_mono_us(clock_system()) + (int64_t)READY_ASK_MS * MS_US, arena,
+                       &response, err);
+    return rc == ERR_NOT_FOUND ? 0 : rc; /* there is no index before the first offer */
+}
+
+/* A searcher of this process is asked by its own role. Of others, one that answers is enough, and
+ * one search that was slow is no reason to send buyers away. */
+int role_search_check(struct process *process, bool *is_serving, struct err *err)
+{
+    struct arena *arena;
+    int rc;
+
+    (void)process;
+    if (!searchers)
+        return 0;
+    arena = arena_new();
+    rc = ask_anything(arena, err);
+    arena_free(arena);
+    if (!rc)
+        answered_us = clock_mono_us(clock_system());
+    *is_serving = answered_us &&
+                  clock_mono_us(clock_system()) - answered_us < (int64_t)READY_SILENCE_MS * MS_US;
+    return rc;
+}

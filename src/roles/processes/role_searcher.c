@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* role_searcher.c - the role searcher: indexes that follow their topics, and searches over them. */
+#include "base/limits.h"
+#include "base/text.h"
+#include "inspect/rebuild.h"
+#include "inspect/searcher_door.h"
+#include "inspect/service.h"
+#include "registry/receiving/rows.h"
+#include "roles/processes/peer_settings.h"
+#include "roles/processes/process.h"
+#include "searcher/service.h"
+
+/* One a process; the server borrows them for its life. */
+static struct searcher searcher;
+static struct rpc_service service;
+static struct inspect inspect;
+static struct rpc_service inspection;
+static struct rpc_service freshness;
+static struct follower *follower;
+static struct peers *peers;
+static struct workers *workers;
+static bool was_ready; /* callers have been answered since the start */
+
+/* ---- settings ---- */
+
+/* NULL in *shards: all. */
+static int read_shards(struct process *process, uint32_t **shards, uint32_t *count, struct err *err)
+{
+    const char *list = config_text(process->config, SETTING_SEARCHER_SHARDS);
+    uint32_t *made = arena_array(process->arena, SEARCHER_SHARD_COUNT_MAX, sizeof(*made));
+    const char *word;
+
+    *shards = NULL;
+    *count = 0;
+    for (word = next_word(&list, process->arena); word; word = next_word(&list, process->arena)) {
+        uint64_t shard;
+
+        if (!text_to_u64(bytes_of(word), &shard) || shard >= SEARCHER_SHARD_COUNT_MAX ||
+            *count == SEARCHER_SHARD_COUNT_MAX)
+            return err_set(err, ERR_INVALID,
+                           "searcher.shards: \"%s\" is no number of a shard (0 to %d)", word,
+                           SEARCHER_SHARD_COUNT_MAX - 1);
+        made[(*count)++] = (uint32_t)shard;
+        *shards = made;
+    }
+    return 0;
+}
+
+/* ---- what the registry knows ---- */
+
+static int key_state(void *arg, int64_t client_id, const char *pk, enum key_state *state,
+                     int64_t *version, struct err *err)
+{
+    struct arena *arena = arena_new();
+    struct row row = {0};
+    bool found;
+    int rc = row_read(arg, client_id, bytes_of(pk), false, arena, &row, &found, err);
+
+    *state = !found ? KEY_UNKNOWN : row.status == ROW_ALIVE ? KEY_ALIVE : KEY_DELETED;
+    *version = row.order.version;
+    arena_free(arena);
+    return rc;
+}
+
+/* ---- life ---- */
+
+int role_searcher_start(struct process *process, struct err *err)
+{
+    struct follower_options options = {
+        .topics = process->backends.topics,
+        .coord = process->backends.coord,
+        .clock = process->clock,
+        .checkpoint_us = config_number(process->config, SETTING_SEARCHER_CHECKPOINT)};
+    uint32_t *shards;
+    int rc = process_open_registry(process, err); /* the map is announced */
+
+    rc = rc ? rc : read_shards(process, &shards, &options.shard_count, err);
+    rc = rc ? rc
+            : peer_settings_open(process, SETTING_SEARCHER_REPLICAS, SETTING_SEARCHER_REPLICAS_KEY,
+                                 &peers, err);
+    if (!rc) {
+        options.shards = shards;
+        options.dir = data_dir_path(process->dir.path, "index", process->arena);
+        workers = workers_new("shards", SEARCHER_ASK_COUNT_MAX, SEARCHER_ASK_QUEUE_MAX, NULL,
+                              process->clock);
+        rc = follower_start(&options, &follower, err);
+    }
+    if (rc) {
+        role_searcher_stop(process); /* a role that did not start is not stopped by others */
+        return rc;
+    }
+    searcher = (struct searcher){
+        .front = {.follower = follower,
+                  .gatherer = {.workers = workers, .peers = peers, .clock = process->clock},
+                  .clock = process->clock},
+        .store = process->backends.store,
+        .key_state = key_state,
+        .key_state_arg = process->backends.store};
+    process->front = &searcher.front;
+    service = searcher_service(&searcher);
+    process_add_services(process, &service, 1);
+    inspect = (struct inspect){.store = process->backends.store,
+                               .clients = process->clients,
+                               .dictionaries = process->dictionaries,
+                               .clock = process->clock,
+                               .door = searcher_door(&searcher),
+                               .rebuilds = rebuilds_new(),
+                               .topics = process->backends.topics,
+                               .tombstone_life_us =
+                                   config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
+    process->inspect = &inspect;
+    process->door = inspect.door;
+    inspection = inspect_service(&inspect);
+    process_add_services(process, &inspection, 1);
+    freshness = freshness_service(&inspect);
+    process_add_services(process, &freshness, 1);
+    server_add_get(process->server, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
+    return 0;
+}
+
+void role_searcher_stop(struct process *process)
+{
+    (void)process;
+    rebuilds_free(inspect.rebuilds);
+    inspect.rebuilds = NULL;
+    workers_free(workers); /* calls to others that nobody waits for end with it */
+    peers_close(peers);
+    follower_stop(follower);
+    workers = NULL;
+    peers = NULL;
+    follower = NULL;
+}
+
+/* While it starts, every index has to be there; afterwards the trouble of one, or its being new,
+ * does not take the searches over the others away. */
+int role_searcher_check(struct process *process, bool *is_serving, struct err *err)
+{
+    struct front_state state;
+    int rc = front_check(&searcher.front, &state, err);
+
+    (void)process;
+    *is_serving = state.answered_count > 0 && (!state.opening_count || was_ready);
+    was_ready |= !rc || *is_serving;
+    return rc;
+}
