@@ -11,9 +11,9 @@
 #include <time.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "index/bounds.h"
 #include "index/text/lexicon.h"
 
 enum { ROOT_COUNT = 60000, DOC_WORDS = 40, ROUND_COUNT = 5, QUERY_COUNT = 300, ROOT_SIZE = 40 };

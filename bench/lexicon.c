@@ -10,9 +10,9 @@
 #include <time.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "index/bounds.h"
 #include "index/text/lexicon.h"
 
 enum { WORD_SIZE = 64, QUERY_COUNT = 300, LOOKUP_COUNT = 4000000, BATCH = 32, PATH_SIZE = 300 };

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "index/bounds.h"
 #include "index/text/lexicon.h"
 #include "peers/listings.h"
 

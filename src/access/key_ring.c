@@ -10,9 +10,9 @@
 #include <string.h>
 #include <strings.h>
 
+#include "access/bounds.h"
 #include "access/keys.h"
 #include "access/scope.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/task.h"

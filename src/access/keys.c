@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "access/audit.h"
+#include "access/bounds.h"
 #include "access/scope.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/memory.h"
 
 /* --- rows --- */

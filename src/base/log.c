@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/text.h"
 
 static _Atomic int minimum = LOG_LEVEL_INFO;

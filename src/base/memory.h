@@ -2,7 +2,7 @@
 /*
  * memory.h - allocation that cannot fail: the process aborts when the system has no memory.
  *
- * Inputs are bounded by limits.h, so running out is a fault of the machine's set-up, and a
+ * Inputs are bounded by bounds.h, so running out is a fault of the machine's set-up, and a
  * half-handled allocation failure is worse than a restart.
  */
 #ifndef TORG_BASE_MEMORY_H

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "base/memory.h"
 
 enum kind { KIND_COUNTER, KIND_GAUGE, KIND_HISTOGRAM };

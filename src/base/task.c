@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"

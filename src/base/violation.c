@@ -2,7 +2,7 @@
 /* violation.c - see violation.h. */
 #include "base/violation.h"
 
-#include "base/limits.h"
+#include "base/bounds.h"
 
 void violations_add(struct violations *violations, const char *field, const char *format, ...)
 {

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "blob/backend.h"
+#include "blob/bounds.h"
 
 static const char name_rule[] =
     "a name is 1 to %d characters of A-Z a-z 0-9 . _ - = + @ %% , in parts between single "

@@ -24,10 +24,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "blob/backend.h"
+#include "blob/bounds.h"
 #include "blob/dir_list.h"
 
 enum {

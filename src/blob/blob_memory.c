@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "blob/backend.h"
+#include "blob/bounds.h"
 
 struct stored {
     char *name;    /* owned */

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "blob/bounds.h"
 
 struct folder {
     struct folder *next;

@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "catalog/bounds.h"
 #include "catalog/catalog_parts.h"
 #include "catalog/words.h"
 

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "catalog/bounds.h"
 #include "catalog/catalog_parts.h"
 
 /* A category's list while it is made. */

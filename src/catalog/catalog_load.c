@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
 #include "catalog/catalog_parts.h"
 #include "catalog/words.h"
 #include "codec/json.h"

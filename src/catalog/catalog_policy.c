@@ -2,8 +2,8 @@
 /* catalog_policy.c - standard filters and rules of publication, inherited down the tree. */
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
 #include "catalog/catalog_parts.h"
 
 #define PUBLISH(name) TORG__V1__POLICY__PUBLISH__##name

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "catalog/bounds.h"
 #include "catalog/catalog_parts.h"
 #include "catalog/words.h"
 

@@ -9,8 +9,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/limits.h"
 #include "base/violation.h"
+#include "catalog/bounds.h"
 #include "catalog/catalog.h"
 #include "store/store.h"
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
 #include "catalog/catalog_parts.h"
 #include "catalog/id_table.h"
 #include "codec/message.h"

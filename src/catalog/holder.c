@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "catalog/bounds.h"
 #include "catalog/versions.h"
 
 struct catalog_holder {

@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
 #include "catalog/versions.h"
 #include "catalog/view.h"
 #include "codec/message.h"

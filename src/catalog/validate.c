@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
 
 #define TYPE(name) TORG__V1__ATTRIBUTE__TYPE__##name
 #define VALUE(name) TORG__V1__ATTRIBUTE_VALUE__VALUE_##name

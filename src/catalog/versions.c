@@ -6,10 +6,11 @@
 #include <stdio.h>
 
 #include "access/audit.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
 #include "codec/gzip.h"
 #include "codec/message.h"
+#include "store/bounds.h"
 
 enum { NUMBER_TEXT_SIZE = 24, DETAIL_TEXT_SIZE = 96 };
 

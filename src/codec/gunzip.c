@@ -9,8 +9,8 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "codec/bounds.h"
 
 enum { WINDOW_GZIP = 15 + 16, BLOCK_SIZE = 64 << 10, MAGIC_SIZE = 2 };
 

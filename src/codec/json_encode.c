@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/text.h"
+#include "codec/bounds.h"
 #include "codec/json.h"
 #include "codec/json_type.h"
 #include "codec/json_value.h"

@@ -12,8 +12,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/limits.h"
 #include "base/violation.h"
+#include "codec/bounds.h"
 #include "codec/json_type.h"
 #include "google/protobuf/any.pb-c.h"
 

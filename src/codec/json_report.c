@@ -2,6 +2,7 @@
 /* json_report.c - what is wrong with the JSON, and where; see json_reader.h. */
 #include <stdarg.h>
 
+#include "base/bounds.h"
 #include "codec/json_reader.h"
 #include "codec/json_value.h"
 #include "codec/message_field.h"

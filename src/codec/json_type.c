@@ -18,8 +18,8 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "codec/bounds.h"
 #include "codec/json.h"
 #include "codec/message.h"
 #include "google/protobuf/any.pb-c.h"

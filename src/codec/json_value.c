@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/text.h"
+#include "codec/bounds.h"
 
 #define TIMESTAMP_SECONDS_MIN INT64_C(-62135596800) /* 0001-01-01 */
 #define TIMESTAMP_SECONDS_MAX INT64_C(253402300799) /* 9999-12-31T23:59:59 */

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "base/limits.h"
 #include "base/text.h"
+#include "codec/bounds.h"
 #include "codec/message_field.h"
 
 enum {

@@ -26,7 +26,7 @@
 
 /*
  * Decodes a whole message. ERR_INVALID names the field ("everything.many_children[3].a_string"),
- * ERR_LIMIT the limit (MESSAGE_* of limits.h). On failure *message is NULL; what the
+ * ERR_LIMIT the limit (MESSAGE_* of bounds.h). On failure *message is NULL; what the
  * attempt took stays in the arena until that is freed.
  */
 int message_decode(struct bytes wire, const ProtobufCMessageDescriptor *type, struct arena *arena,

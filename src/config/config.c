@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "config/bounds.h"
 #include "config/config_set.h"
 #include "config/nearest.h"
 

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/text.h"
+#include "config/bounds.h"
 #include "config/config.h"
 
 enum { ORIGIN_COLUMN = 48 };

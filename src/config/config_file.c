@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/text.h"
+#include "config/bounds.h"
 #include "config/config.h"
 #include "config/config_set.h"
 

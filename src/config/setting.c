@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/text.h"
 #include "config/address.h"
+#include "config/bounds.h"
 #include "config/nearest.h"
 
 enum { MINUTE_US = 60 * SECOND_US };

@@ -18,7 +18,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/limits.h"
+#include "coord/bounds.h"
 
 struct coord_backend;
 

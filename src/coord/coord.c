@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "coord/backend.h"
+#include "coord/bounds.h"
 #include "coord/member.h"
 
 static int check_name(const char *what, const char *name, struct err *err)

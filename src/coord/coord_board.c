@@ -21,9 +21,9 @@
 
 #include "base/condition.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "coord/backend.h"
+#include "coord/bounds.h"
 #include "coord/durable.h"
 
 enum { TICKET_BLOCK = 1024 };

@@ -33,11 +33,11 @@
 #include <string.h>
 
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "coord/backend.h"
+#include "coord/bounds.h"
 
 enum {
     TIMEOUTS_PER_LEASE = 2, /* see above */

@@ -8,7 +8,7 @@
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/file.h"
-#include "base/limits.h"
+#include "coord/bounds.h"
 
 enum { HEAD_SIZE = 8, CRC_SIZE = 4 };
 

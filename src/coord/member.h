@@ -19,10 +19,10 @@
 
 #include "base/clock.h"
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/metrics.h"
 #include "base/task.h"
 #include "coord/backend.h"
+#include "coord/bounds.h"
 #include "coord/coord.h"
 
 enum {

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/task.h"
+#include "demo/bounds.h"
+#include "offers/bounds.h"
 #include "offers/cabinet.h"
 #include "offers/moderation.h"
 #include "offers/offer_record.h"

@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "demo/bounds.h"
 #include "offers/external_item.h"
 
 struct filler {
@@ -35,7 +35,7 @@ static int look(struct store_tx *tx, void *arg, struct err *err)
     struct looking *looking = arg;
 
     return external_item_find(tx, looking->offer->seller, looking->offer->content->external_id,
-                          looking->arena, &looking->item, err);
+                              looking->arena, &looking->item, err);
 }
 
 static int publish(struct filler *self, const struct made_offer *offer, struct arena *arena,

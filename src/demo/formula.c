@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "demo/bounds.h"
 
 struct formula {
     const char *at;

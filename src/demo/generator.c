@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "codec/message.h"
+#include "demo/bounds.h"
 #include "demo/formula.h"
 #include "demo/grammar.h"
 #include "demo/phrase.h"

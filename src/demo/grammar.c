@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/text.h"
+#include "demo/bounds.h"
 
 enum section {
     SECTION_NONE,

@@ -9,12 +9,12 @@
 
 #include "base/endian.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/task.h"
 #include "base/text.h"
 #include "codec/message.h"
+#include "demo/bounds.h"
 #include "demo/drawing.h"
 #include "demo/generator.h"
 #include "model/topics.h"

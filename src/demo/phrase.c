@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "demo/bounds.h"
 
 struct expansion {
     struct scope *scope;

@@ -19,8 +19,8 @@
 #define TORG_DEMO_PHRASE_H
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/random.h"
+#include "demo/bounds.h"
 #include "demo/grammar.h"
 
 struct variable {

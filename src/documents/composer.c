@@ -8,16 +8,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
+#include "documents/bounds.h"
 #include "documents/offer_document.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
 #include "stage/make_topics.h"
 #include "stage/reader.h"
+#include "topic/bounds.h"
 #include "torg/v1/offer_update.pb-c.h"
 
 enum { KEY_SIZE = 32 };

@@ -6,10 +6,13 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
 #include "catalog/decimal.h"
 #include "codec/message.h"
+#include "documents/bounds.h"
+#include "index/bounds.h"
+#include "model/bounds.h"
 #include "model/document_size.h"
 #include "model/offer_fields.h"
 

@@ -7,7 +7,7 @@
 #ifndef TORG_DOCUMENTS_RECOMPOSE_MARK_H
 #define TORG_DOCUMENTS_RECOMPOSE_MARK_H
 
-#include "base/limits.h"
+#include "catalog/bounds.h"
 #include "store/store.h"
 
 struct recompose_mark {

@@ -5,15 +5,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "documents/bounds.h"
 #include "documents/composer.h"
 #include "documents/offer_document.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
 #include "stage/parked.h"
+#include "topic/bounds.h"
 
 /* A document that is ready, and where it goes. */
 struct ready {

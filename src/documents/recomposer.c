@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "base/task.h"
 #include "catalog/versions.h"
+#include "documents/bounds.h"
 #include "documents/category_digest.h"
 #include "documents/composer.h"
 #include "documents/recompose_mark.h"

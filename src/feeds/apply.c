@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "codec/message.h"
 #include "feeds/batch.h"
+#include "offers/bounds.h"
 #include "offers/offer_record.h"
 
 enum { EVENT_SIZE_MAX = 8 << 20, HASH_TEXT_SIZE = 33 };

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "catalog/bounds.h"
 #include "catalog/words.h"
 #include "feeds/value.h"
 

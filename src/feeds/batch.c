@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/bell.h"
+#include "offers/bounds.h"
 #include "offers/offer_record.h"
 
 /* --- reading --- */

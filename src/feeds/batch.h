@@ -10,7 +10,7 @@
 #ifndef TORG_FEEDS_BATCH_H
 #define TORG_FEEDS_BATCH_H
 
-#include "base/limits.h"
+#include "feeds/bounds.h"
 #include "feeds/rows.h"
 #include "offers/external_item.h"
 #include "offers/moderation.h"

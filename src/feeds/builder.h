@@ -4,14 +4,14 @@
  *
  * All meaning is here, so the same offer gives the same row in every format; a reader only knows
  * its syntax. Values are copied. Memory is one arena, emptied at each row, and bounded by the
- * limits of limits.h: what passes them becomes a problem of the row.
+ * limits of bounds.h: what passes them becomes a problem of the row.
  */
 #ifndef TORG_FEEDS_BUILDER_H
 #define TORG_FEEDS_BUILDER_H
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/limits.h"
+#include "feeds/bounds.h"
 #include "feeds/field.h"
 #include "feeds/row.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "feeds/bounds.h"
 
 enum { PLACE_COUNT = 1 << 16 };
 

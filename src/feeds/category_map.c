@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "catalog/bounds.h"
 #include "catalog/words.h"
+#include "feeds/bounds.h"
 #include "feeds/memo.h"
 #include "feeds/value.h"
 

@@ -12,6 +12,7 @@
 #include "codec/message.h"
 #include "feeds/batch.h"
 #include "feeds/rules.h"
+#include "offers/bounds.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
@@ -14,10 +13,12 @@
 #include "base/task.h"
 #include "codec/message.h"
 #include "feeds/apply.h"
+#include "feeds/bounds.h"
 #include "feeds/intake.h"
 #include "feeds/keep.h"
 #include "feeds/rules.h"
 #include "model/topics.h"
+#include "offers/bounds.h"
 #include "stage/reader.h"
 
 struct feed_events {

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "codec/gunzip.h"
 #include "codec/message.h"
 #include "feeds/apply.h"
+#include "feeds/bounds.h"
 #include "feeds/intake.h"
 #include "feeds/mapping.h"
 #include "feeds/reader.h"

@@ -8,7 +8,7 @@
 #ifndef TORG_FEEDS_INTAKE_H
 #define TORG_FEEDS_INTAKE_H
 
-#include "base/limits.h"
+#include "feeds/bounds.h"
 #include "feeds/end.h"
 
 struct feed_intake {

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "feeds/bounds.h"
 #include "feeds/format.h"
 #include "feeds/text.h"
 #include "feeds/value.h"

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "base/limits.h"
+#include "feeds/bounds.h"
 #include "feeds/end.h"
 #include "feeds/rows.h"
 #include "feeds/rules.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "feeds/attribute.h"
+#include "feeds/bounds.h"
 #include "feeds/category_map.h"
 #include "feeds/value.h"
 

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "feeds/bounds.h"
 
 enum { SLOT_COUNT = 2 * FEED_MEMO_COUNT_MAX };
 

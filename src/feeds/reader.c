@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "feeds/bounds.h"
 #include "feeds/format.h"
 #include "feeds/value.h"
 

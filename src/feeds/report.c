@@ -14,9 +14,9 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "feeds/bounds.h"
 
 enum { WRITE_SIZE = 64 << 10 };
 

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "base/limits.h"
+#include "feeds/bounds.h"
 
 enum { HASH_SECOND_SEED = 0x746f7267 };
 

@@ -11,18 +11,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/token.h"
 #include "base/varint.h"
 #include "codec/message.h"
 #include "feeds/apply.h"
+#include "feeds/bounds.h"
 #include "feeds/end.h"
 #include "feeds/file.h"
 #include "feeds/intake.h"
 #include "feeds/rows.h"
 #include "feeds/undo.h"
+#include "offers/bounds.h"
 #include "offers/service.h"
 
 /* --- whose --- */

@@ -6,10 +6,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "codec/message.h"
+#include "feeds/bounds.h"
 #include "feeds/rules.h"
 #include "model/identity.h"
+#include "offers/bounds.h"
 #include "offers/offer_record.h"
 #include "store/sequence.h"
 

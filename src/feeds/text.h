@@ -13,7 +13,7 @@
 #include <iconv.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
+#include "feeds/bounds.h"
 #include "feeds/format.h"
 
 struct feed_text {

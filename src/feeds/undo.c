@@ -11,6 +11,7 @@
 #include "base/bell.h"
 #include "base/memory.h"
 #include "feeds/batch.h"
+#include "offers/bounds.h"
 #include "offers/moderation.h"
 #include "offers/offer_change.h"
 #include "offers/offer_content.h"

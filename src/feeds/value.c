@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <strings.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "feeds/bounds.h"
 
 enum { PRICE_DIGITS_MAX = 15, PRICE_GROUP_MAX = 8, DEGREE_DIGITS_MAX = 15, SHOWN_SIZE_MAX = 60 };
 

@@ -9,7 +9,7 @@
 #include <expat.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
+#include "feeds/bounds.h"
 #include "feeds/categories.h"
 #include "feeds/format.h"
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 
 enum { FIRST_CAPACITY = 256, RECLAIM_INTERVAL = 64 };
 

@@ -16,10 +16,10 @@
 
 #include "base/crc.h"
 #include "base/endian.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/varint.h"
+#include "index/bounds.h"
 
 enum { FORMAT = 1, HEAD_SIZE = 16, FLAG_MULTIPLE = 1, FLAG_FILTERABLE = 2 };
 

@@ -4,8 +4,8 @@
 
 #include <assert.h>
 
-#include "base/limits.h"
 #include "documents/composer.h"
+#include "inspect/bounds.h"
 #include "inspect/indexed.h"
 #include "inspect/way.h"
 #include "model/offer_fields.h"

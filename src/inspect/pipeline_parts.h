@@ -6,10 +6,11 @@
 #include <pthread.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
+#include "inspect/bounds.h"
 #include "inspect/pipeline.h"
 #include "numerator/number_count.h"
 #include "registry/clients/clients.h"
+#include "topic/bounds.h"
 
 /* In the order of the flow. */
 enum stage {

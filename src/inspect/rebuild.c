@@ -5,10 +5,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
 #include "index/shard/shard.h"
+#include "inspect/bounds.h"
+#include "net/bounds.h"
 #include "numerator/numerator.h"
 #include "registry/clients/convert.h"
 #include "searcher/apply.h"

@@ -2,8 +2,9 @@
 /* searcher_door.c - see searcher_door.h. */
 #include "inspect/searcher_door.h"
 
-#include "base/limits.h"
 #include "codec/message.h"
+#include "inspect/bounds.h"
+#include "searcher/bounds.h"
 
 /* Asks another searcher. */
 static int ask_peer(const struct searcher *searcher, const char *replica, const char *method,

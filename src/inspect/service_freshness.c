@@ -2,9 +2,9 @@
 /* service_freshness.c - torg.v1.FreshnessService: see service.h. */
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "inspect/bounds.h"
 #include "inspect/change.h"
 #include "inspect/service.h"
 #include "offers/offer_record.h"

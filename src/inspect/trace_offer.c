@@ -10,9 +10,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "codec/message.h"
 #include "documents/composer.h"
+#include "inspect/bounds.h"
 #include "inspect/trace.h"
 #include "inspect/trace_parts.h"
 #include "model/offer_fields.h"

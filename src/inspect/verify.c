@@ -10,9 +10,9 @@
 
 #include "access/audit.h"
 #include "base/endian.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "inspect/bounds.h"
 #include "inspect/verify_parts.h"
 #include "inspect/way.h"
 #include "numerator/numerator.h"

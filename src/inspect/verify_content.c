@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "inspect/rebuild.h"
 #include "inspect/verify_parts.h"
 #include "numerator/numerator.h"

@@ -8,7 +8,7 @@
  */
 #include <inttypes.h>
 
-#include "base/limits.h"
+#include "inspect/bounds.h"
 #include "inspect/row_fits.h"
 #include "inspect/slots_read.h"
 

@@ -2,8 +2,9 @@
 /* verify_numbers.c - the check NUMBERS: each has one key, in its shard, in its class's extent. */
 #include <inttypes.h>
 
-#include "base/limits.h"
+#include "inspect/bounds.h"
 #include "inspect/slots_read.h"
+#include "numerator/bounds.h"
 
 struct extent {
     struct verifying *verifying;

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/limits.h"
+#include "inspect/bounds.h"
 #include "inspect/verify_parts.h"
 #include "numerator/numerator.h"
 #include "registry/indexing/failed.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify_registry.c - the check REGISTRY: rows can be read, lie where they belong, have numbers. */
-#include "base/limits.h"
+#include "inspect/bounds.h"
 #include "inspect/verify_parts.h"
 #include "numerator/numerator.h"
 

@@ -2,7 +2,7 @@
 /* way.c - see way.h. */
 #include "inspect/way.h"
 
-#include "base/limits.h"
+#include "inspect/bounds.h"
 #include "registry/indexing/failed.h"
 
 static int find_element(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,

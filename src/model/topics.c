@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "model/bounds.h"
 #include "torg/v1/document.pb-c.h"
 #include "torg/v1/feed.pb-c.h"
 #include "torg/v1/index_message.pb-c.h"

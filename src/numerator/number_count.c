@@ -2,7 +2,7 @@
 /* number_count.c - see number_count.h. */
 #include "numerator/number_count.h"
 
-#include "base/limits.h"
+#include "numerator/bounds.h"
 
 int number_count_read(struct store_tx *tx, int64_t space, uint32_t shard, int64_t held_since_us,
                       struct number_count *count, struct err *err)

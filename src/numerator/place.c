@@ -4,8 +4,8 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/varint.h"
+#include "numerator/bounds.h"
 #include "numerator/numerator.h"
 
 int64_t number_key_hash(struct bytes key)

@@ -25,7 +25,7 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-#include "base/limits.h"
+#include "numerator/bounds.h"
 #include "numerator/numerator.h"
 
 struct slot_class {

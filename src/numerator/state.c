@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "numerator/bounds.h"
 #include "numerator/state_parts.h"
 
 struct number_state *number_state_new(const struct number_version *version, uint32_t shard_count,

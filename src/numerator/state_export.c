@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <inttypes.h>
 
-#include "base/limits.h"
+#include "numerator/bounds.h"
 #include "numerator/number_rows.h"
 #include "numerator/state_parts.h"
 

@@ -30,9 +30,9 @@
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/varint.h"
+#include "numerator/bounds.h"
 #include "numerator/state_parts.h"
 
 static const char magic[8] = {'T', 'O', 'R', 'G', 'N', 'U', 'M', '1'};

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "numerator/bounds.h"
 #include "numerator/state_parts.h"
 
 struct running {

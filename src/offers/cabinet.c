@@ -4,7 +4,6 @@
 
 #include <assert.h>
 
-#include "base/limits.h"
 #include "codec/message.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/text.h"
+#include "offers/bounds.h"
 #include "offers/offer_save.h"
 #include "offers/recount.h"
 

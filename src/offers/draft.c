@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "codec/message.h"
+#include "offers/bounds.h"
 #include "offers/offer_change.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"

@@ -4,8 +4,8 @@
 
 #include <assert.h>
 
-#include "base/limits.h"
 #include "base/log.h"
+#include "offers/bounds.h"
 #include "offers/offer_change.h"
 
 struct due {

@@ -20,9 +20,9 @@
 
 #include <stdint.h>
 
-#include "base/limits.h"
 #include "base/metrics.h"
 #include "coord/coord.h"
+#include "offers/bounds.h"
 #include "offers/offers.h"
 #include "topic/topic.h"
 

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "offers/bounds.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"

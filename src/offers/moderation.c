@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "codec/message.h"
+#include "index/bounds.h"
+#include "offers/bounds.h"
 #include "offers/external_item.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"

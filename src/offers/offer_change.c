@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "codec/message.h"
+#include "offers/bounds.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
 #include "offers/offer_wait.h"

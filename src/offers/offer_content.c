@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "catalog/validate.h"
 #include "catalog/words.h"
+#include "offers/bounds.h"
 
 enum { FIELD_SIZE = 64 };
 

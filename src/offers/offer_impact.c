@@ -2,8 +2,9 @@
 /* offer_impact.c - see offer_impact.h. */
 #include "offers/offer_impact.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
+#include "offers/bounds.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
 

@@ -5,9 +5,10 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/pack.h"
 #include "codec/message.h"
+#include "net/bounds.h"
+#include "offers/bounds.h"
 
 enum { PACKED_SIZE_MAX = OFFER_SIZE_MAX + (OFFER_SIZE_MAX >> 7) + 1024 }; /* zstd's bound */
 

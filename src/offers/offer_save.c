@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "codec/message.h"
+#include "offers/bounds.h"
 #include "offers/external_item.h"
 #include "offers/freshness.h"
 #include "offers/offer_counts.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "offers/bounds.h"
 
 int once_check_key(struct bytes key, struct err *err)
 {

@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
+#include "index/bounds.h"
 #include "model/topics.h"
 #include "offers/photos.h"
 #include "stage/reader.h"

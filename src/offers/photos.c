@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "catalog/bounds.h"
 #include "codec/message.h"
+#include "index/bounds.h"
+#include "offers/bounds.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
 

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "offers/bounds.h"
 #include "offers/cabinet.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"

@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "codec/message.h"
+#include "net/bounds.h"
 #include "offers/once.h"
 
 int caller_seller(const struct call *call, const char **seller, struct err *err)

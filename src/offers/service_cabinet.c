@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_cabinet.c - torg.v1.CabinetService. */
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/token.h"
 #include "base/varint.h"
 #include "codec/message.h"
+#include "offers/bounds.h"
 #include "offers/cabinet.h"
 #include "offers/service.h"
 

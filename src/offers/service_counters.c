@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_counters.c - torg.v1.CountersService. */
-#include "base/limits.h"
 #include "base/memory.h"
 #include "offers/counters.h"
 #include "offers/service.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_offer.c - torg.v1.OfferService. */
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "offers/bounds.h"
 #include "offers/moderation.h"
 #include "offers/service.h"
 

@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "offers/bounds.h"
 #include "offers/draft.h"
 #include "offers/expiry.h"
 #include "offers/export.h"

@@ -2,8 +2,8 @@
 /* photo_folder.c - see photo_folder.h. */
 #include "photos/photo_folder.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 
 static const char cache_for_ever[] = "public, max-age=31536000, immutable";
 static const char harmless[] = "default-src 'none'; style-src 'unsafe-inline'; sandbox";

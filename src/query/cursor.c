@@ -7,9 +7,9 @@
 #include "base/buf.h"
 #include "base/endian.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/text.h"
 #include "base/varint.h"
+#include "query/bounds.h"
 
 enum {
     CURSOR_VERSION = 4, /* 0 to 3 begin what older programs gave */

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "index/bounds.h"
+#include "query/bounds.h"
 #include "query/facet_tree.h"
 #include "query/filter_plan.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "query/bounds.h"
 #include "query/filter_node.h"
 
 struct compiler {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "query/bounds.h"
 
 enum {
     FORMULA_BATCH = 64,

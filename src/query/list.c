@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "query/bounds.h"
 
 enum { CAP_ROOM = 8, CAP_GROWTH = 4 };
 

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "query/bounds.h"
 #include "query/engine.h"
 #include "query/list.h"
 #include "query/text_highlight.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/limits.h"
+#include "query/bounds.h"
 #include "query/request_parts.h"
 #include "query/value.h"
 

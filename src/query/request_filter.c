@@ -2,7 +2,7 @@
 /* request_filter.c - filters of a request: a tree of messages becomes a tree of structs. */
 #include <math.h>
 
-#include "base/limits.h"
+#include "query/bounds.h"
 #include "query/request_parts.h"
 #include "query/value.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* request_list.c - order and facets of a request: how its hits are listed and counted. */
-#include "base/limits.h"
+#include "query/bounds.h"
 #include "query/request_parts.h"
 #include "query/value.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* request_show.c - which fields of the hits a request wants to see, and where words are marked. */
-#include "base/limits.h"
+#include "index/bounds.h"
+#include "query/bounds.h"
 #include "query/request_parts.h"
 
 /* All fields of the schema, or all texts. */

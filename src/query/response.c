@@ -5,7 +5,8 @@
 #include <assert.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "index/bounds.h"
+#include "query/bounds.h"
 #include "query/engine.h"
 #include "query/ordinals.h"
 #include "query/text_highlight.h"

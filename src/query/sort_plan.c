@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "query/filter_plan.h"
 
 #define KEY_NONE UINT64_MAX

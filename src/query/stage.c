@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "index/postings/kernels.h"
+#include "query/bounds.h"
 
 /* A set drives when it leaves out at least so much of the shard. */
 enum { PROPOSAL_SHARE = 16 };

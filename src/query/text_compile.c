@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "index/bounds.h"
+#include "query/bounds.h"
 #include "query/text_parts.h"
 
 struct compiler {

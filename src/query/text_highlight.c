@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "query/bounds.h"
 #include "query/text_parts.h"
 
 struct word {

@@ -3,9 +3,9 @@
 #include <float.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "index/postings/id_sort.h"
+#include "query/bounds.h"
 #include "query/text_parts.h"
 
 void *plan_alloc(struct arena *arena, size_t size)

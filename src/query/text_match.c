@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "query/text_parts.h"
 

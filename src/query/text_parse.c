@@ -2,7 +2,7 @@
 /* text_parse.c - a buyer's line to clauses; what the signs mean is said in query.h. */
 #include <string.h>
 
-#include "base/limits.h"
+#include "query/bounds.h"
 #include "query/query.h"
 
 struct parser {

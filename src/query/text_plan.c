@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "query/text_parts.h"
 
 static void read_fields(struct text_plan *plan)

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "base/limits.h"
 #include "query/text_parts.h"
 
 static void keep(struct candidates *candidates, uint32_t to, uint32_t from)

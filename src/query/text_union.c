@@ -10,8 +10,8 @@
  */
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "index/postings/id_sort.h"
+#include "query/bounds.h"
 #include "query/text_parts.h"
 
 enum { MET_SPAN = 64 /* postings for so many ids of a part, or more: bits rather than a list */ };

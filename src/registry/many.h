@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/limits.h"
+#include "store/bounds.h"
 #include "store/store.h"
 
 enum { MANY_FORM_COUNT = 4, MANY_ROW_COUNT_MAX = 48, MANY_OWN_COUNT_MAX = 10 };

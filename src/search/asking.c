@@ -4,7 +4,6 @@
 
 #include <stdatomic.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "codec/message.h"
 #include "model/offer_fields.h"

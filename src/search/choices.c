@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "codec/message.h"
 #include "model/offer_fields.h"
+#include "query/bounds.h"
 #include "query/cursor.h"
 #include "query/value.h"
+#include "search/bounds.h"
 #include "search/found.h"
 
 #define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))

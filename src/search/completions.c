@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "index/text/analysis.h"
+#include "search/bounds.h"
 
 enum {
     WORD_COUNT_MAX = 64, /* of a line or a title that are looked at */

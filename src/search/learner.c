@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
@@ -24,9 +23,13 @@
 #include "codec/message.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
+#include "query/bounds.h"
 #include "search/asking.h"
+#include "search/bounds.h"
 #include "search/found.h"
 #include "search/learnt.h"
+#include "spell/bounds.h"
+#include "topic/bounds.h"
 #include "torg/v1/offer_update.pb-c.h"
 
 struct learner {

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/endian.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/varint.h"
+#include "search/bounds.h"
 
 enum { FIRST_BITS = 8, HASH_SIZE = 8 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
+#include "search/bounds.h"
 
 /* --- hits by category --- */
 

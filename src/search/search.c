@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/metrics.h"
 #include "codec/message.h"
 #include "model/offer_fields.h"
+#include "query/bounds.h"
 #include "query/cursor.h"
 #include "search/asking.h"
+#include "search/bounds.h"
 #include "search/found.h"
 #include "search/offered.h"
 #include "search/spelling.h"

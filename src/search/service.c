@@ -2,8 +2,9 @@
 /* service.c - see service.h. */
 #include "search/service.h"
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "model/bounds.h"
+#include "search/bounds.h"
 #include "search/similar.h"
 #include "search/suggest.h"
 

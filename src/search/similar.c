@@ -5,12 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
 #include "index/text/analysis.h"
 #include "model/offer_fields.h"
+#include "query/bounds.h"
 #include "search/asking.h"
+#include "search/bounds.h"
 #include "search/choices.h"
 #include "search/found.h"
 

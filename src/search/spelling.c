@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "base/limits.h"
 #include "base/metrics.h"
+#include "search/bounds.h"
 #include "search/line.h"
 
 struct checking {

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "index/bounds.h"
 #include "model/offer_fields.h"
+#include "query/bounds.h"
 #include "search/asking.h"
+#include "search/bounds.h"
 #include "search/completions.h"
 #include "search/found.h"
 #include "search/offered.h"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "index/bounds.h"
 #include "query/response.h"
 #include "torg/v1/index_message.pb-c.h"
 

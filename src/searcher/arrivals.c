@@ -5,8 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "searcher/bounds.h"
 
 struct arrival {
     uint32_t doc_id;

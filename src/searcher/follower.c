@@ -12,13 +12,13 @@
 
 #include "base/condition.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/task.h"
 #include "base/text.h"
 #include "codec/message.h"
+#include "searcher/bounds.h"
 
 enum { WATCH_MS = 500, RETRY_MS = 1000, PATH_SIZE = 4096 };
 

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "model/bounds.h"
 #include "model/change_token.h"
+#include "query/bounds.h"
 #include "query/cursor.h"
 #include "query/request.h"
 #include "searcher/merge.h"

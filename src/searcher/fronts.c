@@ -3,8 +3,8 @@
 #include "searcher/fronts.h"
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "codec/message.h"
+#include "searcher/bounds.h"
 
 enum { REQUEST_SIZE_MAX = 4 << 20, TIME_SHARE = 2, WAY_SHARE = 10 };
 

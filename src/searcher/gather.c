@@ -9,9 +9,9 @@
 
 #include "base/clock.h"
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "searcher/bounds.h"
 #include "searcher/local.h"
 
 enum { REQUEST_SIZE_MAX = 4 << 20 };

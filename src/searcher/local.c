@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/limits.h"
+#include "query/bounds.h"
 #include "query/response.h"
 #include "searcher/part.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "codec/message.h"
+#include "query/bounds.h"
 
 Torg__V1__WordCounts *part_tell_words(const struct query_words *words, struct arena *arena)
 {

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/task.h"
@@ -17,6 +16,7 @@
 #include "codec/message.h"
 #include "net/client/http_client.h"
 #include "net/status.h"
+#include "searcher/bounds.h"
 #include "torg/v1/error.pb-c.h"
 
 enum { HTTP_OK = 200, FRESHNESS_SIZE_MAX = 4 << 20 };

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "model/topics.h"

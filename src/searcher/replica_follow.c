@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/log.h"
+#include "searcher/bounds.h"
 #include "searcher/replica_parts.h"
 
 enum {

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "searcher/bounds.h"
 #include "searcher/local.h"
 
 #define CLIENT_DEFAULT "default"

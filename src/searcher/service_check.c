@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_check.c - whether a shard's files are whole, and what it holds: see service.h. */
-#include "base/limits.h"
+#include "searcher/bounds.h"
 #include "searcher/service.h"
 
 int searcher_check_shard(const struct searcher *searcher, const char *client,

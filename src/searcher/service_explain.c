@@ -5,10 +5,11 @@
  */
 #include <string.h>
 
-#include "base/limits.h"
 #include "codec/message.h"
+#include "index/bounds.h"
 #include "numerator/numerator.h"
 #include "query/response.h"
+#include "searcher/bounds.h"
 #include "searcher/service.h"
 
 struct explaining {

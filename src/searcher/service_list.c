@@ -2,11 +2,12 @@
 /* service_list.c - what a shard has, and how fresh it is: see service.h. */
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "index/bounds.h"
 #include "model/change_token.h"
 #include "query/response.h"
+#include "searcher/bounds.h"
 #include "searcher/service.h"
 
 /* ---- ListIndexed ---- */

@@ -2,7 +2,7 @@
 /* waiters.c - see waiters.h. */
 #include "searcher/waiters.h"
 
-#include "base/limits.h"
+#include "searcher/bounds.h"
 
 void waiters_init(struct waiters *waiters)
 {

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "spell/bounds.h"
 #include "spell/lattice.h"
 
 enum { LAYOUT_LETTERS_MIN = 2 };

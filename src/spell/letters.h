@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/limits.h"
+#include "spell/bounds.h"
 
 enum { LETTER_CYRILLIC = 0x80, LETTER_END = 0xB0 };
 

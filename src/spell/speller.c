@@ -5,10 +5,10 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "spell/base.h"
+#include "spell/bounds.h"
 #include "spell/check.h"
 #include "spell/snapshot.h"
 

@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "stage/limits.h"
+#include "stage/bounds.h"
 #include "store/sequence.h"
 
 #define COLUMNS                                                                                    \

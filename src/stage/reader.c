@@ -10,12 +10,12 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
-#include "stage/limits.h"
+#include "stage/bounds.h"
 #include "stage/make_topics.h"
 #include "stage/reader_parts.h"
+#include "topic/bounds.h"
 
 /* --- what the parts share --- */
 

@@ -6,11 +6,11 @@
 #include <pthread.h>
 
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/log_pace.h"
 #include "base/metrics.h"
-#include "stage/limits.h"
+#include "stage/bounds.h"
 #include "stage/reader.h"
+#include "topic/bounds.h"
 
 /* A partition; the reader's thread's. */
 struct place {

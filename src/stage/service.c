@@ -10,7 +10,7 @@
 #include "codec/json.h"
 #include "codec/message.h"
 #include "model/topics.h"
-#include "stage/limits.h"
+#include "stage/bounds.h"
 #include "stage/parked.h"
 
 enum { JSON_SIZE_MAX = 4 << 20 };

@@ -14,9 +14,9 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "store/bounds.h"
 #include "store/sql_split.h"
 #include "store/store_ops.h"
 

@@ -15,11 +15,11 @@
 
 #include "base/clock.h"
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "base/task.h"
+#include "store/bounds.h"
 
 enum { PASSIVE_ROUND_MAX = 6, REST_PAGE_COUNT = 512, IDLE_MS = 1000, RETRY_MS = 50 };
 

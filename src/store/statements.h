@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/limits.h"
+#include "store/bounds.h"
 
 struct statement { /* embedded in each backend's struct */
     char *sql;     /* owned */

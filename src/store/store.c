@@ -15,12 +15,13 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/bounds.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "store/bounds.h"
 #include "store/sql_split.h"
 #include "store/store_ops.h"
 

@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "topic/disk.h"

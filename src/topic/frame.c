@@ -4,8 +4,8 @@
 
 #include "base/crc.h"
 #include "base/endian.h"
-#include "base/limits.h"
 #include "base/varint.h"
+#include "topic/bounds.h"
 
 static const uint8_t magic[4] = {'T', 'F', 'R', '1'};
 

@@ -14,9 +14,9 @@
 #include <pthread.h>
 
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "topic/bounds.h"
 #include "topic/topic_ops.h"
 
 enum {

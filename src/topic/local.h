@@ -19,8 +19,8 @@
 #define TORG_TOPIC_LOCAL_H
 
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/task.h"
+#include "topic/bounds.h"
 #include "topic/offsets.h"
 #include "topic/topic_ops.h"
 #include "topic/waiter.h"

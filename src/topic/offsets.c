@@ -17,8 +17,8 @@
 
 #include "base/endian.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "topic/bounds.h"
 
 enum {
     KEY_SIZE_MAX = 2 * TOPIC_NAME_SIZE_MAX + 16,

@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "topic/bounds.h"
 
 enum { STAGED_SIZE_MAX = 2 * TOPIC_COMMIT_SIZE_MAX + TOPIC_BATCH_SIZE_MAX * 2 };
 

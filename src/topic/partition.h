@@ -13,7 +13,7 @@
 #include <pthread.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "topic/bounds.h"
 #include "topic/segment.h"
 
 enum { PARTITION_DIR_SIZE = 256 };

@@ -7,7 +7,6 @@
  */
 #include <inttypes.h>
 
-#include "base/limits.h"
 #include "topic/partition.h"
 
 enum { READ_STEP = 256 << 10, LOOKUP_TRIES = 16 };

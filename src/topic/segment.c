@@ -19,9 +19,9 @@
 
 #include "base/crc.h"
 #include "base/endian.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "topic/bounds.h"
 
 enum {
     INDEX_STEP = 256 << 10,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * topic.c - see topic.h. Checks every argument against limits.h once for all backends, picks
+ * topic.c - see topic.h. Checks every argument against bounds.h once for all backends, picks
  * the partition of each record, and dispatches. A synchronous produce is a submit that waits.
  */
 #include "topic/topic.h"
@@ -9,9 +9,10 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "topic/bounds.h"
 #include "topic/topic_ops.h"
 
 static const struct topics_ops *const backends[] = {

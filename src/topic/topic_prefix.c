@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "base/memory.h"
+#include "topic/bounds.h"
 #include "topic/topic_ops.h"
 
 struct prefix_topics {

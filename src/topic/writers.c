@@ -15,9 +15,9 @@
 #include <stdlib.h>
 
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "topic/bounds.h"
 
 enum { RECORD_OVERHEAD = 64 };
 

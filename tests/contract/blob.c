@@ -18,10 +18,10 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "blob/blob.h"
+#include "blob/bounds.h"
 #include "blob/fault.h"
 #include "patience.h"
 #include "test_dir.h"

@@ -13,20 +13,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
 #include "documents/composer.h"
+#include "inspect/bounds.h"
 #include "inspect/change.h"
 #include "inspect/trace.h"
+#include "model/bounds.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
+#include "offers/bounds.h"
 #include "offers/export.h"
 #include "offers/offer_save.h"
 #include "patience.h"
 #include "registry/indexing/indexer.h"
 #include "registry/receiving/receiver.h"
 #include "stage/parked.h"
+#include "topic/bounds.h"
 #include "topic/topic.h"
 
 enum { WAIT_MS = PATIENCE_MS, LISTED_MAX = 64, LIFE_S = 3600 };

@@ -9,6 +9,7 @@
 #include "codec/message.h"
 #include "contract/cases.h"
 #include "documents/composer.h"
+#include "model/bounds.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
 #include "patience.h"

@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/limits.h"
 #include "offers/offer_id.h"
+#include "topic/bounds.h"
 #include "topic/topic.h"
 #include "torg/v1/document.pb-c.h"
 

@@ -12,19 +12,21 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
 #include "contract/composed.h"
 #include "contract/topics_place.h"
 #include "documents/composer.h"
+#include "model/bounds.h"
 #include "model/topics.h"
+#include "offers/bounds.h"
 #include "offers/export.h"
 #include "patience.h"
-#include "stage/limits.h"
+#include "stage/bounds.h"
 #include "stage/parked.h"
 #include "store/store_fault.h"
+#include "topic/bounds.h"
 #include "torg/v1/document.pb-c.h"
 #include "torg/v1/offer_update.pb-c.h"
 

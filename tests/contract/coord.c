@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "coord/backend.h"
+#include "coord/bounds.h"
 #include "coord/coord.h"
 #include "coord_fixture.h"
 #include "patience.h"

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "contract/cases.h"
+#include "coord/bounds.h"
 #include "coord_fixture.h"
 #include "patience.h"
 

@@ -18,7 +18,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "coord_fixture.h"
 #include "patience.h"
 #include "zookeeper_proxy.h"

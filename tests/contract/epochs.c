@@ -9,15 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "codec/message.h"
 #include "contract/indexer_fixture.h"
 #include "coord/fault.h"
 #include "model/topics.h"
+#include "registry/bounds.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/clients/retired_topics.h"
+#include "store/bounds.h"
 
 enum { STEP_COUNT = 150, KEY_COUNT = 40 };
 

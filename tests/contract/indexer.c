@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "contract/indexer_fixture.h"
+#include "registry/bounds.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/queue_desk.h"
 

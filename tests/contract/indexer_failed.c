@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "contract/indexer_fixture.h"
+#include "numerator/bounds.h"
+#include "registry/bounds.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/queue_desk.h"
 

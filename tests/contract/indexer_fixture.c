@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "codec/message.h"

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "contract/indexer_fixture.h"
+#include "coord/bounds.h"
 #include "patience.h"
 #include "registry/indexing/indexer_worker.h"
 #include "registry/indexing/queue.h"

@@ -14,12 +14,12 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
 #include "inspect/rebuild.h"
 #include "inspect/trace.h"
 #include "inspect/verify.h"
+#include "model/bounds.h"
 #include "model/document_size.h"
 #include "registry/indexing/indexer.h"
 #include "registry/receiving/receiver.h"

@@ -10,13 +10,14 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "codec/message.h"
 #include "contract/topics_place.h"
+#include "model/bounds.h"
 #include "patience.h"
 #include "search/learner.h"
+#include "topic/bounds.h"
 #include "torg/v1/offer_update.pb-c.h"
 #include "unit/spell/spell_world.h"
 

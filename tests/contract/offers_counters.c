@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "offers/bounds.h"
 #include "offers/cabinet.h"
 #include "offers/counters.h"
 #include "offers/offer_counts.h"

@@ -13,16 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
 #include "contract/topics_place.h"
 #include "model/topics.h"
+#include "offers/bounds.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
 #include "offers/offer_save.h"
 #include "offers/worker.h"
 #include "patience.h"
+#include "topic/bounds.h"
 #include "torg/v1/offer_update.pb-c.h"
 
 enum { WAIT_MS = PATIENCE_MS, SELLER_COUNT = 20, RECORD_COUNT_MAX = 4000 };

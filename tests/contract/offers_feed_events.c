@@ -6,12 +6,13 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "feeds/bounds.h"
 #include "feeds/events.h"
 #include "feeds/keep.h"
 #include "feeds/undo.h"
+#include "model/bounds.h"
 #include "model/topics.h"
 #include "patience.h"
 

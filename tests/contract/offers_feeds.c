@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "feeds/apply.h"
+#include "feeds/bounds.h"
 #include "feeds/undo.h"
 
 enum { HELD_COUNT = 11 }; /* one more than the guard's least */

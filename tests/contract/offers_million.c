@@ -17,9 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/text.h"
 #include "long.h"
+#include "offers/bounds.h"
 #include "offers/cabinet.h"
 #include "offers/counters.h"
 #include "offers/offer_counts.h"

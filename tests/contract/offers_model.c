@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "contract/offers_model_photos.h"
 #include "long.h"
+#include "offers/bounds.h"
 #include "offers/cabinet.h"
 #include "offers/freshness.h"
 #include "offers/offer_record.h"

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "index/bounds.h"
 #include "model/topics.h"
 #include "offers/moderation.h"
 #include "offers/opinions.h"

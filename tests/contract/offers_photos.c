@@ -14,11 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
 #include "contract/topics_place.h"
+#include "index/bounds.h"
 #include "model/topics.h"
+#include "offers/bounds.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
 #include "offers/offer_record.h"
@@ -26,6 +27,7 @@
 #include "offers/photo_results.h"
 #include "offers/photos.h"
 #include "patience.h"
+#include "topic/bounds.h"
 #include "torg/v1/cabinet.pb-c.h"
 
 enum { WAIT_MS = PATIENCE_MS, REQUEST_COUNT_MAX = 100 };

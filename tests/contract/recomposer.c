@@ -13,7 +13,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "catalog/versions.h"
 #include "codec/message.h"
@@ -22,6 +21,7 @@
 #include "documents/composer.h"
 #include "documents/recompose_mark.h"
 #include "documents/recomposer.h"
+#include "model/bounds.h"
 #include "model/offer_fields.h"
 #include "model/topics.h"
 #include "offers/offer_scan.h"

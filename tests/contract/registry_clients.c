@@ -8,12 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/bounds.h"
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
+#include "coord/bounds.h"
 #include "patience.h"
 #include "registry/receiving/keeper.h"
 #include "registry/receiving/moment.h"

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "model/change_token.h"
 #include "patience.h"
+#include "registry/bounds.h"
 #include "registry/receiving/accept.h"
 #include "registry/receiving/dictionaries.h"
 #include "registry/receiving/document.h"

@@ -21,10 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "long.h"
 #include "model/change_token.h"
+#include "registry/bounds.h"
 #include "registry/receiving/moment.h"
 #include "registry/receiving/sweep.h"
 

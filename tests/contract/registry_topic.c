@@ -6,16 +6,17 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/metrics.h"
 #include "codec/message.h"
 #include "model/topics.h"
 #include "patience.h"
+#include "registry/bounds.h"
 #include "registry/receiving/document_inbox.h"
-#include "stage/limits.h"
+#include "stage/bounds.h"
 #include "stage/parked.h"
 #include "store/migrate.h"
 #include "store/store_fault.h"
+#include "topic/bounds.h"
 #include "topic/topic_fault.h"
 
 enum { PARTITION_COUNT = 8 };

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "index_messages.h"

@@ -22,7 +22,7 @@
 #include "base/random.h"
 #include "contract/place.h"
 #include "model/topics.h"
-#include "stage/limits.h"
+#include "stage/bounds.h"
 #include "stage/make_topics.h"
 #include "stage/reader.h"
 #include "stage/service.h"

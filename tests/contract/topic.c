@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "patience.h"
+#include "topic/bounds.h"
 #include "topic/topic.h"
 #include "topic/topic_fault.h"
 

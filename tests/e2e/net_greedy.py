@@ -22,7 +22,7 @@ REFLECT = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
 KEY = [("authorization", "Bearer good")]
 RESOURCE_EXHAUSTED, UNAVAILABLE = 8, 14
 
-# As in src/base/limits.h.
+# As in src/net/bounds.h.
 ANONYMOUS_STREAMS, ANONYMOUS_STREAMS_CONNECTION = 16, 4
 UNSENT_CONNECTION_MB, UNSENT_SHED_MB, UNSENT_SERVER_MB = 8, 192, 256
 

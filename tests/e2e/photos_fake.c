@@ -16,7 +16,6 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "codec/message.h"
 #include "topic/topic.h"
 #include "torg/v1/photo.pb-c.h"

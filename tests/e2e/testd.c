@@ -18,12 +18,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "echo.pb-c.h"
 #include "echo_descriptors.h"
+#include "net/bounds.h"
 #include "net/server/server.h"
 
 enum { DRAIN_MS = 10 * 1000, REPLY_SIZE_MAX = 16 << 20, NUMBER_MAX = 1000 * 1000 };

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/limits.h"
 #include "base/text.h"
+#include "index/bounds.h"
 #include "index/text/analysis.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,7 +9,7 @@
 #include "base/buf.h"
 #include "base/endian.h"
 #include "base/hash.h"
-#include "base/limits.h"
+#include "query/bounds.h"
 #include "query/cursor.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

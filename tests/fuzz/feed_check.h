@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/text.h"
+#include "feeds/bounds.h"
 #include "feeds/reader.h"
 
 static inline void require(int truth)

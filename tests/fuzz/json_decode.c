@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "base/limits.h"
+#include "codec/bounds.h"
 #include "codec/json.h"
 #include "codec/message.h"
 #include "echo.pb-c.h"

@@ -16,7 +16,6 @@
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "index/text/lexicon.h"
 

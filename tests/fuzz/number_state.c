@@ -11,7 +11,6 @@
 #include "base/buf.h"
 #include "base/crc.h"
 #include "base/endian.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "numerator/state.h"
 

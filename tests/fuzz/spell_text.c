@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/text.h"
+#include "spell/bounds.h"
 #include "spell/speller.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

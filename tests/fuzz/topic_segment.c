@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/crc.h"
 #include "base/endian.h"
-#include "base/limits.h"
+#include "topic/bounds.h"
 #include "topic/segment.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

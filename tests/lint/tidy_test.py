@@ -100,6 +100,10 @@ CASES = {
         ({"tests/e2e/x.py": ""}, {"tests/e2e/x.py": "", "tests/e2e/y.py": "import x\n",
                                   "tests/e2e/meson.build": "'y.py'"}),
     ],
+    "limits_page": [
+        ({"src/base/bounds.h": "enum {\n    A = 1, /* why */\n};\n", "docs/limits.md": ""},
+         {"docs/limits.md": ""}),
+    ],
     "one_definition": [
         ({"src/base/x.c": "int a(void)\n{\n}\n", "src/net/y.c": "char *a(int b,\n  int c)\n{\n}\n"},
          {"src/base/x.c": "int a(void)\n{\n}\n", "src/net/y.c": "static int a(void)\n{\n}\n"}),

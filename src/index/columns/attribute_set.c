@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/endian.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 #include "index/columns/set_state.h"
 #include "index/postings/id_sort.h"
 

@@ -6,8 +6,8 @@
 
 #include "base/crc.h"
 #include "base/endian.h"
-#include "base/limits.h"
 #include "base/varint.h"
+#include "index/bounds.h"
 
 enum { WINDOW_HEAD_SIZE = 16 };
 

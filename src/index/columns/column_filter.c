@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/limits.h"
+#include "index/bounds.h"
 #include "index/columns/kernels_column.h"
 
 /* Candidates up to which looking at each is cheaper than comparing all 4096. */

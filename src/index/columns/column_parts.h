@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#include "base/limits.h"
+#include "index/bounds.h"
 #include "index/columns/columns.h"
 
 enum {

@@ -16,9 +16,9 @@
 #include "base/endian.h"
 #include "base/file.h"
 #include "base/file_calls.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/varint.h"
+#include "index/bounds.h"
 #include "index/columns/checkpoint_file.h"
 #include "index/columns/column_parts.h"
 

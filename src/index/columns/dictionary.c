@@ -13,8 +13,8 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 
 enum { CHUNK_SHIFT = 8, CHUNK_SIZE = 1 << CHUNK_SHIFT, FIRST_TABLE_SIZE = 32 };
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 #include "index/columns/set_state.h"
 
 /* 128 samples a bucket: its share of the documents is right to a tenth or so. */

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 
 enum {
     GRANULE_WORDS = 4, /* of u32 */

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/varint.h"
+#include "index/bounds.h"
 #include "index/postings/id_sort.h"
 #include "index/postings/text_segment_format.h"
 

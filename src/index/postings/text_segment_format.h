@@ -42,7 +42,7 @@
 #define TORG_INDEX_POSTINGS_TEXT_SEGMENT_FORMAT_H
 
 #include "base/endian.h"
-#include "base/limits.h"
+#include "index/bounds.h"
 #include "index/postings/text_segment.h"
 
 /* Eight bytes; not a string, no terminator is written. */

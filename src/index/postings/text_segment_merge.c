@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 #include "index/postings/text_segment_format.h"
 
 enum { PAUSE_BLOCKS = 64 }; /* some 20 µs each at most, so a pause comes every millisecond or so */

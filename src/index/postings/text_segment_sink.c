@@ -13,7 +13,6 @@
 #include "base/file.h"
 #include "base/file_calls.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
 
 enum { PUSH_SIZE = 8 << 20 };

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 
 enum { TABLE_BITS_MIN = 8 };
 

@@ -35,7 +35,7 @@ struct shard_options {
     /* To look at what is there, whatever its epoch and place: nothing is written or changed, and it
      * is served as the checkpoint has it. ERR_NOT_FOUND: there is no shard. */
     bool is_read_only;
-    /* Limits for tests; 0: those of base/limits.h. */
+    /* Limits for tests; 0: those of index/bounds.h. */
     uint32_t buffer_doc_count_max;
     uint32_t checkpoint_change_count; /* a checkpoint is due after so many changes */
 };

@@ -18,7 +18,7 @@
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/file.h"
-#include "base/limits.h"
+#include "index/bounds.h"
 
 enum {
     FORMAT = 2,

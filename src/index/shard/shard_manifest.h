@@ -18,7 +18,7 @@
 #define TORG_INDEX_SHARD_SHARD_MANIFEST_H
 
 #include "base/err.h"
-#include "base/limits.h"
+#include "index/bounds.h"
 #include "index/postings/text_segment.h"
 #include "index/shard/owners.h"
 #include "index/shard/stored.h"

@@ -19,8 +19,8 @@
 #include <stdatomic.h>
 
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/task.h"
+#include "index/bounds.h"
 #include "index/shard/gate.h"
 #include "index/shard/owners.h"
 #include "index/shard/pending.h"

@@ -20,9 +20,9 @@
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/file_calls.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/pack.h"
+#include "index/bounds.h"
 
 enum {
     RECORD_HEAD_SIZE = 12,

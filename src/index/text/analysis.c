@@ -6,8 +6,8 @@
 #include <libstemmer.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 #include "index/text/analysis_rules.h"
 
 struct analysis {

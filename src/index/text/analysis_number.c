@@ -2,7 +2,7 @@
 /* analysis_number.c - the rules of analysis.h for what begins with a digit. */
 #include <string.h>
 
-#include "base/limits.h"
+#include "index/bounds.h"
 #include "index/text/analysis_rules.h"
 #include "index/text/unit.h"
 

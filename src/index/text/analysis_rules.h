@@ -7,7 +7,7 @@
 #ifndef TORG_INDEX_TEXT_ANALYSIS_RULES_H
 #define TORG_INDEX_TEXT_ANALYSIS_RULES_H
 
-#include "base/limits.h"
+#include "index/bounds.h"
 #include "index/text/analysis.h"
 #include "index/text/pieces.h"
 

@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 #include "index/text/analysis_rules.h"
 #include "index/text/unit.h"
 

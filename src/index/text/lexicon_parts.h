@@ -20,7 +20,7 @@
 
 #include "base/buf.h"
 #include "base/endian.h"
-#include "base/limits.h"
+#include "index/bounds.h"
 #include "index/text/lexicon.h"
 
 enum {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 
 enum { FORM_SLACK = 2 * TOKEN_SIZE_MAX };
 

@@ -11,8 +11,8 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "net/bounds.h"
 #include "net/client/public_address.h"
 
 enum { HELD_SIZE = 256 << 10, POLL_MS = 1000, HTTP_OK = 200 };

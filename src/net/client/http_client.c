@@ -15,8 +15,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "net/bounds.h"
 
 struct http_client {
     char *ca_file;    /* owned, or NULL */

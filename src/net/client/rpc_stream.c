@@ -21,10 +21,10 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/endian.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "codec/message.h"
+#include "net/bounds.h"
 #include "net/status.h"
 
 enum {

@@ -16,9 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "base/violation.h"
 #include "base/workers.h"
+#include "net/bounds.h"
 #include "net/rpc.h"
 #include "net/server/channel.h"
 #include "net/server/folder.h"

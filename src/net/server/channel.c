@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "net/bounds.h"
 
 struct channel {
     pthread_mutex_t lock;

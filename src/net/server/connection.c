@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "net/bounds.h"
 #include "net/server/call.h"
 #include "net/server/server_parts.h"
 #include "net/server/unsent.h"

@@ -18,7 +18,7 @@
 #include "base/buf.h"
 #include "base/bytes.h"
 #include "base/err.h"
-#include "base/limits.h"
+#include "net/bounds.h"
 
 struct get_address {
     struct bytes prefix; /* "/v1/freshness/"; borrowed, as all here */

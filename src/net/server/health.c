@@ -13,9 +13,9 @@
 #include <string.h>
 
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "grpc/health/v1/health.pb-c.h"
+#include "net/bounds.h"
 
 typedef Grpc__Health__V1__HealthCheckRequest request_message;
 typedef Grpc__Health__V1__HealthCheckResponse response_message;

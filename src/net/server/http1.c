@@ -12,8 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "net/bounds.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
 #include "net/server/server_parts.h"

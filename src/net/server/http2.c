@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "net/bounds.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
 #include "net/server/server_parts.h"

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "net/server/connection.h"
 #include "net/server/server_parts.h"

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/bounds.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
 
 static size_t slot_of(struct bytes path)

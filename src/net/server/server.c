@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "codec/json.h"
 #include "model_descriptors.h"
+#include "net/bounds.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
 #include "net/server/listener.h"

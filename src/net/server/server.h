@@ -27,7 +27,7 @@ struct server_options {
     const char *tls_client_ca; /* client certificates are asked for, and checked by it */
     bool tls_client_required;
     unsigned reactor_count;              /* 0 = one a core */
-    unsigned worker_count;               /* 0 = default of limits.h, as in all below */
+    unsigned worker_count;               /* 0 = default of bounds.h, as in all below */
     unsigned connection_count_max;       /* NET_CONNECTION_COUNT_MAX */
     unsigned head_timeout_ms;            /* NET_HEAD_TIMEOUT_MS */
     unsigned body_grace_ms;              /* NET_BODY_GRACE_MS */

@@ -79,7 +79,7 @@ struct server_metrics {
     struct counter *unsent_closed;
 };
 
-/* The limits of limits.h that a program may change. */
+/* The limits of bounds.h that a program may change. */
 struct server_limits {
     unsigned connection_count_max;
     int64_t head_timeout_us;

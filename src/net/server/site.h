@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
-#include "base/limits.h"
+#include "net/bounds.h"
 
 enum { SITE_TAG_SIZE = 24 };
 

@@ -8,10 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "config/bounds.h"
+#include "registry/bounds.h"
 #include "registry/clients/clients_load.h"
 #include "registry/clients/unreadable.h"
 #include "store/sequence.h"

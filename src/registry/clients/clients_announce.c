@@ -2,8 +2,9 @@
 /* clients_announce.c - the map of all indexes, from the store to a register of coord: clients.h. */
 #include <string.h>
 
-#include "base/limits.h"
 #include "codec/message.h"
+#include "coord/bounds.h"
+#include "registry/bounds.h"
 #include "registry/clients/clients.h"
 
 enum { ATTEMPT_COUNT_MAX = 20 };

@@ -13,9 +13,10 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "config/bounds.h"
+#include "registry/bounds.h"
 
 void held_view_free(struct held_view *view)
 {

@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "index/bounds.h"
 #include "index/columns/column_page.h"
+#include "model/bounds.h"
 #include "query/value.h"
+#include "registry/bounds.h"
 #include "registry/clients/convert_as.h"
 #include "registry/receiving/document.h"
+#include "topic/bounds.h"
 
 /* What the receiver has accepted fits the index and the record on its way there. A value may be
  * written out (a number as a text), and has a number, lengths and tags: no more than so much. */

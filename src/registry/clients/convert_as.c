@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "query/value.h"
 
 #define TYPE(name) TORG__V1__SCHEMA_FIELD__TYPE__##name

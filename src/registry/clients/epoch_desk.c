@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "access/audit.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "registry/clients/epoch_schema.h"
 #include "registry/indexing/backfill.h"

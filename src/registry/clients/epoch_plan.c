@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/text.h"
 #include "codec/message.h"
+#include "registry/bounds.h"
 #include "registry/clients/convert.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/clients/epoch_schema.h"

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "registry/bounds.h"
 #include "registry/clients/clients_load.h"
 
 static const Torg__V1__SchemaField *find_change(Torg__V1__SchemaField *const *changes, size_t count,

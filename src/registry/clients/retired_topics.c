@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "model/topics.h"
+#include "registry/bounds.h"
 
 /* "index.CLIENT.EPOCH", as index_topic_name makes it; false: it is none. */
 static bool parse_name(const char *name, struct bytes *client, int64_t *epoch)

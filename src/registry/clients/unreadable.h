@@ -12,8 +12,8 @@
 
 #include <stdint.h>
 
-#include "base/limits.h"
 #include "base/metrics.h"
+#include "registry/bounds.h"
 
 struct unreadable {
     char names[CLIENT_COUNT_MAX][CLIENT_NAME_SIZE_MAX + 1];

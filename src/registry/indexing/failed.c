@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/random.h"
+#include "registry/bounds.h"
+#include "store/bounds.h"
 
 enum { SQL_SIZE = 2048, LIST_COUNT = 50 };
 

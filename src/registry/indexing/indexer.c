@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "registry/bounds.h"
 #include "registry/indexing/backfill.h"
 #include "registry/indexing/indexer_parts.h"
 #include "store/fence.h"

@@ -11,9 +11,10 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "numerator/bounds.h"
+#include "registry/bounds.h"
 #include "registry/clients/convert.h"
 #include "registry/indexing/indexer_parts.h"
 

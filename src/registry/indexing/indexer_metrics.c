@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "registry/indexing/indexer_parts.h"
 
 static void init_lane(struct indexer_metrics *metrics, const char *client, uint32_t shard,

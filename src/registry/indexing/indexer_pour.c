@@ -9,9 +9,9 @@
  */
 #include <assert.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "numerator/numerator.h"
+#include "registry/bounds.h"
 #include "registry/clients/convert.h"
 #include "registry/indexing/backfill.h"
 #include "registry/indexing/indexer_parts.h"

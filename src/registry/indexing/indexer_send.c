@@ -12,11 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "codec/message.h"
 #include "model/topics.h"
+#include "registry/bounds.h"
 #include "registry/clients/convert.h"
 #include "registry/indexing/indexer_parts.h"
+#include "topic/bounds.h"
 
 /* Records of one topic on their way. */
 struct sending {

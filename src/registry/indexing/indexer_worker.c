@@ -14,11 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "base/task.h"
+#include "config/bounds.h"
+#include "coord/bounds.h"
+#include "registry/bounds.h"
 #include "registry/clients/retired_topics.h"
 #include "registry/indexing/queue.h"
 

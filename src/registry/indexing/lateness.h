@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/limits.h"
+#include "registry/bounds.h"
 
 struct lateness_mark {
     int64_t idx;

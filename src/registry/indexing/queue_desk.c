@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "access/audit.h"
-#include "base/limits.h"
 #include "base/text.h"
 #include "codec/message.h"
 #include "numerator/numerator.h"
+#include "registry/bounds.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/queue.h"
 #include "registry/receiving/moment.h"

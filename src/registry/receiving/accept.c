@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "codec/message.h"
 #include "numerator/numerator.h"
+#include "registry/bounds.h"
 
 /* A key of the batch: what is kept of it, by the store and by candidates before. */
 struct key_state {

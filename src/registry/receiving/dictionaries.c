@@ -8,10 +8,10 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "registry/bounds.h"
 
 /* Never freed before the end; `next` is set before it is seen. */
 struct held {

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
+#include "model/bounds.h"
 #include "numerator/numerator.h"
+#include "registry/bounds.h"
 #include "registry/receiving/moment.h"
 
 static void check_text(struct document_check *check, const char *path, const char *text,

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
 #include "model/topics.h"
+#include "registry/bounds.h"
 #include "stage/reader.h"
+#include "topic/bounds.h"
 
 /* Documents of one client and lane that stood one behind the other. */
 struct run {

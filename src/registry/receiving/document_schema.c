@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "codec/message.h"
+#include "index/bounds.h"
+#include "registry/bounds.h"
 #include "registry/receiving/document.h"
 
 enum { SCALE_DEFAULT = 2 };

@@ -3,9 +3,10 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 #include "index/columns/column_page.h"
+#include "model/bounds.h"
 #include "query/value.h"
 #include "registry/receiving/document.h"
 #include "registry/receiving/moment.h"

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #include "base/condition.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "registry/bounds.h"
 
 struct waiter {
     struct acceptance *acceptance;

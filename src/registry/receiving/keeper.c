@@ -4,12 +4,12 @@
 
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "base/task.h"
+#include "registry/bounds.h"
 #include "registry/receiving/sweep.h"
 
 struct keeper {

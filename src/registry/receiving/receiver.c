@@ -5,13 +5,14 @@
 #include <inttypes.h>
 #include <pthread.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
 #include "model/change_token.h"
+#include "registry/bounds.h"
 #include "registry/receiving/accept.h"
 #include "registry/receiving/document.h"
 

@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/limits.h"
 #include "codec/message.h"
+#include "registry/bounds.h"
 #include "registry/receiving/accept.h"
 #include "registry/receiving/document.h"
 #include "registry/receiving/receiver.h"

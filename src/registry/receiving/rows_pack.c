@@ -3,9 +3,10 @@
 #include <assert.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "codec/message.h"
+#include "model/bounds.h"
 #include "model/document_size.h"
+#include "registry/bounds.h"
 #include "registry/receiving/dictionaries.h"
 #include "registry/receiving/moment.h"
 #include "registry/receiving/rows.h"

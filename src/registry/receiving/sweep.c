@@ -4,8 +4,9 @@
 
 #include <assert.h>
 
-#include "base/limits.h"
+#include "config/bounds.h"
 #include "numerator/numerator.h"
+#include "registry/bounds.h"
 
 struct sweeping {
     const struct receiver *receiver;

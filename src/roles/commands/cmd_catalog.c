@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/text.h"
+#include "catalog/bounds.h"
 #include "catalog/service.h"
 #include "catalog/versions.h"
 #include "roles/commands/desk.h"

@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "access/keys.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/task.h"
 #include "base/text.h"
 #include "config/address.h"
+#include "demo/bounds.h"
 #include "demo/changes.h"
 #include "demo/filler.h"
 #include "demo/photographer.h"

@@ -8,11 +8,11 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "codec/json.h"
 #include "codec/message.h"
+#include "registry/bounds.h"
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
 #include "torg/v1/epoch.pb-c.h"

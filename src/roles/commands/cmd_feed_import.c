@@ -12,9 +12,9 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/text.h"
 #include "codec/json.h"
+#include "feeds/bounds.h"
 #include "feeds/mapping.h"
 #include "feeds/reader.h"
 #include "roles/commands/feed_input.h"

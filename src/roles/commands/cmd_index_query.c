@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/text.h"
 #include "codec/json.h"
+#include "net/bounds.h"
 #include "query/response.h"
 #include "roles/commands/command.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/text.h"
+#include "demo/bounds.h"
 
 static const char heading[] = "torg demo 1";
 

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-#include "base/limits.h"
+#include "feeds/bounds.h"
 #include "offers/offer_record.h"
 #include "roles/commands/desk.h"
 #include "torg/v1/catalog.pb-c.h"

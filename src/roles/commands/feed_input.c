@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/gunzip.h"
+#include "feeds/bounds.h"
 #include "net/client/download.h"
 
 struct feed_input {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/limits.h"
+#include "searcher/bounds.h"
 
 enum { KEY_SIZE_MAX = 4096 };
 

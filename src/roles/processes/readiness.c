@@ -16,12 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "access/bounds.h"
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "base/task.h"
+#include "roles/bounds.h"
 
 enum { KIND_COUNT = 3 }; /* the store, the topics, coordination */
 

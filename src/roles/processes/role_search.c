@@ -2,12 +2,12 @@
 /* role_search.c - the role search: what buyers' pages call. */
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "inspect/change.h"
 #include "inspect/searcher_door.h"
 #include "inspect/service.h"
 #include "model/offer_fields.h"
 #include "offers/offers.h"
+#include "roles/bounds.h"
 #include "roles/processes/peer_settings.h"
 #include "roles/processes/process.h"
 #include "search/learner.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_searcher.c - the role searcher: indexes that follow their topics, and searches over them. */
-#include "base/limits.h"
 #include "base/text.h"
 #include "inspect/rebuild.h"
 #include "inspect/searcher_door.h"
@@ -8,6 +7,7 @@
 #include "registry/receiving/rows.h"
 #include "roles/processes/peer_settings.h"
 #include "roles/processes/process.h"
+#include "searcher/bounds.h"
 #include "searcher/service.h"
 
 /* One a process; the server borrows them for its life. */

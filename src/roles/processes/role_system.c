@@ -3,13 +3,14 @@
  * what is in the topics. */
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "base/memory.h"
 #include "base/task.h"
 #include "inspect/pipeline.h"
 #include "inspect/service.h"
 #include "model_descriptors.h"
 #include "net/server/openapi.h"
+#include "roles/bounds.h"
 #include "roles/processes/process.h"
 #include "roles/processes/service.h"
 #include "roles/processes/web_files.h"

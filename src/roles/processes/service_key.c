@@ -2,8 +2,8 @@
 /* service_key.c - torg.v1.KeyService: messages in, messages out; the work is access/keys.h's. */
 #include <string.h>
 
+#include "access/bounds.h"
 #include "access/keys.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/violation.h"
 #include "roles/processes/service.h"

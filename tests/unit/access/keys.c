@@ -13,10 +13,10 @@
 #include <time.h>
 
 #include "access/audit.h"
+#include "access/bounds.h"
 #include "access/key_ring.h"
 #include "access/keys.h"
 #include "access/scope.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "patience.h"

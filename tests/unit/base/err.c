@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/err.h"
-#include "base/limits.h"
 #include "base/violation.h"
 
 static void an_error_is_code_and_text(void **state)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "base/log.h"
 #include "base/log_pace.h"
 

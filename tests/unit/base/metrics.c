@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "base/metrics.h"
 #include "base/random.h"
 

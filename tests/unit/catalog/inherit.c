@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/random.h"
+#include "catalog/bounds.h"
 #include "catalog/catalog.h"
 
 enum { CATEGORY_MAX = 60, ATTRIBUTE_MAX = 12, FILTER_MAX = 9, ROUND_COUNT = 300 };

@@ -14,8 +14,8 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
 #include "catalog/catalog.h"
 
 /* Quotes are written as ' here, in what is read and in what is wanted. */

@@ -11,8 +11,8 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
 #include "catalog/catalog.h"
 #include "catalog/words.h"
 

@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "catalog/bounds.h"
 #include "catalog/validate.h"
 #include "codec/json.h"
 

@@ -10,8 +10,9 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
+#include "base/bounds.h"
 #include "base/memory.h"
+#include "codec/bounds.h"
 #include "codec/json.h"
 #include "codec/message.h"
 #include "echo.pb-c.h"

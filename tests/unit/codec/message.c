@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/varint.h"
+#include "codec/bounds.h"
 #include "codec/message.h"
 #include "echo.pb-c.h"
 #include "random_message.h"

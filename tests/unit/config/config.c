@@ -13,9 +13,9 @@
 
 #include "base/arena.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "config/bounds.h"
 #include "config/config.h"
 
 struct fixture {

@@ -12,10 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "coord/bounds.h"
 #include "coord/coord.h"
 #include "coord/fault.h"
 #include "patience.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "base/limits.h"
+#include "coord/bounds.h"
 #include "coord/coord.h"
 #include "coord/durable.h"
 #include "test_dir.h"

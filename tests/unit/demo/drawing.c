@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "demo/bounds.h"
 #include "demo/drawing.h"
 #include "photos/photo_folder.h"
 

@@ -18,13 +18,13 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "codec/json.h"
 #include "codec/message.h"
 #include "demo/drawing.h"
 #include "demo/generator.h"
+#include "offers/bounds.h"
 #include "offers/offer_content.h"
 
 enum { SEED = 2026, OFFER_COUNT = 12000, SET_SIZE = 1 << 16, JSON_SIZE_MAX = 1 << 20 };

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "feeds/bounds.h"
 #include "feeds/reader.h"
 #include <cmocka.h>
 

@@ -14,10 +14,10 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "index/bounds.h"
 #include "index/text/analysis.h"
 
 /*

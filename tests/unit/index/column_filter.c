@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "index/bounds.h"
 #include "index/columns/column_filter.h"
 #include "index/postings/kernels.h"
 

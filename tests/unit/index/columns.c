@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "index/columns/columns.h"

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "index/columns/columns_checkpoint.h"

@@ -9,8 +9,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 #include "index/epoch.h"
 
 static int freed;

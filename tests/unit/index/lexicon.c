@@ -25,9 +25,9 @@
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "index/bounds.h"
 #include "index/text/lexicon.h"
 #include "test_dir.h"
 

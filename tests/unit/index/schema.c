@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "index/bounds.h"
 #include "index/columns/dictionary.h"
 #include "index/schema.h"
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 #include "shard_model.h"
 #include "test_dir.h"
 #include "text_model.h"

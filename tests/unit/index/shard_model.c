@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 #include "index/postings/doc_lengths.h"
 #include "index/postings/postings.h"
 

@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "index/bounds.h"
 #include "index/shard/shard.h"
 #include "test_dir.h"
 

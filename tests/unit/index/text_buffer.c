@@ -17,8 +17,8 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 #include "index/postings/text_buffer.h"
 #include "text_model.h"
 

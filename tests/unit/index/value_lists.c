@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "index/bounds.h"
 #include "index/columns/value_lists.h"
 
 enum { STEP_COUNT = 60000, KEPT_MAX = 3000, SHORT_MAX = 3 };

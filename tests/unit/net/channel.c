@@ -10,9 +10,9 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "net/bounds.h"
 #include "patience.h"
 #include <cmocka.h>
 

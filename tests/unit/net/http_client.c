@@ -23,8 +23,8 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "net/bounds.h"
 #include "net/client/http_client.h"
 
 enum { CONNECTION_COUNT_MAX = 64, REQUEST_SIZE_MAX = 1 << 16, TLS_TRY_COUNT = 12 };

@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "echo.pb-c.h"
+#include "net/bounds.h"
 #include "net/client/rpc_stream.h"
 #include "net/server/server.h"
 

@@ -7,9 +7,9 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "numerator/bounds.h"
 #include "numerator/numerator.h"
 #include "numerator/state.h"
 

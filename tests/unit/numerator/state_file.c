@@ -13,7 +13,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "numerator/state.h"
 #include "test_dir.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
+#include "query/bounds.h"
 
 enum { HASH = 77 };
 

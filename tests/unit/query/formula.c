@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
+#include "query/bounds.h"
 
 enum { PRICE, RATING, DATE, POINT, FIELD_COUNT };
 enum { NOW = 1000 };

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "query/bounds.h"
 #include "query/text_highlight.h"
 
 struct fixture {

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "query/bounds.h"
 #include "query/query.h"
 
 /* "+word:iphone 15 -phrase:..." */

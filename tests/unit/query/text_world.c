@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 
 /* Forms of one word side by side; common words first. */
 static const char *const words[] = {

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 
 static const char *const vocabulary[] = {
     "велосипед", "велосипеда", "велосипеды", "городской", "городская", "городские", "детский",

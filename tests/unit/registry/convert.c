@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "base/limits.h"
 #include "codec/message.h"
+#include "index/bounds.h"
 #include "registry/clients/convert.h"
 
 #define TYPE(name) TORG__V1__SCHEMA_FIELD__TYPE__##name

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "search/asking.h"

@@ -9,7 +9,6 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
 #include "query/cursor.h"

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "search/bounds.h"
 #include "search/learnt.h"
 
 static uint64_t spread(uint64_t number)

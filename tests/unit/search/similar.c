@@ -12,10 +12,10 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "codec/message.h"
 #include "index/text/analysis.h"
+#include "query/bounds.h"
 
 struct scene {
     struct arena *arena;

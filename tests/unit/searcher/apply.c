@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "index/bounds.h"
 #include "index_messages.h"
 #include "test_dir.h"
 

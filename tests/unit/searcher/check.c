@@ -15,11 +15,11 @@
 #include <cmocka.h>
 
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "index_messages.h"
 #include "patience.h"
 #include "searcher/arrivals.h"
+#include "searcher/bounds.h"
 #include "searcher/follower.h"
 #include "test_dir.h"
 

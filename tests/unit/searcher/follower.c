@@ -17,7 +17,6 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "index_messages.h"

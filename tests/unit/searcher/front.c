@@ -17,7 +17,6 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "base/limits.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/text.h"
@@ -26,6 +25,7 @@
 #include "index_messages.h"
 #include "model/change_token.h"
 #include "patience.h"
+#include "query/bounds.h"
 #include "query/cursor.h"
 #include "searcher/local.h"
 #include "searcher/part.h"

@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "index_messages.h"
 #include "model/change_token.h"
 #include "patience.h"
+#include "searcher/bounds.h"
 #include "searcher/front.h"
 
 /* The pool that asks shards has fewer threads than may wait. */

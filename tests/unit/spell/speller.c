@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
+#include "spell/bounds.h"
 #include "spell_world.h"
 
 static int open_world(void **state)

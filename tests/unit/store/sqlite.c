@@ -19,7 +19,6 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "patience.h"

@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/text.h"

@@ -15,8 +15,8 @@
 
 #include "base/endian.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/memory.h"
+#include "topic/bounds.h"
 #include "topic/disk.h"
 #include "topic/frame.h"
 #include "topic/segment.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* limits.h - what stages may take of their topics and keep aside, and why so much. */
-#ifndef TORG_STAGE_LIMITS_H
-#define TORG_STAGE_LIMITS_H
+/* bounds.h - what stages may take of their topics and keep aside, and why so much. */
+#ifndef TORG_STAGE_BOUNDS_H
+#define TORG_STAGE_BOUNDS_H
 
 enum {
     PARKED_COUNT_MAX = 100 * 1000, /* of a stage: what is wrong with so many is one thing, and a

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bounds.h - the bounds of coord/, each with its reason; docs/limits.md has those of all. */
+#ifndef TORG_COORD_BOUNDS_H
+#define TORG_COORD_BOUNDS_H
+
+enum {
+    COORD_NAME_SIZE_MAX = 64,          /* members, sets and keys: parts of paths and of log lines */
+    COORD_SHARD_COUNT_MAX = 1024,      /* of one set; each costs a node and a read at a rebalance */
+    COORD_SET_COUNT_MAX = 512,         /* joined by one member: one for each client, twice */
+    COORD_MEMBER_COUNT_MAX = 256,      /* of one set: a machine each, by far more than planned */
+    COORD_REGISTER_COUNT_MAX = 1024,   /* of the embedded backend, which keeps them in memory */
+    COORD_VALUE_SIZE_MAX = 64 << 10,   /* a register is a pointer or a small state, not a file */
+    COORD_LEASE_MS_MIN = 100,          /* shorter than a bad pause of the machine: endless moves */
+    COORD_LEASE_MS_MAX = 60 * 1000,    /* a dead owner's shards stand still for this long */
+    COORD_LEASE_MS_DEFAULT = 5 * 1000, /* default, a setting */
+    COORD_OPEN_MS_MAX = 15 * 1000,     /* waiting for the first answer of a server */
+};
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bounds.h - the bounds of feeds/, each with its reason; docs/limits.md has those of all. */
+#ifndef TORG_FEEDS_BOUNDS_H
+#define TORG_FEEDS_BOUNDS_H
+
+enum {
+    /* ---- feed files ---- */
+    FEED_FILE_MB_MAX = 4096,               /* default of feed_options; a million offers of 4 KB */
+    FEED_ROW_COUNT_MAX = 2000000,          /* default of feed_options; sellers have a million */
+    FEED_BLOCK_SIZE = 64 << 10,            /* read at a time */
+    FEED_ROW_SIZE_MAX = 1 << 20,           /* as written in the file; an offer has 100 KB */
+    FEED_FIELD_SIZE_MAX = 200 << 10,       /* one value as written: a description with its HTML */
+    FEED_TEXT_SIZE_MAX = 64 << 10,         /* a description as plain text */
+    FEED_VALUE_SIZE_MAX = 4 << 10,         /* every other value, and a title */
+    FEED_NAME_SIZE_MAX = 256,              /* of a tag, a column, an attribute, a category */
+    FEED_ID_SIZE_MAX = 128,                /* as OFFER_EXTERNAL_ID_SIZE_MAX */
+    FEED_URL_SIZE_MAX = 2048,              /* as OFFER_URL_SIZE_MAX */
+    FEED_PHOTO_COUNT_MAX = 50,             /* of an offer; categories allow fewer */
+    FEED_PHONE_COUNT_MAX = 5,              /* as OFFER_PHONE_COUNT_MAX */
+    FEED_ATTRIBUTE_COUNT_MAX = 200,        /* of an offer */
+    FEED_COLUMN_COUNT_MAX = 512,           /* of a CSV file */
+    FEED_CATEGORY_COUNT_MAX = 30000,       /* of a YML file: held in memory, 12 MB at worst */
+    FEED_CATEGORY_DEPTH_MAX = 16,          /* ends a walk to the root that goes in a circle */
+    FEED_XML_DEPTH_MAX = 16,               /* YML has seven levels */
+    FEED_XML_ATTRIBUTE_COUNT_MAX = 32,     /* of one tag; honest ones have four */
+    FEED_XML_ATTRIBUTE_SIZE_MAX = 4 << 10, /* a URL */
+    FEED_XML_TOKEN_SIZE_MAX = 256 << 10,   /* one tag or comment: the parser holds it whole */
+    FEED_XML_MEMORY_MAX = 8 << 20,         /* of the parser, which keeps every name it has seen */
+    FEED_MEMO_COUNT_MAX = 8192,            /* names of categories, attributes and options */
+    FEED_MAP_SIZE_MAX = 8 << 20,           /* of a file of --categories */
+    FEED_UNKNOWN_COUNT_MAX = 200,          /* names told that no category has an attribute for */
+    FEED_REPORT_LINE_SIZE_MAX = 1 << 20,   /* one row with all its reasons */
+
+    /* ---- feeds applied ---- */
+    FEED_KEY_SIZE_MAX = 64,       /* a feed's name; part of keys */
+    FEED_BATCH_COUNT = 64,        /* rows of one transaction: others wait 5 ms for it */
+    FEED_BATCH_SIZE = 1 << 20,    /* and their bytes */
+    FEED_EVENT_COUNT_MAX = 1000,  /* of one SendEvents */
+    FEED_DELETE_COUNT = 1000,     /* offers a task's end finds at a time */
+    FEED_PROBLEM_COUNT_MAX = 30,  /* told of one row, of each kind: 90 KB at the most */
+    FEED_PROBLEM_SIZE_MAX = 500,  /* bytes of one */
+    FEED_REPORT_COUNT_MAX = 20,   /* tasks of a feed whose reports are kept */
+    FEED_REPORT_PAGE_COUNT = 500, /* rows read at a time */
+    FEED_FORGET_COUNT = 1000,     /* rows of a report removed by one transaction */
+    FEED_CALL_MS_MAX = 20000,     /* a call ends or undoes a task for so long; then the worker */
+    FEED_RESUME_S = 10,           /* a task that ends or is undone and was silent so long */
+    FEED_POLL_COUNT = 512,        /* events of one poll: applied within the session's time */
+    FEED_KEEP_COUNT = 20,         /* tasks found by one look */
+
+    /* ---- ImportFile ---- */
+    FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked: it holds a thread that works for calls */
+    FEED_CALL_ROW_COUNT_MAX = 200000,    /* likewise; a minute or two */
+    FEED_CALL_FILE_COUNT_MAX = 8,        /* at a time; most threads stay for other calls */
+};
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bounds.h - the bounds of net/, each with its reason; docs/limits.md has those of all. */
+#ifndef TORG_NET_BOUNDS_H
+#define TORG_NET_BOUNDS_H
+
+enum {
+    /* ---- the server ---- */
+    NET_HEAD_SIZE_MAX = 32 << 10, /* request line and headers together; proxies send up to 16 KB */
+    NET_HEADER_COUNT_MAX = 100,   /* honest clients send some twenty */
+    NET_MESSAGE_SIZE_MAX = 4 << 20, /* one message, packed or not: gRPC's own default */
+    NET_REPLY_SIZE_MAX = 64 << 20,  /* an answer is built in memory; larger ones are streams */
+    NET_BODY_CONNECTION_SIZE_MAX = 32 << 20, /* unfinished bodies of one connection */
+    NET_BODY_SERVER_SIZE_MAX = 256 << 20,    /* of all connections together; then 429 ... */
+    NET_BODY_UNCHARGED_SIZE = 64 << 10,      /* ... where bodies up to this are not counted */
+    NET_STREAM_COUNT_MAX = 256,              /* concurrent streams of a connection */
+    NET_CONNECTION_COUNT_MAX = 16384,        /* of the whole server; an idle one costs 1 to 3 KB */
+    NET_REACTOR_COUNT_MAX = 64,
+    NET_WORKER_COUNT = 64,     /* threads for handlers that block: a group of commits has as many */
+    NET_BRIEF_SPARE_COUNT = 2, /* threads for brief handlers besides one a core: a disk is slow */
+    NET_WORKER_COUNT_MAX = 1024,
+    NET_WORKER_QUEUE_MAX = 1024,             /* calls waiting for a worker; then 429 */
+    NET_STREAM_THREAD_COUNT_MAX = 256,       /* streams served at once, a thread each; then 429 */
+    NET_STREAM_THREAD_CONNECTION_MAX = 64,   /* so that four clients at least can have streams */
+    NET_ANONYMOUS_STREAM_COUNT_MAX = 16,     /* threads for streams without a key, beside those */
+    NET_ANONYMOUS_STREAM_CONNECTION_MAX = 4, /* a probe has one, a curious person two */
+    NET_ANONYMOUS_STREAM_MS = 300 * 1000, /* then such a stream ends: others wait for its place */
+    NET_WINDOW_SIZE = 256 << 10,          /* HTTP/2 receive window of a stream */
+    NET_CONNECTION_WINDOW_SIZE = 1 << 20,
+    NET_STREAM_OUT_SIZE_MAX = 128 << 10,      /* a stream's unsent bytes before call_write blocks */
+    NET_UNSENT_CONNECTION_SIZE_MAX = 8 << 20, /* of answers; then a connection's next calls wait */
+    NET_UNSENT_SHED_SIZE = 192 << 20,         /* of all connections; then the worst is closed ... */
+    NET_UNSENT_SERVER_SIZE_MAX = 256 << 20, /* ... and from here on answers are refused (429) ... */
+    NET_UNSENT_REFUSED_SIZE = 1 << 20, /* ... that are larger than this: no answer to a write */
+    NET_UNSENT_SMALL_SIZE = 64 << 10,  /* up to this an answer is counted by its connection */
+    NET_UNSENT_UNTOLD_SIZE = 16 << 10, /* which tells the server of no less than this */
+    NET_READ_SIZE = 64 << 10,          /* one read(2); a buffer a reactor */
+    NET_WRITE_SIZE = 128 << 10,        /* frames gathered before one write(2) */
+    NET_REPLY_HEADER_COUNT_MAX = 16,   /* headers a handler may add to its answer */
+    NET_GZIP_SIZE_MIN = 4 << 10,       /* smaller answers are sent as they are */
+    NET_FILE_COUNT_MAX = 256,
+    NET_GET_COUNT_MAX = 16,   /* addresses of methods that are read by GET */
+    NET_FOLDER_COUNT_MAX = 8, /* a prefix each: photos, and few more to come */
+    NET_SERVICE_COUNT_MAX = 128,
+    NET_HEAD_TIMEOUT_MS = 10 * 1000,  /* from a request's first byte to the end of its head */
+    NET_BODY_GRACE_MS = 10 * 1000,    /* a body may take this long; of each such time ... */
+    NET_BODY_RATE_MIN = 1 << 10,      /* ... so many bytes a second must have come */
+    NET_IDLE_TIMEOUT_MS = 180 * 1000, /* a connection without calls */
+    NET_STALL_TIMEOUT_MS = 30 * 1000, /* a client that takes nothing of its answer */
+    NET_STALL_SIZE_MIN = 4 << 10,     /* ... or less than this of it in that time */
+    NET_FLOOD_BUDGET = 2000,          /* HTTP/2 frames that cost us and bring nothing ... */
+    NET_FLOOD_REFILL_PER_S = 100,     /* ... and how fast the budget comes back */
+    NET_RETRY_AFTER_S = 1,            /* told to clients that came while all are busy */
+    NET_TURN_MS_MAX = 5 * 1000,       /* of a reactor; usually below one. Then it is called stuck */
+
+    /* ---- services and client ---- */
+    HEALTH_SERVICE_COUNT_MAX = 64,
+    HEALTH_WATCH_POLL_MS = 250, /* how soon a watch sees that its client has left */
+    HTTP_CLIENT_TIMEOUT_MS = 30 * 1000,
+    HTTP_CLIENT_CONNECT_TIMEOUT_MS = 5 * 1000,
+    HTTP_CLIENT_RESPONSE_SIZE_MAX = 16 << 20,
+    HTTP_CLIENT_HEADER_COUNT_MAX = 128, /* of one answer; as many as common servers allow */
+    HTTP_CLIENT_HEADERS_SIZE_MAX = 64 << 10,
+    HTTP_CLIENT_REDIRECT_COUNT_MAX = 5,
+    HTTP_CLIENT_IDLE_COUNT_MAX = 32,   /* connections kept for the next request */
+    DOWNLOAD_TIMEOUT_MS = 3600 * 1000, /* 4 GB at a megabyte a second */
+    DOWNLOAD_STALL_MS = 60 * 1000,     /* shops make their feeds while one waits */
+    RPC_STREAM_IDLE_MS = 300 * 1000,   /* nothing moved: a server may be deleting a large feed */
+};
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bounds.h - the bounds of numerator/, each with its reason; docs/limits.md has those of all. */
+#ifndef TORG_NUMERATOR_BOUNDS_H
+#define TORG_NUMERATOR_BOUNDS_H
+
+enum {
+    NUMBER_EXTENT_SIZE = 4096,      /* numbers of a placement class that lie together: a window */
+    NUMBER_CLASS_COUNT_MAX = 256,   /* of a shard: each may leave most of an extent empty */
+    NUMBER_CLASS_SIZE_MAX = 64,     /* bytes of a class's name: what documents may say */
+    NUMBER_KEY_SIZE_MAX = 1024,     /* bytes: four parts of a pk's size, and some */
+    NUMBER_ID_END = 1 << 30,        /* numbers of a shard: the index has columns by position */
+    NUMBER_SHARD_COUNT_MAX = 4096,  /* of a collection; a topic has 256 partitions */
+    NUMBER_STATE_KEY_MAX = 1 << 30, /* keys of one state */
+    NUMBER_BLOCK_SIZE = 256 << 10,  /* of a state's file: what one checksum covers */
+    NUMBER_LOAD_COUNT = 2000,       /* rows of one read when what is free is loaded */
+
+    /* ---- the pipeline ---- */
+    NUMBER_COUNT_MAX = 100000, /* numbers counted for those who look: some milliseconds */
+};
+
+#endif

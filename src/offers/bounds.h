@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bounds.h - the bounds of offers/, each with its reason; docs/limits.md has those of all. */
+#ifndef TORG_OFFERS_BOUNDS_H
+#define TORG_OFFERS_BOUNDS_H
+
+enum {
+    OFFER_SIZE_MAX = 100 << 10,    /* one offer, encoded: what later stages are built for */
+    OFFER_PACK_SIZE_MIN = 1 << 10, /* below, compression wins less than a page and costs 10 us */
+    OFFER_SHARD_COUNT = 64,        /* part of stored data: sellers keep their shards for ever */
+    OFFER_ATTEMPT_COUNT_MAX = 20,  /* a change outrun this often by others is ERR_CONFLICT */
+    OFFER_ID_ATTEMPT_MAX = 20,     /* ids taken already that are drawn again for one offer */
+    OFFER_BATCH_COUNT_MAX = 100,   /* ids of one GetOffers; of one page of the cabinet */
+    OFFER_PAGE_COUNT = 20,         /* default of a page */
+    OFFER_SCAN_COUNT = 500,        /* rows of one read of a long scan: 50 MB at the most */
+    OFFER_URL_SIZE_MAX = 2048,     /* of a photo */
+    OFFER_ADDRESS_LENGTH_MAX = 500,
+    OFFER_NAME_LENGTH_MAX = 100, /* whom to ask for */
+    OFFER_PHONE_COUNT_MAX = 5,
+    OFFER_EMAIL_SIZE_MAX = 254,       /* as mail servers have it */
+    OFFER_EXTERNAL_ID_SIZE_MAX = 128, /* a seller's article number; part of a key */
+    OFFER_LIFETIME_DAYS = 30,         /* where the catalogue says nothing */
+    ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
+    ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
+
+    /* ---- the worker ---- */
+    EXPORT_WINDOW_COUNT = 100,      /* oldest rows looked at in one shard: none starves others */
+    EXPORT_DAMAGED_WINDOW_MAX = 20, /* such windows, while all in them is damaged */
+    EXPORT_BATCH_COUNT = 1000,      /* changes sent before one deletion */
+    EXPORT_BATCH_SIZE = 8 << 20,    /* and their bytes: a fraction of what may be in flight */
+    EXPORT_PAUSE_MS = 20,    /* after a round that was not full: small rounds cost as many syncs */
+    EXPORT_WAIT_MS_MIN = 5,  /* after an empty round; doubled with each … */
+    EXPORT_WAIT_MS_MAX = 50, /* … up to this: the delay of a change after a quiet time */
+    EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
+    EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
+    ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */
+    DRAFT_CHUNK_COUNT = 200,    /* abandoned drafts removed by one transaction */
+    KEEPING_PERIOD_MS = 1000,   /* expiry, old answers and lag are looked at this often */
+    LIST_CHECK_COUNT = 500,     /* rows of one read when lists are checked: 50 MB at the most */
+    RECOUNT_CHUNK_COUNT = 250,  /* offers of one transaction of a recount: 3 ms of the writer */
+    COUNTERS_TELL_MS = 1000,    /* how often a check tells where it is */
+    COUNTERS_TELL_COUNT = 1000, /* and after how many findings */
+};
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bounds.h - the bounds of roles/, each with its reason; docs/limits.md has those of all. */
+#ifndef TORG_ROLES_BOUNDS_H
+#define TORG_ROLES_BOUNDS_H
+
+enum {
+    OPENAPI_SIZE_MAX = 4 << 20, /* made once at the start, from our own .proto files */
+    READY_ASK_MS = 1000,        /* the broker is asked so often whether it is there */
+    READY_LOOK_MS = 500,        /* and all servers' last answers are looked at */
+    READY_WAIT_MS = 100,        /* likewise while it is not ready: callers wait for it */
+    READY_SILENCE_MS = 5000,    /* then /readyz tells; keys are read twice a second, leases renewed
+                                   every 1.7 s */
+};
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bounds.h - the bounds of search/, each with its reason; docs/limits.md has those of all. */
+#ifndef TORG_SEARCH_BOUNDS_H
+#define TORG_SEARCH_BOUNDS_H
+
+enum {
+    SEARCH_DEADLINE_MS = 3000,  /* unless the caller wants it sooner */
+    SEARCH_TEXT_SIZE_MAX = 400, /* a line somebody typed */
+    SEARCH_PAGE_COUNT = 20,     /* offers of a page, unless the request says */
+    SEARCH_PAGE_COUNT_MAX = 100,
+    SEARCH_FILTER_COUNT_MAX = 50,   /* chosen by a buyer */
+    SEARCH_VALUE_COUNT_MAX = 200,   /* of one filter */
+    SEARCH_OFFERED_COUNT_MAX = 24,  /* filters of attributes that are offered: a screen or two */
+    SEARCH_FACET_VALUE_COUNT = 100, /* values of a filter that are offered */
+    SEARCH_TREE_COUNT = 2000,       /* categories that are counted */
+    SEARCH_CATEGORY_COUNT = 50,     /* of them told to the page */
+    SEARCH_FRAGMENT_SIZE = 160,     /* of a description, with the words marked */
+    SEARCH_SHARE_MIN_PERCENT = 50,  /* of the hits have the attribute: its filter is offered */
+    SUGGEST_COUNT = 8,              /* lines, unless the request says */
+    SUGGEST_COUNT_MAX = 20,
+    SUGGEST_CATEGORY_COUNT = 5,
+    SUGGEST_WORD_COUNT = 64,   /* that the last one may become, the most frequent: a list each */
+    SUGGEST_TITLE_COUNT = 100, /* titles that are read: a millisecond */
+    SUGGEST_CANDIDATE_COUNT_MAX = 1024, /* beginnings, one to three words, of those titles */
+    SIMILAR_COUNT = 10,                 /* offers, unless the request says */
+    SIMILAR_COUNT_MAX = 50,
+    SIMILAR_RERANK_COUNT = 200,   /* of the most alike, whose price is looked at */
+    SPELL_LEARNT_COUNT = 1 << 20, /* texts known to be learnt: 32 MB with those before them */
+    SPELL_READ_COUNT = 500,       /* records of one read */
+    SPELL_IDLE_MS = 200,          /* how soon a new title is looked for */
+    SPELL_RETRY_MS = 2000,        /* after a fault of the topic or the disk */
+    SPELL_SAVE_S = 60,            /* what a crash may have to learn again */
+    SPELL_RECOUNT_S = 6 * 3600,   /* words of offers that are gone are known for so long */
+    SPELL_RECOUNT_WAIT_S = 600,   /* after a start: an index that is being filled is not counted */
+};
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* bounds.h - the bounds of searcher/, each with its reason; docs/limits.md has those of all. */
+#ifndef TORG_SEARCHER_BOUNDS_H
+#define TORG_SEARCHER_BOUNDS_H
+
+enum {
+    /* ---- arrivals ---- */
+    SEARCHER_ARRIVAL_COUNT = 1 << 15, /* documents whose times are kept, of a shard: half a MB */
+    SEARCHER_SHOWING_COUNT = 1 << 13, /* moments of showing: a minute or so under load */
+
+    SEARCHER_BATCH_COUNT = 64,            /* messages shown together, when they trickle ... */
+    SEARCHER_BATCH_MS = 2,                /* ... or what came within this time */
+    SEARCHER_REPLAY_COUNT = 2000,         /* shown together while far behind */
+    SEARCHER_REPLICA_COUNT_MAX = 256,     /* shards in one process: a thread each, and one more */
+    SEARCHER_SHARD_COUNT_MAX = 1024,      /* of a client */
+    SEARCHER_CLIENT_SIZE_MAX = 40,        /* of a client's name */
+    SEARCHER_MAP_SIZE_MAX = 1 << 20,      /* of the index map */
+    SEARCHER_CHECKPOINT_MS = 600 * 1000,  /* of shards that change little */
+    SEARCHER_DEADLINE_MS = 1000,          /* of a search, unless it says */
+    SEARCHER_DEADLINE_MS_MAX = 60 * 1000, /* of a search that does */
+    SEARCHER_WAITER_COUNT_MAX = 16,       /* callers who wait at once: a quarter of the threads */
+    SEARCHER_LIST_COUNT = 1000,           /* documents listed, unless the call says */
+    SEARCHER_LIST_COUNT_MAX = 10000,      /* when it does */
+    SEARCHER_PEER_COUNT_MAX = 32,         /* other searchers that a front knows */
+    SEARCHER_PEER_POLL_MS = 1000,         /* how often they are asked for their freshness */
+    SEARCHER_HEDGE_MS_MIN = 20,           /* a second replica is asked no sooner than this */
+    SEARCHER_ANSWER_SIZE_MAX = 64 << 20,  /* of a shard in another process */
+    SEARCHER_ASK_COUNT_MAX = 64,          /* shards asked at once by one process */
+    SEARCHER_ASK_QUEUE_MAX = 4096,        /* and those that wait for that */
+};
+
+#endif
