@@ -28,7 +28,7 @@ import time
 TOP = pathlib.Path(__file__).resolve().parent.parent
 sys.path.append(str(TOP / "tests" / "e2e"))
 sys.dont_write_bytecode = True
-from chain import Connection  # noqa: E402
+from kit.chain import Connection  # noqa: E402
 
 TORG = os.environ.get("TORG_BIN", str(TOP / "build-bench" / "torg"))
 RATE = int(os.environ.get("TORG_BENCH_RATE", "5000"))

@@ -2,7 +2,7 @@
 /*
  * long.h - how many random cases a test draws: few in `./dev test`, many in `./dev test long`.
  *
- * tests/e2e/tap.py has the same for Python.
+ * tests/e2e/kit/tap.py has the same for Python.
  */
 #ifndef TORG_TESTS_LONG_H
 #define TORG_TESTS_LONG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * patience.h - the one limit of every wait in tests in C (tests/e2e/tap.py has that of Python).
+ * patience.h - the one limit of every wait in tests in C (tests/e2e/kit/tap.py has that of Python).
  *
  * It stops what hangs, and does not measure a busy machine: at load 20 all takes ten times as long.
  */

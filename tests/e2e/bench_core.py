@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
+from kit import tap  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 

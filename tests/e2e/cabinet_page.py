@@ -10,9 +10,9 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
-from binary import TOP, Place  # noqa: E402
-from browser import Browser  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import TOP, Place  # noqa: E402
+from kit.browser import Browser  # noqa: E402
 
 FEED = """id;Категория;Название;Цена;Цвет;Страна
 kettle-1;Посуда и кухня;Чайник «Заря»;1 999;Белый;Россия

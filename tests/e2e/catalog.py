@@ -4,8 +4,8 @@ import copy
 import json
 import urllib.request
 
-import tap
-from binary import TOP, Database, Place, fetch
+from kit import tap
+from kit.binary import TOP, Database, Place, fetch
 
 DEMO = TOP / "demo/catalog.json"
 GOLDEN = TOP / "tests/e2e/golden"

@@ -4,9 +4,9 @@ import json
 import re
 import subprocess
 
-import binary
-import tap
-from binary import TOP, Place, environment, torg
+from kit import binary
+from kit import tap
+from kit.binary import TOP, Place, environment, torg
 
 COMMANDS = re.findall(r"^  (\w+(?: \w+)?) {2,}\S", torg("help").stdout.split("exit codes")[0], re.M)
 

@@ -9,10 +9,10 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
-from binary import Place  # noqa: E402
-from browser import Browser  # noqa: E402
-from shop import BIKE, BOOK, CATALOG  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place  # noqa: E402
+from kit.browser import Browser  # noqa: E402
+from kit.shop import BIKE, BOOK, CATALOG  # noqa: E402
 
 
 class Works(Place):

@@ -27,11 +27,11 @@ import time
 sys.dont_write_bytecode = True
 PUT = sys.argv.pop(1)
 os.environ["TORG_BIN"] = os.environ.get("TORG_RELEASE_BIN") or os.environ.get("TORG_BIN", "")
-import chain  # noqa: E402
-import market  # noqa: E402
-import tap  # noqa: E402
-from binary import Database, open_sqlite  # noqa: E402
-from sites import ROLES, OneProcess, OwnKafka, SixProcesses  # noqa: E402
+from kit import chain  # noqa: E402
+from kit import market  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Database, open_sqlite  # noqa: E402
+from kit.sites import ROLES, OneProcess, OwnKafka, SixProcesses  # noqa: E402
 
 SECONDS = tap.count(12, 900, "TORG_CONVERGE_SECONDS")
 OFFERS = tap.count(4000, 10000, "TORG_CONVERGE_OFFERS")

@@ -9,9 +9,9 @@ import subprocess
 import threading
 import time
 
-import tap
-from binary import TORG, Database, Place, environment, open_sqlite
-from shop import BOOK, CATALOG, Shop
+from kit import tap
+from kit.binary import TORG, Database, Place, environment, open_sqlite
+from kit.shop import BOOK, CATALOG, Shop
 
 KILLS = tap.count(6, 60, "TORG_CRASH_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)

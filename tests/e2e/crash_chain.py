@@ -15,9 +15,9 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-import chain  # noqa: E402
-import tap  # noqa: E402
-from binary import Place  # noqa: E402
+from kit import chain  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place  # noqa: E402
 
 KILLS = tap.count(8, 100, "TORG_CRASH_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)

@@ -17,9 +17,9 @@ import time
 import urllib.parse
 
 sys.dont_write_bytecode = True
-import crashed  # noqa: E402
-import tap  # noqa: E402
-from binary import Place  # noqa: E402
+from kit import crashed  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place  # noqa: E402
 
 DUMP = sys.argv.pop(1)
 KILLS = tap.count(12, 200, "TORG_CRASH_KILLS")

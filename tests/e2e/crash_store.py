@@ -18,7 +18,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
+from kit import tap  # noqa: E402
 
 WRITER = sys.argv.pop(1)
 KILLS = tap.count(60, 1000, "TORG_CRASH_KILLS")

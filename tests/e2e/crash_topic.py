@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-import tap
+from kit import tap
 
 WRITER = sys.argv.pop(1)
 KILLS = tap.count(60, 1000, "TORG_CRASH_KILLS")

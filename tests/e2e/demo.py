@@ -7,8 +7,8 @@ import subprocess
 import urllib.error
 import urllib.request
 
-import tap
-from binary import TORG, Place, environment
+from kit import tap
+from kit.binary import TORG, Place, environment
 
 OFFERS = 300
 

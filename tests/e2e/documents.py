@@ -5,9 +5,9 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-import chain  # noqa: E402
-import tap  # noqa: E402
-from binary import Place  # noqa: E402
+from kit import chain  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place  # noqa: E402
 
 BIKES = [
     {"pk": "bike-1", "version": 1, "fields": [

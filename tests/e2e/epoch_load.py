@@ -12,9 +12,9 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-import chain  # noqa: E402
-import tap  # noqa: E402
-from binary import Place  # noqa: E402
+from kit import chain  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place  # noqa: E402
 
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 CLIENT = "alpha"

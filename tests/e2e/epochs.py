@@ -7,8 +7,8 @@ import signal
 import threading
 import time
 
-import tap
-from binary import Place
+from kit import tap
+from kit.binary import Place
 
 COUNT = 700
 KILLS = 4

@@ -13,8 +13,8 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-import feedtest  # noqa: E402
-import tap  # noqa: E402
+from kit import feedtest  # noqa: E402
+from kit import tap  # noqa: E402
 
 SEED = int(os.environ.get("TORG_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 GOLDEN = pathlib.Path(__file__).parent / "golden" / "feeds"

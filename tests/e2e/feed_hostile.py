@@ -6,8 +6,8 @@ usage: feed_hostile.py FEED_DUMP
 import sys
 
 sys.dont_write_bytecode = True
-import feedtest  # noqa: E402
-import tap  # noqa: E402
+from kit import feedtest  # noqa: E402
+from kit import tap  # noqa: E402
 
 MEGABYTE = 1 << 20
 OFFERS = feedtest.make_offers(2)

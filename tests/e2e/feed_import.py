@@ -13,9 +13,9 @@ import subprocess
 import threading
 import time
 
-import feed_generate
-import tap
-from binary import TORG, Place, environment, proxy
+from kit import feed_generate
+from kit import tap
+from kit.binary import TORG, Place, environment, proxy
 
 YML_HEAD = ('<?xml version="1.0" encoding="UTF-8"?>\n<yml_catalog><shop><categories>'
             '<category id="5">Дом и сад</category>'

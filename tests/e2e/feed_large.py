@@ -19,9 +19,9 @@ sys.dont_write_bytecode = True
 DUMP = sys.argv.pop(1)
 RELEASE = os.environ.get("TORG_RELEASE_BIN", "")
 os.environ["TORG_BIN"] = RELEASE or os.environ.get("TORG_BIN", "")
-import feed_generate  # noqa: E402
-import tap  # noqa: E402
-from binary import TORG, Place, environment, open_sqlite  # noqa: E402
+from kit import feed_generate  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import TORG, Place, environment, open_sqlite  # noqa: E402
 
 ROWS = tap.count(100000, 1000000, "TORG_FEED_ROWS")
 CHANGED, MISSING = 10, 5        # percent

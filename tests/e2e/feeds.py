@@ -6,9 +6,9 @@ import urllib.parse
 import urllib.request
 
 sys.dont_write_bytecode = True
-import h2raw  # noqa: E402
-import tap  # noqa: E402
-from binary import Place  # noqa: E402
+from kit import h2raw  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place  # noqa: E402
 
 CATALOG = {"defaults": {"policy": {"titleMin": 3, "titleMax": 50, "currencies": ["RUB"],
                                    "price": "REQUIRED", "photosMax": 3}},

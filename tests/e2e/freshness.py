@@ -6,9 +6,9 @@ import time
 import urllib.request
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
-from binary import fetch  # noqa: E402
-from shop import BIKE, BOOK, CATALOG, Shop, check_digit  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import fetch  # noqa: E402
+from kit.shop import BIKE, BOOK, CATALOG, Shop, check_digit  # noqa: E402
 
 STAGES = ["saved", "exported", "composed", "received", "sent", "searchable"]
 WAIT = 20           # of one call; a slow machine is asked again

@@ -12,8 +12,8 @@ import shutil
 import sys
 import tempfile
 
-import tap
-from binary import TOP, torg
+from kit import tap
+from kit.binary import TOP, torg
 
 FILL = sys.argv.pop(1)
 PLACE = tempfile.TemporaryDirectory(prefix="torg-index-")

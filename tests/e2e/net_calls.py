@@ -8,10 +8,10 @@ import sys
 import threading
 import time
 
-import h2raw
-import lines
-import tap
-import testd
+from kit import h2raw
+from kit import lines
+from kit import tap
+from kit import testd
 
 ECHO = testd.ECHO
 SERVICE = "torg.test.v1.EchoService"

@@ -10,8 +10,8 @@ import tempfile
 import threading
 import time
 
-import tap
-from nettest import (DATA, GOAWAY, HEADERS, RST_STREAM, SERVICE, Http2, Testd, frame, message,
+from kit import tap
+from kit.nettest import (DATA, GOAWAY, HEADERS, RST_STREAM, SERVICE, Http2, Testd, frame, message,
                      request_headers)
 
 JSON = ("-H", "content-type: application/json")

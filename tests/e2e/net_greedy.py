@@ -11,10 +11,10 @@ import socket
 import struct
 import sys
 
-import h2raw
-import lines
-import testd
-from h2raw import DATA, END_STREAM, HEADERS, PING, WINDOW_UPDATE, Closed, frame, settings
+from kit import h2raw
+from kit import lines
+from kit import testd
+from kit.h2raw import DATA, END_STREAM, HEADERS, PING, WINDOW_UPDATE, Closed, frame, settings
 
 ECHO = testd.ECHO
 WATCH = "/grpc.health.v1.Health/Watch"

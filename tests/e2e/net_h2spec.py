@@ -11,9 +11,9 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
-import lines
-import tap
-import testd
+from kit import lines
+from kit import tap
+from kit import testd
 
 
 

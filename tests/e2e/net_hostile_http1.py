@@ -14,9 +14,9 @@ import sys
 import time
 import warnings
 
-import lines
-import tap
-import testd
+from kit import lines
+from kit import tap
+from kit import testd
 
 ECHO = testd.ECHO
 TARGET = (ECHO + "Echo").encode()

@@ -10,11 +10,11 @@ import struct
 import sys
 import time
 
-import h2raw
-import lines
-import tap
-import testd
-from h2raw import (ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, PRIORITY,
+from kit import h2raw
+from kit import lines
+from kit import tap
+from kit import testd
+from kit.h2raw import (ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PING, PRIORITY,
                    RST_STREAM, SETTINGS, WINDOW_UPDATE, Closed, frame, settings)
 
 ECHO = testd.ECHO

@@ -7,11 +7,11 @@ import struct
 import sys
 import zlib
 
-import h2raw
-import lines
-import tap
-import testd
-from h2raw import field_bytes, field_int, grpc_message
+from kit import h2raw
+from kit import lines
+from kit import tap
+from kit import testd
+from kit.h2raw import field_bytes, field_int, grpc_message
 
 ECHO = testd.ECHO
 EVERYTHING, CHILD, MANY_CHILDREN, CHOICE_CHILD = 3, 13, 17, 25

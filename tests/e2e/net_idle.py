@@ -10,10 +10,10 @@ import os
 import sys
 import tempfile
 
-import h2raw
-import lines
-import tap
-import testd
+from kit import h2raw
+from kit import lines
+from kit import tap
+from kit import testd
 
 ECHO = testd.ECHO
 IDLE_MS = 1000

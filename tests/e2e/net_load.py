@@ -10,10 +10,10 @@ import socket
 import sys
 import time
 
-import h2raw
-import lines
-import tap
-import testd
+from kit import h2raw
+from kit import lines
+from kit import tap
+from kit import testd
 
 ECHO = testd.ECHO
 IDLE_COUNT = 10000

@@ -2,9 +2,9 @@
 """Offers through the API of `torg up`: the tour, and who may reach what."""
 import json
 
-import chain
-import tap
-from shop import BIKE, BOOK, CATALOG, NOBODY, Shop, check_digit
+from kit import chain
+from kit import tap
+from kit.shop import BIKE, BOOK, CATALOG, NOBODY, Shop, check_digit
 
 
 @tap.test

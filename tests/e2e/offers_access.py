@@ -7,9 +7,9 @@ import re
 import urllib.parse
 import urllib.request
 
-import tap
-from binary import fetch
-from shop import BIKE, BOOK, Shop
+from kit import tap
+from kit.binary import fetch
+from kit.shop import BIKE, BOOK, Shop
 
 SERVICES = ("OfferService", "DraftService", "CabinetService", "ModerationService", "StageService",
             "CountersService")

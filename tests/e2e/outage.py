@@ -22,11 +22,11 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-import chain  # noqa: E402
-import market  # noqa: E402
-import tap  # noqa: E402
-from binary import fetch  # noqa: E402
-from sites import ROLES, OwnServers, SixProcesses  # noqa: E402
+from kit import chain  # noqa: E402
+from kit import market  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import fetch  # noqa: E402
+from kit.sites import ROLES, OwnServers, SixProcesses  # noqa: E402
 
 SECONDS = float(os.environ.get("TORG_OUTAGE_SECONDS", "0"))
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)

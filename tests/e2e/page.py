@@ -13,10 +13,10 @@ import sys
 import urllib.parse
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
-from binary import TOP, TORG, Place, environment  # noqa: E402
-from browser import Browser  # noqa: E402
-from shelf import Shelf  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import TOP, TORG, Place, environment  # noqa: E402
+from kit.browser import Browser  # noqa: E402
+from kit.shelf import Shelf  # noqa: E402
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 860}

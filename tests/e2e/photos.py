@@ -18,9 +18,9 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-import crashed  # noqa: E402
-import tap  # noqa: E402
-from binary import Place, open_sqlite  # noqa: E402
+from kit import crashed  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place, open_sqlite  # noqa: E402
 
 FAKE = sys.argv.pop(1)
 KILLS = tap.count(5, 60, "TORG_PHOTO_KILLS")

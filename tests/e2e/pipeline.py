@@ -8,9 +8,9 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
-from binary import Database, Place  # noqa: E402
-from shop import BIKE, CATALOG, Shop  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Database, Place  # noqa: E402
+from kit.shop import BIKE, CATALOG, Shop  # noqa: E402
 
 STILL_S = 10                # PIPELINE_STILL_MS: what stands still for so long is stuck
 STAGES = ["offers", "export", "offer-updates", "composer", "documents", "receiver", "queue",

@@ -9,8 +9,8 @@ import signal
 import threading
 import time
 
-import tap
-from binary import Place, open_sqlite
+from kit import tap
+from kit.binary import Place, open_sqlite
 
 KILLS = tap.count(5, 60, "TORG_CRASH_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)

@@ -14,8 +14,8 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
-from binary import TOP, TORG, Place, environment  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import TOP, TORG, Place, environment  # noqa: E402
 
 PATIENCE = 600          # seconds of the whole tour
 # What these show may come a moment later, or within the time a search waits: a reader types it again.

@@ -6,8 +6,8 @@ import sys
 import urllib.request
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
-from binary import Place, fetch  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place, fetch  # noqa: E402
 
 CLIENT = "bikes"
 COUNT = 3

@@ -10,9 +10,9 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
-from binary import Place  # noqa: E402
-from market import CATALOG  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place  # noqa: E402
+from kit.market import CATALOG  # noqa: E402
 
 BIKES = int(os.environ.get("TORG_RECOMPOSE_OFFERS", "300"))     # more than one page
 BOOKS = 10

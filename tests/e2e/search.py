@@ -6,9 +6,9 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
-from binary import Place  # noqa: E402
-from market import CATALOG  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place  # noqa: E402
+from kit.market import CATALOG  # noqa: E402
 
 MOSCOW = {"latitude": 55.7512, "longitude": 37.6184}
 PETERSBURG = {"latitude": 59.9386, "longitude": 30.3141}

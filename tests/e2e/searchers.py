@@ -16,8 +16,8 @@ import sys
 import threading
 import time
 
-import tap
-from testd import SANITIZER_ENV
+from kit import tap
+from kit.testd import SANITIZER_ENV
 
 SEARCHERD = sys.argv.pop(1)
 DEADLINE_MS = 8000      # a sanitizer's build on a busy machine

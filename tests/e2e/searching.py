@@ -4,8 +4,8 @@ a restart, and a kill at any moment, loses none of it."""
 import random
 import time
 
-import tap
-from binary import Place
+from kit import tap
+from kit.binary import Place
 
 
 def put(place, documents, client="", **more):

@@ -11,8 +11,8 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
-from binary import TORG, Place, fetch, torg  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import TORG, Place, fetch, torg  # noqa: E402
 
 UNIT = pathlib.Path(TORG).parent / "torg@.service"
 

@@ -18,11 +18,11 @@ import time
 import urllib.request
 
 sys.dont_write_bytecode = True
-import chain  # noqa: E402
-import market  # noqa: E402
-import tap  # noqa: E402
-from binary import Database, fetch  # noqa: E402
-from sites import ROLES, OneProcess, OwnKafka, SixProcesses  # noqa: E402
+from kit import chain  # noqa: E402
+from kit import market  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Database, fetch  # noqa: E402
+from kit.sites import ROLES, OneProcess, OwnKafka, SixProcesses  # noqa: E402
 
 PUT = sys.argv.pop(1)
 KILLS = tap.count(6, 60, "TORG_CRASH_KILLS")

@@ -7,10 +7,10 @@ import signal
 import sys
 
 sys.dont_write_bytecode = True
-import chain  # noqa: E402
-import tap  # noqa: E402
-from binary import Place  # noqa: E402
-from shop import check_digit  # noqa: E402
+from kit import chain  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Place  # noqa: E402
+from kit.shop import check_digit  # noqa: E402
 
 CATALOG = {
     "attributes": [

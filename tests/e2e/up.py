@@ -11,9 +11,9 @@ import subprocess
 import time
 import urllib.request
 
-import chain
-import tap
-from binary import TOP, TORG, Place, environment, fetch, proxy
+from kit import chain
+from kit import tap
+from kit.binary import TOP, TORG, Place, environment, fetch, proxy
 
 BODY_GRACE_S = 10           # NET_BODY_GRACE_MS: a body that stops for longer is refused
 

@@ -7,8 +7,8 @@ import signal
 import socket
 import subprocess
 
-import tap
-from binary import TORG, Place, environment, fetch
+from kit import tap
+from kit.binary import TORG, Place, environment, fetch
 
 FREE_PORTS = ("--listen=127.0.0.1:0", "--operator-listen=127.0.0.1:0")
 

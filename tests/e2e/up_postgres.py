@@ -4,8 +4,8 @@ import concurrent.futures
 import json
 import time
 
-import tap
-from binary import TOP, Database, Place
+from kit import tap
+from kit.binary import TOP, Database, Place
 
 
 @tap.test

@@ -17,11 +17,11 @@ import threading
 import time
 
 sys.dont_write_bytecode = True
-import chain  # noqa: E402
-import market  # noqa: E402
-import tap  # noqa: E402
-from binary import Database, Place  # noqa: E402
-from shop import BOOK, CATALOG  # noqa: E402
+from kit import chain  # noqa: E402
+from kit import market  # noqa: E402
+from kit import tap  # noqa: E402
+from kit.binary import Database, Place  # noqa: E402
+from kit.shop import BOOK, CATALOG  # noqa: E402
 
 DUMP = sys.argv.pop(1)
 KILLS = tap.count(2, 20, "TORG_WORKER_KILLS")

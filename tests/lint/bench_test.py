@@ -12,7 +12,7 @@ sys.path.insert(0, str(TOP / "tests/e2e"))
 sys.path.insert(0, str(TOP / "bench/peers"))
 import check    # noqa: E402
 import report   # noqa: E402
-import tap      # noqa: E402
+from kit import tap      # noqa: E402
 
 GOOD = {"ns": "1000", "total": "3", "hits": "1:9,2:8,3:7", "facets": "city:a=3,b=2,c=1"}
 

@@ -5,7 +5,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-import tap  # noqa: E402
+from kit import tap  # noqa: E402
 
 tidy = tap.load_tool("tidy")
 
@@ -99,6 +99,9 @@ CASES = {
                                 "tests/meson.build": "foreach name : ['y']"}),
         ({"tests/e2e/x.py": ""}, {"tests/e2e/x.py": "", "tests/e2e/y.py": "import x\n",
                                   "tests/e2e/meson.build": "'y.py'"}),
+        ({"tests/e2e/kit/x.py": ""},
+         {"tests/e2e/kit/x.py": "", "tests/e2e/y.py": "from kit import x\n",
+          "tests/e2e/meson.build": "'y.py'"}),
     ],
     "limits_page": [
         ({"src/base/bounds.h": "enum {\n    A = 1, /* why */\n};\n", "docs/limits.md": ""},

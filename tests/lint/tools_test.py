@@ -13,7 +13,7 @@ import tempfile
 sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests/e2e"))
-import tap  # noqa: E402
+from kit import tap  # noqa: E402
 
 run_tests = tap.load_tool("run-tests")
 WITH_SERVERS = TOP / "tools/with-servers"

@@ -7,65 +7,22 @@ both must agree on a list of single cases. Skipped when Debian's python3-protobu
 TORG_REQUIRE names it.
 """
 import os
+import pathlib
 import random
 import subprocess
 import sys
 
-lines, descriptors = sys.argv[1:3]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
+from kit import tap  # noqa: E402
+
 try:
     from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
 except ImportError:
-    print("1..1")
-    if "python3-protobuf" in os.environ.get("TORG_REQUIRE", "").split(","):
-        print("not ok 1 - python3-protobuf is required and missing")
-    else:
-        print("ok 1 # SKIP python3-protobuf is not installed")
-    sys.exit()
+    json_format = None
 
-pool = descriptor_pool.DescriptorPool()
-with open(descriptors, "rb") as file:
-    for proto in descriptor_pb2.FileDescriptorSet.FromString(file.read()).file:
-        pool.Add(proto)
-Everything = message_factory.MessageFactory(pool).GetPrototype(
-    pool.FindMessageTypeByName("torg.test.v1.Everything"))
-test_count = 0
-
-
-def check(name, problems):
-    global test_count
-    test_count += 1
-    print("not ok" if problems else "ok", test_count, "-", name)
-    for problem in problems[:5]:
-        print("#", problem[:2000])
-
-
-def read_by_us(texts):
-    got = subprocess.run([lines, "read"], input="\n".join(texts) + "\n", text=True, check=True,
-                         stdout=subprocess.PIPE).stdout.splitlines()
-    assert len(got) == len(texts)
-    return [None if line.startswith("!") else Everything.FromString(bytes.fromhex(line))
-            for line in got]
-
-
-def read_by_them(text):
-    try:
-        return json_format.Parse(text, Everything())
-    except json_format.ParseError:
-        return None
-
-
-seed = int(os.environ.get("TORG_SEED") or random.getrandbits(63))
-print("# seed", seed)
-sample = [line.split(" ", 1) for line in subprocess.run(
-    [lines, "write", str(seed), "400"], text=True, check=True,
-    stdout=subprocess.PIPE).stdout.splitlines()]
-messages = [Everything.FromString(bytes.fromhex(wire)) for wire, _ in sample]
-check("they read what we write", [
-    text for message, (_, text) in zip(messages, sample) if read_by_them(text) != message])
-theirs = [json_format.MessageToJson(message, indent=None) for message in messages]
-check("we read what they write", [
-    text for message, text, ours in zip(messages, theirs, read_by_us(theirs)) if ours != message])
-
+LINES, DESCRIPTORS = sys.argv[1:3]
+del sys.argv[1:3]
+SEED = int(os.environ.get("TORG_SEED") or random.getrandbits(63))
 # Where the mapping leaves no choice both must accept the same, and as the same message. Left out is
 # where it is too lax or strict: [] for an object, FLT_MAX in its shortest form.
 CASES = """
@@ -123,7 +80,71 @@ CASES = """
 {"an_int32": 7}
 {}
 """.strip().splitlines()
-check("single cases", [
-    f"{text}: ours {ours!r}, theirs {read_by_them(text)!r}"
-    for text, ours in zip(CASES, read_by_us(CASES)) if ours != read_by_them(text)])
-print(f"1..{test_count}")
+
+
+def message_type():
+    """Everything, of the test's .proto."""
+    pool = descriptor_pool.DescriptorPool()
+    with open(DESCRIPTORS, "rb") as file:
+        for proto in descriptor_pb2.FileDescriptorSet.FromString(file.read()).file:
+            pool.Add(proto)
+    return message_factory.MessageFactory(pool).GetPrototype(
+        pool.FindMessageTypeByName("torg.test.v1.Everything"))
+
+
+def need_protobuf():
+    if json_format:
+        return
+    if "python3-protobuf" in os.environ.get("TORG_REQUIRE", "").split(","):
+        raise AssertionError("python3-protobuf is required and missing")
+    tap.skip("python3-protobuf is not installed")
+
+
+def read_by_us(texts):
+    got = subprocess.run([LINES, "read"], input="\n".join(texts) + "\n", text=True, check=True,
+                         stdout=subprocess.PIPE).stdout.splitlines()
+    assert len(got) == len(texts)
+    return [None if line.startswith("!") else Everything.FromString(bytes.fromhex(line))
+            for line in got]
+
+
+def read_by_them(text):
+    try:
+        return json_format.Parse(text, Everything())
+    except json_format.ParseError:
+        return None
+
+
+def sample():
+    """Random messages of ours, as we write them."""
+    for line in subprocess.run([LINES, "write", str(SEED), "400"], text=True, check=True,
+                               stdout=subprocess.PIPE).stdout.splitlines():
+        wire, text = line.split(" ", 1)
+        yield Everything.FromString(bytes.fromhex(wire)), text
+
+
+@tap.test
+def they_read_what_we_write():
+    need_protobuf()
+    tap.equal([text for message, text in sample() if read_by_them(text) != message][:5], [])
+
+
+@tap.test
+def we_read_what_they_write():
+    need_protobuf()
+    messages = [message for message, _ in sample()]
+    theirs = [json_format.MessageToJson(message, indent=None) for message in messages]
+    tap.equal([text for message, text, ours in zip(messages, theirs, read_by_us(theirs))
+               if ours != message][:5], [])
+
+
+@tap.test
+def single_cases():
+    need_protobuf()
+    tap.equal([f"{text}: ours {ours!r}, theirs {read_by_them(text)!r}"
+               for text, ours in zip(CASES, read_by_us(CASES)) if ours != read_by_them(text)], [])
+
+
+tap.comment(f"TORG_SEED={SEED}")
+Everything = message_type() if json_format else None
+tap.main()

@@ -14,6 +14,8 @@ import sys
 import time
 
 sys.path.append("/usr/lib/python3/dist-packages")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
+from kit import tap  # noqa: E402
 try:
     from snowballstemmer.english_stemmer import EnglishStemmer
     from snowballstemmer.russian_stemmer import RussianStemmer
@@ -50,55 +52,48 @@ def run(program, lines):
     return [line.split(" ") for line in done.stdout.splitlines()]
 
 
-def compare(program, stemmer, made):
-    pairs = run(program, made)
-    assert len(pairs) == len(made), f"{len(pairs)} tokens of {len(made)} words"
-    wrong = [(form, stem) for form, stem in pairs if stemmer.stemWord(form) != stem]
-    print(f"# {len(pairs)} words")
-    for form, stem in wrong[:10]:
-        print(f"# {form}: {stem}, Snowball has {stemmer.stemWord(form)}")
-    return not wrong
+def compare(stemmer, made):
+    if stemmer is None:
+        if "snowball" in os.environ.get("TORG_REQUIRE", "").split(","):
+            raise AssertionError("TORG_REQUIRE names snowball, and snowballstemmer is missing")
+        tap.skip("no snowballstemmer")
+    stem_of = stemmer().stemWord
+    pairs = run(PROGRAM, made)
+    tap.equal(len(pairs), len(made), "tokens")
+    tap.equal([(form, stem, stem_of(form)) for form, stem in pairs
+               if stem_of(form) != stem][:10], [], "form, our stem, Snowball's")
 
 
-def compare_data(program, folder):
+def compare_data(folder):
     wanted = zip((folder / "voc.txt").read_text("utf-8").split(),
                  (folder / "output.txt").read_text("utf-8").split())
     pairs = [(word, stem) for word, stem in wanted if "ё" not in word and "'" not in word]
-    got = run(program, [word for word, _ in pairs])
-    wrong = [(a, b) for a, b in zip(pairs, got) if list(a) != b]
-    print(f"# {folder.name}: {len(pairs)} words, {len(wrong)} differ {wrong[:5]}")
-    return len(got) == len(pairs) and not wrong
+    got = run(PROGRAM, [word for word, _ in pairs])
+    tap.equal(len(got), len(pairs), folder.name)
+    tap.equal([(a, b) for a, b in zip(pairs, got) if list(a) != b][:5], [], folder.name)
 
 
-def main():
-    program = sys.argv[1]
-    seed = int(os.environ.get("TORG_SEED", str(time.time_ns() % 2**32)), 0)
+@tap.test
+def russian_stems():
+    compare(RussianStemmer, words(RUSSIAN, RUSSIAN_ENDS, "абвгдежзийклмнопрстуфхцчшщъыьэюя", PICK))
+
+
+@tap.test
+def english_stems():
+    compare(EnglishStemmer, words(ENGLISH, ENGLISH_ENDS, "abcdefghijklmnopqrstuvwxyz", PICK))
+
+
+@tap.test
+def snowballs_vocabularies():
     data = os.environ.get("TORG_SNOWBALL_DATA")
-    print("1..3")
-    print(f"# TORG_SEED={seed}")
-    failed = False
-    pick = random.Random(seed)
-    for number, (name, stemmer, made) in enumerate((
-            ("russian", RussianStemmer,
-             words(RUSSIAN, RUSSIAN_ENDS, "абвгдежзийклмнопрстуфхцчшщъыьэюя", pick)),
-            ("english", EnglishStemmer,
-             words(ENGLISH, ENGLISH_ENDS, "abcdefghijklmnopqrstuvwxyz", pick))), 1):
-        if stemmer is None:
-            must = "snowball" in os.environ.get("TORG_REQUIRE", "").split(",")
-            failed |= must
-            print(f"{'not ok' if must else 'ok'} {number} - {name} stems # SKIP no snowballstemmer")
-            continue
-        good = compare(program, stemmer(), made)
-        failed |= not good
-        print(f"{'ok' if good else 'not ok'} {number} - {name} stems")
-    if data:
-        good = all([compare_data(program, pathlib.Path(data, name)) for name in ("russian", "english")])
-        failed |= not good
-        print(f"{'ok' if good else 'not ok'} 3 - Snowball's vocabularies")
-    else:
-        print("ok 3 - Snowball's vocabularies # SKIP TORG_SNOWBALL_DATA is not set")
-    return 1 if failed else 0
+    if not data:
+        tap.skip("TORG_SNOWBALL_DATA is not set")
+    for name in ("russian", "english"):
+        compare_data(pathlib.Path(data, name))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+PROGRAM = sys.argv.pop(1)
+SEED = int(os.environ.get("TORG_SEED", str(time.time_ns() % 2**32)), 0)
+PICK = random.Random(SEED)
+tap.comment(f"TORG_SEED={SEED}")
+tap.main()

@@ -5,7 +5,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "e2e"))
-import tap      # noqa: E402
+from kit import tap      # noqa: E402
 
 base = tap.load_tool("spell-base")
 AFFIXES = """

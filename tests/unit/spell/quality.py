@@ -7,7 +7,7 @@ sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(TOP / "tests/e2e"), str(TOP / "bench")]
 import spell    # noqa: E402
-import tap      # noqa: E402
+from kit import tap      # noqa: E402
 
 spell.PROGRAM = pathlib.Path(sys.argv[1])
 MEANT = {

@@ -23,7 +23,7 @@ import tempfile
 import time
 import zlib
 
-import tap
+from kit import tap
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 KEYS = {"Enter": (13, "\r"), "Escape": (27, ""), "Tab": (9, ""), "Backspace": (8, ""),

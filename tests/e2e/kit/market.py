@@ -13,7 +13,7 @@ import threading
 import time
 import urllib.parse
 
-import tap
+from kit import tap
 
 COLORS = [{"id": name, "name": {"ru": russian, "en": name}}
           for name, russian in (("red", "красный"), ("blue", "синий"), ("green", "зелёный"))]

@@ -16,9 +16,9 @@ import tempfile
 import threading
 import time
 
-import h2raw
-import lines
-import tap
+from kit import h2raw
+from kit import lines
+from kit import tap
 
 ECHO = "/torg.test.v1.EchoService/"
 

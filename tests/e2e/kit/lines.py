@@ -10,7 +10,7 @@ import sys
 import time
 import traceback
 
-from tap import Skip, comment
+from kit.tap import Skip, comment
 
 _count = 0
 _failed = 0

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from xml.sax.saxutils import escape, quoteattr
 
-import tap
+from kit import tap
 
 DUMP = sys.argv.pop(1) if len(sys.argv) > 1 else ""
 # A sanitizer keeps freed memory for a while; what the reader holds is what is measured.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tap.py - tests in Python that speak TAP, as our C test programs do.
 
-    import tap
+    from kit import tap
 
     @tap.test
     def a_refused_key_names_its_line():
@@ -64,7 +64,7 @@ def tool(name):
 
 def load_tool(name):
     """A Python program of tools/ as a module, to test its parts."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools", name)
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tools", name)
     loader = importlib.machinery.SourceFileLoader(name.replace("-", "_"), path)
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
     loader.exec_module(module)

@@ -13,7 +13,7 @@ import time
 import urllib.parse
 import urllib.request
 
-import tap
+from kit import tap
 
 WORDS = ("велосипед", "книга", "стол", "лампа", "ноутбук", "куртка", "диван", "bike", "phone")
 COLOURS = ("red", "green", "blue")

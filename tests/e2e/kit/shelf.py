@@ -3,8 +3,8 @@
 import json
 import random
 
-import tap
-from binary import TOP, Place
+from kit import tap
+from kit.binary import TOP, Place
 
 CITIES = [("Москва", 55.751, 37.618), ("Санкт-Петербург", 59.939, 30.314),
           ("Казань", 55.796, 49.106), ("Екатеринбург", 56.839, 60.606)]

@@ -15,9 +15,9 @@ import tempfile
 import urllib.error
 import urllib.request
 
-import tap
+from kit import tap
 
-TOP = pathlib.Path(__file__).resolve().parents[2]
+TOP = pathlib.Path(__file__).resolve().parents[3]
 TORG = os.environ.get("TORG_BIN", str(TOP / "build-test" / "torg"))
 
 

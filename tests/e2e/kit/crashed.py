@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """crashed.py - what holds in the store and in the topics after any number of kills."""
-import tap
-from binary import open_sqlite
+from kit import tap
+from kit.binary import open_sqlite
 
 TOPICS = ("offer-updates", "moderation-requests")
 

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-import tap
+from kit import tap
 
 SERVICE = "/torg.test.v1.EchoService/"
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = (

@@ -3,8 +3,8 @@
 import json
 import subprocess
 
-import tap
-from binary import Place
+from kit import tap
+from kit.binary import Place
 
 CATALOG = {
     "attributes": [{"id": "color", "name": {"en": "Colour"}, "type": "TEXT", "required": True,

@@ -8,8 +8,8 @@ import secrets
 import shutil
 import tempfile
 
-import tap
-from binary import Place
+from kit import tap
+from kit.binary import Place
 
 ROLES = {"offers": ("system", "catalog", "offers", "offers-worker"), "composer": ("composer",),
          "receiver": ("receiver",), "indexer": ("indexer",), "searcher": ("searcher",),
