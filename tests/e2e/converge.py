@@ -33,10 +33,10 @@ from kit import tap  # noqa: E402
 from kit.binary import Database, open_sqlite  # noqa: E402
 from kit.sites import ROLES, OneProcess, OwnKafka, SixProcesses  # noqa: E402
 
-SECONDS = tap.count(12, 900, "TORG_CONVERGE_SECONDS")
-OFFERS = tap.count(4000, 10000, "TORG_CONVERGE_OFFERS")
-SIX_SECONDS = tap.count(10, 900, "TORG_CONVERGE_SIX_SECONDS")
-SIX_OFFERS = tap.count(600, 5000, "TORG_CONVERGE_SIX_OFFERS")
+SECONDS = tap.count(6, 900, "TORG_CONVERGE_SECONDS")
+OFFERS = tap.count(1200, 10000, "TORG_CONVERGE_OFFERS")
+SIX_SECONDS = tap.count(6, 900, "TORG_CONVERGE_SIX_SECONDS")
+SIX_OFFERS = tap.count(300, 5000, "TORG_CONVERGE_SIX_OFFERS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 SELLERS, FEEDS = 6, 4
 BY_CALLS = 0.25             # of the offers; the others come by feeds

@@ -25,7 +25,7 @@ from kit.binary import Database, fetch  # noqa: E402
 from kit.sites import ROLES, OneProcess, OwnKafka, SixProcesses  # noqa: E402
 
 PUT = sys.argv.pop(1)
-KILLS = tap.count(6, 60, "TORG_CRASH_KILLS")
+KILLS = tap.count(4, 60, "TORG_CRASH_KILLS")
 SEED = int(os.environ.get("TORG_CRASH_SEED", "0")) or random.SystemRandom().randrange(1, 2**32)
 MOSCOW = {"latitude": 55.7512, "longitude": 37.6184}
 

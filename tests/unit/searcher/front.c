@@ -23,6 +23,7 @@
 #include "codec/json.h"
 #include "codec/message.h"
 #include "index_messages.h"
+#include "long.h"
 #include "model/change_token.h"
 #include "patience.h"
 #include "query/bounds.h"
@@ -39,8 +40,7 @@ enum {
     SHARD_COUNT = 3,
     READY_MS = PATIENCE_MS,
     ALIKE_COUNT = 2 * PAGE_COUNT,
-    COMING_COUNT_MAX = 20000,
-    ROUND_COUNT = 400
+    COMING_COUNT_MAX = 20000
 };
 
 struct world {
@@ -630,6 +630,7 @@ static void a_page_goes_on_behind_the_last_while_documents_come(void **state)
     static const struct announced clients[] = {
         {"one", 1, {{1, TORG__V1__INDEX_MAP__EPOCH__STATE__SERVING}}},
     };
+    const int64_t round_count = test_count("TORG_FRONT_ROUNDS", 100, 2000);
     const char *wrong = NULL;
     struct coming coming = {0};
     struct world world;
@@ -648,7 +649,7 @@ static void a_page_goes_on_behind_the_last_while_documents_come(void **state)
     follow(&world);
     wait_ready(&world, "one", 1);
     assert_int_equal(pthread_create(&coming.thread, NULL, send_more, &coming), 0);
-    for (int i = 0; i < ROUND_COUNT && !wrong; i++)
+    for (int64_t i = 0; i < round_count && !wrong; i++)
         wrong = try_pages(&world);
     atomic_store(&coming.is_over, true);
     pthread_join(coming.thread, NULL);
