@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A feed of 30 000 rows (a million in the long tests), twice: only what differs is touched, in little memory on both sides.
+"""A feed of 30 000 rows (in the long tests a million), twice: only what differs is touched, in little memory on both
+sides.
 
 usage: feed_large.py TOPIC_DUMP
 
