@@ -20,6 +20,8 @@ CASES = {
         ({"src/store/x.c": '#include "net/rpc.h"\n'}, {"src/net/x.c": '#include "model/id.h"\n'}),
         ({"src/offers/x.c": '#include "search/a.h"\n'},
          {"src/access/x.c": '#include "store/store.h"\n'}),
+        ({"demo/x.c": '#include "search/a.h"\n'}, {"demo/x.c": '#include "offers/a.h"\n'}),
+        ({"src/offers/x.c": '#include "demo/a.h"\n'}, {"src/roles/x.c": '#include "demo/a.h"\n'}),
         ({"src/unheard/x.c": ""}, {"tests/unit/base/x.c": '#include "net/rpc.h"\n'}),
     ],
     "own_includes": [
@@ -27,10 +29,13 @@ CASES = {
          {"src/base/x.c": '#include "base/a.h"\n', "src/base/a.h": ""}),
         ({"src/base/x.c": '#include "a.h"\n', "src/base/a.h": ""},
          {"src/net/x.c": '#include "torg/v1/system.pb-c.h"\n'}),
+        ({"demo/x.c": '#include "a.h"\n', "demo/a.h": ""},
+         {"src/roles/x.c": '#include "demo/a.h"\n', "demo/a.h": ""}),
         ({"src/net/x.c": '#include "made.h"\n'},
          {"src/net/x.c": '#include "made.h"\n', "src/net/meson.build": "output: ['made.h']"}),
     ],
     "libraries": [
+        ({"demo/x.c": "#include <sqlite3.h>\n"}, {"demo/x.c": "#include <math.h>\n"}),
         ({"src/topic/x.c": "#include <sqlite3.h>\n"}, {"src/store/x.c": "#include <sqlite3.h>\n"}),
         ({"src/net/x.c": "#include <exotic.h>\n"}, {"src/net/x.c": "#include <sys/epoll.h>\n"}),
         ({"src/store/x.c": "#include <protobuf-c/protobuf-c.h>\n"},
@@ -39,6 +44,8 @@ CASES = {
     "own_header_first": [
         ({"src/base/x.c": '#include <stdio.h>\n#include "base/x.h"\n', "src/base/x.h": ""},
          {"src/base/x.c": '#include "base/x.h"\n#include <stdio.h>\n', "src/base/x.h": ""}),
+        ({"demo/x.c": '#include "demo/y.h"\n', "demo/x.h": ""},
+         {"demo/x.c": '#include "demo/x.h"\n', "demo/x.h": ""}),
         ({"src/base/x.c": "", "src/base/x.h": ""}, {"src/base/x_part.c": "#include <stdio.h>\n"}),
     ],
     "include_guards": [
