@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
-#include "index/bounds.h"
 #include "model/topics.h"
+#include "offers/bounds.h"
 #include "offers/moderation.h"
 #include "stage/reader.h"
 
@@ -72,7 +72,7 @@ int opinions_start(const struct offers *offers, struct topics *topics, struct op
                                                  .store = offers->store,
                                                  .clock = offers->clock,
                                                  .order = PARKED_NEWEST,
-                                                 .lane_count = OPINION_LANE_COUNT};
+                                                 .worker_count = OPINION_WORKER_COUNT};
     int rc;
 
     *opinions = NULL;

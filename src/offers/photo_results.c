@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
-#include "index/bounds.h"
 #include "model/topics.h"
+#include "offers/bounds.h"
 #include "offers/photos.h"
 #include "stage/reader.h"
 
@@ -68,7 +68,7 @@ int photo_results_start(const struct offers *offers, struct topics *topics,
                                                  .store = offers->store,
                                                  .clock = offers->clock,
                                                  .order = PARKED_ASIDE,
-                                                 .lane_count = PHOTO_RESULT_LANE_COUNT};
+                                                 .worker_count = PHOTO_RESULT_WORKER_COUNT};
     int rc;
 
     *photo_results = NULL;

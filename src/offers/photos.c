@@ -8,7 +8,7 @@
 
 #include "catalog/bounds.h"
 #include "codec/message.h"
-#include "index/bounds.h"
+#include "model/bounds.h"
 #include "offers/bounds.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
