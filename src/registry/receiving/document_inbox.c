@@ -123,7 +123,7 @@ static int park_run(struct document_inbox *self, const char *why, struct err *er
     return rc;
 }
 
-static int settle(struct document_inbox *self, struct err *err)
+static int put_run(struct document_inbox *self, struct err *err)
 {
     struct run *run = &self->run;
     struct arena *arena;
@@ -146,7 +146,7 @@ static int flush(void *arg, uint32_t partition, bool is_forced, bool *is_flushed
     (void)partition; /* runs are of all of them */
     (void)is_forced;
     *is_flushed = true;
-    return settle(arg, err);
+    return put_run(arg, err);
 }
 
 /* --- records --- */
@@ -180,7 +180,7 @@ static int take(void *arg, const struct topic_message *message, struct arena *ar
     if (run->count &&
         (strcmp(run->client, batch->client) != 0 || run->lane != (enum lane)batch->lane ||
          run->count + batch->n_documents > DOCUMENT_BATCH_COUNT_MAX))
-        rc = settle(self, err);
+        rc = put_run(self, err);
     if (rc)
         return rc;
     run->client = batch->client;
