@@ -140,8 +140,8 @@ static int add(struct feed_events *self, const Torg__V1__FeedEvent *event,
     return rc;
 }
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int use_record(void *arg, const struct topic_message *message, struct arena *arena,
+                      struct err *err)
 {
     struct feed_events *self = arg;
     Torg__V1__FeedEvent *event;
@@ -212,7 +212,7 @@ static void make_metrics(struct feed_events *self)
 
 static int start_reader(struct feed_events *self, struct topics *topics, struct err *err)
 {
-    static const struct stage_reader_handler handler = {.take = take, .flush = flush};
+    static const struct stage_reader_handler handler = {.take = use_record, .flush = flush};
     const struct stage_reader_options options = {.stage = PARKED_BY_FEEDS,
                                                  .topic = TOPIC_FEED_EVENTS,
                                                  .group = "offers-feeds",

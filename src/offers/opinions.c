@@ -38,8 +38,8 @@ static int apply(const struct offers *offers, struct bytes value, struct arena *
     return rc;
 }
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int use_record(void *arg, const struct topic_message *message, struct arena *arena,
+                      struct err *err)
 {
     const struct opinions *self = arg;
     bool changed = false;
@@ -61,7 +61,7 @@ static struct counter *count(const char *labels)
 int opinions_start(const struct offers *offers, struct topics *topics, struct opinions **opinions,
                    struct err *err)
 {
-    static const struct stage_reader_handler handler = {.take = take};
+    static const struct stage_reader_handler handler = {.take = use_record};
     struct opinions *self = mem_zero(sizeof(*self));
     const struct stage_reader_options options = {.stage = PARKED_BY_OPINIONS,
                                                  .topic = TOPIC_OPINIONS,

@@ -161,8 +161,8 @@ static int check_batch(const Torg__V1__QualifiedBatch *batch, struct err *err)
     return client_check_name(batch->client, err);
 }
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int use_record(void *arg, const struct topic_message *message, struct arena *arena,
+                      struct err *err)
 {
     struct document_inbox *self = arg;
     struct run *run = &self->run;
@@ -219,7 +219,7 @@ int document_inbox_start(const struct receiver *receiver, struct topics *topics,
                          struct document_inbox **inbox, struct err *err)
 {
     static const struct stage_reader_handler handler = {
-        .take = take, .flush = flush, .look = measure_lag};
+        .take = use_record, .flush = flush, .look = measure_lag};
     struct document_inbox *self = mem_zero(sizeof(*self));
     const struct stage_reader_options options = {.stage = PARKED_BY_RECEIVER,
                                                  .topic = TOPIC_DOCUMENTS,
