@@ -23,7 +23,7 @@ static void skip_blanks(struct formula *formula)
     formula->at += strspn(formula->at, " ");
 }
 
-static bool take(struct formula *formula, char sign)
+static bool take_sign(struct formula *formula, char sign)
 {
     skip_blanks(formula);
     if (*formula->at != sign)
@@ -52,9 +52,9 @@ static double draw(struct formula *formula, double low, double high)
 static double call(struct formula *formula, struct bytes name)
 {
     double a = sum(formula);
-    double b = take(formula, ',') ? sum(formula) : fault(formula);
+    double b = take_sign(formula, ',') ? sum(formula) : fault(formula);
 
-    if (!take(formula, ')'))
+    if (!take_sign(formula, ')'))
         return fault(formula);
     if (bytes_equal_text(name, "rnd"))
         return draw(formula, a, b);
@@ -76,9 +76,9 @@ static double operand(struct formula *formula)
     double value;
     char *end;
 
-    if (take(formula, '(')) {
+    if (take_sign(formula, '(')) {
         value = sum(formula);
-        return take(formula, ')') ? value : fault(formula);
+        return take_sign(formula, ')') ? value : fault(formula);
     }
     if (isdigit((unsigned char)*formula->at)) {
         value = strtod(formula->at, &end);
@@ -89,7 +89,7 @@ static double operand(struct formula *formula)
     while (isalnum((unsigned char)*formula->at) || *formula->at == '_')
         formula->at++;
     name = bytes_make(begin, (size_t)(formula->at - begin));
-    if (name.size && take(formula, '('))
+    if (name.size && take_sign(formula, '('))
         return call(formula, name);
     return name.size && formula->scope->find(formula->scope->arg, name, &value) ? value
                                                                                 : fault(formula);
@@ -100,9 +100,9 @@ static double product(struct formula *formula)
     double value = operand(formula);
 
     while (!formula->failed) {
-        if (take(formula, '*')) {
+        if (take_sign(formula, '*')) {
             value *= operand(formula);
-        } else if (take(formula, '/')) {
+        } else if (take_sign(formula, '/')) {
             double by = operand(formula);
 
             value = by != 0 ? value / by : fault(formula);
@@ -121,9 +121,9 @@ static double sum(struct formula *formula)
         return fault(formula);
     value = product(formula);
     while (!formula->failed) {
-        if (take(formula, '+'))
+        if (take_sign(formula, '+'))
             value += product(formula);
-        else if (take(formula, '-'))
+        else if (take_sign(formula, '-'))
             value -= product(formula);
         else
             break;

@@ -34,7 +34,7 @@ static double to_five_digits(double value)
     return round(value * 100000) / 100000;
 }
 
-static void settle(struct seller *seller, struct scope *scope, struct rng *rng)
+static void choose_home(struct seller *seller, struct scope *scope, struct rng *rng)
 {
     enum language language = scope->language;
     const struct city *city = choose_city(scope->grammar, rng);
@@ -70,7 +70,7 @@ struct seller seller_choose(struct scope *scope, const struct shop *shop, uint64
         rng = rng_seeded(hash64_seeded(bytes_of(shop->id), seed));
         seller.id = shop->id;
         seller.name = shop->name[scope->language];
-        settle(&seller, scope, &rng);
+        choose_home(&seller, scope, &rng);
         return seller;
     }
     person = (number / BLOCK_COUNT * count + rng_below(scope->rng, count)) * 2 + english;
@@ -78,6 +78,6 @@ struct seller seller_choose(struct scope *scope, const struct shop *shop, uint64
     seller.id = arena_printf(scope->arena, "u-%ju", (uintmax_t)(10000 + person));
     seller.sex = rng_below(&rng, 2) ? "m" : "f";
     seller.name = draw_name(scope, &rng, seller.sex[0] == 'm' ? "men" : "women");
-    settle(&seller, scope, &rng);
+    choose_home(&seller, scope, &rng);
     return seller;
 }

@@ -47,7 +47,7 @@ struct workers *workers_new(const char *name, unsigned thread_max, unsigned queu
 
 /* The oldest job, or a list of the oldest; NULL when it is time to stop. Who leaves some behind
  * wakes the next: while jobs wait, a thread is on its way to them. */
-static struct job *take(struct workers *workers, struct task *task)
+static struct job *next_job(struct workers *workers, struct task *task)
 {
     unsigned count = 1;
     struct job *first;
@@ -82,7 +82,7 @@ static void run(struct task *task, void *arg)
 
     pthread_mutex_lock(&workers->lock);
     for (;;) {
-        struct job *job = take(workers, task);
+        struct job *job = next_job(workers, task);
 
         if (!job)
             break;

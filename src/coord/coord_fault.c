@@ -34,7 +34,7 @@ void coord_fault_clear(void)
     }
 }
 
-static bool take(_Atomic int *count)
+static bool use_up(_Atomic int *count)
 {
     int left = atomic_load(count);
 
@@ -47,12 +47,12 @@ static bool take(_Atomic int *count)
 
 static int lose_before(enum coord_fault fault, struct err *err)
 {
-    return take(&planned[fault].before) ? err_set(err, ERR_UNAVAILABLE, "fault: call lost") : 0;
+    return use_up(&planned[fault].before) ? err_set(err, ERR_UNAVAILABLE, "fault: call lost") : 0;
 }
 
 static int lose_after(enum coord_fault fault, int rc, struct err *err)
 {
-    return take(&planned[fault].after) ? err_set(err, ERR_UNAVAILABLE, "fault: answer lost") : rc;
+    return use_up(&planned[fault].after) ? err_set(err, ERR_UNAVAILABLE, "fault: answer lost") : rc;
 }
 
 static struct coord_backend *inner_of(struct coord_backend *backend)

@@ -216,8 +216,8 @@ static int append(struct composer *self, const struct topic_message *message, st
     return 0;
 }
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int use_record(void *arg, const struct topic_message *message, struct arena *arena,
+                      struct err *err)
 {
     struct composer *self = arg;
     struct buf wire = BUF_INIT(TOPIC_VALUE_SIZE_MAX);
@@ -272,7 +272,7 @@ static void open_metrics(struct composer *self)
 static int start_reader(struct composer *self, struct err *err)
 {
     static const struct stage_reader_handler handler = {
-        .take = take, .flush = flush, .begin = begin, .wait_us = wait_us};
+        .take = use_record, .flush = flush, .begin = begin, .wait_us = wait_us};
     const struct stage_reader_options options = {.stage = PARKED_BY_COMPOSER,
                                                  .topic = TOPIC_OFFER_UPDATES,
                                                  .group = COMPOSER_GROUP,

@@ -88,7 +88,7 @@ static void touch(const struct feed_batch *batch, struct feed_batch_row *row, in
                                              .gone_us = gone_us};
 }
 
-static void settle(struct feed_batch_row *row, Torg__V1__FeedReportRow__Outcome outcome)
+static void note_outcome(struct feed_batch_row *row, Torg__V1__FeedReportRow__Outcome outcome)
 {
     row->record = (struct feed_record){.row = row->number,
                                        .external_id = row->external_id,
@@ -99,7 +99,7 @@ static void settle(struct feed_batch_row *row, Torg__V1__FeedReportRow__Outcome 
 
 static void refuse(const struct feed_batch *batch, struct feed_batch_row *row)
 {
-    settle(row, OUTCOME(REFUSED));
+    note_outcome(row, OUTCOME(REFUSED));
     if (row->item.offer_id && !row->item.gone_us && *row->item.feed_id &&
         strcmp(row->item.feed_id, batch->key->feed) != 0)
         return; /* another feed's: not to be touched */
@@ -183,7 +183,7 @@ static int create(struct feed_batch *batch, struct feed_batch_row *row, struct e
     if (rc || refused)
         return rc;
     row->before = NULL; /* a name that comes back too late is another offer */
-    settle(row, OUTCOME(CREATED));
+    note_outcome(row, OUTCOME(CREATED));
     touch(batch, row, 0);
     row->saves = true;
     return keep_before(batch, row, false, err);
@@ -196,7 +196,7 @@ static int revive(struct feed_batch *batch, struct feed_batch_row *row, struct e
 
     if (rc || refused)
         return rc;
-    settle(row, is_banned(row->save.after) ? OUTCOME(BANNED) : OUTCOME(REVIVED));
+    note_outcome(row, is_banned(row->save.after) ? OUTCOME(BANNED) : OUTCOME(REVIVED));
     touch(batch, row, 0);
     row->saves = true;
     return keep_before(batch, row, true, err);
@@ -209,7 +209,7 @@ static int update(struct feed_batch *batch, struct feed_batch_row *row, struct e
     int rc;
 
     if (is_sold(row->before)) {
-        settle(row, OUTCOME(UNCHANGED));
+        note_outcome(row, OUTCOME(UNCHANGED));
         violations_add(&row->notes, "", "the offer is %s and stays so",
                        offer_status_name((enum offer_status)row->before->status));
         touch(batch, row, 0);
@@ -221,9 +221,9 @@ static int update(struct feed_batch *batch, struct feed_batch_row *row, struct e
     touch(batch, row, 0);
     row->saves = !is_same(row->before, row->save.after);
     if (is_banned(row->save.after))
-        settle(row, OUTCOME(BANNED));
+        note_outcome(row, OUTCOME(BANNED));
     else
-        settle(row, row->saves ? OUTCOME(UPDATED) : OUTCOME(UNCHANGED));
+        note_outcome(row, row->saves ? OUTCOME(UPDATED) : OUTCOME(UNCHANGED));
     if (expired)
         violations_add(&row->notes, "", "the offer had expired and is prolonged");
     return row->saves ? keep_before(batch, row, true, err) : 0;
@@ -236,7 +236,7 @@ static int drop(struct feed_batch *batch, struct feed_batch_row *row, struct err
 
     if (rc || refused)
         return rc;
-    settle(row, OUTCOME(DELETED));
+    note_outcome(row, OUTCOME(DELETED));
     touch(batch, row, time_us(row->save.after->update_time));
     row->saves = true;
     return keep_before(batch, row, false, err);
@@ -249,7 +249,7 @@ static bool is_others(struct feed_batch *batch, struct feed_batch_row *row)
     bool ours = strcmp(item->feed_id, batch->key->feed) == 0;
 
     if (ours && item->task_id > batch->key->task_id) {
-        settle(row, OUTCOME(LEFT));
+        note_outcome(row, OUTCOME(LEFT));
         return true;
     }
     if (item->gone_us || ours || !*item->feed_id)
@@ -288,7 +288,7 @@ static int decide(struct feed_batch *batch, struct feed_batch_row *row, struct e
     }
     if (is_there)
         return drop(batch, row, err);
-    settle(row, OUTCOME(UNCHANGED));
+    note_outcome(row, OUTCOME(UNCHANGED));
     violations_add(&row->notes, "external_id", "there is no such offer");
     if (row->kind == FEED_ROW_ABSENT) /* a name without an offer: not to be found for ever */
         touch(batch, row, clock_wall_us(batch->offers->clock));

@@ -65,7 +65,7 @@ static int park_all(struct feed_events *self, const char *reason, struct err *er
 }
 
 /* Writes what waits. */
-static int settle(struct feed_events *self, struct err *err)
+static int apply_waiting(struct feed_events *self, struct err *err)
 {
     struct err reason;
     int rc;
@@ -93,7 +93,7 @@ static int flush(void *arg, uint32_t partition, bool is_forced, bool *is_flushed
     (void)partition; /* a batch is of one task, and that of one partition */
     (void)is_forced;
     *is_flushed = true;
-    return settle(arg, err);
+    return apply_waiting(arg, err);
 }
 
 static int decode(const struct topic_message *message, struct arena *arena,
@@ -140,8 +140,8 @@ static int add(struct feed_events *self, const Torg__V1__FeedEvent *event,
     return rc;
 }
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int use_record(void *arg, const struct topic_message *message, struct arena *arena,
+                      struct err *err)
 {
     struct feed_events *self = arg;
     Torg__V1__FeedEvent *event;
@@ -158,7 +158,7 @@ static int take(void *arg, const struct topic_message *message, struct arena *ar
     /* What may wait to be written is rows of one task, and never more than a batch. */
     if (!is_of(&self->intake, &key) || !is_row || self->intake.count == FEED_BATCH_COUNT ||
         self->intake.size >= FEED_BATCH_SIZE)
-        rc = settle(self, err);
+        rc = apply_waiting(self, err);
     if (!rc)
         rc = add(self, event, &key, is_row, arena, err);
     if (!rc && is_row)
@@ -212,7 +212,7 @@ static void make_metrics(struct feed_events *self)
 
 static int start_reader(struct feed_events *self, struct topics *topics, struct err *err)
 {
-    static const struct stage_reader_handler handler = {.take = take, .flush = flush};
+    static const struct stage_reader_handler handler = {.take = use_record, .flush = flush};
     const struct stage_reader_options options = {.stage = PARKED_BY_FEEDS,
                                                  .topic = TOPIC_FEED_EVENTS,
                                                  .group = "offers-feeds",

@@ -8,16 +8,6 @@ enum {
     TEXT_SEGMENT_SIZE_MB_MAX = 32 << 10,  /* places of blocks are u32 in steps of 8 bytes */
     TEXT_BUFFER_DOC_COUNT_MAX = 32 << 10, /* versions in a buffer; then it is frozen to an image */
     TEXT_MERGE_INPUT_COUNT_MAX = 64,      /* segments of one merge; eight are usual */
-    OPINION_REASON_COUNT_MAX = 20,        /* of a moderator; more is not read */
-    OPINION_REASON_SIZE_MAX = 500,
-    OPINION_LANE_COUNT = 4,       /* threads that apply a batch of opinions: they are few */
-    PHOTO_RESULT_LANE_COUNT = 32, /* and of results of photos, which are as many as offers */
-    PHOTO_SIZE_COUNT_MAX = 8, /* forms of one photo; with a hundred photos the offer still fits */
-    PHOTO_KEY_SIZE_MAX = 96,  /* of a blob: a hash and the form's name */
-    PHOTO_HASH_SIZE_MAX = 64, /* SHA-512 */
-    PHOTO_REASON_SIZE_MAX = 500,     /* a sentence for the seller */
-    STAGE_NAME_SIZE_MAX = 40,        /* part of a key */
-    STAGE_VALUE_SIZE_MAX = 64 << 10, /* a state, not a document */
 
     /* ---- attributes ---- */
     EPOCH_SLOT_COUNT_MAX = 256,      /* reader threads; every reclaim looks at all of them */
@@ -49,7 +39,7 @@ enum {
     SHARD_MERGE_WINDOW_COUNT = 64, /* owners rewritten in one step: 0.2 ms */
     SHARD_WAIT_MS_MAX = 60 * 1000, /* applying waits this long for merges, then fails */
     SHARD_CHECKPOINT_CHANGE_COUNT = 250 * 1000, /* some seconds of replay */
-    SHARD_NOTE_SIZE_MAX = 256,                  /* of the caller: a ticket, places in some lanes */
+    SHARD_NOTE_SIZE_MAX = 256,             /* of the caller: a ticket, places in some workers */
     SHARD_LIVE_SIZE_MAX = 1 << 30,         /* of one checkpoint: a bit a document and segment */
     SHARD_PENDING_COUNT_MAX = 1 << 16,     /* documents replaced by one publication: 8 MB or so */
     SHARD_PENDING_SIZE_KEPT_MAX = 1 << 20, /* of their values, from one batch to the next */

@@ -95,7 +95,8 @@ static bool keep_differing(struct verifying *verifying)
     return is_open;
 }
 
-static int settle(struct verifying *verifying, const struct verify_kind *kind, struct err *err)
+static int look_until_agreed(struct verifying *verifying, const struct verify_kind *kind,
+                             struct err *err)
 {
     int64_t wait_ms = PAUSE_MS_MIN;
 
@@ -264,7 +265,7 @@ static int run_step(struct verifying *verifying, const struct verify_kind *kind,
     if (!rc)
         rc = kind->page(verifying, err);
     if (!rc && verifying->count)
-        rc = settle(verifying, kind, err);
+        rc = look_until_agreed(verifying, kind, err);
     if (!rc)
         rc = pass_if_behind(verifying, &ends, response, err);
     for (size_t i = 0; i < verifying->count && !rc; i++)

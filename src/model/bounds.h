@@ -15,6 +15,9 @@ enum {
     DOCUMENT_TEXT_SIZE_MAX = 128 << 10, /* of one text or stored field */
     DOCUMENT_PATH_DEPTH_MAX = 16,       /* parts of a category's path */
 
+    /* ---- photos ---- */
+    PHOTO_KEY_SIZE_MAX = 96, /* of a blob: a hash and the form's name */
+
     /* ---- searcher ---- */
     SEARCHER_WAIT_COUNT_MAX = 100, /* tokens of writes that one search waits for */
 };

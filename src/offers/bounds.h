@@ -22,6 +22,17 @@ enum {
     ONCE_KEY_SIZE_MAX = 64,           /* a UUID has 36 */
     ONCE_LIFETIME_S = 24 * 3600,      /* a client that repeats later than this is not retrying */
 
+    /* ---- what others say of an offer: moderators, photos, stages ---- */
+    OPINION_REASON_COUNT_MAX = 20, /* of a moderator; more is not read */
+    OPINION_REASON_SIZE_MAX = 500,
+    OPINION_WORKER_COUNT = 4,       /* threads that apply a batch of opinions: they are few */
+    PHOTO_RESULT_WORKER_COUNT = 32, /* and of results of photos, which are as many as offers */
+    PHOTO_SIZE_COUNT_MAX = 8, /* forms of one photo; with a hundred photos the offer still fits */
+    PHOTO_HASH_SIZE_MAX = 64, /* SHA-512 */
+    PHOTO_REASON_SIZE_MAX = 500,     /* a sentence for the seller */
+    STAGE_NAME_SIZE_MAX = 40,        /* part of a key */
+    STAGE_VALUE_SIZE_MAX = 64 << 10, /* a state, not a document */
+
     /* ---- the worker ---- */
     EXPORT_WINDOW_COUNT = 100,      /* oldest rows looked at in one shard: none starves others */
     EXPORT_DAMAGED_WINDOW_MAX = 20, /* such windows, while all in them is damaged */

@@ -190,7 +190,7 @@ static bool is_settled(const struct opening *opening)
     return opening->kept && !opening->choice.is_reset && !(opening->seller && opening->of_visitor);
 }
 
-static int settle(struct store_tx *tx, void *arg, struct err *err)
+static int keep_one_draft(struct store_tx *tx, void *arg, struct err *err)
 {
     struct opening *opening = arg;
     const char *owner = opening->seller ? opening->seller : opening->visitor;
@@ -222,7 +222,7 @@ int draft_open(const struct offers *offers, const char *seller, const char *visi
     assert(seller || visitor);
     rc = store_read(offers->store, look, &opening, err);
     if (!rc && !is_settled(&opening))
-        rc = store_write(offers->store, settle, &opening, err);
+        rc = store_write(offers->store, keep_one_draft, &opening, err);
     *draft = rc ? NULL : opening.kept;
     return rc;
 }

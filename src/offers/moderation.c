@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "codec/message.h"
-#include "index/bounds.h"
 #include "offers/bounds.h"
 #include "offers/external_item.h"
 #include "offers/offer_change.h"

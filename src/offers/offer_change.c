@@ -147,8 +147,8 @@ static void ask_for_photos(struct offer_change *change)
 }
 
 /* ACTIVE or WAITING, where the table says that it is to be seen. What has been seen stays so. */
-static enum offer_status settle(struct offer_change *change, enum offer_status to,
-                                const struct rules *rules)
+static enum offer_status status_to_show(struct offer_change *change, enum offer_status to,
+                                        const struct rules *rules)
 {
     const Torg__V1__Offer *before = change->before;
     bool was_shown = change->move == MOVE_PROLONG ||
@@ -223,7 +223,7 @@ int offer_change_build(struct offer_change *change, struct err *err)
             return rc;
     }
     ask_for_photos(change);
-    apply_move(change, settle(change, to, &rules), rules.lifetime_us);
+    apply_move(change, status_to_show(change, to, &rules), rules.lifetime_us);
     return 0;
 }
 

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
-#include "index/bounds.h"
 #include "model/topics.h"
+#include "offers/bounds.h"
 #include "offers/moderation.h"
 #include "stage/reader.h"
 
@@ -38,8 +38,8 @@ static int apply(const struct offers *offers, struct bytes value, struct arena *
     return rc;
 }
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int use_record(void *arg, const struct topic_message *message, struct arena *arena,
+                      struct err *err)
 {
     const struct opinions *self = arg;
     bool changed = false;
@@ -61,7 +61,7 @@ static struct counter *count(const char *labels)
 int opinions_start(const struct offers *offers, struct topics *topics, struct opinions **opinions,
                    struct err *err)
 {
-    static const struct stage_reader_handler handler = {.take = take};
+    static const struct stage_reader_handler handler = {.take = use_record};
     struct opinions *self = mem_zero(sizeof(*self));
     const struct stage_reader_options options = {.stage = PARKED_BY_OPINIONS,
                                                  .topic = TOPIC_OPINIONS,
@@ -72,7 +72,7 @@ int opinions_start(const struct offers *offers, struct topics *topics, struct op
                                                  .store = offers->store,
                                                  .clock = offers->clock,
                                                  .order = PARKED_NEWEST,
-                                                 .lane_count = OPINION_LANE_COUNT};
+                                                 .worker_count = OPINION_WORKER_COUNT};
     int rc;
 
     *opinions = NULL;

@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
-#include "index/bounds.h"
 #include "model/topics.h"
+#include "offers/bounds.h"
 #include "offers/photos.h"
 #include "stage/reader.h"
 
@@ -34,8 +34,8 @@ static int apply(const struct offers *offers, struct bytes value, struct arena *
     return rc ? rc : photos_apply(offers, result, arena, changed, err);
 }
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int use_record(void *arg, const struct topic_message *message, struct arena *arena,
+                      struct err *err)
 {
     const struct photo_results *self = arg;
     bool changed = false;
@@ -57,7 +57,7 @@ static struct counter *count(const char *labels)
 int photo_results_start(const struct offers *offers, struct topics *topics,
                         struct photo_results **photo_results, struct err *err)
 {
-    static const struct stage_reader_handler handler = {.take = take};
+    static const struct stage_reader_handler handler = {.take = use_record};
     struct photo_results *self = mem_zero(sizeof(*self));
     const struct stage_reader_options options = {.stage = PARKED_BY_PHOTOS,
                                                  .topic = TOPIC_PHOTO_RESULTS,
@@ -68,7 +68,7 @@ int photo_results_start(const struct offers *offers, struct topics *topics,
                                                  .store = offers->store,
                                                  .clock = offers->clock,
                                                  .order = PARKED_ASIDE,
-                                                 .lane_count = PHOTO_RESULT_LANE_COUNT};
+                                                 .worker_count = PHOTO_RESULT_WORKER_COUNT};
     int rc;
 
     *photo_results = NULL;

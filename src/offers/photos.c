@@ -8,7 +8,7 @@
 
 #include "catalog/bounds.h"
 #include "codec/message.h"
-#include "index/bounds.h"
+#include "model/bounds.h"
 #include "offers/bounds.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
@@ -154,7 +154,8 @@ static bool is_news(const Torg__V1__Photo *photo, const Torg__V1__PhotoResult__I
                         bytes_make(photo->hash.data, photo->hash.len));
 }
 
-static void take(Torg__V1__Photo *photo, const Torg__V1__PhotoResult__Item *item, bool is_full)
+static void note_result(Torg__V1__Photo *photo, const Torg__V1__PhotoResult__Item *item,
+                        bool is_full)
 {
     char *url = photo->source_url;
     int64_t revision = photo->request_revision;
@@ -189,7 +190,7 @@ static bool merge(Torg__V1__OfferContent *content, const struct applying *applyi
             if (photo->request_revision != result->revision ||
                 strcmp(photo->source_url, item->url) != 0 || !is_news(photo, item))
                 continue;
-            take(photo, item, applying->is_full);
+            note_result(photo, item, applying->is_full);
             changed = true;
         }
     }

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "index/bounds.h"
+#include "offers/bounds.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
 

@@ -3,7 +3,7 @@
 #include "photos/photo_folder.h"
 
 #include "base/memory.h"
-#include "index/bounds.h"
+#include "model/bounds.h"
 
 static const char cache_for_ever[] = "public, max-age=31536000, immutable";
 static const char harmless[] = "default-src 'none'; style-src 'unsafe-inline'; sandbox";

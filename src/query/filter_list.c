@@ -115,7 +115,7 @@ void conjunct_prefetch(const struct conjunct *conjunct, const docid *ids, uint32
         if (i == 0 || window_of(ids[i]) != window_of(ids[i - 1]))
             column_view(node->column, window_of(ids[i]), &view);
         if (view.kind == PAGE_DENSE)
-            __builtin_prefetch((const uint8_t *)view.lanes +
+            __builtin_prefetch((const uint8_t *)view.codes +
                                (size_t)(ids[i] & (WINDOW_SIZE - 1)) * view.width);
     }
 }

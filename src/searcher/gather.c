@@ -130,8 +130,8 @@ static int ask_peer(const struct round *round, const struct attempt *attempt, st
 }
 
 /* What an attempt found is the slot's, unless another was faster. */
-static void settle(struct attempt *attempt, int rc, struct buf *answer, struct arena *arena,
-                   ProtobufCMessage *message, const struct err *err)
+static void finish_attempt(struct attempt *attempt, int rc, struct buf *answer, struct arena *arena,
+                           ProtobufCMessage *message, const struct err *err)
 {
     struct round *round = attempt->round;
     struct gather_slot *slot = attempt->slot;
@@ -177,7 +177,7 @@ static void run_attempt(struct job *job)
         arena = arena_new();
         rc = ask_here(attempt->round, attempt->slot, arena, &message, &err);
     }
-    settle(attempt, rc, &answer, arena, message, &err);
+    finish_attempt(attempt, rc, &answer, arena, message, &err);
 }
 
 /* Under the lock. False: there is nobody (more) to ask. */

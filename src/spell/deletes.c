@@ -326,7 +326,7 @@ bool deletes_build(struct deletes *deletes, const atomic_bool *stop)
 }
 
 /* A full tail becomes part of the live block. */
-static void settle(struct deletes *deletes)
+static void lay_out_tail(struct deletes *deletes)
 {
     struct layout old = *(struct layout *)atomic_load(&deletes->layout);
     wordid first = old.base->end;
@@ -348,7 +348,7 @@ void deletes_add(struct deletes *deletes)
         struct layout *layout = atomic_load_explicit(&deletes->layout, memory_order_relaxed);
 
         if (deletes->end - layout->tail->first == layout->tail->word_count_max) {
-            settle(deletes);
+            lay_out_tail(deletes);
             continue;
         }
         tail_put(layout->tail, deletes->words, deletes->end++);

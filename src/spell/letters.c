@@ -45,7 +45,7 @@ static bool is_big(uint32_t code)
 }
 
 /* True if the code point belongs to the token. */
-static bool take(struct reading *reading, uint32_t code)
+static bool take_letter(struct reading *reading, uint32_t code)
 {
     struct folded folded[UNICODE_FOLD_COUNT_MAX];
     size_t count = unicode_fold(code, folded);
@@ -123,7 +123,7 @@ bool letters_next(struct bytes text, size_t *at, struct spell_token *token)
         size_t step = unicode_decode(text.data + *at, end, &code);
         struct reading before = reading;
 
-        if (!take(&reading, code)) {
+        if (!take_letter(&reading, code)) {
             reading = before;
             break;
         }

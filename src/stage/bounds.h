@@ -18,8 +18,8 @@ enum {
     READER_RETRY_COUNT = 100, /* parked ones tried in one look, of each partition */
     READER_BLOCKED_PAUSE_MS = 20, /* between polls that only find partitions that wait */
     READER_LAST_TRY_COUNT = 3,    /* at a stop, at once: what is not committed comes again */
-    READER_LANE_COUNT_MAX = 32,   /* threads that apply one poll's records */
-    READER_ALONE_COUNT_MAX = 3,   /* a poll this small is not worth waking the lanes */
+    READER_WORKER_COUNT_MAX = 32, /* threads that apply one poll's records */
+    READER_ALONE_COUNT_MAX = 3,   /* a poll this small is not worth waking the workers */
 };
 
 #endif

@@ -48,7 +48,7 @@ void stage_reader_tell_fault(struct stage_reader *self, const char *what, const 
 
 bool stage_reader_pause(struct stage_reader *self, struct task *task, int ms)
 {
-    /* A lane is not asked to stop before the reader's thread is through with it. */
+    /* A worker is not asked to stop before the reader's thread is through with it. */
     if (task != &self->task && stage_reader_is_stopping(self))
         return false;
     return task_pause(task, (int64_t)ms * MS_US) && !stage_reader_is_stopping(self);
@@ -397,8 +397,8 @@ int stage_reader_new(const struct stage_reader_options *options, struct stage_re
     struct stage_reader *self = mem_zero(sizeof(*self));
     int rc;
 
-    assert(options->lane_count <= READER_LANE_COUNT_MAX);
-    assert(!options->lane_count || !options->handler->flush);
+    assert(options->worker_count <= READER_WORKER_COUNT_MAX);
+    assert(!options->worker_count || !options->handler->flush);
     *reader = NULL;
     self->options = *options;
     self->arena = arena_new();
@@ -421,7 +421,7 @@ int stage_reader_begin(struct stage_reader *self, struct err *err)
 {
     const struct task_options task = {
         .name = self->options.stage, .run = run, .arg = self, .clock = self->options.clock};
-    int rc = stage_reader_start_lanes(self, err);
+    int rc = stage_reader_start_workers(self, err);
 
     return rc ? rc : task_start(&self->task, &task, err);
 }
@@ -431,11 +431,11 @@ void stage_reader_stop(struct stage_reader *self)
     if (!self)
         return;
     task_ask_stop(&self->task);
-    for (size_t i = 0; i < self->options.lane_count; i++)
-        if (task_is_started(&self->lanes[i].task))
-            task_wake(&self->lanes[i].task); /* it may pause before another try */
+    for (size_t i = 0; i < self->options.worker_count; i++)
+        if (task_is_started(&self->workers[i].task))
+            task_wake(&self->workers[i].task); /* it may pause before another try */
     task_stop(&self->task);
-    stage_reader_stop_lanes(self);
+    stage_reader_stop_workers(self);
     consumer_close(self->consumer);
     condition_release(&self->taken);
     condition_release(&self->given);

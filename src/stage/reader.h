@@ -13,7 +13,7 @@
  * what becomes of its own key says options.order. In strict mode, and while there is no room for
  * more parked ones, its partition waits instead, and goes on by itself.
  *
- * Threads: one reads; where lanes are asked for, so many use a poll's records, each those of its
+ * Threads: one reads; where workers are asked for, so many use a poll's records, each those of its
  * own keys. Several readers of a group, in one process or many, share the partitions; whoever has a
  * partition tries its parked records again.
  */
@@ -40,7 +40,7 @@ struct stage_reader_handler {
     int (*take)(void *arg, const struct topic_message *message, struct arena *arena,
                 struct err *err);
     /* Makes durable what was taken of a partition. *is_flushed false: it waits for more of it,
-     * which is fine unless is_forced. Any failure is tried again. Not with lanes. NULL: take does
+     * which is fine unless is_forced. Any failure is tried again. Not with workers. NULL: take does
      * all. */
     int (*flush)(void *arg, uint32_t partition, bool is_forced, bool *is_flushed, struct err *err);
     /* Asked before records are used; a failure is waited out. NULL: always. */
@@ -62,8 +62,8 @@ struct stage_reader_options { /* all borrowed until it has stopped */
     const struct clock *clock;
     enum parked_order order;
     bool is_strict;
-    size_t lane_count; /* 0: the reader's own thread */
-    size_t poll_count; /* most records of a poll; 0: TOPIC_POLL_COUNT */
+    size_t worker_count; /* 0: the reader's own thread */
+    size_t poll_count;   /* most records of a poll; 0: TOPIC_POLL_COUNT */
 };
 
 /* Makes the topic if it is not there. On failure *reader is NULL. The handler may be called before

@@ -33,7 +33,7 @@ enum outcome {
 };
 
 /* Uses those records of a poll whose keys are its own, in their order. */
-struct lane {
+struct worker {
     struct stage_reader *reader;
     size_t number;
     struct arena *arena; /* of one record */
@@ -61,15 +61,15 @@ struct stage_reader {
     size_t known_count;
     size_t known_capacity;
 
-    struct lane lanes[READER_LANE_COUNT_MAX];
-    struct condition given;               /* to the lanes: a poll, or the end */
-    struct condition taken;               /* by the last lane */
+    struct worker workers[READER_WORKER_COUNT_MAX];
+    struct condition given;               /* to the workers: a poll, or the end */
+    struct condition taken;               /* by the last worker */
     const struct topic_message *messages; /* guarded by lock, as all below: the poll */
     size_t count;
-    enum outcome *outcomes; /* each belongs to the lane of its key */
+    enum outcome *outcomes; /* each belongs to the worker of its key */
     struct err reason;      /* why a partition waits: the last that was told */
     uint64_t poll_number;
-    size_t working_count; /* lanes that are not through with it */
+    size_t working_count; /* workers that are not through with it */
     bool is_ending;       /* no poll will come any more */
 
     struct log_pace pace;
@@ -99,8 +99,8 @@ size_t stage_reader_run(struct stage_reader *reader, const struct topic_message 
                         size_t count);
 /* Before a poll: back to the records that partitions wait for. */
 void stage_reader_go_back(struct stage_reader *reader);
-int stage_reader_start_lanes(struct stage_reader *reader, struct err *err);
-void stage_reader_stop_lanes(struct stage_reader *reader);
+int stage_reader_start_workers(struct stage_reader *reader, struct err *err);
+void stage_reader_stop_workers(struct stage_reader *reader);
 
 /* --- reader_retry.c --- */
 

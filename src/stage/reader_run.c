@@ -3,7 +3,7 @@
  * reader_run.c - the records of one poll, used in the order of each key; see reader.h.
  *
  * Each record gets an outcome. A partition is done up to its first record that is not, and is read
- * again from there: what was used behind it, by another lane, comes again.
+ * again from there: what was used behind it, by another worker, comes again.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,8 @@ static enum outcome forget_older(struct walk *walk, const struct topic_message *
     return OUTCOME_DONE;
 }
 
-static enum outcome settle(struct walk *walk, const struct topic_message *message, struct err *err)
+static enum outcome use_record(struct walk *walk, const struct topic_message *message,
+                               struct err *err)
 {
     static const struct err behind = {ERR_PRECONDITION, "waits for the record before it"};
     struct stage_reader *self = walk->reader;
@@ -158,7 +159,7 @@ static bool may_use(struct stage_reader *self, const struct topic_message *messa
 
 /* --- a poll --- */
 
-static void go(struct walk *walk, size_t number, size_t lane_count, struct err *first)
+static void go(struct walk *walk, size_t number, size_t worker_count, struct err *first)
 {
     struct stage_reader *self = walk->reader;
     struct err err = {0};
@@ -166,13 +167,13 @@ static void go(struct walk *walk, size_t number, size_t lane_count, struct err *
     for (size_t i = 0; i < self->count && !walk->is_cut_short; i++) {
         const struct topic_message *message = &self->messages[i];
 
-        if (lane_count && hash64(message->key) % lane_count != number)
+        if (worker_count && hash64(message->key) % worker_count != number)
             continue;
         if (self->outcomes[i] == OUTCOME_WAITS || walk->has_stopped[message->partition])
             continue;
         if (walk->arena != self->arena)
             arena_reset(walk->arena);
-        self->outcomes[i] = settle(walk, message, &err);
+        self->outcomes[i] = use_record(walk, message, &err);
         if (self->outcomes[i] == OUTCOME_DONE)
             continue;
         walk->has_stopped[message->partition] = true;
@@ -209,11 +210,11 @@ static size_t conclude(struct stage_reader *self, const struct err *reason)
     return done;
 }
 
-/* Gives the poll to the lanes and waits for them. */
+/* Gives the poll to the workers and waits for them. */
 static void give(struct stage_reader *self)
 {
     pthread_mutex_lock(&self->lock);
-    self->working_count = self->options.lane_count;
+    self->working_count = self->options.worker_count;
     self->poll_number++;
     condition_broadcast(&self->given);
     while (self->working_count)
@@ -240,7 +241,7 @@ size_t stage_reader_run(struct stage_reader *self, const struct topic_message *m
             self->outcomes[i] = OUTCOME_WAITS;
     }
     self->reason = (struct err){0};
-    if (self->options.lane_count && count > READER_ALONE_COUNT_MAX)
+    if (self->options.worker_count && count > READER_ALONE_COUNT_MAX)
         give(self);
     else
         go(&walk, 0, 0, &self->reason);
@@ -250,34 +251,34 @@ size_t stage_reader_run(struct stage_reader *self, const struct topic_message *m
     return done;
 }
 
-/* --- lanes --- */
+/* --- workers --- */
 
 /* Waits for the poll after `number`; false: there will be none. */
-static bool lane_wait(struct lane *lane, uint64_t *number)
+static bool worker_wait(struct worker *worker, uint64_t *number)
 {
-    struct stage_reader *self = lane->reader;
+    struct stage_reader *self = worker->reader;
     bool is_ending;
 
     pthread_mutex_lock(&self->lock);
     while (self->poll_number == *number && !self->is_ending)
-        task_wait_on(&lane->task, &self->given, &self->lock, CLOCK_NEVER);
+        task_wait_on(&worker->task, &self->given, &self->lock, CLOCK_NEVER);
     *number = self->poll_number;
     is_ending = self->is_ending;
     pthread_mutex_unlock(&self->lock);
     return !is_ending;
 }
 
-static void run_lane(struct task *task, void *arg)
+static void run_worker(struct task *task, void *arg)
 {
-    struct lane *lane = arg;
-    struct stage_reader *self = lane->reader;
+    struct worker *worker = arg;
+    struct stage_reader *self = worker->reader;
     uint64_t number = 0;
 
-    while (lane_wait(lane, &number)) {
-        struct walk walk = {.reader = self, .task = task, .arena = lane->arena};
+    while (worker_wait(worker, &number)) {
+        struct walk walk = {.reader = self, .task = task, .arena = worker->arena};
 
         task_says(task, "using records");
-        go(&walk, lane->number, self->options.lane_count, &self->reason);
+        go(&walk, worker->number, self->options.worker_count, &self->reason);
         pthread_mutex_lock(&self->lock);
         self->working_count--;
         if (!self->working_count)
@@ -286,33 +287,33 @@ static void run_lane(struct task *task, void *arg)
     }
 }
 
-int stage_reader_start_lanes(struct stage_reader *self, struct err *err)
+int stage_reader_start_workers(struct stage_reader *self, struct err *err)
 {
     int rc = 0;
 
-    for (size_t i = 0; i < self->options.lane_count && !rc; i++) {
-        struct lane *lane = &self->lanes[i];
+    for (size_t i = 0; i < self->options.worker_count && !rc; i++) {
+        struct worker *worker = &self->workers[i];
         const struct task_options task = {.name = self->options.stage,
-                                          .run = run_lane,
-                                          .arg = lane,
+                                          .run = run_worker,
+                                          .arg = worker,
                                           .clock = self->options.clock};
 
-        lane->reader = self;
-        lane->number = i;
-        lane->arena = arena_new();
-        rc = task_start(&lane->task, &task, err);
+        worker->reader = self;
+        worker->number = i;
+        worker->arena = arena_new();
+        rc = task_start(&worker->task, &task, err);
     }
     return rc;
 }
 
-void stage_reader_stop_lanes(struct stage_reader *self)
+void stage_reader_stop_workers(struct stage_reader *self)
 {
     pthread_mutex_lock(&self->lock);
     self->is_ending = true;
     condition_broadcast(&self->given);
     pthread_mutex_unlock(&self->lock);
-    for (size_t i = 0; i < self->options.lane_count; i++) {
-        task_stop(&self->lanes[i].task);
-        arena_free(self->lanes[i].arena);
+    for (size_t i = 0; i < self->options.worker_count; i++) {
+        task_stop(&self->workers[i].task);
+        arena_free(self->workers[i].arena);
     }
 }

@@ -209,7 +209,7 @@ static int send_sync(struct postgres_connection *connection, const char *doing, 
 }
 
 /* Reads what earlier posts left unread; an error there means that the session is not clean. */
-static int settle(struct postgres_connection *connection, struct err *err)
+static int read_leftovers(struct postgres_connection *connection, struct err *err)
 {
     PGresult *result;
     int rc = 0;
@@ -233,7 +233,7 @@ int postgres_command(struct postgres_connection *connection, const char *sql, st
     PGresult *result = NULL;
     int rc;
 
-    rc = settle(connection, err);
+    rc = read_leftovers(connection, err);
     if (rc == 0 && !send_text(connection, sql))
         rc = lose(connection, sql, err);
     if (rc == 0)
@@ -250,7 +250,7 @@ void postgres_post(struct postgres_connection *connection, const char *sql)
 {
     struct err ignored;
 
-    if (settle(connection, &ignored))
+    if (read_leftovers(connection, &ignored))
         return;
     if (!send_text(connection, sql))
         connection->lost = true;
@@ -561,7 +561,7 @@ static int execute(struct postgres_tx *tx, const struct prepared *prepared,
     size_t i;
     int rc;
 
-    rc = settle(connection, err); /* preparing may have made room by a DEALLOCATE */
+    rc = read_leftovers(connection, err); /* preparing may have made room by a DEALLOCATE */
     if (rc)
         return rc;
     for (i = 0; i < call->param_count; i++) {
@@ -615,7 +615,7 @@ static int run(struct postgres_tx *tx, const struct store_call *call, PGresult *
     int rc;
 
     *result = NULL;
-    rc = settle(tx->connection, err);
+    rc = read_leftovers(tx->connection, err);
     if (rc)
         return rc;
     found = statements_find(&tx->connection->statements, call->sql);

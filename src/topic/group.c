@@ -386,7 +386,7 @@ void group_consumer_close(struct consumer *consumer)
 /* --- polling --- */
 
 /* Joins again if it was expelled, gives away what is to go, and notes what it has. */
-static void settle(struct member *member)
+static void renew_membership(struct member *member)
 {
     struct group *group = member->group;
     size_t i;
@@ -514,7 +514,7 @@ int group_consumer_poll(struct consumer *consumer, int timeout_ms,
     waiter_enter(&local->board, &waiter, member->things, member->topic_count + 1);
     do {
         pthread_mutex_lock(&local->groups_lock);
-        settle(member);
+        renew_membership(member);
         pthread_mutex_unlock(&local->groups_lock);
         rc = read_mine(member, count, err);
         if (!rc && *count == 0)

@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
-#include "index/bounds.h"
 #include "model/topics.h"
+#include "offers/bounds.h"
 #include "offers/moderation.h"
 #include "offers/opinions.h"
 #include "offers/stage.h"

@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "codec/message.h"
 #include "contract/topics_place.h"
-#include "index/bounds.h"
+#include "model/bounds.h"
 #include "model/topics.h"
 #include "offers/bounds.h"
 #include "offers/expiry.h"

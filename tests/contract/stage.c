@@ -657,7 +657,7 @@ static void live(struct world *world, uint64_t seed)
     struct rng rng = rng_seeded(seed);
 
     if (rng_below(&rng, 2))
-        world->options.lane_count = 4;
+        world->options.worker_count = 4;
     else if (rng_below(&rng, 2))
         world->handler.flush = flush;
     for (int step = 0; step < STEP_COUNT; step++) {

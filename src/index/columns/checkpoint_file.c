@@ -41,15 +41,15 @@ bool block_get(struct bytes *in, uint32_t *kind, struct bytes *payload)
 
 /* ---- numbers ---- */
 
-static void put_lane(uint8_t *to, uint32_t width, uint64_t lane)
+static void put_code(uint8_t *to, uint32_t width, uint64_t code)
 {
     uint8_t bytes[8];
 
-    put_le64(bytes, lane);
+    put_le64(bytes, code);
     memcpy(to, bytes, width);
 }
 
-static uint64_t get_lane(const uint8_t *from, uint32_t width)
+static uint64_t get_code(const uint8_t *from, uint32_t width)
 {
     uint8_t bytes[8] = {0};
 
@@ -77,7 +77,7 @@ void window_encode(uint32_t window, const int64_t values[WINDOW_SIZE], struct bu
     }
     if (!count)
         min = max = 0;
-    while (width < 8 && (uint64_t)max - (uint64_t)min >= lane_null(width))
+    while (width < 8 && (uint64_t)max - (uint64_t)min >= code_null(width))
         width *= 2;
     if (count == WINDOW_SIZE && min == max)
         width = 0;
@@ -99,7 +99,7 @@ void window_encode(uint32_t window, const int64_t values[WINDOW_SIZE], struct bu
 
         if (sparse && none)
             continue;
-        put_lane(to, width, none ? UINT64_MAX : (uint64_t)values[i] - (uint64_t)min);
+        put_code(to, width, none ? UINT64_MAX : (uint64_t)values[i] - (uint64_t)min);
         to += width;
     }
     buf_put_raw(out, bytes, (size_t)(to - bytes));
@@ -111,7 +111,7 @@ bool window_decode(struct bytes in, uint32_t *window, int64_t values[WINDOW_SIZE
     uint32_t count;
     uint64_t base;
     bool sparse;
-    const uint8_t *lanes;
+    const uint8_t *codes;
     uint32_t i;
 
     if (in.size < WINDOW_HEAD_SIZE)
@@ -125,17 +125,17 @@ bool window_decode(struct bytes in, uint32_t *window, int64_t values[WINDOW_SIZE
         *window > window_of(DOCID_END) || (sparse && !width) ||
         in.size != WINDOW_HEAD_SIZE + (size_t)count * (width + (sparse ? 2 : 0)))
         return false;
-    lanes = in.data + WINDOW_HEAD_SIZE + (sparse ? (size_t)count * 2 : 0);
+    codes = in.data + WINDOW_HEAD_SIZE + (sparse ? (size_t)count * 2 : 0);
     for (i = 0; i < WINDOW_SIZE; i++)
         values[i] = COLUMN_NULL;
     for (i = 0; i < count; i++) {
         const uint8_t *place = in.data + WINDOW_HEAD_SIZE + (size_t)i * 2;
         uint32_t offset = sparse ? place[0] | (uint32_t)place[1] << 8 : i;
-        uint64_t lane = width ? get_lane(lanes + (size_t)i * width, width) : 0;
+        uint64_t code = width ? get_code(codes + (size_t)i * width, width) : 0;
 
         if (offset >= WINDOW_SIZE)
             return false;
-        values[offset] = width && lane == lane_null(width) ? COLUMN_NULL : (int64_t)(base + lane);
+        values[offset] = width && code == code_null(width) ? COLUMN_NULL : (int64_t)(base + code);
     }
     return true;
 }

@@ -4,7 +4,7 @@
  *
  *   block    kind u32 | payload size u32 | CRC-32C of kind, size and payload u32 | payload
  *   window   window u32 | width u8 | sparse u8 | count u16 | base i64 | offsets u16 × count, if
- *            sparse | lanes: value - base in width bytes, all ones for none (width 0: all are base)
+ *            sparse | codes: value - base in width bytes, all ones for none (width 0: all are base)
  *   lists    window u32, then for each of the 4096 documents varints: count, ordinals
  *   names    varint size and bytes, again and again, in the order of ordinals
  *   end      how many blocks came before, u64

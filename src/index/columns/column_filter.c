@@ -27,11 +27,11 @@ static bool is_few(const struct column_view *view, const struct window_bits *bit
 
 /* ---- a range ---- */
 
-/* The range in lanes; false when no lane can be in it. */
-static bool lane_range(const struct column_view *view, int64_t low, int64_t high, uint64_t *first,
+/* The range in codes; false when no code can be in it. */
+static bool code_range(const struct column_view *view, int64_t low, int64_t high, uint64_t *first,
                        uint64_t *span)
 {
-    uint64_t greatest = lane_null(view->width) - 1;
+    uint64_t greatest = code_null(view->width) - 1;
 
     if (low < view->base)
         low = view->base;
@@ -57,7 +57,7 @@ static inline __attribute__((always_inline)) void range_few(const struct column_
         for (word = bits->words[i]; word; word &= word - 1) {
             uint32_t j = (uint32_t)__builtin_ctzll(word);
 
-            found |= (uint64_t)(lane_get(view->lanes, width, i * 64 + j) - first <= span) << j;
+            found |= (uint64_t)(code_get(view->codes, width, i * 64 + j) - first <= span) << j;
         }
         bits->words[i] = found;
     }
@@ -74,25 +74,25 @@ static void range_dense(const struct column_view *view, uint64_t first, uint64_t
         if (few)
             range_few(view, 1, first, span, bits);
         else
-            kernels->range8(view->lanes, (uint8_t)first, (uint8_t)span, bits->words);
+            kernels->range8(view->codes, (uint8_t)first, (uint8_t)span, bits->words);
         break;
     case 2:
         if (few)
             range_few(view, 2, first, span, bits);
         else
-            kernels->range16(view->lanes, (uint16_t)first, (uint16_t)span, bits->words);
+            kernels->range16(view->codes, (uint16_t)first, (uint16_t)span, bits->words);
         break;
     case 4:
         if (few)
             range_few(view, 4, first, span, bits);
         else
-            kernels->range32(view->lanes, (uint32_t)first, (uint32_t)span, bits->words);
+            kernels->range32(view->codes, (uint32_t)first, (uint32_t)span, bits->words);
         break;
     default:
         if (few)
             range_few(view, 8, first, span, bits);
         else
-            kernels->range64(view->lanes, first, span, bits->words);
+            kernels->range64(view->codes, first, span, bits->words);
         break;
     }
 }
@@ -116,7 +116,7 @@ void filter_range(const struct column_view *view, int64_t low, int64_t high,
             clear(bits);
         return;
     }
-    if (!lane_range(view, low, high, &first, &span)) {
+    if (!code_range(view, low, high, &first, &span)) {
         clear(bits);
         return;
     }
@@ -126,8 +126,8 @@ void filter_range(const struct column_view *view, int64_t low, int64_t high,
     }
     clear(&found);
     for (i = 0; i < view->count; i++)
-        if (lane_get(view->lanes, view->width, i) - first <= span)
-            window_set(&found, LANE_LOAD(&view->offsets[i]));
+        if (code_get(view->codes, view->width, i) - first <= span)
+            window_set(&found, CODE_LOAD(&view->offsets[i]));
     for (i = 0; i < WINDOW_WORDS; i++)
         bits->words[i] &= found.words[i];
 }
@@ -143,7 +143,7 @@ static inline __attribute__((always_inline)) uint64_t range_at(const struct colu
     for (; among; among &= among - 1) {
         int i = __builtin_ctzll(among);
 
-        found |= (uint64_t)(lane_get(view->lanes, width, offsets[i]) - first <= span) << i;
+        found |= (uint64_t)(code_get(view->codes, width, offsets[i]) - first <= span) << i;
     }
     return found;
 }
@@ -172,7 +172,7 @@ uint64_t filter_range_at(const struct column_view *view, int64_t low, int64_t hi
         return 0;
     if (view->kind != PAGE_DENSE)
         return range_at_sparse(view, low, high, offsets, among);
-    if (!lane_range(view, low, high == COLUMN_NULL ? COLUMN_NULL - 1 : high, &first, &span))
+    if (!code_range(view, low, high == COLUMN_NULL ? COLUMN_NULL - 1 : high, &first, &span))
         return 0;
     switch (view->width) {
     case 1:
@@ -229,16 +229,16 @@ static void any_dense(const struct column_view *view, uint64_t mask, struct wind
 
     switch (view->width) {
     case 1:
-        kernels->any8(view->lanes, (uint8_t)mask, bits->words);
+        kernels->any8(view->codes, (uint8_t)mask, bits->words);
         break;
     case 2:
-        kernels->any16(view->lanes, (uint16_t)mask, bits->words);
+        kernels->any16(view->codes, (uint16_t)mask, bits->words);
         break;
     case 4:
-        kernels->any32(view->lanes, (uint32_t)mask, bits->words);
+        kernels->any32(view->codes, (uint32_t)mask, bits->words);
         break;
     default:
-        kernels->any64(view->lanes, mask, bits->words);
+        kernels->any64(view->codes, mask, bits->words);
         break;
     }
 }
@@ -259,7 +259,7 @@ bool value_in(const struct column *column, int64_t value, struct ordinal_table t
     return in_table(table, (uint64_t)value);
 }
 
-/* Lanes of a byte that are ordinals themselves. */
+/* Codes of a byte that are ordinals themselves. */
 static void table_dense(const struct column_view *view, struct ordinal_table table,
                         struct window_bits *bits)
 {
@@ -272,13 +272,13 @@ static void table_dense(const struct column_view *view, struct ordinal_table tab
         first[i] = left < 64 ? table.bits[i] & ((UINT64_C(1) << left) - 1) : table.bits[i];
     }
     first[3] &= UINT64_MAX >> 1; /* null */
-    column_kernels()->table8(view->lanes, first, bits->words);
+    column_kernels()->table8(view->codes, first, bits->words);
 }
 
 static void in_dense(const struct column *column, const struct column_view *view,
                      struct ordinal_table table, struct window_bits *bits)
 {
-    uint64_t null = lane_null(view->width);
+    uint64_t null = code_null(view->width);
     uint32_t i;
 
     for (i = 0; i < WINDOW_WORDS; i++) {
@@ -287,10 +287,10 @@ static void in_dense(const struct column *column, const struct column_view *view
 
         for (word = bits->words[i]; word; word &= word - 1) {
             int j = __builtin_ctzll(word);
-            uint64_t lane = lane_get(view->lanes, view->width, i * 64 + (uint32_t)j);
+            uint64_t code = code_get(view->codes, view->width, i * 64 + (uint32_t)j);
 
-            if (lane != null)
-                found |= (uint64_t)value_in(column, (int64_t)((uint64_t)view->base + lane), table)
+            if (code != null)
+                found |= (uint64_t)value_in(column, (int64_t)((uint64_t)view->base + code), table)
                          << j;
         }
         bits->words[i] = found;
@@ -305,11 +305,11 @@ static void in_sparse(const struct column *column, const struct column_view *vie
 
     clear(&found);
     for (i = 0; i < view->count; i++) {
-        uint32_t offset = LANE_LOAD(&view->offsets[i]) & (WINDOW_SIZE - 1);
-        uint64_t lane = lane_get(view->lanes, view->width, i);
+        uint32_t offset = CODE_LOAD(&view->offsets[i]) & (WINDOW_SIZE - 1);
+        uint64_t code = code_get(view->codes, view->width, i);
 
-        if (window_test(bits, offset) && lane != lane_null(view->width) &&
-            value_in(column, (int64_t)((uint64_t)view->base + lane), table))
+        if (window_test(bits, offset) && code != code_null(view->width) &&
+            value_in(column, (int64_t)((uint64_t)view->base + code), table))
             window_set(&found, offset);
     }
     *bits = found;
@@ -345,11 +345,11 @@ uint64_t filter_in_at(const struct column *column, const struct column_view *vie
     for (; among; among &= among - 1) {
         int i = __builtin_ctzll(among);
         int64_t value = view->kind == PAGE_DENSE
-                            ? (int64_t)lane_get(view->lanes, view->width, offsets[i])
+                            ? (int64_t)code_get(view->codes, view->width, offsets[i])
                             : view_get(view, offsets[i]);
 
         if (view->kind == PAGE_DENSE)
-            value = (uint64_t)value == lane_null(view->width)
+            value = (uint64_t)value == code_null(view->width)
                         ? COLUMN_NULL
                         : (int64_t)((uint64_t)view->base + (uint64_t)value);
         if (value != COLUMN_NULL)
@@ -366,18 +366,18 @@ static void count_dense(const struct column_view *view, const struct window_bits
                         uint32_t *counts, uint32_t count)
 {
     const struct column_kernels *kernels = column_kernels();
-    uint32_t null = (uint32_t)lane_null(view->width);
+    uint32_t null = (uint32_t)code_null(view->width);
 
     if (count > null)
         count = null;
     if (view->width == 1 && count <= KERNEL_COUNT_VALUES_MAX && !is_few(view, bits))
-        kernels->count8(view->lanes, bits->words, counts, count);
+        kernels->count8(view->codes, bits->words, counts, count);
     else if (view->width == 1)
-        kernels->histogram8(view->lanes, bits->words, counts, count);
+        kernels->histogram8(view->codes, bits->words, counts, count);
     else if (view->width == 2)
-        kernels->histogram16(view->lanes, bits->words, counts, count);
+        kernels->histogram16(view->codes, bits->words, counts, count);
     else
-        kernels->histogram32(view->lanes, bits->words, counts, count);
+        kernels->histogram32(view->codes, bits->words, counts, count);
 }
 
 static inline __attribute__((always_inline)) uint32_t pick_dense(const struct column_view *view,
@@ -385,24 +385,24 @@ static inline __attribute__((always_inline)) uint32_t pick_dense(const struct co
                                                                  const struct facet_hits *hits,
                                                                  int64_t *values)
 {
-    uint64_t null = lane_null(width);
+    uint64_t null = code_null(width);
     uint32_t count = 0;
     uint32_t i;
 
     for (i = 0; hits->offsets && i < hits->count; i++) {
-        uint64_t lane = lane_get(view->lanes, width, hits->offsets[i]);
+        uint64_t code = code_get(view->codes, width, hits->offsets[i]);
 
-        values[count] = (int64_t)((uint64_t)view->base + lane);
-        count += lane != null;
+        values[count] = (int64_t)((uint64_t)view->base + code);
+        count += code != null;
     }
     for (i = 0; !hits->offsets && i < WINDOW_WORDS; i++) {
         uint64_t word;
 
         for (word = hits->bits->words[i]; word; word &= word - 1) {
-            uint64_t lane = lane_get(view->lanes, width, i * 64 + (uint32_t)__builtin_ctzll(word));
+            uint64_t code = code_get(view->codes, width, i * 64 + (uint32_t)__builtin_ctzll(word));
 
-            values[count] = (int64_t)((uint64_t)view->base + lane);
-            count += lane != null;
+            values[count] = (int64_t)((uint64_t)view->base + code);
+            count += code != null;
         }
     }
     return count;
@@ -413,16 +413,16 @@ static inline __attribute__((always_inline)) uint32_t pick_dense(const struct co
 static uint32_t pick_entries(const struct column_view *view, const struct window_bits *bits,
                              int64_t *values)
 {
-    uint64_t null = lane_null(view->width);
+    uint64_t null = code_null(view->width);
     uint32_t count = 0;
     uint32_t i;
 
     for (i = 0; i < view->count; i++) {
-        uint32_t offset = LANE_LOAD(&view->offsets[i]) & (WINDOW_SIZE - 1);
-        uint64_t lane = lane_get(view->lanes, view->width, i);
+        uint32_t offset = CODE_LOAD(&view->offsets[i]) & (WINDOW_SIZE - 1);
+        uint64_t code = code_get(view->codes, view->width, i);
 
-        values[count] = (int64_t)((uint64_t)view->base + lane);
-        count += (lane != null) & window_test(bits, offset);
+        values[count] = (int64_t)((uint64_t)view->base + code);
+        count += (code != null) & window_test(bits, offset);
     }
     return count;
 }
@@ -433,7 +433,7 @@ static uint32_t sparse_seek(const struct column_view *view, uint32_t at, uint32_
     uint32_t step = 1;
     uint32_t end;
 
-    while (at + step <= view->count && LANE_LOAD(&view->offsets[at + step - 1]) < offset) {
+    while (at + step <= view->count && CODE_LOAD(&view->offsets[at + step - 1]) < offset) {
         at += step;
         step *= 2;
     }
@@ -441,7 +441,7 @@ static uint32_t sparse_seek(const struct column_view *view, uint32_t at, uint32_
     while (at < end) {
         uint32_t middle = (at + end) / 2;
 
-        if (LANE_LOAD(&view->offsets[middle]) < offset)
+        if (CODE_LOAD(&view->offsets[middle]) < offset)
             at = middle + 1;
         else
             end = middle;
@@ -458,14 +458,14 @@ static uint32_t pick_listed(const struct column_view *view, const uint16_t *offs
     uint32_t i;
 
     for (i = 0; i < offset_count; i++) {
-        uint64_t lane;
+        uint64_t code;
 
         at = sparse_seek(view, at, offsets[i]);
         if (at == view->count)
             break;
-        lane = lane_get(view->lanes, view->width, at);
-        if (LANE_LOAD(&view->offsets[at]) == offsets[i] && lane != lane_null(view->width))
-            values[count++] = (int64_t)((uint64_t)view->base + lane);
+        code = code_get(view->codes, view->width, at);
+        if (CODE_LOAD(&view->offsets[at]) == offsets[i] && code != code_null(view->width))
+            values[count++] = (int64_t)((uint64_t)view->base + code);
     }
     return count;
 }
@@ -500,7 +500,7 @@ uint32_t facet_pick(const struct column_view *view, const struct facet_hits *hit
     }
 }
 
-static inline __attribute__((always_inline)) void count_lanes(const struct column_view *view,
+static inline __attribute__((always_inline)) void count_codes(const struct column_view *view,
                                                               uint32_t width,
                                                               const struct facet_hits *hits,
                                                               uint32_t *counts, uint32_t count)
@@ -508,25 +508,25 @@ static inline __attribute__((always_inline)) void count_lanes(const struct colum
     uint32_t i;
 
     for (i = 0; i < hits->count; i++) {
-        uint64_t lane = lane_get(view->lanes, width, hits->offsets[i]);
+        uint64_t code = code_get(view->codes, width, hits->offsets[i]);
 
-        if (lane < count)
-            counts[lane]++;
+        if (code < count)
+            counts[code]++;
     }
 }
 
-/* Few hits of a page of lanes that are the values. */
+/* Few hits of a page of codes that are the values. */
 static void count_listed(const struct column_view *view, const struct facet_hits *hits,
                          uint32_t *counts, uint32_t count)
 {
-    if (count > lane_null(view->width))
-        count = (uint32_t)lane_null(view->width);
+    if (count > code_null(view->width))
+        count = (uint32_t)code_null(view->width);
     if (view->width == 1)
-        count_lanes(view, 1, hits, counts, count);
+        count_codes(view, 1, hits, counts, count);
     else if (view->width == 2)
-        count_lanes(view, 2, hits, counts, count);
+        count_codes(view, 2, hits, counts, count);
     else
-        count_lanes(view, 4, hits, counts, count);
+        count_codes(view, 4, hits, counts, count);
 }
 
 void facet_values(const struct column_view *view, const struct facet_hits *hits, uint32_t *counts,

@@ -73,7 +73,7 @@ static bool in_box(int64_t value, const struct geo_box *box)
 static void box_dense(const struct column_view *view, const struct geo_box *box, int32_t lon_min,
                       int32_t lon_max, struct window_bits *bits)
 {
-    column_kernels()->box(view->lanes, (uint32_t)(box->lat_min + LAT_BIAS),
+    column_kernels()->box(view->codes, (uint32_t)(box->lat_min + LAT_BIAS),
                           (uint32_t)box->lat_max - (uint32_t)box->lat_min, biased_lon(lon_min),
                           (uint32_t)lon_max - (uint32_t)lon_min, bits->words);
 }

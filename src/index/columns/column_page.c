@@ -164,11 +164,11 @@ uint64_t page_size(const struct page *page)
     return page ? sizeof(*page) + data_size(page->kind, page->width, page->capacity) : 0;
 }
 
-/* ---- the shape of lanes ---- */
+/* ---- the shape of codes ---- */
 
 static bool shape_holds(uint32_t width, int64_t base, int64_t value)
 {
-    return value >= base && (uint64_t)value - (uint64_t)base < lane_null(width);
+    return value >= base && (uint64_t)value - (uint64_t)base < code_null(width);
 }
 
 static int64_t base_of(uint32_t width, bool negative)
@@ -176,7 +176,7 @@ static int64_t base_of(uint32_t width, bool negative)
     return negative ? (int64_t)(UINT64_MAX << (8 * width - 1)) : 0;
 }
 
-/* The narrowest lane that holds both ends. */
+/* The narrowest code that holds both ends. */
 static void shape_for(int64_t min, int64_t max, uint32_t *width, int64_t *base)
 {
     for (*width = 1;; *width *= 2) {
@@ -187,14 +187,14 @@ static void shape_for(int64_t min, int64_t max, uint32_t *width, int64_t *base)
     }
 }
 
-static uint64_t to_lane(const struct page *page, int64_t value)
+static uint64_t to_code(const struct page *page, int64_t value)
 {
-    return value == COLUMN_NULL ? lane_null(page->width) : (uint64_t)value - (uint64_t)page->base;
+    return value == COLUMN_NULL ? code_null(page->width) : (uint64_t)value - (uint64_t)page->base;
 }
 
-static int64_t to_value(uint32_t width, int64_t base, uint64_t lane)
+static int64_t to_value(uint32_t width, int64_t base, uint64_t code)
 {
-    return lane == lane_null(width) ? COLUMN_NULL : (int64_t)((uint64_t)base + lane);
+    return code == code_null(width) ? COLUMN_NULL : (int64_t)((uint64_t)base + code);
 }
 
 /* ---- reading ---- */
@@ -208,7 +208,7 @@ void page_view(const struct page *page, struct column_view *view)
     view->kind = page->kind;
     view->width = page->width;
     view->base = page->base;
-    view->lanes = page->data;
+    view->codes = page->data;
     view->count = 0;
     view->offsets = NULL;
     if (page->kind == PAGE_SPARSE) {
@@ -225,7 +225,7 @@ static uint32_t sparse_find(const uint16_t *offsets, uint32_t count, uint32_t of
     while (low < count) {
         uint32_t middle = (low + count) / 2;
 
-        if (LANE_LOAD(&offsets[middle]) < offset)
+        if (CODE_LOAD(&offsets[middle]) < offset)
             low = middle + 1;
         else
             count = middle;
@@ -243,10 +243,10 @@ int64_t view_get(const struct column_view *view, uint32_t offset)
         return view->base;
     if (view->kind == PAGE_SPARSE) {
         at = sparse_find(view->offsets, view->count, offset);
-        if (at == view->count || LANE_LOAD(&view->offsets[at]) != offset)
+        if (at == view->count || CODE_LOAD(&view->offsets[at]) != offset)
             return COLUMN_NULL;
     }
-    return to_value(view->width, view->base, lane_get(view->lanes, view->width, at));
+    return to_value(view->width, view->base, code_get(view->codes, view->width, at));
 }
 
 static inline __attribute__((always_inline)) void get_dense(const struct column_view *view,
@@ -256,7 +256,7 @@ static inline __attribute__((always_inline)) void get_dense(const struct column_
     uint32_t i;
 
     for (i = 0; i < count; i++)
-        values[i] = to_value(width, view->base, lane_get(view->lanes, width, offsets[i]));
+        values[i] = to_value(width, view->base, code_get(view->codes, width, offsets[i]));
 }
 
 void view_get_all(const struct column_view *view, const uint16_t *offsets, uint32_t count,
@@ -301,11 +301,11 @@ void view_values(const struct column_view *view, int64_t values[WINDOW_SIZE])
         values[i] = view->kind == PAGE_CONSTANT ? view->base : COLUMN_NULL;
     if (view->kind == PAGE_DENSE)
         for (i = 0; i < WINDOW_SIZE; i++)
-            values[i] = to_value(view->width, view->base, lane_get(view->lanes, view->width, i));
+            values[i] = to_value(view->width, view->base, code_get(view->codes, view->width, i));
     if (view->kind == PAGE_SPARSE)
         for (i = 0; i < view->count; i++)
-            values[LANE_LOAD(&view->offsets[i]) & (WINDOW_SIZE - 1)] =
-                to_value(view->width, view->base, lane_get(view->lanes, view->width, i));
+            values[CODE_LOAD(&view->offsets[i]) & (WINDOW_SIZE - 1)] =
+                to_value(view->width, view->base, code_get(view->codes, view->width, i));
 }
 
 /* ---- writing ---- */
@@ -345,13 +345,13 @@ static void sparse_put(struct page *page, uint32_t offset, int64_t value)
             return;
         assert(count < page->capacity);
         for (i = count; i > at; i--) {
-            lane_put(page->data, page->width, i, lane_get(page->data, page->width, i - 1));
+            code_put(page->data, page->width, i, code_get(page->data, page->width, i - 1));
             __atomic_store_n(&offsets[i], offsets[i - 1], __ATOMIC_RELEASE);
         }
         __atomic_store_n(&offsets[at], (uint16_t)offset, __ATOMIC_RELEASE);
         atomic_store_explicit(&page->count, count + 1, memory_order_release);
     }
-    lane_put(page->data, page->width, at, to_lane(page, value));
+    code_put(page->data, page->width, at, to_code(page, value));
 }
 
 void page_put(struct page *page, uint32_t offset, int64_t value)
@@ -359,7 +359,7 @@ void page_put(struct page *page, uint32_t offset, int64_t value)
     if (!page || page->kind == PAGE_CONSTANT)
         return; /* page_takes: the value is there already */
     if (page->kind == PAGE_DENSE)
-        lane_put(page->data, page->width, offset, to_lane(page, value));
+        code_put(page->data, page->width, offset, to_code(page, value));
     else
         sparse_put(page, offset, value);
 }
@@ -403,9 +403,9 @@ static void fill(struct page *page, const int64_t *values)
 
     for (i = 0; i < WINDOW_SIZE; i++) {
         if (page->kind == PAGE_DENSE) {
-            lane_put(page->data, page->width, i, to_lane(page, values[i]));
+            code_put(page->data, page->width, i, to_code(page, values[i]));
         } else if (values[i] != COLUMN_NULL) {
-            lane_put(page->data, page->width, count, to_lane(page, values[i]));
+            code_put(page->data, page->width, count, to_code(page, values[i]));
             offsets_of(page)[count++] = (uint16_t)i;
         }
     }

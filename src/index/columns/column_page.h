@@ -4,15 +4,15 @@
  *
  *   absent    no page (NULL): nobody has a value
  *   constant  all 4096 have the same one
- *   dense     a lane of 1, 2, 4 or 8 bytes a document
- *   sparse    ascending u16 offsets and a lane each, while at most a quarter is filled
+ *   dense     a code of 1, 2, 4 or 8 bytes a document
+ *   sparse    ascending u16 offsets and a code each, while at most a quarter is filled
  *
- * A value is an int64; COLUMN_NULL is none. lane = value - base, where base is 0 or, as soon as a
- * window holds negative values, minus half the lane's range; the lane of all ones is null. So
- * lanes order as values do, and one unsigned kernel serves all.
+ * A value is an int64; COLUMN_NULL is none. code = value - base, where base is 0 or, as soon as a
+ * window holds negative values, minus half the code's range; the code of all ones is null. So
+ * codes order as values do, and one unsigned kernel serves all.
  *
- * A page's kind, width and base never change. The writer changes lanes in place and inserts into
- * sparse pages in place (see lane.h); what does not fit is answered by a new page.
+ * A page's kind, width and base never change. The writer changes codes in place and inserts into
+ * sparse pages in place (see column_code.h); what does not fit is answered by a new page.
  */
 #ifndef TORG_INDEX_COLUMNS_COLUMN_PAGE_H
 #define TORG_INDEX_COLUMNS_COLUMN_PAGE_H
@@ -21,7 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "index/columns/lane.h"
+#include "index/columns/column_code.h"
 #include "index/epoch.h"
 #include "index/postings/window.h"
 
@@ -33,11 +33,11 @@ enum { PAGE_SPARSE_MAX = WINDOW_SIZE / 4 };
 
 struct page {
     uint8_t kind;
-    uint8_t width;              /* bytes of a lane */
+    uint8_t width;              /* bytes of a code */
     uint16_t capacity;          /* sparse: entries there is room for */
-    _Atomic uint32_t count;     /* sparse: entries; those with the null lane included */
-    int64_t base;               /* value = base + lane; constant: the value */
-    alignas(64) uint8_t data[]; /* lanes; sparse: then offsets */
+    _Atomic uint32_t count;     /* sparse: entries; those with the null code included */
+    int64_t base;               /* value = base + code; constant: the value */
+    alignas(64) uint8_t data[]; /* codes; sparse: then offsets */
 };
 
 /* What a reader works on; taken once per window and column, valid while inside the epoch. */
@@ -46,7 +46,7 @@ struct column_view {
     uint32_t width;
     uint32_t count; /* sparse */
     int64_t base;
-    const void *lanes;
+    const void *codes;
     const uint16_t *offsets; /* sparse */
     int64_t min;             /* zone: no value lies outside; min > max when there is none */
     int64_t max;

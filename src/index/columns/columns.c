@@ -4,7 +4,7 @@
  *
  * A change has two steps. First every page that cannot take its new value gives way to one that
  * can, with the same content: readers may use either. Then the window's number becomes odd, zones
- * widen, lanes change, the number becomes even.
+ * widen, codes change, the number becomes even.
  */
 #include "index/columns/columns.h"
 
@@ -152,7 +152,7 @@ bool columns_read_valid(const struct columns *columns, uint32_t window, uint32_t
 {
     const _Atomic uint32_t *sequence;
 
-    lane_fence();
+    code_fence();
     sequence = sequence_of(columns, window);
     return begun == (sequence ? atomic_load_explicit(sequence, memory_order_acquire) : 0);
 }
@@ -215,7 +215,7 @@ static _Atomic uint32_t *sequence_need(struct columns *columns, uint32_t window)
     return (_Atomic uint32_t *)sequence_of(columns, window);
 }
 
-/* Lanes are stored with release order, so nobody sees a new one and not the odd number. */
+/* Codes are stored with release order, so nobody sees a new one and not the odd number. */
 static void write_begin(_Atomic uint32_t *sequence)
 {
     uint32_t value = atomic_load_explicit(sequence, memory_order_relaxed);

@@ -5,58 +5,58 @@
 #include <pthread.h>
 #include <stddef.h>
 
-#include "index/columns/lane.h"
+#include "index/columns/column_code.h"
 #include "index/postings/kernels_scalar.h"
 
 #define DEFINE_RANGE(bits)                                                                         \
-    static void range##bits(const uint##bits##_t *lanes, uint##bits##_t low, uint##bits##_t span,  \
+    static void range##bits(const uint##bits##_t *codes, uint##bits##_t low, uint##bits##_t span,  \
                             uint64_t *words)                                                       \
     {                                                                                              \
         uint32_t i;                                                                                \
         uint32_t j;                                                                                \
                                                                                                    \
-        for (i = 0; i < WINDOW_WORDS; i++, lanes += 64) {                                          \
+        for (i = 0; i < WINDOW_WORDS; i++, codes += 64) {                                          \
             uint64_t match = 0;                                                                    \
                                                                                                    \
             for (j = 0; words[i] && j < 64; j++)                                                   \
-                match |= (uint64_t)((uint##bits##_t)(LANE_LOAD(&lanes[j]) - low) <= span) << j;    \
+                match |= (uint64_t)((uint##bits##_t)(CODE_LOAD(&codes[j]) - low) <= span) << j;    \
             words[i] &= match;                                                                     \
         }                                                                                          \
     }
 
 #define DEFINE_ANY(bits)                                                                           \
-    static void any##bits(const uint##bits##_t *lanes, uint##bits##_t mask, uint64_t *words)       \
+    static void any##bits(const uint##bits##_t *codes, uint##bits##_t mask, uint64_t *words)       \
     {                                                                                              \
         uint32_t i;                                                                                \
         uint32_t j;                                                                                \
                                                                                                    \
-        for (i = 0; i < WINDOW_WORDS; i++, lanes += 64) {                                          \
+        for (i = 0; i < WINDOW_WORDS; i++, codes += 64) {                                          \
             uint64_t match = 0;                                                                    \
                                                                                                    \
             for (j = 0; words[i] && j < 64; j++) {                                                 \
-                uint##bits##_t lane = LANE_LOAD(&lanes[j]);                                        \
+                uint##bits##_t code = CODE_LOAD(&codes[j]);                                        \
                                                                                                    \
-                match |= (uint64_t)((lane & mask) != 0 && lane != UINT##bits##_MAX) << j;          \
+                match |= (uint64_t)((code & mask) != 0 && code != UINT##bits##_MAX) << j;          \
             }                                                                                      \
             words[i] &= match;                                                                     \
         }                                                                                          \
     }
 
 #define DEFINE_HISTOGRAM(bits)                                                                     \
-    static void histogram##bits(const uint##bits##_t *lanes, const uint64_t *words,                \
+    static void histogram##bits(const uint##bits##_t *codes, const uint64_t *words,                \
                                 uint32_t *counts, uint32_t count)                                  \
     {                                                                                              \
         uint32_t i;                                                                                \
                                                                                                    \
         for (i = 0; i < WINDOW_WORDS; i++) {                                                       \
-            const uint##bits##_t *part = lanes + (size_t)i * 64;                                   \
+            const uint##bits##_t *part = codes + (size_t)i * 64;                                   \
             uint64_t word = words[i];                                                              \
                                                                                                    \
             for (; word; word &= word - 1) {                                                       \
-                uint##bits##_t lane = LANE_LOAD(&part[__builtin_ctzll(word)]);                     \
+                uint##bits##_t code = CODE_LOAD(&part[__builtin_ctzll(word)]);                     \
                                                                                                    \
-                if (lane < count)                                                                  \
-                    counts[lane]++;                                                                \
+                if (code < count)                                                                  \
+                    counts[code]++;                                                                \
             }                                                                                      \
         }                                                                                          \
     }
@@ -73,25 +73,25 @@ DEFINE_HISTOGRAM(8)
 DEFINE_HISTOGRAM(16)
 DEFINE_HISTOGRAM(32)
 
-static void table8(const uint8_t *lanes, const uint64_t table[4], uint64_t *words)
+static void table8(const uint8_t *codes, const uint64_t table[4], uint64_t *words)
 {
     uint32_t i;
 
-    for (i = 0; i < WINDOW_WORDS; i++, lanes += 64) {
+    for (i = 0; i < WINDOW_WORDS; i++, codes += 64) {
         uint64_t match = 0;
         uint64_t word;
 
         for (word = words[i]; word; word &= word - 1) {
             int j = __builtin_ctzll(word);
-            uint8_t lane = LANE_LOAD(&lanes[j]);
+            uint8_t code = CODE_LOAD(&codes[j]);
 
-            match |= (table[lane / 64] >> (lane % 64) & 1) << j;
+            match |= (table[code / 64] >> (code % 64) & 1) << j;
         }
         words[i] = match;
     }
 }
 
-static void box(const uint64_t *lanes, uint32_t high_low, uint32_t high_span, uint32_t low_low,
+static void box(const uint64_t *codes, uint32_t high_low, uint32_t high_span, uint32_t low_low,
                 uint32_t low_span, uint64_t *words)
 {
     uint32_t i;
@@ -103,9 +103,9 @@ static void box(const uint64_t *lanes, uint32_t high_low, uint32_t high_span, ui
         if (!words[i])
             continue;
         for (j = 0; j < 64; j++) {
-            uint64_t lane = LANE_LOAD(&lanes[i * 64 + j]);
-            bool in = (uint32_t)((uint32_t)(lane >> 32) - high_low) <= high_span &&
-                      (uint32_t)((uint32_t)lane - low_low) <= low_span;
+            uint64_t code = CODE_LOAD(&codes[i * 64 + j]);
+            bool in = (uint32_t)((uint32_t)(code >> 32) - high_low) <= high_span &&
+                      (uint32_t)((uint32_t)code - low_low) <= low_span;
 
             match |= (uint64_t)in << j;
         }

@@ -84,7 +84,7 @@ static uint32_t *place_of(const struct value_lists *lists, uint32_t name)
     return chunk ? chunk + (size_t)(name & (CHUNK_GRANULES - 1)) * GRANULE_WORDS : NULL;
 }
 
-static uint32_t take_new(struct value_lists *lists, uint32_t class)
+static uint32_t take_new_name(struct value_lists *lists, uint32_t class)
 {
     uint32_t granules = UINT32_C(1) << class;
     uint32_t name;
@@ -103,7 +103,7 @@ static uint32_t take_new(struct value_lists *lists, uint32_t class)
     return name;
 }
 
-static uint32_t take(struct value_lists *lists, uint32_t class)
+static uint32_t take_name(struct value_lists *lists, uint32_t class)
 {
     uint32_t name = lists->free[class];
     uint32_t end;
@@ -112,7 +112,7 @@ static uint32_t take(struct value_lists *lists, uint32_t class)
         lists->free[class] = *place_of(lists, name);
         return name;
     }
-    name = take_new(lists, class);
+    name = take_new_name(lists, class);
     end = name + (UINT32_C(1) << class);
     atomic_store_explicit(&lists->end, end, memory_order_release);
     return name;
@@ -200,7 +200,7 @@ uint32_t value_lists_add(struct value_lists *lists, const uint32_t *ordinals, ui
         uint32_t class = class_of(count);
         uint32_t *place;
 
-        *known = (struct known){.name = take(lists, class), .hash = hash};
+        *known = (struct known){.name = take_name(lists, class), .hash = hash};
         place = place_of(lists, known->name);
         place[0] = count;
         memcpy(place + 1, ordinals, count * sizeof(ordinals[0]));

@@ -2,11 +2,11 @@
 /*
  * value_lists.h - the ordinals of attributes with several values: immutable arrays, named by a u32.
  *
- * A column lane holds the name. Equal arrays are one: documents that have the same values have the
- * same name, so that names are few and small, and whoever counts or filters may do so by name and
- * look each array up once. What a name means does not change while a reader that has seen it stays
- * in its epoch. An array that nobody uses goes back to the free list of its size once no reader can
- * hold it. Sizes are 16, 32, … 512 bytes.
+ * A code of the column holds the name. Equal arrays are one: documents that have the same values
+ * have the same name, so that names are few and small, and whoever counts or filters may do so by
+ * name and look each array up once. What a name means does not change while a reader that has seen
+ * it stays in its epoch. An array that nobody uses goes back to the free list of its size once no
+ * reader can hold it. Sizes are 16, 32, … 512 bytes.
  *
  * Threads: one writer adds; any thread frees (through an epoch); readers get inside an epoch.
  */

@@ -100,7 +100,7 @@ bool text_buffer_full(const struct text_buffer *buffer)
     return buffer->count == TEXT_BUFFER_DOC_COUNT_MAX;
 }
 
-static void *take(struct text_buffer *buffer, size_t size)
+static void *take_memory(struct text_buffer *buffer, size_t size)
 {
     struct slab *slab = buffer->slabs;
     void *memory;
@@ -121,7 +121,7 @@ static void *take(struct text_buffer *buffer, size_t size)
 
 static struct buffer_chunk *new_chunk(struct text_buffer *buffer, uint32_t size)
 {
-    struct buffer_chunk *chunk = take(buffer, sizeof(*chunk) + size);
+    struct buffer_chunk *chunk = take_memory(buffer, sizeof(*chunk) + size);
 
     atomic_init(&chunk->next, NULL);
     atomic_init(&chunk->used, 0);
@@ -151,7 +151,7 @@ static struct buffer_term *get_term(struct text_buffer *buffer, uint32_t term)
 
     if (found)
         return found;
-    found = take(buffer, sizeof(*found));
+    found = take_memory(buffer, sizeof(*found));
     found->next = atomic_load_explicit(bucket, memory_order_relaxed);
     found->term = term;
     found->newest = 0;

@@ -222,7 +222,7 @@ static int take_block(struct merge *merge, struct source *source, struct err *er
 }
 
 /* Goes to the next posting that survives, from `at` on. */
-static int settle(struct merge *merge, struct source *source, struct err *err)
+static int go_to_survivor(struct merge *merge, struct source *source, struct err *err)
 {
     while (!postings_ended(&source->postings)) {
         int rc;
@@ -250,7 +250,7 @@ static int open_term(struct merge *merge, struct source *source, struct err *err
     source->next_page = 0;
     if (!rc)
         rc = take_block(merge, source, err);
-    return rc ? rc : settle(merge, source, err);
+    return rc ? rc : go_to_survivor(merge, source, err);
 }
 
 /* How often each code of a term survives. */
@@ -321,7 +321,7 @@ static int write_run(struct merge *merge, struct source *source, docid limit, st
     run.count = end - from;
     text_segment_writer_run(merge->writer, &run);
     source->at = end;
-    return settle(merge, source, err);
+    return go_to_survivor(merge, source, err);
 }
 
 /* The source with the lowest posting; *limit is the lowest of the others. */

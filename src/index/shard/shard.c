@@ -241,7 +241,7 @@ enum shard_move shard_moved(const struct shard_reader *reader, const struct snap
 {
     struct recent_change last;
 
-    lane_fence(); /* what was read of the document was read before */
+    code_fence(); /* what was read of the document was read before */
     last = recent_find(reader->shard->recent, id);
     if (last.replaced > snapshot->change)
         return MOVE_REPLACED;

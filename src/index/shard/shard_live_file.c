@@ -95,7 +95,7 @@ int live_file_write(const char *path, const struct live *const *lives,
     return rc;
 }
 
-static bool take(struct bytes *in, size_t size, const uint8_t **from)
+static bool take_bytes(struct bytes *in, size_t size, const uint8_t **from)
 {
     if (in->size < size)
         return false;
@@ -109,14 +109,14 @@ static bool take_window(struct bytes *in, struct live_writer *writer)
     const uint8_t *from;
     uint32_t window, dead, i;
 
-    if (!take(in, 8, &from))
+    if (!take_bytes(in, 8, &from))
         return false;
     window = get_le32(from);
     dead = get_le32(from + 4);
     if (window >= UINT32_C(1) << (32 - WINDOW_SHIFT) || dead > WINDOW_SIZE)
         return false;
     if (dead < WINDOW_SIZE &&
-        !take(in, dead > LIST_MAX ? WINDOW_SIZE / 8 : (size_t)dead * 2, &from))
+        !take_bytes(in, dead > LIST_MAX ? WINDOW_SIZE / 8 : (size_t)dead * 2, &from))
         return false;
     for (i = 0; i < (dead > LIST_MAX ? (uint32_t)WINDOW_SIZE : dead); i++) {
         uint32_t offset = i;
@@ -135,10 +135,10 @@ static bool take_segments(struct bytes in, struct live_writer *const *writers, u
     const uint8_t *from;
     uint32_t i, j, windows;
 
-    if (!take(&in, sizeof(magic), &from) || memcmp(from, magic, sizeof(magic)) != 0)
+    if (!take_bytes(&in, sizeof(magic), &from) || memcmp(from, magic, sizeof(magic)) != 0)
         return false;
     for (i = 0; i < count; i++) {
-        if (!take(&in, 4, &from))
+        if (!take_bytes(&in, 4, &from))
             return false;
         windows = get_le32(from);
         for (j = 0; j < windows; j++) {

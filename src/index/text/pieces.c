@@ -143,7 +143,8 @@ static uint8_t gap_after(uint8_t gap, uint32_t code, enum char_class class)
 }
 
 /* One folded code point, from [start, end) of the source; false when there is no room for more. */
-static bool take(struct scanner *scanner, const struct folded *folded, size_t start, size_t end)
+static bool add_folded(struct scanner *scanner, const struct folded *folded, size_t start,
+                       size_t end)
 {
     bool in_word = scanner->open && scanner->open->kind == PIECE_LETTERS;
 
@@ -241,7 +242,7 @@ static bool take_slow(struct scanner *scanner, const uint8_t *base, const uint8_
     *at += unicode_decode(*at, end, &code);
     count = unicode_fold(code, folded);
     for (i = 0; i < count; i++) {
-        if (!take(scanner, &folded[i], start, (size_t)(*at - base)))
+        if (!add_folded(scanner, &folded[i], start, (size_t)(*at - base)))
             return false;
     }
     return true;

@@ -20,17 +20,17 @@
 #include "net/server/unsent.h"
 
 enum {
-    SPARE_MAX = 512,              /* calls kept for the next requests, a lane */
+    SPARE_MAX = 512,              /* calls kept for the next requests, a loop */
     SPARE_BUFFER_SIZE = 16 << 10, /* a kept buffer larger than this is given back */
 };
 
-static struct call *fresh_call(struct lane *lane)
+static struct call *fresh_call(struct loop *loop)
 {
-    struct call *call = lane->spare_calls;
+    struct call *call = loop->spare_calls;
 
     if (call) {
-        lane->spare_calls = call->next;
-        lane->spare_count--;
+        loop->spare_calls = call->next;
+        loop->spare_count--;
         return call;
     }
     call = mem_zero(sizeof(*call));
@@ -108,18 +108,18 @@ static void unlink_call(struct call *call)
         connection->stream_count--;
     if (call->keyless)
         connection->anonymous_count--;
-    connection->active_us = connection->lane->reactor.now_us;
+    connection->active_us = connection->loop->reactor.now_us;
     call->connection = NULL;
     call->next = call->previous = NULL;
 }
 
 struct call *call_new(struct connection *connection)
 {
-    struct call *call = fresh_call(connection->lane);
+    struct call *call = fresh_call(connection->loop);
 
     clear(call);
-    call->lane = connection->lane;
-    call->begun_us = call->paced_us = connection->lane->reactor.now_us;
+    call->loop = connection->loop;
+    call->begun_us = call->paced_us = connection->loop->reactor.now_us;
     link_call(call, connection);
     connection->waiting_us = 0;
     connection->active_us = call->begun_us;
@@ -137,18 +137,18 @@ static void shrink(struct buf *buf)
 
 void call_free(struct call *call)
 {
-    struct lane *lane = call->lane;
+    struct loop *loop = call->loop;
 
-    timer_clear(&lane->reactor, &call->timer);
+    timer_clear(&loop->reactor, &call->timer);
     if (call->charged_size)
-        atomic_fetch_sub(&lane->server->body_size, call->charged_size);
+        atomic_fetch_sub(&loop->server->body_size, call->charged_size);
     call->charged_size = 0;
     unsent_free(call);
     channel_free(call->channel);
     call->channel = NULL;
     arena_free(call->message_arena);
     call->message_arena = NULL;
-    if (lane->spare_count == SPARE_MAX || lane->draining) {
+    if (loop->spare_count == SPARE_MAX || loop->draining) {
         arena_free(call->arena);
         buf_release(&call->body);
         buf_release(&call->out);
@@ -160,15 +160,15 @@ void call_free(struct call *call)
     shrink(&call->body);
     shrink(&call->out);
     shrink(&call->message);
-    call->next = lane->spare_calls;
-    lane->spare_calls = call;
-    lane->spare_count++;
+    call->next = loop->spare_calls;
+    loop->spare_calls = call;
+    loop->spare_count++;
 }
 
 void call_drop(struct call *call)
 {
     unlink_call(call);
-    timer_clear(&call->lane->reactor, &call->timer);
+    timer_clear(&call->loop->reactor, &call->timer);
     if (call->running)
         call_cancel(call, ERR_CANCELLED); /* freed by call_settle when the handler returns */
     else
@@ -187,10 +187,10 @@ void call_cancel(struct call *call, int code)
 struct call *call_replace(struct call *call)
 {
     struct connection *connection = call->connection;
-    struct call *stand_in = fresh_call(call->lane);
+    struct call *stand_in = fresh_call(call->loop);
 
     clear(stand_in);
-    stand_in->lane = call->lane;
+    stand_in->loop = call->loop;
     stand_in->begun_us = call->begun_us;
     stand_in->stream_id = call->stream_id;
     stand_in->format = call->format;
@@ -213,7 +213,7 @@ void call_progress(struct call *call, size_t count)
     if (call->progress_us && call->progress_size < NET_STALL_SIZE_MIN)
         return;
     call->progress_size = 0;
-    call->progress_us = call->lane->reactor.now_us;
+    call->progress_us = call->loop->reactor.now_us;
     call->connection->taken_us = call->progress_us;
 }
 
@@ -225,7 +225,7 @@ bool call_has_body_limit(const struct call *call)
 
 const struct clock *call_clock(const struct call *call)
 {
-    return call->lane->reactor.clock;
+    return call->loop->reactor.clock;
 }
 
 void call_count_reply(struct call *call)

@@ -27,7 +27,7 @@
 #include "net/server/router.h"
 
 struct connection;
-struct lane;
+struct loop;
 struct local_channel; /* net/local_call.h */
 
 enum call_format { CALL_PLAIN, CALL_GRPC, CALL_JSON, CALL_PROTO };
@@ -57,7 +57,7 @@ struct call {
     struct timer timer; /* the deadline */
     struct call *next;
     struct call *previous;
-    struct lane *lane;
+    struct loop *loop;
     struct connection *connection; /* NULL: it has gone */
     int32_t stream_id;             /* HTTP/2's */
     enum call_format format;

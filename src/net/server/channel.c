@@ -70,7 +70,7 @@ static int cancelled(const struct channel *channel, struct err *err)
 }
 
 /* Under the lock: moves up to size bytes to `to`. */
-static size_t take(struct channel *channel, struct buf *to, size_t size)
+static size_t take_bytes(struct channel *channel, struct buf *to, size_t size)
 {
     size_t there = channel->in.size - channel->in_taken;
     size_t count = size < there ? size : there;
@@ -94,7 +94,7 @@ int channel_read(struct channel *channel, struct buf *to, size_t size, struct er
 
     pthread_mutex_lock(&channel->lock);
     while (got < size) {
-        size_t count = take(channel, to, size - got);
+        size_t count = take_bytes(channel, to, size - got);
 
         got += count;
         if (count) {

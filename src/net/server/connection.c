@@ -31,70 +31,70 @@ static void connection_ready(struct watch *watch, uint32_t events);
 static void connection_tick(struct timer *timer);
 static void adopt(struct errand *task);
 
-void connection_start(struct lane *lane, int fd, bool is_operator)
+void connection_start(struct loop *loop, int fd, bool is_operator)
 {
     struct connection *connection = mem_zero(sizeof(*connection));
 
     connection->watch = (struct watch){.ready = connection_ready, .fd = fd};
     connection->timer.fire = connection_tick;
     connection->adopt.run = adopt;
-    connection->lane = lane;
+    connection->loop = loop;
     connection->is_operator = is_operator;
     buf_init(&connection->in, NET_HEAD_SIZE_MAX + NET_READ_SIZE);
     buf_init(&connection->out, SIZE_MAX); /* bounded by fill: one NET_WRITE_SIZE at a time */
-    atomic_fetch_add(&lane->connection_count, 1);
+    atomic_fetch_add(&loop->connection_count, 1);
     if (is_operator)
-        atomic_fetch_add(&lane->operator_count, 1);
-    reactor_post(&lane->reactor, &connection->adopt);
+        atomic_fetch_add(&loop->operator_count, 1);
+    reactor_post(&loop->reactor, &connection->adopt);
 }
 
 static void adopt(struct errand *task)
 {
     struct connection *connection = container_of(task, struct connection, adopt);
-    struct lane *lane = connection->lane;
-    struct server *server = lane->server;
+    struct loop *loop = connection->loop;
+    struct server *server = loop->server;
 
-    connection->next = lane->connections;
+    connection->next = loop->connections;
     if (connection->next)
         connection->next->previous = connection;
-    lane->connections = connection;
+    loop->connections = connection;
     gauge_add(server->metrics.connections, 1);
-    connection->active_us = lane->reactor.now_us;
+    connection->active_us = loop->reactor.now_us;
     if (server->tls && !connection->is_operator)
         connection->tls = tls_open(server->tls, connection->watch.fd);
     else
         connection->handshaken = true;
     connection->events = EPOLLIN | EPOLLRDHUP;
-    if ((lane->draining && !connection->is_operator) ||
-        reactor_add(&lane->reactor, &connection->watch, connection->events, NULL)) {
+    if ((loop->draining && !connection->is_operator) ||
+        reactor_add(&loop->reactor, &connection->watch, connection->events, NULL)) {
         connection->events = 0;
         connection_close(connection);
         return;
     }
-    timer_set(&lane->reactor, &connection->timer,
-              lane->reactor.now_us + server->limits.idle_timeout_us);
+    timer_set(&loop->reactor, &connection->timer,
+              loop->reactor.now_us + server->limits.idle_timeout_us);
     if (!connection->handshaken) { /* a handshake has a head's time, from the first moment */
-        connection->waiting_us = lane->reactor.now_us;
+        connection->waiting_us = loop->reactor.now_us;
         connection_hurry(connection);
     }
 }
 
 void connection_close(struct connection *connection)
 {
-    struct lane *lane = connection->lane;
+    struct loop *loop = connection->loop;
 
     if (connection->closed)
         return;
     connection->closed = true;
-    reactor_moved(&lane->reactor);
+    reactor_moved(&loop->reactor);
     while (connection->calls) {
         call_cancel(connection->calls, ERR_CANCELLED);
         call_drop(connection->calls);
     }
     unsent_close(connection);
-    timer_clear(&lane->reactor, &connection->timer);
+    timer_clear(&loop->reactor, &connection->timer);
     if (connection->events)
-        reactor_remove(&lane->reactor, &connection->watch);
+        reactor_remove(&loop->reactor, &connection->watch);
     tls_close(connection->tls);
     close(connection->watch.fd);
     if (connection->next)
@@ -102,13 +102,13 @@ void connection_close(struct connection *connection)
     if (connection->previous)
         connection->previous->next = connection->next;
     else
-        lane->connections = connection->next;
-    gauge_add(lane->server->metrics.connections, -1);
-    atomic_fetch_sub(&lane->connection_count, 1);
+        loop->connections = connection->next;
+    gauge_add(loop->server->metrics.connections, -1);
+    atomic_fetch_sub(&loop->connection_count, 1);
     if (connection->is_operator)
-        atomic_fetch_sub(&lane->operator_count, 1);
-    connection->next = lane->closed; /* this turn may still hold pointers to it */
-    lane->closed = connection;
+        atomic_fetch_sub(&loop->operator_count, 1);
+    connection->next = loop->closed; /* this turn may still hold pointers to it */
+    loop->closed = connection;
 }
 
 void connection_mark(struct connection *connection)
@@ -116,8 +116,8 @@ void connection_mark(struct connection *connection)
     if (connection->dirty || connection->closed)
         return;
     connection->dirty = true;
-    connection->next_dirty = connection->lane->dirty;
-    connection->lane->dirty = connection;
+    connection->next_dirty = connection->loop->dirty;
+    connection->loop->dirty = connection;
 }
 
 static void ask(struct connection *connection, uint32_t events)
@@ -125,7 +125,7 @@ static void ask(struct connection *connection, uint32_t events)
     if (connection->events == events)
         return;
     connection->events = events;
-    reactor_change(&connection->lane->reactor, &connection->watch, events);
+    reactor_change(&connection->loop->reactor, &connection->watch, events);
 }
 
 static void ask_again(struct connection *connection)
@@ -155,8 +155,8 @@ static ssize_t write_some(struct connection *connection, const void *from, size_
             count = errno == EAGAIN || errno == EINTR ? IO_AGAIN : IO_FAILED;
     }
     if (count > 0) {
-        counter_add(connection->lane->server->metrics.sent, (uint64_t)count);
-        reactor_moved(&connection->lane->reactor);
+        counter_add(connection->loop->server->metrics.sent, (uint64_t)count);
+        reactor_moved(&connection->loop->reactor);
     }
     return count;
 }
@@ -173,7 +173,7 @@ static bool write_all(struct connection *connection, struct bytes bytes, size_t 
         }
         if (count < 0) {
             if (!connection->blocked_us)
-                connection->blocked_us = connection->lane->reactor.now_us;
+                connection->blocked_us = connection->loop->reactor.now_us;
             connection_hurry(connection);
             return false;
         }
@@ -187,8 +187,8 @@ static void linger(struct connection *connection)
 {
     if (connection->linger_us)
         return;
-    connection->linger_us = connection->lane->reactor.now_us +
-                            (connection->lane->draining ? LINGER_DRAINING_US : LINGER_US);
+    connection->linger_us = connection->loop->reactor.now_us +
+                            (connection->loop->draining ? LINGER_DRAINING_US : LINGER_US);
     while (connection->calls) {
         call_cancel(connection->calls, ERR_CANCELLED);
         call_drop(connection->calls);
@@ -200,12 +200,12 @@ static void linger(struct connection *connection)
     buf_release(&connection->in);
     connection->paused = false;
     ask_again(connection);
-    timer_set(&connection->lane->reactor, &connection->timer, connection->linger_us);
+    timer_set(&connection->loop->reactor, &connection->timer, connection->linger_us);
 }
 
 static void flush(struct connection *connection)
 {
-    struct buf *gather = &connection->lane->write_buffer;
+    struct buf *gather = &connection->loop->write_buffer;
     size_t sent;
     size_t kept;
 
@@ -241,22 +241,22 @@ static void flush(struct connection *connection)
     }
 }
 
-void lane_settle(struct reactor *reactor)
+void loop_write_out(struct reactor *reactor)
 {
-    struct lane *lane = container_of(reactor, struct lane, reactor);
+    struct loop *loop = container_of(reactor, struct loop, reactor);
 
-    while (lane->dirty) {
-        struct connection *connection = lane->dirty;
+    while (loop->dirty) {
+        struct connection *connection = loop->dirty;
 
-        lane->dirty = connection->next_dirty;
+        loop->dirty = connection->next_dirty;
         connection->dirty = false;
         if (!connection->closed && connection->protocol)
             flush(connection);
     }
-    while (lane->closed) {
-        struct connection *connection = lane->closed;
+    while (loop->closed) {
+        struct connection *connection = loop->closed;
 
-        lane->closed = connection->next;
+        loop->closed = connection->next;
         if (connection->protocol)
             connection->protocol->close(connection);
         buf_release(&connection->in);
@@ -271,7 +271,7 @@ static void use_protocol(struct connection *connection, const struct protocol_op
 {
     connection->protocol = protocol;
     protocol->open(connection);
-    if (connection->lane->draining && !connection->is_operator)
+    if (connection->loop->draining && !connection->is_operator)
         protocol->drain(connection);
 }
 
@@ -306,7 +306,7 @@ static void detect(struct connection *connection, struct bytes bytes)
 
 static ssize_t read_some(struct connection *connection)
 {
-    uint8_t *to = connection->lane->read_buffer;
+    uint8_t *to = connection->loop->read_buffer;
     ssize_t count;
 
     if (connection->tls)
@@ -321,7 +321,7 @@ static bool shake_hands(struct connection *connection)
 {
     int rc = tls_handshake(connection->tls);
 
-    reactor_moved(&connection->lane->reactor);
+    reactor_moved(&connection->loop->reactor);
     if (rc == IO_FAILED) {
         connection_close(connection);
     } else if (rc < 0) {
@@ -350,18 +350,18 @@ static void read_input(struct connection *connection)
         connection_close(connection);
         return;
     }
-    reactor_moved(&connection->lane->reactor);
+    reactor_moved(&connection->loop->reactor);
     if (connection->linger_us || connection->finished)
         return; /* thrown away: only our last words are still to go out */
-    counter_add(connection->lane->server->metrics.received, (uint64_t)count);
+    counter_add(connection->loop->server->metrics.received, (uint64_t)count);
     if (!connection->waiting_us && !connection->calls) {
-        connection->waiting_us = connection->lane->reactor.now_us;
+        connection->waiting_us = connection->loop->reactor.now_us;
         connection_hurry(connection);
     }
     if (connection->protocol)
-        give(connection, bytes_make(connection->lane->read_buffer, (size_t)count));
+        give(connection, bytes_make(connection->loop->read_buffer, (size_t)count));
     else
-        detect(connection, bytes_make(connection->lane->read_buffer, (size_t)count));
+        detect(connection, bytes_make(connection->loop->read_buffer, (size_t)count));
 }
 
 static void connection_ready(struct watch *watch, uint32_t events)
@@ -387,7 +387,7 @@ void connection_resume(struct connection *connection)
     connection->paused = false;
     connection->in = BUF_INIT(kept.limit);
     if (kept.size) {
-        connection->waiting_us = connection->lane->reactor.now_us;
+        connection->waiting_us = connection->loop->reactor.now_us;
         connection_hurry(connection);
         give(connection, buf_bytes(&kept));
     }
@@ -399,16 +399,16 @@ void connection_resume(struct connection *connection)
 
 void connection_hurry(struct connection *connection)
 {
-    int64_t soon = connection->lane->reactor.now_us + TICK_US;
+    int64_t soon = connection->loop->reactor.now_us + TICK_US;
 
     if (!connection->linger_us && connection->timer.due_us > soon)
-        timer_set(&connection->lane->reactor, &connection->timer, soon);
+        timer_set(&connection->loop->reactor, &connection->timer, soon);
 }
 
 /* A body has to keep its pace in every period of grace, not on the average since it began. */
 static bool too_slow(struct call *call, int64_t now)
 {
-    const struct server_limits *limits = &call->lane->server->limits;
+    const struct server_limits *limits = &call->loop->server->limits;
     int64_t spent_us = now - call->paced_us;
 
     if (!call->head_done)
@@ -426,7 +426,7 @@ static bool too_slow(struct call *call, int64_t now)
 /* True when the connection is to be closed for it. */
 static bool check_call(struct call *call, int64_t now)
 {
-    const struct server_limits *limits = &call->lane->server->limits;
+    const struct server_limits *limits = &call->loop->server->limits;
 
     if (too_slow(call, now)) {
         if (!call->head_done)
@@ -458,8 +458,8 @@ static bool check_calls(struct connection *connection, int64_t now)
 static void connection_tick(struct timer *timer)
 {
     struct connection *connection = container_of(timer, struct connection, timer);
-    const struct server_limits *limits = &connection->lane->server->limits;
-    int64_t now = connection->lane->reactor.now_us;
+    const struct server_limits *limits = &connection->loop->server->limits;
+    int64_t now = connection->loop->reactor.now_us;
     int64_t head_due = connection->waiting_us + limits->head_timeout_us;
     int64_t idle_due = connection->active_us + limits->idle_timeout_us;
     bool busy;
@@ -471,7 +471,7 @@ static void connection_tick(struct timer *timer)
     }
     busy = connection->waiting_us || connection->calls || connection->blocked_us;
     /* What has been idle for too long is looked at once more: its last words must go out, too. */
-    timer_set(&connection->lane->reactor, timer,
+    timer_set(&connection->loop->reactor, timer,
               busy || now >= idle_due ? now + TICK_US : idle_due);
     if (check_calls(connection, now) || (connection->waiting_us && now > head_due)) {
         if (connection->protocol)

@@ -2,8 +2,8 @@
 /*
  * connection.h - one socket: bytes in, a protocol that makes calls of them, bytes out.
  *
- * Belongs to one lane for life. A connection that waits holds no buffers: input is read into the
- * lane's buffer and output gathered in the lane's; only what is left over is kept here.
+ * Belongs to one loop for life. A connection that waits holds no buffers: input is read into the
+ * loop's buffer and output gathered in the loop's; only what is left over is kept here.
  */
 #ifndef TORG_NET_SERVER_CONNECTION_H
 #define TORG_NET_SERVER_CONNECTION_H
@@ -18,7 +18,7 @@
 
 struct call;
 struct connection;
-struct lane;
+struct loop;
 struct ssl_st;
 
 /* What a protocol does for its connection and its calls: http1_ops, http2_ops. */
@@ -41,8 +41,8 @@ struct protocol_ops {
 struct connection {
     struct watch watch;
     struct timer timer;
-    struct errand adopt; /* on its way from the accepting lane */
-    struct lane *lane;
+    struct errand adopt; /* on its way from the accepting loop */
+    struct loop *loop;
     struct connection *next;
     struct connection *previous;
     struct connection *next_dirty;
@@ -80,15 +80,15 @@ struct connection {
     char peer_name[IDENTITY_NAME_SIZE]; /* of the client's certificate */
 };
 
-/* From any lane: makes the connection and gives it to lane. Takes fd. */
-void connection_start(struct lane *lane, int fd, bool is_operator);
+/* From any loop: makes the connection and gives it to loop. Takes fd. */
+void connection_start(struct loop *loop, int fd, bool is_operator);
 void connection_close(struct connection *connection); /* now; freed at the end of the turn */
 
 void connection_mark(struct connection *connection);   /* something is to be written */
 void connection_resume(struct connection *connection); /* reads again, kept input first */
 void connection_hurry(struct connection *connection);  /* the timer looks within a second */
 
-void lane_settle(struct reactor *reactor); /* writes what the turn has gathered */
+void loop_write_out(struct reactor *reactor); /* writes what the turn has gathered */
 
 extern const struct protocol_ops http1_ops;
 extern const struct protocol_ops http2_ops;

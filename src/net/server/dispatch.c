@@ -108,12 +108,12 @@ bool call_take_header(struct call *call, struct bytes name, struct bytes value)
 /* Sixteen hex digits, by hand: printf would cost a twentieth of a small call. */
 static void make_request_id(struct call *call)
 {
-    struct lane *lane = call->lane;
+    struct loop *loop = call->loop;
     uint64_t id;
 
     if (call->request_id[0])
         return;
-    id = lane->request_seed + lane->request_count++ * 0x9e3779b97f4a7c15u;
+    id = loop->request_seed + loop->request_count++ * 0x9e3779b97f4a7c15u;
     for (int i = 15; i >= 0; i--, id >>= 4)
         call->request_id[i] = "0123456789abcdef"[id & 15];
     call->request_id[16] = 0;
@@ -181,7 +181,7 @@ static bool set_deadline(struct call *call)
         return false;
     }
     call->deadline_us = call->begun_us + timeout_us;
-    timer_set(&call->lane->reactor, &call->timer, call->deadline_us);
+    timer_set(&call->loop->reactor, &call->timer, call->deadline_us);
     return true;
 }
 
@@ -206,7 +206,7 @@ static bool read_encodings(struct call *call)
 static bool admit(struct call *call)
 {
     const struct rpc_method *method = call->route->method;
-    struct authenticator *authenticator = call->lane->server->authenticator;
+    struct authenticator *authenticator = call->loop->server->authenticator;
     const char *peer_name = call->connection->peer_name;
     struct err err;
     int rc;
@@ -280,7 +280,7 @@ static void serve_file(struct call *call, const struct site_file *file)
 
 static void find_file(struct call *call)
 {
-    const struct site_file *file = site_find(&call->lane->server->site, call->path);
+    const struct site_file *file = site_find(&call->loop->server->site, call->path);
 
     if (file)
         serve_file(call, file);
@@ -311,7 +311,7 @@ static bool check_size(struct call *call)
 /* True: the address is that of a method, and is its request. */
 static bool find_get(struct call *call)
 {
-    struct server *server = call->lane->server;
+    struct server *server = call->loop->server;
     const struct get_address *address = gets_find(&server->gets, call->path);
 
     call->is_get = address != NULL;
@@ -324,7 +324,7 @@ static bool find_get(struct call *call)
 
 static bool check_get(struct call *call)
 {
-    const struct get_address *address = gets_find(&call->lane->server->gets, call->path);
+    const struct get_address *address = gets_find(&call->loop->server->gets, call->path);
     struct err err;
 
     if (!bytes_equal_text(call->verb, "GET")) {
@@ -409,7 +409,7 @@ void call_begin(struct call *call)
         operators_answer(call);
         return;
     }
-    call->route = router_find(&call->lane->server->router, call->path);
+    call->route = router_find(&call->loop->server->router, call->path);
     if (!call->route && !find_get(call)) {
         find_file(call);
         return;
@@ -435,7 +435,7 @@ static bool charge(struct call *call)
     size_t more = call->kept_size - call->charged_size;
 
     call->charged_size = call->kept_size;
-    return atomic_fetch_add(&call->lane->server->body_size, more) + more <=
+    return atomic_fetch_add(&call->loop->server->body_size, more) + more <=
            NET_BODY_SERVER_SIZE_MAX;
 }
 

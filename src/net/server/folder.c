@@ -25,7 +25,7 @@ static const struct folder *find(const struct server *server, struct bytes path)
 
 bool folder_take(struct call *call)
 {
-    call->folder = find(call->lane->server, call->path);
+    call->folder = find(call->loop->server, call->path);
     if (!call->folder)
         return false;
     call->is_head = bytes_equal_text(call->verb, "HEAD");
@@ -78,19 +78,19 @@ static void run(struct job *job)
         answer(call, &file);
     unsent_built(call);
     log_set_request(NULL);
-    reactor_post(&call->lane->reactor, &call->task);
+    reactor_post(&call->loop->reactor, &call->task);
 }
 
 void folder_run(struct call *call)
 {
-    struct lane *lane = call->lane;
+    struct loop *loop = call->loop;
 
     call->job.run = run;
     call->running = true;
-    atomic_fetch_add(&lane->running_count, 1);
-    if (workers_submit(lane->server->brief_workers, &call->job))
+    atomic_fetch_add(&loop->running_count, 1);
+    if (workers_submit(loop->server->brief_workers, &call->job))
         return;
     call->running = false;
-    atomic_fetch_sub(&lane->running_count, 1);
+    atomic_fetch_sub(&loop->running_count, 1);
     reply_overload(call, "all threads that read are busy and their queue is full: come back later");
 }

@@ -274,7 +274,7 @@ static size_t take_head(struct connection *connection, struct bytes bytes)
     return taken < 0 ? 0 : (size_t)taken;
 }
 
-static void take(struct connection *connection, struct bytes bytes)
+static void read_input(struct connection *connection, struct bytes bytes)
 {
     struct http1 *http1 = connection->state;
     ssize_t taken;
@@ -307,13 +307,13 @@ static bool http1_input(struct connection *connection, struct bytes bytes)
     struct buf whole;
 
     if (!connection->in.size) {
-        take(connection, bytes);
+        read_input(connection, bytes);
         return true;
     }
     buf_put(&connection->in, bytes);
-    whole = connection->in; /* take keeps its rest in a new one */
+    whole = connection->in; /* read_input keeps its rest in a new one */
     connection->in = BUF_INIT(whole.limit);
-    take(connection, buf_bytes(&whole));
+    read_input(connection, buf_bytes(&whole));
     buf_release(&whole);
     return true;
 }

@@ -81,7 +81,7 @@ static void calm(struct connection *connection)
     if (http2->calmed)
         return;
     http2->calmed = true;
-    counter_add(connection->lane->server->metrics.floods, 1);
+    counter_add(connection->loop->server->metrics.floods, 1);
     nghttp2_session_terminate_session(http2->session, NGHTTP2_ENHANCE_YOUR_CALM);
 }
 
@@ -232,7 +232,7 @@ static void http2_open(struct connection *connection)
     connection->state = http2;
     connection->waiting_us = 0;
     http2->budget = NET_FLOOD_BUDGET;
-    http2->refilled_us = connection->lane->reactor.now_us;
+    http2->refilled_us = connection->loop->reactor.now_us;
     rc = nghttp2_session_server_new2(&http2->session, callbacks, connection, option);
     if (!rc)
         rc = nghttp2_submit_settings(http2->session, NGHTTP2_FLAG_NONE, settings,
@@ -259,7 +259,7 @@ static bool http2_input(struct connection *connection, struct bytes bytes)
     ssize_t taken;
 
     connection->waiting_us = 0; /* a head's time is its call's here */
-    refill(http2, connection->lane->reactor.now_us);
+    refill(http2, connection->loop->reactor.now_us);
     taken = nghttp2_session_mem_recv(http2->session, bytes.data, bytes.size);
     if (taken == NGHTTP2_ERR_BAD_CLIENT_MAGIC)
         return false;

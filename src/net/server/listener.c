@@ -54,7 +54,7 @@ static bool refuse_without_descriptors(struct listener *listener)
  * queue is left alone for a while. */
 static void rest(struct listener *listener)
 {
-    struct reactor *reactor = &listener->lane->reactor;
+    struct reactor *reactor = &listener->loop->reactor;
 
     reactor_change(reactor, &listener->watch, 0);
     timer_set(reactor, &listener->rested, reactor->now_us + REST_US);
@@ -64,7 +64,7 @@ static void listener_rested(struct timer *timer)
 {
     struct listener *listener = container_of(timer, struct listener, rested);
 
-    reactor_change(&listener->lane->reactor, &listener->watch, EPOLLIN);
+    reactor_change(&listener->loop->reactor, &listener->watch, EPOLLIN);
 }
 
 static void take_failure(struct listener *listener, int number)
@@ -77,21 +77,21 @@ static void take_failure(struct listener *listener, int number)
         rest(listener);
 }
 
-static struct lane *choose_lane(const struct listener *listener, unsigned *total)
+static struct loop *choose_loop(const struct listener *listener, unsigned *total)
 {
     const struct server *server = listener->server;
-    struct lane *chosen = listener->lane;
+    struct loop *chosen = listener->loop;
     unsigned fewest = ~0u;
 
     *total = 0;
-    for (unsigned i = 0; i < server->lane_count; i++) {
+    for (unsigned i = 0; i < server->loop_count; i++) {
         unsigned count =
-            atomic_load_explicit(&server->lanes[i].connection_count, memory_order_relaxed);
+            atomic_load_explicit(&server->loops[i].connection_count, memory_order_relaxed);
 
         *total += count;
-        if (count < fewest && i < server->client_lanes && !listener->is_operator) {
+        if (count < fewest && i < server->client_loops && !listener->is_operator) {
             fewest = count;
-            chosen = &server->lanes[i];
+            chosen = &server->loops[i];
         }
     }
     return chosen;
@@ -105,22 +105,22 @@ static void listener_ready(struct watch *watch, uint32_t events)
 
     for (int i = 0; i < ACCEPT_COUNT_MAX; i++) {
         int fd = accept4(watch->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        struct lane *lane;
+        struct loop *loop;
         unsigned total;
 
         if (fd < 0) {
             take_failure(listener, errno);
             return;
         }
-        reactor_moved(&listener->lane->reactor);
-        lane = choose_lane(listener, &total);
+        reactor_moved(&listener->loop->reactor);
+        loop = choose_loop(listener, &total);
         if (total >= server->limits.connection_count_max) {
             refuse(server, fd);
             continue;
         }
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
         counter_add(server->metrics.accepted, 1);
-        connection_start(lane, fd, listener->is_operator);
+        connection_start(loop, fd, listener->is_operator);
     }
 }
 
@@ -179,7 +179,7 @@ int listener_open(struct listener *listener, struct server *server, const char *
     listener->watch = (struct watch){.ready = listener_ready, .fd = -1};
     listener->rested.fire = listener_rested;
     listener->server = server;
-    listener->lane = &server->lanes[is_operator ? server->lane_count - 1 : 0];
+    listener->loop = &server->loops[is_operator ? server->loop_count - 1 : 0];
     listener->is_operator = is_operator;
     listener->spare_fd = -1;
     rc = split(address, host, port, err);
@@ -199,14 +199,14 @@ int listener_open(struct listener *listener, struct server *server, const char *
 
 int listener_watch(struct listener *listener, struct err *err)
 {
-    return reactor_add(&listener->lane->reactor, &listener->watch, EPOLLIN, err);
+    return reactor_add(&listener->loop->reactor, &listener->watch, EPOLLIN, err);
 }
 
 void listener_close(struct listener *listener)
 {
-    if (!listener->lane)
+    if (!listener->loop)
         return;
-    timer_clear(&listener->lane->reactor, &listener->rested);
+    timer_clear(&listener->loop->reactor, &listener->rested);
     if (listener->watch.fd >= 0)
         close(listener->watch.fd); /* leaves epoll by itself */
     if (listener->spare_fd >= 0)

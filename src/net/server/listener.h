@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* listener.h - a listening socket; accepted connections go to the lane that has fewest. */
+/* listener.h - a listening socket; accepted connections go to the loop that has fewest. */
 #ifndef TORG_NET_SERVER_LISTENER_H
 #define TORG_NET_SERVER_LISTENER_H
 
@@ -14,6 +14,6 @@ struct server;
 int listener_open(struct listener *listener, struct server *server, const char *address,
                   bool is_operator, struct err *err);
 int listener_watch(struct listener *listener, struct err *err);
-void listener_close(struct listener *listener); /* on its lane, or while that does not run */
+void listener_close(struct listener *listener); /* on its loop, or while that does not run */
 
 #endif

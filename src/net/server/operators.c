@@ -33,7 +33,7 @@ void operators_answer(struct call *call)
     if (bytes_equal_text(call->path, "/livez")) {
         reply_plain(call, 200, "text/plain", bytes_of("ok\n"));
     } else if (bytes_equal_text(call->path, "/readyz")) {
-        if (server_unready(call->lane->server, why, sizeof(why)))
+        if (server_unready(call->loop->server, why, sizeof(why)))
             reply_plain(call, 503, "text/plain",
                         bytes_of(arena_printf(call->arena, "not ready: %s\n", why)));
         else

@@ -231,7 +231,7 @@ void reply_give_up(struct call *call, const char *text)
     buf_release(&call->out);
     buf_release(&call->message);
     call->reply.header_count = 0;
-    counter_add(call->lane->server->metrics.overloads, 1);
+    counter_add(call->loop->server->metrics.overloads, 1);
     build_error(call, 429, ERR_LIMIT, text, NET_RETRY_AFTER_S);
 }
 
@@ -267,11 +267,11 @@ void reply_stream_end(struct call *call)
 void call_send(struct call *call)
 {
     if (!call->reply.streaming) /* a stream has its deadline to its end */
-        timer_clear(&call->lane->reactor, &call->timer);
+        timer_clear(&call->loop->reactor, &call->timer);
     add(call, (struct header){BYTES_LITERAL("x-request-id"), bytes_of(call->request_id)});
     call_end_waiting(call);
     call->replied = true;
-    call->progress_us = call->lane->reactor.now_us;
+    call->progress_us = call->loop->reactor.now_us;
     if (!call->reply.streaming)
         unsent_begin(call);
     if (!call->reply.streaming)
@@ -306,6 +306,6 @@ void call_refuse(struct call *call, int http_status, int err_code, const char *f
 
 void reply_overload(struct call *call, const char *text)
 {
-    counter_add(call->lane->server->metrics.overloads, 1);
+    counter_add(call->loop->server->metrics.overloads, 1);
     refuse(call, 429, ERR_LIMIT, text, NET_RETRY_AFTER_S);
 }

@@ -65,7 +65,7 @@ static void tell_failure(const struct call *call, int rc, const struct err *err)
 /* The client's time is up, or that of a stream without a key, which may begin again at once. */
 static int late(const struct call *call, struct err *err)
 {
-    int64_t life_us = call->lane->server->limits.anonymous_stream_us;
+    int64_t life_us = call->loop->server->limits.anonymous_stream_us;
 
     if (!call->keyless || call->deadline_us < call->begun_us + life_us)
         return err_set(err, ERR_TIMEOUT, "the deadline of the call has passed");
@@ -120,7 +120,7 @@ static void run_job(struct job *job)
         reply_error(call, 0, ERR_CANCELLED, "the client left before the call began");
     else
         run_unary(call);
-    reactor_post(&call->lane->reactor, &call->task);
+    reactor_post(&call->loop->reactor, &call->task);
 }
 
 void call_run_brief(struct job *first)
@@ -170,14 +170,14 @@ static void notify_reactor(void *arg)
 {
     struct call *call = arg;
 
-    reactor_post(&call->lane->reactor, &call->task);
+    reactor_post(&call->loop->reactor, &call->task);
 }
 
 /* Who shows no key shares few threads with others of the kind, and not for ever. */
 static bool limit_keyless(struct call *call)
 {
     struct connection *connection = call->connection;
-    const struct server *server = call->lane->server;
+    const struct server *server = call->loop->server;
     int64_t end_us = call->begun_us + server->limits.anonymous_stream_us;
 
     if (!server->authenticator || call->identity.principal[0])
@@ -193,7 +193,7 @@ static bool limit_keyless(struct call *call)
     connection->anonymous_count++;
     if (call->deadline_us > end_us) {
         call->deadline_us = end_us;
-        timer_set(&call->lane->reactor, &call->timer, end_us);
+        timer_set(&call->loop->reactor, &call->timer, end_us);
     }
     return true;
 }
@@ -201,7 +201,7 @@ static bool limit_keyless(struct call *call)
 void call_run_stream(struct call *call)
 {
     struct connection *connection = call->connection;
-    const struct server *server = call->lane->server;
+    const struct server *server = call->loop->server;
 
     if (connection->stream_count == NET_STREAM_THREAD_CONNECTION_MAX) {
         reply_overload(call, "this connection has too many streams at once: end some");
@@ -212,13 +212,13 @@ void call_run_stream(struct call *call)
     call->channel = channel_new(notify_reactor, call, call_clock(call));
     call->job.run = run_stream;
     call->running = true;
-    atomic_fetch_add(&call->lane->running_count, 1);
+    atomic_fetch_add(&call->loop->running_count, 1);
     connection->stream_count++;
     if (workers_submit(call->keyless ? server->anonymous_workers : server->stream_workers,
                        &call->job))
         return;
     call->running = false;
-    atomic_fetch_sub(&call->lane->running_count, 1);
+    atomic_fetch_sub(&call->loop->running_count, 1);
     reply_overload(call, call->keyless
                              ? arena_printf(call->arena,
                                             "all %d streams without a key are taken: come back "
@@ -229,7 +229,7 @@ void call_run_stream(struct call *call)
 
 static struct workers *workers_of(const struct call *call)
 {
-    const struct server *server = call->lane->server;
+    const struct server *server = call->loop->server;
     bool brief = call->route->method->flags & RPC_BRIEF && !call->route->service->remote;
 
     return brief ? server->brief_workers : server->workers;
@@ -237,23 +237,23 @@ static struct workers *workers_of(const struct call *call)
 
 void call_run(struct call *call)
 {
-    struct lane *lane = call->lane;
+    struct loop *loop = call->loop;
 
     if (call->route->method->flags & RPC_INLINE) {
-        const char *before = reactor_busy(&lane->reactor, call->route->method->name);
+        const char *before = reactor_busy(&loop->reactor, call->route->method->name);
 
         run_unary(call);
-        reactor_busy(&lane->reactor, before);
+        reactor_busy(&loop->reactor, before);
         call_send(call);
         return;
     }
     call->job.run = run_job;
     call->running = true;
-    atomic_fetch_add(&lane->running_count, 1);
+    atomic_fetch_add(&loop->running_count, 1);
     if (workers_submit(workers_of(call), &call->job))
         return;
     call->running = false;
-    atomic_fetch_sub(&lane->running_count, 1);
+    atomic_fetch_sub(&loop->running_count, 1);
     reply_overload(call, "all workers are busy and their queue is full: come back later");
 }
 
@@ -265,7 +265,7 @@ static void settle_stream(struct call *call)
 
     if (news.finished) {
         call->running = false;
-        atomic_fetch_sub(&call->lane->running_count, 1);
+        atomic_fetch_sub(&call->loop->running_count, 1);
     }
     if (!call->connection) {
         if (news.finished)
@@ -274,7 +274,7 @@ static void settle_stream(struct call *call)
     }
     unsent_stream(call, news.unsent);
     if (news.unsent && !call->progress_us)
-        call->progress_us = call->lane->reactor.now_us;
+        call->progress_us = call->loop->reactor.now_us;
     if (!call->replied && (news.unsent || news.finished)) {
         if (news.finished && !news.unsent && call->result) {
             reply_error(call, 0, call->result, call->err.text);
@@ -301,7 +301,7 @@ void call_settle(struct errand *task)
         return;
     }
     call->running = false;
-    atomic_fetch_sub(&call->lane->running_count, 1);
+    atomic_fetch_sub(&call->loop->running_count, 1);
     if (call->connection) {
         call_send(call);
         return;

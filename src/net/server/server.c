@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* server.c - see server.h: puts the parts together, starts the lanes, drains them. */
+/* server.c - see server.h: puts the parts together, starts the loops, drains them. */
 #include "net/server/server.h"
 
 #include <assert.h>
@@ -51,26 +51,26 @@ static unsigned core_count(void)
     return count < 1 ? 1 : (unsigned)count;
 }
 
-static int make_lanes(struct server *server, unsigned count, bool has_operators, struct err *err)
+static int make_loops(struct server *server, unsigned count, bool has_operators, struct err *err)
 {
     if (count == 0)
         count = core_count();
     if (count > NET_REACTOR_COUNT_MAX)
         count = NET_REACTOR_COUNT_MAX;
-    server->client_lanes = count;
+    server->client_loops = count;
     count += has_operators;
-    server->lanes = mem_array(count, sizeof(*server->lanes));
+    server->loops = mem_array(count, sizeof(*server->loops));
     for (unsigned i = 0; i < count; i++) {
-        struct lane *lane = &server->lanes[i];
-        int rc = reactor_init(&lane->reactor, lane_settle, server->clock, err);
+        struct loop *loop = &server->loops[i];
+        int rc = reactor_init(&loop->reactor, loop_write_out, server->clock, err);
 
-        server->lane_count++;
+        server->loop_count++;
         if (rc)
             return rc;
-        lane->server = server;
-        lane->read_buffer = mem_alloc(NET_READ_SIZE);
-        buf_init(&lane->write_buffer, SIZE_MAX);
-        lane->request_seed = random_u64();
+        loop->server = server;
+        loop->read_buffer = mem_alloc(NET_READ_SIZE);
+        buf_init(&loop->write_buffer, SIZE_MAX);
+        loop->request_seed = random_u64();
     }
     return 0;
 }
@@ -123,7 +123,7 @@ int server_new(const struct server_options *options, struct server **result, str
         rc = tls_context_new(options->tls_certificate, options->tls_key, options->tls_client_ca,
                              options->tls_client_required, &server->tls, err);
     if (!rc)
-        rc = make_lanes(server, options->reactor_count, options->operator_listen, err);
+        rc = make_loops(server, options->reactor_count, options->operator_listen, err);
     if (!rc)
         rc = listener_open(&server->listener, server, options->listen, false, err);
     if (!rc && options->operator_listen)
@@ -236,23 +236,23 @@ static void tell_trouble(void *arg, const char *trouble)
     pthread_mutex_unlock(&server->unready_lock);
 }
 
-static int start_lanes(struct server *server, struct err *err)
+static int start_loops(struct server *server, struct err *err)
 {
     struct reactor *reactors[NET_REACTOR_COUNT_MAX + 1];
     const struct watchdog_options options = {.reactors = reactors,
-                                             .count = server->lane_count,
+                                             .count = server->loop_count,
                                              .clock = server->clock,
                                              .limit_ms = server->limits.turn_ms_max,
                                              .report = tell_trouble,
                                              .arg = server};
     int rc = 0;
 
-    for (unsigned i = 0; i < server->lane_count && !rc; i++) {
+    for (unsigned i = 0; i < server->loop_count && !rc; i++) {
         char name[REACTOR_NAME_SIZE] = "operators";
 
-        if (i < server->client_lanes)
+        if (i < server->client_loops)
             snprintf(name, sizeof(name), "reactor-%u", i);
-        reactors[i] = &server->lanes[i].reactor;
+        reactors[i] = &server->loops[i].reactor;
         rc = reactor_start(reactors[i], name, err);
     }
     return rc ? rc : watchdog_start(&options, &server->watchdog, err);
@@ -270,7 +270,7 @@ int server_start(struct server *server, struct err *err)
         rc = listener_watch(&server->listener, err);
     if (!rc && server->operator_listener.watch.fd >= 0)
         rc = listener_watch(&server->operator_listener, err);
-    return rc ? rc : start_lanes(server, err);
+    return rc ? rc : start_loops(server, err);
 }
 
 unsigned server_port(const struct server *server)
@@ -319,14 +319,14 @@ bool server_unready(struct server *server, char *why, size_t size)
 
 /* --- drain --- */
 
-static void drain_lane(struct errand *task)
+static void drain_loop(struct errand *task)
 {
-    struct lane *lane = container_of(task, struct lane, drain_task);
-    struct connection *connection = lane->connections;
+    struct loop *loop = container_of(task, struct loop, drain_task);
+    struct connection *connection = loop->connections;
 
-    lane->draining = true;
-    if (lane == &lane->server->lanes[0])
-        listener_close(&lane->server->listener);
+    loop->draining = true;
+    if (loop == &loop->server->loops[0])
+        listener_close(&loop->server->listener);
     while (connection) {
         struct connection *next = connection->next;
 
@@ -340,10 +340,10 @@ static void drain_lane(struct errand *task)
     }
 }
 
-static void cancel_lane(struct errand *task)
+static void cancel_loop(struct errand *task)
 {
-    struct lane *lane = container_of(task, struct lane, cancel_task);
-    struct connection *connection = lane->connections;
+    struct loop *loop = container_of(task, struct loop, cancel_task);
+    struct connection *connection = loop->connections;
 
     while (connection) {
         struct connection *next = connection->next;
@@ -356,11 +356,11 @@ static void cancel_lane(struct errand *task)
 
 static bool is_quiet(struct server *server)
 {
-    for (unsigned i = 0; i < server->lane_count; i++) {
-        struct lane *lane = &server->lanes[i];
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        struct loop *loop = &server->loops[i];
 
-        if (atomic_load(&lane->connection_count) != atomic_load(&lane->operator_count) ||
-            atomic_load(&lane->running_count))
+        if (atomic_load(&loop->connection_count) != atomic_load(&loop->operator_count) ||
+            atomic_load(&loop->running_count))
             return false;
     }
     return true;
@@ -379,33 +379,33 @@ void server_drain(struct server *server, int64_t timeout_ms)
     if (!server->started || atomic_exchange(&server->draining, true))
         return;
     health_drain(server->health);
-    for (unsigned i = 0; i < server->lane_count; i++) {
-        server->lanes[i].drain_task.run = drain_lane;
-        reactor_post(&server->lanes[i].reactor, &server->lanes[i].drain_task);
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        server->loops[i].drain_task.run = drain_loop;
+        reactor_post(&server->loops[i].reactor, &server->loops[i].drain_task);
     }
     wait_quiet(server, timeout_ms);
-    for (unsigned i = 0; i < server->lane_count; i++) {
-        server->lanes[i].cancel_task.run = cancel_lane;
-        reactor_post(&server->lanes[i].reactor, &server->lanes[i].cancel_task);
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        server->loops[i].cancel_task.run = cancel_loop;
+        reactor_post(&server->loops[i].reactor, &server->loops[i].cancel_task);
     }
     wait_quiet(server, CANCEL_WAIT_MS);
 }
 
-static void release_lane(struct lane *lane)
+static void release_loop(struct loop *loop)
 {
-    while (lane->connections)
-        connection_close(lane->connections);
-    lane_settle(&lane->reactor);
-    lane->draining = true; /* calls are freed, not kept */
-    while (lane->spare_calls) {
-        struct call *call = lane->spare_calls;
+    while (loop->connections)
+        connection_close(loop->connections);
+    loop_write_out(&loop->reactor);
+    loop->draining = true; /* calls are freed, not kept */
+    while (loop->spare_calls) {
+        struct call *call = loop->spare_calls;
 
-        lane->spare_calls = call->next;
+        loop->spare_calls = call->next;
         call_free(call);
     }
-    reactor_release(&lane->reactor);
-    buf_release(&lane->write_buffer);
-    free(lane->read_buffer);
+    reactor_release(&loop->reactor);
+    buf_release(&loop->write_buffer);
+    free(loop->read_buffer);
 }
 
 void server_free(struct server *server)
@@ -418,13 +418,13 @@ void server_free(struct server *server)
     workers_free(server->anonymous_workers);
     workers_free(server->brief_workers);
     workers_free(server->workers);
-    for (unsigned i = 0; i < server->lane_count; i++)
-        reactor_stop(&server->lanes[i].reactor);
+    for (unsigned i = 0; i < server->loop_count; i++)
+        reactor_stop(&server->loops[i].reactor);
     listener_close(&server->listener);
     listener_close(&server->operator_listener);
-    for (unsigned i = 0; i < server->lane_count; i++)
-        release_lane(&server->lanes[i]);
-    free(server->lanes);
+    for (unsigned i = 0; i < server->loop_count; i++)
+        release_loop(&server->loops[i]);
+    free(server->loops);
     reflection_free(server->reflection);
     health_free(server->health);
     router_release(&server->router);

@@ -2,9 +2,9 @@
 /*
  * server_parts.h - the server's insides, for the files of net/ only.
  *
- * A server has lanes: a lane is one reactor thread with the connections it owns and the
- * memory they share. Lane 0 also accepts, and hands each new connection to the lane that has
- * fewest. The operators' port has a lane of its own, the last: it tells what is wrong when another
+ * A server has event loops: a loop is one reactor thread with the connections it owns and the
+ * memory they share. Loop 0 also accepts, and hands each new connection to the loop that has
+ * fewest. The operators' port has a loop of its own, the last: it tells what is wrong when another
  * one is stuck. What is in struct server is fixed when it starts, or atomic.
  */
 #ifndef TORG_NET_SERVER_SERVER_PARTS_H
@@ -31,7 +31,7 @@
 struct call;
 struct connection;
 
-struct lane {
+struct loop {
     struct reactor reactor;
     struct server *server;
     struct connection *connections; /* owned */
@@ -60,7 +60,7 @@ struct lane {
 struct listener {
     struct watch watch;
     struct server *server;
-    struct lane *lane; /* borrowed: the one that accepts */
+    struct loop *loop; /* borrowed: the one that accepts */
     bool is_operator;  /* /livez /readyz /metrics */
     int spare_fd;      /* given up for a moment to refuse a client when there are no more */
     struct timer rested;
@@ -106,9 +106,9 @@ struct server {
     struct workers *anonymous_workers; /* for streams without a key */
     struct listener listener;
     struct listener operator_listener;
-    struct lane *lanes;
-    unsigned lane_count;   /* all */
-    unsigned client_lanes; /* the first so many: clients' connections are spread over them */
+    struct loop *loops;
+    unsigned loop_count;   /* all */
+    unsigned client_loops; /* the first so many: clients' connections are spread over them */
     bool started;
     atomic_bool draining;
     _Atomic size_t body_size;   /* of all large bodies that are kept */

@@ -6,7 +6,7 @@
  * and what a socket did not take are summed up by their connection, which tells the server at the
  * end of a turn: an answer that goes out at once costs no atomic.
  *
- * To find the worst connection every lane votes with its own; the last voter asks the lane of the
+ * To find the worst connection every loop votes with its own; the last voter asks the loop of the
  * worst one to close it. One round at a time; more follow while there is too much.
  */
 #include "net/server/unsent.h"
@@ -24,18 +24,18 @@
 static uint64_t guilt(const struct connection *connection)
 {
     size_t size = connection->unsent_size + connection->out.size;
-    int64_t now = connection->lane->reactor.now_us;
+    int64_t now = connection->loop->reactor.now_us;
 
     if (connection->is_operator || size < NET_UNSENT_UNTOLD_SIZE)
         return 0;
     return (uint64_t)size * (uint64_t)((now - connection->taken_us + SECOND_US) / MS_US);
 }
 
-static struct connection *find_worst(struct lane *lane)
+static struct connection *find_worst(struct loop *loop)
 {
     struct connection *worst = NULL;
 
-    for (struct connection *each = lane->connections; each; each = each->next)
+    for (struct connection *each = loop->connections; each; each = each->next)
         if (guilt(each) > (worst ? guilt(worst) : 0))
             worst = each;
     return worst;
@@ -45,15 +45,15 @@ static void shed(struct errand *task);
 
 static void choose(struct server *server)
 {
-    struct lane *chosen = NULL;
+    struct loop *chosen = NULL;
     uint64_t most = 0;
 
-    for (unsigned i = 0; i < server->lane_count; i++) {
-        uint64_t vote = atomic_load(&server->lanes[i].vote);
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        uint64_t vote = atomic_load(&server->loops[i].vote);
 
         if (vote > most) {
             most = vote;
-            chosen = &server->lanes[i];
+            chosen = &server->loops[i];
         }
     }
     if (!chosen) {
@@ -66,34 +66,34 @@ static void choose(struct server *server)
 
 static void vote(struct errand *task)
 {
-    struct lane *lane = container_of(task, struct lane, vote_task);
-    struct server *server = lane->server;
-    struct connection *worst = find_worst(lane);
+    struct loop *loop = container_of(task, struct loop, vote_task);
+    struct server *server = loop->server;
+    struct connection *worst = find_worst(loop);
 
-    atomic_store(&lane->vote, worst ? guilt(worst) : 0);
-    if (atomic_fetch_add(&server->vote_count, 1) + 1 == server->lane_count)
+    atomic_store(&loop->vote, worst ? guilt(worst) : 0);
+    if (atomic_fetch_add(&server->vote_count, 1) + 1 == server->loop_count)
         choose(server);
 }
 
 static void ask_votes(struct server *server)
 {
     atomic_store(&server->vote_count, 0);
-    for (unsigned i = 0; i < server->lane_count; i++) {
-        server->lanes[i].vote_task.run = vote;
-        reactor_post(&server->lanes[i].reactor, &server->lanes[i].vote_task);
+    for (unsigned i = 0; i < server->loop_count; i++) {
+        server->loops[i].vote_task.run = vote;
+        reactor_post(&server->loops[i].reactor, &server->loops[i].vote_task);
     }
 }
 
 static void shed(struct errand *task)
 {
-    struct lane *lane = container_of(task, struct lane, shed_task);
-    struct server *server = lane->server;
-    struct connection *worst = find_worst(lane);
+    struct loop *loop = container_of(task, struct loop, shed_task);
+    struct server *server = loop->server;
+    struct connection *worst = find_worst(loop);
 
     if (worst) {
         log_warn("closed a connection that does not take its answers: there are too many of them",
                  LOG_INT("unsent_bytes", worst->unsent_size + worst->out.size),
-                 LOG_INT("stalled_ms", (lane->reactor.now_us - worst->taken_us) / MS_US),
+                 LOG_INT("stalled_ms", (loop->reactor.now_us - worst->taken_us) / MS_US),
                  LOG_INT("server_unsent_bytes", atomic_load(&server->unsent_size)));
         counter_add(server->metrics.unsent_closed, 1);
         connection_close(worst);
@@ -132,7 +132,7 @@ static size_t measure(const struct call *call)
 
 void unsent_built(struct call *call)
 {
-    struct server *server = call->lane->server;
+    struct server *server = call->loop->server;
     size_t size;
 
     reply_trim(call);
@@ -150,7 +150,7 @@ void unsent_built(struct call *call)
 void unsent_free(struct call *call)
 {
     if (call->answer_size)
-        count_less(call->lane->server, call->answer_size);
+        count_less(call->loop->server, call->answer_size);
     call->answer_size = 0;
 }
 
@@ -159,7 +159,7 @@ static void change(struct call *call, size_t size)
     struct connection *connection = call->connection;
 
     if (!connection->unsent_size)
-        connection->taken_us = connection->lane->reactor.now_us;
+        connection->taken_us = connection->loop->reactor.now_us;
     connection->unsent_size += size - call->unsent_size;
     if (!call->answer_size)
         connection->untold_size += size - call->unsent_size;
@@ -192,13 +192,13 @@ bool unsent_is_full(const struct connection *connection)
 {
     return connection->unsent_size > NET_UNSENT_CONNECTION_SIZE_MAX ||
            (connection->unsent_size &&
-            atomic_load_explicit(&connection->lane->server->unsent_size, memory_order_relaxed) >
+            atomic_load_explicit(&connection->loop->server->unsent_size, memory_order_relaxed) >
                 NET_UNSENT_SERVER_SIZE_MAX);
 }
 
 static void tell(struct connection *connection, size_t size)
 {
-    struct server *server = connection->lane->server;
+    struct server *server = connection->loop->server;
     size_t told = connection->told_size;
 
     connection->told_size = size;
@@ -211,13 +211,13 @@ static void tell(struct connection *connection, size_t size)
 /* A turn later, and a connection's worth each: others are served in between. */
 static void go_on(struct errand *task)
 {
-    struct lane *lane = container_of(task, struct lane, roomy_task);
+    struct loop *loop = container_of(task, struct loop, roomy_task);
 
-    lane->roomy_posted = false;
-    while (lane->roomy) {
-        struct connection *connection = lane->roomy;
+    loop->roomy_posted = false;
+    while (loop->roomy) {
+        struct connection *connection = loop->roomy;
 
-        lane->roomy = connection->next_roomy;
+        loop->roomy = connection->next_roomy;
         connection->roomy = false;
         call_begin_waiting(connection);
         connection_mark(connection);
@@ -226,23 +226,23 @@ static void go_on(struct errand *task)
 
 static void list_roomy(struct connection *connection)
 {
-    struct lane *lane = connection->lane;
+    struct loop *loop = connection->loop;
 
     if (connection->roomy || !connection->waiting_count || unsent_is_full(connection))
         return;
-    if (!lane->roomy_posted) {
-        lane->roomy_posted = true;
-        lane->roomy_task.run = go_on;
-        reactor_post(&lane->reactor, &lane->roomy_task);
+    if (!loop->roomy_posted) {
+        loop->roomy_posted = true;
+        loop->roomy_task.run = go_on;
+        reactor_post(&loop->reactor, &loop->roomy_task);
     }
     connection->roomy = true;
-    connection->next_roomy = lane->roomy;
-    lane->roomy = connection;
+    connection->next_roomy = loop->roomy;
+    loop->roomy = connection;
 }
 
 static void unlist(struct connection *connection)
 {
-    struct connection **at = &connection->lane->roomy;
+    struct connection **at = &connection->loop->roomy;
 
     while (*at != connection)
         at = &(*at)->next_roomy;

@@ -4,7 +4,7 @@
  *
  * An answer is measured when it is built, and counts until its call is freed: that is how long it
  * holds its memory. A connection with much unsent begins no further calls. When the server has
- * much, the connection that holds most for longest is closed, on whichever lane it is; when that
+ * much, the connection that holds most for longest is closed, on whichever loop it is; when that
  * is not enough, very large answers are refused.
  */
 #ifndef TORG_NET_SERVER_UNSENT_H

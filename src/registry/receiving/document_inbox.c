@@ -123,7 +123,7 @@ static int park_run(struct document_inbox *self, const char *why, struct err *er
     return rc;
 }
 
-static int settle(struct document_inbox *self, struct err *err)
+static int put_run(struct document_inbox *self, struct err *err)
 {
     struct run *run = &self->run;
     struct arena *arena;
@@ -146,7 +146,7 @@ static int flush(void *arg, uint32_t partition, bool is_forced, bool *is_flushed
     (void)partition; /* runs are of all of them */
     (void)is_forced;
     *is_flushed = true;
-    return settle(arg, err);
+    return put_run(arg, err);
 }
 
 /* --- records --- */
@@ -161,8 +161,8 @@ static int check_batch(const Torg__V1__QualifiedBatch *batch, struct err *err)
     return client_check_name(batch->client, err);
 }
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int use_record(void *arg, const struct topic_message *message, struct arena *arena,
+                      struct err *err)
 {
     struct document_inbox *self = arg;
     struct run *run = &self->run;
@@ -180,7 +180,7 @@ static int take(void *arg, const struct topic_message *message, struct arena *ar
     if (run->count &&
         (strcmp(run->client, batch->client) != 0 || run->lane != (enum lane)batch->lane ||
          run->count + batch->n_documents > DOCUMENT_BATCH_COUNT_MAX))
-        rc = settle(self, err);
+        rc = put_run(self, err);
     if (rc)
         return rc;
     run->client = batch->client;
@@ -219,7 +219,7 @@ int document_inbox_start(const struct receiver *receiver, struct topics *topics,
                          struct document_inbox **inbox, struct err *err)
 {
     static const struct stage_reader_handler handler = {
-        .take = take, .flush = flush, .look = measure_lag};
+        .take = use_record, .flush = flush, .look = measure_lag};
     struct document_inbox *self = mem_zero(sizeof(*self));
     const struct stage_reader_options options = {.stage = PARKED_BY_RECEIVER,
                                                  .topic = TOPIC_DOCUMENTS,

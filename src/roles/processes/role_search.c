@@ -76,8 +76,8 @@ static int start_learner(struct process *process, struct err *err)
     return rc;
 }
 
-static int settle(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
-                  char **found, struct err *err)
+static int wait_for_change(void *arg, const char *token, int64_t deadline_us, struct arena *arena,
+                           char **found, struct err *err)
 {
     return change_settle(arg, token, deadline_us, arena, found, err);
 }
@@ -130,7 +130,7 @@ int role_search_start(struct process *process, struct err *err)
                              .speller = speller_in_use,
                              .fetch = fetch,
                              .fetch_arg = &offers,
-                             .settle = settle,
+                             .settle = wait_for_change,
                              .settle_arg = process->inspect};
     service = search_service(&search);
     process_add_services(process, &service, 1);

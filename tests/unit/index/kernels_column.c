@@ -17,23 +17,23 @@
 
 enum { ROUND_COUNT = 400, VALUE_COUNT = 1000 };
 
-static alignas(64) uint64_t lanes[WINDOW_SIZE];
+static alignas(64) uint64_t codes[WINDOW_SIZE];
 
-/* Random lanes of the width, many of them near both ends and near each other. */
-static void fill_lanes(struct rng *rng, uint32_t width)
+/* Random codes of the width, many of them near both ends and near each other. */
+static void fill_codes(struct rng *rng, uint32_t width)
 {
     uint64_t mode = rng_below(rng, 3);
-    uint8_t *bytes = (uint8_t *)lanes;
+    uint8_t *bytes = (uint8_t *)codes;
     uint32_t i;
 
     for (i = 0; i < WINDOW_SIZE; i++) {
-        uint64_t lane = rng_next(rng);
+        uint64_t code = rng_next(rng);
 
         if (mode == 1)
-            lane %= 20;
+            code %= 20;
         if (mode == 2)
-            lane = rng_below(rng, 2) ? rng_below(rng, 4) : UINT64_MAX - rng_below(rng, 4);
-        memcpy(bytes + (size_t)i * width, &lane, width);
+            code = rng_below(rng, 2) ? rng_below(rng, 4) : UINT64_MAX - rng_below(rng, 4);
+        memcpy(bytes + (size_t)i * width, &code, width);
     }
 }
 
@@ -56,20 +56,20 @@ static void filters(const struct column_kernels *k, uint32_t width, uint64_t low
 {
     switch (width) {
     case 1:
-        k->range8((void *)lanes, (uint8_t)low, (uint8_t)span, range->words);
-        k->any8((void *)lanes, (uint8_t)low, any->words);
+        k->range8((void *)codes, (uint8_t)low, (uint8_t)span, range->words);
+        k->any8((void *)codes, (uint8_t)low, any->words);
         break;
     case 2:
-        k->range16((void *)lanes, (uint16_t)low, (uint16_t)span, range->words);
-        k->any16((void *)lanes, (uint16_t)low, any->words);
+        k->range16((void *)codes, (uint16_t)low, (uint16_t)span, range->words);
+        k->any16((void *)codes, (uint16_t)low, any->words);
         break;
     case 4:
-        k->range32((void *)lanes, (uint32_t)low, (uint32_t)span, range->words);
-        k->any32((void *)lanes, (uint32_t)low, any->words);
+        k->range32((void *)codes, (uint32_t)low, (uint32_t)span, range->words);
+        k->any32((void *)codes, (uint32_t)low, any->words);
         break;
     default:
-        k->range64(lanes, low, span, range->words);
-        k->any64(lanes, low, any->words);
+        k->range64(codes, low, span, range->words);
+        k->any64(codes, low, any->words);
         break;
     }
 }
@@ -83,13 +83,13 @@ static void check_portable(uint32_t width, uint64_t low, uint64_t span,
     uint32_t i;
 
     for (i = 0; i < WINDOW_SIZE; i++) {
-        uint64_t lane = 0;
+        uint64_t code = 0;
 
-        memcpy(&lane, (uint8_t *)lanes + (size_t)i * width, width);
+        memcpy(&code, (uint8_t *)codes + (size_t)i * width, width);
         assert_int_equal(window_test(range, i),
-                         window_test(before, i) && ((lane - low) & null) <= span);
+                         window_test(before, i) && ((code - low) & null) <= span);
         assert_int_equal(window_test(any, i),
-                         window_test(before, i) && (lane & low) && lane != null);
+                         window_test(before, i) && (code & low) && code != null);
     }
 }
 
@@ -111,7 +111,7 @@ static void filters_agree(void **state)
         struct window_bits bits[4];
         uint32_t i;
 
-        fill_lanes(&rng, width);
+        fill_codes(&rng, width);
         fill_words(&rng, &before);
         for (i = 0; i < 4; i++)
             bits[i] = before;
@@ -123,9 +123,9 @@ static void filters_agree(void **state)
         assert_memory_equal(&bits[0], &bits[2], sizeof(bits[0]));
         assert_memory_equal(&bits[1], &bits[3], sizeof(bits[0]));
         bits[0] = bits[1] = before;
-        column_kernels_portable.box(lanes, (uint32_t)low, (uint32_t)span, (uint32_t)(low >> 32),
+        column_kernels_portable.box(codes, (uint32_t)low, (uint32_t)span, (uint32_t)(low >> 32),
                                     (uint32_t)(span >> 32), bits[0].words);
-        avx2->box(lanes, (uint32_t)low, (uint32_t)span, (uint32_t)(low >> 32),
+        avx2->box(codes, (uint32_t)low, (uint32_t)span, (uint32_t)(low >> 32),
                   (uint32_t)(span >> 32), bits[1].words);
         assert_memory_equal(&bits[0], &bits[1], sizeof(bits[0]));
     }
@@ -148,17 +148,17 @@ static void tables_agree(void **state)
 
         for (i = 0; i < 4; i++)
             table[i] = rng_next(&rng) & rng_next(&rng);
-        fill_lanes(&rng, 1);
+        fill_codes(&rng, 1);
         fill_words(&rng, &before);
         for (k = 0; k < 2 && tables[k]; k++) {
             struct window_bits bits = before;
 
-            tables[k]->table8((void *)lanes, table, bits.words);
+            tables[k]->table8((void *)codes, table, bits.words);
             for (i = 0; i < WINDOW_SIZE; i++) {
-                uint8_t lane = ((uint8_t *)lanes)[i];
+                uint8_t code = ((uint8_t *)codes)[i];
 
                 assert_int_equal(window_test(&bits, i),
-                                 window_test(&before, i) && (table[lane / 64] >> lane % 64 & 1));
+                                 window_test(&before, i) && (table[code / 64] >> code % 64 & 1));
             }
         }
     }
@@ -168,11 +168,11 @@ static void histograms(const struct column_kernels *k, const struct window_bits 
                        uint32_t width, uint32_t *counts, uint32_t count)
 {
     if (width == 1)
-        k->histogram8((void *)lanes, bits->words, counts, count);
+        k->histogram8((void *)codes, bits->words, counts, count);
     else if (width == 2)
-        k->histogram16((void *)lanes, bits->words, counts, count);
+        k->histogram16((void *)codes, bits->words, counts, count);
     else
-        k->histogram32((void *)lanes, bits->words, counts, count);
+        k->histogram32((void *)codes, bits->words, counts, count);
 }
 
 static void counts_agree(void **state)
@@ -192,15 +192,15 @@ static void counts_agree(void **state)
         uint32_t total = 0;
         uint32_t i;
 
-        fill_lanes(&rng, width);
+        fill_codes(&rng, width);
         fill_words(&rng, &bits);
         for (i = 0; i < WINDOW_SIZE; i++) {
-            uint64_t lane = 0;
+            uint64_t code = 0;
 
-            memcpy(&lane, (uint8_t *)lanes + (size_t)i * width, width);
+            memcpy(&code, (uint8_t *)codes + (size_t)i * width, width);
             total += window_test(&bits, i);
-            if (window_test(&bits, i) && lane < count)
-                expected[lane]++;
+            if (window_test(&bits, i) && code < count)
+                expected[code]++;
         }
         for (i = 0; i < 2 && tables[i]; i++) {
             uint32_t counts[VALUE_COUNT] = {0};
@@ -211,7 +211,7 @@ static void counts_agree(void **state)
             assert_memory_equal(counts, expected, sizeof(counts));
             memset(counts, 0, sizeof(counts));
             if (width == 1) {
-                tables[i]->count8((void *)lanes, bits.words, counts, few);
+                tables[i]->count8((void *)codes, bits.words, counts, few);
                 assert_memory_equal(counts, expected, few * sizeof(counts[0]));
             }
         }
