@@ -10,27 +10,33 @@
 #include "base/metrics.h"
 #include "codec/message.h"
 #include "inspect/pipeline_parts.h"
+#include "model/topics.h"
 #include "registry/receiving/moment.h"
+#include "stage/parked.h"
 
 #define STATE(name) TORG__V1__PIPELINE_STAGE__STATE__##name
+#define OF_STAGE(stage) "stage=\"" stage "\""
 #define SEARCH_METHOD "method=\"/torg.v1.SearchService/SearchOffers\""
 
 static const struct {
     const char *name;
     const char *role;   /* "" = a place where work lies */
     const char *errors; /* counter of tries that failed; "" = none */
+    const char *label;  /* of that counter; "" = all of them */
 } stage_table[STAGE_COUNT] = {
-    [STAGE_OFFERS] = {"offers", "offers", ""},
-    [STAGE_EXPORT] = {"export", "offers-worker", "torg_offers_worker_errors_total"},
-    [STAGE_UPDATES] = {"offer-updates", "", ""},
-    [STAGE_COMPOSER] = {"composer", "composer", "torg_composer_errors_total"},
-    [STAGE_DOCUMENTS] = {"documents", "", ""},
-    [STAGE_RECEIVER] = {"receiver", "receiver", "torg_registry_topic_errors_total"},
-    [STAGE_QUEUE] = {"queue", "", ""},
-    [STAGE_INDEXER] = {"indexer", "indexer", "torg_indexer_errors_total"},
-    [STAGE_INDEX] = {"index", "", ""},
-    [STAGE_SEARCHER] = {"searcher", "searcher", ""},
-    [STAGE_SEARCH] = {"search", "search", ""},
+    [STAGE_OFFERS] = {"offers", "offers", "", ""},
+    [STAGE_EXPORT] = {"export", "offers-worker", "torg_offers_worker_errors_total", ""},
+    [STAGE_UPDATES] = {TOPIC_OFFER_UPDATES, "", "", ""},
+    [STAGE_COMPOSER] = {"composer", "composer", "torg_stage_errors_total",
+                        OF_STAGE(PARKED_BY_COMPOSER)},
+    [STAGE_DOCUMENTS] = {"documents", "", "", ""},
+    [STAGE_RECEIVER] = {"receiver", "receiver", "torg_stage_errors_total",
+                        OF_STAGE(PARKED_BY_RECEIVER)},
+    [STAGE_QUEUE] = {"queue", "", "", ""},
+    [STAGE_INDEXER] = {"indexer", "indexer", "torg_indexer_errors_total", ""},
+    [STAGE_INDEX] = {"index", "", "", ""},
+    [STAGE_SEARCHER] = {"searcher", "searcher", "", ""},
+    [STAGE_SEARCH] = {"search", "search", "", ""},
 };
 
 /* --- what the parts use --- */
@@ -71,7 +77,7 @@ static void begin_stages(struct look *look)
         stage->role = (char *)stage_table[i].role;
         stage->is_here = *stage->role && options->has_role(options->has_role_arg, stage->role);
         if (*stage_table[i].errors)
-            stage->error_count = metrics_sum(stage_table[i].errors, "");
+            stage->error_count = metrics_sum(stage_table[i].errors, stage_table[i].label);
         look->stages[i] = told->stages[i] = stage;
     }
 }

@@ -110,6 +110,11 @@ CASES = {
          {"tests/e2e/kit/x.py": "", "tests/e2e/y.py": "from kit import x\n",
           "tests/e2e/meson.build": "'y.py'"}),
     ],
+    "known_metrics": [
+        ({"src/base/x.c": 'a = metrics_sum("torg_gone_total", "");\n'},
+         {"src/base/x.c": 'a = metrics_sum("torg_a_total", "");\n'
+                          'b = metrics_counter("torg_a_total", NULL, "A.");\n'}),
+    ],
     "limits_page": [
         ({"src/base/bounds.h": "enum {\n    A = 1, /* why */\n};\n", "docs/limits.md": ""},
          {"docs/limits.md": ""}),
