@@ -41,6 +41,12 @@ CASES = {
         ({"src/store/x.c": "#include <protobuf-c/protobuf-c.h>\n"},
          {"src/offers/x.c": "#include <protobuf-c/protobuf-c.h>\n"}),
     ],
+    "folder_readmes": [
+        ({"src/base/x.c": C}, {"src/base/x.c": C, "src/base/README.md": "`x.c` is all of it"}),
+        ({"src/a/b/x.c": C, "src/a/README.md": ""}, {"src/a/b/x.c": C, "src/a/b/README.md": ""}),
+        ({"src/base/x.c": C, "src/base/README.md": "begin with `y.h`"},
+         {"tests/unit/base/x.c": C, "tests/README.md": "`y.h`"}),
+    ],
     "own_header_first": [
         ({"src/base/x.c": '#include <stdio.h>\n#include "base/x.h"\n', "src/base/x.h": ""},
          {"src/base/x.c": '#include "base/x.h"\n#include <stdio.h>\n', "src/base/x.h": ""}),
