@@ -7,9 +7,10 @@
  * before the last renewal that was answered, and coord_valid looks at the clock when it is
  * asked, so that a frozen process or a stuck thread claims nothing afterwards.
  *
- * Each time a shard gets an owner it gets a ticket, larger than every one before. Between the
- * question "am I still the owner?" and a write any time may pass, so the storage written to
- * must keep the largest ticket it has seen for a shard, and refuse smaller ones (store/fence.h).
+ * Each time a shard gets an owner it gets a ticket (a fencing token), larger than every one before.
+ * Between the question "am I still the owner?" and a write any time may pass, so the storage
+ * written to must keep the largest ticket it has seen for a shard, and refuse smaller ones
+ * (store/fence.h).
  *
  * A shard that should move is first `leaving`: its owner stops its work and calls
  * coord_release; only then, or when the lease is over, another member gets it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * epoch.h - when may memory that readers found without a lock be freed?
+ * epoch.h - when may memory that readers found without a lock be freed? Epoch-based reclamation.
  *
  * A reader thread joins once and owns a slot of one cache line. It enters before it loads the
  * first shared pointer and exits after the last use of what it found: two stores, no counting.

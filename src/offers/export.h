@@ -2,6 +2,9 @@
 /*
  * export.h - changes of offers out of the queue and into the topics, at least once and in order.
  *
+ * The queue is a transactional outbox: its rows were written with the changes that they announce
+ * (offer_save.h); here they are relayed.
+ *
  * One round takes the oldest rows of the shards it is given, at most one of each offer (a later
  * one waits for the next round), reads the offers as they are now, sends them to both topics, and
  * what they ask for to a third, and deletes the rows when every record was acknowledged. Killed

@@ -3,7 +3,8 @@
  * offer_change.h - one write on one offer, from what is stored to the committed new state.
  *
  * Each try reads, decides by the table of moves, checks by the catalogue, and saves on condition
- * that nobody was faster (offer_save.h); who was outrun tries again. A kept answer to the same
+ * that nobody was faster (offer_save.h): an optimistic lock, whose version is the offer's
+ * revision. Who was outrun tries again. A kept answer to the same
  * idempotency key ends it at once.
  */
 #ifndef TORG_OFFERS_OFFER_CHANGE_H

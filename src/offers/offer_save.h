@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * offer_save.h - the one transaction by which an offer changes: the offer, the cabinet's lists and
- * counts, the seller's totals and the entry of the export queue, all or nothing.
+ * counts, the seller's totals and the entry of the export queue (a transactional outbox), all or
+ * nothing.
  *
  * What is written besides the offer follows from its state before and after: nobody counts by hand.
  * It costs three statements for new content, six for a new offer; the sequence of the seller's

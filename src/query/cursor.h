@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cursor.h - where a page ended, so that the next one goes on behind it: the one form of it, for a
- * shard alone, for an index of many, and for a buyer's page.
+ * cursor.h - where a page ended, so that the next one goes on behind it (keyset pagination): the
+ * one form of it, for a shard alone, for an index of many, and for a buyer's page.
  *
  * Holds the last hit's place in each shard, the counts of words that its scores were computed with
  * (so that the order does not move with merges), the time its ages were (nor with that), and a hash

@@ -2,6 +2,8 @@
 /*
  * text_top.c - the best k of a query, without a total; see text_plan.h.
  *
+ * Dynamic pruning by the maxima of blocks, of the family of block-max WAND and MaxScore.
+ *
  * Part by part: a document lives in one only, and the worst of the k found so far is what the rest
  * has to beat. Where one list cannot be done without (the rarest word that must be there, or the
  * only one of those that should be that is enough together with all others), it is gone through

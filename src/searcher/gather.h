@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gather.h - asks several shards the same thing at once, each of one replica: of this process if it
- * is ready, else of another searcher; and of a second one when the first fails or is slow.
+ * is ready, else of another searcher; and of a second one when the first fails or is slow (scatter
+ * and gather, with hedged requests).
  *
  * Shards of this process are answered by the time this returns, as they look at the deadline
  * themselves. A call to another searcher may outlive it: it owns what it needs.

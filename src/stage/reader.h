@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reader.h - how a stage reads its topic: the one consumer loop of the pipeline.
+ * reader.h - how a stage reads its topic: the one consumer loop of the pipeline, as a member of a
+ * consumer group.
  *
  *   poll ── by key, in order ──> handler.take ──> handler.flush ──> commit
  *                                   │ cannot be used

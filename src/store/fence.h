@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fence.h - keeps out the writes of an owner that has been replaced without knowing it.
+ * fence.h - keeps out the writes of an owner that has been replaced without knowing it, by fencing
+ * tokens.
  *
  * Ownership of a shard comes with a ticket that grows with each owner (coord). Every guarded
  * write checks its ticket in its own transaction: the highest ticket seen is a row, so a lower one

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sqlite_writer.h - the one writer of a SQLite file: many callers' transactions, one commit.
+ * sqlite_writer.h - the one writer of a SQLite file: many callers' transactions, one commit (group
+ * commit).
  *
  * Callers queue and sleep; the writer's thread takes all that wait, runs them one after the
  * other in one SQLite transaction, commits (one sync of the log), and only then wakes them. The

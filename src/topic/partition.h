@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * partition.h - one ordered log: a directory of segments, one writer, any number of readers.
+ * partition.h - one ordered log (a write-ahead log without a database behind it): a directory of
+ * segments, one writer, any number of readers.
  *
  * The writer stages records, then commits: frames are written and synced, and only then can
  * readers see them. A write or sync that fails fails the partition: nothing is accepted until

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * writers.h - the threads that make records durable: many callers, one sync.
+ * writers.h - the threads that make records durable: many callers, one sync (group commit).
  *
  * Each partition belongs to one of TOPIC_WRITER_COUNT threads. While a thread syncs, callers
  * queue up; then it takes all that came, writes one run of frames per partition, syncs each

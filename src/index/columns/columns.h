@@ -11,9 +11,9 @@
  *   - multiple, more               the name of an array in the field's value_lists
  *   geo            geo_pack(lat, lon)
  *
- * The columns of one document change together: each window has a sequence number, odd while the
- * writer works on it. A reader notes it, works, and asks whether it has moved; if so, what was
- * computed is thrown away and done again. Zones only widen; columns_tighten narrows them.
+ * The columns of one document change together: each window has a seqlock, a sequence number that is
+ * odd while the writer works on it. A reader notes it, works, and asks whether it has moved; if so,
+ * what was computed is thrown away and done again. Zones only widen; columns_tighten narrows them.
  *
  * Threads: one writer (set, reset, keyword, tighten, add). Readers without locks, inside an epoch.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * postings.h - a cursor over the documents of one term in one segment.
+ * postings.h - a cursor over the posting list of a term in one segment: the documents that have it.
  *
  * Works by blocks of up to 256 postings and by windows, never by single documents: fill a
  * window's bitmap for matching, then take ids, codes or occurrences of the blocks that need them.

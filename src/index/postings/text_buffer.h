@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text_buffer.h - the newest documents, searchable at once, until they are frozen to a segment.
+ * text_buffer.h - the newest documents, searchable at once, until they are frozen to a segment (the
+ * memtable).
  *
  * Each version of a document takes the next ordinal, and so does a delete. Postings are kept by
  * ordinal, so that lists only grow at their end although ids jump. One thread writes; any number

@@ -2,6 +2,9 @@
 /*
  * gate.h - readers that need a moment without publications, and the writer that waits for them.
  *
+ * The fallback of a seqlock (columns.h, recent.h): the reader that would have to look again and
+ * again makes the writer wait instead, for a bounded time.
+ *
  * A reader whose answer was overtaken by the writer holds the gate and computes it once more. The
  * writer closes the gate before it publishes: it waits for those inside, for a bounded time, and
  * lets nobody in until it has opened the gate again. So neither can starve the other.

@@ -4,7 +4,8 @@
  *
  * The caller gives permanent ids and topic offsets; the shard analyses text, keeps columns, sets
  * and stored fields, publishes a snapshot a batch, freezes and merges in the background, and
- * writes checkpoints from which a restart replays. The topic is the only log.
+ * writes checkpoints from which a restart replays. The topic is the only log: the write-ahead log,
+ * as it were.
  *
  *   put / change / remove ──> buffer, columns, live ── publish ──> snapshot ──> readers
  *                                  │ full

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lexicon.h - the words of a shard: a form has a term (its stem) and a number within it, for ever.
+ * The term dictionary.
  *
  * Segments and queries then know integers only. It is also the cache of the stemmer: a word that
  * was met before is never stemmed again. Words come from analysis.h and are only ever added; they

@@ -2,6 +2,8 @@
 /*
  * queue.h - changes of documents on their way to the index, in lanes, in order within a shard.
  *
+ * The registry's transactional outbox; a lane is a priority class of it.
+ *
  * Whoever changes a row of the registry appends an element in the same transaction; numbers (idx)
  * are allotted under the lane's own row (store/sequence.h), so no element ever appears behind a
  * reader. The reader of a shard is the holder of its ticket: it moves the offset by compare and

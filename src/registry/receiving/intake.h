@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * intake.h - calls that come at the same time are decided on together, in one transaction.
+ * intake.h - calls that come at the same time are decided on together, in one transaction (group
+ * commit, on the caller's side).
  *
  * Two transactions that put elements into one queue cannot both go on: where every statement is a
  * trip to a server, they would be run again and again. So of a client's calls one at a time is at
