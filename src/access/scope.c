@@ -38,8 +38,7 @@ static int refuse_unknown(const char *name, struct err *err)
 
     for (size_t i = 0; i < scope_count; i++)
         buf_printf(&known, "%s%s", i ? ", " : "", scope_table[i].name);
-    err_set(err, ERR_INVALID, "unknown scope \"%.64s\"; those known are %s", name,
-            buf_text(&known));
+    err_set(err, ERR_INVALID, "unknown scope \"%.64s\"; known are %s", name, buf_text(&known));
     buf_release(&known);
     return ERR_INVALID;
 }

@@ -258,13 +258,13 @@ static void judge(struct task *task)
     char labels[TASK_NAME_SIZE + sizeof("task=\"\"")];
 
     if (task->is_stalled && !state.is_stalled)
-        log_info("a task goes on", LOG_TEXT("task", state.name));
+        log_info("a task makes progress again", LOG_TEXT("task", state.name));
     if (!task->is_stalled && state.is_stalled) {
         snprintf(labels, sizeof(labels), "task=\"%s\"", state.name);
         counter_add(metrics_counter("torg_task_stalls_total", labels,
-                                    "Times that a task did not get on within its limit."),
+                                    "Times that a task made no progress within its limit."),
                     1);
-        log_warn("a task does not get on", LOG_TEXT("task", state.name),
+        log_warn("a task makes no progress", LOG_TEXT("task", state.name),
                  LOG_TEXT("doing", state.doing), LOG_INT("silent_ms", state.silent_us / MS_US));
     }
     task->is_stalled = state.is_stalled;
@@ -272,8 +272,8 @@ static void judge(struct task *task)
 
 void tasks_judge(const struct clock *clock)
 {
-    struct gauge *stalled = metrics_gauge(
-        "torg_tasks_stalled", NULL, "Tasks that have not got on for longer than their limit.");
+    struct gauge *stalled = metrics_gauge("torg_tasks_stalled", NULL,
+                                          "Tasks without progress for longer than their limit.");
     int64_t count = 0;
 
     pthread_mutex_lock(&list_lock);

@@ -48,7 +48,7 @@ static int check_name(const char *name, struct err *err)
     if (good_name(name))
         return 0;
     snprintf(rule, sizeof(rule), name_rule, BLOB_NAME_SIZE_MAX, BLOB_PART_SIZE_MAX);
-    return err_set(err, ERR_INVALID, "\"%.60s\" is no name for a blob: %s", name, rule);
+    return err_set(err, ERR_INVALID, "\"%.60s\" is not a name for a blob: %s", name, rule);
 }
 
 int blob_backend_open(const char *url, const struct blob_disk *disk, struct blob **blob,

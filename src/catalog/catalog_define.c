@@ -229,7 +229,7 @@ static void read_unit(struct loading *loading, const struct place *place,
     else if (place->part_index == 0 && unit->factor.millionths != DECIMAL_ONE)
         loading_fault(loading, place, "factor", "the first unit is the base: its factor is 1");
     else if (place->part_index > 0 && !*message->factor)
-        loading_fault(loading, place, "factor", "tell how many %.64s one %.64s is", before->id,
+        loading_fault(loading, place, "factor", "say how many %.64s one %.64s is", before->id,
                       unit->id);
 }
 

@@ -83,12 +83,11 @@ static int refuse_broken(const Torg__V1__CatalogChange *change, struct err *err)
 {
     const Torg__V1__CatalogChange__Broken *first = change->broken[0];
 
-    return err_set(
-        err, ERR_PRECONDITION,
-        "%" PRId64 " stored offers would break a rule, in %zu categories (%s: %" PRId64
-        ", such as %s); mend the catalogue or the offers, or apply it by force (--force)",
-        change->broken_offer_count, change->n_broken, first->category, first->offer_count,
-        first->n_sample_offers ? first->sample_offers[0] : "-");
+    return err_set(err, ERR_PRECONDITION,
+                   "%" PRId64 " stored offers would break a rule, in %zu categories (%s: %" PRId64
+                   ", such as %s); fix the catalogue or the offers, or apply it by force (--force)",
+                   change->broken_offer_count, change->n_broken, first->category,
+                   first->offer_count, first->n_sample_offers ? first->sample_offers[0] : "-");
 }
 
 int catalog_apply(const struct catalog_editor *editor, const struct catalog *next, int64_t expected,

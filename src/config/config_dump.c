@@ -140,7 +140,7 @@ static const char reference_head[] =
     "beats the default. An unknown name in any of them is an error. Relative paths start at the\n"
     "working directory.\n"
     "\n"
-    "- `torg config check [FILE]` tells everything that is wrong, with line numbers.\n"
+    "- `torg config check [FILE]` reports everything that is wrong, with line numbers.\n"
     "- `torg config dump` prints every setting, its value and where it came from. Its output is\n"
     "  itself a configuration file (passwords in URLs are masked).\n";
 

@@ -25,8 +25,8 @@ const struct setting setting_table[SETTING_COUNT] = {
                           .flag = "data",
                           .default_text = "torg-data",
                           .kind = SETTING_PATH,
-                          .help = "Directory of everything the embedded backends keep. One process "
-                                  "at a time: it is locked."},
+                          .help = "Directory for everything that the embedded backends keep. One "
+                                  "process at a time: it is locked."},
     [SETTING_SERVER_LISTEN] = {.name = "server.listen",
                                .flag = "listen",
                                .default_text = "127.0.0.1:8080",
@@ -45,7 +45,7 @@ const struct setting setting_table[SETTING_COUNT] = {
                                  .default_text = "0",
                                  .kind = SETTING_NUMBER,
                                  .max = CONFIG_THREAD_COUNT_MAX,
-                                 .help = "Threads that serve connections. 0: one a core."},
+                                 .help = "Threads that serve connections. 0: one per core."},
     [SETTING_SERVER_WORKERS] = {.name = "server.workers",
                                 .default_text = "0",
                                 .kind = SETTING_NUMBER,
@@ -72,8 +72,8 @@ const struct setting setting_table[SETTING_COUNT] = {
                                .default_text = "",
                                .kind = SETTING_PATH,
                                .optional = true,
-                               .help = "PEM file with the authorities of client certificates. "
-                                       "Empty: they are not asked for."},
+                               .help = "PEM file with the authorities that sign client "
+                                       "certificates. Empty: clients are not asked for one."},
     [SETTING_TLS_CLIENT_REQUIRED] = {.name = "tls.client_required",
                                      .default_text = "false",
                                      .kind = SETTING_BOOL,
@@ -128,15 +128,15 @@ const struct setting setting_table[SETTING_COUNT] = {
                                    .default_text = "30",
                                    .kind = SETTING_NUMBER,
                                    .max = 100,
-                                   .help = "A feed's task that would delete more than so many "
-                                           "percent of the feed's offers is held until it is "
-                                           "confirmed. 100: never for that."},
+                                   .help = "A feed's task that would delete more than this "
+                                           "percentage of the feed's offers is held until "
+                                           "someone confirms it. 100: never."},
     [SETTING_FEEDS_GUARD_MIN] = {.name = "feeds.guard_min",
                                  .default_text = "10",
                                  .kind = SETTING_NUMBER,
                                  .max = INT32_MAX,
-                                 .help = "Deleting no more offers than this is not held, whatever "
-                                         "their share."},
+                                 .help = "A task that deletes no more offers than this is not "
+                                         "held, whatever their share."},
     [SETTING_FEEDS_UNDO] = {.name = "feeds.undo",
                             .default_text = "24h",
                             .kind = SETTING_DURATION,
@@ -153,15 +153,16 @@ const struct setting setting_table[SETTING_COUNT] = {
                               .kind = SETTING_DURATION,
                               .min = HOUR_US,
                               .max = 365LL * DAY_US,
-                              .help = "How long it is kept what became of each row of a feed. A "
-                                      "task that is held longer than this is dropped."},
+                              .help = "How long the report of what happened to each row of a "
+                                      "feed is kept. A task that is held longer than this is "
+                                      "dropped."},
     [SETTING_REGISTRY_SHARDS] = {.name = "registry.shards",
                                  .default_text = "1",
                                  .kind = SETTING_NUMBER,
                                  .min = 1,
                                  .max = CLIENT_SHARD_COUNT_MAX,
-                                 .help = "Into how many shards the documents of a new client are "
-                                         "spread; a client keeps its number for ever."},
+                                 .help = "How many shards the documents of a new client are "
+                                         "spread over; a client keeps this number for ever."},
     [SETTING_REGISTRY_TOMBSTONE_LIFE] =
         {.name = "registry.tombstone_life",
          .default_text = "30d",
@@ -175,14 +176,14 @@ const struct setting setting_table[SETTING_COUNT] = {
                                       .kind = SETTING_NUMBER,
                                       .min = 1,
                                       .max = COMPOSER_BATCH_COUNT_MAX,
-                                      .help = "Documents made of offers are sent to the registry "
-                                              "when so many are ready ..."},
+                                      .help = "Documents made from offers are sent to the "
+                                              "registry when this many are ready ..."},
     [SETTING_COMPOSER_BATCH_TIME] = {.name = "composer.batch_time",
                                      .default_text = "20ms",
                                      .kind = SETTING_DURATION,
                                      .max = MINUTE_US,
-                                     .help = "... or when so much time has passed since the "
-                                             "partition's last ones."},
+                                     .help = "... or when this much time has passed since the "
+                                             "partition's last batch."},
     [SETTING_COMPOSER_STRICT] = {.name = "composer.strict",
                                  .default_text = "false",
                                  .kind = SETTING_BOOL,
@@ -201,16 +202,16 @@ const struct setting setting_table[SETTING_COUNT] = {
                                     .kind = SETTING_NUMBER,
                                     .min = 1,
                                     .max = 100,
-                                    .help = "How often a document that cannot be indexed is tried "
-                                            "before it is parked and waits for a person (torg "
-                                            "queue list)."},
+                                    .help = "How many times a document that cannot be indexed is "
+                                            "tried before it is parked and waits for a person "
+                                            "(torg queue list)."},
     [SETTING_REGISTRY_MAIN_WEIGHT] = {.name = "registry.main_weight",
                                       .default_text = "9",
                                       .kind = SETTING_NUMBER,
                                       .min = 1,
                                       .max = 1000,
                                       .help = "Share of the lane main in a full batch to the "
-                                              "index, beside registry.backfill_weight."},
+                                              "index, relative to registry.backfill_weight."},
     [SETTING_REGISTRY_BACKFILL_WEIGHT] = {.name = "registry.backfill_weight",
                                           .default_text = "1",
                                           .kind = SETTING_NUMBER,
@@ -234,7 +235,7 @@ const struct setting setting_table[SETTING_COUNT] = {
                                       .default_text = "1d",
                                       .kind = SETTING_DURATION,
                                       .max = 3650LL * DAY_US,
-                                      .help = "How long nobody gets the number after that."},
+                                      .help = "How long the number stays unused after that."},
     [SETTING_SEARCHER_SHARDS] = {.name = "searcher.shards",
                                  .default_text = "",
                                  .kind = SETTING_LIST,
@@ -247,9 +248,9 @@ const struct setting setting_table[SETTING_COUNT] = {
                                      .kind = SETTING_DURATION,
                                      .min = 100 * 1000LL,
                                      .max = DAY_US,
-                                     .help = "How often shards are written to disk that change too "
-                                             "little to be written by themselves; a restart "
-                                             "replays what came after."},
+                                     .help = "How often shards that change too little to be "
+                                             "written on their own are written to disk; a "
+                                             "restart replays what came after."},
     [SETTING_SEARCHER_REPLICAS] = {.name = "searcher.replicas",
                                    .default_text = "",
                                    .kind = SETTING_LIST,
@@ -261,13 +262,13 @@ const struct setting setting_table[SETTING_COUNT] = {
                                        .default_text = "",
                                        .kind = SETTING_PATH,
                                        .optional = true,
-                                       .help = "File with the key that other searchers are asked "
-                                               "with (scope search)."},
+                                       .help = "File with the key for calling other searchers "
+                                               "(scope search)."},
     [SETTING_SEARCH_SPELLING] = {.name = "search.spelling",
                                  .default_text = "true",
                                  .kind = SETTING_BOOL,
-                                 .help = "Buyers' texts are corrected, by dictionaries and by "
-                                         "what is on offer. It takes 150 MB of memory and more."},
+                                 .help = "Correct buyers' spelling, by dictionaries and by the "
+                                         "words of the offers. Takes 150 MB of memory or more."},
     [SETTING_SEARCH_SEARCHERS] = {.name = "search.searchers",
                                   .default_text = "",
                                   .kind = SETTING_LIST,
@@ -280,8 +281,8 @@ const struct setting setting_table[SETTING_COUNT] = {
                                       .default_text = "",
                                       .kind = SETTING_PATH,
                                       .optional = true,
-                                      .help = "File with the key that they are asked with (scope "
-                                              "search, bound to no client)."},
+                                      .help = "File with the key for calling them (scope search, "
+                                              "not bound to a client)."},
     [SETTING_LOG_FORMAT] = {.name = "log.format",
                             .default_text = "auto",
                             .kind = SETTING_CHOICE,
@@ -292,7 +293,7 @@ const struct setting setting_table[SETTING_COUNT] = {
                            .default_text = "info",
                            .kind = SETTING_CHOICE,
                            .choices = "debug|info|warn|error",
-                           .help = "The least important events that are written."},
+                           .help = "The least important events to write."},
 };
 
 int setting_find(const char *name)

@@ -49,7 +49,7 @@ int feed_key_check(struct feed_key *key, struct violations *violations, struct e
         violations_add(violations, "seller", "expected 1 to %d letters, digits, and . _ - @",
                        IDENTITY_NAME_SIZE - 1);
         return err_set(err, ERR_INVALID,
-                       "seller: \"%.64s\" is no seller: expected 1 to %d letters, digits, and "
+                       "seller: \"%.64s\" is not a seller: expected 1 to %d letters, digits, and "
                        ". _ - @",
                        key->seller, IDENTITY_NAME_SIZE - 1);
     }

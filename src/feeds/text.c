@@ -158,7 +158,7 @@ static int check_zero(struct bytes block, uint64_t begin, uint64_t end, struct e
     if (!zero)
         return 0;
     return err_set(err, ERR_INVALID,
-                   "a zero byte near byte %" PRIu64 ": this is no text; save the file as UTF-8",
+                   "a zero byte near byte %" PRIu64 ": this is not text; save the file as UTF-8",
                    begin + (uint64_t)(zero - block.data) * (end - begin) / block.size);
 }
 

@@ -290,7 +290,7 @@ int schema_decode(struct schema *schema, struct bytes encoded, struct err *err)
 
     assert(!schema_count(schema));
     if (in.size < HEAD_SIZE || memcmp(in.data, magic, sizeof(magic)) != 0)
-        return err_set(err, ERR_CORRUPT, "this is no schema");
+        return err_set(err, ERR_CORRUPT, "this is not a schema");
     if (get_le32(in.data + 4) != FORMAT)
         return err_set(err, ERR_UNSUPPORTED, "a schema of format %u, this program reads %d",
                        get_le32(in.data + 4), FORMAT);

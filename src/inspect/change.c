@@ -53,15 +53,15 @@ int change_parse(struct bytes token, struct change *change, struct err *err)
     if (change->is_offer || change_token_parse(token, &change->document, NULL) == 0)
         return 0;
     return err_set(err, ERR_INVALID,
-                   "this is no token of a write: send one as a write's answer gave it "
+                   "this is not the token of a write: send one as a write's answer gave it "
                    "(freshnessToken of an offer's, token of a document's)");
 }
 
 static int no_such_write(struct err *err)
 {
     return err_set(err, ERR_NOT_FOUND,
-                   "there was no such write: the token is of another site, or of a store that was "
-                   "put back since");
+                   "there was no such write: the token is from another site, or the store was "
+                   "restored from a backup since");
 }
 
 /* --- what the store has of an offer's --- */
@@ -385,7 +385,8 @@ int change_wait(struct inspect *inspect, struct change *change, enum change_stag
     if (!rc && progress->next <= stage && clock_mono_us(inspect->clock) < deadline_us) {
         if (atomic_fetch_add(&inspect->waiter_count, 1) >= FRESHNESS_WAITER_COUNT_MAX)
             rc = err_set(err, ERR_LIMIT,
-                         "%d callers wait for changes already: ask without waiting, or come back",
+                         "%d callers are already waiting for changes: ask without waiting, or "
+                         "come back later",
                          FRESHNESS_WAITER_COUNT_MAX);
         else
             rc = look_again(inspect, change, stage, deadline_us, is_cancelled, arg, arena, progress,
@@ -414,7 +415,7 @@ int change_settle(struct inspect *inspect, const char *token, int64_t deadline_u
     if (progress.next <= CHANGE_RECEIVED)
         return err_set(err, ERR_TIMEOUT, "the change is not %s yet%s",
                        change_stage_name(progress.next),
-                       progress.is_stuck ? ", and stuck: somebody has to look at it" : "");
+                       progress.is_stuck ? ", and it is stuck: someone has to look at it" : "");
     *document = progress.document.idx ? change_token_text(&progress.document, arena) : NULL;
     return 0;
 }

@@ -222,7 +222,7 @@ static int renew(struct pipeline *pipeline, struct err *err)
     read_all(pipeline, arena, &told);
     message_encode(&told.base, &packed);
     if (buf_failed(&packed)) {
-        rc = err_set(err, ERR_LIMIT, "the pipeline has more than %d bytes to tell",
+        rc = err_set(err, ERR_LIMIT, "the state of the pipeline is larger than %d bytes",
                      PIPELINE_SIZE_MAX);
     } else {
         struct buf old;

@@ -214,9 +214,9 @@ static void look_at_replica(struct tracing *tracing, const Torg__V1__ShardFreshn
     if (rc)
         looked->wrong = arena_printf(tracing->arena, "%s: %s", name, err.text);
     else if (is_alive && !found)
-        looked->wrong =
-            arena_printf(tracing->arena, "%s has it not (at message %" PRIu64 " of %" PRIu64 ")",
-                         name, shard->offset, shard->end);
+        looked->wrong = arena_printf(tracing->arena,
+                                     "%s does not have it (at message %" PRIu64 " of %" PRIu64 ")",
+                                     name, shard->offset, shard->end);
     else if (found && (!is_alive || found->version != tracing->row.order.version))
         looked->wrong =
             arena_printf(tracing->arena, "%s has version %" PRId64, name, found->version);

@@ -220,10 +220,11 @@ static void tell_saved(const struct tracing *tracing)
                   arena_strdup(tracing->arena, "there is no offer of this id"), tracing->arena);
     else
         trace_add(tracing->trace, "saved", STATE(DONE), tracing->version,
-                  arena_printf(
-                      tracing->arena, "revision %" PRId64 ", %s%s", offer->revision,
-                      offer_status_name((enum offer_status)offer->status),
-                      offer->status == TORG__V1__OFFER__STATUS__ACTIVE ? "" : ": not to be found"),
+                  arena_printf(tracing->arena, "revision %" PRId64 ", %s%s", offer->revision,
+                               offer_status_name((enum offer_status)offer->status),
+                               offer->status == TORG__V1__OFFER__STATUS__ACTIVE ? ""
+                                                                                : ": not shown to "
+                                                                                  "buyers"),
                   tracing->arena);
 }
 

@@ -26,13 +26,13 @@ static int check_list(const Torg__V1__ListIndexedRequest *request, const char *r
 
     if (response->n_documents > request->limit)
         return err_set(err, ERR_CORRUPT,
-                       "the searcher %.100s told of %zu documents, asked for %" PRIu32
+                       "the searcher %.100s returned %zu documents when asked for %" PRIu32
                        ": not compared",
                        name, response->n_documents, request->limit);
     for (size_t i = 0; i < response->n_documents; i++) {
         if (response->documents[i]->doc_id <= before)
             return err_set(err, ERR_CORRUPT,
-                           "the searcher %.100s told of number %" PRIu32 " behind %" PRId64
+                           "the searcher %.100s returned number %" PRIu32 " behind %" PRId64
                            ": not compared",
                            name, response->documents[i]->doc_id, before);
         before = response->documents[i]->doc_id;
@@ -202,7 +202,7 @@ static int look_at_absent(const struct verifying *verifying, const struct slot_r
     rc = row_fits(verifying->inspect, verifying->client, verifying->check->epoch, slot->key,
                   verifying->arena, &fits, err);
     if (!rc && fits)
-        suspect_tell(suspect, "it lives at version %" PRId64 ", and the index has it not",
+        suspect_tell(suspect, "it lives at version %" PRId64 ", and the index does not have it",
                      slot->row.order.version);
     return rc;
 }

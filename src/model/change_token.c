@@ -35,7 +35,7 @@ int change_token_parse(struct bytes text, struct change_token *token, struct err
     arena_free(arena);
     if (!ok)
         return err_set(err, ERR_INVALID,
-                       "this is no token of a change: send one as a verdict gave it");
+                       "this is not the token of a change: send one as a verdict gave it");
     *token = (struct change_token){.client_id = (int64_t)numbers[0],
                                    .lane = (uint32_t)numbers[1],
                                    .shard = (uint32_t)numbers[2],

@@ -174,10 +174,10 @@ static uint32_t *place_of(const struct batch *batch, struct bytes key)
 static int check_ask(const struct number_ask *ask, struct err *err)
 {
     if (ask->key.size == 0 || ask->key.size > NUMBER_KEY_SIZE_MAX)
-        return err_set(err, ERR_INVALID, "a key of %zu bytes: it has 1 to %d", ask->key.size,
+        return err_set(err, ERR_INVALID, "a key of %zu bytes: expected 1 to %d", ask->key.size,
                        NUMBER_KEY_SIZE_MAX);
     if (ask->place.size > NUMBER_CLASS_SIZE_MAX)
-        return err_set(err, ERR_INVALID, "a placement class of %zu bytes: it has at most %d",
+        return err_set(err, ERR_INVALID, "a placement class of %zu bytes: the limit is %d",
                        ask->place.size, NUMBER_CLASS_SIZE_MAX);
     return 0;
 }

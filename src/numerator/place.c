@@ -61,7 +61,7 @@ int number_key_join(const struct bytes *parts, uint32_t count, struct bytes *key
     bool is_wrong;
 
     if (count == 0 || count > NUMBER_KEY_PART_MAX)
-        return err_set(err, ERR_INVALID, "a key of %u parts: it has 1 to %d", count,
+        return err_set(err, ERR_INVALID, "a key of %u parts: expected 1 to %d", count,
                        NUMBER_KEY_PART_MAX);
     if (count == 1 && parts[0].size > 0 && parts[0].data[0] == 0)
         return err_set(err, ERR_INVALID, "a key begins with a zero byte");

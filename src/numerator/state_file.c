@@ -203,7 +203,7 @@ static int decode_head(struct reader *reader, uint32_t numbers[HEAD_NUMBER_COUNT
     struct bytes head = bytes_make(reader->rest.data, HEAD_SIZE);
 
     if (reader->rest.size < HEAD_SIZE || memcmp(head.data, magic, sizeof(magic)) != 0)
-        return err_set(err, ERR_CORRUPT, "it is no state of numbers, or it ends in its head");
+        return err_set(err, ERR_CORRUPT, "it is not a state of numbers, or it ends in its head");
     reader->rest = bytes_skip(reader->rest, HEAD_SIZE);
     reader->crc = crc32c(0, bytes_make(head.data, HEAD_SIZE - 4));
     if (reader->crc != get_le32(head.data + HEAD_SIZE - 4))

@@ -23,10 +23,10 @@ struct running {
 static int check_key(const struct number_present *present, struct err *err)
 {
     if (present->key.size == 0 || present->key.size > NUMBER_KEY_SIZE_MAX)
-        return err_set(err, ERR_INVALID, "a key of %zu bytes: it has 1 to %d", present->key.size,
+        return err_set(err, ERR_INVALID, "a key of %zu bytes: expected 1 to %d", present->key.size,
                        NUMBER_KEY_SIZE_MAX);
     if (present->place.size > NUMBER_CLASS_SIZE_MAX)
-        return err_set(err, ERR_INVALID, "a placement class of %zu bytes: it has at most %d",
+        return err_set(err, ERR_INVALID, "a placement class of %zu bytes: the limit is %d",
                        present->place.size, NUMBER_CLASS_SIZE_MAX);
     return 0;
 }

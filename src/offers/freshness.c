@@ -40,7 +40,8 @@ int freshness_parse(struct bytes text, struct freshness *freshness, struct err *
     ok = ok && !rest.size && numbers[0] <= UINT32_MAX;
     arena_free(arena);
     if (!ok)
-        return err_set(err, ERR_INVALID, "this is no freshness token: send one as a write gave it");
+        return err_set(err, ERR_INVALID,
+                       "this is not a freshness token: send one as a write gave it");
     *freshness = (struct freshness){.shard = (uint32_t)numbers[0],
                                     .seq = (int64_t)numbers[1],
                                     .offer = (offerid)numbers[2],

@@ -59,7 +59,7 @@ static int refuse_content(const struct violations *violations, struct err *err)
 
     if (violations->count == 1)
         return err_set(err, ERR_INVALID, "%s: %s", first->field, first->reason);
-    return err_set(err, ERR_INVALID, "%zu things are to be mended; the first is %s: %s",
+    return err_set(err, ERR_INVALID, "%zu problems have to be fixed; the first is %s: %s",
                    violations->count, first->field, first->reason);
 }
 

@@ -65,8 +65,8 @@ int offer_id_parse(struct bytes text, offerid *id, struct err *err)
     }
     if (count != DIGIT_COUNT || number < FREE_MIN * 10)
         return err_set(err, ERR_INVALID,
-                       "\"%.*s\" is no offer id: expected %d digits, as 4721-0985-1360-2278", shown,
-                       (const char *)text.data, DIGIT_COUNT);
+                       "\"%.*s\" is not an offer id: expected %d digits, as 4721-0985-1360-2278",
+                       shown, (const char *)text.data, DIGIT_COUNT);
     if (check_of(number))
         return err_set(err, ERR_INVALID,
                        "\"%.*s\" has a typo: its check digit does not fit the others", shown,

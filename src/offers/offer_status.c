@@ -106,8 +106,8 @@ static int refuse(enum offer_status from, enum offer_move move, enum offer_statu
         buf_printf(&possible, "%s%s", any ? ", " : "", moves[i].name);
         any = true;
     }
-    err_set(err, ERR_PRECONDITION, "%s is %s: \"%s\" (to %s) is not possible; possible is: %s",
-            name, status_names[from], moves[move].name, status_names[to],
+    err_set(err, ERR_PRECONDITION, "%s is %s: \"%s\" (to %s) is not possible; possible: %s", name,
+            status_names[from], moves[move].name, status_names[to],
             any ? buf_text(&possible) : "nothing");
     buf_release(&possible);
     return ERR_PRECONDITION;

@@ -110,7 +110,7 @@ static void note_failure(struct offers_worker *worker, const char *what, const s
 {
     counter_add(worker->errors, 1);
     if (log_pace_is_due(&worker->pace, err))
-        log_warn("keeping house failed and is tried again", LOG_TEXT("what", what),
+        log_warn("housekeeping failed and is tried again", LOG_TEXT("what", what),
                  LOG_TEXT("error", err->text));
 }
 

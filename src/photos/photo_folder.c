@@ -41,8 +41,8 @@ static int read_photo(void *context, struct bytes name, struct arena *arena, str
     int rc;
 
     if (name.size > PHOTO_KEY_SIZE_MAX)
-        return err_set(err, ERR_INVALID, "a photo's key of %zu bytes; they have at most %d",
-                       name.size, PHOTO_KEY_SIZE_MAX);
+        return err_set(err, ERR_INVALID, "a photo's key of %zu bytes; the limit is %d", name.size,
+                       PHOTO_KEY_SIZE_MAX);
     rc = blob_get(context, arena_printf(arena, PHOTO_BLOB_PREFIX "%.*s", BYTES_ARG(name)), content,
                   err);
     if (rc == ERR_NOT_FOUND)

@@ -172,7 +172,7 @@ static int compile_geo(struct compiler *compiler, struct filter_node *node,
         return 0;
     }
     if (!(source->radius_m >= 0))
-        return err_set(err, ERR_INVALID, "%s: field \"%s\": the radius is to be 0 or more metres",
+        return err_set(err, ERR_INVALID, "%s: field \"%s\": the radius must be 0 or more metres",
                        compiler->where, field->name);
     node->kind = NODE_RADIUS;
     node->lat = source->lat;

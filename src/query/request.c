@@ -75,8 +75,8 @@ int request_point(const struct request_reader *reader, const struct request_path
     if (!(fabs(point->latitude) <= 90) || !(fabs(point->longitude) <= 180))
         return request_refuse(
             reader, path, ERR_INVALID,
-            "%g, %g is no place on earth: latitudes go from -90 to 90, longitudes "
-            "from -180 to 180",
+            "%g, %g is not a place on earth: latitudes go from -90 to 90, longitudes from -180 "
+            "to 180",
             point->latitude, point->longitude);
     *lat = (int32_t)lround(point->latitude * degree);
     *lon = (int32_t)lround(point->longitude * degree);
@@ -119,9 +119,9 @@ static int read_clause(const struct request_reader *reader, const struct request
 
     if (message->occur > TORG__V1__TEXT_CLAUSE__OCCUR__NOT ||
         message->kind > TORG__V1__TEXT_CLAUSE__KIND__FUZZY)
-        return request_refuse(reader, path, ERR_INVALID, "occur or kind is not one that is known");
+        return request_refuse(reader, path, ERR_INVALID, "occur or kind is unknown");
     if (!(message->boost >= 0) || isinf(message->boost))
-        return request_refuse(reader, &boost, ERR_INVALID, "a number above 0 is due");
+        return request_refuse(reader, &boost, ERR_INVALID, "expected a number above 0");
     *clause = (struct text_clause){.occur = (uint8_t)message->occur,
                                    .kind = (uint8_t)message->kind,
                                    .boost = message->boost,
@@ -154,7 +154,7 @@ static int read_text(const struct request_reader *reader, const struct request_p
         struct request_path at = path_to(path, "clauses");
 
         return request_refuse(reader, &at, ERR_LIMIT,
-                              "%zu of them with those of the text; at most %d are taken",
+                              "%zu of them with those of the text; at most %d are allowed",
                               message->n_clauses + text->count, QUERY_TEXT_CLAUSE_COUNT_MAX);
     }
     clauses = arena_array(reader->arena, text->count + message->n_clauses, sizeof(*clauses));
@@ -190,9 +190,10 @@ static int check_page(const struct request_reader *reader, const struct request_
                               "cursor",
                               request_limit(message), message->offset, QUERY_HIT_COUNT_MAX);
     if (message->cursor.len && message->offset)
-        return request_refuse(reader, &offset, ERR_INVALID, "none with a cursor");
+        return request_refuse(reader, &offset, ERR_INVALID, "leave it out with a cursor");
     if (message->cursor.len && message->rerank)
-        return request_refuse(reader, &cursor, ERR_INVALID, "none with rerank; page by offset");
+        return request_refuse(reader, &cursor, ERR_INVALID,
+                              "leave it out with rerank; page by offset");
     return 0;
 }
 
@@ -203,7 +204,7 @@ int request_check(const Torg__V1__Query *message, struct err *err)
     int rc = 0;
 
     if (message->n_stages < 1 || message->n_stages > QUERY_STAGE_COUNT_MAX)
-        return request_refuse(&reader, &all, ERR_INVALID, "%zu of them, 1 to %d are taken",
+        return request_refuse(&reader, &all, ERR_INVALID, "%zu of them; expected 1 to %d",
                               message->n_stages, QUERY_STAGE_COUNT_MAX);
     for (size_t i = 0; i < message->n_stages && !rc; i++) {
         struct request_path at = path_at(NULL, "stages", i);

@@ -45,7 +45,7 @@ static int read_children(struct request_reader *reader, const struct request_pat
     int rc = 0;
 
     if (message->n_of > QUERY_FILTER_COUNT_MAX)
-        return request_refuse(reader, path, ERR_LIMIT, "%zu filters, at most %d are taken",
+        return request_refuse(reader, path, ERR_LIMIT, "%zu filters, at most %d are allowed",
                               message->n_of, QUERY_FILTER_COUNT_MAX);
     children = arena_array(reader->arena, message->n_of + 1, sizeof(*children));
     for (i = 0; i < message->n_of && !rc; i++) {
@@ -87,7 +87,7 @@ static int read_values(const struct request_reader *reader, const struct request
     if (!value_is_number(field) && !field_has_dictionary(field))
         return refuse_type(reader, path, field, "a keyword, category or number");
     if (message->n_values > QUERY_FILTER_VALUE_COUNT_MAX)
-        return request_refuse(reader, path, ERR_LIMIT, "%zu values, at most %d are taken",
+        return request_refuse(reader, path, ERR_LIMIT, "%zu values, at most %d are allowed",
                               message->n_values, QUERY_FILTER_VALUE_COUNT_MAX);
     names = arena_array(reader->arena, message->n_values + 1, sizeof(*names));
     numbers = arena_array(reader->arena, message->n_values + 1, sizeof(*numbers));
@@ -183,7 +183,8 @@ static int read_radius(const struct request_reader *reader, const struct request
     if (field->type != FIELD_GEO)
         return refuse_type(reader, path, field, "a geo point");
     if (!(message->meters >= 0) || isinf(message->meters))
-        return request_refuse(reader, &meters, ERR_INVALID, "a number of metres from 0 on is due");
+        return request_refuse(reader, &meters, ERR_INVALID,
+                              "expected a number of metres, 0 or more");
     return request_point(reader, &center, message->center, &filter->lat, &filter->lon);
 }
 

@@ -38,7 +38,7 @@ static int read_sort(const struct request_reader *reader, const struct request_p
 {
     if (message->relevance + (*message->field != 0) + (*message->formula != 0) != 1)
         return request_refuse(reader, path, ERR_INVALID,
-                              "exactly one of relevance, field and formula is due");
+                              "expected exactly one of relevance, field and formula");
     if (*message->field)
         return read_field_sort(reader, path, message, sort);
     if (message->descending || message->from)
@@ -60,7 +60,7 @@ int request_sorts(const struct request_reader *reader, const struct request_path
     if (message->n_sorts > SORT_COUNT_MAX) {
         struct request_path at = path_to(path, "sorts");
 
-        return request_refuse(reader, &at, ERR_LIMIT, "%zu of them, at most %d are taken",
+        return request_refuse(reader, &at, ERR_LIMIT, "%zu of them, at most %d are allowed",
                               message->n_sorts, SORT_COUNT_MAX);
     }
     sorts = arena_array(reader->arena, message->n_sorts + 1, sizeof(*sorts));
@@ -84,7 +84,7 @@ int request_rerank(const struct request_reader *reader, const struct request_pat
     if (!*message->formula)
         return request_refuse(reader, &at, ERR_INVALID, "its formula is missing");
     if (!message->count || message->count > QUERY_RERANK_COUNT_MAX)
-        return request_refuse(reader, &at, ERR_INVALID, "its count is %u; 1 to %d hits are taken",
+        return request_refuse(reader, &at, ERR_INVALID, "its count is %u; expected 1 to %d hits",
                               message->count, QUERY_RERANK_COUNT_MAX);
     stage->rerank = bytes_of(message->formula);
     stage->rerank_count = message->count;
@@ -138,7 +138,7 @@ static int read_bounds(const struct request_reader *reader, const struct request
         if (rc)
             return rc;
         if (i && bounds[i] <= bounds[i - 1])
-            return request_refuse(reader, &at, ERR_INVALID, "bounds are to ascend");
+            return request_refuse(reader, &at, ERR_INVALID, "bounds must ascend");
     }
     facet->bounds = bounds;
     facet->bound_count = (uint32_t)message->n_bounds;
@@ -172,7 +172,7 @@ static int read_facet(const struct request_reader *reader, const struct request_
     if (rc)
         return rc;
     if (message->kind > TORG__V1__FACET__KIND__TREE)
-        return request_refuse(reader, path, ERR_INVALID, "kind is not one that is known");
+        return request_refuse(reader, path, ERR_INVALID, "kind is unknown");
     needs = facet_needs(field, message->kind);
     if (needs)
         return request_refuse(reader, &name, ERR_INVALID, "field \"%s\" is a %s: %s", field->name,

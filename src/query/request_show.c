@@ -32,7 +32,7 @@ static int list_named(const struct request_reader *reader, const struct request_
     if (name_count > SCHEMA_FIELD_COUNT_MAX) {
         struct request_path at = path_to(path, list);
 
-        return request_refuse(reader, &at, ERR_LIMIT, "%zu of them, at most %d are taken",
+        return request_refuse(reader, &at, ERR_LIMIT, "%zu of them, at most %d are allowed",
                               name_count, SCHEMA_FIELD_COUNT_MAX);
     }
     fields = arena_array(reader->arena, name_count + 1, sizeof(fields[0]));

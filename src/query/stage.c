@@ -103,7 +103,7 @@ static int make_cap(struct stage *stage, struct err *err)
     if (rc)
         return rc;
     if (!field_has_dictionary(stage->cap_field) || stage->cap_field->multiple)
-        return err_set(err, ERR_INVALID, "cap: field \"%s\" is to be a keyword with one value",
+        return err_set(err, ERR_INVALID, "cap: field \"%s\" must be a keyword with one value",
                        stage->cap_field->name);
     return 0;
 }

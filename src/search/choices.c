@@ -85,7 +85,8 @@ static int read_choice(struct wanted *wanted, size_t place, struct search_filter
 
     if (!filter_find(wanted->catalog, wanted->category, choice->id, wanted->arena, filter))
         return err_set(err, ERR_INVALID,
-                       "filters[%zu].id: \"%.80s\" is no filter; take ids of an answer's filters",
+                       "filters[%zu].id: \"%.80s\" is not a filter; use the ids of an answer's "
+                       "filters",
                        place, choice->id);
     for (size_t i = 0; i < place; i++) {
         if (strcmp(wanted->request->filters[i]->id, choice->id) == 0)
@@ -93,13 +94,13 @@ static int read_choice(struct wanted *wanted, size_t place, struct search_filter
                            choice->id);
     }
     if (has_range == (choice->n_values > 0))
-        return err_set(err, ERR_INVALID, "filters[%zu]: values, or min and max, are due", place);
+        return err_set(err, ERR_INVALID, "filters[%zu]: expected values, or min and max", place);
     if (has_range == (filter->kind == TORG__V1__SEARCH_FILTER__KIND__VALUES ||
                       filter->kind == TORG__V1__SEARCH_FILTER__KIND__TOGGLE))
         return err_set(err, ERR_INVALID, "filters[%zu]: \"%s\" is chosen by %s", place, choice->id,
                        has_range ? "values" : "min and max");
     if (choice->n_values > SEARCH_VALUE_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "filters[%zu].values: %zu, at most %d are taken", place,
+        return err_set(err, ERR_LIMIT, "filters[%zu].values: %zu, at most %d are allowed", place,
                        choice->n_values, SEARCH_VALUE_COUNT_MAX);
     if (filter->kind == TORG__V1__SEARCH_FILTER__KIND__DISTANCE && !wanted->request->near)
         return err_set(err, ERR_INVALID, "near: a distance needs the point it is counted from");
@@ -110,8 +111,8 @@ static int check_near(const Torg__V1__GeoPoint *near, struct err *err)
 {
     if (near && (!(fabs(near->latitude) <= 90) || !(fabs(near->longitude) <= 180)))
         return err_set(err, ERR_INVALID,
-                       "near: %g, %g is no place on earth: latitudes go from -90 to 90, longitudes "
-                       "from -180 to 180",
+                       "near: %g, %g is not a place on earth: latitudes go from -90 to 90, "
+                       "longitudes from -180 to 180",
                        near->latitude, near->longitude);
     return 0;
 }
@@ -121,7 +122,7 @@ static int check_page(const Torg__V1__SearchOffersRequest *request, struct err *
     uint32_t limit = request->_limit_case ? request->limit : SEARCH_PAGE_COUNT;
 
     if (strlen(request->text) > SEARCH_TEXT_SIZE_MAX)
-        return err_set(err, ERR_INVALID, "text: %zu bytes, at most %d are taken",
+        return err_set(err, ERR_INVALID, "text: %zu bytes, at most %d are allowed",
                        strlen(request->text), SEARCH_TEXT_SIZE_MAX);
     if (limit > SEARCH_PAGE_COUNT_MAX)
         return err_set(err, ERR_INVALID, "limit: %u, a page has at most %d offers", limit,
@@ -131,14 +132,15 @@ static int check_page(const Torg__V1__SearchOffersRequest *request, struct err *
                        "offset: %u, with the limit at most %d; go on by the cursor",
                        request->offset, QUERY_HIT_COUNT_MAX);
     if (request->offset && request->cursor.len)
-        return err_set(err, ERR_INVALID, "offset: none with a cursor, which knows its place");
+        return err_set(err, ERR_INVALID,
+                       "offset: leave it out with a cursor, which knows its place");
     if (request->n_filters > SEARCH_FILTER_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "filters: %zu, at most %d are taken", request->n_filters,
+        return err_set(err, ERR_LIMIT, "filters: %zu, at most %d are allowed", request->n_filters,
                        SEARCH_FILTER_COUNT_MAX);
     if (request->order == TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__NEAREST && !request->near)
-        return err_set(err, ERR_INVALID, "near: the nearest of what? it is not set");
+        return err_set(err, ERR_INVALID, "near: is not set, and the nearest are counted from it");
     if (request->order > TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__NEAREST)
-        return err_set(err, ERR_INVALID, "order: %d is not one that is known", request->order);
+        return err_set(err, ERR_INVALID, "order: %d is unknown", request->order);
     return check_near(request->near, err);
 }
 
@@ -221,7 +223,7 @@ static int distance_filter(const struct wanted *wanted, size_t place, Torg__V1__
 
     if (*choice->min || end == choice->max || *end || !(meters >= 0) || !isfinite(meters))
         return err_set(err, ERR_INVALID,
-                       "filters[%zu].max: \"%.40s\" is no distance; a number of meters is due, "
+                       "filters[%zu].max: \"%.40s\" is not a distance: send a number of meters, "
                        "and no min",
                        place, choice->max);
     *filter = NEW(Filter, filter);

@@ -493,7 +493,8 @@ static void run(struct task *task, void *arg)
 static void open_metrics(struct learner *self)
 {
     const char *name = "torg_spell_texts_total";
-    const char *help = "Titles, names of values: learnt, known already; records not readable.";
+    const char *help = "Titles and names of values: learnt, or known already; records that could "
+                       "not be read.";
 
     self->taught = metrics_counter(name, "result=\"learnt\"", help);
     self->known = metrics_counter(name, "result=\"known\"", help);
@@ -503,8 +504,9 @@ static void open_metrics(struct learner *self)
                                      "Times that words of offers that are gone were forgotten.");
     self->errors = metrics_counter("torg_spell_errors_total", NULL, "Failures, tried again.");
     self->words = metrics_gauge("torg_spell_words", NULL, "Words that spelling knows.");
-    self->pairs = metrics_gauge("torg_spell_pairs", NULL, "Pairs of words that it has learnt.");
-    self->memory = metrics_gauge("torg_spell_memory_bytes", NULL, "What it takes.");
+    self->pairs =
+        metrics_gauge("torg_spell_pairs", NULL, "Pairs of words that spelling has learnt.");
+    self->memory = metrics_gauge("torg_spell_memory_bytes", NULL, "Memory that spelling takes.");
 }
 
 struct learner *learner_start(const struct learner_options *options)

@@ -150,7 +150,7 @@ static size_t choose_standard(const struct wanted *wanted, const struct found_ca
         }
         list[i].hidden = reason_to_hide(wanted, found, &list[i]);
         if (standard[i].kind == TORG__V1__SEARCH_FILTER__KIND__DISTANCE && !wanted->request->near)
-            list[i].hidden = "the request says no point that distances are counted from";
+            list[i].hidden = "the request has no point to count distances from";
     }
     return count;
 }
@@ -179,7 +179,8 @@ void offered_choose(const struct wanted *wanted, const struct found_categories *
     qsort(gathering.list, gathering.count, sizeof(*gathering.list), compare_use);
     for (size_t i = SEARCH_OFFERED_COUNT_MAX; i < gathering.count; i++) {
         if (!gathering.list[i].hidden && !wanted_choice(wanted, gathering.list[i].filter.id))
-            gathering.list[i].hidden = "others are of more use, and there are enough of them";
+            gathering.list[i].hidden = "other filters are more useful, and there are enough of "
+                                       "them";
     }
     *list = all;
     *count = standard_count + gathering.count;

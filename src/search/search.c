@@ -318,7 +318,7 @@ static int ask_page(struct searching *searching, struct err *err)
 
 static int tell_partial(struct err *err)
 {
-    return err_set(err, ERR_UNAVAILABLE, "what a shard did not tell may be what was meant");
+    return err_set(err, ERR_UNAVAILABLE, "a shard did not answer, and what was meant may be there");
 }
 
 /* What a text finds, whatever was chosen beside it: whether a word is right does not depend on the

@@ -134,7 +134,7 @@ int search_similar(const struct search *search, const Torg__V1__SimilarRequest *
     int rc;
 
     if (request->limit > SIMILAR_COUNT_MAX)
-        return err_set(err, ERR_INVALID, "limit: %u, at most %d are told", request->limit,
+        return err_set(err, ERR_INVALID, "limit: %u, at most %d are allowed", request->limit,
                        SIMILAR_COUNT_MAX);
     rc = search->fetch(search->fetch_arg, request->id, arena, &offer, err);
     if (rc)

@@ -412,7 +412,7 @@ static int read_request(struct suggesting *suggesting, struct err *err)
     const Torg__V1__SuggestRequest *request = suggesting->request;
 
     if (strlen(request->text) > SEARCH_TEXT_SIZE_MAX)
-        return err_set(err, ERR_INVALID, "text: %zu bytes, at most %d are taken",
+        return err_set(err, ERR_INVALID, "text: %zu bytes, at most %d are allowed",
                        strlen(request->text), SEARCH_TEXT_SIZE_MAX);
     if (request->limit > SUGGEST_COUNT_MAX)
         return err_set(err, ERR_INVALID, "limit: %u, at most %d are suggested", request->limit,

@@ -219,7 +219,7 @@ static int read_document(struct applier *applier, const Torg__V1__IndexDocument 
     int rc = 0;
 
     if (message->n_values + HIDDEN_COUNT > SCHEMA_FIELD_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "the document has %zu values, at most %d are taken",
+        return err_set(err, ERR_LIMIT, "the document has %zu values, at most %d are allowed",
                        message->n_values, SCHEMA_FIELD_COUNT_MAX - HIDDEN_COUNT);
     values[0] =
         (struct shard_value){.field = FIELD_PK, .kind = VALUE_TEXT, .text = bytes_of(message->pk)};

@@ -237,7 +237,7 @@ static struct held_view *make_view(struct follower *follower, const Torg__V1__In
 
         if (!is_client_name(message->name) || message->shard_count < 1 ||
             message->shard_count > SEARCHER_SHARD_COUNT_MAX) {
-            log_error("a client of the index map is passed", LOG_TEXT("client", message->name),
+            log_error("a client of the index map is skipped", LOG_TEXT("client", message->name),
                       LOG_INT("shards", message->shard_count));
             continue;
         }

@@ -131,7 +131,7 @@ static void note_passed(struct replica *replica, const struct topic_message *mes
     pthread_mutex_unlock(&replica->lock);
     if (!is_told)
         return;
-    log_warn("a message to the index cannot be applied and is passed",
+    log_warn("a message to the index cannot be applied and is skipped",
              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
              LOG_INT("offset", message->offset), LOG_TEXT("pk", pk), LOG_TEXT("reason", err->text));
 }

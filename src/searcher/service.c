@@ -38,7 +38,7 @@ static int check_deadline(uint32_t ms, struct err *err)
 {
     if (ms <= SEARCHER_DEADLINE_MS_MAX)
         return 0;
-    return err_set(err, ERR_INVALID, "deadlineMs: %u, at most %d is waited", ms,
+    return err_set(err, ERR_INVALID, "deadlineMs: %u, at most %d is allowed", ms,
                    SEARCHER_DEADLINE_MS_MAX);
 }
 

@@ -108,8 +108,8 @@ static int explain_indexed(const struct explaining *explaining, struct visit *vi
                       clock_wall_us(explaining->searcher->front.clock) / SECOND_US,
                       explaining->arena, &query, err);
     if (!rc && request->stage >= query.plan.stage_count)
-        rc = err_set(err, ERR_INVALID, "stage: %u, and the query has %u from 0", request->stage,
-                     query.plan.stage_count);
+        rc = err_set(err, ERR_INVALID, "stage: %u; the query has %u, counted from 0",
+                     request->stage, query.plan.stage_count);
     return rc ? rc
               : response_explain(visit->engine, &query, request->stage, explaining->doc_id,
                                  explaining->arena, out, err);

@@ -110,8 +110,8 @@ int searcher_find_shard(const struct index_view *view, const char *name, int64_t
 
     rc = rc ? rc : front_find_epoch(client, epoch_no, &epoch, err);
     if (!rc && shard >= client->shard_count)
-        rc = err_set(err, ERR_INVALID, "shard: %u, and client \"%s\" has %u from 0", shard, name,
-                     client->shard_count);
+        rc = err_set(err, ERR_INVALID, "shard: %u, and client \"%s\" has %u, counted from 0", shard,
+                     name, client->shard_count);
     if (!rc && !epoch->shards[shard])
         rc = err_set(err, ERR_NOT_FOUND,
                      "shard: %u is not of this process; ask a searcher that GetFreshness names",
@@ -294,7 +294,7 @@ int searcher_freshness(struct call *call, const ProtobufCMessage *message, Proto
     int rc = searcher_client(call, request->client, &name, err);
 
     if (!rc && request->wait_ms > SEARCHER_DEADLINE_MS_MAX)
-        rc = err_set(err, ERR_INVALID, "waitMs: %u, at most %d is waited", request->wait_ms,
+        rc = err_set(err, ERR_INVALID, "waitMs: %u, at most %d is allowed", request->wait_ms,
                      SEARCHER_DEADLINE_MS_MAX);
     if (rc)
         return rc;

@@ -10,7 +10,7 @@ void waiters_init(struct waiters *waiters)
     waiters->now = metrics_gauge("torg_searcher_waiters", NULL,
                                  "Callers who wait until a write is searchable.");
     waiters->refused = metrics_counter("torg_searcher_waiters_refused_total", NULL,
-                                       "Callers who were not let wait: too many did.");
+                                       "Callers who could not wait because too many already did.");
 }
 
 int waiters_enter(struct waiters *waiters, struct err *err)
@@ -22,8 +22,8 @@ int waiters_enter(struct waiters *waiters, struct err *err)
     atomic_fetch_sub(&waiters->count, 1);
     counter_add(waiters->refused, 1);
     return err_set(err, ERR_LIMIT,
-                   "%d callers wait for writes to become searchable, and no more may: ask again a "
-                   "little later, or without waiting",
+                   "%d callers are already waiting for writes to become searchable: ask again "
+                   "later, or without waiting",
                    SEARCHER_WAITER_COUNT_MAX);
 }
 

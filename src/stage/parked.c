@@ -439,8 +439,8 @@ static int check_room(struct store_tx *tx, const struct parked *parked, struct e
     if (!rc && (total.count >= PARKED_COUNT_MAX ||
                 total.size + (int64_t)parked->body.size > PARKED_SIZE_MAX))
         rc = err_set(err, ERR_LIMIT,
-                     "%" PRId64 " records of %" PRId64 " bytes are parked by %s; at most %d of %d "
-                     "are kept: mend what is wrong and replay them, or drop some (torg parked)",
+                     "%" PRId64 " records of %" PRId64 " bytes are parked by %s; at most %d of "
+                     "%d are kept: fix the cause and replay them, or drop some (torg parked)",
                      total.count, total.size, parked->stage, PARKED_COUNT_MAX, PARKED_SIZE_MAX);
     return rc;
 }

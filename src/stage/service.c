@@ -187,7 +187,7 @@ int parked_desk_drop(const struct parked_desk *desk, const char *principal,
         .stage = request->stage, .key = request->key, .all = request->all, .is_drop = true};
 
     if (!*request->key || !*request->stage)
-        return err_set(err, ERR_INVALID, "%s: say which one is given up",
+        return err_set(err, ERR_INVALID, "%s: name the one to give up",
                        *request->key ? "stage" : "key");
     return act(desk, principal, &acting, &response->count, err);
 }

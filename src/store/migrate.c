@@ -49,7 +49,7 @@ static int check_applied(struct step *step, const struct store_value *columns, s
     known = &step->list[version - 1];
     if (version != step->reached + 1)
         return err_set(err, ERR_CORRUPT,
-                       "migration %04" PRId64 " is applied without its forerunner", version);
+                       "migration %04" PRId64 " is applied without the one before it", version);
     if (!bytes_equal_text(columns[1].bytes, known->name) ||
         columns[2].integer != checksum_of(known))
         return err_set(

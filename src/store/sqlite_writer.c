@@ -111,7 +111,7 @@ static enum member_result run_member(struct sqlite_writer *self, struct request 
     if (!sqlite_in_transaction(connection)) {
         assert(request->rc);
         err_set(err, request->rc == ERR_CORRUPT ? ERR_CORRUPT : ERR_UNAVAILABLE,
-                "all that were to be committed together are rolled back: %.400s",
+                "everything in the group of this commit is rolled back: %.400s",
                 request->err->text);
         return MEMBER_BROKEN;
     }

@@ -50,7 +50,7 @@ static int add_base(void *arg, const char *name, struct err *err)
     uint64_t base;
 
     if (size != 24 || strcmp(name + 20, ".log") != 0 || !text_to_u64(bytes_make(name, 20), &base))
-        return err_set(err, ERR_CORRUPT, "%s does not belong into a partition's directory", name);
+        return err_set(err, ERR_CORRUPT, "%s does not belong in a partition's directory", name);
     if (list->count == list->capacity) {
         list->capacity = list->capacity * 2 + 16;
         list->bases = mem_resize(list->bases, list->capacity * sizeof(*list->bases));

@@ -535,7 +535,7 @@ static void faults_of_the_index_are_found(void **state)
     one->version = 5;
     expect(world, KIND(INDEX), "doc-001", "version 5, the registry 1");
     one->version = 0;
-    expect(world, KIND(INDEX), "doc-001", "the index has it not");
+    expect(world, KIND(INDEX), "doc-001", "the index does not have it");
     *one = kept;
     one->pk = arena_strdup(world->arena, "foreign");
     expect(world, KIND(INDEX), "doc-001", "the index has foreign");

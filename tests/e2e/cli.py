@@ -139,7 +139,7 @@ def config_check_tells_all_faults_with_their_lines():
         tap.equal(place.torg("config", "check", "missing.toml").returncode, 3)
         place.write("good.toml", "[log]\nlevel = \"debug\"\n")
         result = place.torg("config", "check", "good.toml")
-        tap.equal((result.returncode, result.stdout), (0, "good.toml is right\n"))
+        tap.equal((result.returncode, result.stdout), (0, "good.toml is valid\n"))
         tap.equal(json.loads(place.torg("config", "check", "--json").stdout)["ok"], True)
 
 

@@ -50,7 +50,7 @@ def the_command_line_is_checked():
     with Place() as place:
         told = counters(place)
         tap.equal(told.returncode, 2)
-        tap.contains(told.stderr, "say --verify")
+        tap.contains(told.stderr, "use --verify")
         tap.equal(place.torg("migrate").returncode, 0)
         place.start()
         told = counters(place, "--verify", "--from", "nowhere")

@@ -262,7 +262,7 @@ def a_seller_that_no_key_can_be_bound_to_is_refused_with_and_without_a_server():
         market.generate("few.yml", 4)
         for _ in range(2):
             tap.contains(market.import_feed("few.yml", seller="s 1", code=2).stderr,
-                         'seller: "s 1" is no seller: expected 1 to 63 letters')
+                         'seller: "s 1" is not a seller: expected 1 to 63 letters')
             if market.process:
                 tap.equal(market.stop(), 0)
 

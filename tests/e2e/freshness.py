@@ -233,8 +233,8 @@ def wrong_tokens_are_told():
     with Market() as market:
         receipt = market.ok("OfferService/CreateOffer", bike("Bicycle"), market.alice)
         token = receipt["freshnessToken"]
-        for wrong, status, told in (("bicycle", 400, "token: this is no token of a write"),
-                                    (token[:-2], 400, "token: this is no token of a write"),
+        for wrong, status, told in (("bicycle", 400, "token: this is not the token of a write"),
+                                    (token[:-2], 400, "token: this is not the token of a write"),
                                     (token + "?wait=31", 400, "wait: 31 s; expected 0 to 30"),
                                     (token + "?wait=-1", 400, "wait: -1 s"),
                                     (token + "?wait=NaN", 400, "wait: "),

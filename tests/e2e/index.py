@@ -278,7 +278,7 @@ def explain_tells_of_hits_and_misses_as_a_tree():
 def a_bad_query_is_refused_with_the_path_to_its_cause():
     refused('{"stages": [', "JSON")
     refused('{"stages": [{"txt": "bike"}]}', "stages[0].txt")
-    refused({}, "stages: 0 of them, 1 to 8")
+    refused({}, "stages: 0 of them; expected 1 to 8")
     refused(in_stage(filter={"in": {"field": "prize", "values": ["1"]}}),
             'stages[0].filter.in.field: there is no field "prize"')
     deep = {"and": {"of": [{"exists": "price"}, {"range": {"field": "price", "min": "cheap"}}]}}
@@ -297,7 +297,7 @@ def a_bad_query_is_refused_with_the_path_to_its_cause():
     refused(in_stage(filter={"exists": "price", "in": {}}), "filter")
     refused(in_stage(filter={"radius": {"field": "point", "meters": 1}}), "center: a point")
     refused(in_stage(filter={"radius": {"field": "point", "meters": 1, "center":
-                                        {"latitude": 91}}}), "no place on earth")
+                                        {"latitude": 91}}}), "is not a place on earth")
     refused({"baseFilter": {"exists": "x"}, "stages": [{}]}, "baseFilter.exists: there is no")
     refused({"stages": [{}, {"sorts": [{"field": "tags"}]}]}, "stages[1].sorts[0].field", "multiple")
     refused(in_stage(sorts=[{"field": "price", "relevance": True}]), "sorts[0]: exactly one")
@@ -306,7 +306,7 @@ def a_bad_query_is_refused_with_the_path_to_its_cause():
     refused(in_stage(clauses=[{"text": "x", "kind": "NEARLY"}]), "clauses[0].kind")
     refused(in_stage(facets=[{"field": "price"}]), "facets[0].field", "RANGES")
     refused(in_stage(facets=[{"field": "price", "kind": "RANGES", "bounds": ["2", "1"]}]),
-            "facets[0].bounds[1]: bounds are to ascend")
+            "facets[0].bounds[1]: bounds must ascend")
     refused(in_stage(show=["title", "*"]), 'show[1]: there is no field "*"')
     refused(in_stage(show=["title", "price", "title"]), 'show[2]: field "title" is named twice')
     refused(in_stage(sorts=[{"formula": "prize"}]), 'stages[0]: sort.formula: byte 1: "prize"')

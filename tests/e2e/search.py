@@ -226,14 +226,14 @@ def a_wrong_request_is_told_what_is_wrong():
                 ({"limit": 101}, "limit: 101, a page has at most 100"),
                 ({"category": "cars"}, 'category: there is no "cars"'),
                 ({"filters": [{"id": "a.weight", "values": ["1"]}]},
-                 'filters[0].id: "a.weight" is no filter'),
+                 'filters[0].id: "a.weight" is not a filter'),
                 ({"filters": [{"id": "price", "values": ["1"]}]},
                  'filters[0]: "price" is chosen by min and max'),
                 ({"filters": [{"id": "price", "min": "1"}, {"id": "price", "max": "2"}]},
                  'filters[1].id: "price" is there twice'),
                 ({"filters": [{"id": "distance", "max": "5"}]}, "near: a distance needs"),
-                ({"order": "NEAREST"}, "near: the nearest of what?"),
-                ({"near": {"latitude": 95, "longitude": 0}}, "near: 95, 0 is no place on earth"),
+                ({"order": "NEAREST"}, "near: is not set"),
+                ({"near": {"latitude": 95, "longitude": 0}}, "near: 95, 0 is not a place on earth"),
                 ({"filters": [{"id": "photo", "values": ["yes"]}]},
                  'filters[0].values: "yes" is not true or false'),
                 ({"filters": [{"id": "photo", "values": ["true"]}, {"id": "price", "max": "1,5"}]},
@@ -248,7 +248,7 @@ def a_wrong_request_is_told_what_is_wrong():
                  'filters[2]: "a.frame-size" has min 20 above max 15: swap them'),
                 ({"filters": [{"id": "date", "min": "2026-11-16", "max": "2026-11-15"}]},
                  'filters[0]: "date" has min 2026-11-16 above max 2026-11-15'),
-                ({"offset": 20, "cursor": "AAAA"}, "offset: none with a cursor")):
+                ({"offset": 20, "cursor": "AAAA"}, "offset: leave it out with a cursor")):
             status, answer = market.call("SearchService/SearchOffers", request)
             tap.equal((status, told in answer.get("message", "")), (400, True), answer)
         # One value, and one day, are ranges.

@@ -228,7 +228,7 @@ def few_open_files_are_told_and_survived():
             ["/bin/sh", "-c", 'ulimit -n 120; exec "$@" 2>log', "sh", TORG, "up", *FREE_PORTS],
             cwd=place.dir, env=environment(), stdout=subprocess.DEVNULL)
         place.url = tap.wait_until(lambda: read_text(place.data / "server.url"))
-        tap.contains(place.log(), "few open files are allowed")
+        tap.contains(place.log(), "the limit of open files is low")
         host, port = place.url.removeprefix("http://").split(":")
         idle = [socket.create_connection((host, int(port)), timeout=tap.PATIENCE_S)
                 for _ in range(100)]

@@ -73,8 +73,9 @@ struct column *columns_need(struct columns *columns, uint32_t field_id, struct e
     struct column *column;
 
     if (!field || !field_has_column(field)) {
-        err_set(err, ERR_INVALID, "%s %u%s%s%s is no attribute", field ? "field" : "field number",
-                field_id, field ? " (\"" : "", field ? field->name : "", field ? "\")" : "");
+        err_set(err, ERR_INVALID, "%s %u%s%s%s is not an attribute",
+                field ? "field" : "field number", field_id, field ? " (\"" : "",
+                field ? field->name : "", field ? "\")" : "");
         return NULL;
     }
     column = atomic_load_explicit(&columns->columns[field_id], memory_order_relaxed);

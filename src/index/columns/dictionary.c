@@ -157,8 +157,8 @@ int dictionary_add(struct dictionary *dictionary, struct bytes value, uint32_t *
         return 0;
     if (value.size > KEYWORD_SIZE_MAX)
         return err_set(err, ERR_LIMIT,
-                       "a value of attribute \"%s\" has %zu bytes, at most %d are taken: make it "
-                       "a text field",
+                       "a value of attribute \"%s\" has %zu bytes, at most %d are allowed: make "
+                       "it a text field",
                        dictionary->name, value.size, KEYWORD_SIZE_MAX);
     if (count == dictionary->count_max)
         return err_set(err, ERR_LIMIT,

@@ -172,7 +172,7 @@ int text_segment_open(const char *path, struct text_segment **segment, struct er
     }
     if (status.st_size < SEGMENT_HEADER_SIZE + SEGMENT_FOOTER_SIZE) {
         close(fd);
-        return err_set(err, ERR_CORRUPT, "segment %s is damaged: %jd bytes are no segment", path,
+        return err_set(err, ERR_CORRUPT, "segment %s is damaged: %jd bytes are not a segment", path,
                        (intmax_t)status.st_size);
     }
     data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);

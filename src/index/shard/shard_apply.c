@@ -290,7 +290,7 @@ static int put_locked(struct shard *shard, const struct shard_document *document
 static int check_id(docid id, int64_t expires_at, struct err *err)
 {
     if (id == DOCID_END)
-        return err_set(err, ERR_INVALID, "%u is no document id: it means the end", id);
+        return err_set(err, ERR_INVALID, "%u is not a document id: it marks the end of a list", id);
     if (expires_at < 0 || expires_at == COLUMN_NULL)
         return err_set(err, ERR_INVALID, "document %u ends at %jd: seconds since 1970, or 0", id,
                        (intmax_t)expires_at);

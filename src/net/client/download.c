@@ -130,7 +130,7 @@ static int move(struct download *download, struct err *err)
     if (now_us > download->deadline_us)
         return fault(download, ERR_TIMEOUT, "it takes too long", err);
     if (now_us - download->moved_us > download->stall_ms * MS_US)
-        return fault(download, ERR_TIMEOUT, "nothing comes any more", err);
+        return fault(download, ERR_TIMEOUT, "no more data arrives", err);
     curl_multi_poll(download->multi, NULL, 0, POLL_MS, NULL);
     return 0;
 }

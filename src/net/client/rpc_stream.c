@@ -380,7 +380,7 @@ static int take_some(struct rpc_stream *stream, bool *took, struct err *err)
                          code ? curl_easy_strerror(code) : "the server closed the connection", err);
         size = nghttp2_session_mem_recv(stream->session, block, count);
         if (buf_failed(&stream->in))
-            return fault(stream, ERR_LIMIT, "an answer is larger than any may be", err);
+            return fault(stream, ERR_LIMIT, "an answer is larger than the limit", err);
         if (size < 0)
             return fault(stream, ERR_UNAVAILABLE, nghttp2_strerror((int)size), err);
         stream->moved_us = clock_mono_us(stream->clock);

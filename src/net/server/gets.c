@@ -42,7 +42,8 @@ static int put_part(struct bytes part, bool is_query, struct buf *json, struct e
         }
     }
     if (!ok || buf_failed(&plain) || !text_is_utf8(buf_bytes(&plain)))
-        rc = err_set(err, ERR_INVALID, "'%.*s' is no part of an address: percent signs and UTF-8",
+        rc = err_set(err, ERR_INVALID,
+                     "'%.*s' cannot be part of an address: check its percent signs and its UTF-8",
                      BYTES_ARG(bytes_make(part.data, part.size < 80 ? part.size : 80)));
     else
         text_put_json(json, buf_bytes(&plain));

@@ -104,7 +104,7 @@ static const char *find_head_fault(struct http1 *http1)
     struct bytes encoding = call_header(http1->call, "transfer-encoding");
 
     if (parser->http_major != 1)
-        return "HTTP/1.0 and HTTP/1.1 are spoken here";
+        return "this server speaks HTTP/1.0 and HTTP/1.1";
     if (parser->http_minor > 0 && http1->host_count != 1)
         return "a request has exactly one Host header";
     if (parser->method == HTTP_CONNECT)

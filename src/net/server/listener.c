@@ -135,7 +135,7 @@ static int split(const char *address, char host[HOST_SIZE], char port[8], struct
         size -= 2;
     }
     if (!colon || size == 0 || size >= HOST_SIZE || strlen(colon + 1) == 0 || strlen(colon + 1) > 5)
-        return err_set(err, ERR_INVALID, "'%s' is no address: write HOST:PORT", address);
+        return err_set(err, ERR_INVALID, "'%s' is not an address: write HOST:PORT", address);
     memcpy(host, address, size);
     host[size] = 0;
     snprintf(port, 8, "%s", colon + 1);

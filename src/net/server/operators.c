@@ -48,7 +48,7 @@ void operators_answer(struct call *call)
         reply_plain(call, 200, "text/plain", buf_bytes(&call->out));
     } else {
         call_refuse(call, 404, ERR_NOT_FOUND,
-                    "there is /livez, /readyz, /metrics and /debug/tasks here");
+                    "this port has /livez, /readyz, /metrics and /debug/tasks");
         return;
     }
     call->refused = true;

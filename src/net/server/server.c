@@ -184,7 +184,7 @@ static void raise_descriptor_limit(void)
     if (setrlimit(RLIMIT_NOFILE, &limit))
         log_warn("cannot raise the limit of open files");
     if (limit.rlim_max < NET_CONNECTION_COUNT_MAX)
-        log_warn("few open files are allowed: few connections will be",
+        log_warn("the limit of open files is low: few connections will be accepted",
                  LOG_INT("limit", limit.rlim_max));
 }
 

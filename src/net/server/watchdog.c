@@ -68,7 +68,7 @@ static void note_change(struct watched *watched, enum state state, unsigned limi
                   LOG_TEXT("busy_with", atomic_load(&watched->reactor->busy_with)),
                   LOG_INT("longer_than_ms", limit_ms));
     else
-        log_error("a reactor spins: turns without end, and nothing comes of them",
+        log_error("a reactor spins: it takes turn after turn and does no work",
                   LOG_TEXT("reactor", name), LOG_INT("longer_than_ms", limit_ms));
     watched->state = state;
 }

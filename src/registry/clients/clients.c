@@ -247,7 +247,7 @@ static int make_client(struct store_tx *tx, void *arg, struct err *err)
         return rc;
     rc = store_find_integer(tx, "SELECT COUNT(*) FROM registry_client", NULL, 0, &count, err);
     if (!rc && count >= CLIENT_COUNT_MAX)
-        return err_set(err, ERR_LIMIT, "there are %d clients already, no more can be made",
+        return err_set(err, ERR_LIMIT, "there are %d clients already, which is the limit",
                        CLIENT_COUNT_MAX);
     if (!rc)
         rc = store_next_seq(tx, "registry/clients", 1, &params[1].integer, err);

@@ -100,8 +100,8 @@ static int announce(const struct epoch_desk *desk, struct err *err)
 
     if (rc)
         return err_set(err, ERR_UNAVAILABLE,
-                       "it is done, but searchers do not know it yet: %s; torg epoch status tells "
-                       "them again",
+                       "it is done, but searchers have not been told yet: %s; torg epoch status "
+                       "tells them again",
                        why.text);
     return 0;
 }

@@ -142,7 +142,7 @@ int epoch_desk_plan(const struct epoch_desk *desk, const char *client,
     int rc;
 
     if (*request->page_token && !text_to_i64(bytes_of(request->page_token), &planning.after))
-        return err_set(err, ERR_INVALID, "pageToken: is not one that a call answered");
+        return err_set(err, ERR_INVALID, "pageToken: is not one that an earlier answer gave");
     rc = clients_find(desk->clients, client, true, &planning.client, err);
     if (rc)
         return rc;

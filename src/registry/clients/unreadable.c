@@ -11,8 +11,8 @@ void unreadable_init(struct unreadable *unreadable)
 {
     unreadable->count = 0;
     unreadable->gauge = metrics_gauge("torg_registry_unreadable_clients", NULL,
-                                      "Clients whose rows in the store cannot be read: they stand "
-                                      "still, the log tells why.");
+                                      "Clients whose rows in the store cannot be read: they are "
+                                      "stopped; the log says why.");
     gauge_set(unreadable->gauge, 0);
 }
 
@@ -33,7 +33,7 @@ void unreadable_note(struct unreadable *unreadable, const char *name, const char
         return;
     snprintf(unreadable->names[unreadable->count++], sizeof(unreadable->names[0]), "%s", name);
     gauge_set(unreadable->gauge, unreadable->count);
-    log_error("a client cannot be read: its documents stand still, the others go on",
+    log_error("a client cannot be read: its documents wait, the others go on",
               LOG_TEXT("client", name), LOG_TEXT("error", reason));
 }
 

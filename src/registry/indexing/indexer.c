@@ -99,7 +99,7 @@ static void add_failure(struct indexer *indexer, const struct item *item, int64_
         .is_again = item->lane == LANE_FAILED};
     if (is_parked) {
         counter_add(indexer->metrics.parked, 1);
-        log_warn("a document is parked: torg queue show tells why",
+        log_warn("a document is parked: torg queue show says why",
                  LOG_TEXT("client", indexer->client->name), LOG_BYTES("pk", item->element.pk),
                  LOG_TEXT("reason", item->reason));
     }

@@ -401,7 +401,7 @@ static void remove_topics(const struct indexer_worker *worker)
     size_t count;
 
     if (retired_topics_remove(worker->base, worker->coord, &count, &err))
-        log_warn("topics of retired epochs could not be removed: later again",
+        log_warn("topics of retired epochs could not be removed; this is tried again",
                  LOG_TEXT("error", err.text));
 }
 

@@ -177,8 +177,8 @@ static void check_decimal(const struct spot *spot, const char *text, uint8_t sca
 
     if (!value_parse(&type, bytes_of(text), false, &number) || number == COLUMN_NULL)
         spot_refuse(spot, ".decimal",
-                    "\"%.40s\" is no decimal with at most %d digits after the point, as \"12.5\", "
-                    "or is too great",
+                    "\"%.40s\" is not a decimal with at most %d digits after the point, as "
+                    "\"12.5\", or is too great",
                     text, scale);
 }
 

@@ -42,7 +42,7 @@ enum exit_code cmd_config_check(const struct invocation *invocation)
             printf("%zu %s in %s\n", problems.count, problems.count == 1 ? "fault" : "faults",
                    config.file ? config.file : "the environment or the flags");
         else
-            printf("%s is right\n",
+            printf("%s is valid\n",
                    config.file ? config.file : "the configuration (no file, all defaults)");
     }
     return problems.count ? EXIT_CONFIG : EXIT_OK;

@@ -150,8 +150,8 @@ static void print_links(void)
            "            iphone 13      in English, too\n\n");
     if (demo.rate)
         printf(
-            "Sellers make %u change%s a second from here on (--changes). The keys of the links are "
-            "of this demo alone.\n\n",
+            "Sellers make %u change%s per second from here on (--changes). The keys in the links "
+            "are for this demo only.\n\n",
             demo.rate, demo.rate == 1 ? "" : "s");
     fflush(stdout);
 }

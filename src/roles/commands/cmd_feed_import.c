@@ -317,7 +317,7 @@ static int tell(struct import *import, struct err *err)
             continue;
         rc = feed_write_report(import->desk, import->task, 0, invocation->options[i].value, err);
         if (!rc && !import->quiet)
-            fprintf(stderr, "what became of each row is in %s\n", invocation->options[i].value);
+            fprintf(stderr, "what happened to each row is in %s\n", invocation->options[i].value);
     }
     return rc;
 }

@@ -32,7 +32,7 @@ enum exit_code cmd_numerator_compat(const struct invocation *invocation)
     if (misfit)
         printf("no: %s\n", misfit);
     else
-        printf("yes: values older than a number's owner are to be left out\n");
+        printf("yes: leave out values that are older than a number's owner\n");
     return misfit ? EXIT_FAILED : EXIT_OK;
 }
 

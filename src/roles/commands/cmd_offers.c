@@ -93,7 +93,7 @@ enum exit_code cmd_offers_counters(const struct invocation *invocation)
     request.seller = (char *)(seller ? seller : "");
     request.position = (char *)(from ? from : "");
     if (!request.fix && !invocation_option(invocation, "verify")) {
-        complain("say --verify to recount, and --fix to put right what differs");
+        complain("use --verify to recount, and --fix to put right what differs");
         return EXIT_USAGE;
     }
     if (desk_open(invocation, false, &desk, &err))

@@ -94,7 +94,8 @@ enum exit_code cmd_trace(const struct invocation *invocation)
     remote_close(remote);
     if (rc == ERR_UNSUPPORTED)
         err_wrap(&err,
-                 "the server has not the role searcher, which answers this: ask where it runs");
+                 "this server does not have the role searcher, which answers this: ask one that "
+                 "has");
     if (rc)
         return fail(&err);
     trace = (const Torg__V1__Trace *)response;

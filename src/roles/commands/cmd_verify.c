@@ -177,7 +177,7 @@ static int run_check(struct verifying *verifying, Torg__V1__VerifyCheck *check, 
         take_step(verifying, check, tally, response);
         request.cursor.len = response->cursor.len;
         if (response->cursor.len > sizeof(cursor))
-            rc = err_set(err, ERR_INTERNAL, "the server answered with too long a cursor");
+            rc = err_set(err, ERR_INTERNAL, "the server answered with a cursor that is too long");
         else if (response->cursor.len)
             memcpy(cursor, response->cursor.data, response->cursor.len);
         request.cursor.data = cursor;
@@ -296,7 +296,8 @@ enum exit_code cmd_verify(const struct invocation *invocation)
     remote_close(verifying.remote);
     if (rc == ERR_UNSUPPORTED)
         err_wrap(&err,
-                 "the server has not the role searcher, which answers this: ask where it runs");
+                 "this server does not have the role searcher, which answers this: ask one that "
+                 "has");
     if (rc)
         return fail(&err);
     return verifying.left_count ? EXIT_FAILED : EXIT_OK;

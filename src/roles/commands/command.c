@@ -32,7 +32,7 @@ static const struct command_option verify_options[] = {
 
 static const struct command_option demo_options[] = {
     {"offers", "COUNT", "How many offers the shop gets (default 20000, at most 1000000)."},
-    {"changes", "RATE", "Changes a second afterwards (default 5, at most 1000; 0: none)."},
+    {"changes", "RATE", "Changes per second afterwards (default 5, at most 1000; 0: none)."},
     {NULL, NULL, NULL}};
 
 static const struct command_option topic_read_options[] = {
@@ -59,7 +59,7 @@ static const struct command_option parked_drop_options[] = {
 #define EPOCH_FIELD                                                                                \
     {                                                                                              \
         "field", "NAME=TYPE",                                                                      \
-            "A field that is to have another type, or is new; may be said several times."          \
+            "A field with another type, or a new one; may be given several times."                 \
     }
 #define EPOCH_SCHEMA                                                                               \
     {                                                                                              \
@@ -75,8 +75,8 @@ static const struct command_option epoch_status_options[] = {QUEUE_CLIENT, {NULL
 static const struct command_option epoch_switch_options[] = {
     QUEUE_CLIENT,
     EPOCH_EPOCH,
-    {"wait", "DURATION", "Wait up to so long for what is missing, such as 1m; at most 24h."},
-    {"force", NULL, "Switch although something is missing in it."},
+    {"wait", "DURATION", "Wait up to this long for what is missing, such as 1m; at most 24h."},
+    {"force", NULL, "Switch even if something is missing in it."},
     {NULL, NULL, NULL}};
 static const struct command_option epoch_rollback_options[] = {
     QUEUE_CLIENT, EPOCH_EPOCH, {NULL, NULL, NULL}};
@@ -90,7 +90,7 @@ static const struct command_option queue_list_options[] = {
     {"parked", NULL, "Of them, only those that wait for a person."},
     {"pk", "PREFIX", "Of them, only keys that begin so."},
     {"reason", "TEXT", "Of them, only reasons that have this in them."},
-    {"limit", "COUNT", "At most so many of them (at most 1000; default: all)."},
+    {"limit", "COUNT", "At most this many of them (up to 1000; default: all)."},
     {NULL, NULL, NULL}};
 static const struct command_option queue_options[] = {QUEUE_CLIENT, {NULL, NULL, NULL}};
 static const struct command_option queue_replay_options[] = {
@@ -102,7 +102,7 @@ static const struct command_option audit_options[] = {
 
 static const struct command_option catalog_apply_options[] = {
     {"expect", "VERSION", "Refuse unless this version is in use (default: the one just compared)."},
-    {"force", NULL, "Apply it although stored offers would break a rule of it."},
+    {"force", NULL, "Apply it even if stored offers would break its rules."},
     {NULL, NULL, NULL}};
 
 #define FEED_OPTIONS                                                                               \
@@ -116,12 +116,12 @@ static const struct command_option feed_options[] = {FEED_OPTIONS, {NULL, NULL, 
 static const struct command_option feed_import_options[] = {
     FEED_OPTIONS,
     {"task", "NUMBER", "The task's number (default: one more than the newest has)."},
-    {"dry-run", NULL, "Change nothing; tell what would be created, updated and deleted."},
+    {"dry-run", NULL, "Change nothing; report what would be created, updated and deleted."},
     {"report", "FILE",
-     "Write what became of each row to FILE.json or FILE.csv; may be given twice."},
+     "Write what happened to each row to FILE.json or FILE.csv; may be given twice."},
     {"categories", "FILE", "CSV that says which of our categories those of the feed are."},
     {"format", "FORMAT", "yml, avito, csv or json (lines); default: by the file's beginning."},
-    {"encoding", "NAME", "Of CSV and JSON lines, such as koi8-r; default: told or guessed."},
+    {"encoding", "NAME", "Of CSV and JSON lines, such as koi8-r; default: declared or guessed."},
     {"delimiter", "SIGN", "Of CSV: , ; | or tab; default: the one the first line has most of."},
     {"currency", "CODE", "Of prices without one (default RUB)."},
     {"quiet", NULL, "Show no progress, and no reasons of refused rows."},
@@ -143,7 +143,7 @@ static const struct command_option index_inspect_options[] = {
     {"check", NULL, "Read everything and compare it with its checksums."}, {NULL, NULL, NULL}};
 
 static const struct command_option index_query_options[] = {
-    {"explain", "ID", "Tell why the document with this number is, or is not, a hit."},
+    {"explain", "ID", "Explain why the document with this number is, or is not, a hit."},
     {NULL, NULL, NULL}};
 
 static const struct command_option help_options[] = {
@@ -158,10 +158,10 @@ static const struct command_option key_create_options[] = {
     {NULL, NULL, NULL}};
 
 static const struct command_option offers_counters_options[] = {
-    {"verify", NULL, "Recount, and tell what differs. Changes no figure."},
-    {"fix", NULL, "Put right what differs, too."},
+    {"verify", NULL, "Recount, and report what differs. Changes nothing."},
+    {"fix", NULL, "Also put right what differs."},
     {"seller", "SELLER", "Of this seller only (default: of all)."},
-    {"from", "POSITION", "Go on where a run that was ended has told it was."},
+    {"from", "POSITION", "Go on from the place that an interrupted run has printed."},
     {NULL, NULL, NULL}};
 
 static bool scope_line(size_t place, const char **name, const char **help)
@@ -226,19 +226,18 @@ const struct command command_table[] = {
      .argument_max = ARGUMENT_COUNT_MAX,
      .run = cmd_serve},
     {.name = "status",
-     .summary = "tell whether a server runs on this data directory",
+     .summary = "show whether a server is running on this data directory",
      .arguments = "",
-     .details =
-         "Prints its address, version and roles, and its tasks: each thread with what it does and "
-         "since when it last got on. Exits with 5 when none runs.",
+     .details = "Prints its address, version and roles, and its tasks: each thread with what it is "
+                "doing and when it last made progress. Exits with 5 when none runs.",
      .example = "torg status\ntorg status --json",
      .flags = ASKING,
      .run = cmd_status},
     {.name = "config check",
-     .summary = "check the configuration, and tell everything that is wrong with it",
+     .summary = "check the configuration, and report everything that is wrong with it",
      .arguments = "[FILE]",
      .details = "Reads the file (default: as the other commands choose it), the environment and "
-                "the flags. Each fault is told with its line. Exits with 3 when there is one.",
+                "the flags. Each fault is reported with its line. Exits with 3 if there is one.",
      .example = "torg config check\ntorg config check /etc/torg.toml",
      .flags = COMMAND_SETTINGS | COMMAND_JSON,
      .argument_max = 1,
@@ -251,9 +250,9 @@ const struct command command_table[] = {
      .flags = ASKING,
      .run = cmd_config_dump},
     {.name = "catalog check",
-     .summary = "check a catalogue file, and tell everything that is wrong with it",
+     .summary = "check a catalogue file, and report everything that is wrong with it",
      .arguments = "FILE",
-     .details = "Needs no server and no data. Each fault is told with its place in the file. "
+     .details = "Needs no server and no data. Each fault is reported with its place in the file. "
                 "docs/catalog.md explains the format.",
      .example = "torg catalog check demo/catalog.json",
      .flags = COMMAND_JSON,
@@ -298,7 +297,7 @@ const struct command command_table[] = {
      .flags = ASKING,
      .run = cmd_epoch_abandon},
     {.name = "epoch plan",
-     .summary = "tell which documents another schema would refuse",
+     .summary = "show which documents another schema would refuse",
      .arguments = "",
      .details =
          "Checks all stored documents of the client with the schema of its epoch, changed by "
@@ -345,10 +344,10 @@ const struct command command_table[] = {
     {.name = "epoch switch",
      .summary = "let searches and writes go to the epoch that is built",
      .arguments = "",
-     .details = "Refused, with the reason, while documents are missing in it; with --wait it waits "
-                "for them and, on a terminal, tells which. One transaction; the epoch before is "
-                "kept, filled, for torg epoch rollback. Documents that name it are refused from "
-                "now on. Kept in the audit log.",
+     .details = "Refused, with the reason, while documents are missing in it; with --wait it "
+                "waits for them and, on a terminal, says which. One transaction; the epoch "
+                "before is kept, filled, for torg epoch rollback. Documents that name it are "
+                "refused from now on. Kept in the audit log.",
      .example = "torg epoch switch --wait 1m",
      .options = epoch_switch_options,
      .flags = ASKING,
@@ -410,7 +409,7 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_feed_cancel},
     {.name = "feed undo",
-     .summary = "give back what a task created, updated and deleted",
+     .summary = "undo what a task created, updated and deleted",
      .arguments = "TASK",
      .details = "Possible for some hours after its end. Offers touched since stay as they are.",
      .example = "torg feed undo --seller s-17 4",
@@ -420,7 +419,7 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_feed_undo},
     {.name = "feed report",
-     .summary = "tell what became of each row of a task",
+     .summary = "show what happened to each row of a task",
      .arguments = "[TASK]",
      .details = "The newest task, unless another is named. Rows come in the file's order, then "
                 "the offers that the feed no longer had.",
@@ -434,8 +433,8 @@ const struct command command_table[] = {
      .summary = "look inside an index shard: sizes by structure, segments, words, attributes",
      .arguments = "DIR",
      .details = "Needs no server; refused while one has the directory open. Shows what the last "
-                "checkpoint has and changes nothing. With --check every byte is read and compared "
-                "with its checksum; a damaged file is told by name.",
+                "checkpoint has and changes nothing. With --check every byte is read and "
+                "compared with its checksum; a damaged file is named.",
      .example = "torg index inspect /var/lib/torg/index/0\n"
                 "torg index inspect /var/lib/torg/index/0 --check --json",
      .options = index_inspect_options,
@@ -447,10 +446,10 @@ const struct command command_table[] = {
      .summary = "ask an index shard: hits, facets, or why a document is no hit",
      .arguments = "DIR QUERY",
      .details =
-         "QUERY is JSON, the message that a searcher takes: docs/query-language.md goes through it "
-         "by example. Needs no server; refused while one has the directory open. Asks what the "
-         "last checkpoint has and changes nothing. With --explain the conditions of each "
-         "stage are told as a tree, + before those that hold and - before those that do not.",
+         "QUERY is JSON, the message that a searcher takes: docs/query-language.md goes through "
+         "it by example. Needs no server; refused while one has the directory open. Asks what "
+         "the last checkpoint has and changes nothing. With --explain the conditions of each "
+         "stage are printed as a tree, + before those that hold and - before those that do not.",
      .example = "torg index query /var/lib/torg/index/0 '{\"stages\": [{\"text\": \"bike\"}]}'\n"
                 "torg index query index/0 '{\"stages\": [{\"text\": \"bike\"}]}' --explain 7",
      .options = index_query_options,
@@ -481,7 +480,7 @@ const struct command command_table[] = {
      .flags = ASKING,
      .run = cmd_key_list},
     {.name = "key revoke",
-     .summary = "make an API key useless, within a second, on every server",
+     .summary = "revoke an API key: within a second no server accepts it",
      .arguments = "ID|NAME",
      .details = "A revoked key stays in the list. Revoking it again changes nothing.",
      .example = "torg key revoke shop\ntorg key revoke 4fQ2mZ8sKd",
@@ -490,7 +489,7 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_key_revoke},
     {.name = "numerator compat",
-     .summary = "tell whether data by position fits a state of numbers",
+     .summary = "check whether data by position fits a state of numbers",
      .arguments = "STATE DATA",
      .details = "Each is the file of a state, or a version T.S.V.G. Data fits when T, S and V are "
                 "the state's, and its G is not greater. Exits with 1 when it does not.",
@@ -511,7 +510,7 @@ const struct command command_table[] = {
      .argument_max = 1,
      .run = cmd_numerator_export},
     {.name = "numerator show",
-     .summary = "check the file of a state of numbers, and tell what it has",
+     .summary = "check the file of a state of numbers, and show what it holds",
      .arguments = "FILE",
      .details = "A torn or damaged file is refused, with the place.",
      .example = "torg numerator show shop-0.numbers",
@@ -522,28 +521,28 @@ const struct command command_table[] = {
      .summary = "recount the cabinets' lists, counts and totals, and put them right",
      .arguments = "",
      .details =
-         "Goes through all offers while sellers go on changing them, and tells each difference: "
-         "rows missing or too much in a seller's lists, counts of lists, totals (active, expired, "
-         "banned, sold, money by currency). Nothing is locked for longer than a few hundred offers "
-         "take. It may be ended at any moment, and two may run at once. Works through the server "
-         "that runs on the data directory, or on the directory itself when none runs. Exits with 1 "
-         "when something differs and was not put right.",
+         "Goes through all offers while sellers go on changing them, and reports each difference: "
+         "rows missing from a seller's lists or too many in them, counts of lists, totals (active, "
+         "expired, banned, sold, money by currency). Nothing is locked for longer than a few "
+         "hundred offers take. It may be interrupted, and two may run at once. Works through the "
+         "server that runs on the data directory, or on the directory itself when none runs. Exits "
+         "with 1 when something differs and was not put right.",
      .example = "torg offers counters --verify\n"
                 "torg offers counters --verify --fix --seller s-17 --json",
      .options = offers_counters_options,
      .flags = ASKING,
      .run = cmd_offers_counters},
     {.name = "trace",
-     .summary = "tell where an offer or a document is on its way to those who search",
+     .summary = "show how far an offer or a document has come on its way to the search",
      .arguments = "OFFER|PK",
      .details =
-         "Goes through the stages: of an offer saved, exported to its topic, composed into a "
-         "document; then, as of every document, received (the registry has it), queued, numbered, "
-         "sent to the index topic, indexed by the searchers, searchable. Of a stage that is not "
-         "done it tells what it waits for. Four groups of digits with dashes are an offer's id, "
-         "everything else the key of a document. Works through the server that runs on the data "
-         "directory. Exits with 4 when there is no such offer, or no document of this key was ever "
-         "accepted.",
+         "Goes through the stages: for an offer saved, exported to its topic, composed into a "
+         "document; then, as for every document, received (the registry has it), queued, "
+         "numbered, sent to the index topic, indexed by the searchers, searchable. For a stage "
+         "that is not done it says what it waits for. Four groups of digits with dashes are an "
+         "offer's id, everything else the key of a document. Works through the server that runs "
+         "on the data directory. Exits with 4 when there is no such offer, or no document of "
+         "this key was ever accepted.",
      .example = "torg trace 4721-0985-1360-2278\n"
                 "torg trace bike-1 --client shop --json",
      .options = trace_options,
@@ -555,14 +554,15 @@ const struct command command_table[] = {
      .summary = "check that registry, queue, numbers and index agree",
      .arguments = "",
      .details =
-         "Prints a line a check, PASS or FAIL, with counts and some of the keys: documents can be "
-         "read and have their numbers; no number is given twice; the queue has no gap; the index "
-         "has every living document at its version and nothing else; its files agree with their "
-         "checksums; sellers' counters equal a recount. All goes on meanwhile: what differs is "
-         "looked at again, and what still waits in the queue is no fault. With --rebuild each "
-         "shard is built anew in memory from the registry and compared with what the searcher has; "
-         "that wants some moments without writes. Works through the server that runs on the data "
-         "directory. Exits with 1 when something differs and was not put right.",
+         "Prints one line per check, PASS or FAIL, with counts and some of the keys: documents "
+         "can be read and have their numbers; no number is given twice; the queue has no gap; "
+         "the index has every living document at its version and nothing else; its files agree "
+         "with their checksums; sellers' counters equal a recount. Everything goes on meanwhile: "
+         "what differs is looked at again, and what still waits in the queue is not a fault. "
+         "With --rebuild each shard is built anew in memory from the registry and compared with "
+         "what the searcher has; this needs a few moments without writes. Works through the "
+         "server that runs on the data directory. Exits with 1 when something differs and was "
+         "not put right.",
      .example = "torg verify\n"
                 "torg verify --client offers --rebuild\n"
                 "torg verify --fix",
@@ -593,7 +593,7 @@ const struct command command_table[] = {
     {.name = "queue replay",
      .summary = "try to index a failed document again, at once",
      .arguments = "[PK]",
-     .details = "It has all its tries before it again. Kept in the audit log.",
+     .details = "Its tries are counted from zero again. Kept in the audit log.",
      .example = "torg queue replay bike-1\ntorg queue replay --all --client shop",
      .options = queue_replay_options,
      .flags = ASKING,
@@ -676,7 +676,7 @@ const struct command command_table[] = {
      .summary = "show how far documents have followed the catalogue",
      .arguments = "",
      .details = "After another catalogue is applied, the offers whose documents it changes are "
-                "composed anew in the background; this tells how many have been.",
+                "composed anew in the background; this shows how many have been.",
      .example = "torg composer status",
      .flags = ASKING,
      .run = cmd_composer_status},

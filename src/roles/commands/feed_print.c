@@ -74,10 +74,10 @@ static const char *hold_text(const Torg__V1__FeedTask *task, struct arena *arena
             return "it was cut short";
         return arena_printf(arena,
                             "it was cut short, and would delete %" PRId64
-                            " offers that may stand in its rest",
+                            " offers that may be in the missing part",
                             task->to_delete);
     case HOLD(COUNT_DIFFERS):
-        return "not as many rows came as were sent";
+        return "fewer or more rows came than were sent";
     default:
         return "it needs to be looked at";
     }

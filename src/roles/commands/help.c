@@ -69,7 +69,7 @@ void help_all(struct buf *out)
     for (size_t i = 0; i < command_count; i++)
         put_line(out, command_table[i].name, command_table[i].summary);
     put_exit_codes(out);
-    buf_put_text(out, "\nexample:\n  torg up\n\ntorg help COMMAND tells more about one.\n");
+    buf_put_text(out, "\nexample:\n  torg up\n\ntorg help COMMAND explains one of them.\n");
 }
 
 void help_group(const char *word, struct buf *out)

@@ -122,7 +122,7 @@ void help_man(struct buf *out)
     buf_put_text(out, ".SH OPTIONS\n");
     put_roff_option(out, "help", NULL, "Explain the command.");
     put_roff_option(out, "json", NULL,
-                    "Print the result as JSON. Of every command that prints results.");
+                    "Print the result as JSON. Every command that prints results takes it.");
     put_roff_option(out, "config", "FILE",
                     "The file of settings. Default: $TORG_CONFIG, or torg.toml in the working "
                     "directory if it is there.");

@@ -60,8 +60,8 @@ int peer_settings_open(const struct process *process, enum setting_id list, enum
     for (word = next_word(&left, process->arena); word && !rc;
          word = next_word(&left, process->arena)) {
         if (strncmp(word, "http://", 7) != 0 && strncmp(word, "https://", 8) != 0)
-            rc = err_set(err, ERR_INVALID, "%s: \"%s\" is no address such as http://10.0.0.2:8080",
-                         name, word);
+            rc = err_set(err, ERR_INVALID,
+                         "%s: \"%s\" is not an address such as http://10.0.0.2:8080", name, word);
         else if (options.count == SEARCHER_PEER_COUNT_MAX)
             rc = err_set(err, ERR_INVALID, "%s: at most %d are asked", name,
                          SEARCHER_PEER_COUNT_MAX);

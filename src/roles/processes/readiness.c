@@ -213,8 +213,8 @@ static void set_kind(struct readiness *self, size_t place, const char *name, uns
                          .need = need,
                          .is_remote = strncmp(url, scheme, strlen(scheme)) == 0,
                          .answers = metrics_gauge("torg_backend_answers", labels,
-                                                  "1 while the server answers, or is none: it is "
-                                                  "embedded.")};
+                                                  "1 while the server answers, or while the "
+                                                  "backend is embedded.")};
     gauge_set(self->kinds[place].answers, 1);
 }
 

@@ -38,7 +38,7 @@ static int read_shards(struct process *process, uint32_t **shards, uint32_t *cou
         if (!text_to_u64(bytes_of(word), &shard) || shard >= SEARCHER_SHARD_COUNT_MAX ||
             *count == SEARCHER_SHARD_COUNT_MAX)
             return err_set(err, ERR_INVALID,
-                           "searcher.shards: \"%s\" is no number of a shard (0 to %d)", word,
+                           "searcher.shards: \"%s\" is not a shard's number (0 to %d)", word,
                            SEARCHER_SHARD_COUNT_MAX - 1);
         made[(*count)++] = (uint32_t)shard;
         *shards = made;

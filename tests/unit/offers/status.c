@@ -66,7 +66,7 @@ static void a_refusal_names_both_statuses_and_the_ways_out(void **state)
         offer_status_move(OFFER_SOLD_ON_SITE, MOVE_WITHDRAW, OFFER_NONE, "offer 1", &to, &err),
         ERR_PRECONDITION);
     assert_string_equal(err.text, "offer 1 is SOLD_ON_SITE: \"withdraw\" (to WITHDRAWN) is not "
-                                  "possible; possible is: republish, delete");
+                                  "possible; possible: republish, delete");
 }
 
 static void an_unban_gives_back_what_was_there(void **state)

@@ -167,7 +167,7 @@ static void its_fields(void **state)
 static void their_values(void **state)
 {
     expect_fault(FIELD("{\"name\": \"price\", \"decimal\": \"1.234\"}"),
-                 "fields[0].decimal: \"1.234\" is no decimal with at most 2 digits");
+                 "fields[0].decimal: \"1.234\" is not a decimal with at most 2 digits");
     expect_fault(FIELD("{\"name\": \"price\", \"decimal\": \"cheap\"}"), "fields[0].decimal");
     expect_fault(FIELD("{\"name\": \"price\", \"decimal\": \"92233720368547758.07\"}"),
                  "fields[0].decimal");

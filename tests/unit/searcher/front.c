@@ -698,7 +698,7 @@ static void what_is_wrong_is_told(void **state)
     expect_refusal(&world, "three",
                    "{\"query\":{\"stages\":[{\"cursor\":\"AAAA\",\"rerank\":{\"formula\":\"1\","
                    "\"count\":5}}]}}",
-                   ERR_INVALID, "stages[0].cursor: none with rerank");
+                   ERR_INVALID, "stages[0].cursor: leave it out with rerank");
     expect_refusal(&world, "three", "{}", ERR_INVALID, "query");
     expect_refusal(&world, "three", "{\"epoch\":7,\"query\":{\"stages\":[{}]}}", ERR_NOT_FOUND,
                    "epoch 7");

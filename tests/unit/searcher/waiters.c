@@ -168,7 +168,7 @@ static void expect_refused(struct world *world, const char *client)
     struct err err = {0};
 
     assert_int_equal(search(world, client, world->token, arena, &response, &err), ERR_LIMIT);
-    assert_non_null(strstr(err.text, "16 callers wait"));
+    assert_non_null(strstr(err.text, "16 callers are already waiting"));
     arena_free(arena);
 }
 
