@@ -81,7 +81,7 @@ static enum outcome settle(struct walk *walk, const struct topic_message *messag
             return forget_older(walk, message, key, err);
         if (rc == STAGE_READER_NOT_YET)
             return OUTCOME_SOON;
-        if (rc != ERR_CANCELLED && !stage_reader_is_passing(rc))
+        if (rc != ERR_CANCELLED && !err_is_passing(rc))
             return refuse(walk, message, key, &reason, err);
         if (rc != ERR_CANCELLED)
             stage_reader_tell_fault(self, "a record is tried again", &reason);
