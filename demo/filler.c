@@ -71,7 +71,7 @@ static int fill_one(struct filler *self, struct task *task, uint64_t number, str
     catalog_unref(catalog);
     while (!rc) {
         rc = publish(self, &offer, arena, err);
-        if (rc != ERR_UNAVAILABLE && rc != ERR_TIMEOUT && rc != ERR_CONFLICT)
+        if (!err_is_passing(rc))
             break;
         rc = task_pause(task, (int64_t)DEMO_RETRY_MS * MS_US) && !atomic_load(&self->has_failed)
                  ? 0

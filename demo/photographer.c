@@ -9,29 +9,25 @@
 
 #include "base/endian.h"
 #include "base/hash.h"
-#include "base/log.h"
 #include "base/memory.h"
-#include "base/task.h"
 #include "base/text.h"
 #include "codec/message.h"
 #include "demo/bounds.h"
 #include "demo/drawing.h"
 #include "demo/generator.h"
 #include "model/topics.h"
-#include "offers/export.h"
-#include "offers/photo_results.h"
 #include "photos/photo_folder.h"
+#include "stage/reader.h"
 #include "torg/v1/photo.pb-c.h"
 
-#define GROUP "photos"
-
-enum { RESULT_SIZE_MAX = 512 << 10, HASH_SIZE = 8 };
+enum { RESULT_SIZE_MAX = 512 << 10, HASH_SIZE = 8, POLL_COUNT = 256 };
 
 struct photographer {
     struct topics *topics; /* borrowed */
     struct blob *blob;     /* borrowed */
-    struct consumer *consumer;
-    struct task task;
+    struct stage_reader *reader;
+    struct topic_record records[POLL_COUNT]; /* answers of a poll, borrowed from its arena */
+    size_t record_count;
 };
 
 /* What an address asks for. */
@@ -110,119 +106,87 @@ static int answer_one(struct photographer *self, const Torg__V1__PhotoRequest__I
     return rc;
 }
 
-/* The answer to a request as a record; one that cannot be read has none (*record is empty). */
-static int answer(struct photographer *self, const struct topic_message *message,
-                  struct arena *arena, struct topic_record *record, struct err *err)
+/* The answer to a request becomes a record that flush sends. */
+static int take(void *arg, const struct topic_message *message, struct arena *arena,
+                struct err *err)
 {
+    struct photographer *self = arg;
     Torg__V1__PhotoResult result = TORG__V1__PHOTO_RESULT__INIT;
     struct buf wire = BUF_INIT(RESULT_SIZE_MAX);
     const Torg__V1__PhotoRequest *request;
     ProtobufCMessage *decoded;
-    int rc = 0;
+    int rc =
+        message_decode(message->value, &torg__v1__photo_request__descriptor, arena, &decoded, err);
 
-    if (message_decode(message->value, &torg__v1__photo_request__descriptor, arena, &decoded,
-                       err)) {
-        log_warn("a request for photos cannot be read", LOG_TEXT("error", err->text));
-        return 0;
-    }
+    if (rc)
+        return rc;
     request = (const Torg__V1__PhotoRequest *)decoded;
     result.offer_id = request->offer_id;
     result.revision = request->revision;
     result.photos = arena_array(arena, request->n_photos + 1, sizeof(*result.photos));
     for (size_t i = 0; i < request->n_photos && !rc; i++)
         rc = answer_one(self, request->photos[i], arena, &result.photos[result.n_photos++], err);
-    if (!rc) {
-        message_encode(&result.base, &wire);
-        if (!buf_failed(&wire) && result.n_photos)
-            *record = (struct topic_record){.key = arena_copy(arena, message->key),
-                                            .value = arena_copy(arena, buf_bytes(&wire))};
+    message_encode(&result.base, &wire);
+    if (!rc && buf_failed(&wire))
+        rc = err_set(err, ERR_LIMIT, "the answer is larger than %d bytes", RESULT_SIZE_MAX);
+    if (!rc && result.n_photos) {
+        assert(self->record_count < ARRAY_COUNT(self->records));
+        self->records[self->record_count++] = (struct topic_record){
+            .key = message->key, .value = arena_copy(arena, buf_bytes(&wire))};
     }
     buf_release(&wire);
     return rc;
 }
 
-static int answer_batch(struct photographer *self, const struct topic_message *messages,
-                        size_t count, struct err *err)
+/* Those of all partitions at once: an answer that comes again is no news. */
+static int flush(void *arg, uint32_t partition, bool is_forced, bool *is_flushed, struct err *err)
 {
-    struct arena *arena = arena_new();
-    struct topic_record *records = arena_array(arena, count, sizeof(*records));
-    size_t record_count = 0;
+    struct photographer *self = arg;
     int rc = 0;
 
-    for (size_t i = 0; i < count && !rc; i++) {
-        rc = answer(self, &messages[i], arena, &records[record_count], err);
-        record_count += records[record_count].value.size > 0;
-    }
-    if (!rc && record_count)
-        rc = topic_produce(self->topics, TOPIC_PHOTO_RESULTS, records, record_count, NULL, err);
-    arena_free(arena);
+    (void)partition;
+    (void)is_forced;
+    if (self->record_count)
+        rc = topic_produce(self->topics, TOPIC_PHOTO_RESULTS, self->records, self->record_count,
+                           NULL, err);
+    if (!rc)
+        self->record_count = 0;
+    *is_flushed = !rc;
     return rc;
 }
 
-/* A batch is answered until it succeeds: those who ask wait for it. */
-static void work(struct photographer *self)
+int photographer_start(struct topics *topics, struct blob *blob, struct store *store,
+                       struct photographer **photographer, struct err *err)
 {
-    const struct topic_message *messages;
-    struct err err;
-    size_t count;
-    int rc = consumer_poll(self->consumer, DEMO_POLL_MS, &messages, &count, &err);
-
-    while (!rc && count) {
-        rc = answer_batch(self, messages, count, &err);
-        if (!rc)
-            break;
-        log_warn("photos are drawn again later", LOG_TEXT("error", err.text));
-        if (!task_pause(&self->task, (int64_t)DEMO_RETRY_MS * MS_US))
-            return;
-        rc = 0;
-    }
-    if (!rc && count)
-        rc = consumer_commit_polled(self->consumer, &err);
-    if (rc && rc != ERR_STALE) { /* stale: another member has them now, and does them again */
-        log_warn("requests for photos cannot be read", LOG_TEXT("error", err.text));
-        task_pause(&self->task, (int64_t)DEMO_RETRY_MS * MS_US);
-    }
-}
-
-static void run(struct task *task, void *arg)
-{
-    while (!task_is_stopping(task)) {
-        task_says(task, "drawing photos");
-        work(arg);
-    }
-}
-
-int photographer_start(struct topics *topics, struct blob *blob, struct photographer **photographer,
-                       struct err *err)
-{
-    static const char *const names[] = {TOPIC_PHOTO_REQUESTS};
-    const struct consumer_options options = {
-        .group = GROUP, .topics = names, .topic_count = 1, .start = TOPIC_START_EARLIEST};
+    static const struct stage_reader_handler handler = {.take = take, .flush = flush};
     struct photographer *self = mem_zero(sizeof(*self));
-    const struct task_options task = {
-        .name = "photographer", .run = run, .arg = self, .clock = topics_clock(topics)};
+    const struct stage_reader_options options = {.stage = "photographer",
+                                                 .topic = TOPIC_PHOTO_REQUESTS,
+                                                 .group = "photos",
+                                                 .handler = &handler,
+                                                 .arg = self,
+                                                 .topics = topics,
+                                                 .store = store,
+                                                 .clock = topics_clock(topics),
+                                                 .order = PARKED_ASIDE,
+                                                 .poll_count = POLL_COUNT};
     int rc;
 
-    *photographer = NULL;
     self->topics = topics;
     self->blob = blob;
-    rc = consumer_open(topics, &options, &self->consumer, err);
-    if (!rc)
-        rc = task_start(&self->task, &task, err);
+    rc = stage_reader_start(&options, &self->reader, err);
     if (rc) {
-        consumer_close(self->consumer);
-        free(self);
-        return rc;
+        photographer_stop(self);
+        self = NULL;
     }
     *photographer = self;
-    return 0;
+    return rc;
 }
 
 void photographer_stop(struct photographer *photographer)
 {
     if (!photographer)
         return;
-    task_stop(&photographer->task);
-    consumer_close(photographer->consumer);
+    stage_reader_stop(photographer->reader);
     free(photographer);
 }

@@ -10,21 +10,16 @@ int audit_add(struct store_tx *tx, const struct audit_entry *entry, struct err *
 {
     int64_t seq = 0;
     int rc = store_next_seq(tx, "audit", 1, &seq, err);
-    const struct store_value params[] = {
-        STORE_V_INT(seq),
-        STORE_V_INT(entry->at_us),
-        STORE_V_TEXT(bytes_of(entry->principal)),
-        STORE_V_TEXT(bytes_of(entry->action)),
-        STORE_V_TEXT(bytes_of(entry->target)),
-        STORE_V_TEXT(bytes_of(entry->detail)),
-    };
 
     if (rc)
         return rc;
     return store_exec(tx,
                       "INSERT INTO audit (seq, at_us, principal, action, target, detail) "
                       "VALUES ($1, $2, $3, $4, $5, $6)",
-                      params, ARRAY_COUNT(params), NULL, err);
+                      STORE_WITH(STORE_V_INT(seq), STORE_V_INT(entry->at_us),
+                                 STORE_V_STRING(entry->principal), STORE_V_STRING(entry->action),
+                                 STORE_V_STRING(entry->target), STORE_V_STRING(entry->detail)),
+                      NULL, err);
 }
 
 void audit_log(const struct audit_entry *entry)
@@ -49,48 +44,23 @@ int audit_record(struct store *store, const struct audit_entry *entry, struct er
     return 0;
 }
 
-struct listing {
-    struct arena *arena;
-    int64_t before_seq;
-    size_t max;
-    struct audit_entry *entries; /* max of them */
-    size_t count;
-};
-
-static int list_entries(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct listing *listing = arg;
-    const struct store_value params[] = {
-        STORE_V_INT(listing->before_seq ? listing->before_seq : INT64_MAX),
-        STORE_V_INT((int64_t)listing->max),
-    };
-    struct store_rows rows =
-        store_select(tx,
-                     "SELECT seq, at_us, principal, action, target, detail FROM audit "
-                     "WHERE seq < $1 ORDER BY seq DESC LIMIT $2",
-                     params, ARRAY_COUNT(params));
-
-    for (listing->count = 0; listing->count < listing->max && store_next(&rows); listing->count++)
-        listing->entries[listing->count] = (struct audit_entry){
-            .seq = rows.columns[0].integer,
-            .at_us = rows.columns[1].integer,
-            .principal = arena_text(listing->arena, rows.columns[2].bytes),
-            .action = arena_text(listing->arena, rows.columns[3].bytes),
-            .target = arena_text(listing->arena, rows.columns[4].bytes),
-            .detail = arena_text(listing->arena, rows.columns[5].bytes),
-        };
-    return store_rows_end(&rows, err);
-}
-
 int audit_list(struct store *store, int64_t before_seq, size_t max, struct arena *arena,
                struct audit_entry **entries, size_t *count, struct err *err)
 {
-    struct listing listing = {.arena = arena, .before_seq = before_seq, .max = max};
-    int rc;
+    struct store_rows rows = store_read_rows(
+        store,
+        "SELECT seq, at_us, principal, action, target, detail FROM audit "
+        "WHERE seq < $1 ORDER BY seq DESC LIMIT $2",
+        STORE_WITH(STORE_V_INT(before_seq ? before_seq : INT64_MAX), STORE_V_INT((int64_t)max)));
 
-    listing.entries = arena_array(arena, max, sizeof(*listing.entries));
-    rc = store_read(store, list_entries, &listing, err);
-    *entries = listing.entries;
-    *count = rc ? 0 : listing.count;
-    return rc;
+    *entries = arena_array(arena, max, sizeof(**entries));
+    for (*count = 0; store_next(&rows); ++*count)
+        (*entries)[*count] =
+            (struct audit_entry){.seq = rows.columns[0].integer,
+                                 .at_us = rows.columns[1].integer,
+                                 .principal = arena_text(arena, rows.columns[2].bytes),
+                                 .action = arena_text(arena, rows.columns[3].bytes),
+                                 .target = arena_text(arena, rows.columns[4].bytes),
+                                 .detail = arena_text(arena, rows.columns[5].bytes)};
+    return store_rows_end(&rows, err);
 }

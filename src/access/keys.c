@@ -17,7 +17,7 @@
 /* A binding to nobody is NULL in the store and "" in memory. */
 static struct store_value nullable(const char *text)
 {
-    return *text ? STORE_V_TEXT(bytes_of(text)) : STORE_V_NULL;
+    return *text ? STORE_V_STRING(text) : STORE_V_NULL;
 }
 
 #define KEY_COLUMNS "id, name, hash, scopes, seller, client, created_us, expires_us, revoked_us"
@@ -57,13 +57,9 @@ static int read_row(const struct store_value *columns, size_t column_count, stru
 int keys_read_page(struct store_tx *tx, const char *after_id, struct key *keys, size_t max,
                    size_t *count, struct err *err)
 {
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(after_id)),
-        STORE_V_INT((int64_t)max),
-    };
     struct store_rows rows =
         store_select(tx, "SELECT " KEY_COLUMNS " FROM api_key WHERE id > $1 ORDER BY id LIMIT $2",
-                     params, ARRAY_COUNT(params));
+                     STORE_WITH(STORE_V_STRING(after_id), STORE_V_INT((int64_t)max)));
     size_t done;
     int rc;
 
@@ -77,12 +73,11 @@ int keys_read_page(struct store_tx *tx, const char *after_id, struct key *keys, 
 /* By id, or else by the name of a key in use; no two of those share one. */
 static int find_row(struct store_tx *tx, const char *id_or_name, struct key *key, struct err *err)
 {
-    const struct store_value param = STORE_V_TEXT(bytes_of(id_or_name));
     struct store_rows rows = store_select(tx,
                                           "SELECT " KEY_COLUMNS " FROM api_key "
                                           "WHERE id = $1 OR (name = $1 AND revoked_us = 0) "
                                           "ORDER BY CASE WHEN id = $1 THEN 0 ELSE 1 END LIMIT 1",
-                                          &param, 1);
+                                          STORE_WITH(STORE_V_STRING(id_or_name)));
 
     if (store_next(&rows))
         rows.rc = read_row(rows.columns, rows.column_count, key, err);
@@ -156,12 +151,11 @@ struct creation {
 
 static int refuse_taken_name(struct store_tx *tx, const struct key *key, struct err *err)
 {
-    const struct store_value param = STORE_V_TEXT(bytes_of(key->name));
     int64_t taken = 0;
     int rc = store_find_integer(tx,
                                 "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key "
                                 "WHERE name = $1 AND revoked_us = 0",
-                                &param, 1, &taken, err);
+                                STORE_WITH(STORE_V_STRING(key->name)), &taken, err);
 
     if (!rc && taken)
         rc = err_set(err, ERR_EXISTS,
@@ -173,16 +167,6 @@ static int insert_key(struct store_tx *tx, void *arg, struct err *err)
 {
     const struct creation *creation = arg;
     const struct key *key = creation->key;
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(key->id)),
-        STORE_V_TEXT(bytes_of(key->name)),
-        STORE_V_BLOB(bytes_make(key->hash, KEY_HASH_SIZE)),
-        STORE_V_TEXT(bytes_of(key->scopes)),
-        nullable(key->seller),
-        nullable(key->client),
-        STORE_V_INT(key->created_us),
-        STORE_V_INT(key->expires_us),
-    };
     struct keys_state state;
     int rc;
 
@@ -198,7 +182,12 @@ static int insert_key(struct store_tx *tx, void *arg, struct err *err)
     rc = store_exec(tx,
                     "INSERT INTO api_key (id, name, hash, scopes, seller, client, created_us, "
                     "expires_us) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                    params, ARRAY_COUNT(params), NULL, err);
+                    STORE_WITH(STORE_V_STRING(key->id), STORE_V_STRING(key->name),
+                               STORE_V_BLOB(bytes_make(key->hash, KEY_HASH_SIZE)),
+                               STORE_V_STRING(key->scopes), nullable(key->seller),
+                               nullable(key->client), STORE_V_INT(key->created_us),
+                               STORE_V_INT(key->expires_us)),
+                    NULL, err);
     if (rc)
         return rc;
     return audit_add(tx, creation->entry, err);
@@ -283,7 +272,7 @@ static int revoke_key(struct store_tx *tx, void *arg, struct err *err)
     revocation->done = false;
     if (rc || revocation->key->revoked_us)
         return rc;
-    params[0] = STORE_V_TEXT(bytes_of(revocation->key->id));
+    params[0] = STORE_V_STRING(revocation->key->id);
     params[1] = STORE_V_INT(revocation->entry.at_us);
     rc = store_exec(tx, "UPDATE api_key SET revoked_us = $2 WHERE id = $1", params,
                     ARRAY_COUNT(params), NULL, err);
@@ -310,28 +299,11 @@ int keys_revoke(struct store *store, const char *id_or_name, const char *princip
     return rc;
 }
 
-struct counting {
-    int64_t now_us;
-    int64_t count;
-};
-
-static int count_usable(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct counting *counting = arg;
-    const struct store_value param = STORE_V_INT(counting->now_us);
-
-    return store_find_integer(tx,
-                              "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key "
-                              "WHERE revoked_us = 0 "
-                              "AND (expires_us = 0 OR expires_us > $1)",
-                              &param, 1, &counting->count, err);
-}
-
 int keys_count_usable(struct store *store, int64_t now_us, int64_t *count, struct err *err)
 {
-    struct counting counting = {.now_us = now_us};
-    int rc = store_read(store, count_usable, &counting, err);
-
-    *count = counting.count;
-    return rc;
+    *count = 0;
+    return store_read_integer(store,
+                              "SELECT CAST(COUNT(*) AS BIGINT) FROM api_key WHERE revoked_us = 0 "
+                              "AND (expires_us = 0 OR expires_us > $1)",
+                              STORE_WITH(STORE_V_INT(now_us)), count, err);
 }

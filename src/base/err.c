@@ -64,6 +64,11 @@ int err_wrap(struct err *err, const char *format, ...)
     return err->code;
 }
 
+bool err_is_passing(int code)
+{
+    return code == ERR_UNAVAILABLE || code == ERR_CONFLICT || code == ERR_TIMEOUT;
+}
+
 const char *err_name(int code)
 {
     static const char *const names[] = {

@@ -10,6 +10,7 @@
 #define TORG_BASE_ERR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 
 enum err_code {
     ERR_INVALID = -1,         /* the input is wrong: mend it */
@@ -48,6 +49,10 @@ int err_errno(struct err *err, const char *format, ...) __attribute__((format(pr
 
 /* Puts "context: " before the text; returns the code that was there. */
 int err_wrap(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A fault that passes by itself, ERR_UNAVAILABLE, ERR_CONFLICT or ERR_TIMEOUT: the same may work
+ * when it is tried again. */
+bool err_is_passing(int code);
 
 /* "INVALID", "NOT_FOUND", …; "OK" for 0. */
 const char *err_name(int code);

@@ -147,7 +147,7 @@ static int add_version(struct store_tx *tx, void *arg, struct err *err)
                                           STORE_V_INT(adding->expected + 1)};
     const struct store_value row[] = {STORE_V_INT(adding->expected + 1), STORE_V_BLOB(adding->body),
                                       STORE_V_INT(adding->now_us),
-                                      STORE_V_TEXT(bytes_of(adding->principal))};
+                                      STORE_V_STRING(adding->principal)};
     int64_t changed;
     int64_t current;
     int rc;

@@ -285,9 +285,7 @@ static int start_reader(struct composer *self, struct err *err)
                                                  .is_strict = self->options.is_strict};
     int rc = stage_make_topic(self->options.topics, TOPIC_DOCUMENTS, err);
 
-    if (!rc)
-        rc = stage_reader_new(&options, &self->reader, err);
-    return rc ? rc : stage_reader_begin(self->reader, err);
+    return rc ? rc : stage_reader_start(&options, &self->reader, err);
 }
 
 int composer_start(const struct composer_options *options, struct composer **composer,

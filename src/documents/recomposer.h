@@ -28,6 +28,10 @@
  * repeats one page. A newer version begins anew, with the categories of both. One composer of all
  * works at a time, by coord; should two, the row tells the one that it was overtaken.
  *
+ * It reads the store of offers, not a topic, so it is no handler of stage/reader.h: there is
+ * nothing to commit but its row, and an offer that cannot be composed is counted, its change being
+ * parked by the composer.
+ *
  * Threads: one of its own.
  */
 #ifndef TORG_DOCUMENTS_RECOMPOSER_H

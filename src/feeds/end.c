@@ -40,9 +40,9 @@ static int measure(struct store_tx *tx, void *arg, struct err *err)
     struct measuring *measuring = arg;
     const struct feed_key *key = measuring->key;
     int rc = feed_task_find(tx, key, measuring->arena, measuring->task, err);
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(key->seller)), STORE_V_TEXT(bytes_of(key->feed)),
-        STORE_V_INT(key->task_id), STORE_V_INT(measuring->task->no)};
+    const struct store_value params[] = {STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
+                                         STORE_V_INT(key->task_id),
+                                         STORE_V_INT(measuring->task->no)};
 
     if (rc || !measuring->task->message)
         return rc;
@@ -182,32 +182,21 @@ int feed_end(const struct offers *offers, const struct feed_key *key, const Torg
 
 /* --- deleting --- */
 
-struct chunk {
-    const struct feed_key *key;
-    const struct feed_task *task;
-    struct arena *arena;
-    char **names; /* external ids */
-    size_t count;
-};
-
-static int find_chunk(struct store_tx *tx, void *arg, struct err *err)
+/* External ids of FEED_DELETE_COUNT offers at the most. */
+static int find_chunk(struct store *store, const struct feed_key *key, const struct feed_task *task,
+                      struct arena *arena, char **names, size_t *count, struct err *err)
 {
-    struct chunk *chunk = arg;
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(chunk->key->seller)), STORE_V_TEXT(bytes_of(chunk->key->feed)),
-        STORE_V_INT(chunk->key->task_id), STORE_V_INT(chunk->task->no),
-        STORE_V_INT(FEED_DELETE_COUNT)};
-    struct store_rows rows = store_select(
-        tx,
-        chunk->task->message->dry_run ? "SELECT f.external_id" OLDER UNTOLD " LIMIT $5"
-                                      : "SELECT f.external_id" OLDER " AND CAST($4 AS BIGINT) > 0 "
-                                        "ORDER BY f.task_id, f.external_id LIMIT $5",
-        params, 5);
+    struct store_rows rows = store_read_rows(
+        store,
+        task->message->dry_run ? "SELECT f.external_id" OLDER UNTOLD " LIMIT $5"
+                               : "SELECT f.external_id" OLDER " AND CAST($4 AS BIGINT) > 0 "
+                                 "ORDER BY f.task_id, f.external_id LIMIT $5",
+        STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
+                   STORE_V_INT(key->task_id), STORE_V_INT(task->no),
+                   STORE_V_INT(FEED_DELETE_COUNT)));
 
-    for (chunk->count = 0; store_next(&rows); chunk->count++) {
-        assert(chunk->count < FEED_DELETE_COUNT);
-        chunk->names[chunk->count] = arena_text(chunk->arena, rows.columns[0].bytes);
-    }
+    for (*count = 0; store_next(&rows); ++*count)
+        names[*count] = arena_text(arena, rows.columns[0].bytes);
     return store_rows_end(&rows, err);
 }
 
@@ -237,18 +226,16 @@ static int delete_chunk(const struct offers *offers, const struct feed_key *key,
 {
     struct arena *names = arena_new();
     struct arena *arena = arena_new();
-    struct chunk chunk = {.key = key,
-                          .task = task,
-                          .arena = names,
-                          .names = arena_array(names, FEED_DELETE_COUNT, sizeof(char *))};
-    int rc = store_read(offers->store, find_chunk, &chunk, err);
+    char **list = arena_array(names, FEED_DELETE_COUNT, sizeof(char *));
+    size_t all;
+    int rc = find_chunk(offers->store, key, task, names, list, &all, err);
 
-    *more = chunk.count;
-    for (size_t done = 0; done < chunk.count && !rc;) {
-        size_t left = chunk.count - done;
+    *more = all;
+    for (size_t done = 0; done < all && !rc;) {
+        size_t left = all - done;
         size_t count = left < FEED_BATCH_COUNT ? left : FEED_BATCH_COUNT;
 
-        rc = delete_names(offers, key, chunk.names + done, count, arena, err);
+        rc = delete_names(offers, key, list + done, count, arena, err);
         arena_reset(arena);
         done += count;
         if (feed_patience_ends(patience))

@@ -39,11 +39,6 @@ struct feed_events {
 
 /* --- records --- */
 
-static bool is_passing(int rc)
-{
-    return rc == ERR_UNAVAILABLE || rc == ERR_CONFLICT || rc == ERR_TIMEOUT;
-}
-
 /* What can never be written: each for itself. */
 static int park_all(struct feed_events *self, const char *reason, struct err *err)
 {
@@ -73,7 +68,7 @@ static int apply_waiting(struct feed_events *self, struct err *err)
     if (!self->intake.arena)
         return 0;
     rc = feed_intake_flush(&self->intake, &reason);
-    if (is_passing(rc)) {
+    if (err_is_passing(rc)) {
         *err = reason;
         return rc;
     }
@@ -133,7 +128,7 @@ static int add(struct feed_events *self, const Torg__V1__FeedEvent *event,
     if (!self->intake.arena)
         feed_intake_init(&self->intake, self->offers, LANGUAGE_RU, key);
     rc = feed_intake_add(&self->intake, event, &patience, arena, &task, err);
-    if (!is_row && !is_passing(rc)) /* nothing of it waits */
+    if (!is_row && !err_is_passing(rc)) /* nothing of it waits */
         feed_intake_release(&self->intake);
     if (!rc && task.message && task.message->state == TORG__V1__FEED_TASK__STATE__ENDING)
         rc = STAGE_READER_NOT_YET;
@@ -165,7 +160,7 @@ static int use_record(void *arg, const struct topic_message *message, struct are
         self->sources[self->source_count++] = message;
     else if (!rc)
         counter_add(self->applied, 1);
-    else if (rc < 0 && !is_passing(rc))
+    else if (rc < 0 && !err_is_passing(rc))
         counter_add(self->refused, 1);
     return rc;
 }
@@ -223,9 +218,8 @@ static int start_reader(struct feed_events *self, struct topics *topics, struct 
                                                  .clock = self->offers->clock,
                                                  .order = PARKED_ASIDE,
                                                  .poll_count = FEED_POLL_COUNT};
-    int rc = stage_reader_new(&options, &self->reader, err);
 
-    return rc ? rc : stage_reader_begin(self->reader, err);
+    return stage_reader_start(&options, &self->reader, err);
 }
 
 int feed_events_start(const struct offers *offers, struct topics *topics,

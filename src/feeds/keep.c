@@ -19,25 +19,27 @@ struct found_task {
 };
 
 struct search {
-    const char *sql; /* $1 the latest time, $2 how many */
-    int64_t until_us;
-    struct arena *arena;
     struct found_task tasks[FEED_KEEP_COUNT];
     size_t count;
 };
 
-static int find_tasks(struct store_tx *tx, void *arg, struct err *err)
+#define TASKS "SELECT seller_id, feed_id, task_id, no, state, updated_us FROM feed_task WHERE "
+/* As the index has it, so that it is found. */
+#define BUSY TASKS "state IN (1, 2, 3, 6) AND updated_us <= $1 "
+#define OLDEST "ORDER BY updated_us LIMIT $2"
+
+/* sql: $1 the latest time, $2 how many. */
+static int search_tasks(const struct offers *offers, const char *sql, int64_t until_us,
+                        struct arena *arena, struct search *search, struct err *err)
 {
-    struct search *search = arg;
-    const struct store_value params[] = {STORE_V_INT(search->until_us),
-                                         STORE_V_INT(FEED_KEEP_COUNT)};
-    struct store_rows rows = store_select(tx, search->sql, params, 2);
+    struct store_rows rows = store_read_rows(
+        offers->store, sql, STORE_WITH(STORE_V_INT(until_us), STORE_V_INT(FEED_KEEP_COUNT)));
 
     for (search->count = 0; store_next(&rows); search->count++) {
         assert(search->count < FEED_KEEP_COUNT);
         search->tasks[search->count] =
-            (struct found_task){.key = {.seller = arena_text(search->arena, rows.columns[0].bytes),
-                                        .feed = arena_text(search->arena, rows.columns[1].bytes),
+            (struct found_task){.key = {.seller = arena_text(arena, rows.columns[0].bytes),
+                                        .feed = arena_text(arena, rows.columns[1].bytes),
                                         .task_id = rows.columns[2].integer},
                                 .no = rows.columns[3].integer,
                                 .state = (enum feed_state)rows.columns[4].integer,
@@ -46,50 +48,25 @@ static int find_tasks(struct store_tx *tx, void *arg, struct err *err)
     return store_rows_end(&rows, err);
 }
 
-#define TASKS "SELECT seller_id, feed_id, task_id, no, state, updated_us FROM feed_task WHERE "
-/* As the index has it, so that it is found. */
-#define BUSY TASKS "state IN (1, 2, 3, 6) AND updated_us <= $1 "
-#define OLDEST "ORDER BY updated_us LIMIT $2"
-
-static int search_tasks(const struct offers *offers, const char *sql, int64_t until_us,
-                        struct arena *arena, struct search *search, struct err *err)
-{
-    *search = (struct search){.sql = sql, .until_us = until_us, .arena = arena};
-    return store_read(offers->store, find_tasks, search, err);
-}
-
 /* --- going on --- */
-
-struct claim {
-    const struct found_task *task;
-    int64_t now_us;
-    int64_t changed;
-};
-
-static int claim_in(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct claim *claim = arg;
-    const struct store_value params[] = {
-        STORE_V_INT(claim->now_us), STORE_V_TEXT(bytes_of(claim->task->key.seller)),
-        STORE_V_TEXT(bytes_of(claim->task->key.feed)), STORE_V_INT(claim->task->key.task_id),
-        STORE_V_INT(claim->task->updated_us)};
-
-    return store_exec(tx,
-                      "UPDATE feed_task SET updated_us = $1 WHERE seller_id = $2 AND "
-                      "feed_id = $3 AND task_id = $4 AND updated_us = $5",
-                      params, 5, &claim->changed, err);
-}
 
 static int resume(const struct offers *offers, const struct found_task *found,
                   const atomic_bool *stopping, struct arena *arena, struct feed_kept *kept,
                   struct err *err)
 {
     const struct feed_patience patience = {.stopping = stopping};
-    struct claim claim = {.task = found, .now_us = clock_wall_us(offers->clock)};
     struct feed_task task;
-    int rc = store_write(offers->store, claim_in, &claim, err);
+    int64_t claimed;
+    int rc = store_write_one(
+        offers->store,
+        "UPDATE feed_task SET updated_us = $1 WHERE seller_id = $2 AND feed_id = $3 AND "
+        "task_id = $4 AND updated_us = $5",
+        STORE_WITH(STORE_V_INT(clock_wall_us(offers->clock)), STORE_V_STRING(found->key.seller),
+                   STORE_V_STRING(found->key.feed), STORE_V_INT(found->key.task_id),
+                   STORE_V_INT(found->updated_us)),
+        &claimed, err);
 
-    if (rc || !claim.changed)
+    if (rc || !claimed)
         return rc;
     kept->resumed++;
     if (found->state == FEED_ENDING)
@@ -146,10 +123,9 @@ struct forgetting {
 static int forget_rows_in(struct store_tx *tx, void *arg, struct err *err)
 {
     struct forgetting *forgetting = arg;
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(forgetting->key->seller)),
-                                         STORE_V_TEXT(bytes_of(forgetting->key->feed)),
-                                         STORE_V_INT(forgetting->key->task_id),
-                                         STORE_V_INT(forgetting->until_us)};
+    const struct store_value params[] = {
+        STORE_V_STRING(forgetting->key->seller), STORE_V_STRING(forgetting->key->feed),
+        STORE_V_INT(forgetting->key->task_id), STORE_V_INT(forgetting->until_us)};
     int64_t found = 0;
     /* It may be undone since it was found: its report is needed then. */
     int rc = store_find_integer(tx,

@@ -46,12 +46,11 @@ static int take_records(struct store_rows *rows, struct arena *arena, struct fee
 int feed_rows_find(struct store_tx *tx, int64_t task_no, int64_t row, const char *external_id,
                    struct arena *arena, struct feed_record *record, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(task_no), STORE_V_INT(row),
-                                         STORE_V_TEXT(bytes_of(external_id))};
-    struct store_rows rows = store_select(tx,
-                                          "SELECT " COLUMNS " FROM feed_report "
-                                          "WHERE task_no = $1 AND row_no = $2 AND external_id = $3",
-                                          params, 3);
+    struct store_rows rows = store_select(
+        tx,
+        "SELECT " COLUMNS " FROM feed_report "
+        "WHERE task_no = $1 AND row_no = $2 AND external_id = $3",
+        STORE_WITH(STORE_V_INT(task_no), STORE_V_INT(row), STORE_V_STRING(external_id)));
 
     *record = (struct feed_record){.external_id = external_id};
     if (store_next(&rows))
@@ -69,7 +68,7 @@ int feed_rows_put(struct store_tx *tx, int64_t task_no, const struct feed_record
 {
     const struct store_value params[] = {STORE_V_INT(task_no),
                                          STORE_V_INT(record->row),
-                                         STORE_V_TEXT(bytes_of(record->external_id)),
+                                         STORE_V_STRING(record->external_id),
                                          STORE_V_INT((int64_t)record->event_hash),
                                          STORE_V_INT(record->offer_id),
                                          STORE_V_INT(record->outcome),
@@ -106,15 +105,14 @@ int feed_rows_page(struct store_tx *tx, int64_t task_no, const struct feed_place
                    Torg__V1__FeedReportRow__Outcome outcome, size_t max, struct arena *arena,
                    struct feed_record *records, size_t *count, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(task_no), STORE_V_INT(after->row),
-                                         STORE_V_TEXT(bytes_of(after->external_id)),
-                                         STORE_V_INT((int64_t)max), STORE_V_INT(outcome)};
     struct store_rows rows = store_select(
         tx,
         "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND "
         "(row_no, external_id) > ($2, $3) AND (CAST($5 AS BIGINT) = 0 OR outcome = $5) "
         "ORDER BY row_no, external_id LIMIT $4",
-        params, 5);
+        STORE_WITH(STORE_V_INT(task_no), STORE_V_INT(after->row),
+                   STORE_V_STRING(after->external_id), STORE_V_INT((int64_t)max),
+                   STORE_V_INT(outcome)));
 
     return take_records(&rows, arena, records, count, err);
 }
@@ -124,9 +122,6 @@ int feed_rows_page_back(struct store_tx *tx, int64_t task_no, const struct feed_
                         struct err *err)
 {
     /* No text is after every text: the first page asks for rows alone. */
-    const struct store_value params[] = {
-        STORE_V_INT(task_no), STORE_V_INT(before ? before->row : FEED_ROW_GONE),
-        STORE_V_TEXT(bytes_of(before ? before->external_id : "")), STORE_V_INT((int64_t)max)};
     struct store_rows rows = store_select(
         tx,
         before ? "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND changed = 1 "
@@ -135,7 +130,8 @@ int feed_rows_page_back(struct store_tx *tx, int64_t task_no, const struct feed_
                : "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND changed = 1 "
                  "AND undo = 0 AND row_no <= $2 AND external_id >= $3 "
                  "ORDER BY row_no DESC, external_id DESC LIMIT $4",
-        params, 4);
+        STORE_WITH(STORE_V_INT(task_no), STORE_V_INT(before ? before->row : FEED_ROW_GONE),
+                   STORE_V_STRING(before ? before->external_id : ""), STORE_V_INT((int64_t)max)));
 
     return take_records(&rows, arena, records, count, err);
 }
@@ -144,15 +140,15 @@ int feed_rows_mark_undone(struct store_tx *tx, int64_t task_no, const struct fee
                           Torg__V1__FeedReportRow__Undo undo, struct bytes detail, bool *outrun,
                           struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(task_no), STORE_V_INT(record->row),
-                                         STORE_V_TEXT(bytes_of(record->external_id)),
-                                         STORE_V_INT(undo), blob_or_null(detail)};
     int64_t changed = 0;
     /* What it was before is of no more use, and takes the most room. */
     int rc = store_exec(tx,
                         "UPDATE feed_report SET undo = $4, detail = $5, before_body = NULL "
                         "WHERE task_no = $1 AND row_no = $2 AND external_id = $3 AND undo = 0",
-                        params, 5, &changed, err);
+                        STORE_WITH(STORE_V_INT(task_no), STORE_V_INT(record->row),
+                                   STORE_V_STRING(record->external_id), STORE_V_INT(undo),
+                                   blob_or_null(detail)),
+                        &changed, err);
 
     *outrun = !rc && !changed;
     return rc;
@@ -162,12 +158,12 @@ int feed_rows_forget(struct store_tx *tx, int64_t task_no, size_t max, int64_t *
                      struct err *err)
 {
     /* By a range, not by a list: rows that are gone have one number, and may be very many. */
-    const struct store_value search[] = {STORE_V_INT(task_no), STORE_V_INT((int64_t)max - 1)};
-    struct store_rows rows = store_select(tx,
-                                          "SELECT row_no, external_id FROM feed_report "
-                                          "WHERE task_no = $1 "
-                                          "ORDER BY row_no, external_id LIMIT 1 OFFSET $2",
-                                          search, 2);
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT row_no, external_id FROM feed_report "
+                     "WHERE task_no = $1 "
+                     "ORDER BY row_no, external_id LIMIT 1 OFFSET $2",
+                     STORE_WITH(STORE_V_INT(task_no), STORE_V_INT((int64_t)max - 1)));
     struct arena *arena = arena_new();
     struct store_value params[] = {STORE_V_INT(task_no), STORE_V_NULL, STORE_V_NULL};
     bool found = store_next(&rows);
@@ -337,12 +333,11 @@ static bool add_photo(Torg__V1__FeedReportRow *row, const char *url, const char 
 static int find_last(struct store_tx *tx, int64_t task_no, const char *external_id,
                      struct arena *arena, struct feed_record *record, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(task_no), STORE_V_TEXT(bytes_of(external_id))};
     struct store_rows rows =
         store_select(tx,
                      "SELECT " COLUMNS " FROM feed_report WHERE task_no = $1 AND "
                      "external_id = $2 ORDER BY row_no DESC LIMIT 1",
-                     params, 2);
+                     STORE_WITH(STORE_V_INT(task_no), STORE_V_STRING(external_id)));
 
     *record = (struct feed_record){0};
     if (store_next(&rows))

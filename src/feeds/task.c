@@ -85,13 +85,12 @@ static int take_task(const struct store_value *columns, struct arena *arena, str
 int feed_task_find(struct store_tx *tx, const struct feed_key *key, struct arena *arena,
                    struct feed_task *task, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(key->seller)),
-                                         STORE_V_TEXT(bytes_of(key->feed)),
-                                         STORE_V_INT(key->task_id)};
-    struct store_rows rows = store_select(tx,
-                                          "SELECT no, body FROM feed_task "
-                                          "WHERE seller_id = $1 AND feed_id = $2 AND task_id = $3",
-                                          params, 3);
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT no, body FROM feed_task "
+                     "WHERE seller_id = $1 AND feed_id = $2 AND task_id = $3",
+                     STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
+                                STORE_V_INT(key->task_id)));
 
     *task = (struct feed_task){0};
     if (store_next(&rows))
@@ -101,12 +100,10 @@ int feed_task_find(struct store_tx *tx, const struct feed_key *key, struct arena
 
 int feed_task_check_newest(struct store_tx *tx, const struct feed_key *key, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(key->seller)),
-                                         STORE_V_TEXT(bytes_of(key->feed))};
     int64_t ended = 0;
     int rc = store_find_integer(
-        tx, "SELECT ended_task_id FROM feed_head WHERE seller_id = $1 AND feed_id = $2", params, 2,
-        &ended, err);
+        tx, "SELECT ended_task_id FROM feed_head WHERE seller_id = $1 AND feed_id = $2",
+        STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed)), &ended, err);
 
     if (!rc && ended > key->task_id)
         rc = err_set(err, ERR_PRECONDITION,
@@ -118,32 +115,28 @@ int feed_task_check_newest(struct store_tx *tx, const struct feed_key *key, stru
 
 int feed_task_mark_ended(struct store_tx *tx, const struct feed_key *key, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(key->seller)),
-                                         STORE_V_TEXT(bytes_of(key->feed)),
-                                         STORE_V_INT(key->task_id)};
-
     return store_exec(tx,
                       "INSERT INTO feed_head (seller_id, feed_id, ended_task_id) "
                       "VALUES ($1, $2, $3) ON CONFLICT (seller_id, feed_id) DO UPDATE "
                       "SET ended_task_id = excluded.ended_task_id "
                       "WHERE feed_head.ended_task_id < excluded.ended_task_id",
-                      params, 3, NULL, err);
+                      STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
+                                 STORE_V_INT(key->task_id)),
+                      NULL, err);
 }
 
 /* Reports take room: those of all but the newest tasks go before their time. */
 static int crowd_out(struct store_tx *tx, const struct feed_key *key, int64_t now_us,
                      struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(key->seller)),
-                                         STORE_V_TEXT(bytes_of(key->feed)), STORE_V_INT(now_us),
-                                         STORE_V_INT(FEED_REPORT_COUNT_MAX)};
-
     return store_exec(tx,
                       "UPDATE feed_task SET forget_us = $3 WHERE seller_id = $1 AND feed_id = $2 "
                       "AND forget_us > $3 AND state NOT IN (1, 2, 3, 6) AND task_id <= (SELECT "
                       "task_id FROM feed_task WHERE seller_id = $1 AND feed_id = $2 "
                       "ORDER BY task_id DESC LIMIT 1 OFFSET $4)",
-                      params, 4, NULL, err);
+                      STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
+                                 STORE_V_INT(now_us), STORE_V_INT(FEED_REPORT_COUNT_MAX)),
+                      NULL, err);
 }
 
 int feed_task_add(struct store_tx *tx, const struct offers *offers, const struct feed_key *key,
@@ -197,14 +190,6 @@ int feed_task_put(struct store_tx *tx, const struct offers *offers, struct feed_
     rc = record_pack(&message->base, "the task", &body, err);
     if (!rc) {
         int64_t updated_us = time_us(message->update_time);
-        const struct store_value params[] = {STORE_V_TEXT(bytes_of(message->seller)),
-                                             STORE_V_TEXT(bytes_of(message->feed)),
-                                             STORE_V_INT(message->task_id),
-                                             STORE_V_INT(task->no),
-                                             STORE_V_INT(message->state),
-                                             STORE_V_INT(updated_us),
-                                             STORE_V_INT(updated_us + kept_us(offers)),
-                                             STORE_V_BLOB(buf_bytes(&body))};
 
         rc = store_exec(tx,
                         "INSERT INTO feed_task (seller_id, feed_id, task_id, no, state, "
@@ -212,7 +197,12 @@ int feed_task_put(struct store_tx *tx, const struct offers *offers, struct feed_
                         "ON CONFLICT (seller_id, feed_id, task_id) DO UPDATE SET "
                         "state = excluded.state, updated_us = excluded.updated_us, "
                         "forget_us = excluded.forget_us, body = excluded.body",
-                        params, 8, NULL, err);
+                        STORE_WITH(STORE_V_STRING(message->seller), STORE_V_STRING(message->feed),
+                                   STORE_V_INT(message->task_id), STORE_V_INT(task->no),
+                                   STORE_V_INT(message->state), STORE_V_INT(updated_us),
+                                   STORE_V_INT(updated_us + kept_us(offers)),
+                                   STORE_V_BLOB(buf_bytes(&body))),
+                        NULL, err);
     }
     buf_release(&body);
     return rc;
@@ -312,74 +302,41 @@ int feed_task_get(const struct offers *offers, const struct feed_key *key, struc
     return !rc && !task->message ? refuse_missing(key, err) : rc;
 }
 
-struct listing {
-    const struct feed_key *key;
-    int64_t before;
-    size_t max;
-    struct arena *arena;
-    Torg__V1__FeedTask **tasks;
-    size_t count;
-};
-
-static int take_listed(struct store_rows *rows, struct listing *listing, struct err *err)
+static int take_listed(struct store_rows *rows, struct arena *arena, Torg__V1__FeedTask **tasks,
+                       size_t *count, struct err *err)
 {
-    for (listing->count = 0; store_next(rows); listing->count++) {
+    for (*count = 0; store_next(rows); ++*count) {
         struct feed_task task;
 
-        rows->rc = take_task(rows->columns, listing->arena, &task, err);
-        listing->tasks[listing->count] = task.message;
+        rows->rc = take_task(rows->columns, arena, &task, err);
+        tasks[*count] = task.message;
     }
     return store_rows_end(rows, err);
-}
-
-static int list_in(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct listing *listing = arg;
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(listing->key->seller)), STORE_V_TEXT(bytes_of(listing->key->feed)),
-        STORE_V_INT(listing->before), STORE_V_INT((int64_t)listing->max)};
-    struct store_rows rows =
-        store_select(tx,
-                     "SELECT no, body FROM feed_task WHERE seller_id = $1 AND feed_id = $2 AND "
-                     "task_id < $3 ORDER BY task_id DESC LIMIT $4",
-                     params, 4);
-
-    return take_listed(&rows, listing, err);
 }
 
 int feed_task_list(const struct offers *offers, const struct feed_key *key, int64_t before,
                    size_t max, struct arena *arena, Torg__V1__FeedTask **tasks, size_t *count,
                    struct err *err)
 {
-    struct listing listing = {
-        .key = key, .before = before, .max = max, .arena = arena, .tasks = tasks};
-    int rc = store_read(offers->store, list_in, &listing, err);
+    struct store_rows rows = store_read_rows(
+        offers->store,
+        "SELECT no, body FROM feed_task WHERE seller_id = $1 AND feed_id = $2 AND task_id < $3 "
+        "ORDER BY task_id DESC LIMIT $4",
+        STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed), STORE_V_INT(before),
+                   STORE_V_INT((int64_t)max)));
 
-    *count = listing.count;
-    return rc;
-}
-
-static int list_busy_in(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct listing *listing = arg;
-    const struct store_value params[] = {STORE_V_INT((int64_t)listing->max)};
-    struct store_rows rows =
-        store_select(tx,
-                     "SELECT no, body FROM feed_task "
-                     "WHERE state IN (1, 2, 3, 6) ORDER BY updated_us LIMIT $1",
-                     params, 1);
-
-    return take_listed(&rows, listing, err);
+    return take_listed(&rows, arena, tasks, count, err);
 }
 
 int feed_task_list_busy(struct store *store, size_t max, struct arena *arena,
                         Torg__V1__FeedTask **tasks, size_t *count, struct err *err)
 {
-    struct listing listing = {.max = max, .arena = arena, .tasks = tasks};
-    int rc = store_read(store, list_busy_in, &listing, err);
+    struct store_rows rows = store_read_rows(
+        store,
+        "SELECT no, body FROM feed_task WHERE state IN (1, 2, 3, 6) ORDER BY updated_us LIMIT $1",
+        STORE_WITH(STORE_V_INT((int64_t)max)));
 
-    *count = listing.count;
-    return rc;
+    return take_listed(&rows, arena, tasks, count, err);
 }
 
 /* --- moving --- */
@@ -398,14 +355,13 @@ struct moving {
 static int check_report(struct store_tx *tx, const struct feed_key *key, int64_t now_us,
                         struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(key->seller)),
-                                         STORE_V_TEXT(bytes_of(key->feed)),
-                                         STORE_V_INT(key->task_id)};
     int64_t forget_us = 0;
     int rc = store_find_integer(tx,
                                 "SELECT forget_us FROM feed_task "
                                 "WHERE seller_id = $1 AND feed_id = $2 AND task_id = $3",
-                                params, 3, &forget_us, err);
+                                STORE_WITH(STORE_V_STRING(key->seller), STORE_V_STRING(key->feed),
+                                           STORE_V_INT(key->task_id)),
+                                &forget_us, err);
 
     if (!rc && forget_us <= now_us)
         rc = err_set(err, ERR_PRECONDITION,

@@ -70,14 +70,12 @@ static int no_such_write(struct err *err)
 static int find_in_export(struct store_tx *tx, struct look *look, struct err *err)
 {
     const struct freshness *token = &look->change->offer;
-    const struct store_value params[] = {STORE_V_INT(token->shard), STORE_V_INT(token->seq),
-                                         STORE_V_INT(token->offer),
-                                         STORE_V_INT(FRESHNESS_LOOK_COUNT)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT offer_id FROM (SELECT offer_id FROM queue WHERE shard_id = $1 "
                      "AND seq >= $2 ORDER BY seq LIMIT $4) AS waiting WHERE offer_id = $3 LIMIT 1",
-                     params, 4);
+                     STORE_WITH(STORE_V_INT(token->shard), STORE_V_INT(token->seq),
+                                STORE_V_INT(token->offer), STORE_V_INT(FRESHNESS_LOOK_COUNT)));
 
     look->is_queued = store_next(&rows);
     return store_rows_end(&rows, err);

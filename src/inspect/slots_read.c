@@ -32,16 +32,15 @@ static int find_keys(struct store_tx *tx, struct slots_read *read, struct err *e
 static int read_slots(struct store_tx *tx, void *arg, struct err *err)
 {
     struct slots_read *read = arg;
-    const struct store_value params[] = {STORE_V_INT(read->verifying->client->id),
-                                         STORE_V_INT(read->verifying->check->shard),
-                                         STORE_V_INT(read->from), STORE_V_INT(read->max)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT doc_id, key, class, gone_us, (SELECT COUNT(*) FROM number_free f "
                      "WHERE f.space = $1 AND f.shard = $2 AND f.doc_id = s.doc_id) "
                      "FROM number_slot s WHERE doc_id >= $3 AND +space = $1 AND +shard = $2 "
                      "ORDER BY doc_id LIMIT $4",
-                     params, 4);
+                     STORE_WITH(STORE_V_INT(read->verifying->client->id),
+                                STORE_V_INT(read->verifying->check->shard), STORE_V_INT(read->from),
+                                STORE_V_INT(read->max)));
     int rc;
 
     for (read->count = 0; store_next(&rows); read->count++) { /* it may be run again */

@@ -61,15 +61,13 @@ struct tracing {
 /* Of several rows the last: before it has gone, not all was sent. */
 static int find_queued(struct store_tx *tx, struct tracing *tracing, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(seller_shard(tracing->offer->seller)),
-                                         STORE_V_INT(tracing->id)};
-    struct store_rows rows =
-        store_select(tx,
-                     "SELECT (SELECT COUNT(*) FROM queue AS earlier WHERE earlier.shard_id = $1 "
-                     "AND earlier.seq < mine.seq), mine.changed_us FROM queue AS mine "
-                     "WHERE mine.shard_id = $1 AND mine.offer_id = $2 "
-                     "ORDER BY mine.seq DESC LIMIT 1",
-                     params, 2);
+    struct store_rows rows = store_select(
+        tx,
+        "SELECT (SELECT COUNT(*) FROM queue AS earlier WHERE earlier.shard_id = $1 "
+        "AND earlier.seq < mine.seq), mine.changed_us FROM queue AS mine "
+        "WHERE mine.shard_id = $1 AND mine.offer_id = $2 "
+        "ORDER BY mine.seq DESC LIMIT 1",
+        STORE_WITH(STORE_V_INT(seller_shard(tracing->offer->seller)), STORE_V_INT(tracing->id)));
 
     if (store_next(&rows)) {
         tracing->ahead_count = rows.columns[0].integer;

@@ -7,31 +7,26 @@
 #include "numerator/bounds.h"
 
 struct extent {
-    struct verifying *verifying;
-    uint32_t doc_id;
     int64_t first_id; /* -1: none begins at or below */
     int64_t next_id;
     struct bytes class;
 };
 
-static int find_extent(struct store_tx *tx, void *arg, struct err *err)
+static int find_extent(const struct verifying *verifying, uint32_t doc_id, struct extent *extent,
+                       struct err *err)
 {
-    struct extent *extent = arg;
-    const struct store_value params[] = {STORE_V_INT(extent->verifying->client->id),
-                                         STORE_V_INT(extent->verifying->check->shard),
-                                         STORE_V_INT(extent->doc_id)};
     struct store_rows rows =
-        store_select(tx,
-                     "SELECT first_id, class, next_id FROM number_extent WHERE space = $1 "
-                     "AND shard = $2 AND first_id <= $3 ORDER BY first_id DESC LIMIT 1",
-                     params, 3);
+        store_read_rows(verifying->inspect->store,
+                        "SELECT first_id, class, next_id FROM number_extent WHERE space = $1 "
+                        "AND shard = $2 AND first_id <= $3 ORDER BY first_id DESC LIMIT 1",
+                        STORE_WITH(STORE_V_INT(verifying->client->id),
+                                   STORE_V_INT(verifying->check->shard), STORE_V_INT(doc_id)));
 
     extent->first_id = -1;
-    if (store_next(&rows)) {
-        extent->first_id = rows.columns[0].integer;
-        extent->class = arena_copy(extent->verifying->arena, rows.columns[1].bytes);
-        extent->next_id = rows.columns[2].integer;
-    }
+    if (store_next(&rows))
+        *extent = (struct extent){.first_id = rows.columns[0].integer,
+                                  .class = arena_copy(verifying->arena, rows.columns[1].bytes),
+                                  .next_id = rows.columns[2].integer};
     return store_rows_end(&rows, err);
 }
 
@@ -100,7 +95,7 @@ static int numbers_look(struct verifying *verifying, struct err *err)
 {
     struct slots_read read = {
         .verifying = verifying, .from = verifying->suspects[0].doc_id, .max = VERIFY_ROW_COUNT};
-    struct extent extent = {.verifying = verifying, .first_id = -1};
+    struct extent extent = {.first_id = -1};
     struct slots_read one;
     int rc = slots_read(&read, err);
 
@@ -109,9 +104,8 @@ static int numbers_look(struct verifying *verifying, struct err *err)
         const struct slot_read *slot;
 
         rc = find_slot(&read, suspect->doc_id, &one, &slot, err);
-        extent.doc_id = suspect->doc_id;
         if (!rc && (extent.first_id < 0 || suspect->doc_id >= extent.first_id + NUMBER_EXTENT_SIZE))
-            rc = store_read(verifying->inspect->store, find_extent, &extent, err);
+            rc = find_extent(verifying, suspect->doc_id, &extent, err);
         if (!rc && slot) /* else it was taken off its key meanwhile */
             look_at(verifying, slot, &extent, suspect);
     }

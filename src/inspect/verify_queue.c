@@ -37,8 +37,8 @@ static int read_allotted(struct store_tx *tx, struct page *page, struct err *err
 
     snprintf(name, sizeof(name), "registry/%" PRId64 "/%d/%" PRIu32, verifying->client->id,
              (int)page->lane, verifying->check->shard); /* as queue.c names it */
-    rc = store_find_integer(tx, "SELECT next FROM sequence WHERE name = $1",
-                            &STORE_V_TEXT(bytes_of(name)), 1, &next, err);
+    rc = store_find_integer(tx, "SELECT next FROM sequence WHERE name = $1", &STORE_V_STRING(name),
+                            1, &next, err);
     page->allotted = next - 1;
     return rc;
 }

@@ -69,12 +69,11 @@ static void make_texts(void)
 int space_row_find(struct store_tx *tx, const struct number_place *place, struct space_row *row,
                    struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT kind, scheme, rebuild, generation, change_no FROM number_space "
                      "WHERE space = $1 AND shard = $2",
-                     params, 2);
+                     STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard)));
 
     *row = (struct space_row){0};
     if (store_next(&rows)) {
@@ -92,19 +91,16 @@ int space_row_find(struct store_tx *tx, const struct number_place *place, struct
 int space_row_save(struct store_tx *tx, const struct number_place *place,
                    const struct space_row *row, struct err *err)
 {
-    const struct store_value params[] = {
-        STORE_V_INT(place->space),         STORE_V_INT(place->shard),
-        STORE_V_INT(row->version.kind),    STORE_V_INT(row->version.scheme),
-        STORE_V_INT(row->version.rebuild), STORE_V_INT(row->version.generation),
-        STORE_V_INT(row->change_no),
-    };
-
     return store_exec(tx,
                       "INSERT INTO number_space "
                       "(space, shard, kind, scheme, rebuild, generation, change_no) "
                       "VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (space, shard) DO UPDATE "
                       "SET generation = excluded.generation, change_no = excluded.change_no",
-                      params, 7, NULL, err);
+                      STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                 STORE_V_INT(row->version.kind), STORE_V_INT(row->version.scheme),
+                                 STORE_V_INT(row->version.rebuild),
+                                 STORE_V_INT(row->version.generation), STORE_V_INT(row->change_no)),
+                      NULL, err);
 }
 
 /* --- keys and their numbers --- */
@@ -155,13 +151,12 @@ int slot_rows_find(struct store_tx *tx, const struct number_place *place, const 
 int slot_rows_gone(struct store_tx *tx, const struct number_place *place, int64_t until_us,
                    uint32_t max, slot_row_fn *found, void *arg, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                         STORE_V_INT(until_us), STORE_V_INT(max)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
                      "AND gone_us > 0 AND gone_us <= $3 ORDER BY gone_us, doc_id LIMIT $4",
-                     params, 4);
+                     STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                STORE_V_INT(until_us), STORE_V_INT(max)));
 
     return take_slots(&rows, found, arg, err);
 }
@@ -169,13 +164,12 @@ int slot_rows_gone(struct store_tx *tx, const struct number_place *place, int64_
 int slot_rows_after(struct store_tx *tx, const struct number_place *place, struct bytes key,
                     uint32_t max, slot_row_fn *found, void *arg, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                         STORE_V_BLOB(key), STORE_V_INT(max)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT " SLOT_COLUMNS " FROM number_slot WHERE space = $1 AND shard = $2 "
                      "AND key > $3 ORDER BY key LIMIT $4",
-                     params, 4);
+                     STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                STORE_V_BLOB(key), STORE_V_INT(max)));
 
     return take_slots(&rows, found, arg, err);
 }
@@ -209,11 +203,10 @@ int slot_rows_return(struct store_tx *tx, const struct number_place *place,
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                             STORE_V_BLOB(keys[i])};
-
-        rc = store_exec(tx, "UPDATE number_slot SET gone_us = 0" SLOT_PLACE " AND key = $3", params,
-                        3, NULL, err);
+        rc = store_exec(
+            tx, "UPDATE number_slot SET gone_us = 0" SLOT_PLACE " AND key = $3",
+            STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard), STORE_V_BLOB(keys[i])),
+            NULL, err);
     }
     return rc;
 }
@@ -224,14 +217,13 @@ int slot_rows_leave(struct store_tx *tx, const struct number_place *place, const
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                             STORE_V_BLOB(keys[i]), STORE_V_INT(generation),
-                                             STORE_V_INT(now_us)};
-
         rc = store_exec(tx,
                         "UPDATE number_slot SET seen_generation = $4, gone_us = $5" SLOT_PLACE
                         " AND key = $3 AND gone_us = 0",
-                        params, 5, NULL, err);
+                        STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                   STORE_V_BLOB(keys[i]), STORE_V_INT(generation),
+                                   STORE_V_INT(now_us)),
+                        NULL, err);
     }
     return rc;
 }
@@ -244,10 +236,6 @@ static int free_slot(struct store_tx *tx, const struct number_place *place,
 {
     const struct store_value by_key[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
                                          STORE_V_BLOB(row->key)};
-    const struct store_value freed[] = {
-        STORE_V_INT(place->space), STORE_V_INT(place->shard), STORE_V_INT(row->doc_id),
-        STORE_V_TEXT(row->class),  STORE_V_INT(generation),   STORE_V_INT(now_us),
-    };
     int rc;
 
     rc = store_exec(tx, "DELETE FROM number_slot" SLOT_PLACE " AND key = $3", by_key, 3, NULL, err);
@@ -256,7 +244,10 @@ static int free_slot(struct store_tx *tx, const struct number_place *place,
     return store_exec(tx,
                       "INSERT INTO number_free (space, shard, doc_id, class, generation, freed_us) "
                       "VALUES ($1, $2, $3, $4, $5, $6)",
-                      freed, 6, NULL, err);
+                      STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                 STORE_V_INT(row->doc_id), STORE_V_TEXT(row->class),
+                                 STORE_V_INT(generation), STORE_V_INT(now_us)),
+                      NULL, err);
 }
 
 int slot_rows_free(struct store_tx *tx, const struct number_place *place,
@@ -276,10 +267,9 @@ int free_rows_take(struct store_tx *tx, const struct number_place *place, const 
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < count; i++) {
-        const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                             STORE_V_INT(doc_ids[i])};
-
-        rc = store_exec(tx, "DELETE FROM number_free" SLOT_PLACE " AND doc_id = $3", params, 3,
+        rc = store_exec(tx, "DELETE FROM number_free" SLOT_PLACE " AND doc_id = $3",
+                        STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                   STORE_V_INT(doc_ids[i])),
                         NULL, err);
     }
     return rc;
@@ -312,10 +302,9 @@ static int take_free(struct slots *slots, const struct store_value *columns, int
 static struct store_rows select_page(struct store_tx *tx, const struct number_place *place,
                                      int64_t next, const char *sql)
 {
-    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                         STORE_V_INT(next), STORE_V_INT(NUMBER_LOAD_COUNT)};
-
-    return store_select(tx, sql, params, 4);
+    return store_select(tx, sql,
+                        STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                   STORE_V_INT(next), STORE_V_INT(NUMBER_LOAD_COUNT)));
 }
 
 int free_rows_load(struct store_tx *tx, const struct number_place *place, struct slots *slots,
@@ -344,15 +333,13 @@ int free_rows_load(struct store_tx *tx, const struct number_place *place, struct
 int extent_row_save(struct store_tx *tx, const struct number_place *place, uint32_t first,
                     struct bytes class, uint32_t next, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(place->space), STORE_V_INT(place->shard),
-                                         STORE_V_INT(first), STORE_V_TEXT(class),
-                                         STORE_V_INT(next)};
-
     return store_exec(tx,
                       "INSERT INTO number_extent (space, shard, first_id, class, next_id) "
                       "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (space, shard, first_id) "
                       "DO UPDATE SET next_id = excluded.next_id",
-                      params, 5, NULL, err);
+                      STORE_WITH(STORE_V_INT(place->space), STORE_V_INT(place->shard),
+                                 STORE_V_INT(first), STORE_V_TEXT(class), STORE_V_INT(next)),
+                      NULL, err);
 }
 
 /* columns: first_id, class, next_id; *next is where the page after it begins */

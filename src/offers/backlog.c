@@ -11,13 +11,12 @@ struct ends {
 /* The oldest and the newest row of the next shard that has any. */
 static int next_shard(struct store_tx *tx, int64_t after, struct ends *ends, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(after)};
     struct store_rows rows = store_select(tx,
                                           "SELECT shard_id, seq, (SELECT MAX(seq) FROM queue AS "
                                           "other WHERE other.shard_id = queue.shard_id), "
                                           "changed_us FROM queue WHERE shard_id > $1 "
                                           "ORDER BY shard_id, seq LIMIT 1",
-                                          params, 1);
+                                          STORE_WITH(STORE_V_INT(after)));
 
     *ends = (struct ends){.shard = -1};
     if (store_next(&rows))

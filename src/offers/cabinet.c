@@ -38,11 +38,11 @@ struct listing {
 static int read_list(struct store_tx *tx, void *arg, struct err *err)
 {
     struct listing *listing = arg;
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(listing->seller)), STORE_V_INT(listing->preset),
-        STORE_V_INT(listing->from.created_us), STORE_V_INT(listing->from.id),
-        STORE_V_INT((int64_t)listing->max)};
-    struct store_rows rows = store_select(tx, cabinet_list_sql, params, 5);
+    struct store_rows rows =
+        store_select(tx, cabinet_list_sql,
+                     STORE_WITH(STORE_V_STRING(listing->seller), STORE_V_INT(listing->preset),
+                                STORE_V_INT(listing->from.created_us),
+                                STORE_V_INT(listing->from.id), STORE_V_INT((int64_t)listing->max)));
 
     for (listing->count = 0; store_next(&rows); listing->count++) {
         assert(listing->count < listing->max);
@@ -82,8 +82,8 @@ struct counting {
 static int read_counts(struct store_tx *tx, void *arg, struct err *err)
 {
     struct counting *counting = arg;
-    const struct store_value seller[] = {STORE_V_TEXT(bytes_of(counting->seller))};
-    const struct store_value owner[] = {STORE_V_TEXT(bytes_of(counting->owner))};
+    const struct store_value seller[] = {STORE_V_STRING(counting->seller)};
+    const struct store_value owner[] = {STORE_V_STRING(counting->owner)};
     struct store_rows rows = store_select(tx, cabinet_counts_sql, seller, 1);
     int rc;
 
@@ -147,9 +147,9 @@ static void take_total(const struct totalling *totalling, struct bytes name, int
 static int read_totals(struct store_tx *tx, void *arg, struct err *err)
 {
     struct totalling *totalling = arg;
-    const struct store_value params[] = {STORE_V_INT(seller_shard(totalling->seller)),
-                                         STORE_V_TEXT(bytes_of(totalling->seller))};
-    struct store_rows rows = store_select(tx, cabinet_totals_sql, params, 2);
+    struct store_rows rows = store_select(tx, cabinet_totals_sql,
+                                          STORE_WITH(STORE_V_INT(seller_shard(totalling->seller)),
+                                                     STORE_V_STRING(totalling->seller)));
 
     torg__v1__get_totals_response__init(totalling->totals);
     totalling->totals->earned =

@@ -84,62 +84,60 @@ int counters_start(struct counters_run *run, struct store *store, const struct c
 
 /* --- who is next --- */
 
-struct finding {
-    struct counters_run *run;
-    struct arena *arena;
-    const char *seller; /* NULL: there is none */
-    int64_t shard;
-    size_t row_count;
-    bool found;
-};
+/* The name stays in run->seller, which becomes the seller when it is begun. */
+static int keep_name(struct counters_run *run, struct bytes name, struct err *err)
+{
+    if (name.size >= sizeof(run->seller))
+        return err_set(err, ERR_CORRUPT, "a seller's name of %zu bytes", name.size);
+    snprintf(run->seller, sizeof(run->seller), "%.*s", BYTES_ARG(name));
+    return 0;
+}
 
 /* The smaller of the next in both tables, each the first of an index range. */
-static int find_seller(struct store_tx *tx, void *arg, struct err *err)
+static int find_seller(struct counters_run *run, bool *found, struct err *err)
 {
-    struct finding *finding = arg;
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(finding->run->last))};
-    struct store_rows rows = store_select(
-        tx,
+    struct store_rows rows = store_read_rows(
+        run->checking.store,
         "SELECT MIN(seller_id) FROM (SELECT * FROM (SELECT seller_id FROM user_offer_presets_count "
         "WHERE seller_id > $1 ORDER BY seller_id LIMIT 1) AS counted UNION ALL "
         "SELECT * FROM (SELECT seller_id FROM user_offer_presets WHERE seller_id > $1 "
         "ORDER BY seller_id LIMIT 1) AS listed) AS both_of_them",
-        params, 1);
+        STORE_WITH(STORE_V_STRING(run->last)));
 
-    finding->seller = NULL;
-    if (store_next(&rows) && rows.columns[0].type == STORE_TEXT)
-        finding->seller = arena_text(finding->arena, rows.columns[0].bytes);
+    *found = store_next(&rows) && rows.columns[0].type == STORE_TEXT;
+    if (*found)
+        rows.rc = keep_name(run, rows.columns[0].bytes, err);
     return store_rows_end(&rows, err);
 }
 
-static int find_total_seller(struct store_tx *tx, void *arg, struct err *err)
+/* The next page of those with totals. *shard: of the first that has nothing else, whose name is
+ * kept; -1: none of them, and the name is the last one's. */
+static int find_total_seller(struct counters_run *run, int64_t *shard, int64_t *last_shard,
+                             size_t *row_count, struct err *err)
 {
-    struct finding *finding = arg;
-    const struct store_value params[] = {STORE_V_INT(finding->run->last_shard),
-                                         STORE_V_TEXT(bytes_of(finding->run->last)),
-                                         STORE_V_INT(LIST_CHECK_COUNT)};
-    struct store_rows rows = store_select(
-        tx,
+    struct store_rows rows = store_read_rows(
+        run->checking.store,
         "SELECT t.shard_id, t.seller_id, (SELECT COUNT(*) FROM user_offer_presets_count c "
         "WHERE c.seller_id = t.seller_id) FROM user_total_counters t "
         "WHERE (t.shard_id, t.seller_id) > ($1, $2) ORDER BY t.shard_id, t.seller_id LIMIT $3",
-        params, 3);
+        STORE_WITH(STORE_V_INT(run->last_shard), STORE_V_STRING(run->last),
+                   STORE_V_INT(LIST_CHECK_COUNT)));
 
-    finding->seller = NULL;
-    finding->found = false;
-    for (finding->row_count = 0; store_next(&rows); finding->row_count++) {
-        if (finding->found)
+    *shard = *last_shard = -1;
+    for (*row_count = 0; store_next(&rows); ++*row_count) {
+        if (*shard >= 0)
             continue;
-        finding->shard = rows.columns[0].integer;
-        finding->seller = arena_text(finding->arena, rows.columns[1].bytes);
-        finding->found = !rows.columns[2].integer;
+        *last_shard = rows.columns[0].integer;
+        rows.rc = keep_name(run, rows.columns[1].bytes, err);
+        if (!rows.columns[2].integer)
+            *shard = *last_shard;
     }
     return store_rows_end(&rows, err);
 }
 
-static void begin_seller(struct counters_run *run, const char *seller, int64_t shard)
+/* The one whose name is kept. */
+static void begin_seller(struct counters_run *run, int64_t shard)
 {
-    snprintf(run->seller, sizeof(run->seller), "%s", seller);
     run->shard = shard;
     run->at_work = true;
     run->rows_done = false;
@@ -156,43 +154,40 @@ static void end_seller(struct counters_run *run)
 
 static int choose_seller(struct counters_run *run, struct err *err)
 {
-    struct finding finding = {.run = run, .arena = arena_new()};
-    int rc = 0;
+    bool found = run->only && !*run->last;
+    int rc = run->only ? 0 : find_seller(run, &found, err);
 
-    if (run->only)
-        finding.seller = *run->last ? NULL : run->only;
-    else
-        rc = store_read(run->checking.store, find_seller, &finding, err);
-    if (!rc && finding.seller && strlen(finding.seller) >= sizeof(run->seller))
-        rc = err_set(err, ERR_CORRUPT, "a seller's name of %zu bytes", strlen(finding.seller));
-    if (!rc && finding.seller)
-        begin_seller(run, finding.seller, -1);
-    if (!rc && !finding.seller) {
+    if (run->only && found)
+        rc = keep_name(run, bytes_of(run->only), err);
+    if (rc)
+        return rc;
+    if (found) {
+        begin_seller(run, -1);
+    } else {
         run->phase = run->only ? COUNTERS_DONE : COUNTERS_TOTALS;
         run->last[0] = 0;
     }
-    arena_free(finding.arena);
-    return rc;
+    return 0;
 }
 
 /* Sellers who have totals and nothing else: the counts before did not lead to them. */
 static int choose_total_seller(struct counters_run *run, struct err *err)
 {
-    struct finding finding = {.run = run, .arena = arena_new()};
-    int rc = store_read(run->checking.store, find_total_seller, &finding, err);
+    int64_t shard, last_shard;
+    size_t row_count;
+    int rc = find_total_seller(run, &shard, &last_shard, &row_count, err);
 
-    if (!rc && finding.seller && strlen(finding.seller) >= sizeof(run->seller))
-        rc = err_set(err, ERR_CORRUPT, "a seller's name of %zu bytes", strlen(finding.seller));
-    if (!rc && finding.found) {
-        begin_seller(run, finding.seller, finding.shard);
-    } else if (!rc && finding.row_count == LIST_CHECK_COUNT) {
-        take_name(run, finding.seller);
-        run->last_shard = finding.shard;
-    } else if (!rc) {
+    if (rc)
+        return rc;
+    if (shard >= 0) {
+        begin_seller(run, shard);
+    } else if (row_count == LIST_CHECK_COUNT) {
+        take_name(run, run->seller);
+        run->last_shard = last_shard;
+    } else {
         run->phase = COUNTERS_DONE;
     }
-    arena_free(finding.arena);
-    return rc;
+    return 0;
 }
 
 /* --- steps --- */

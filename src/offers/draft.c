@@ -19,13 +19,12 @@ enum { BODY_SIZE_MAX = 2 * OFFER_SIZE_MAX };
 int draft_find(struct store_tx *tx, const char *owner, struct arena *arena, struct draft **draft,
                struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(owner))};
     struct store_rows rows =
         store_select(tx,
                      "SELECT d.id, d.revision, d.updated_us, d.body FROM current_draft c "
                      "JOIN draft d ON d.owner_id = c.owner_id AND d.id = c.draft_id "
                      "WHERE c.owner_id = $1",
-                     params, 1);
+                     STORE_WITH(STORE_V_STRING(owner)));
 
     *draft = NULL;
     if (store_next(&rows)) {
@@ -48,7 +47,7 @@ int draft_find(struct store_tx *tx, const char *owner, struct arena *arena, stru
 static int write_draft(struct store_tx *tx, const char *owner, const struct draft *draft,
                        struct bytes body, bool is_new, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(owner)), STORE_V_INT(draft->id),
+    const struct store_value params[] = {STORE_V_STRING(owner), STORE_V_INT(draft->id),
                                          STORE_V_INT(draft->revision),
                                          STORE_V_INT(draft->updated_us), STORE_V_BLOB(body)};
     int rc = 0;
@@ -71,7 +70,7 @@ static int write_draft(struct store_tx *tx, const char *owner, const struct draf
 
 static int wipe_draft(struct store_tx *tx, const char *owner, offerid id, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(owner)), STORE_V_INT(id)};
+    const struct store_value params[] = {STORE_V_STRING(owner), STORE_V_INT(id)};
     int rc = store_exec(tx, "DELETE FROM current_draft WHERE owner_id = $1", params, 1, NULL, err);
 
     if (!rc)
@@ -83,8 +82,7 @@ static int wipe_draft(struct store_tx *tx, const char *owner, offerid id, struct
 static int hand_over(struct store_tx *tx, const char *from, const char *to, offerid id,
                      struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(from)), STORE_V_TEXT(bytes_of(to)),
-                                         STORE_V_INT(id)};
+    const struct store_value params[] = {STORE_V_STRING(from), STORE_V_STRING(to), STORE_V_INT(id)};
     int rc = store_exec(tx, "UPDATE current_draft SET owner_id = $2 WHERE owner_id = $1", params, 2,
                         NULL, err);
 
@@ -394,7 +392,7 @@ static int remove_draft(struct store_tx *tx, struct offer_save *save, void *arg,
 {
     struct offer_change *change = arg;
     struct publishing *publishing = change->arg;
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(publishing->owner)),
+    const struct store_value params[] = {STORE_V_STRING(publishing->owner),
                                          STORE_V_INT(publishing->id),
                                          STORE_V_INT(publishing->draft->revision)};
     int64_t changed = 0;
@@ -447,14 +445,12 @@ struct purging {
 static int find_abandoned(struct store_tx *tx, void *arg, struct err *err)
 {
     struct purging *purging = arg;
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(purging->owners)),
-                                         STORE_V_INT(purging->before_us),
-                                         STORE_V_INT((int64_t)purging->max)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT owner_id, id FROM draft WHERE SUBSTR(owner_id, 1, 2) = $1 "
                      "AND updated_us < $2 ORDER BY updated_us LIMIT $3",
-                     params, 3);
+                     STORE_WITH(STORE_V_STRING(purging->owners), STORE_V_INT(purging->before_us),
+                                STORE_V_INT((int64_t)purging->max)));
 
     for (purging->count = 0; store_next(&rows); purging->count++) {
         assert(purging->count < purging->max);

@@ -14,32 +14,22 @@ struct due {
     int64_t expires_us;
 };
 
-struct finding {
-    uint32_t shard;
-    int64_t now_us;
-    struct expiry_cursor after;
-    struct due due[EXPIRY_CHUNK_COUNT];
-    size_t count;
-};
-
-static int find_due(struct store_tx *tx, void *arg, struct err *err)
+/* The next EXPIRY_CHUNK_COUNT at the most. */
+static int find_due(const struct offers *offers, uint32_t shard, const struct expiry_cursor *after,
+                    struct due *due, size_t *count, struct err *err)
 {
-    struct finding *finding = arg;
-    const struct store_value params[] = {STORE_V_INT(finding->shard), STORE_V_INT(finding->now_us),
-                                         STORE_V_INT(finding->after.expires_us),
-                                         STORE_V_INT(finding->after.id),
-                                         STORE_V_INT(EXPIRY_CHUNK_COUNT)};
-    struct store_rows rows =
-        store_select(tx,
-                     "SELECT id, revision, expires_us FROM offer WHERE shard_id = $1 "
-                     "AND expires_us > 0 AND expires_us <= $2 AND expires_us >= $3 "
-                     "AND (expires_us > $3 OR id > $4) AND kind = 'offer' "
-                     "ORDER BY expires_us, id LIMIT $5",
-                     params, 5);
+    struct store_rows rows = store_read_rows(
+        offers->store,
+        "SELECT id, revision, expires_us FROM offer WHERE shard_id = $1 "
+        "AND expires_us > 0 AND expires_us <= $2 AND expires_us >= $3 "
+        "AND (expires_us > $3 OR id > $4) AND kind = 'offer' ORDER BY expires_us, id LIMIT $5",
+        STORE_WITH(STORE_V_INT(shard), STORE_V_INT(clock_wall_us(offers->clock)),
+                   STORE_V_INT(after->expires_us), STORE_V_INT(after->id),
+                   STORE_V_INT(EXPIRY_CHUNK_COUNT)));
 
-    for (finding->count = 0; store_next(&rows); finding->count++) {
-        assert(finding->count < EXPIRY_CHUNK_COUNT);
-        finding->due[finding->count] =
+    for (*count = 0; store_next(&rows); ++*count) {
+        assert(*count < EXPIRY_CHUNK_COUNT);
+        due[*count] =
             (struct due){rows.columns[0].integer, rows.columns[1].integer, rows.columns[2].integer};
     }
     return store_rows_end(&rows, err);
@@ -76,14 +66,14 @@ static int move_on(const struct offers *offers, const struct due *due, struct er
 int expiry_step(const struct offers *offers, uint32_t shard, struct expiry_cursor *cursor,
                 size_t *expired, bool *more, struct err *err)
 {
-    struct finding finding = {
-        .shard = shard, .now_us = clock_wall_us(offers->clock), .after = *cursor};
-    int rc = store_read(offers->store, find_due, &finding, err);
+    struct due list[EXPIRY_CHUNK_COUNT];
+    size_t count;
+    int rc = find_due(offers, shard, cursor, list, &count, err);
 
     *expired = 0;
     *more = false;
-    for (size_t i = 0; i < finding.count && !rc; i++) {
-        const struct due *due = &finding.due[i];
+    for (size_t i = 0; i < count && !rc; i++) {
+        const struct due *due = &list[i];
 
         rc = move_on(offers, due, err);
         if (rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT)
@@ -96,6 +86,6 @@ int expiry_step(const struct offers *offers, uint32_t shard, struct expiry_curso
         rc = 0;
         *cursor = (struct expiry_cursor){due->expires_us, due->id};
     }
-    *more = !rc && finding.count == EXPIRY_CHUNK_COUNT;
+    *more = !rc && count == EXPIRY_CHUNK_COUNT;
     return rc;
 }

@@ -117,12 +117,11 @@ static int find_waiting(struct store_tx *tx, struct batch *batch, struct err *er
 
     memset(batch->waiting, 0, sizeof(batch->waiting));
     for (;;) {
-        const struct store_value params[] = {STORE_V_INT(at)};
         int64_t next = -1;
         int rc = store_find_integer(tx,
                                     "SELECT shard_id FROM queue WHERE shard_id > $1 "
                                     "ORDER BY shard_id LIMIT 1",
-                                    params, 1, &next, err);
+                                    STORE_WITH(STORE_V_INT(at)), &next, err);
 
         if (rc || next < 0)
             return rc;
@@ -324,12 +323,12 @@ static int send(struct batch *batch, struct err *err)
 static int delete_run(struct store_tx *tx, struct batch *batch, size_t first, size_t last,
                       struct err *err)
 {
-    const struct store_value params[] = {
-        STORE_V_INT(batch->owned[batch->changes[first].place].shard),
-        STORE_V_INT(batch->changes[first].seq), STORE_V_INT(batch->changes[last].seq)};
     int64_t deleted = 0;
     int rc = store_exec(tx, "DELETE FROM queue WHERE shard_id = $1 AND seq >= $2 AND seq <= $3",
-                        params, 3, &deleted, err);
+                        STORE_WITH(STORE_V_INT(batch->owned[batch->changes[first].place].shard),
+                                   STORE_V_INT(batch->changes[first].seq),
+                                   STORE_V_INT(batch->changes[last].seq)),
+                        &deleted, err);
 
     batch->deleted += (size_t)deleted;
     return rc;

@@ -11,12 +11,11 @@
 int external_item_find(struct store_tx *tx, const char *seller, const char *external_id,
                        struct arena *arena, struct external_item *item, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(seller)),
-                                         STORE_V_TEXT(bytes_of(external_id))};
-    struct store_rows rows = store_select(tx,
-                                          "SELECT offer_id, feed_id, task_id, gone_us FROM feed "
-                                          "WHERE seller_id = $1 AND external_id = $2",
-                                          params, 2);
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT offer_id, feed_id, task_id, gone_us FROM feed "
+                     "WHERE seller_id = $1 AND external_id = $2",
+                     STORE_WITH(STORE_V_STRING(seller), STORE_V_STRING(external_id)));
 
     *item = (struct external_item){.feed_id = ""};
     if (store_next(&rows))
@@ -31,16 +30,12 @@ int external_item_put(struct store_tx *tx, const char *seller, const char *exter
                       const struct external_item *before, const struct external_item *after,
                       bool *outrun, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(seller)),
-                                         STORE_V_TEXT(bytes_of(external_id)),
-                                         STORE_V_INT(after->offer_id),
-                                         STORE_V_TEXT(bytes_of(after->feed_id)),
-                                         STORE_V_INT(after->task_id),
-                                         STORE_V_INT(after->gone_us),
-                                         STORE_V_INT(before->offer_id),
-                                         STORE_V_INT(before->task_id),
-                                         STORE_V_TEXT(bytes_of(before->feed_id)),
-                                         STORE_V_INT(before->gone_us)};
+    const struct store_value params[] = {
+        STORE_V_STRING(seller),          STORE_V_STRING(external_id),
+        STORE_V_INT(after->offer_id),    STORE_V_STRING(after->feed_id),
+        STORE_V_INT(after->task_id),     STORE_V_INT(after->gone_us),
+        STORE_V_INT(before->offer_id),   STORE_V_INT(before->task_id),
+        STORE_V_STRING(before->feed_id), STORE_V_INT(before->gone_us)};
     int64_t changed = 0;
     int rc;
 
@@ -65,42 +60,37 @@ int external_item_put(struct store_tx *tx, const char *seller, const char *exter
 /* The name is taken when it is free: never used, or only by what is deleted. */
 static int take_name(struct store_tx *tx, offerid id, const Torg__V1__Offer *offer, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(offer->seller)),
-                                         STORE_V_TEXT(bytes_of(offer->content->external_id)),
-                                         STORE_V_INT(id)};
-
     return store_exec(tx,
                       "INSERT INTO feed (seller_id, external_id, offer_id, feed_id, task_id, "
                       "gone_us) VALUES ($1, $2, $3, '', 0, 0) "
                       "ON CONFLICT (seller_id, external_id) DO UPDATE SET "
                       "offer_id = excluded.offer_id, feed_id = '', task_id = 0, gone_us = 0 "
                       "WHERE feed.gone_us > 0",
-                      params, 3, NULL, err);
+                      STORE_WITH(STORE_V_STRING(offer->seller),
+                                 STORE_V_STRING(offer->content->external_id), STORE_V_INT(id)),
+                      NULL, err);
 }
 
 static int give_name_up(struct store_tx *tx, offerid id, const Torg__V1__Offer *offer,
                         struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(offer->seller)),
-                                         STORE_V_TEXT(bytes_of(offer->content->external_id)),
-                                         STORE_V_INT(id)};
-
     return store_exec(
-        tx, "DELETE FROM feed WHERE seller_id = $1 AND external_id = $2 AND offer_id = $3", params,
-        3, NULL, err);
+        tx, "DELETE FROM feed WHERE seller_id = $1 AND external_id = $2 AND offer_id = $3",
+        STORE_WITH(STORE_V_STRING(offer->seller), STORE_V_STRING(offer->content->external_id),
+                   STORE_V_INT(id)),
+        NULL, err);
 }
 
 static int mark_gone(struct store_tx *tx, offerid id, const Torg__V1__Offer *offer, int64_t gone_us,
                      struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(offer->seller)),
-                                         STORE_V_TEXT(bytes_of(offer->content->external_id)),
-                                         STORE_V_INT(id), STORE_V_INT(gone_us)};
-
     return store_exec(tx,
                       "UPDATE feed SET gone_us = $4 "
                       "WHERE seller_id = $1 AND external_id = $2 AND offer_id = $3",
-                      params, 4, NULL, err);
+                      STORE_WITH(STORE_V_STRING(offer->seller),
+                                 STORE_V_STRING(offer->content->external_id), STORE_V_INT(id),
+                                 STORE_V_INT(gone_us)),
+                      NULL, err);
 }
 
 static bool is_deleted(const Torg__V1__Offer *offer)
@@ -132,17 +122,16 @@ int external_item_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer 
 int external_item_hold(struct store_tx *tx, offerid id, const Torg__V1__Offer *offer,
                        struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(offer->seller)),
-                                         STORE_V_TEXT(bytes_of(offer->content->external_id)),
-                                         STORE_V_INT(id), STORE_V_INT(EXTERNAL_ITEM_HELD_US)};
-
     if (!*offer->content->external_id)
         return 0;
     return store_exec(tx,
                       "INSERT INTO feed (seller_id, external_id, offer_id, feed_id, task_id, "
                       "gone_us) VALUES ($1, $2, $3, '', 0, $4) "
                       "ON CONFLICT (seller_id, external_id) DO NOTHING",
-                      params, 4, NULL, err);
+                      STORE_WITH(STORE_V_STRING(offer->seller),
+                                 STORE_V_STRING(offer->content->external_id), STORE_V_INT(id),
+                                 STORE_V_INT(EXTERNAL_ITEM_HELD_US)),
+                      NULL, err);
 }
 
 struct judged {

@@ -58,15 +58,13 @@ static bool read_subject(offerid id, struct bytes body, struct arena *arena,
 /* The rows at the offer's key, in whichever list. */
 static int read_presets(struct store_tx *tx, struct subject *subject, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(subject->seller)),
-                                         STORE_V_INT(subject->created_us),
-                                         STORE_V_INT(subject->id)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT preset_id FROM user_offer_presets WHERE seller_id = $1 "
                      "AND preset_id IN (" PRESET_IDS_SQL ") AND created_us = $2 "
                      "AND offer_id = $3",
-                     params, 3);
+                     STORE_WITH(STORE_V_STRING(subject->seller), STORE_V_INT(subject->created_us),
+                                STORE_V_INT(subject->id)));
 
     for (subject->row_count = 0; store_next(&rows); subject->row_count++) {
         assert(subject->row_count < ROW_COUNT_MAX);
@@ -80,26 +78,23 @@ static int read_presets(struct store_tx *tx, struct subject *subject, struct err
 static int insert_row(struct store_tx *tx, const struct subject *subject, int64_t preset,
                       struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(subject->seller)),
-                                         STORE_V_INT(preset), STORE_V_INT(subject->created_us),
-                                         STORE_V_INT(subject->id)};
-
     return store_exec(tx,
                       "INSERT INTO user_offer_presets (seller_id, preset_id, created_us, offer_id) "
                       "VALUES ($1, $2, $3, $4)",
-                      params, 4, NULL, err);
+                      STORE_WITH(STORE_V_STRING(subject->seller), STORE_V_INT(preset),
+                                 STORE_V_INT(subject->created_us), STORE_V_INT(subject->id)),
+                      NULL, err);
 }
 
 static int delete_row(struct store_tx *tx, const char *seller, const struct list_place *place,
                       int64_t *changed, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(seller)), STORE_V_INT(place->preset),
-                                         STORE_V_INT(place->created_us), STORE_V_INT(place->id)};
-
     return store_exec(tx,
                       "DELETE FROM user_offer_presets WHERE seller_id = $1 AND preset_id = $2 "
                       "AND created_us = $3 AND offer_id = $4",
-                      params, 4, changed, err);
+                      STORE_WITH(STORE_V_STRING(seller), STORE_V_INT(place->preset),
+                                 STORE_V_INT(place->created_us), STORE_V_INT(place->id)),
+                      changed, err);
 }
 
 struct repair {
@@ -338,10 +333,6 @@ static void take_row(struct page *page, const struct store_value *columns)
 static int read_list(struct store_tx *tx, void *arg, struct err *err)
 {
     struct page *page = arg;
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(page->seller)), STORE_V_INT(page->place.preset),
-        STORE_V_INT(page->place.created_us), STORE_V_INT(page->place.id),
-        STORE_V_INT(LIST_CHECK_COUNT)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT p.preset_id, p.created_us, p.offer_id, o.body "
@@ -350,7 +341,9 @@ static int read_list(struct store_tx *tx, void *arg, struct err *err)
                      "WHERE p.seller_id = $1 "
                      "AND (p.preset_id, p.created_us, p.offer_id) > ($2, $3, $4) "
                      "ORDER BY p.preset_id, p.created_us, p.offer_id LIMIT $5",
-                     params, 5);
+                     STORE_WITH(STORE_V_STRING(page->seller), STORE_V_INT(page->place.preset),
+                                STORE_V_INT(page->place.created_us), STORE_V_INT(page->place.id),
+                                STORE_V_INT(LIST_CHECK_COUNT)));
 
     page->last_place = page->place;
     page->count = page->subject_count = 0;

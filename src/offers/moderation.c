@@ -59,12 +59,10 @@ static int refuse_stale(struct err *err)
 /* Of the opinion that is kept; 0: none is. */
 static int find_revision(struct store_tx *tx, offerid id, int64_t *revision, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(id)};
-
     *revision = 0;
     return store_find_integer(tx,
                               "SELECT revision FROM offer WHERE id = $1 AND kind = 'moderation'",
-                              params, 1, revision, err);
+                              STORE_WITH(STORE_V_INT(id)), revision, err);
 }
 
 static int check_newer(struct store_tx *tx, const struct giving *giving, struct err *err)
@@ -78,10 +76,6 @@ static int check_newer(struct store_tx *tx, const struct giving *giving, struct 
 static int write_row(struct store_tx *tx, struct giving *giving, const char *seller,
                      struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(giving->id), STORE_V_INT(seller_shard(seller)),
-                                         STORE_V_INT(giving->opinion->revision),
-                                         STORE_V_INT(clock_wall_us(giving->offers->clock)),
-                                         STORE_V_BLOB(buf_bytes(&giving->body))};
     int64_t changed = 0;
     int rc = store_exec(tx,
                         "INSERT INTO offer (id, kind, shard_id, revision, updated_us, expires_us, "
@@ -89,7 +83,11 @@ static int write_row(struct store_tx *tx, struct giving *giving, const char *sel
                         "ON CONFLICT (id, kind) DO UPDATE SET revision = excluded.revision, "
                         "updated_us = excluded.updated_us, body = excluded.body "
                         "WHERE offer.revision < excluded.revision",
-                        params, 5, &changed, err);
+                        STORE_WITH(STORE_V_INT(giving->id), STORE_V_INT(seller_shard(seller)),
+                                   STORE_V_INT(giving->opinion->revision),
+                                   STORE_V_INT(clock_wall_us(giving->offers->clock)),
+                                   STORE_V_BLOB(buf_bytes(&giving->body))),
+                        &changed, err);
 
     return !rc && !changed ? refuse_stale(err) : rc;
 }
@@ -187,35 +185,29 @@ int moderation_apply(const struct offers *offers, const Torg__V1__ModerationOpin
 
 /* --- reading --- */
 
-struct getting {
-    offerid id;
-    struct arena *arena;
-    Torg__V1__Moderation *moderation;
-};
+#define MODERATION "SELECT body FROM offer WHERE id = $1 AND kind = 'moderation'"
 
-static int read_row(struct store_tx *tx, void *arg, struct err *err)
+/* *moderation is NULL where there is none. */
+static int take_moderation(struct store_rows rows, struct arena *arena,
+                           Torg__V1__Moderation **moderation, struct err *err)
 {
-    struct getting *getting = arg;
-    const struct store_value params[] = {STORE_V_INT(getting->id)};
-    struct store_rows rows =
-        store_select(tx, "SELECT body FROM offer WHERE id = $1 AND kind = 'moderation'", params, 1);
     ProtobufCMessage *message = NULL;
 
     if (store_next(&rows))
-        rows.rc = record_open(rows.columns[0].bytes, &torg__v1__moderation__descriptor,
-                              getting->arena, &message, err);
-    getting->moderation = (Torg__V1__Moderation *)message;
+        rows.rc = record_open(rows.columns[0].bytes, &torg__v1__moderation__descriptor, arena,
+                              &message, err);
+    *moderation = (Torg__V1__Moderation *)message;
     return store_rows_end(&rows, err);
 }
 
 int moderation_get(const struct offers *offers, offerid id, struct arena *arena,
                    Torg__V1__Moderation **moderation, struct err *err)
 {
-    struct getting getting = {.id = id, .arena = arena};
-    int rc = store_read(offers->store, read_row, &getting, err);
+    int rc =
+        take_moderation(store_read_rows(offers->store, MODERATION, STORE_WITH(STORE_V_INT(id))),
+                        arena, moderation, err);
 
-    *moderation = getting.moderation;
-    if (!rc && !getting.moderation)
+    if (!rc && !*moderation)
         rc = err_set(err, ERR_NOT_FOUND, "there is no opinion on offer %s",
                      offer_id_text(arena, id));
     return rc;
@@ -226,13 +218,14 @@ int moderation_get(const struct offers *offers, offerid id, struct arena *arena,
 int opinion_see(struct store_tx *tx, offerid id, struct arena *arena, struct opinion_seen *seen,
                 struct err *err)
 {
-    struct getting getting = {.id = id, .arena = arena};
-    int rc = read_row(tx, &getting, err);
+    Torg__V1__Moderation *moderation;
+    int rc = take_moderation(store_select(tx, MODERATION, STORE_WITH(STORE_V_INT(id))), arena,
+                             &moderation, err);
 
     *seen = (struct opinion_seen){0};
-    if (!rc && getting.moderation)
-        *seen = (struct opinion_seen){.revision = getting.moderation->opinion->revision,
-                                      .bans = getting.moderation->opinion->verdict ==
+    if (!rc && moderation)
+        *seen = (struct opinion_seen){.revision = moderation->opinion->revision,
+                                      .bans = moderation->opinion->verdict ==
                                               TORG__V1__MODERATION_OPINION__VERDICT__BAN};
     return rc;
 }

@@ -44,25 +44,23 @@ void money_counter(const char *currency, char name[TOTAL_NAME_SIZE])
 static int add_row(struct store_tx *tx, const struct offer_step *step, int64_t preset,
                    struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(step->seller)), STORE_V_INT(preset),
-                                         STORE_V_INT(step->created_us), STORE_V_INT(step->id)};
-
     return store_exec(tx,
                       "INSERT INTO user_offer_presets (seller_id, preset_id, created_us, offer_id) "
                       "VALUES ($1, $2, $3, $4)",
-                      params, 4, NULL, err);
+                      STORE_WITH(STORE_V_STRING(step->seller), STORE_V_INT(preset),
+                                 STORE_V_INT(step->created_us), STORE_V_INT(step->id)),
+                      NULL, err);
 }
 
 static int add_new(struct store_tx *tx, const struct offer_step *step, struct err *err)
 {
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(step->seller)), STORE_V_INT(PRESET_ALL),
-        STORE_V_INT(preset_of(step->after)), STORE_V_INT(step->created_us), STORE_V_INT(step->id)};
-
     return store_exec(tx,
                       "INSERT INTO user_offer_presets (seller_id, preset_id, created_us, offer_id) "
                       "VALUES ($1, $2, $4, $5), ($1, $3, $4, $5)",
-                      params, 5, NULL, err);
+                      STORE_WITH(STORE_V_STRING(step->seller), STORE_V_INT(PRESET_ALL),
+                                 STORE_V_INT(preset_of(step->after)), STORE_V_INT(step->created_us),
+                                 STORE_V_INT(step->id)),
+                      NULL, err);
 }
 
 static int expect_one(int64_t changed, const struct offer_step *step, struct err *err)
@@ -77,14 +75,15 @@ static int expect_one(int64_t changed, const struct offer_step *step, struct err
 
 static int move_row(struct store_tx *tx, const struct offer_step *step, struct err *err)
 {
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(step->seller)), STORE_V_INT(preset_of(step->before)),
-        STORE_V_INT(step->created_us), STORE_V_INT(step->id), STORE_V_INT(preset_of(step->after))};
     int64_t changed = 0;
-    int rc = store_exec(tx,
-                        "UPDATE user_offer_presets SET preset_id = $5 WHERE seller_id = $1 AND "
-                        "preset_id = $2 AND created_us = $3 AND offer_id = $4",
-                        params, 5, &changed, err);
+    int rc =
+        store_exec(tx,
+                   "UPDATE user_offer_presets SET preset_id = $5 WHERE seller_id = $1 AND "
+                   "preset_id = $2 AND created_us = $3 AND offer_id = $4",
+                   STORE_WITH(STORE_V_STRING(step->seller), STORE_V_INT(preset_of(step->before)),
+                              STORE_V_INT(step->created_us), STORE_V_INT(step->id),
+                              STORE_V_INT(preset_of(step->after))),
+                   &changed, err);
 
     return rc ? rc : expect_one(changed, step, err);
 }
@@ -92,13 +91,13 @@ static int move_row(struct store_tx *tx, const struct offer_step *step, struct e
 static int drop_row(struct store_tx *tx, const struct offer_step *step, int64_t preset,
                     struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(step->seller)), STORE_V_INT(preset),
-                                         STORE_V_INT(step->created_us), STORE_V_INT(step->id)};
     int64_t changed = 0;
     int rc = store_exec(tx,
                         "DELETE FROM user_offer_presets WHERE seller_id = $1 AND preset_id = $2 "
                         "AND created_us = $3 AND offer_id = $4",
-                        params, 4, &changed, err);
+                        STORE_WITH(STORE_V_STRING(step->seller), STORE_V_INT(preset),
+                                   STORE_V_INT(step->created_us), STORE_V_INT(step->id)),
+                        &changed, err);
 
     return rc ? rc : expect_one(changed, step, err);
 }
@@ -168,7 +167,7 @@ static int apply_counts(struct store_tx *tx, const struct offer_step *step, stru
     if (step->before != OFFER_NONE)
         count = add_delta(deltas, count, preset_of(step->before), -1);
     count = add_delta(deltas, count, preset_of(step->after), 1);
-    params[0] = STORE_V_TEXT(bytes_of(step->seller));
+    params[0] = STORE_V_STRING(step->seller);
     params[1] = STORE_V_INT(step->created_us);
     params[2] = STORE_V_INT(step->id);
     for (size_t i = 0; i < count; i++) {
@@ -226,7 +225,7 @@ static int apply_totals(struct store_tx *tx, const struct offer_step *step, stru
     if (step->earned)
         money_counter(step->earned->currency, money);
     params[0] = STORE_V_INT(step->shard);
-    params[1] = STORE_V_TEXT(bytes_of(step->seller));
+    params[1] = STORE_V_STRING(step->seller);
     params[2] = STORE_V_INT(step->id % TOTAL_ROW_COUNT);
     params[3] = STORE_V_INT(step->created_us);
     params[4] = STORE_V_INT(step->id);
@@ -234,7 +233,7 @@ static int apply_totals(struct store_tx *tx, const struct offer_step *step, stru
         if (!totals[i].difference)
             continue;
         assert(count < TOTAL_DELTA_MAX);
-        params[TOTAL_PARAM_COUNT + 2 * count] = STORE_V_TEXT(bytes_of(totals[i].counter));
+        params[TOTAL_PARAM_COUNT + 2 * count] = STORE_V_STRING(totals[i].counter);
         params[TOTAL_PARAM_COUNT + 2 * count + 1] = STORE_V_INT(totals[i].difference);
         count++;
     }

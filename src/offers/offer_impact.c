@@ -58,13 +58,12 @@ static int read_page(struct store_tx *tx, void *arg, struct err *err)
 {
     struct page *page = arg;
     struct scan *scan = page->scan;
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(page->start.before->id)),
-                                         STORE_V_INT(page->start.last),
-                                         STORE_V_INT(OFFER_SCAN_COUNT)};
-    struct store_rows rows = store_select(tx,
-                                          "SELECT id, body FROM offer WHERE category_id = $1 "
-                                          "AND id > $2 ORDER BY id LIMIT $3",
-                                          params, 3);
+    struct store_rows rows =
+        store_select(tx,
+                     "SELECT id, body FROM offer WHERE category_id = $1 "
+                     "AND id > $2 ORDER BY id LIMIT $3",
+                     STORE_WITH(STORE_V_STRING(page->start.before->id),
+                                STORE_V_INT(page->start.last), STORE_V_INT(OFFER_SCAN_COUNT)));
 
     *scan = page->start;
     *scan->broken = page->broken;

@@ -63,9 +63,8 @@ int record_open_offer(offerid id, struct bytes body, struct arena *arena, Torg__
 int record_find(struct store_tx *tx, offerid id, struct arena *arena, Torg__V1__Offer **offer,
                 struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(id)};
-    struct store_rows rows =
-        store_select(tx, "SELECT body FROM offer WHERE id = $1 AND kind = 'offer'", params, 1);
+    struct store_rows rows = store_select(
+        tx, "SELECT body FROM offer WHERE id = $1 AND kind = 'offer'", STORE_WITH(STORE_V_INT(id)));
     int rc;
 
     *offer = NULL;

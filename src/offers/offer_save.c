@@ -58,7 +58,7 @@ static struct store_value category_of(const Torg__V1__Offer *offer)
 {
     if (offer->status == TORG__V1__OFFER__STATUS__DELETED)
         return STORE_V_NULL;
-    return STORE_V_TEXT(bytes_of(offer->content->category));
+    return STORE_V_STRING(offer->content->category);
 }
 
 static int outrun(struct offer_save *save, struct err *err)
@@ -75,20 +75,18 @@ static int insert_row(struct store_tx *tx, struct offer_save *save, struct err *
 
     for (int i = 0; i < OFFER_ID_ATTEMPT_MAX; i++) {
         offerid id = i == 0 && wished ? wished : offer_id_make(offers_draw(save->offers));
-        const struct store_value params[] = {STORE_V_INT(id),
-                                             STORE_V_INT(save->shard),
-                                             STORE_V_INT(save->after->revision),
-                                             STORE_V_INT(time_us(save->after->update_time)),
-                                             STORE_V_INT(due_of(save->after)),
-                                             category_of(save->after),
-                                             STORE_V_BLOB(buf_bytes(&save->body))};
         int64_t changed = 0;
         int rc = store_exec(tx,
                             "INSERT INTO offer (id, kind, shard_id, revision, updated_us, "
                             "expires_us, category_id, body) "
                             "VALUES ($1, 'offer', $2, $3, $4, $5, $6, $7) "
                             "ON CONFLICT (id, kind) DO NOTHING",
-                            params, 7, &changed, err);
+                            STORE_WITH(STORE_V_INT(id), STORE_V_INT(save->shard),
+                                       STORE_V_INT(save->after->revision),
+                                       STORE_V_INT(time_us(save->after->update_time)),
+                                       STORE_V_INT(due_of(save->after)), category_of(save->after),
+                                       STORE_V_BLOB(buf_bytes(&save->body))),
+                            &changed, err);
 
         if (rc)
             return rc;
@@ -143,14 +141,13 @@ static int enqueue(struct store_tx *tx, struct offer_save *save, struct err *err
     snprintf(name, sizeof(name), "queue/%u", save->shard);
     rc = store_next_seq(tx, name, 1, &save->seq, err);
     if (!rc) {
-        const struct store_value params[] = {
-            STORE_V_INT(save->shard), STORE_V_INT(save->seq), STORE_V_INT(save->id),
-            STORE_V_INT(save->after->revision), STORE_V_INT(time_us(save->after->update_time))};
-
         rc = store_exec(tx,
                         "INSERT INTO queue (shard_id, seq, offer_id, revision, changed_us) "
                         "VALUES ($1, $2, $3, $4, $5)",
-                        params, 5, NULL, err);
+                        STORE_WITH(STORE_V_INT(save->shard), STORE_V_INT(save->seq),
+                                   STORE_V_INT(save->id), STORE_V_INT(save->after->revision),
+                                   STORE_V_INT(time_us(save->after->update_time))),
+                        NULL, err);
     }
     return rc;
 }

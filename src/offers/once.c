@@ -28,9 +28,6 @@ static int64_t oldest_us(int64_t now_us)
 int once_find(struct store_tx *tx, const struct once *once, struct arena *arena,
               struct bytes *answer, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(once->owner)),
-                                         STORE_V_TEXT(once->key),
-                                         STORE_V_INT(oldest_us(once->now_us))};
     struct store_rows rows;
 
     *answer = BYTES_EMPTY;
@@ -39,7 +36,8 @@ int once_find(struct store_tx *tx, const struct once *once, struct arena *arena,
     rows = store_select(tx,
                         "SELECT request_hash, answer FROM idempotency "
                         "WHERE owner_id = $1 AND key = $2 AND at_us > $3",
-                        params, 3);
+                        STORE_WITH(STORE_V_STRING(once->owner), STORE_V_TEXT(once->key),
+                                   STORE_V_INT(oldest_us(once->now_us))));
     if (store_next(&rows)) {
         struct bytes kept = rows.columns[1].bytes;
 
@@ -56,12 +54,6 @@ int once_find(struct store_tx *tx, const struct once *once, struct arena *arena,
 int once_keep(struct store_tx *tx, const struct once *once, struct bytes answer, bool *outrun,
               struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(once->owner)),
-                                         STORE_V_TEXT(once->key),
-                                         STORE_V_INT((int64_t)once->hash),
-                                         STORE_V_INT(once->now_us),
-                                         STORE_V_BLOB(answer),
-                                         STORE_V_INT(oldest_us(once->now_us))};
     int64_t changed = 1;
     int rc = 0;
 
@@ -71,7 +63,10 @@ int once_keep(struct store_tx *tx, const struct once *once, struct bytes answer,
                         "VALUES ($1, $2, $3, $4, $5) ON CONFLICT (owner_id, key) DO UPDATE "
                         "SET request_hash = excluded.request_hash, at_us = excluded.at_us, "
                         "answer = excluded.answer WHERE idempotency.at_us <= $6",
-                        params, 6, &changed, err);
+                        STORE_WITH(STORE_V_STRING(once->owner), STORE_V_TEXT(once->key),
+                                   STORE_V_INT((int64_t)once->hash), STORE_V_INT(once->now_us),
+                                   STORE_V_BLOB(answer), STORE_V_INT(oldest_us(once->now_us))),
+                        &changed, err);
     *outrun = !rc && !changed;
     return rc;
 }
@@ -79,10 +74,9 @@ int once_keep(struct store_tx *tx, const struct once *once, struct bytes answer,
 int once_forget(struct store_tx *tx, int64_t now_us, size_t max, int64_t *forgotten,
                 struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(oldest_us(now_us)), STORE_V_INT((int64_t)max)};
-
     return store_exec(tx,
                       "DELETE FROM idempotency WHERE (owner_id, key) IN (SELECT owner_id, key "
                       "FROM idempotency WHERE at_us <= $1 ORDER BY at_us LIMIT $2)",
-                      params, 2, forgotten, err);
+                      STORE_WITH(STORE_V_INT(oldest_us(now_us)), STORE_V_INT((int64_t)max)),
+                      forgotten, err);
 }

@@ -124,7 +124,7 @@ static int take_total(struct step *step, const struct store_value *columns, stru
 
 static int read_rows(struct store_tx *tx, struct step *step, bool hold, struct err *err)
 {
-    const struct store_value seller[] = {STORE_V_TEXT(bytes_of(step->seller))};
+    const struct store_value seller[] = {STORE_V_STRING(step->seller)};
     const struct store_value both[] = {STORE_V_INT(seller_shard(step->seller)), seller[0]};
     struct store_rows rows = store_select(
         tx,
@@ -257,9 +257,6 @@ static int take_offer(struct step *step, const struct store_value *columns, stru
  * the other keeps its place in both together. */
 static int count_chunk(struct store_tx *tx, struct step *step, struct err *err)
 {
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(step->seller)), STORE_V_INT(step->mark.created_us),
-        STORE_V_INT(step->mark.id), STORE_V_INT(RECOUNT_CHUNK_COUNT)};
     struct store_rows rows = store_select(
         tx,
         "SELECT u.created_us, u.offer_id, o.body FROM "
@@ -271,7 +268,8 @@ static int count_chunk(struct store_tx *tx, struct step *step, struct err *err)
         "ORDER BY created_us DESC, offer_id DESC LIMIT $4) AS deleted) AS u "
         "LEFT JOIN offer o ON o.id = u.offer_id AND o.kind = 'offer' "
         "ORDER BY u.created_us DESC, u.offer_id DESC LIMIT $4",
-        params, 4);
+        STORE_WITH(STORE_V_STRING(step->seller), STORE_V_INT(step->mark.created_us),
+                   STORE_V_INT(step->mark.id), STORE_V_INT(RECOUNT_CHUNK_COUNT)));
 
     while (store_next(&rows))
         rows.rc = take_offer(step, rows.columns, err);
@@ -319,8 +317,7 @@ static void tell_unreadable(struct step *step)
 
 int recount_forget(struct store_tx *tx, const char *seller, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(seller_shard(seller)),
-                                         STORE_V_TEXT(bytes_of(seller))};
+    const struct store_value params[] = {STORE_V_INT(seller_shard(seller)), STORE_V_STRING(seller)};
     int rc = store_exec(tx,
                         "UPDATE user_offer_presets_count SET mark_us = NULL, mark_id = NULL, "
                         "recount = 0 WHERE seller_id = $1 AND mark_us IS NOT NULL",
@@ -338,24 +335,17 @@ int recount_forget(struct store_tx *tx, const char *seller, struct err *err)
 static int correct_preset(struct store_tx *tx, const struct step *step, size_t place,
                           struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(step->seller)),
-                                         STORE_V_INT(preset_ids[place]),
-                                         STORE_V_INT(step->presets[place].counted)};
-
     return store_exec(tx,
                       "UPDATE user_offer_presets_count SET counter = $3, "
                       "repair_no = repair_no + 1 WHERE seller_id = $1 AND preset_id = $2",
-                      params, 3, NULL, err);
+                      STORE_WITH(STORE_V_STRING(step->seller), STORE_V_INT(preset_ids[place]),
+                                 STORE_V_INT(step->presets[place].counted)),
+                      NULL, err);
 }
 
 static int correct_total(struct store_tx *tx, const struct step *step, const struct total *total,
                          int row, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(seller_shard(step->seller)),
-                                         STORE_V_TEXT(bytes_of(step->seller)),
-                                         STORE_V_TEXT(bytes_of(total->name)), STORE_V_INT(row),
-                                         STORE_V_INT(total->rows[row].counted)};
-
     return store_exec(tx,
                       "INSERT INTO user_total_counters "
                       "(shard_id, seller_id, counter_id, seq_no, counter_value, repair_no) "
@@ -363,7 +353,10 @@ static int correct_total(struct store_tx *tx, const struct step *step, const str
                       "ON CONFLICT (shard_id, seller_id, counter_id, seq_no) DO UPDATE "
                       "SET counter_value = excluded.counter_value, "
                       "repair_no = user_total_counters.repair_no + 1",
-                      params, 5, NULL, err);
+                      STORE_WITH(STORE_V_INT(seller_shard(step->seller)),
+                                 STORE_V_STRING(step->seller), STORE_V_STRING(total->name),
+                                 STORE_V_INT(row), STORE_V_INT(total->rows[row].counted)),
+                      NULL, err);
 }
 
 static int correct(struct store_tx *tx, struct step *step, struct err *err)
@@ -395,7 +388,7 @@ static int save_mark(struct store_tx *tx, const struct step *step, struct err *e
 
     for (size_t i = 0; i < PRESET_ID_COUNT && !rc; i++) {
         const struct store_value params[] = {
-            STORE_V_TEXT(bytes_of(step->seller)), STORE_V_INT(preset_ids[i]),
+            STORE_V_STRING(step->seller), STORE_V_INT(preset_ids[i]),
             STORE_V_INT(step->mark.created_us), STORE_V_INT(step->mark.id),
             STORE_V_INT(step->presets[i].counted)};
 
@@ -406,13 +399,6 @@ static int save_mark(struct store_tx *tx, const struct step *step, struct err *e
     }
     for (size_t i = 0; i < step->total_count * TOTAL_ROW_COUNT && !rc; i++) {
         const struct total *total = &step->totals[i / TOTAL_ROW_COUNT];
-        const struct store_value params[] = {STORE_V_INT(seller_shard(step->seller)),
-                                             STORE_V_TEXT(bytes_of(step->seller)),
-                                             STORE_V_TEXT(bytes_of(total->name)),
-                                             STORE_V_INT((int64_t)(i % TOTAL_ROW_COUNT)),
-                                             STORE_V_INT(step->mark.created_us),
-                                             STORE_V_INT(step->mark.id),
-                                             STORE_V_INT(total->rows[i % TOTAL_ROW_COUNT].counted)};
 
         rc = store_exec(tx,
                         "INSERT INTO user_total_counters (shard_id, seller_id, counter_id, seq_no, "
@@ -421,7 +407,12 @@ static int save_mark(struct store_tx *tx, const struct step *step, struct err *e
                         "ON CONFLICT (shard_id, seller_id, counter_id, seq_no) DO UPDATE SET "
                         "mark_us = excluded.mark_us, mark_id = excluded.mark_id, "
                         "recount = excluded.recount",
-                        params, 7, NULL, err);
+                        STORE_WITH(STORE_V_INT(seller_shard(step->seller)),
+                                   STORE_V_STRING(step->seller), STORE_V_STRING(total->name),
+                                   STORE_V_INT((int64_t)(i % TOTAL_ROW_COUNT)),
+                                   STORE_V_INT(step->mark.created_us), STORE_V_INT(step->mark.id),
+                                   STORE_V_INT(total->rows[i % TOTAL_ROW_COUNT].counted)),
+                        NULL, err);
     }
     return rc;
 }

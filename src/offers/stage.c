@@ -40,9 +40,9 @@ struct access {
 static int read_row(struct store_tx *tx, void *arg, struct err *err)
 {
     struct access *access = arg;
-    const struct store_value params[] = {STORE_V_INT(access->id), STORE_V_TEXT(access->kind)};
-    struct store_rows rows = store_select(
-        tx, "SELECT revision, updated_us, body FROM offer WHERE id = $1 AND kind = $2", params, 2);
+    struct store_rows rows =
+        store_select(tx, "SELECT revision, updated_us, body FROM offer WHERE id = $1 AND kind = $2",
+                     STORE_WITH(STORE_V_INT(access->id), STORE_V_TEXT(access->kind)));
 
     access->revision = 0;
     access->found = store_next(&rows);

@@ -179,12 +179,11 @@ static int measure_lag(struct store_tx *tx, void *arg, struct err *err)
 
     for (size_t i = 0; i < lag->count && !rc; i++) {
         uint32_t shard = lag->owned[i].shard;
-        const struct store_value params[] = {STORE_V_INT(shard)};
         struct store_rows rows =
             store_select(tx,
                          "SELECT seq, (SELECT MAX(seq) FROM queue WHERE shard_id = $1), changed_us "
                          "FROM queue WHERE shard_id = $1 ORDER BY seq LIMIT 1",
-                         params, 1);
+                         STORE_WITH(STORE_V_INT(shard)));
         bool found = store_next(&rows);
 
         lag->rows[shard] = found ? rows.columns[1].integer - rows.columns[0].integer + 1 : 0;

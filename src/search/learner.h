@@ -7,8 +7,11 @@
  *
  * Each process that corrects texts learns for itself, so this reads without a group: how far it has
  * read rests in the snapshot, with what was learnt up to there. A crash goes back to both together:
- * nothing is lost, nothing is counted twice. A change that leaves an offer's words as they were is
- * not learnt again (learnt.h); offers that are not ACTIVE are not learnt.
+ * nothing is lost, nothing is counted twice. That is why it is no handler of stage/reader.h: a
+ * group would share the partitions out and keep an offset that is not the snapshot's, and what one
+ * of its readers cannot use would be parked once for each process, though the composer parks it. A
+ * change that leaves an offer's words as they were is not learnt again (learnt.h); offers that are
+ * not ACTIVE are not learnt.
  *
  * Now and then the index is counted anew, a page of it each SPELL_IDLE_MS: words that
  * no offer has any more, because it is gone or says something else, are forgotten. What the index

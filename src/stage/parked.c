@@ -41,28 +41,21 @@ const char *parked_key(struct bytes key, uint32_t partition, uint64_t offset, st
 static int account(struct store_tx *tx, const char *stage, int64_t rows, int64_t bytes,
                    struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(stage)), STORE_V_INT(rows),
-                                         STORE_V_INT(bytes)};
-
     return store_exec(tx,
                       "INSERT INTO parked_stage (stage, row_count, byte_count, change_no) "
                       "VALUES ($1, $2, $3, 1) ON CONFLICT (stage) DO UPDATE SET "
                       "row_count = parked_stage.row_count + excluded.row_count, "
                       "byte_count = parked_stage.byte_count + excluded.byte_count, "
                       "change_no = parked_stage.change_no + 1",
-                      params, ARRAY_COUNT(params), NULL, err);
+                      STORE_WITH(STORE_V_STRING(stage), STORE_V_INT(rows), STORE_V_INT(bytes)),
+                      NULL, err);
 }
 
-static int read_total(struct store_tx *tx, const char *stage, struct parked_total *total,
-                      struct err *err)
-{
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(stage))};
-    struct store_rows rows =
-        store_select(tx,
-                     "SELECT row_count, byte_count, change_no FROM parked_stage "
-                     "WHERE stage = $1 OR $1 = ''",
-                     params, ARRAY_COUNT(params));
+#define TOTAL                                                                                      \
+    "SELECT row_count, byte_count, change_no FROM parked_stage WHERE stage = $1 OR $1 = ''"
 
+static int take_total(struct store_rows rows, struct parked_total *total, struct err *err)
+{
     *total = (struct parked_total){0};
     while (store_next(&rows)) {
         total->count += rows.columns[0].integer;
@@ -73,16 +66,6 @@ static int read_total(struct store_tx *tx, const char *stage, struct parked_tota
 }
 
 /* --- reading --- */
-
-struct reading {
-    const char *sql; /* COLUMNS, and the body where it is wanted */
-    const struct store_value *params;
-    size_t param_count;
-    struct arena *arena;
-    struct parked *list;
-    size_t count;
-    size_t max;
-};
 
 static void take_row(const struct store_rows *rows, struct arena *arena, struct parked *parked)
 {
@@ -105,84 +88,57 @@ static void take_row(const struct store_rows *rows, struct arena *arena, struct 
         parked->body = arena_copy(arena, columns[11].bytes);
 }
 
-static int read_rows(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct reading *reading = arg;
-    struct store_rows rows = store_select(tx, reading->sql, reading->params, reading->param_count);
-
-    reading->count = 0; /* it may be run again */
-    while (reading->count < reading->max && store_next(&rows))
-        take_row(&rows, reading->arena, &reading->list[reading->count++]);
-    return store_rows_end(&rows, err);
-}
-
-static int read_list(struct store *store, struct reading *reading, struct parked **list,
+/* max of them at the most, as the statement says. */
+static int take_list(struct store_rows rows, size_t max, struct arena *arena, struct parked **list,
                      size_t *count, struct err *err)
 {
-    int rc;
-
-    reading->list = arena_array(reading->arena, reading->max + 1, sizeof(reading->list[0]));
-    rc = store_read(store, read_rows, reading, err);
-    *list = reading->list;
-    *count = rc ? 0 : reading->count;
-    return rc;
+    *list = arena_array(arena, max + 1, sizeof(**list));
+    for (*count = 0; *count < max && store_next(&rows); ++*count)
+        take_row(&rows, arena, &(*list)[*count]);
+    return store_rows_end(&rows, err);
 }
 
 int parked_due(struct store *store, const char *stage, uint32_t partition, int64_t now_us,
                size_t max, struct arena *arena, struct parked **list, size_t *count,
                struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(stage)), STORE_V_INT(partition),
-                                         STORE_V_INT(now_us), STORE_V_INT((int64_t)max)};
-    struct reading reading = {.sql = "SELECT " COLUMNS ", body FROM parked WHERE stage = $1 AND "
+    return take_list(store_read_rows(store,
+                                     "SELECT " COLUMNS ", body FROM parked WHERE stage = $1 AND "
                                      "partition_no = $2 AND next_us <= $3 "
                                      "ORDER BY next_us, id LIMIT $4",
-                              .params = params,
-                              .param_count = ARRAY_COUNT(params),
-                              .arena = arena,
-                              .max = max};
-
-    return read_list(store, &reading, list, count, err);
+                                     STORE_WITH(STORE_V_STRING(stage), STORE_V_INT(partition),
+                                                STORE_V_INT(now_us), STORE_V_INT((int64_t)max))),
+                     max, arena, list, count, err);
 }
 
 int parked_list(struct store *store, const char *stage, int64_t after, size_t max,
                 struct arena *arena, struct parked **list, size_t *count, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(stage)), STORE_V_INT(after),
-                                         STORE_V_INT((int64_t)max)};
-    struct reading reading = {.sql = "SELECT " COLUMNS " FROM parked WHERE "
-                                     "(stage = $1 OR $1 = '') AND id > $2 ORDER BY id LIMIT $3",
-                              .params = params,
-                              .param_count = ARRAY_COUNT(params),
-                              .arena = arena,
-                              .max = max};
-
-    return read_list(store, &reading, list, count, err);
+    return take_list(store_read_rows(store,
+                                     "SELECT " COLUMNS " FROM parked WHERE (stage = $1 OR $1 = '') "
+                                     "AND id > $2 ORDER BY id LIMIT $3",
+                                     STORE_WITH(STORE_V_STRING(stage), STORE_V_INT(after),
+                                                STORE_V_INT((int64_t)max))),
+                     max, arena, list, count, err);
 }
 
 int parked_of_key(struct store *store, const char *stage, const char *key, size_t max,
                   struct arena *arena, struct parked **list, size_t *count, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(stage)), STORE_V_TEXT(bytes_of(key)),
-                                         STORE_V_INT((int64_t)max)};
-    struct reading reading = {.sql = "SELECT " COLUMNS ", body FROM parked WHERE record_key = $2 "
+    return take_list(store_read_rows(store,
+                                     "SELECT " COLUMNS ", body FROM parked WHERE record_key = $2 "
                                      "AND (stage = $1 OR $1 = '') ORDER BY id LIMIT $3",
-                              .params = params,
-                              .param_count = ARRAY_COUNT(params),
-                              .arena = arena,
-                              .max = max};
-
-    return read_list(store, &reading, list, count, err);
+                                     STORE_WITH(STORE_V_STRING(stage), STORE_V_STRING(key),
+                                                STORE_V_INT((int64_t)max))),
+                     max, arena, list, count, err);
 }
 
 int parked_find(struct store_tx *tx, const char *stage, const char *key, struct arena *arena,
                 struct parked *parked, bool *found, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(stage)),
-                                         STORE_V_TEXT(bytes_of(key))};
     struct store_rows rows = store_select(
         tx, "SELECT " COLUMNS " FROM parked WHERE stage = $1 AND record_key = $2 ORDER BY id",
-        params, ARRAY_COUNT(params));
+        STORE_WITH(STORE_V_STRING(stage), STORE_V_STRING(key)));
 
     *found = store_next(&rows);
     if (*found)
@@ -190,49 +146,10 @@ int parked_find(struct store_tx *tx, const char *stage, const char *key, struct 
     return store_rows_end(&rows, err);
 }
 
-struct totalling {
-    const char *stage;
-    struct parked_total *total;
-};
-
-static int total_tx(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct totalling *totalling = arg;
-
-    return read_total(tx, totalling->stage, totalling->total, err);
-}
-
 int parked_total(struct store *store, const char *stage, struct parked_total *total,
                  struct err *err)
 {
-    struct totalling totalling = {.stage = stage, .total = total};
-
-    return store_read(store, total_tx, &totalling, err);
-}
-
-struct hashing {
-    const char *stage;
-    uint64_t *hashes;
-    size_t count, capacity;
-};
-
-static int hash_tx(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct hashing *hashing = arg;
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(hashing->stage))};
-    struct store_rows rows = store_select(
-        tx, "SELECT DISTINCT record_key FROM parked WHERE stage = $1", params, ARRAY_COUNT(params));
-
-    hashing->count = 0;
-    while (store_next(&rows)) {
-        if (hashing->count == hashing->capacity) {
-            hashing->capacity = hashing->capacity * 2 + 16;
-            hashing->hashes =
-                mem_resize(hashing->hashes, hashing->capacity * sizeof(*hashing->hashes));
-        }
-        hashing->hashes[hashing->count++] = hash64(rows.columns[0].bytes);
-    }
-    return store_rows_end(&rows, err);
+    return take_total(store_read_rows(store, TOTAL, STORE_WITH(STORE_V_STRING(stage))), total, err);
 }
 
 static int compare_hashes(const void *a, const void *b)
@@ -246,20 +163,22 @@ static int compare_hashes(const void *a, const void *b)
 int parked_hashes(struct store *store, const char *stage, uint64_t **hashes, size_t *count,
                   struct err *err)
 {
-    struct hashing hashing = {.stage = stage};
-    int rc = store_read(store, hash_tx, &hashing, err);
+    struct store_rows rows =
+        store_read_rows(store, "SELECT DISTINCT record_key FROM parked WHERE stage = $1",
+                        STORE_WITH(STORE_V_STRING(stage)));
+    size_t capacity = 0;
 
     *hashes = NULL;
-    *count = 0;
-    if (rc) {
-        free(hashing.hashes);
-        return rc;
+    for (*count = 0; store_next(&rows); ++*count) {
+        if (*count == capacity) {
+            capacity = capacity * 2 + 16;
+            *hashes = mem_resize(*hashes, capacity * sizeof(**hashes));
+        }
+        (*hashes)[*count] = hash64(rows.columns[0].bytes);
     }
-    if (hashing.count)
-        qsort(hashing.hashes, hashing.count, sizeof(hashing.hashes[0]), compare_hashes);
-    *hashes = hashing.hashes;
-    *count = hashing.count;
-    return 0;
+    if (*count)
+        qsort(*hashes, *count, sizeof(**hashes), compare_hashes);
+    return store_rows_end(&rows, err);
 }
 
 /* --- removing --- */
@@ -286,13 +205,12 @@ static int delete_rows(struct store_tx *tx, const char *stage, const char *sql,
 static int wake_next(struct store_tx *tx, const char *stage, const char *key, int64_t now_us,
                      struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(stage)), STORE_V_TEXT(bytes_of(key)),
-                                         STORE_V_INT(now_us), STORE_V_INT(PARKED_BEHIND)};
-
     return store_exec(tx,
                       "UPDATE parked SET next_us = $3 WHERE next_us = $4 AND id = "
                       "(SELECT MIN(id) FROM parked WHERE stage = $1 AND record_key = $2)",
-                      params, ARRAY_COUNT(params), NULL, err);
+                      STORE_WITH(STORE_V_STRING(stage), STORE_V_STRING(key), STORE_V_INT(now_us),
+                                 STORE_V_INT(PARKED_BEHIND)),
+                      NULL, err);
 }
 
 struct removing {
@@ -307,11 +225,10 @@ struct removing {
 static int remove_tx(struct store_tx *tx, void *arg, struct err *err)
 {
     const struct removing *removing = arg;
-    const struct store_value params[] = {STORE_V_INT(removing->id)};
     int64_t count;
     int rc =
         delete_rows(tx, removing->stage, "DELETE FROM parked WHERE id = $1 RETURNING LENGTH(body)",
-                    params, ARRAY_COUNT(params), &count, err);
+                    STORE_WITH(STORE_V_INT(removing->id)), &count, err);
 
     return rc ? rc : wake_next(tx, removing->stage, removing->key, removing->now_us, err);
 }
@@ -326,15 +243,15 @@ int parked_remove(struct store *store, const struct parked *parked, int64_t now_
 
 static int delete_older(struct store_tx *tx, const struct removing *removing, struct err *err)
 {
-    const struct store_value params[] = {
-        STORE_V_TEXT(bytes_of(removing->stage)), STORE_V_TEXT(bytes_of(removing->key)),
-        STORE_V_INT(removing->partition), STORE_V_INT((int64_t)removing->offset)};
     int64_t count;
 
     return delete_rows(tx, removing->stage,
                        "DELETE FROM parked WHERE stage = $1 AND record_key = $2 AND "
                        "partition_no = $3 AND offset_no <= $4 RETURNING LENGTH(body)",
-                       params, ARRAY_COUNT(params), &count, err);
+                       STORE_WITH(STORE_V_STRING(removing->stage), STORE_V_STRING(removing->key),
+                                  STORE_V_INT(removing->partition),
+                                  STORE_V_INT((int64_t)removing->offset)),
+                       &count, err);
 }
 
 static int supersede_tx(struct store_tx *tx, void *arg, struct err *err)
@@ -361,13 +278,13 @@ struct adding {
 static int insert(struct store_tx *tx, const struct parked *parked, struct err *err)
 {
     struct store_value params[] = {STORE_V_INT(0),
-                                   STORE_V_TEXT(bytes_of(parked->stage)),
-                                   STORE_V_TEXT(bytes_of(parked->key)),
-                                   STORE_V_TEXT(bytes_of(parked->topic)),
+                                   STORE_V_STRING(parked->stage),
+                                   STORE_V_STRING(parked->key),
+                                   STORE_V_STRING(parked->topic),
                                    STORE_V_INT(parked->partition),
                                    STORE_V_INT((int64_t)parked->offset),
                                    STORE_V_BLOB(parked->body),
-                                   STORE_V_TEXT(bytes_of(parked->reason)),
+                                   STORE_V_STRING(parked->reason),
                                    STORE_V_INT(parked->try_count),
                                    STORE_V_INT(parked->first_us),
                                    STORE_V_INT(parked->next_us)};
@@ -394,13 +311,11 @@ struct standing {
 static int find_standing(struct store_tx *tx, const struct parked *parked,
                          struct standing *standing, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(parked->stage)),
-                                         STORE_V_TEXT(bytes_of(parked->key))};
     struct store_rows rows = store_select(
         tx,
         "SELECT id, partition_no, offset_no, LENGTH(body), try_count, first_us, next_us "
         "FROM parked WHERE stage = $1 AND record_key = $2 ORDER BY id",
-        params, ARRAY_COUNT(params));
+        STORE_WITH(STORE_V_STRING(parked->stage), STORE_V_STRING(parked->key)));
 
     *standing = (struct standing){0};
     while (store_next(&rows)) {
@@ -422,10 +337,10 @@ static int find_standing(struct store_tx *tx, const struct parked *parked,
 static int renew(struct store_tx *tx, const struct parked *parked, const struct standing *standing,
                  struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(standing->id), STORE_V_BLOB(parked->body),
-                                         STORE_V_TEXT(bytes_of(parked->reason))};
-    int rc = store_exec(tx, "UPDATE parked SET body = $2, reason = $3 WHERE id = $1", params,
-                        ARRAY_COUNT(params), NULL, err);
+    int rc = store_exec(tx, "UPDATE parked SET body = $2, reason = $3 WHERE id = $1",
+                        STORE_WITH(STORE_V_INT(standing->id), STORE_V_BLOB(parked->body),
+                                   STORE_V_STRING(parked->reason)),
+                        NULL, err);
 
     return rc ? rc
               : account(tx, parked->stage, 0, (int64_t)parked->body.size - standing->size, err);
@@ -434,7 +349,8 @@ static int renew(struct store_tx *tx, const struct parked *parked, const struct 
 static int check_room(struct store_tx *tx, const struct parked *parked, struct err *err)
 {
     struct parked_total total;
-    int rc = read_total(tx, parked->stage, &total, err);
+    int rc =
+        take_total(store_select(tx, TOTAL, STORE_WITH(STORE_V_STRING(parked->stage))), &total, err);
 
     if (!rc && (total.count >= PARKED_COUNT_MAX ||
                 total.size + (int64_t)parked->body.size > PARKED_SIZE_MAX))
@@ -482,21 +398,13 @@ int parked_add(struct store *store, const struct parked *parked, enum parked_ord
     return store_write(store, add_tx, &adding, err);
 }
 
-static int delay_tx(struct store_tx *tx, void *arg, struct err *err)
-{
-    const struct parked *parked = arg;
-    const struct store_value params[] = {STORE_V_INT(parked->id), STORE_V_INT(parked->try_count),
-                                         STORE_V_INT(parked->next_us),
-                                         STORE_V_TEXT(bytes_of(parked->reason))};
-
-    return store_exec(tx,
-                      "UPDATE parked SET try_count = $2, next_us = $3, reason = $4 WHERE id = $1",
-                      params, ARRAY_COUNT(params), NULL, err);
-}
-
 int parked_delay(struct store *store, const struct parked *parked, struct err *err)
 {
-    return store_write(store, delay_tx, (void *)parked, err);
+    return store_write_one(
+        store, "UPDATE parked SET try_count = $2, next_us = $3, reason = $4 WHERE id = $1",
+        STORE_WITH(STORE_V_INT(parked->id), STORE_V_INT(parked->try_count),
+                   STORE_V_INT(parked->next_us), STORE_V_STRING(parked->reason)),
+        NULL, err);
 }
 
 /* --- operators --- */
@@ -504,26 +412,23 @@ int parked_delay(struct store *store, const struct parked *parked, struct err *e
 int parked_hurry(struct store_tx *tx, const char *stage, const char *key, int64_t now_us,
                  int64_t *count, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(stage)), STORE_V_TEXT(bytes_of(key)),
-                                         STORE_V_INT(now_us), STORE_V_INT(PARKED_BEHIND)};
-
     return store_exec(tx,
                       "UPDATE parked SET next_us = $3 WHERE (stage = $1 OR $1 = '') AND "
                       "(record_key = $2 OR $2 = '') AND next_us <> $4",
-                      params, ARRAY_COUNT(params), count, err);
+                      STORE_WITH(STORE_V_STRING(stage), STORE_V_STRING(key), STORE_V_INT(now_us),
+                                 STORE_V_INT(PARKED_BEHIND)),
+                      count, err);
 }
 
 int parked_drop(struct store_tx *tx, const char *stage, const char *key, bool all, int64_t now_us,
                 int64_t *count, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(stage)),
-                                         STORE_V_TEXT(bytes_of(key))};
     int rc = delete_rows(tx, stage,
                          all ? "DELETE FROM parked WHERE stage = $1 AND record_key = $2 "
                                "RETURNING LENGTH(body)"
                              : "DELETE FROM parked WHERE id = (SELECT MIN(id) FROM parked WHERE "
                                "stage = $1 AND record_key = $2) RETURNING LENGTH(body)",
-                         params, ARRAY_COUNT(params), count, err);
+                         STORE_WITH(STORE_V_STRING(stage), STORE_V_STRING(key)), count, err);
 
     return rc ? rc : wake_next(tx, stage, key, now_us, err);
 }

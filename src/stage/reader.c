@@ -19,11 +19,6 @@
 
 /* --- what the parts share --- */
 
-bool stage_reader_is_passing(int rc)
-{
-    return rc == ERR_UNAVAILABLE || rc == ERR_CONFLICT || rc == ERR_TIMEOUT;
-}
-
 bool stage_reader_is_stopping(const struct stage_reader *reader)
 {
     return task_is_stopping(&reader->task);
@@ -386,8 +381,17 @@ static void open_metrics(struct stage_reader *self)
         metrics_counter("torg_stage_errors_total", labels, "Failures to read or use, tried again.");
 }
 
-int stage_reader_new(const struct stage_reader_options *options, struct stage_reader **reader,
-                     struct err *err)
+static int start_threads(struct stage_reader *self, struct err *err)
+{
+    const struct task_options task = {
+        .name = self->options.stage, .run = run, .arg = self, .clock = self->options.clock};
+    int rc = stage_reader_start_workers(self, err);
+
+    return rc ? rc : task_start(&self->task, &task, err);
+}
+
+int stage_reader_start(const struct stage_reader_options *options, struct stage_reader **reader,
+                       struct err *err)
 {
     const struct consumer_options joining = {.group = options->group,
                                              .topics = &options->topic,
@@ -399,7 +403,6 @@ int stage_reader_new(const struct stage_reader_options *options, struct stage_re
 
     assert(options->worker_count <= READER_WORKER_COUNT_MAX);
     assert(!options->worker_count || !options->handler->flush);
-    *reader = NULL;
     self->options = *options;
     self->arena = arena_new();
     self->retry_arena = arena_new();
@@ -410,20 +413,14 @@ int stage_reader_new(const struct stage_reader_options *options, struct stage_re
     rc = stage_make_topic(options->topics, options->topic, err);
     if (!rc)
         rc = consumer_open(options->topics, &joining, &self->consumer, err);
-    if (rc)
+    *reader = self;
+    if (!rc)
+        rc = start_threads(self, err);
+    if (rc) {
         stage_reader_stop(self);
-    else
-        *reader = self;
+        *reader = NULL;
+    }
     return rc;
-}
-
-int stage_reader_begin(struct stage_reader *self, struct err *err)
-{
-    const struct task_options task = {
-        .name = self->options.stage, .run = run, .arg = self, .clock = self->options.clock};
-    int rc = stage_reader_start_workers(self, err);
-
-    return rc ? rc : task_start(&self->task, &task, err);
 }
 
 void stage_reader_stop(struct stage_reader *self)

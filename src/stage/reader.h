@@ -9,10 +9,10 @@
  *
  * An offset is committed after everything up to it was used and made durable, or was parked, which
  * is durable too: nothing is lost by a stop or a kill, and a record may come again (at least once),
- * so a handler must recognise that. While the world fails (ERR_UNAVAILABLE, ERR_CONFLICT,
- * ERR_TIMEOUT) a record is tried again. One that cannot be used is parked, and other keys pass it;
- * what becomes of its own key says options.order. In strict mode, and while there is no room for
- * more parked ones, its partition waits instead, and goes on by itself.
+ * so a handler must recognise that. While the world fails (err_is_passing) a record is tried again.
+ * One that cannot be used is parked, and other keys pass it; what becomes of its own key says
+ * options.order. In strict mode, and while there is no room for more parked ones, its partition
+ * waits instead, and goes on by itself.
  *
  * Threads: one reads; where workers are asked for, so many use a poll's records, each those of its
  * own keys. Several readers of a group, in one process or many, share the partitions; whoever has a
@@ -68,11 +68,9 @@ struct stage_reader_options { /* all borrowed until it has stopped */
 };
 
 /* Makes the topic if it is not there. On failure *reader is NULL. The handler may be called before
- * this returns: it gets the reader by options.arg only if stage_reader_new and stage_reader_begin
- * are used. */
-int stage_reader_new(const struct stage_reader_options *options, struct stage_reader **reader,
-                     struct err *err);
-int stage_reader_begin(struct stage_reader *reader, struct err *err);
+ * this returns; *reader is set before it is, for handlers that find the reader by options.arg. */
+int stage_reader_start(const struct stage_reader_options *options, struct stage_reader **reader,
+                       struct err *err);
 void stage_reader_stop(struct stage_reader *reader); /* NULL is fine */
 
 /* --- for handlers --- */

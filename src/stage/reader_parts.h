@@ -79,7 +79,6 @@ struct stage_reader {
     struct counter *errors;
 };
 
-bool stage_reader_is_passing(int rc);
 void stage_reader_tell_fault(struct stage_reader *reader, const char *what, const struct err *err);
 /* False: it is time to stop. */
 bool stage_reader_pause(struct stage_reader *reader, struct task *task, int ms);

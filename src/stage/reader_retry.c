@@ -62,7 +62,7 @@ static int retry_one(struct stage_reader *self, const struct parked *parked, boo
     *is_used = !rc;
     if (!rc)
         return parked_remove(self->options.store, parked, now_us, err);
-    if (rc == ERR_CANCELLED || stage_reader_is_passing(rc)) {
+    if (rc == ERR_CANCELLED || err_is_passing(rc)) {
         *err = reason;
         return rc;
     }

@@ -82,7 +82,7 @@ static enum outcome use_record(struct walk *walk, const struct topic_message *me
             return forget_older(walk, message, key, err);
         if (rc == STAGE_READER_NOT_YET)
             return OUTCOME_SOON;
-        if (rc != ERR_CANCELLED && !stage_reader_is_passing(rc))
+        if (rc != ERR_CANCELLED && !err_is_passing(rc))
             return refuse(walk, message, key, &reason, err);
         if (rc != ERR_CANCELLED)
             stage_reader_tell_fault(self, "a record is tried again", &reason);

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/arena.h"
 #include "base/bounds.h"
 #include "base/clock.h"
 #include "base/memory.h"
@@ -29,6 +30,21 @@ static const struct store_ops *const backends[] = {
     &store_sqlite_ops,
     &store_postgres_ops,
     &store_fault_ops,
+};
+
+/* What store_read_rows has read; in its arena itself. */
+struct row {
+    struct row *next;
+    struct store_value columns[];
+};
+
+struct store_copy {
+    struct arena *arena;
+    struct arena_mark begin; /* of the rows */
+    struct store_call call;
+    struct row *first; /* that was not given yet */
+    size_t column_count;
+    struct err failure;
 };
 
 /* The transaction this thread is running, to refuse one inside another. */
@@ -264,13 +280,27 @@ struct store_rows store_select(struct store_tx *tx, const char *sql,
     return rows;
 }
 
+static bool next_copy(struct store_rows *rows)
+{
+    struct row *row = rows->copy->first;
+
+    rows->columns = row ? row->columns : NULL;
+    rows->column_count = row ? rows->copy->column_count : 0;
+    if (row)
+        rows->copy->first = row->next;
+    return row != NULL;
+}
+
 bool store_next(struct store_rows *rows)
 {
     struct store_tx *tx = rows->tx;
-    int rc = tx->failure.code; /* another statement's, meanwhile */
+    int rc;
 
     if (rows->rc)
         return false;
+    if (rows->copy)
+        return next_copy(rows);
+    rc = tx->failure.code; /* another statement's, meanwhile */
     assert(rows->cursor && tx == current);
     if (rc == 0)
         rc = tx->ops->next(tx, rows->cursor, &tx->failure);
@@ -281,10 +311,22 @@ bool store_next(struct store_rows *rows)
     return rc > 0;
 }
 
+static void end_copy(struct store_rows *rows, struct err *err)
+{
+    if (rows->broken && err)
+        *err = rows->copy->failure;
+    arena_free(rows->copy->arena);
+    rows->copy = NULL;
+    rows->columns = NULL;
+    rows->broken = false; /* it is told */
+}
+
 int store_rows_end(struct store_rows *rows, struct err *err)
 {
     struct store_tx *tx = rows->tx;
 
+    if (rows->copy)
+        end_copy(rows, err);
     if (rows->cursor) {
         assert(tx == current && tx->open_count > 0);
         tx->open_count--;
@@ -297,19 +339,94 @@ int store_rows_end(struct store_rows *rows, struct err *err)
     return rows->rc;
 }
 
+/* --- one statement, a transaction of its own --- */
+
+static int copy_rows(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct store_copy *copy = arg;
+    struct arena *arena = copy->arena;
+    struct row **last = &copy->first;
+    struct store_rows rows;
+
+    arena_rewind(arena, copy->begin); /* of a run before this one */
+    copy->first = NULL;
+    rows = store_select(tx, copy->call.sql, copy->call.params, copy->call.param_count);
+    while (store_next(&rows)) {
+        size_t size = rows.column_count * sizeof(struct store_value);
+        struct row *row = arena_alloc(arena, sizeof(*row) + size);
+
+        copy->column_count = rows.column_count;
+        row->next = NULL;
+        for (size_t i = 0; i < rows.column_count; i++) {
+            row->columns[i] = rows.columns[i];
+            if (row->columns[i].type == STORE_TEXT || row->columns[i].type == STORE_BLOB)
+                row->columns[i].bytes = arena_copy(arena, rows.columns[i].bytes);
+        }
+        *last = row;
+        last = &row->next;
+    }
+    return store_rows_end(&rows, err);
+}
+
+struct store_rows store_read_rows(struct store *store, const char *sql,
+                                  const struct store_value *params, size_t param_count)
+{
+    struct arena *arena = arena_new();
+    struct store_copy *copy = arena_alloc(arena, sizeof(*copy));
+    struct store_rows rows = {.copy = copy};
+
+    *copy = (struct store_copy){.arena = arena,
+                                .call = {.sql = sql, .params = params, .param_count = param_count}};
+    copy->begin = arena_mark(arena);
+    rows.rc = store_read(store, copy_rows, copy, &copy->failure);
+    rows.broken = rows.rc != 0;
+    return rows;
+}
+
+static int first_integer(struct store_rows *rows, const char *sql, int64_t *value, struct err *err)
+{
+    if (store_next(rows)) {
+        if (rows->columns[0].type == STORE_INT)
+            *value = rows->columns[0].integer;
+        else if (rows->columns[0].type != STORE_NULL) /* SQLite keeps what it is given */
+            rows->rc =
+                err_set(err, ERR_CORRUPT, "expected an integer, found another type: %.150s", sql);
+    }
+    return store_rows_end(rows, err);
+}
+
 int store_find_integer(struct store_tx *tx, const char *sql, const struct store_value *params,
                        size_t param_count, int64_t *value, struct err *err)
 {
     struct store_rows rows = store_select(tx, sql, params, param_count);
 
-    if (store_next(&rows)) {
-        if (rows.columns[0].type == STORE_INT)
-            *value = rows.columns[0].integer;
-        else if (rows.columns[0].type != STORE_NULL) /* SQLite keeps what it is given */
-            rows.rc =
-                err_set(err, ERR_CORRUPT, "expected an integer, found another type: %.150s", sql);
-    }
-    return store_rows_end(&rows, err);
+    return first_integer(&rows, sql, value, err);
+}
+
+int store_read_integer(struct store *store, const char *sql, const struct store_value *params,
+                       size_t param_count, int64_t *value, struct err *err)
+{
+    struct store_rows rows = store_read_rows(store, sql, params, param_count);
+
+    return first_integer(&rows, sql, value, err);
+}
+
+static int exec_call(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct store_call *call = arg;
+
+    return store_exec(tx, call->sql, call->params, call->param_count, &call->changed, err);
+}
+
+int store_write_one(struct store *store, const char *sql, const struct store_value *params,
+                    size_t param_count, int64_t *changed, struct err *err)
+{
+    struct store_call call = {.sql = sql, .params = params, .param_count = param_count};
+    int rc = store_write(store, exec_call, &call, err);
+
+    if (changed)
+        *changed = rc ? 0 : call.changed;
+    return rc;
 }
 
 int store_check_sql(const char *sql, struct err *err)

@@ -30,6 +30,7 @@
 struct store;
 struct store_tx;
 struct store_cursor;
+struct store_copy;
 
 enum store_type { STORE_NULL, STORE_INT, STORE_REAL, STORE_TEXT, STORE_BLOB };
 
@@ -46,7 +47,13 @@ struct store_value {
 #define STORE_V_INT(value) ((struct store_value){.type = STORE_INT, .integer = (value)})
 #define STORE_V_REAL(value) ((struct store_value){.type = STORE_REAL, .real = (value)})
 #define STORE_V_TEXT(value) ((struct store_value){.type = STORE_TEXT, .bytes = (value)})
+#define STORE_V_STRING(value) STORE_V_TEXT(bytes_of(value)) /* ends with NUL */
 #define STORE_V_BLOB(value) ((struct store_value){.type = STORE_BLOB, .bytes = (value)})
+
+/* The parameters of a statement and their count: two arguments. They live until the block ends. */
+#define STORE_WITH(...)                                                                            \
+    ((const struct store_value[]){__VA_ARGS__}),                                                   \
+        sizeof((const struct store_value[]){__VA_ARGS__}) / sizeof(struct store_value)
 
 /* Zero is the default of each. */
 struct store_options {
@@ -109,6 +116,7 @@ struct store_rows {
     struct store_tx *tx;
     struct store_cursor *cursor; /* NULL: not open */
     bool broken;                 /* the statement failed, and rc with it */
+    struct store_copy *copy;     /* of store_read_rows; NULL: of a transaction */
 };
 
 /* Runs a statement that gives rows (RETURNING too); its failure is told by store_rows_end. Text and
@@ -126,5 +134,18 @@ int store_rows_end(struct store_rows *rows, struct err *err);
 /* The first row's first column, an integer. Nothing found, or NULL: *value is left as it is. */
 int store_find_integer(struct store_tx *tx, const char *sql, const struct store_value *params,
                        size_t param_count, int64_t *value, struct err *err);
+
+/* --- one statement, a transaction of its own --- */
+
+/* As store_select, on a snapshot of its own and outside a transaction. The rows are copied before
+ * the first is given, so the statement may be run again, and it has a LIMIT where they may be many.
+ */
+struct store_rows store_read_rows(struct store *store, const char *sql,
+                                  const struct store_value *params, size_t param_count);
+/* As store_find_integer and store_exec; failures are those of store_read and store_write. */
+int store_read_integer(struct store *store, const char *sql, const struct store_value *params,
+                       size_t param_count, int64_t *value, struct err *err);
+int store_write_one(struct store *store, const char *sql, const struct store_value *params,
+                    size_t param_count, int64_t *changed, struct err *err);
 
 #endif

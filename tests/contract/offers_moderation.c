@@ -10,7 +10,7 @@
 #include "model/topics.h"
 #include "offers/bounds.h"
 #include "offers/moderation.h"
-#include "offers/opinions.h"
+#include "offers/inbox.h"
 #include "offers/stage.h"
 #include "patience.h"
 
@@ -255,12 +255,12 @@ static void opinions_come_by_the_topic(void **state)
 {
     struct scene *scene = start(state);
     int64_t until = clock_mono_us(clock_system()) + (int64_t)WAIT_MS * MS_US;
-    struct opinions *opinions;
+    struct inbox *opinions;
     struct topics *topics;
     struct err err;
 
     OK(topics_open("memory:", NULL, &topics, &err));
-    OK(opinions_start(&scene->place.offers, topics, &opinions, &err));
+    OK(inbox_start_opinions(&scene->place.offers, topics, &opinions, &err));
     produce(topics, scene, bytes_of("\xff no message"));
     produce_opinion(topics, scene, 2, BAN);
     produce_opinion(topics, scene, 1, PASS);
@@ -268,7 +268,7 @@ static void opinions_come_by_the_topic(void **state)
     produce_opinion(topics, scene, 4, BAN);
     while (offer_of(scene)->revision < 4 && clock_mono_us(clock_system()) < until)
         pause_ms(10);
-    opinions_stop(opinions);
+    inbox_stop(opinions);
     topics_close(topics);
     check(scene, OFFER_BANNED, 4);
 }

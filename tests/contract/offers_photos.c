@@ -24,7 +24,7 @@
 #include "offers/export.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
-#include "offers/photo_results.h"
+#include "offers/inbox.h"
 #include "offers/photos.h"
 #include "patience.h"
 #include "topic/bounds.h"
@@ -40,7 +40,7 @@ struct scene {
     struct exporter exporter;
     struct coord_shard all[OFFER_SHARD_COUNT];
     uint64_t begin[TOPIC_PARTITION_COUNT_MAX]; /* of the requests */
-    struct photo_results *inbox;
+    struct inbox *inbox;
     struct arena *arena;
     atomic_bool has_catalog; /* false: none is in use */
 };
@@ -96,7 +96,7 @@ static int tear_down(void **state)
 
     if (!scene->topics)
         return 0;
-    photo_results_stop(scene->inbox);
+    inbox_stop(scene->inbox);
     test_topics_close(scene->topics, scene->dir);
     arena_free(scene->arena);
     offers_place_close(&scene->place);
@@ -605,12 +605,12 @@ static void start_inbox(struct scene *scene)
 {
     struct err err;
 
-    OK(photo_results_start(&scene->place.offers, scene->topics, &scene->inbox, &err));
+    OK(inbox_start_photos(&scene->place.offers, scene->topics, &scene->inbox, &err));
 }
 
 static void stop_inbox(struct scene *scene)
 {
-    photo_results_stop(scene->inbox);
+    inbox_stop(scene->inbox);
     scene->inbox = NULL;
 }
 

@@ -163,8 +163,7 @@ static void start(struct world *world)
 {
     struct err err;
 
-    OK(stage_reader_new(&world->options, &world->reader, &err));
-    OK(stage_reader_begin(world->reader, &err));
+    OK(stage_reader_start(&world->options, &world->reader, &err));
 }
 
 static void stop(struct world *world)

@@ -308,6 +308,88 @@ static void what_writes_and_breaks_a_rule_fails_though_left_early(void **state)
     assert_int_equal(read_integer(fixture->store, "SELECT count(*) FROM u"), 0);
 }
 
+/* --- one statement, without a function --- */
+
+static void rows_are_read_without_a_function(void **state)
+{
+    struct fixture *fixture = start_with_rows(state, MANY_COUNT);
+    struct store_rows rows = store_read_rows(
+        fixture->store, "SELECT id, CAST($2 AS TEXT), NULL FROM t WHERE id > $1 ORDER BY id",
+        STORE_WITH(STORE_V_INT(10), STORE_V_STRING("слово")));
+    int64_t at = 10;
+
+    /* They are a copy: neither a change nor another read is in the way. */
+    exec(fixture->store, "DELETE FROM t");
+    while (store_next(&rows)) {
+        at++;
+        assert_int_equal(rows.column_count, 3);
+        assert_int_equal(rows.columns[0].integer, at);
+        assert_true(bytes_equal_text(rows.columns[1].bytes, "слово"));
+        assert_int_equal(rows.columns[2].type, STORE_NULL);
+    }
+    assert_int_equal(at, MANY_COUNT);
+    assert_false(store_next(&rows));
+    assert_int_equal(store_rows_end(&rows, NULL), 0);
+    assert_int_equal(store_rows_end(&rows, NULL), 0);
+}
+
+static void such_rows_may_be_left_and_tell_what_failed(void **state)
+{
+    struct fixture *fixture = start_with_rows(state, 5);
+    struct store_rows rows = store_read_rows(fixture->store, after_sql, STORE_WITH(STORE_V_INT(2)));
+    struct err err = {0};
+
+    assert_true(store_next(&rows));
+    rows.rc = err_set(&err, ERR_RANGE, "enough");
+    assert_false(store_next(&rows));
+    assert_int_equal(store_rows_end(&rows, &err), ERR_RANGE);
+    assert_string_equal(err.text, "enough");
+    rows = store_read_rows(fixture->store, "SELECT nothing FROM nowhere", NULL, 0);
+    assert_false(store_next(&rows));
+    assert_true(store_rows_end(&rows, &err) < 0);
+    assert_non_null(strstr(err.text, "nowhere"));
+}
+
+static void one_value_is_read_and_one_statement_written(void **state)
+{
+    struct fixture *fixture = start_with_rows(state, 5);
+    int64_t value = -1;
+    struct err err = {0};
+
+    assert_int_equal(store_read_integer(fixture->store, "SELECT n FROM t WHERE id = $1",
+                                        STORE_WITH(STORE_V_INT(4)), &value, &err),
+                     0);
+    assert_int_equal(value, 4);
+    assert_int_equal(store_read_integer(fixture->store, "SELECT n FROM t WHERE id = $1",
+                                        STORE_WITH(STORE_V_INT(44)), &value, &err),
+                     0);
+    assert_int_equal(value, 4);
+    assert_int_equal(store_write_one(fixture->store, "UPDATE t SET n = $1 WHERE id > $2",
+                                     STORE_WITH(STORE_V_INT(9), STORE_V_INT(3)), &value, &err),
+                     0);
+    assert_int_equal(value, 2);
+    assert_int_equal(read_integer(fixture->store, "SELECT CAST(SUM(n) AS BIGINT) FROM t"), 24);
+    assert_int_equal(store_write_one(fixture->store, "INSERT INTO t (id, n) VALUES (1, 1)", NULL, 0,
+                                     &value, &err),
+                     ERR_EXISTS);
+    assert_int_equal(value, 0);
+}
+
+/* Those of the run that did not count are not given beside those of the next. */
+static void a_conflict_gives_such_rows_once(void **state)
+{
+    struct fixture *fixture = start_with_rows(state, 5);
+    struct store_rows rows;
+    int count = 0;
+
+    store_fault_arm(fixture->store, STORE_FAULT_CONFLICT, 0, 1);
+    rows = store_read_rows(fixture->store, after_sql, STORE_WITH(STORE_V_INT(0)));
+    while (store_next(&rows))
+        count++;
+    assert_int_equal(store_rows_end(&rows, NULL), 0);
+    assert_int_equal(count, 5);
+}
+
 const struct test_case store_rows_cases[] = {
     CASE_ON(every_row_is_given_once, ON_ALL),
     CASE_ON(a_value_that_is_not_there_leaves_what_was, ON_ALL),
@@ -320,5 +402,9 @@ const struct test_case store_rows_cases[] = {
     CASE_ON(a_row_that_cannot_be_read_fails_the_transaction, ON_ALL & ~ON_PLAIN),
     CASE_ON(what_writes_does_all_of_it_though_left_early, ON_ALL),
     CASE_ON(what_writes_and_breaks_a_rule_fails_though_left_early, ON_ALL),
+    CASE_ON(rows_are_read_without_a_function, ON_ALL),
+    CASE_ON(such_rows_may_be_left_and_tell_what_failed, ON_ALL),
+    CASE_ON(one_value_is_read_and_one_statement_written, ON_ALL),
+    CASE_ON(a_conflict_gives_such_rows_once, ON_ALL & ~ON_PLAIN),
     {0},
 };

@@ -234,7 +234,7 @@ struct making {
 static int make_client(struct store_tx *tx, void *arg, struct err *err)
 {
     struct making *making = arg;
-    struct store_value params[] = {STORE_V_TEXT(bytes_of(making->name)), STORE_V_INT(0),
+    struct store_value params[] = {STORE_V_STRING(making->name), STORE_V_INT(0),
                                    STORE_V_INT(making->shard_count), STORE_V_INT(making->now_us)};
     int64_t there = 0;
     int64_t count = 0;
@@ -293,21 +293,14 @@ int clients_obtain(struct clients *clients, const char *name, uint32_t shard_cou
 
 /* --- all of them --- */
 
-struct listing {
-    struct arena *arena;
-    const char **names;
-    size_t count;
-};
-
-static int read_names(struct store_tx *tx, void *arg, struct err *err)
+static int read_names(struct store *store, struct arena *arena, const char **names, size_t *count,
+                      struct err *err)
 {
-    struct listing *listing = arg;
     struct store_rows rows =
-        store_select(tx, "SELECT name FROM registry_client ORDER BY id", NULL, 0);
+        store_read_rows(store, "SELECT name FROM registry_client ORDER BY id", NULL, 0);
 
-    listing->count = 0;
-    while (listing->count < CLIENT_COUNT_MAX && store_next(&rows))
-        listing->names[listing->count++] = arena_text(listing->arena, rows.columns[0].bytes);
+    for (*count = 0; *count < CLIENT_COUNT_MAX && store_next(&rows); ++*count)
+        names[*count] = arena_text(arena, rows.columns[0].bytes);
     return store_rows_end(&rows, err);
 }
 
@@ -315,22 +308,21 @@ int clients_list(struct clients *clients, bool fresh, struct arena *arena,
                  const struct client_view ***list, size_t *count, const char *const **unreadable,
                  struct err *err)
 {
-    struct listing listing = {.arena = arena};
+    const char **names = arena_array(arena, CLIENT_COUNT_MAX, sizeof(*names));
     const struct client_view **views;
     const char **passed;
     size_t passed_count = 0;
     size_t done = 0;
-    int rc;
+    size_t name_count;
+    int rc = read_names(clients->store, arena, names, &name_count, err);
 
-    listing.names = arena_array(arena, CLIENT_COUNT_MAX, sizeof(*listing.names));
-    rc = store_read(clients->store, read_names, &listing, err);
-    views = arena_array(arena, listing.count + 1, sizeof(const struct client_view *));
-    passed = arena_array(arena, listing.count + 1, sizeof(*passed));
-    for (size_t i = 0; i < listing.count && !rc; i++) {
-        rc = clients_find(clients, listing.names[i], fresh, &views[done], err);
+    views = arena_array(arena, name_count + 1, sizeof(const struct client_view *));
+    passed = arena_array(arena, name_count + 1, sizeof(*passed));
+    for (size_t i = 0; i < name_count && !rc; i++) {
+        rc = clients_find(clients, names[i], fresh, &views[done], err);
         done += !rc;
         if (rc == ERR_CORRUPT) { /* told, and no reason to keep the others waiting */
-            passed[passed_count++] = listing.names[i];
+            passed[passed_count++] = names[i];
             rc = 0;
         }
     }
@@ -349,10 +341,9 @@ int clients_list(struct clients *clients, bool fresh, struct arena *arena,
 
 int client_confirm(struct store_tx *tx, const struct client_view *client, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client->id)};
     int64_t state_no = 0;
-    int rc = store_find_integer(tx, "SELECT state_no FROM registry_client WHERE id = $1", params, 1,
-                                &state_no, err);
+    int rc = store_find_integer(tx, "SELECT state_no FROM registry_client WHERE id = $1",
+                                STORE_WITH(STORE_V_INT(client->id)), &state_no, err);
 
     if (!rc && state_no != client->state_no)
         rc = err_set(err, ERR_CONFLICT, "epochs or fields of client %s have changed", client->name);
@@ -361,8 +352,6 @@ int client_confirm(struct store_tx *tx, const struct client_view *client, struct
 
 int client_touch(struct store_tx *tx, int64_t client_id, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id)};
-
     return store_exec(tx, "UPDATE registry_client SET state_no = state_no + 1 WHERE id = $1",
-                      params, 1, NULL, err);
+                      STORE_WITH(STORE_V_INT(client_id)), NULL, err);
 }

@@ -147,12 +147,11 @@ static int take_field(struct fields_loading *loading, const struct store_value *
 static int load_fields(struct store_tx *tx, struct held_view *view, struct epoch_view *epoch,
                        struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(view->view.id), STORE_V_INT(epoch->epoch)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT number, field FROM registry_field WHERE client_id = $1 AND epoch = $2 "
                      "ORDER BY number",
-                     params, 2);
+                     STORE_WITH(STORE_V_INT(view->view.id), STORE_V_INT(epoch->epoch)));
     struct fields_loading loading = {.arena = view->arena, .epoch = epoch};
     int rc;
 
@@ -173,11 +172,10 @@ static int load_fields(struct store_tx *tx, struct held_view *view, struct epoch
 
 static int load_epochs(struct store_tx *tx, struct held_view *view, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(view->view.id)};
     struct store_rows rows = store_select(tx,
                                           "SELECT epoch, state, started_us FROM registry_epoch "
                                           "WHERE client_id = $1 ORDER BY epoch",
-                                          params, 1);
+                                          STORE_WITH(STORE_V_INT(view->view.id)));
     int rc;
 
     while (store_next(&rows))
@@ -197,12 +195,11 @@ static int load_epochs(struct store_tx *tx, struct held_view *view, struct err *
 int client_load(struct store_tx *tx, void *arg, struct err *err)
 {
     struct client_loading *loading = arg;
-    const struct store_value params[] = {STORE_V_TEXT(bytes_of(loading->name))};
     struct store_rows rows =
         store_select(tx,
                      "SELECT id, shard_count, writing_epoch, serving_epoch, state_no "
                      "FROM registry_client WHERE name = $1",
-                     params, 1);
+                     STORE_WITH(STORE_V_STRING(loading->name)));
     int rc;
 
     held_view_free(loading->view);

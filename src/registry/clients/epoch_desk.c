@@ -47,23 +47,19 @@ static int retire(struct store_tx *tx, int64_t client_id, int64_t epoch, struct 
 static int set_state(struct store_tx *tx, int64_t client_id, int64_t epoch,
                      Torg__V1__IndexMap__Epoch__State state, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(epoch),
-                                         STORE_V_INT(state)};
-
-    return store_exec(tx,
-                      "UPDATE registry_epoch SET state = $3 WHERE client_id = $1 AND epoch = $2",
-                      params, 3, NULL, err);
+    return store_exec(
+        tx, "UPDATE registry_epoch SET state = $3 WHERE client_id = $1 AND epoch = $2",
+        STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch), STORE_V_INT(state)), NULL, err);
 }
 
 static int set_client(struct store_tx *tx, int64_t client_id, int64_t writing, int64_t serving,
                       struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(writing),
-                                         STORE_V_INT(serving)};
-    int rc = store_exec(tx,
-                        "UPDATE registry_client SET writing_epoch = $2, serving_epoch = $3 "
-                        "WHERE id = $1",
-                        params, 3, NULL, err);
+    int rc = store_exec(
+        tx,
+        "UPDATE registry_client SET writing_epoch = $2, serving_epoch = $3 "
+        "WHERE id = $1",
+        STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(writing), STORE_V_INT(serving)), NULL, err);
 
     return rc ? rc : client_touch(tx, client_id, err);
 }
@@ -182,13 +178,12 @@ static int next_epoch(struct store_tx *tx, const struct client_view *client, int
 
 static int insert_epoch(struct store_tx *tx, const struct act *act, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(act->client->id), STORE_V_INT(act->epoch),
-                                         STORE_V_INT(STATE(BUILDING)),
-                                         STORE_V_INT(act->entry.at_us)};
     int rc = store_exec(tx,
                         "INSERT INTO registry_epoch (client_id, epoch, state, started_us) "
                         "VALUES ($1, $2, $3, $4)",
-                        params, 4, NULL, err);
+                        STORE_WITH(STORE_V_INT(act->client->id), STORE_V_INT(act->epoch),
+                                   STORE_V_INT(STATE(BUILDING)), STORE_V_INT(act->entry.at_us)),
+                        NULL, err);
 
     for (uint32_t i = 0; i < act->proposal->fields.count && !rc; i++) {
         struct new_field field = act->proposal->fields.list[i];

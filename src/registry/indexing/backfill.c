@@ -30,13 +30,11 @@ int backfill_begin(struct store_tx *tx, const struct client_view *client, int64_
 int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
                   struct backfill *backfill, bool *found, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(epoch),
-                                         STORE_V_INT(shard)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT hash, is_done, poured_count, refused_count, late_count, end_idx "
                      "FROM registry_backfill WHERE client_id = $1 AND epoch = $2 AND shard = $3",
-                     params, 3);
+                     STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch), STORE_V_INT(shard)));
 
     *backfill = (struct backfill){0};
     *found = store_next(&rows);
@@ -53,16 +51,16 @@ int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_
 int backfill_move(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
                   int64_t from, const struct backfill *to, struct err *err)
 {
-    const struct store_value params[] = {
-        STORE_V_INT(client_id),         STORE_V_INT(epoch),       STORE_V_INT(shard),
-        STORE_V_INT(to->hash),          STORE_V_INT(to->is_done), STORE_V_INT(to->poured_count),
-        STORE_V_INT(to->refused_count), STORE_V_INT(to->end_idx), STORE_V_INT(from)};
     int64_t changed = 0;
     int rc = store_exec(tx,
                         "UPDATE registry_backfill SET hash = $4, is_done = $5, poured_count = $6, "
                         "refused_count = $7, end_idx = $8 WHERE client_id = $1 AND epoch = $2 "
                         "AND shard = $3 AND hash = $9 AND is_done = 0",
-                        params, 9, &changed, err);
+                        STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch), STORE_V_INT(shard),
+                                   STORE_V_INT(to->hash), STORE_V_INT(to->is_done),
+                                   STORE_V_INT(to->poured_count), STORE_V_INT(to->refused_count),
+                                   STORE_V_INT(to->end_idx), STORE_V_INT(from)),
+                        &changed, err);
 
     if (!rc && changed != 1)
         rc = err_set(err, ERR_STALE,
@@ -75,11 +73,10 @@ int backfill_move(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_
 int backfill_add_late(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,
                       int64_t count, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(epoch),
-                                         STORE_V_INT(shard), STORE_V_INT(count)};
-
     return store_exec(tx,
                       "UPDATE registry_backfill SET late_count = late_count + $4 "
                       "WHERE client_id = $1 AND epoch = $2 AND shard = $3",
-                      params, 4, NULL, err);
+                      STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(epoch), STORE_V_INT(shard),
+                                 STORE_V_INT(count)),
+                      NULL, err);
 }

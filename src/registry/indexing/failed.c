@@ -147,27 +147,25 @@ int failed_due(struct store_tx *tx, int64_t client_id, uint32_t shard, int64_t n
                struct arena *arena, struct failed_element **elements, size_t *count,
                struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(shard),
-                                         STORE_V_INT(now_us), STORE_V_INT((int64_t)max)};
-
     return read_elements(tx,
                          "SELECT " COLUMNS " FROM registry_failed WHERE client_id = $1 "
                          "AND shard = $2 AND next_us > 0 AND next_us <= $3 "
                          "ORDER BY next_us LIMIT $4",
-                         params, 4, max, arena, elements, count, err);
+                         STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(shard), STORE_V_INT(now_us),
+                                    STORE_V_INT((int64_t)max)),
+                         max, arena, elements, count, err);
 }
 
 int failed_find(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,
                 struct arena *arena, struct failed_element *element, bool *found, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(shard),
-                                         STORE_V_TEXT(pk)};
     struct failed_element *elements;
     size_t count;
     int rc = read_elements(tx,
                            "SELECT " COLUMNS " FROM registry_failed WHERE client_id = $1 "
                            "AND shard = $2 AND pk = $3",
-                           params, 3, 1, arena, &elements, &count, err);
+                           STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(shard), STORE_V_TEXT(pk)),
+                           1, arena, &elements, &count, err);
 
     *found = count > 0;
     if (*found)
@@ -196,37 +194,31 @@ int failed_list(struct store_tx *tx, int64_t client_id, const struct failed_filt
                 size_t max, struct arena *arena, struct failed_element **elements, size_t *count,
                 struct err *err)
 {
-    const struct store_value params[] = {
-        STORE_V_INT(client_id),
-        STORE_V_INT(filter->shard),
-        STORE_V_INT(filter->parked_only ? 0 : INT64_MAX),
-        STORE_V_TEXT(like_pattern(filter->pk_prefix, false, arena)),
-        STORE_V_TEXT(like_pattern(filter->reason_part, true, arena)),
-        STORE_V_INT(filter->after_shard),
-        STORE_V_TEXT(filter->after_pk),
-        STORE_V_INT((int64_t)max),
-    };
-
     return read_elements(tx,
                          "SELECT " COLUMNS " FROM registry_failed WHERE client_id = $1 "
                          "AND ($2 < 0 OR shard = $2) AND next_us <= $3 "
                          "AND pk LIKE $4 ESCAPE '!' AND reason LIKE $5 ESCAPE '!' "
                          "AND (shard > $6 OR (shard = $6 AND pk > $7)) "
                          "ORDER BY shard, pk LIMIT $8",
-                         params, 8, max, arena, elements, count, err);
+                         STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(filter->shard),
+                                    STORE_V_INT(filter->parked_only ? 0 : INT64_MAX),
+                                    STORE_V_TEXT(like_pattern(filter->pk_prefix, false, arena)),
+                                    STORE_V_TEXT(like_pattern(filter->reason_part, true, arena)),
+                                    STORE_V_INT(filter->after_shard),
+                                    STORE_V_TEXT(filter->after_pk), STORE_V_INT((int64_t)max)),
+                         max, arena, elements, count, err);
 }
 
 int failed_state(struct store_tx *tx, int64_t client_id, uint32_t shard, struct failed_state *state,
                  struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(shard)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT CAST(COALESCE(SUM(CASE WHEN next_us > 0 THEN 1 ELSE 0 END), 0) "
                      "AS BIGINT), CAST(COALESCE(SUM(CASE WHEN next_us > 0 THEN 0 ELSE 1 END), 0) "
                      "AS BIGINT), COALESCE(MIN(first_us), 0) FROM registry_failed "
                      "WHERE client_id = $1 AND shard = $2",
-                     params, 2);
+                     STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(shard)));
 
     *state = (struct failed_state){0};
     if (store_next(&rows))
@@ -240,14 +232,14 @@ int failed_replay(struct store_tx *tx, int64_t client_id, uint32_t shard, struct
 {
     const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(now_us),
                                          STORE_V_INT((int64_t)max)};
-    const struct store_value one[] = {STORE_V_INT(client_id), STORE_V_INT(now_us),
-                                      STORE_V_INT(shard), STORE_V_TEXT(pk)};
 
     if (pk.size)
         return store_exec(tx,
                           "UPDATE registry_failed SET next_us = $2, attempt_count = 0 "
                           "WHERE client_id = $1 AND shard = $3 AND pk = $4",
-                          one, 4, count, err);
+                          STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(now_us),
+                                     STORE_V_INT(shard), STORE_V_TEXT(pk)),
+                          count, err);
     return store_exec(tx,
                       "UPDATE registry_failed SET next_us = $2, attempt_count = 0 "
                       "WHERE client_id = $1 AND (shard, pk) IN (SELECT shard, pk "

@@ -198,12 +198,12 @@ static int look_for_failed(struct store_tx *tx, struct batch *batch, struct err 
 {
     int64_t client_id = batch->indexer->client->id;
     uint32_t shard = batch->indexer->shard;
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(shard)};
     int64_t are_any = 0;
-    int rc = store_find_integer(tx,
-                                "SELECT 1 FROM registry_failed WHERE client_id = $1 "
-                                "AND shard = $2 LIMIT 1",
-                                params, 2, &are_any, err);
+    int rc =
+        store_find_integer(tx,
+                           "SELECT 1 FROM registry_failed WHERE client_id = $1 "
+                           "AND shard = $2 LIMIT 1",
+                           STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(shard)), &are_any, err);
 
     if (!rc && are_any)
         rc = failed_among(tx, client_id, shard, batch->pks, batch->count, mark_failed, batch, err);

@@ -9,15 +9,13 @@ int queue_read(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t 
                int64_t after, size_t max, struct arena *arena, struct queue_element **elements,
                size_t *count, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(lane),
-                                         STORE_V_INT(shard), STORE_V_INT(after),
-                                         STORE_V_INT((int64_t)max)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT idx, pk, epoch, version, modify_us, put_us FROM registry_queue "
                      "WHERE client_id = $1 AND lane = $2 AND shard = $3 AND idx > $4 "
                      "ORDER BY idx LIMIT $5",
-                     params, 5);
+                     STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(lane), STORE_V_INT(shard),
+                                STORE_V_INT(after), STORE_V_INT((int64_t)max)));
     size_t done;
     int rc;
 
@@ -38,34 +36,30 @@ int queue_read(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t 
 int queue_newest(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
                  int64_t *idx, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(lane),
-                                         STORE_V_INT(shard)};
-
     return store_find_integer(
         tx,
         "SELECT MAX(idx) FROM registry_queue WHERE client_id = $1 AND lane = $2 AND "
         "shard = $3",
-        params, 3, idx, err);
+        STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(lane), STORE_V_INT(shard)), idx, err);
 }
 
 int queue_offset(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
                  int64_t *idx, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(lane),
-                                         STORE_V_TEXT(bytes_of(QUEUE_GROUP)), STORE_V_INT(shard)};
-
     *idx = 0;
     return store_find_integer(tx,
                               "SELECT idx FROM registry_offset WHERE client_id = $1 AND lane = $2 "
                               "AND group_id = $3 AND shard = $4",
-                              params, 4, idx, err);
+                              STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(lane),
+                                         STORE_V_STRING(QUEUE_GROUP), STORE_V_INT(shard)),
+                              idx, err);
 }
 
 int queue_move(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard, int64_t from,
                int64_t to, struct err *err)
 {
     const struct store_value params[] = {
-        STORE_V_INT(client_id), STORE_V_INT(lane), STORE_V_TEXT(bytes_of(QUEUE_GROUP)),
+        STORE_V_INT(client_id), STORE_V_INT(lane), STORE_V_STRING(QUEUE_GROUP),
         STORE_V_INT(shard),     STORE_V_INT(to),   STORE_V_INT(from)};
     int64_t changed = 0;
     int rc;
@@ -94,15 +88,13 @@ int queue_move(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t 
 int queue_trim(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,
                int64_t offset, size_t max, int64_t *count, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(lane),
-                                         STORE_V_INT(shard), STORE_V_INT(offset),
-                                         STORE_V_INT((int64_t)max)};
-
     return store_exec(tx,
                       "DELETE FROM registry_queue WHERE client_id = $1 AND lane = $2 "
                       "AND shard = $3 AND idx <= $4 AND idx < (SELECT MIN(idx) + $5 "
                       "FROM registry_queue WHERE client_id = $1 AND lane = $2 AND shard = $3)",
-                      params, 5, count, err);
+                      STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(lane), STORE_V_INT(shard),
+                                 STORE_V_INT(offset), STORE_V_INT((int64_t)max)),
+                      count, err);
 }
 
 int queue_state(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t shard,

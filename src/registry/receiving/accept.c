@@ -37,15 +37,14 @@ int schema_insert(struct store_tx *tx, int64_t client_id, const struct new_field
     message_encode(&message->base, &wire);
     assert(!buf_failed(&wire));
     {
-        const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(field->epoch),
-                                             STORE_V_TEXT(bytes_of(field->field.name)),
-                                             STORE_V_INT(field->field.number),
-                                             STORE_V_BLOB(buf_bytes(&wire))};
-
-        rc = store_exec(tx,
-                        "INSERT INTO registry_field (client_id, epoch, name, number, field) "
-                        "VALUES ($1, $2, $3, $4, $5)",
-                        params, 5, NULL, err);
+        rc =
+            store_exec(tx,
+                       "INSERT INTO registry_field (client_id, epoch, name, number, field) "
+                       "VALUES ($1, $2, $3, $4, $5)",
+                       STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(field->epoch),
+                                  STORE_V_STRING(field->field.name),
+                                  STORE_V_INT(field->field.number), STORE_V_BLOB(buf_bytes(&wire))),
+                       NULL, err);
     }
     buf_release(&wire);
     return rc;

@@ -98,14 +98,12 @@ struct reading {
 static int read_trained(struct store_tx *tx, void *arg, struct err *err)
 {
     struct reading *reading = arg;
-    const struct store_value params[] = {STORE_V_INT(reading->client_id),
-                                         STORE_V_INT(reading->number)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT number, trained FROM registry_dictionary WHERE client_id = $1 AND "
                      "(CAST($2 AS BIGINT) = 0 OR number = CAST($2 AS BIGINT)) ORDER BY number DESC "
                      "LIMIT 1",
-                     params, 2);
+                     STORE_WITH(STORE_V_INT(reading->client_id), STORE_V_INT(reading->number)));
 
     buf_reset(&reading->trained);
     if (store_next(&rows)) {

@@ -237,9 +237,7 @@ int document_inbox_start(const struct receiver *receiver, struct topics *topics,
     self->topics = topics;
     self->lag = metrics_gauge("torg_registry_topic_lag", NULL,
                               "Records of the topic of documents that wait for this receiver.");
-    rc = stage_reader_new(&options, &self->reader, err);
-    if (!rc)
-        rc = stage_reader_begin(self->reader, err);
+    rc = stage_reader_start(&options, &self->reader, err);
     if (rc)
         document_inbox_stop(self);
     else

@@ -103,11 +103,6 @@ static void run_alone(struct intake *intake, struct waiter *waiter)
     waiter->rc = store_write(intake->store, accept_documents, waiter->acceptance, &waiter->err);
 }
 
-static bool is_of_store(int rc)
-{
-    return rc == ERR_CONFLICT || rc == ERR_UNAVAILABLE || rc == ERR_TIMEOUT;
-}
-
 /* All of them as one; what one of them could not be told for is not the others' fault. */
 static void run_group(struct intake *intake, struct waiter *group, size_t count)
 {
@@ -130,7 +125,7 @@ static void run_group(struct intake *intake, struct waiter *group, size_t count)
         one->rc = rc;
         one->err = err;
         one->acceptance->is_outrun = all.is_outrun;
-        if (rc && !is_of_store(rc))
+        if (rc && !err_is_passing(rc))
             run_alone(intake, one);
     }
     free(all.list);

@@ -167,12 +167,11 @@ static int take_scanned(struct store_rows *found, struct scan *scan, struct err 
 static int scan_hash(struct store_tx *tx, int64_t client_id, int64_t hash, bool with_document,
                      struct scan *scan, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(hash)};
     struct store_rows found =
         store_select(tx,
                      with_document ? WHOLES "WHERE client_id = $1 AND hash = $2"
                                    : ORDERS "WHERE client_id = $1 AND hash = $2",
-                     params, 2);
+                     STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(hash)));
 
     return take_scanned(&found, scan, err);
 }

@@ -26,15 +26,13 @@ struct due {
 static int find_due(struct store_tx *tx, const struct sweeping *sweeping, struct due *due,
                     struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(sweeping->client->id),
-                                         STORE_V_INT(sweeping->now_us),
-                                         STORE_V_INT(SWEEP_CHUNK_COUNT)};
     struct store_rows rows =
         store_select(tx,
                      "SELECT hash, pk, epoch, version, modify_us, status, expires_us "
                      "FROM registry WHERE client_id = $1 AND expires_us > 0 AND expires_us <= $2 "
                      "ORDER BY expires_us, hash LIMIT $3",
-                     params, 3);
+                     STORE_WITH(STORE_V_INT(sweeping->client->id), STORE_V_INT(sweeping->now_us),
+                                STORE_V_INT(SWEEP_CHUNK_COUNT)));
 
     for (due->count = 0; store_next(&rows); due->count++) {
         assert(due->count < SWEEP_CHUNK_COUNT);
@@ -103,15 +101,14 @@ static int find_oldest(struct store_tx *tx, const struct client_view *client, ui
 
     *oldest_us = INT64_MAX;
     for (int lane = LANE_MAIN; lane < LANE_FAILED && !rc; lane++) {
-        const struct store_value params[] = {STORE_V_INT(client->id), STORE_V_INT(lane),
-                                             STORE_V_INT(shard)};
         int64_t first_us = INT64_MAX;
 
         rc = store_find_integer(
             tx,
             "SELECT put_us FROM registry_queue WHERE client_id = $1 AND lane = $2 AND "
             "shard = $3 ORDER BY idx LIMIT 1",
-            params, 3, &first_us, err);
+            STORE_WITH(STORE_V_INT(client->id), STORE_V_INT(lane), STORE_V_INT(shard)), &first_us,
+            err);
         if (first_us < *oldest_us)
             *oldest_us = first_us;
     }
@@ -121,14 +118,12 @@ static int find_oldest(struct store_tx *tx, const struct client_view *client, ui
 static int is_parked(struct store_tx *tx, int64_t client_id, uint32_t shard, struct bytes pk,
                      bool *parked, struct err *err)
 {
-    const struct store_value params[] = {STORE_V_INT(client_id), STORE_V_INT(shard),
-                                         STORE_V_TEXT(pk)};
     int64_t count = 0;
     int rc = store_find_integer(
         tx,
         "SELECT COUNT(*) FROM registry_failed WHERE client_id = $1 AND shard = $2 "
         "AND pk = $3",
-        params, 3, &count, err);
+        STORE_WITH(STORE_V_INT(client_id), STORE_V_INT(shard), STORE_V_TEXT(pk)), &count, err);
 
     *parked = count > 0;
     return rc;
@@ -198,33 +193,22 @@ static int sweep(struct store_tx *tx, void *arg, struct err *err)
     return rc;
 }
 
-/* Most rounds find nothing: a look that writes nothing costs no commit. */
-static int look(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct sweeping *sweeping = arg;
-    const struct store_value params[] = {STORE_V_INT(sweeping->client->id),
-                                         STORE_V_INT(sweeping->now_us)};
-    int64_t end_us = 0;
-    int rc = store_find_integer(
-        tx,
-        "SELECT expires_us FROM registry WHERE client_id = $1 AND expires_us > 0 "
-        "AND expires_us <= $2 ORDER BY expires_us LIMIT 1",
-        params, 2, &end_us, err);
-
-    sweeping->found = end_us != 0;
-    return rc;
-}
-
 int sweep_client(const struct receiver *receiver, const struct client_view *client, int64_t now_us,
                  struct sweep_counts *counts, bool *is_full, struct err *err)
 {
     Torg__V1__RawDocument deletion = TORG__V1__RAW_DOCUMENT__INIT;
     struct sweeping sweeping = {.receiver = receiver, .client = client, .now_us = now_us};
     struct arena *arena = arena_new();
-    int rc = store_read(receiver->store, look, &sweeping, err);
+    int64_t end_us = 0;
+    /* Most rounds find nothing: a look that writes nothing costs no commit. */
+    int rc = store_read_integer(
+        receiver->store,
+        "SELECT expires_us FROM registry WHERE client_id = $1 AND expires_us > 0 "
+        "AND expires_us <= $2 ORDER BY expires_us LIMIT 1",
+        STORE_WITH(STORE_V_INT(client->id), STORE_V_INT(now_us)), &end_us, err);
 
     *is_full = false;
-    if (!rc && sweeping.found) {
+    if (!rc && end_us) {
         deletion.event = TORG__V1__RAW_DOCUMENT__EVENT__DELETE;
         sweeping.tombstone.status = ROW_TOMBSTONE;
         rc = row_pack(receiver->dictionaries, client->id, &deletion, arena, &sweeping.tombstone,

@@ -336,7 +336,7 @@ static int begin(struct process *process, struct err *err)
         rc = make_keys(process, err);
     if (!rc)
         rc = photographer_start(process->backends.topics, process->backends.blob,
-                                &demo.photographer, err);
+                                process->backends.store, &demo.photographer, err);
     if (rc)
         return rc;
     print_begin();

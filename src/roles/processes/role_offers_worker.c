@@ -3,8 +3,7 @@
  * of photos, feeds of the topic, expiry. */
 #include "feeds/events.h"
 #include "feeds/rows.h"
-#include "offers/opinions.h"
-#include "offers/photo_results.h"
+#include "offers/inbox.h"
 #include "offers/worker.h"
 #include "roles/processes/feed_settings.h"
 #include "roles/processes/process.h"
@@ -13,8 +12,8 @@
 static struct offers offers;
 static struct feed_rules feed_rules;
 static struct offers_worker *worker;
-static struct opinions *opinions;
-static struct photo_results *photo_results;
+static struct inbox *opinions;
+static struct inbox *photo_results;
 static struct feed_events *feed_events;
 
 static struct catalog *catalog_in_use(void *arg)
@@ -39,9 +38,9 @@ int role_offers_worker_start(struct process *process, struct err *err)
         .note_photo_failure = feed_rows_note_photo,
         .visitor_draft_life_us = config_number(process->config, SETTING_OFFERS_VISITOR_DRAFT_LIFE),
         .seller_draft_life_us = config_number(process->config, SETTING_OFFERS_SELLER_DRAFT_LIFE)};
-    rc = opinions_start(&offers, process->backends.topics, &opinions, err);
+    rc = inbox_start_opinions(&offers, process->backends.topics, &opinions, err);
     if (!rc)
-        rc = photo_results_start(&offers, process->backends.topics, &photo_results, err);
+        rc = inbox_start_photos(&offers, process->backends.topics, &photo_results, err);
     if (!rc)
         rc = feed_events_start(&offers, process->backends.topics, &feed_events, err);
     if (!rc)
@@ -57,8 +56,8 @@ void role_offers_worker_stop(struct process *process)
     (void)process;
     offers_worker_stop(worker);
     feed_events_stop(feed_events);
-    photo_results_stop(photo_results);
-    opinions_stop(opinions);
+    inbox_stop(photo_results);
+    inbox_stop(opinions);
     worker = NULL;
     photo_results = NULL;
     feed_events = NULL;
