@@ -39,8 +39,15 @@ static struct call *make_call(struct route *route, const struct local_caller *ca
     call->violations = violations_in(arena);
     snprintf(call->identity.principal, sizeof(call->identity.principal), "%s", caller->principal);
     snprintf(call->identity.scopes, sizeof(call->identity.scopes), "*");
+    if (caller->seller)
+        snprintf(call->identity.seller, sizeof(call->identity.seller), "%s", caller->seller);
+    if (caller->client)
+        snprintf(call->identity.client, sizeof(call->identity.client), "%s", caller->client);
     call->headers[call->header_count++] =
         (struct header){bytes_of("accept-language"), bytes_of(caller->language)};
+    if (caller->once_key)
+        call->headers[call->header_count++] =
+            (struct header){bytes_of("idempotency-key"), bytes_of(caller->once_key)};
     return call;
 }
 

@@ -15,6 +15,9 @@
 struct local_caller {
     const char *principal; /* for the audit log */
     const char *language;  /* of reasons: what a client says in accept-language */
+    const char *seller;    /* whose key it would be; NULL: bound to none */
+    const char *client;    /* likewise */
+    const char *once_key;  /* of the header idempotency-key; NULL: none */
 };
 
 /* A unary method; the response is in the arena, as is all that the handler asks of its call's.

@@ -164,6 +164,17 @@ static void print_welcome(const struct process *process)
 
 /* --- life --- */
 
+static int start_roles(struct process *process, struct err *err)
+{
+    for (; process->started_count < process->role_count; process->started_count++) {
+        const struct role *role = process->roles[process->started_count];
+
+        if (role->start(process, err))
+            return err_wrap(err, "role %s", role->name);
+    }
+    return 0;
+}
+
 static int start_server(struct process *process, struct err *err)
 {
     const struct config *config = process->config;
@@ -189,11 +200,7 @@ static int start_server(struct process *process, struct err *err)
         return err_set(err, ERR_UNAVAILABLE,
                        "%s; --listen and --operator-listen name other addresses",
                        arena_strdup(process->arena, err->text));
-    for (; !rc && process->started_count < process->role_count; process->started_count++) {
-        rc = process->roles[process->started_count]->start(process, err);
-        if (rc)
-            return err_wrap(err, "role %s", process->roles[process->started_count]->name);
-    }
+    rc = rc ? rc : start_roles(process, err);
     if (rc)
         return rc;
     readiness_hold(process);
@@ -221,7 +228,7 @@ static int record(const struct process *process, const char *action, struct err 
     return audit_record(process->backends.store, &entry, err);
 }
 
-static int open_all(struct process *process, struct err *err)
+static int open_backends(struct process *process, struct err *err)
 {
     int rc;
 
@@ -236,6 +243,13 @@ static int open_all(struct process *process, struct err *err)
     rc = backends_open(process->config, process->clock, process->arena, &process->backends, err);
     if (!rc)
         rc = stage_make_topics(process->backends.topics, err);
+    return rc;
+}
+
+static int open_all(struct process *process, struct err *err)
+{
+    int rc = open_backends(process, err);
+
     if (!rc)
         rc = open_keys(process, err);
     if (!rc)
@@ -280,16 +294,45 @@ static void leave(struct process *process)
         process->attendant->end(process);
 }
 
-int process_run(struct process *process, struct err *err)
+static void begin(struct process *process)
 {
-    struct err stop_err;
-    int rc;
-
     process->clock = clock_or_system(process->clock);
     process->start_us = clock_wall_us(process->clock);
     process->dir = DATA_DIR_CLOSED;
     bell_init(&process->bell, process->clock);
     queue_bell_init(&process->registry_bell, process->clock);
+}
+
+static void end(struct process *process)
+{
+    close_all(process);
+    queue_bell_release(&process->registry_bell);
+    bell_release(&process->bell);
+}
+
+int process_enter(struct process *process, struct err *err)
+{
+    int rc;
+
+    begin(process);
+    rc = open_backends(process, err);
+    rc = rc ? rc : start_roles(process, err);
+    if (rc)
+        end(process);
+    return rc;
+}
+
+void process_leave(struct process *process)
+{
+    end(process);
+}
+
+int process_run(struct process *process, struct err *err)
+{
+    struct err stop_err;
+    int rc;
+
+    begin(process);
     stopper_start();
     rc = open_all(process, err);
     if (!rc)
@@ -303,9 +346,7 @@ int process_run(struct process *process, struct err *err)
             log_warn("the stop could not be recorded", LOG_TEXT("error", stop_err.text));
     }
     leave(process);
-    close_all(process);
-    queue_bell_release(&process->registry_bell);
-    bell_release(&process->bell);
+    end(process);
     if (!rc)
         log_info("stopped");
     return rc;

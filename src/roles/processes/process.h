@@ -81,7 +81,8 @@ struct process {
     struct data_dir dir;
     struct backends backends;
     struct key_ring *ring;
-    struct server *server; /* NULL: a command's desk (desk.h), which calls its services itself */
+    struct server *server; /* NULL: services are called within, by a command's desk (desk.h) or by
+                            * who has entered */
     const struct rpc_service *services[NET_SERVICE_COUNT_MAX]; /* borrowed: those that were added */
     size_t service_count;
     struct task judge;           /* of the role system: warns of tasks that do not get on */
@@ -106,6 +107,11 @@ struct process {
 
 /* Serves until a signal; the roles are in process->roles. */
 int process_run(struct process *process, struct err *err);
+
+/* The same without a server and without a word to signals: the roles run, and whoever has entered
+ * calls their services himself (process_service, net/local_call.h). Negative: it is left again. */
+int process_enter(struct process *process, struct err *err);
+void process_leave(struct process *process);
 
 /* Names every role. */
 void process_take_roles(struct process *process);

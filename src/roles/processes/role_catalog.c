@@ -46,8 +46,9 @@ int process_open_catalog(struct process *process, struct err *err)
     if (process->demo)
         rc = seed(process, err);
     if (!rc)
-        rc = catalog_holder_open(process->backends.store, process->server != NULL,
-                                 &process->catalog, err); /* a command is over before it changes */
+        rc = catalog_holder_open(process->backends.store, process->role_count > 0,
+                                 &process->catalog, err); /* a command, which has no roles, is over
+                                                           * before it changes */
     return rc;
 }
 

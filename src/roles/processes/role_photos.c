@@ -10,7 +10,8 @@ int role_photos_start(struct process *process, struct err *err)
 {
     (void)err;
     folder = photo_folder(process->backends.blob);
-    server_add_folder(process->server, &folder);
+    if (process->server)
+        server_add_folder(process->server, &folder);
     return 0;
 }
 

@@ -100,7 +100,8 @@ static int open_inspect(struct process *process, struct err *err)
     process->inspect = &inspect;
     freshness = freshness_service(&inspect);
     process_add_services(process, &freshness, 1);
-    server_add_get(process->server, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
+    if (process->server)
+        server_add_get(process->server, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
     return 0;
 }
 

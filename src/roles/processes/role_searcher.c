@@ -114,7 +114,8 @@ int role_searcher_start(struct process *process, struct err *err)
     process_add_services(process, &inspection, 1);
     freshness = freshness_service(&inspect);
     process_add_services(process, &freshness, 1);
-    server_add_get(process->server, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
+    if (process->server)
+        server_add_get(process->server, FRESHNESS_ADDRESS, FRESHNESS_METHOD, FRESHNESS_FIELD);
     return 0;
 }
 

@@ -132,6 +132,17 @@ static void judge_tasks(struct task *task, void *arg)
     }
 }
 
+/* What a browser asks for. */
+static int add_pages(struct process *process, struct err *err)
+{
+    if (!process->server)
+        return 0;
+    for (size_t i = 0; i < web_file_count; i++)
+        server_add_file(process->server, web_files[i].path, web_files[i].content_type,
+                        bytes_make(web_files[i].data, web_files[i].size));
+    return add_openapi(process, err);
+}
+
 int role_system_start(struct process *process, struct err *err)
 {
     const struct task_options judge = {
@@ -147,10 +158,7 @@ int role_system_start(struct process *process, struct err *err)
     desk = (struct parked_desk){.store = process->backends.store, .clock = process->clock};
     services[5] = parked_service(&desk);
     process_add_services(process, services, ARRAY_COUNT(services));
-    for (size_t i = 0; i < web_file_count; i++)
-        server_add_file(process->server, web_files[i].path, web_files[i].content_type,
-                        bytes_make(web_files[i].data, web_files[i].size));
-    rc = add_openapi(process, err);
+    rc = add_pages(process, err);
     return rc ? rc : task_start(&process->judge, &judge, err);
 }
 
