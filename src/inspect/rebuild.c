@@ -23,6 +23,7 @@ struct rebuild {
     struct applier *applier;
     int64_t after, last; /* hashes */
     uint64_t doc_count;
+    int64_t first_end_us; /* of the rows that end; 0: none does */
 };
 
 struct rebuilds {
@@ -226,6 +227,9 @@ static int put_row(const struct inspect *inspect, struct rebuild *rebuild, const
     if (rc && applier_is_final(rc))
         return 0;
     rebuild->doc_count += rc == 0;
+    if (!rc && row->expires_us &&
+        (!rebuild->first_end_us || row->expires_us < rebuild->first_end_us))
+        rebuild->first_end_us = row->expires_us;
     return rc;
 }
 
@@ -247,9 +251,15 @@ int rebuild_go_on(const struct inspect *inspect, struct rebuild *rebuild, struct
     return rc ? rc : applier_publish(rebuild->applier, 0, err);
 }
 
-int rebuild_content(struct rebuild *rebuild, uint64_t *content, uint64_t *doc_count,
-                    struct err *err)
+int rebuild_content(const struct inspect *inspect, struct rebuild *rebuild, uint64_t *content,
+                    uint64_t *doc_count, bool *has_ended, struct err *err)
 {
+    int64_t now_us = clock_wall_us(inspect->clock);
+    int rc;
+
+    rebuild->doc_count -= shard_expire(rebuild->shard, now_us / SECOND_US);
+    rc = applier_publish(rebuild->applier, 0, err);
     *doc_count = rebuild->doc_count;
-    return shard_hash(rebuild->shard, content, err);
+    *has_ended = rebuild->first_end_us && rebuild->first_end_us - SECOND_US <= now_us;
+    return rc ? rc : shard_hash(rebuild->shard, content, err);
 }

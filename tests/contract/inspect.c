@@ -555,6 +555,31 @@ static void faults_of_the_index_are_found(void **state)
     close_world(world);
 }
 
+/* A document that is over has gone from the index, and the registry has not swept it yet. */
+static void what_has_just_ended_is_no_fault(void **state)
+{
+    struct world *world = filled_world(state);
+    struct listed *listed = &world->listed[shard_of("brief")];
+    Torg__V1__RawDocument *document = document_of(world->arena, "brief", 1);
+    int64_t now = clock_wall_us(clock_system()) / SECOND_US;
+    Torg__V1__Verdict **verdicts;
+    struct err err = {0};
+
+    document->expire_time = (Google__Protobuf__Timestamp *)message_new(
+        &google__protobuf__timestamp__descriptor, world->arena);
+    document->expire_time->seconds = now - 1;
+    assert_int_equal(receiver_put(&world->receiver, CLIENT, LANE_MAIN, &document, 1, world->arena,
+                                  &verdicts, &err),
+                     0);
+    assert_int_equal(verdicts[0]->kind, TORG__V1__VERDICT__KIND__ACCEPTED);
+    index_all(world);
+    indexed(world, "brief")->version = 0; /* as the searcher lists it from then on */
+    assert_int_equal(shard_expire(listed->shard, now), 1);
+    assert_int_equal(applier_publish(listed->applier, listed->offset, &err), 0);
+    expect_none(world);
+    close_world(world);
+}
+
 /* Its answer is looked at before it is believed: no crash, no endless check, and no PASS. */
 static void a_searcher_that_lies_is_a_fault(void **state)
 {
@@ -761,12 +786,13 @@ static void a_trace_tells_stage_by_stage(void **state)
 }
 
 static const struct test_case cases[] = {
-    CASE(what_agrees_passes_every_check),        CASE(documents_on_their_way_are_no_faults),
-    CASE(a_searcher_that_is_behind_is_no_fault), CASE(faults_of_the_index_are_found),
-    CASE(faults_of_the_store_are_found),         CASE(a_client_that_cannot_be_read_is_a_fault),
-    CASE(a_searcher_that_lies_is_a_fault),       CASE(the_largest_document_reaches_the_index),
-    CASE(faults_of_the_queue_are_found),         CASE(what_differs_is_put_right_by_the_queue),
-    CASE(a_parked_document_is_a_fault),          CASE(a_trace_tells_stage_by_stage),
+    CASE(what_agrees_passes_every_check),         CASE(documents_on_their_way_are_no_faults),
+    CASE(a_searcher_that_is_behind_is_no_fault),  CASE(faults_of_the_index_are_found),
+    CASE(faults_of_the_store_are_found),          CASE(a_client_that_cannot_be_read_is_a_fault),
+    CASE(what_has_just_ended_is_no_fault),        CASE(a_searcher_that_lies_is_a_fault),
+    CASE(the_largest_document_reaches_the_index), CASE(faults_of_the_queue_are_found),
+    CASE(what_differs_is_put_right_by_the_queue), CASE(a_parked_document_is_a_fault),
+    CASE(a_trace_tells_stage_by_stage),
 };
 
 int main(int argc, char **argv)
