@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * buyers.c - those who search, and the judge of what they are shown: every thing that could be
+ * found is looked up in the model, those that were not shown too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/message.h"
+#include "sim/crowd.h"
+#include "torg/v1/search.pb-c.h"
+#include "torg/v1/searcher.pb-c.h"
+
+enum { HIT_COUNT_MAX = 100, SEARCH_MS = 30 * 1000 };
+
+/* What was known when the search began, and what it has shown. */
+struct sight {
+    int64_t start_us;
+    uint32_t slot_count;
+    uint32_t floors[SLOT_COUNT_MAX];
+    uint32_t shown[SLOT_COUNT_MAX];
+    char token[TOKEN_SIZE];
+};
+
+static bool is_asked(const struct slot *slot, bool documents, unsigned client)
+{
+    return documents ? slot->kind == SLOT_DOCUMENT && slot->owner == client
+                     : slot->kind == SLOT_OFFER || slot->kind == SLOT_ROW;
+}
+
+/* Half of the searches wait for a write. */
+static void begin(struct actor *actor, struct sight *sight, bool documents, unsigned client)
+{
+    struct model *model = actor->crowd->model;
+    bool waits = draw_chance(&actor->rng, 500);
+    uint32_t from;
+
+    memset(sight, 0, sizeof(*sight));
+    sight->start_us = now_wall_us();
+    model_lock();
+    model->search_count++;
+    for (uint32_t i = 0; i < model->slot_count; i++)
+        sight->floors[i] = model->slots[i].floor;
+    from = model->slot_count ? draw_below(&actor->rng, model->slot_count) : 0;
+    for (uint32_t i = 0; i < model->slot_count && waits && !*sight->token; i++) {
+        uint32_t place = (from + i) % model->slot_count;
+        const struct slot *slot = &model->slots[place];
+
+        if (!is_asked(slot, documents, client) || !*slot->token)
+            continue;
+        memcpy(sight->token, slot->token, TOKEN_SIZE);
+        if (slot->token_entry > sight->floors[place])
+            sight->floors[place] = slot->token_entry;
+    }
+    model_unlock();
+}
+
+/* With the lock. */
+static void see(struct model *model, struct sight *sight, uint32_t stamp, const char *key)
+{
+    struct slot *slot = model_of_stamp(model, stamp);
+    uint32_t place;
+
+    if (!slot)
+        model_fail(model, NULL, "a search shows %s with the stamp %u, which nobody wrote", key,
+                   stamp);
+    place = model_slot_number(model, slot);
+    if (*slot->key && strcmp(slot->key, key) != 0)
+        model_fail(model, slot, "a search shows %s with the content of %s", key, slot->key);
+    if (sight->shown[place])
+        model_fail(model, slot, "a search shows it twice: stamps %u and %u", sight->shown[place],
+                   stamp);
+    if (!*slot->key && slot->kind == SLOT_ROW)
+        snprintf(slot->key, sizeof(slot->key), "%s", key);
+    sight->shown[place] = stamp;
+}
+
+/* With the lock. */
+static void judge(struct model *model, struct sight *sight, bool documents, unsigned client)
+{
+    int64_t now_us = now_wall_us();
+
+    for (uint32_t i = 0; i < model->slot_count; i++) {
+        struct slot *slot = &model->slots[i];
+
+        if (!is_asked(slot, documents, client) ||
+            slot_may_show(slot, sight->floors[i], sight->shown[i], sight->start_us, now_us))
+            continue;
+        model_fail(model, slot, "a search (from entry %u on%s) shows stamp %u", sight->floors[i],
+                   *sight->token ? ", with a token" : "", sight->shown[i]);
+    }
+}
+
+/* ---- offers ---- */
+
+bool offers_look(struct actor *actor, uint32_t shown[SLOT_COUNT_MAX])
+{
+    struct model *model = actor->crowd->model;
+    Torg__V1__SearchOffersRequest request = TORG__V1__SEARCH_OFFERS_REQUEST__INIT;
+    struct arena *arena = arena_new();
+    struct sight sight;
+    char *tokens[] = {sight.token};
+    const Torg__V1__SearchOffersResponse *response;
+    ProtobufCMessage *answer;
+    struct err err;
+    bool is_whole;
+    int rc;
+
+    begin(actor, &sight, false, 0);
+    request._limit_case = TORG__V1__SEARCH_OFFERS_REQUEST___LIMIT_LIMIT;
+    request.limit = HIT_COUNT_MAX;
+    request.only_offers = draw_chance(&actor->rng, 800);
+    request.wait = tokens;
+    request.n_wait = *sight.token != '\0';
+    rc = world_call(actor->crowd->world, &torg__v1__search_service__descriptor, "SearchOffers",
+                    NULL, &request.base, arena, &answer, &err);
+    response = (const Torg__V1__SearchOffersResponse *)answer;
+    model_lock();
+    if (rc && !is_unsure(rc))
+        model_fail(model, NULL, "a right search was refused: %s", err.text);
+    is_whole = !rc && !response->is_partial;
+    if (!is_whole) {
+        model_step(model, NULL, "no whole answer to a search: %s", rc ? err.text : "partial");
+        model->unsure_count++;
+    } else {
+        for (size_t i = 0; i < response->n_offers; i++)
+            see(model, &sight, offer_stamp(response->offers[i]->title, response->offers[i]->price),
+                response->offers[i]->id);
+        judge(model, &sight, false, 0);
+    }
+    model_unlock();
+    arena_free(arena);
+    if (shown)
+        memcpy(shown, sight.shown, sizeof(sight.shown));
+    return is_whole;
+}
+
+void buyer_step(struct actor *actor)
+{
+    offers_look(actor, NULL);
+}
+
+/* ---- documents ---- */
+
+static uint32_t stamp_of(const Torg__V1__Hit *hit)
+{
+    uint32_t stamp = 0, written = 0;
+
+    for (size_t i = 0; i < hit->n_fields; i++) {
+        if (strcmp(hit->fields[i]->name, "stamp") == 0)
+            stamp = (uint32_t)strtoul(hit->fields[i]->values[0], NULL, 10);
+        if (strcmp(hit->fields[i]->name, "title") == 0)
+            written = (uint32_t)strtoul(hit->fields[i]->values[0] + strlen("paper s"), NULL, 10);
+    }
+    return stamp == written ? stamp : 0;
+}
+
+static int search_documents(struct actor *actor, unsigned client, struct sight *sight,
+                            struct arena *arena, ProtobufCMessage **answer, struct err *err)
+{
+    Torg__V1__QueryStage stage = TORG__V1__QUERY_STAGE__INIT;
+    Torg__V1__QueryStage *stages[] = {&stage};
+    Torg__V1__Query query = TORG__V1__QUERY__INIT;
+    Torg__V1__SearchRequest request = TORG__V1__SEARCH_REQUEST__INIT;
+    char *shown[] = {"stamp", "title"};
+    char *tokens[] = {sight->token};
+
+    stage._limit_case = TORG__V1__QUERY_STAGE___LIMIT_LIMIT;
+    stage.limit = HIT_COUNT_MAX;
+    stage.show = shown;
+    stage.n_show = 2;
+    query.stages = stages;
+    query.n_stages = 1;
+    request.client = (char *)client_names[client];
+    request.query = &query;
+    request.deadline_ms = SEARCH_MS;
+    request.wait = tokens;
+    request.n_wait = *sight->token != '\0';
+    query.unknown_is_empty = true;
+    return world_call(actor->crowd->world, &torg__v1__searcher_service__descriptor, "Search", NULL,
+                      &request.base, arena, answer, err);
+}
+
+bool documents_look(struct actor *actor, unsigned client, uint32_t shown[SLOT_COUNT_MAX])
+{
+    struct model *model = actor->crowd->model;
+    struct arena *arena = arena_new();
+    const Torg__V1__SearchResponse *response;
+    ProtobufCMessage *answer;
+    struct sight sight;
+    struct err err;
+    bool is_whole;
+    int rc;
+
+    begin(actor, &sight, true, client);
+    rc = search_documents(actor, client, &sight, arena, &answer, &err);
+    response = (const Torg__V1__SearchResponse *)answer;
+    model_lock();
+    if (rc && !is_unsure(rc) && rc != ERR_NOT_FOUND) /* there is no index before the first */
+        model_fail(model, NULL, "a right search was refused: %s", err.text);
+    is_whole = !rc && !response->is_partial;
+    if (!is_whole) {
+        model_step(model, NULL, "no whole answer to a search: %s", rc ? err.text : "partial");
+        model->unsure_count += rc != ERR_NOT_FOUND;
+    } else {
+        for (size_t i = 0; i < response->answer->stages[0]->n_hits; i++)
+            see(model, &sight, stamp_of(response->answer->stages[0]->hits[i]),
+                response->answer->stages[0]->hits[i]->pk);
+        judge(model, &sight, true, client);
+    }
+    model_unlock();
+    arena_free(arena);
+    if (shown)
+        memcpy(shown, sight.shown, sizeof(sight.shown));
+    return is_whole || rc == ERR_NOT_FOUND;
+}
+
+void reader_step(struct actor *actor)
+{
+    documents_look(actor, draw_below(&actor->rng, CLIENT_COUNT), NULL);
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * crowd_operators.c - who changes catalogues, moves epochs, replays and drops what is parked, and
+ * what comes into topics that nobody can read. None of it changes what is to be found.
+ */
+#include "codec/message.h"
+#include "model/offer_fields.h"
+#include "model/topics.h"
+#include "sim/crowd.h"
+#include "torg/v1/epoch.pb-c.h"
+#include "torg/v1/parked.pb-c.h"
+#include "torg/v1/queue.pb-c.h"
+
+/* What an operator asks for may be impossible just now; anything else is a fault. */
+static void call(struct actor *actor, const ProtobufCServiceDescriptor *service, const char *method,
+                 const char *whom, const ProtobufCMessage *request)
+{
+    struct model *model = actor->crowd->model;
+    struct arena *arena = arena_new();
+    ProtobufCMessage *answer;
+    struct err err = {.text = "done"};
+    int rc = world_call(actor->crowd->world, service, method, NULL, request, arena, &answer, &err);
+
+    if (rc && !is_unsure(rc) && rc != ERR_PRECONDITION && rc != ERR_NOT_FOUND && rc != ERR_CONFLICT)
+        model_fail(model, NULL, "%s of %s: %s", method, whom, err.text);
+    model_lock();
+    model_step(model, NULL, "%s of %s: %s", method, whom, err.text);
+    model_unlock();
+    arena_free(arena);
+}
+
+/* ---- catalogues ---- */
+
+static void change_catalog(struct actor *actor)
+{
+    struct model *model = actor->crowd->model;
+    bool has_digits = model->seed % 8 == 0;
+    unsigned which = draw_below(&actor->rng, WORLD_CATALOG_COUNT - !has_digits);
+    struct err err = {.text = ""};
+    int rc;
+
+    model_lock();
+    model->catalog = which;
+    model_step(model, NULL, "catalogue %u", which);
+    model_unlock();
+    rc = world_apply_catalog(actor->crowd->world, which, &err);
+    if (rc && !is_unsure(rc))
+        model_fail(model, NULL, "catalogue %u: %s", which, err.text);
+}
+
+/* ---- epochs ---- */
+
+/* Orders of writes begin with the epoch: what was decided before is not what is decided now. */
+static void note_epochs(struct model *model)
+{
+    model_lock();
+    model->epoch_moves++;
+    model_unlock();
+}
+
+static void move_epoch(struct actor *actor)
+{
+    static const char *const clients[] = {"shop", "news", OFFER_CLIENT};
+    char *client = (char *)clients[draw_below(&actor->rng, 3)];
+    Torg__V1__StartEpochRequest start = TORG__V1__START_EPOCH_REQUEST__INIT;
+    Torg__V1__SwitchEpochRequest change = TORG__V1__SWITCH_EPOCH_REQUEST__INIT;
+    Torg__V1__RollbackEpochRequest back = TORG__V1__ROLLBACK_EPOCH_REQUEST__INIT;
+    Torg__V1__AbandonEpochRequest abandon = TORG__V1__ABANDON_EPOCH_REQUEST__INIT;
+    const ProtobufCServiceDescriptor *service = &torg__v1__epoch_service__descriptor;
+    unsigned drawn = draw_below(&actor->rng, 100);
+
+    start.client = change.client = back.client = abandon.client = client;
+    note_epochs(actor->crowd->model);
+    if (drawn < 40)
+        call(actor, service, "StartEpoch", client, &start.base);
+    else if (drawn < 80)
+        call(actor, service, "SwitchEpoch", client, &change.base);
+    else if (drawn < 90)
+        call(actor, service, "RollbackEpoch", client, &back.base);
+    else
+        call(actor, service, "AbandonEpoch", client, &abandon.base);
+    note_epochs(actor->crowd->model);
+}
+
+/* ---- what cannot be read ---- */
+
+static void produce_garbage(struct actor *actor)
+{
+    static const char *const topics[] = {TOPIC_DOCUMENTS, TOPIC_OPINIONS, TOPIC_PHOTO_RESULTS,
+                                         TOPIC_FEED_EVENTS};
+    const char *topic = topics[draw_below(&actor->rng, 4)];
+    const struct topic_record record = {.key = bytes_of("garbage"),
+                                        .value = bytes_of("\xff\xff no message")};
+    struct model *model = actor->crowd->model;
+    struct err err;
+
+    model_lock();
+    model->garbage_count++;
+    model_step(model, NULL, "garbage to %s", topic);
+    model_unlock();
+    topic_produce(actor->crowd->world->process.backends.topics, topic, &record, 1, NULL, &err);
+}
+
+static void drop_garbage(struct actor *actor)
+{
+    static const char *const stages[] = {"receiver", "opinions", "photos", "feeds"};
+    Torg__V1__DropParkedRequest drop = TORG__V1__DROP_PARKED_REQUEST__INIT;
+
+    drop.stage = (char *)stages[draw_below(&actor->rng, 4)];
+    drop.key = "garbage";
+    drop.all = draw_chance(&actor->rng, 500);
+    call(actor, &torg__v1__parked_service__descriptor, "DropParked", drop.stage, &drop.base);
+}
+
+static void replay(struct actor *actor)
+{
+    Torg__V1__ReplayParkedRequest parked = TORG__V1__REPLAY_PARKED_REQUEST__INIT;
+    Torg__V1__ReplayFailedRequest failed = TORG__V1__REPLAY_FAILED_REQUEST__INIT;
+
+    parked.all = failed.all = true;
+    failed.client = (char *)client_names[draw_below(&actor->rng, CLIENT_COUNT)];
+    call(actor, &torg__v1__parked_service__descriptor, "ReplayParked", "all", &parked.base);
+    call(actor, &torg__v1__queue_service__descriptor, "ReplayFailed", failed.client, &failed.base);
+}
+
+void operator_step(struct actor *actor)
+{
+    unsigned drawn = draw_below(&actor->rng, 100);
+
+    if (drawn < 25)
+        change_catalog(actor);
+    else if (drawn < 70)
+        move_epoch(actor);
+    else if (drawn < 80)
+        produce_garbage(actor);
+    else if (drawn < 90)
+        drop_garbage(actor);
+    else
+        replay(actor);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rest_checks.c - see rest_checks.h. */
+#include "sim/rest_checks.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "offers/offer_status.h"
+#include "sim/crowd.h"
+#include "torg/v1/cabinet.pb-c.h"
+#include "torg/v1/counters.pb-c.h"
+#include "torg/v1/inspect.pb-c.h"
+#include "torg/v1/parked.pb-c.h"
+#include "torg/v1/pipeline.pb-c.h"
+#include "torg/v1/queue.pb-c.h"
+
+enum { WAIT_COUNT = 300, WAIT_US = 200 * MS_US };
+
+static const ProtobufCMessage *ask(struct world *world, struct model *model,
+                                   const ProtobufCServiceDescriptor *service, const char *method,
+                                   const char *seller, const ProtobufCMessage *request,
+                                   struct arena *arena)
+{
+    const struct caller caller = {.seller = seller};
+    ProtobufCMessage *answer;
+    struct err err;
+
+    if (world_call(world, service, method, &caller, request, arena, &answer, &err))
+        model_fail(model, NULL, "%s at rest: %s", method, err.text);
+    return answer;
+}
+
+/* ---- queues and topics ---- */
+
+static const char *find_lag(struct world *world, struct model *model, struct arena *arena)
+{
+    Torg__V1__GetPipelineRequest get = TORG__V1__GET_PIPELINE_REQUEST__INIT;
+    const Torg__V1__Pipeline *pipeline =
+        (const Torg__V1__Pipeline *)ask(world, model, &torg__v1__pipeline_service__descriptor,
+                                        "GetPipeline", NULL, &get.base, arena);
+
+    for (size_t i = 0; i < pipeline->n_stages; i++) {
+        const Torg__V1__PipelineStage *stage = pipeline->stages[i];
+
+        if (stage->lag_count || stage->failed_count ||
+            stage->state == TORG__V1__PIPELINE_STAGE__STATE__FAILING)
+            return arena_printf(arena, "%s: %d wait, %d failed %s", stage->name,
+                                (int)stage->lag_count, (int)stage->failed_count, stage->reason);
+    }
+    for (size_t i = 0; i < pipeline->n_clients; i++)
+        for (size_t k = 0; k < pipeline->clients[i]->n_lanes; k++) {
+            const Torg__V1__LaneState *lane = pipeline->clients[i]->lanes[k];
+
+            if (lane->lag || lane->parked_count)
+                return arena_printf(arena, "lane %d of %s: %d wait, %d parked", (int)lane->lane,
+                                    lane->client, (int)lane->lag, (int)lane->parked_count);
+        }
+    return NULL;
+}
+
+void check_lanes(struct world *world, struct model *model)
+{
+    struct arena *arena = arena_new();
+    const char *lag = find_lag(world, model, arena);
+
+    for (unsigned i = 0; lag && i < WAIT_COUNT; i++) {
+        arena_free(arena);
+        pause_us(WAIT_US);
+        arena = arena_new();
+        lag = find_lag(world, model, arena);
+    }
+    if (lag)
+        model_fail(model, NULL, "at rest something waits: %s", lag);
+    arena_free(arena);
+}
+
+void check_parked(struct world *world, struct model *model)
+{
+    Torg__V1__ListParkedRequest list = TORG__V1__LIST_PARKED_REQUEST__INIT;
+    struct arena *arena = arena_new();
+    const Torg__V1__ListParkedResponse *parked = (const Torg__V1__ListParkedResponse *)ask(
+        world, model, &torg__v1__parked_service__descriptor, "ListParked", NULL, &list.base, arena);
+
+    for (size_t i = 0; i < parked->n_records; i++)
+        if (strcmp(parked->records[i]->key, "garbage") != 0 &&
+            strncmp(parked->records[i]->key, "-/", 2) != 0) /* of a stage with keys of its own */
+            model_fail(model, NULL, "parked by %s: %s, since %s", parked->records[i]->stage,
+                       parked->records[i]->key, parked->records[i]->reason);
+    if (parked->count > model->garbage_count)
+        model_fail(model, NULL, "%d records are parked, and %u were unreadable", (int)parked->count,
+                   model->garbage_count);
+    arena_free(arena);
+}
+
+/* ---- sellers' figures ---- */
+
+static int take_counters(void *arg, const ProtobufCMessage *message, struct err *err)
+{
+    const Torg__V1__VerifyCountersResponse *answer =
+        (const Torg__V1__VerifyCountersResponse *)message;
+
+    (void)err;
+    for (size_t i = 0; i < answer->n_differences; i++)
+        model_fail(arg, NULL, "a recount differs: %s of %s, offer %s, was %d, is %d",
+                   answer->differences[i]->name, answer->differences[i]->seller,
+                   answer->differences[i]->offer_id, (int)answer->differences[i]->was,
+                   (int)answer->differences[i]->is);
+    return 0;
+}
+
+void check_counters(struct world *world, struct model *model)
+{
+    Torg__V1__VerifyCountersRequest request = TORG__V1__VERIFY_COUNTERS_REQUEST__INIT;
+    struct err err;
+
+    if (world_stream(world, &torg__v1__counters_service__descriptor, "VerifyCounters",
+                     &request.base, take_counters, model, &err))
+        model_fail(model, NULL, "VerifyCounters at rest: %s", err.text);
+}
+
+static int64_t count_status(const struct model *model, unsigned seller, int status, int other)
+{
+    int64_t count = 0;
+
+    for (uint32_t i = 0; i < model->slot_count; i++)
+        count += model->slots[i].kind == SLOT_OFFER && model->slots[i].owner == seller &&
+                 *model->slots[i].key &&
+                 (model->slots[i].status == status || model->slots[i].status == other);
+    return count;
+}
+
+void check_cabinets(struct world *world, struct model *model)
+{
+    static const int statuses[][2] = {
+        [TORG__V1__CABINET__PRESET__ACTIVE] = {OFFER_ACTIVE, OFFER_ACTIVE},
+        [TORG__V1__CABINET__PRESET__EXPIRED] = {OFFER_EXPIRED, OFFER_EXPIRED},
+        [TORG__V1__CABINET__PRESET__SOLD] = {OFFER_SOLD_ON_SITE, OFFER_SOLD_ELSEWHERE},
+        [TORG__V1__CABINET__PRESET__BANNED] = {OFFER_BANNED, OFFER_BANNED},
+        [TORG__V1__CABINET__PRESET__WITHDRAWN] = {OFFER_WITHDRAWN, OFFER_WITHDRAWN},
+        [TORG__V1__CABINET__PRESET__WAITING] = {OFFER_WAITING, OFFER_WAITING},
+    };
+    struct arena *arena = arena_new();
+
+    for (unsigned seller = 0; seller < SELLER_COUNT; seller++) {
+        Torg__V1__GetCountsRequest request = TORG__V1__GET_COUNTS_REQUEST__INIT;
+        const Torg__V1__GetCountsResponse *counts = (const Torg__V1__GetCountsResponse *)ask(
+            world, model, &torg__v1__cabinet_service__descriptor, "GetCounts", seller_names[seller],
+            &request.base, arena);
+
+        for (size_t i = 0; i < counts->n_counts; i++) {
+            unsigned preset = counts->counts[i]->preset;
+            int64_t expected;
+
+            if (preset >= sizeof(statuses) / sizeof(statuses[0]) || !statuses[preset][0])
+                continue;
+            expected = count_status(model, seller, statuses[preset][0], statuses[preset][1]);
+            if (counts->counts[i]->count != expected)
+                model_fail(model, NULL, "%s has %d offers of preset %u, and should have %d",
+                           seller_names[seller], (int)counts->counts[i]->count, preset,
+                           (int)expected);
+        }
+    }
+    arena_free(arena);
+}
+
+/* ---- verify ---- */
+
+static void run_check(struct world *world, struct model *model, Torg__V1__VerifyCheck *check)
+{
+    Torg__V1__VerifyStepRequest request = TORG__V1__VERIFY_STEP_REQUEST__INIT;
+    struct arena *arena = arena_new();
+
+    request.check = check;
+    do {
+        const Torg__V1__VerifyStepResponse *step = (const Torg__V1__VerifyStepResponse *)ask(
+            world, model, &torg__v1__inspect_service__descriptor, "VerifyStep", NULL, &request.base,
+            arena);
+
+        if (step->finding_count || step->waiting_count)
+            model_fail(model, NULL, "verify, check %d of %s: %d findings, %d wait: %s %s",
+                       (int)check->kind, check->client, (int)step->finding_count,
+                       (int)step->waiting_count, step->n_findings ? step->findings[0]->pk : "",
+                       step->n_findings ? step->findings[0]->text : "");
+        request.cursor = step->cursor;
+    } while (request.cursor.len > 0);
+    arena_free(arena);
+}
+
+void check_verify(struct world *world, struct model *model)
+{
+    Torg__V1__PlanVerifyRequest request = TORG__V1__PLAN_VERIFY_REQUEST__INIT;
+    struct arena *arena = arena_new();
+    const Torg__V1__VerifyPlan *plan;
+
+    request.rebuild = true;
+    plan = (const Torg__V1__VerifyPlan *)ask(world, model, &torg__v1__inspect_service__descriptor,
+                                             "PlanVerify", NULL, &request.base, arena);
+    for (size_t i = 0; i < plan->n_checks; i++)
+        run_check(world, model, plan->checks[i]);
+    arena_free(arena);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* world.c - see world.h. */
+#include "sim/world.h"
+
+#include <assert.h>
+
+#include "base/memory.h"
+#include "codec/json.h"
+#include "torg/v1/catalog.pb-c.h"
+
+/* ---- life ---- */
+
+static int load_config(struct world *world, const struct world_options *options, struct err *err)
+{
+    const struct config_flag flags[] = {
+        {"data.dir", options->dir},
+        {"search.spelling", options->spelling ? "true" : "false"},
+        {"registry.shards", arena_printf(world->arena, "%u", options->shards + !options->shards)},
+        {"searcher.checkpoint",
+         arena_printf(world->arena, "%us", options->checkpoint ? options->checkpoint : 600)},
+    };
+    const struct config_sources sources = {
+        .file = "/dev/null", .flags = flags, .flag_count = ARRAY_COUNT(flags)};
+    struct violations problems = violations_in(world->arena);
+
+    if (!config_load(&world->config, &sources, world->arena, &problems))
+        return 0;
+    return err_set(err, ERR_INVALID, "%s: %s", problems.first->field, problems.first->reason);
+}
+
+int world_open(struct world *world, const struct world_options *options, struct err *err)
+{
+    int rc;
+
+    *world = (struct world){.arena = arena_new()};
+    world->process = (struct process){.config = &world->config, .arena = world->arena};
+    process_take_roles(&world->process);
+    rc = load_config(world, options, err);
+    rc = rc ? rc : process_enter(&world->process, err);
+    if (rc)
+        arena_free(world->arena);
+    return rc;
+}
+
+void world_close(struct world *world)
+{
+    process_leave(&world->process);
+    arena_free(world->arena);
+}
+
+/* ---- calls ---- */
+
+int world_call(struct world *world, const ProtobufCServiceDescriptor *service, const char *method,
+               const struct caller *caller, const ProtobufCMessage *request, struct arena *arena,
+               ProtobufCMessage **response, struct err *err)
+{
+    const struct local_caller local = {.principal = "sim",
+                                       .language = "en",
+                                       .seller = caller ? caller->seller : NULL,
+                                       .client = caller ? caller->client : NULL,
+                                       .once_key = caller ? caller->once_key : NULL};
+    const struct rpc_service *found = process_service(&world->process, service);
+
+    assert(found);
+    return local_call(found, method, &local, request, arena, response, err);
+}
+
+int world_stream(struct world *world, const ProtobufCServiceDescriptor *service, const char *method,
+                 const ProtobufCMessage *request,
+                 int (*take)(void *arg, const ProtobufCMessage *message, struct err *err),
+                 void *arg, struct err *err)
+{
+    static const struct local_caller local = {.principal = "sim", .language = "en"};
+    const struct rpc_service *found = process_service(&world->process, service);
+
+    assert(found);
+    return local_stream(found, method, &local, request, take, arg, err);
+}
+
+/* ---- catalogues ---- */
+
+/* The digits of the weight, a new attribute, where the books are, the name of the bikes. */
+static const char *const catalog_parts[WORLD_CATALOG_COUNT][4] = {
+    {"1", "", "goods", "Bicycles"},
+    {"1", ", \"flag\"", "goods", "Bicycles"},
+    {"1", "", "media", "Bikes"},
+    {"2", ", \"flag\"", "media", "Bikes"},
+};
+
+static const char catalog_form[] =
+    "{\"attributes\": ["
+    "  {\"id\": \"weight\", \"name\": {\"en\": \"Weight\"}, \"type\": \"DECIMAL\","
+    "   \"filter\": \"RANGE\", \"min\": \"0\", \"max\": \"100000\", \"digits\": %s},"
+    "  {\"id\": \"color\", \"name\": {\"en\": \"Colour\"}, \"type\": \"OPTION\","
+    "   \"filter\": \"LIST\", \"options\": [{\"id\": \"red\", \"name\": {\"en\": \"Red\"}},"
+    "     {\"id\": \"blue\", \"name\": {\"en\": \"Blue\"}}]},"
+    "  {\"id\": \"flag\", \"name\": {\"en\": \"Flag\"}, \"type\": \"FLAG\","
+    "   \"filter\": \"TOGGLE\"}],"
+    " \"defaults\": {\"filters\": [\"PRICE\"], \"policy\": {\"titleMin\": 3, \"titleMax\": 80,"
+    "   \"descriptionMax\": 1000, \"photosMax\": 3, \"currencies\": [\"RUB\"],"
+    "   \"price\": \"ALLOWED\", \"lifetimeDays\": 1}},"
+    " \"categories\": ["
+    "  {\"id\": \"goods\", \"name\": {\"en\": \"Goods\"}},"
+    "  {\"id\": \"media\", \"name\": {\"en\": \"Media\"}},"
+    "  {\"id\": \"bikes\", \"parent\": \"goods\", \"name\": {\"en\": \"%s\"},"
+    "   \"attributes\": [\"weight\", \"color\"%s]},"
+    "  {\"id\": \"books\", \"parent\": \"%s\", \"name\": {\"en\": \"Books\"},"
+    "   \"attributes\": [\"color\"]},"
+    "  {\"id\": \"rings\", \"parent\": \"goods\", \"name\": {\"en\": \"Rings\"},"
+    "   \"policy\": {\"publish\": \"WITH_PHOTO\"}},"
+    "  {\"id\": \"lamps\", \"parent\": \"goods\", \"name\": {\"en\": \"Lamps\"},"
+    "   \"policy\": {\"publish\": \"WITH_PHOTO_OR_LATER\", \"photoWaitS\": 20}}]}";
+
+int world_apply_catalog(struct world *world, unsigned which, struct err *err)
+{
+    const char *const *parts = catalog_parts[which];
+    Torg__V1__GetCatalogRequest get = TORG__V1__GET_CATALOG_REQUEST__INIT;
+    Torg__V1__ApplyCatalogRequest apply = TORG__V1__APPLY_CATALOG_REQUEST__INIT;
+    struct arena *arena = arena_new();
+    const char *json = arena_printf(arena, catalog_form, parts[0], parts[3], parts[1], parts[2]);
+    ProtobufCMessage *catalog, *answer;
+    int rc =
+        json_decode(bytes_of(json), &torg__v1__catalog__descriptor, arena, &catalog, NULL, err);
+
+    rc = rc ? rc
+            : world_call(world, &torg__v1__catalog_service__descriptor, "GetCatalog", NULL,
+                         &get.base, arena, &answer, err);
+    if (!rc) {
+        apply.expected_version = ((Torg__V1__GetCatalogResponse *)answer)->version;
+        apply.body_case = TORG__V1__APPLY_CATALOG_REQUEST__BODY_CATALOG;
+        apply.catalog = (Torg__V1__Catalog *)catalog;
+        apply.force = true;
+        rc = world_call(world, &torg__v1__catalog_service__descriptor, "ApplyCatalog", NULL,
+                        &apply.base, arena, &answer, err);
+    }
+    arena_free(arena);
+    return rc;
+}
