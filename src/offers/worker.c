@@ -8,6 +8,7 @@
  */
 #include "offers/worker.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,6 +22,12 @@
 #include "offers/export.h"
 
 enum { LABELS_SIZE = 32 };
+
+/* Every number of a shard as a row: a statement asks for all of them at once. */
+#define EVERY_SHARD                                                                                \
+    "WITH RECURSIVE every(shard) AS (SELECT 0 UNION ALL SELECT shard + 1 FROM every "              \
+    "WHERE shard < 63) SELECT shard FROM every WHERE EXISTS "
+static_assert(OFFER_SHARD_COUNT == 64, "EVERY_SHARD ends with the last one");
 
 struct offers_worker {
     const struct offers *offers; /* borrowed */
@@ -56,6 +63,14 @@ static size_t owned_shards(struct offers_worker *worker, struct coord_shard *own
     return kept;
 }
 
+/* A store that this process has for itself is written by those who ring alone. */
+static int idle_ms_max(const struct offers_worker *worker)
+{
+    bool is_alone = worker->offers->bell && store_is_local(worker->offers->store);
+
+    return is_alone ? EXPORT_ALONE_MS_MAX : EXPORT_WAIT_MS_MAX;
+}
+
 /* A round; how long to wait before the next. *deaf: new changes are no reason to wait less. */
 static int export_once(struct offers_worker *worker, int waited_ms, bool *deaf)
 {
@@ -83,7 +98,7 @@ static int export_once(struct offers_worker *worker, int waited_ms, bool *deaf)
     if (count)
         return worker->exporter.more ? 0 : EXPORT_PAUSE_MS;
     waited_ms = waited_ms ? waited_ms * 2 : EXPORT_WAIT_MS_MIN;
-    return waited_ms < EXPORT_WAIT_MS_MAX ? waited_ms : EXPORT_WAIT_MS_MAX;
+    return waited_ms < idle_ms_max(worker) ? waited_ms : idle_ms_max(worker);
 }
 
 static void export_main(struct task *task, void *arg)
@@ -114,14 +129,43 @@ static void note_failure(struct offers_worker *worker, const char *what, const s
                  LOG_TEXT("error", err->text));
 }
 
+/* Shards that have something to be looked at: one statement for all, since most have nothing. */
+struct busy {
+    int64_t now_us;
+    bool has_changes[OFFER_SHARD_COUNT];
+    bool has_due[OFFER_SHARD_COUNT];
+};
+
+static int mark_shards(struct store_rows rows, bool marks[OFFER_SHARD_COUNT], struct err *err)
+{
+    while (store_next(&rows))
+        marks[rows.columns[0].integer] = true;
+    return store_rows_end(&rows, err);
+}
+
+static int find_busy(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct busy *busy = arg;
+    int rc = mark_shards(
+        store_select(tx, EVERY_SHARD "(SELECT 1 FROM queue WHERE shard_id = shard)", NULL, 0),
+        busy->has_changes, err);
+
+    return rc ? rc
+              : mark_shards(store_select(tx,
+                                         EVERY_SHARD "(SELECT 1 FROM offer WHERE shard_id = shard "
+                                                     "AND expires_us > 0 AND expires_us <= $1)",
+                                         STORE_WITH(STORE_V_INT(busy->now_us))),
+                            busy->has_due, err);
+}
+
 static void expire_shards(struct offers_worker *worker, const struct coord_shard *owned,
-                          size_t count)
+                          size_t count, const struct busy *busy)
 {
     struct err err = {0};
 
     for (size_t i = 0; i < count; i++) {
         struct expiry_cursor cursor = {0};
-        bool more = true;
+        bool more = busy->has_due[owned[i].shard];
 
         while (more && !task_is_stopping(&worker->keeping_task) &&
                coord_valid(worker->shards, owned[i].shard, owned[i].ticket)) {
@@ -168,6 +212,7 @@ static void purge_drafts(struct offers_worker *worker, const char *owners, int64
 struct lag {
     const struct coord_shard *owned;
     size_t count;
+    const struct busy *busy;
     int64_t rows[OFFER_SHARD_COUNT];
     int64_t since_us[OFFER_SHARD_COUNT]; /* the oldest change; 0: none waits */
 };
@@ -179,13 +224,17 @@ static int measure_lag(struct store_tx *tx, void *arg, struct err *err)
 
     for (size_t i = 0; i < lag->count && !rc; i++) {
         uint32_t shard = lag->owned[i].shard;
-        struct store_rows rows =
+        struct store_rows rows;
+        bool found;
+
+        if (!lag->busy->has_changes[shard])
+            continue;
+        rows =
             store_select(tx,
                          "SELECT seq, (SELECT MAX(seq) FROM queue WHERE shard_id = $1), changed_us "
                          "FROM queue WHERE shard_id = $1 ORDER BY seq LIMIT 1",
                          STORE_WITH(STORE_V_INT(shard)));
-        bool found = store_next(&rows);
-
+        found = store_next(&rows);
         lag->rows[shard] = found ? rows.columns[1].integer - rows.columns[0].integer + 1 : 0;
         lag->since_us[shard] = found ? rows.columns[2].integer : 0;
         rc = store_rows_end(&rows, err);
@@ -194,9 +243,10 @@ static int measure_lag(struct store_tx *tx, void *arg, struct err *err)
 }
 
 /* Between the oldest row and the newest: a few less may be there. Shards of others read 0. */
-static void tell_lag(struct offers_worker *worker, const struct coord_shard *owned, size_t count)
+static void tell_lag(struct offers_worker *worker, const struct coord_shard *owned, size_t count,
+                     const struct busy *busy)
 {
-    struct lag lag = {.owned = owned, .count = count};
+    struct lag lag = {.owned = owned, .count = count, .busy = busy};
     int64_t now_us = clock_wall_us(worker->offers->clock);
     struct err err = {0};
 
@@ -218,12 +268,18 @@ static void keeping_main(struct task *task, void *arg)
     struct coord_shard owned[OFFER_SHARD_COUNT];
 
     do {
+        struct busy busy = {.now_us = clock_wall_us(worker->offers->clock)};
         size_t count = coord_owned(worker->shards, owned, OFFER_SHARD_COUNT);
+        struct err err;
 
         task_says(task, "telling the lag");
-        tell_lag(worker, owned, count);
+        if (store_read(worker->offers->store, find_busy, &busy, &err)) {
+            note_failure(worker, "what waits", &err);
+            continue;
+        }
+        tell_lag(worker, owned, count, &busy);
         task_says(task, "expiring offers");
-        expire_shards(worker, owned, count);
+        expire_shards(worker, owned, count, &busy);
         /* What is of the whole store is done by whoever has the first shard: one is enough. */
         if (count && owned[0].shard == 0) {
             task_says(task, "forgetting answers and drafts");

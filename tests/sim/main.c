@@ -2,7 +2,8 @@
 /*
  * main.c - the simulation of one whole process.
  *
- *     world [--seed N | --seeds A..B] [--seconds S] [--lives N] [--pause MS] [--verbose] [--idle]
+ *     world [--seed N | --seeds A..B] [--seconds S] [--lives N] [--pause MS] [--verbose]
+ *     world --idle S
  *
  * A seed is a row of lives over one directory, each a child process: it opens the world, lets the
  * crowd loose, and is stopped or killed in the middle. The last one comes to rest and is judged.
@@ -20,6 +21,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "sim/crowd.h"
+#include "sim/idle.h"
 #include "sim/rest.h"
 #include "test_dir.h"
 
@@ -127,6 +129,28 @@ static int run_seed(const struct settings *settings, uint64_t seed)
     return rc;
 }
 
+/* A world that had some work and has none any more. */
+static int measure_idle(const char *seconds)
+{
+    struct model *model = model_new(1);
+    char dir[TEST_DIR_SIZE];
+    struct world world;
+    struct crowd crowd;
+
+    if (!test_dir_make(dir))
+        return 1;
+    model_begin_life(model);
+    open_world(&world, model, dir);
+    crowd_start(&crowd, &world, model, 10 * MS_US);
+    pause_us(2 * SECOND_US);
+    crowd_stop(&crowd);
+    rest_judge(&world, model);
+    idle_measure(strtod(seconds, NULL));
+    world_close(&world);
+    model_free(model);
+    return dir_remove(dir, NULL);
+}
+
 /* ---- options ---- */
 
 static const char *value_of(int argc, char **argv, const char *name, const char *fallback)
@@ -164,6 +188,8 @@ int main(int argc, char **argv)
     const struct settings settings = read_settings(argc, argv);
     unsigned failed = 0;
 
+    if (has_flag(argc, argv, "--idle"))
+        return measure_idle(value_of(argc, argv, "--idle", "10"));
     log_setup(LOG_FORMAT_HUMAN, settings.is_verbose ? LOG_LEVEL_WARN : LOG_LEVEL_ERROR,
               STDERR_FILENO);
     printf("1..%" PRIu64 "\n", settings.last_seed - settings.first_seed + 1);

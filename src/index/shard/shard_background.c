@@ -15,7 +15,13 @@
 #include "base/memory.h"
 #include "index/shard/shard_work.h"
 
-enum { NICE = 10, IDLE_MS = 50, RETRY_MS = 1000, TRIM_MS = 5000 };
+enum {
+    NICE = 10,
+    IDLE_MS = 50,       /* after a look that found nothing to do ... */
+    IDLE_MS_MAX = 1000, /* ... doubled up to this, while nothing is applied either */
+    RETRY_MS = 1000,
+    TRIM_MS = 5000,
+};
 
 void shard_wait_published(struct shard *shard, int64_t ms)
 {
@@ -62,9 +68,24 @@ static void trim(struct shard *shard, bool did, bool *is_due, int64_t *last_us)
     *is_due |= did;
 }
 
+/* How long to rest after a look that found nothing. */
+static int64_t idle_ms(struct shard *shard, int64_t last_ms, uint64_t *change_count)
+{
+    uint64_t count;
+
+    shard_lock(shard);
+    count = shard->change_count;
+    shard_unlock(shard);
+    last_ms = count == *change_count ? last_ms * 2 : IDLE_MS;
+    *change_count = count;
+    return last_ms < IDLE_MS_MAX ? last_ms : IDLE_MS_MAX;
+}
+
 static void run(struct task *task, void *context)
 {
     struct shard *shard = context;
+    int64_t rest_ms = IDLE_MS;
+    uint64_t change_count = 0;
     int64_t trimmed_us = 0;
     bool is_trim_due = false;
 
@@ -88,8 +109,9 @@ static void run(struct task *task, void *context)
                       LOG_TEXT("dir", shard->options.dir ? shard->options.dir : "memory"),
                       LOG_TEXT("error", err.text));
         trim(shard, did, &is_trim_due, &trimmed_us);
+        rest_ms = did ? IDLE_MS : idle_ms(shard, rest_ms, &change_count);
         if (!did || rc)
-            rest(shard, rc ? RETRY_MS : IDLE_MS);
+            rest(shard, rc ? RETRY_MS : rest_ms);
     }
 }
 

@@ -122,7 +122,10 @@ static int64_t arm(struct indexer_worker *worker, int64_t now_us)
 
 static void plan_idle(const struct indexer_worker *worker, struct seat *seat, int64_t now_us)
 {
-    int max = INDEXER_WAIT_MS_MAX + (int)worker->seat_count; /* many idle ones cost, too */
+    /* A store that this process has for itself is written by those who ring alone. */
+    bool is_alone = worker->bell != &worker->own && store_is_local(worker->base->store);
+    int max = is_alone ? INDEXER_ALONE_MS_MAX
+                       : INDEXER_WAIT_MS_MAX + (int)worker->seat_count; /* idle ones cost, too */
 
     seat->wait_ms = seat->wait_ms ? seat->wait_ms * 2 : INDEXER_WAIT_MS_MIN;
     if (seat->wait_ms > max)
