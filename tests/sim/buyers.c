@@ -136,9 +136,66 @@ bool offers_look(struct actor *actor, uint32_t shown[SLOT_COUNT_MAX])
     return is_whole;
 }
 
+/* A word that one content alone has. With the lock. */
+static struct slot *draw_word(struct actor *actor, uint32_t *stamp)
+{
+    struct model *model = actor->crowd->model;
+    struct slot *slot;
+
+    if (!model->stamp_count)
+        return NULL;
+    *stamp = 1 + draw_below(&actor->rng, model->stamp_count);
+    slot = model_of_stamp(model, *stamp);
+    return slot && is_asked(slot, false, 0) ? slot : NULL;
+}
+
+static void search_word(struct actor *actor)
+{
+    struct model *model = actor->crowd->model;
+    Torg__V1__SearchOffersRequest request = TORG__V1__SEARCH_OFFERS_REQUEST__INIT;
+    struct arena *arena = arena_new();
+    int64_t start_us = now_wall_us();
+    ProtobufCMessage *answer;
+    const Torg__V1__SearchOffersResponse *response;
+    struct slot *slot;
+    uint32_t stamp = 0, floor;
+    struct err err;
+    int rc;
+
+    model_lock();
+    slot = draw_word(actor, &stamp);
+    floor = slot ? slot->floor : 0;
+    model->search_count += slot != NULL;
+    model_unlock();
+    request.text = arena_printf(arena, "thing s%u", stamp);
+    request.keep_spelling = true;
+    rc = slot ? world_call(actor->crowd->world, &torg__v1__search_service__descriptor,
+                           "SearchOffers", NULL, &request.base, arena, &answer, &err)
+              : ERR_UNAVAILABLE;
+    model_lock();
+    if (rc && !is_unsure(rc))
+        model_fail(model, slot, "a right search was refused: %s", err.text);
+    response = (const Torg__V1__SearchOffersResponse *)answer;
+    if (!rc && !response->is_partial) {
+        for (size_t i = 0; i < response->n_offers; i++)
+            if (offer_stamp(response->offers[i]->title, response->offers[i]->price) != stamp)
+                model_fail(model, slot, "the word of stamp %u finds %s, \"%s\"", stamp,
+                           response->offers[i]->id, response->offers[i]->title);
+        if (response->n_offers > 1 ||
+            !slot_may_match(slot, floor, stamp, response->n_offers, start_us, now_wall_us()))
+            model_fail(model, slot, "the word of stamp %u finds %zu offers", stamp,
+                       response->n_offers);
+    }
+    model_unlock();
+    arena_free(arena);
+}
+
 void buyer_step(struct actor *actor)
 {
-    offers_look(actor, NULL);
+    if (draw_chance(&actor->rng, 300))
+        search_word(actor);
+    else
+        offers_look(actor, NULL);
 }
 
 /* ---- documents ---- */

@@ -78,6 +78,13 @@ bool offer_resolve(struct actor *actor, struct slot *slot);
 bool document_resolve(struct actor *actor, struct slot *slot);
 bool feed_resolve(struct actor *actor, unsigned feed);
 bool others_resolve(struct actor *actor, struct slot *slot); /* a moderator's, a photographer's */
+/* A draft with a new stamp's content, under the slot's key; false: it is not to be published by it,
+ * or (the slot is over) not at all. */
+bool drafted_prepare(struct actor *actor, struct slot *slot);
+/* The slot's open write, by its draft. */
+int drafted_publish(struct actor *actor, const struct slot *slot, struct arena *arena,
+                    ProtobufCMessage **answer, struct err *err);
+
 /* Searches for all and judges; shown (may be NULL): the stamps seen, by slot, 0: none. False: there
  * was no whole answer. */
 bool offers_look(struct actor *actor, uint32_t shown[SLOT_COUNT_MAX]);

@@ -101,7 +101,10 @@ static void ask(struct actor *actor, struct slot *slot, enum offer_move move)
     struct entry entry;
 
     model_lock();
-    entry = entry_of(slot, move, status, is_content ? model_stamp(model, slot) : slot->stamp);
+    entry = entry_of(slot, move, status,
+                     is_content && !slot->is_drafted ? model_stamp(model, slot)
+                     : move == MOVE_UPDATE           ? model_stamp(model, slot)
+                                                     : slot->stamp);
     slot_ask(slot, (int)move + 1, &entry);
     slot->ask.number = status;
     slot->ask.once = ++model->once_count;
@@ -154,6 +157,8 @@ static int send(struct actor *actor, const struct slot *slot, struct arena *aren
     Torg__V1__UpdateOfferRequest update = TORG__V1__UPDATE_OFFER_REQUEST__INIT;
     enum offer_move move = (enum offer_move)(slot->ask.what - 1);
 
+    if (move == MOVE_PUBLISH && slot->is_drafted)
+        return drafted_publish(actor, slot, arena, answer, err);
     if (move == MOVE_PUBLISH) {
         create.content = offer_content_of(slot, slot->ask.stamp, arena);
         return call_offers(actor, slot, "CreateOffer", slot->ask.once, &create.base, arena, answer,
@@ -312,13 +317,16 @@ bool offer_resolve(struct actor *actor, struct slot *slot)
     rc = offer_read(actor, slot, arena, &offer, &err);
     if (rc && !is_unsure(rc) && !(rc == ERR_NOT_FOUND && !slot->revision))
         model_fail(actor->crowd->model, slot, "an acknowledged offer cannot be read: %s", err.text);
+    model_lock();
     if (!rc) {
-        model_lock();
         adopt(actor, slot, offer);
-        model_unlock();
+    } else if (rc == ERR_NOT_FOUND) { /* a draft that was not published */
+        slot_settle(slot, false);
+        slot->is_over = true;
     }
+    model_unlock();
     arena_free(arena);
-    return !rc;
+    return !rc || rc == ERR_NOT_FOUND;
 }
 
 /* ---- steps ---- */
@@ -351,8 +359,14 @@ static void create(struct actor *actor)
     model_unlock();
     if (!slot)
         return;
-    ask(actor, slot, MOVE_PUBLISH);
-    send_and_take(actor, slot);
+    if (draw_chance(&actor->rng, 300) && drafted_prepare(actor, slot)) {
+        slot->is_drafted = true;
+        ask(actor, slot, MOVE_PUBLISH);
+    } else if (!slot->is_over) {
+        ask(actor, slot, MOVE_PUBLISH);
+    }
+    if (slot->ask.what)
+        send_and_take(actor, slot);
     slot_give(slot);
 }
 

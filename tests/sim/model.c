@@ -142,6 +142,21 @@ bool slot_may_show(struct slot *slot, uint32_t floor, uint32_t stamp, int64_t st
     return false;
 }
 
+bool slot_may_match(struct slot *slot, uint32_t floor, uint32_t stamp, bool is_found,
+                    int64_t start_us, int64_t now_us)
+{
+    if (is_found)
+        return slot_may_show(slot, floor, stamp, start_us, now_us);
+    for (uint32_t place = floor; place < slot->entry_count; place++) {
+        const struct entry *entry = entry_at(slot, place);
+
+        if (entry->state != ENTRY_VOID &&
+            (entry->stamp != stamp || entry_fits(entry, 0, start_us, now_us)))
+            return true;
+    }
+    return false;
+}
+
 uint32_t slot_final(struct slot *slot, int64_t now_us)
 {
     for (uint32_t place = slot->entry_count; place-- > 0;) {

@@ -75,6 +75,7 @@ struct slot {
     uint32_t epoch_moves; /* of a document: the model's when it was last kept */
     unsigned category;
     bool has_photo, is_photo_ready;
+    bool is_drafted;        /* published by a draft */
     char token[TOKEN_SIZE]; /* of the write of this entry; "": none */
     uint32_t token_entry;
 };
@@ -142,6 +143,9 @@ void slot_settle(struct slot *slot, bool has_happened);
 bool slot_may_show(struct slot *slot, uint32_t floor, uint32_t stamp, int64_t start_us,
                    int64_t now_us);
 
+/* Of a search that finds only this stamp: whether it may have found it, or not. */
+bool slot_may_match(struct slot *slot, uint32_t floor, uint32_t stamp, bool is_found,
+                    int64_t start_us, int64_t now_us);
 /* What is to be found when all is at rest: the stamp, 0: nothing. No write is open. */
 uint32_t slot_final(struct slot *slot, int64_t now_us);
 /* Time may have moved it, or does so now: what it is has to be read. */

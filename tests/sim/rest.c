@@ -21,7 +21,7 @@ static bool resolve(struct actor *actor, struct slot *slot)
         return slot->ask.what == 0 || document_resolve(actor, slot);
     if (slot->kind != SLOT_OFFER || slot->is_over)
         return true;
-    if (!*slot->key && !slot->ask.what)
+    if (slot->revision == 0 && !slot->ask.what)
         return true; /* it was never made */
     return offer_resolve(actor, slot) && slot->ask.what == 0;
 }
@@ -140,6 +140,7 @@ void rest_judge(struct world *world, struct model *model)
     resolve_all(&actor);
     settle(&actor);
     check_lanes(world, model);
+    check_categories(world, model);
     check_parked(world, model);
     check_counters(world, model);
     check_cabinets(world, model);

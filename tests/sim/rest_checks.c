@@ -13,6 +13,7 @@
 #include "torg/v1/parked.pb-c.h"
 #include "torg/v1/pipeline.pb-c.h"
 #include "torg/v1/queue.pb-c.h"
+#include "torg/v1/search.pb-c.h"
 
 enum { WAIT_COUNT = 300, WAIT_US = 200 * MS_US };
 
@@ -124,7 +125,7 @@ static int64_t count_status(const struct model *model, unsigned seller, int stat
 
     for (uint32_t i = 0; i < model->slot_count; i++)
         count += model->slots[i].kind == SLOT_OFFER && model->slots[i].owner == seller &&
-                 *model->slots[i].key &&
+                 model->slots[i].revision > 0 &&
                  (model->slots[i].status == status || model->slots[i].status == other);
     return count;
 }
@@ -161,6 +162,58 @@ void check_cabinets(struct world *world, struct model *model)
         }
     }
     arena_free(arena);
+}
+
+/* ---- categories ---- */
+
+static bool is_within(const struct slot *slot, const char *category)
+{
+    static const char *const names[CATEGORY_COUNT] = {[CATEGORY_BOOKS] = "books",
+                                                      [CATEGORY_BIKES] = "bikes",
+                                                      [CATEGORY_RINGS] = "rings",
+                                                      [CATEGORY_LAMPS] = "lamps"};
+
+    return strcmp(category, "goods") == 0 || strcmp(category, names[slot->category]) == 0;
+}
+
+/* How many offers it finds, and how many it should. */
+static void count_within(struct world *world, struct model *model, const char *category,
+                         uint64_t *found, uint64_t *wanted)
+{
+    Torg__V1__SearchOffersRequest request = TORG__V1__SEARCH_OFFERS_REQUEST__INIT;
+    struct arena *arena = arena_new();
+
+    request.category = (char *)category;
+    *found = ((const Torg__V1__SearchOffersResponse *)ask(
+                  world, model, &torg__v1__search_service__descriptor, "SearchOffers", NULL,
+                  &request.base, arena))
+                 ->total;
+    *wanted = 0;
+    for (uint32_t i = 0; i < model->slot_count; i++) {
+        struct slot *slot = &model->slots[i];
+
+        *wanted += slot->kind != SLOT_DOCUMENT && is_within(slot, category) &&
+                   slot_final(slot, now_wall_us()) != 0;
+    }
+    arena_free(arena);
+}
+
+void check_categories(struct world *world, struct model *model)
+{
+    static const char *const categories[] = {"goods", "bikes", "books", "rings", "lamps"};
+
+    for (size_t i = 0; i < sizeof(categories) / sizeof(categories[0]); i++) {
+        uint64_t found = 0, wanted = 1;
+
+        for (unsigned k = 0; k < WAIT_COUNT && found != wanted; k++) {
+            if (k > 0)
+                pause_us(WAIT_US);
+            count_within(world, model, categories[i], &found, &wanted);
+        }
+        if (found != wanted)
+            model_fail(model, NULL, "the category %s has %d offers, and should have %d",
+                       categories[i], (int)found, (int)wanted);
+    }
 }
 
 /* ---- verify ---- */

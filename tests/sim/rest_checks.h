@@ -14,6 +14,8 @@ void check_parked(struct world *world, struct model *model);
 void check_counters(struct world *world, struct model *model);
 /* ... and what the model says. */
 void check_cabinets(struct world *world, struct model *model);
+/* Each category of the first catalogue finds its offers, and no others. */
+void check_categories(struct world *world, struct model *model);
 /* All that `torg verify --rebuild` looks at. */
 void check_verify(struct world *world, struct model *model);
 
