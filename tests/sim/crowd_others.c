@@ -41,8 +41,8 @@ static void ask(struct actor *actor, struct slot *slot, enum offer_move move, in
 
     if (entry.is_shown)
         entry.ends_us = slot->ends_us;
-    if (status == OFFER_WAITING)
-        entry.shows_us = slot->shows_us;
+    if (status == OFFER_WAITING && slot->category == CATEGORY_LAMPS)
+        entry.shows_us = now_wall_us(); /* an unban begins its wait anew, or ends it */
     model_lock();
     slot_ask(slot, (int)move + 1, &entry);
     slot->ask.number = status;
