@@ -29,12 +29,27 @@ static bool is_asked(const struct slot *slot, bool documents, unsigned client)
                      : slot->kind == SLOT_OFFER || slot->kind == SLOT_ROW;
 }
 
+/* The last write that was acknowledged: it is the least likely to be found already. */
+static const struct slot *find_newest(const struct model *model, bool documents, unsigned client)
+{
+    const struct slot *newest = NULL;
+
+    for (uint32_t i = 0; i < model->slot_count; i++) {
+        const struct slot *slot = &model->slots[i];
+
+        if (is_asked(slot, documents, client) && *slot->token &&
+            (!newest || slot->token_age > newest->token_age))
+            newest = slot;
+    }
+    return newest;
+}
+
 /* Half of the searches wait for a write. */
 static void begin(struct actor *actor, struct sight *sight, bool documents, unsigned client)
 {
     struct model *model = actor->crowd->model;
     bool waits = draw_chance(&actor->rng, 500);
-    uint32_t from;
+    const struct slot *newest;
 
     memset(sight, 0, sizeof(*sight));
     sight->start_us = now_wall_us();
@@ -42,16 +57,13 @@ static void begin(struct actor *actor, struct sight *sight, bool documents, unsi
     model->search_count++;
     for (uint32_t i = 0; i < model->slot_count; i++)
         sight->floors[i] = model->slots[i].floor;
-    from = model->slot_count ? draw_below(&actor->rng, model->slot_count) : 0;
-    for (uint32_t i = 0; i < model->slot_count && waits && !*sight->token; i++) {
-        uint32_t place = (from + i) % model->slot_count;
-        const struct slot *slot = &model->slots[place];
+    newest = waits ? find_newest(model, documents, client) : NULL;
+    if (newest) {
+        uint32_t place = model_slot_number(model, newest);
 
-        if (!is_asked(slot, documents, client) || !*slot->token)
-            continue;
-        memcpy(sight->token, slot->token, TOKEN_SIZE);
-        if (slot->token_entry > sight->floors[place])
-            sight->floors[place] = slot->token_entry;
+        memcpy(sight->token, newest->token, TOKEN_SIZE);
+        if (newest->token_entry > sight->floors[place])
+            sight->floors[place] = newest->token_entry;
     }
     model_unlock();
 }

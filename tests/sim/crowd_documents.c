@@ -143,6 +143,7 @@ static void take_verdict(struct model *model, struct slot *slot, const Verdict *
         slot->ends_us = entry->is_shown ? entry->ends_us : 0;
         snprintf(slot->token, sizeof(slot->token), "%s", verdict->token);
         slot->token_entry = slot->ask.entry;
+        slot->token_age = ++model->token_count;
     } else if (slot->floor == slot->ask.entry) {
         model_fail(model, slot, "a search has shown what was refused");
     }

@@ -202,6 +202,7 @@ static void take_receipt(struct actor *actor, struct slot *slot,
     snprintf(slot->key, sizeof(slot->key), "%s", receipt->id);
     snprintf(slot->token, sizeof(slot->token), "%s", receipt->freshness_token);
     slot->token_entry = slot->ask.entry;
+    slot->token_age = ++model->token_count;
     slot->revision = receipt->revision;
     slot->status = (int)receipt->status;
     slot->stamp = slot->ask.stamp;

@@ -78,6 +78,7 @@ struct slot {
     bool is_drafted;        /* published by a draft */
     char token[TOKEN_SIZE]; /* of the write of this entry; "": none */
     uint32_t token_entry;
+    uint64_t token_age; /* the greater, the newer */
 };
 
 /* What a feed has: the content of each row, 0: not in it. */
@@ -107,6 +108,7 @@ struct model {
     unsigned catalog;       /* the last one asked for */
     uint32_t epoch_moves;   /* asked for: orders of documents' writes depend on epochs */
     uint32_t garbage_count; /* unreadable records that were produced, at most */
+    uint64_t token_count;
     uint64_t asked_count, search_count, unsure_count, refused_count;
     uint32_t step_count;
     char steps[STEP_COUNT_MAX][STEP_SIZE];
