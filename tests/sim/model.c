@@ -38,8 +38,13 @@ void model_free(struct model *model)
 void model_begin_life(struct model *model)
 {
     model->life++;
-    for (uint32_t i = 0; i < model->slot_count; i++)
-        model->slots[i].is_busy = false;
+    for (uint32_t i = 0; i < model->slot_count; i++) {
+        struct slot *slot = &model->slots[i];
+
+        slot->is_busy = false;
+        /* its maker did not come to ask for it */
+        slot->is_over |= slot->kind == SLOT_OFFER && slot->revision == 0 && !slot->ask.what;
+    }
 }
 
 void model_lock(void)
