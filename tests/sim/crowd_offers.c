@@ -215,6 +215,26 @@ static void take_receipt(struct actor *actor, struct slot *slot,
     model_unlock();
 }
 
+/* The same call with the same key is answered as the first one was, and changes nothing. */
+static void send_twice(struct actor *actor, const struct slot *slot,
+                       const Torg__V1__OfferReceipt *first)
+{
+    struct arena *arena = arena_new();
+    const Torg__V1__OfferReceipt *second;
+    ProtobufCMessage *answer;
+    struct err err;
+    int rc = send(actor, slot, arena, &answer, &err);
+
+    second = (const Torg__V1__OfferReceipt *)answer;
+    if (rc && !is_unsure(rc))
+        model_fail(actor->crowd->model, slot, "the same call again was refused: %s", err.text);
+    if (!rc && (second->revision != first->revision || strcmp(second->id, first->id) != 0))
+        model_fail(actor->crowd->model, slot,
+                   "the same call again: %s at revision %d, not %s at %d", second->id,
+                   (int)second->revision, first->id, (int)first->revision);
+    arena_free(arena);
+}
+
 static void send_and_take(struct actor *actor, struct slot *slot)
 {
     struct arena *arena = arena_new();
@@ -223,6 +243,8 @@ static void send_and_take(struct actor *actor, struct slot *slot)
     int rc = send(actor, slot, arena, &answer, &err);
 
     if (!rc) {
+        if (draw_chance(&actor->rng, 100))
+            send_twice(actor, slot, (Torg__V1__OfferReceipt *)answer);
         take_receipt(actor, slot, (Torg__V1__OfferReceipt *)answer);
     } else if (!is_unsure(rc)) {
         if (!slot_is_moving(slot, now_wall_us()))
