@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim.h - runs ordinary threaded code under a scheduler, a clock and a disk that belong to the test.
+ * sim.h - runs ordinary threaded code under a scheduler, a clock and a disk that belong to the
+ * test.
  *
  * A program links this folder's sim_*.c and calls sim_main. The calls of libc by which a process
  * waits, asks the time, draws at random or writes files are then this folder's (sim_threads.c,
  * sim_time.c, sim_files.c), for src/ and for every library alike: the executable's symbols come
  * before libc's. Nothing in src/ knows of it.
  *
- *   driver ──fork──► life 0 ──power loss──► life 1 ──killed──► … ──► life n returns: the seed is good
- *                      └── one directory, which the driver leaves as a disk could have kept it ──┘
+ *   driver ──fork──► life 0 ──power loss──► life 1 ──killed──► … ──► life n returns: the seed is
+ * good └── one directory, which the driver leaves as a disk could have kept it ──┘
  *
  * A seed is a row of lives over one directory; a life is one forked process, in which every thread
  * is a fibre: one runs at a time, and at each point where it could wait the next is drawn. Time
@@ -53,7 +54,8 @@ int sim_main(int argc, char **argv, const struct sim_program *program);
 /* --- the life --- */
 
 uint64_t sim_seed(void);
-unsigned sim_steps(void); /* how many steps the crowd may take: fewer when a failure is made smaller */
+unsigned sim_steps(
+    void); /* how many steps the crowd may take: fewer when a failure is made smaller */
 /* Whether the thing of this name is part of the run; --without leaves it out, which is how failures
  * are made smaller. Known here: power, kill, stalls, spurious, io-errors, slow-disk. */
 bool sim_has(const char *name);
