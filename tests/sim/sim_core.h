@@ -132,5 +132,6 @@ void sim_fail_text(const char *format, va_list args);
 
 ssize_t sim_real_write(int fd, const void *data, size_t size);
 int sim_real_close(int fd);
+int sim_real_closedir(void *stream); /* DIR */
 
 #endif

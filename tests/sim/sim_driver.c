@@ -9,6 +9,7 @@
 #include "sim_driver.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -341,6 +342,7 @@ int sim_main(int argc, char **argv, const struct sim_program *wanted)
     bool is_good;
 
     fix_addresses(argv);
+    sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, NULL); /* ends tidily */
     program = wanted;
     command = argv[0];
     read_options(argc, argv);

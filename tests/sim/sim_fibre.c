@@ -189,9 +189,11 @@ void sim_fibre_switch(struct sim_fibre *from, struct sim_fibre *to)
         return;
     if (from) {
         from->saved_errno = errno;
-        memcpy(from->locals, locals, locals_size);
+        if (locals)
+            memcpy(from->locals, locals, locals_size);
     }
-    memcpy(locals, to->locals, locals_size);
+    if (locals)
+        memcpy(locals, to->locals, locals_size);
     running = to;
     __sanitizer_start_switch_fiber(from ? &from->fake_stack : NULL, to->stack, to->stack_size);
     sim_fibre_jump(from ? &from->stack_pointer : &nowhere, to->stack_pointer);

@@ -26,6 +26,7 @@ enum {
     CPU_SECONDS_MAX = 120, /* of a life: more is a loop without a point */
     SIGNAL_STACK_SIZE = 64 << 10,
     FRAMES_SHOWN = 32,
+    SHARED_PAGE = 4096,
     SHARED_CLEAR_MAX = 1 << 20, /* more is given back to the system instead */
     DOWN_US_MAX = 5000000,      /* between two lives */
 };
@@ -137,17 +138,24 @@ void sim_faults_none(void)
 
 /* --- outside --- */
 
+static size_t whole_pages(size_t size)
+{
+    return (size + SHARED_PAGE - 1) / SHARED_PAGE * SHARED_PAGE;
+}
+
 void sim_seeds_open(const struct sim_program *wanted)
 {
-    size_t size = sizeof(struct sim_state) + wanted->shared_size + SIM_DISK_MEMORY_SIZE;
+    size_t state_size = whole_pages(sizeof(struct sim_state));
+    size_t shared_size = whole_pages(wanted->shared_size);
+    size_t size = state_size + shared_size + SIM_DISK_MEMORY_SIZE;
     char *memory = mmap(SHARED_ADDRESS, size, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
 
     assert(memory == SHARED_ADDRESS);
     program = wanted;
     sim = (struct sim_state *)memory;
-    shared = memory + sizeof(struct sim_state);
-    sim_disk_open(memory + sizeof(struct sim_state) + wanted->shared_size);
+    shared = memory + state_size;
+    sim_disk_open(memory + state_size + shared_size);
     /* Both load libraries or allocate when they are first called. */
     free(backtrace_symbols((void *[]){__builtin_return_address(0)}, 1));
     (void)backtrace((void *[1]){NULL}, 1);
@@ -213,6 +221,7 @@ bool sim_run_seed(const struct sim_run *run)
             return true;
         if (sim->end == SIM_END_FAIL)
             return false;
+        sim_disk_end_life();
         if (sim->end == SIM_END_POWER)
             sim_disk_lose_power();
         sim->now_us += (int64_t)rng_below(&sim->schedule, DOWN_US_MAX);
