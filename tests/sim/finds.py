@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""finds.py PROGRAM FAULT,... - the simulator finds each fault that is planted in a program.
+"""finds.py PROGRAM SEEDS FAULT,... - the simulator finds each fault that is planted in a program.
 
 Some seed of a bounded number fails, and the command it is told with shows the same again, twice.
 """
@@ -10,18 +10,17 @@ import subprocess
 import sys
 
 
-SEEDS = "1..200"
-
-
 def run(command, fault):
-    done = subprocess.run(command, env={**os.environ, "TORG_SIM_FAULT": fault},
+    env = {**os.environ, "TORG_SIM_FAULT": fault}
+    env.pop("TORG_SIM_SEEDS", None)
+    done = subprocess.run(command, env=env,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return done.returncode, done.stdout
 
 
-def check(program, fault):
+def check(program, seeds, fault):
     """What is wrong, or nothing."""
-    code, told = run([program, "--seeds", SEEDS], fault)
+    code, told = run([program, "--seeds", f"1..{seeds}"], fault)
     replay = re.search(r"# all of it: (.*)", told)
     reason = re.search(r"fails in life .*\n#   (.*)", told)
     if code == 0 or not reason or not replay:
@@ -34,11 +33,11 @@ def check(program, fault):
 
 
 def main():
-    program, faults = sys.argv[1], sys.argv[2].split(",")
+    program, seeds, faults = sys.argv[1], sys.argv[2], sys.argv[3].split(",")
     print(f"1..{len(faults)}")
     wrong = 0
     for number, fault in enumerate(faults, 1):
-        told = check(program, fault)
+        told = check(program, seeds, fault)
         wrong += bool(told)
         print(f"{'not ' if told else ''}ok {number} - some seed finds what is planted: {fault}")
         for line in told.splitlines():

@@ -68,6 +68,7 @@ void sim_fibre_free(struct sim_fibre *fibre); /* not the one that runs */
 /* Goes on with another; returns when somebody goes on with this one. NULL as from: the thread's own
  * stack, which is never gone back to. */
 void sim_fibre_switch(struct sim_fibre *from, struct sim_fibre *to);
+void *sim_fibre_bounds(const struct sim_fibre *fibre, size_t *size); /* its stack */
 /* Where a fibre stands: return addresses, innermost first. */
 size_t sim_fibre_stack(const struct sim_fibre *fibre, void **addresses, size_t room);
 

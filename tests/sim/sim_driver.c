@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -271,6 +272,7 @@ static void work(unsigned number)
     char dir[64];
     uint64_t seed;
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     /* The same length whoever makes it: paths are in the memory of the lives. */
     snprintf(dir, sizeof(dir), "/dev/shm/torg-sim-%010ld-%02u", (long)getppid(), number);
     sim_dir_remove(dir);

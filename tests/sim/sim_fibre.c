@@ -201,6 +201,12 @@ void sim_fibre_switch(struct sim_fibre *from, struct sim_fibre *to)
     errno = from ? from->saved_errno : 0;
 }
 
+void *sim_fibre_bounds(const struct sim_fibre *fibre, size_t *size)
+{
+    *size = fibre->stack_size - GUARD_SIZE;
+    return fibre->stack + GUARD_SIZE;
+}
+
 /* By frame pointers, which the build keeps; between them are what the sanitizer has for gaps. */
 __attribute__((no_sanitize_address)) size_t sim_fibre_stack(const struct sim_fibre *fibre,
                                                             void **addresses, size_t room)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +24,8 @@
 #include "sim_disk.h"
 
 enum {
-    CPU_SECONDS_MAX = 120, /* of a life: more is a loop without a point */
+    CPU_SECONDS_MAX = 120,  /* of a life: more is a loop without a point */
+    REAL_SECONDS_MAX = 900, /* a life that waits for something real */
     SIGNAL_STACK_SIZE = 64 << 10,
     FRAMES_SHOWN = 32,
     SHARED_PAGE = 4096,
@@ -62,9 +64,10 @@ static void on_crash(int number)
 static void watch_for_crashes(void)
 {
 #if defined(__SANITIZE_ADDRESS__)
-    static const int signals[] = {SIGABRT, SIGXCPU}; /* of the others the sanitizer tells more */
+    static const int signals[] = {SIGABRT, SIGALRM,
+                                  SIGXCPU}; /* of the others the sanitizer tells more */
 #else
-    static const int signals[] = {SIGABRT, SIGXCPU, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+    static const int signals[] = {SIGABRT, SIGALRM, SIGXCPU, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 #endif
     static char stack[SIGNAL_STACK_SIZE];
     stack_t own = {.ss_sp = stack, .ss_size = sizeof(stack)};
@@ -77,6 +80,8 @@ static void watch_for_crashes(void)
         sigaction(signals[i], &action, NULL);
     setrlimit(RLIMIT_CPU, &cpu);
     setrlimit(RLIMIT_CORE, &core);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alarm(REAL_SECONDS_MAX);
 }
 
 /* In place of libc's, which would write past the history. */

@@ -7,6 +7,7 @@
  * thread: what is free is taken, and a wait would be for ever.
  */
 #include <assert.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
@@ -119,9 +120,42 @@ int pthread_detach(pthread_t thread)
     return 0;
 }
 
+/* Outside a life there is the one thread that libc knows. */
+static pthread_t real_self(void)
+{
+#if defined(__x86_64__)
+    return (pthread_t)__builtin_thread_pointer();
+#else
+    pthread_t (*real)(void);
+    void *found = dlsym(RTLD_NEXT, "pthread_self");
+
+    memcpy(&real, &found, sizeof(real));
+    return real();
+#endif
+}
+
 pthread_t pthread_self(void)
 {
-    return (pthread_t)sim_current;
+    return sim_current ? (pthread_t)sim_current : real_self();
+}
+
+/* The sanitizer asks where the stack is. */
+int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes)
+{
+    struct sim_task *task = (struct sim_task *)thread;
+    int (*real)(pthread_t, pthread_attr_t *);
+    size_t size;
+    void *found;
+
+    if (sim_current) {
+        void *stack = sim_fibre_bounds(task->fibre, &size);
+
+        pthread_attr_init(attributes);
+        return pthread_attr_setstack(attributes, stack, size);
+    }
+    found = dlsym(RTLD_NEXT, "pthread_getattr_np");
+    memcpy(&real, &found, sizeof(real));
+    return real(thread, attributes);
 }
 
 int pthread_setname_np(pthread_t thread, const char *name)
@@ -129,7 +163,7 @@ int pthread_setname_np(pthread_t thread, const char *name)
     struct sim_task *task = (struct sim_task *)thread;
     size_t size = strnlen(name, SIM_NAME_SIZE - 1);
 
-    if (task) {
+    if (sim_current) {
         memcpy(task->name, name, size);
         task->name[size] = 0;
     }

@@ -18,6 +18,8 @@ struct promised {
     int64_t committed[WRITER_COUNT], tried[WRITER_COUNT]; /* last number of each writer */
 };
 
+static int64_t found[WRITER_COUNT]; /* at the life's start: more than was committed, perhaps */
+
 static struct promised *promised;
 
 static void run(sqlite3 *db, const char *sql)
@@ -65,7 +67,7 @@ static void *write_rows(void *arg)
     char sql[256];
 
     for (unsigned i = 0; i < sim_steps(); i++) {
-        int64_t number = promised->committed[writer] + 1;
+        int64_t number = found[writer] + 1 + i;
 
         promised->tried[writer] = number;
         snprintf(sql, sizeof(sql),
@@ -96,7 +98,8 @@ static void check(sqlite3 *db)
             sim_fail("writer %u has %lld rows up to %lld; %lld were committed, %lld tried", i,
                      (long long)count, (long long)last, (long long)promised->committed[i],
                      (long long)promised->tried[i]);
-        promised->committed[i] = last;
+        /* It is seen, but not promised: who was killed before its sync may yet lose it. */
+        found[i] = promised->tried[i] = last;
         sum += last;
     }
     SIM_CHECK(ask(db, "SELECT n FROM total") == sum);
