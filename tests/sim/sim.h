@@ -74,6 +74,8 @@ void sim_end_never(void); /* takes it back */
 
 /* What must not be: told with the history, and the seed is over. */
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Only says what is wrong, for who ends the process by himself; the first one is told. */
+void sim_set_failure(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define SIM_CHECK(condition)                                                                       \
     ((condition) ? (void)0 : sim_fail("%s:%d: not so: %s", __FILE__, __LINE__, #condition))
 

@@ -128,6 +128,7 @@ void sim_mix(uint64_t value);
 void sim_line(const char *who, const char *text, size_t size);
 void sim_print_history(int fd, size_t line_count_max);
 void sim_fail_text(const char *format, va_list args);
+void sim_take_streams(void); /* stdout and stderr of the life are history */
 
 /* --- sim_real.c: libc's own --- */
 

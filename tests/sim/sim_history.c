@@ -131,6 +131,15 @@ void sim_fail_text(const char *format, va_list args)
         vsnprintf(sim->failure, sizeof(sim->failure), format, args);
 }
 
+void sim_set_failure(const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    sim_fail_text(format, args);
+    va_end(args);
+}
+
 _Noreturn void sim_fail(const char *format, ...)
 {
     va_list args;
@@ -140,6 +149,25 @@ _Noreturn void sim_fail(const char *format, ...)
     va_end(args);
     sim_line("", sim->failure, strlen(sim->failure));
     sim_end_life(SIM_END_FAIL);
+}
+
+/* --- what the process prints --- */
+
+static ssize_t print(void *who, const char *text, size_t size)
+{
+    (void)who;
+    sim_line(sim_current ? sim_current->name : "", text, size);
+    return (ssize_t)size;
+}
+
+/* libc's streams write past the calls of this folder. */
+void sim_take_streams(void)
+{
+    const cookie_io_functions_t calls = {.write = print};
+    FILE *stream = fopencookie(NULL, "w", calls);
+
+    setvbuf(stream, NULL, _IOLBF, LINE_SIZE);
+    stdout = stderr = stream;
 }
 
 /* --- what is drawn --- */

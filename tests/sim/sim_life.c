@@ -99,6 +99,7 @@ _Noreturn void __assert_fail(const char *what, const char *file, unsigned line,
 static void *live(void *unused)
 {
     (void)unused;
+    sim_take_streams();
     program->life(shared, sim->life);
     sim_end_life(SIM_END_DONE);
 }

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * simulated.c - the world of main.c in simulated time: sim.h's scheduler, clock and disk.
+ *
+ * A minute of the crowd over up to five lives, which end in order, killed, or by a power loss; the
+ * last one comes to rest and is judged. Fewer steps are fewer seconds.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "sim/crowd.h"
+#include "sim/draw.h"
+#include "sim/rest.h"
+#include "sim/sim.h"
+
+enum { SECONDS = 60, LIFE_COUNT_MAX = 5, STEP_US = 20 * MS_US, TEXT_SIZE = 4096 };
+
+struct plan {
+    unsigned life_count;
+    int64_t duration_us; /* of this life */
+};
+
+/* --- what the model tells is history (the linker wraps these two) --- */
+
+void __real_model_step(struct model *model, const struct slot *slot, const char *format, ...);
+void __wrap_model_step(struct model *model, const struct slot *slot, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+_Noreturn void __real_model_fail(struct model *model, const struct slot *slot, const char *format,
+                                 ...);
+_Noreturn void __wrap_model_fail(struct model *model, const struct slot *slot, const char *format,
+                                 ...) __attribute__((format(printf, 3, 4)));
+
+void __wrap_model_step(struct model *model, const struct slot *slot, const char *format, ...)
+{
+    char text[TEXT_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    __real_model_step(model, slot, "%s", text);
+    if (slot)
+        sim_trace("#%u %s %s", model_slot_number(model, slot), slot->key, text);
+    else
+        sim_trace("%s", text);
+}
+
+void __wrap_model_fail(struct model *model, const struct slot *slot, const char *format, ...)
+{
+    char text[TEXT_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    sim_set_failure("%s", text);
+    __real_model_fail(model, slot, "%s", text);
+}
+
+/* --- lives --- */
+
+static struct plan draw_plan(uint64_t seed, unsigned life)
+{
+    struct rng rng = draw_for(seed, 0, 1001);
+    struct plan plan = {.life_count = 1 + draw_below(&rng, LIFE_COUNT_MAX)};
+    int64_t about_us = (int64_t)sim_steps() * SECOND_US / plan.life_count;
+
+    for (unsigned i = 0; i <= life; i++)
+        plan.duration_us = about_us / 2 + (int64_t)rng_below(&rng, (uint64_t)about_us + 1);
+    return plan;
+}
+
+static void open_world(struct world *world, struct model *model)
+{
+    struct rng rng = draw_for(model->seed, 0, 1000);
+    struct world_options options = {.dir = "disk/data",
+                                    .shards = 1 + draw_below(&rng, 2),
+                                    .checkpoint = draw_below(&rng, 3),
+                                    .spelling = draw_chance(&rng, 50)};
+    struct err err;
+
+    if (world_open(world, &options, &err))
+        model_fail(model, NULL, "the world does not open: %s", err.text);
+    if (model->life == 1 && world_apply_catalog(world, 0, &err))
+        model_fail(model, NULL, "the first catalogue: %s", err.text);
+}
+
+static void live(void *shared, unsigned life)
+{
+    struct plan plan = draw_plan(sim_seed(), life);
+    bool is_last = life + 1 >= plan.life_count;
+    struct model *model = shared;
+    struct world world;
+    struct crowd crowd;
+    uint64_t way = sim_below(10);
+
+    log_setup(LOG_FORMAT_HUMAN, LOG_LEVEL_WARN, STDERR_FILENO);
+    if (life == 0) {
+        model->seed = sim_seed();
+        model->start_us = now_mono_us();
+    }
+    model_begin_life(model);
+    open_world(&world, model);
+    sim_trace("the world is open");
+    if (!is_last && way < 8)
+        sim_end_later(way < 4 ? SIM_END_POWER : SIM_END_KILL, plan.duration_us);
+    crowd_start(&crowd, &world, model, STEP_US);
+    pause_us(plan.duration_us);
+    crowd_stop(&crowd);
+    sim_end_never();
+    if (is_last) {
+        sim_faults_none();
+        sim_trace("it comes to rest");
+        rest_judge(&world, model);
+    }
+    world_close(&world);
+    if (!is_last)
+        sim_end_life(SIM_END_STOP);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct sim_program program = {.name = "world",
+                                               .life = live,
+                                               .shared_size = sizeof(struct model),
+                                               .step_count = SECONDS,
+                                               .life_count_max = LIFE_COUNT_MAX + 1};
+
+    return sim_main(argc, argv, &program);
+}
