@@ -2,9 +2,15 @@
 /* sim_dir.c - see sim_dir.h. */
 #include "sim_dir.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -59,4 +65,25 @@ void sim_dir_remove(const char *path)
     remove_below(dir);
     syscall(SYS_close, dir);
     syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+void sim_dir_sweep(const char *path, const char *prefix)
+{
+    DIR *stream = opendir(path);
+    struct dirent *entry;
+    char left[PATH_MAX];
+
+    for (entry = stream ? readdir(stream) : NULL; entry; entry = readdir(stream)) {
+        long pid;
+
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0)
+            continue;
+        pid = strtol(entry->d_name + strlen(prefix), NULL, 10);
+        if (pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+            continue;
+        snprintf(left, sizeof(left), "%s/%s", path, entry->d_name);
+        sim_dir_remove(left);
+    }
+    if (stream)
+        closedir(stream);
 }

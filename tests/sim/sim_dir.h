@@ -7,4 +7,8 @@
 
 void sim_dir_remove(const char *path); /* with all in it; not there is fine */
 
+/* Removes what drivers have left that were killed: PREFIX, the number of a process that is no more,
+ * and anything. */
+void sim_dir_sweep(const char *path, const char *prefix);
+
 #endif

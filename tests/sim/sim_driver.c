@@ -36,6 +36,9 @@ enum {
     JOB_COUNT_MAX = 64,
 };
 
+#define PLACE "/dev/shm" /* memory: a disk would be slower than what it is to simulate */
+#define PREFIX "torg-sim-"
+
 struct options {
     uint64_t first, last;
     unsigned jobs, steps;
@@ -274,7 +277,7 @@ static void work(unsigned number)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     /* The same length whoever makes it: paths are in the memory of the lives. */
-    snprintf(dir, sizeof(dir), "/dev/shm/torg-sim-%010ld-%02u", (long)getppid(), number);
+    snprintf(dir, sizeof(dir), PLACE "/" PREFIX "%010ld-%02u", (long)getppid(), number);
     sim_dir_remove(dir);
     if (mkdir(dir, 0700) || chdir(dir)) {
         fprintf(stderr, "%s: %s\n", dir, strerror(errno));
@@ -351,6 +354,7 @@ int sim_main(int argc, char **argv, const struct sim_program *wanted)
     tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (tally == MAP_FAILED)
         return 1;
+    sim_dir_sweep(PLACE, PREFIX);
     printf("1..2\n");
     is_good = run_workers();
     summarize();

@@ -46,6 +46,10 @@ static struct sim_faults faults;
 static enum sim_end planned_end;
 static int64_t planned_us = SIM_NEVER;
 static uint64_t planned_points;
+static struct count_down {
+    unsigned rate;
+    uint64_t left; /* points */
+} preemptions, stalls;
 static struct sim_task *ended; /* its stack is free once another runs */
 
 struct sim_faults *sim_faults(void)
@@ -186,12 +190,30 @@ void sim_maybe_end(void)
     sim_end_life(planned_end);
 }
 
+/* Whether this is the point that was drawn for something that happens so often; the next one is
+ * then drawn. One draw an event, not a point: there are a hundred thousand points a minute. */
+static bool comes(struct count_down *count_down, unsigned per_million)
+{
+    if (count_down->rate != per_million) {
+        count_down->rate = per_million;
+        count_down->left = per_million ? rng_below(&sim->schedule, 2000000 / per_million) : 0;
+    }
+    if (!per_million)
+        return false;
+    if (count_down->left) {
+        count_down->left--;
+        return false;
+    }
+    count_down->left = rng_below(&sim->schedule, 2000000 / per_million);
+    return true;
+}
+
 static void point(void)
 {
     sim->points++;
     sim->now_us += POINT_US;
     sim_maybe_end();
-    if (sim_draw(&sim->schedule, faults.stall)) {
+    if (comes(&stalls, faults.stall)) {
         int64_t pause_us = (int64_t)rng_below(&sim->schedule, (uint64_t)faults.stall_us + 1);
 
         sim_wait(NULL, sim->now_us + pause_us, "stalled");
@@ -213,7 +235,7 @@ void sim_yield(const char *why)
         return;
     sim_current->why = why;
     point();
-    if (sim_draw(&sim->schedule, faults.preempt))
+    if (comes(&preemptions, faults.preempt))
         go_on();
 }
 
