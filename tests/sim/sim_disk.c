@@ -192,7 +192,7 @@ void sim_disk_change_free(struct disk_inode *inode, struct disk_change *change)
 }
 
 /* A doomed write that is older than a durable one can no longer be taken back by what was there
- * before it; the system has then had time enough to write it after all. */
+ * before it: it becomes durable with that one. */
 void sim_disk_sync_file(struct disk_inode *inode, uint64_t serial)
 {
     struct disk_change *change = inode->oldest, *next;
