@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * difference.h - what is another between two catalogues, field by field, for a person.
+ * difference.h - what differs between two catalogues, field by field, for a person.
  */
 #ifndef TORG_CATALOG_DIFFERENCE_H
 #define TORG_CATALOG_DIFFERENCE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keep.h - what is done with feeds' tasks that nobody calls for.
+ * keep.h - the background work on feeds' tasks.
  *
  * A task that deletes or is undone and has been silent for a while is gone on with: who drove it
  * has died. One whose rows no longer come is held, one that nobody confirmed is dropped; old

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* number_count.h - how the numbers of a shard are used, for people who look. */
+/* number_count.h - how many numbers of a shard are in use, for operators. */
 #ifndef TORG_NUMERATOR_NUMBER_COUNT_H
 #define TORG_NUMERATOR_NUMBER_COUNT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* backlog.h - how many changes of offers there were, and how many wait to be exported: of all
+/* backlog.h - how many changes offers have had, and how many wait to be exported: over all
  * shards, whoever owns them. */
 #ifndef TORG_OFFERS_BACKLOG_H
 #define TORG_OFFERS_BACKLOG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * offer_impact.h - which stored offers a change of the catalogue would break; asked by catalog/.
+ * offer_impact.h - which stored offers a change of the catalogue would break; called by catalog/.
  *
  * Offers that are not deleted, page by page through the index of their category, each page on its
  * own snapshot: writers go on meanwhile, and the answer is a warning, not a lock.

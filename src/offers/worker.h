@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * worker.h - what is done with offers that nobody calls for: export, expiry and the end of waits
+ * worker.h - the background work on offers: export, expiry and the end of waits
  * for photos, forgetting answers and abandoned drafts.
  *
  * A worker takes part in the set of shards "offers-export"; several, in one process or on many

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * asking.h - one buyer's request asks the searcher, once or several times: the same index, the same
- * deadline, the same tokens to be waited for.
+ * asking.h - the calls to the searcher that one buyer's request makes: the same index, the same
+ * deadline, the same tokens to wait for.
  */
 #ifndef TORG_SEARCH_ASKING_H
 #define TORG_SEARCH_ASKING_H

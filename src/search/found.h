@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * found.h - what the index answers, as a page shows it. Everything is in the arena, or in the hit.
+ * found.h - turns the index's answer into what a page shows. Everything is in the arena, or in the
+ * hit.
  */
 #ifndef TORG_SEARCH_FOUND_H
 #define TORG_SEARCH_FOUND_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * similar.h - offers like one: words of its title, in its category (the one above when there are
- * too few), those of about its price first.
+ * similar.h - offers similar to a given one: words of its title, in its category (the one above
+ * when there are too few), those of about its price first.
  */
 #ifndef TORG_SEARCH_SIMILAR_H
 #define TORG_SEARCH_SIMILAR_H

@@ -2,8 +2,8 @@
 /*
  * arrivals.h - when the newest changes of a shard were sent to it, and shown: for traces.
  *
- * A table of fixed size by number; a newer document takes the place of another. What it has not is
- * not known any more, or never was.
+ * A table of fixed size by number; a newer document takes the place of another. What is not in it
+ * is not known any more, or never was.
  *
  * Threads: the apply thread notes, any looks.
  */

@@ -65,7 +65,7 @@ static enum outcome forget_older(struct walk *walk, const struct topic_message *
     return OUTCOME_DONE;
 }
 
-static enum outcome use_record(struct walk *walk, const struct topic_message *message,
+static enum outcome use_or_park(struct walk *walk, const struct topic_message *message,
                                struct err *err)
 {
     static const struct err behind = {ERR_PRECONDITION, "waits for the record before it"};
@@ -173,7 +173,7 @@ static void go(struct walk *walk, size_t number, size_t worker_count, struct err
             continue;
         if (walk->arena != self->arena)
             arena_reset(walk->arena);
-        self->outcomes[i] = use_record(walk, message, &err);
+        self->outcomes[i] = use_or_park(walk, message, &err);
         if (self->outcomes[i] == OUTCOME_DONE)
             continue;
         walk->has_stopped[message->partition] = true;

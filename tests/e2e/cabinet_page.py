@@ -266,7 +266,7 @@ def every_reason_is_told_in_russian():
 def a_refusal_is_told_in_the_language_of_the_page():
     with Browser() as browser, Stall() as stall:
         page = browser.page(f"{stall.url}/cabinet#key={stall.start_key}", language="ru")
-        page.wait("document.querySelector('#key-problem')?.innerText.includes('ключ не продавца')",
+        page.wait("document.querySelector('#key-problem')?.innerText.includes('не ключ продавца')",
                   "the wrong key")
         tap.contains(page.text("#key-problem [lang=en]"), "seller")
         page.go(f"{stall.url}/cabinet#key={stall.seller}")

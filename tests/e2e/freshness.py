@@ -177,7 +177,7 @@ def a_parked_offer_says_so():
         status, answer = market.call("SearchService/SearchOffers",
                                      {"wait": [back["freshnessToken"]]})
         tap.equal((status, answer["code"]), (504, "deadline_exceeded"), answer)
-        tap.contains(answer["message"], "wait[0]: the change is not composed yet, and stuck")
+        tap.contains(answer["message"], "wait[0]: the change is not composed yet, and it is stuck")
         # Its reason is for operators.
         status, answer = market.progress(back["freshnessToken"], wait=0.2)
         tap.equal((status, "category" in json.dumps(answer)), (200, False), answer)

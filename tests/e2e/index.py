@@ -300,7 +300,7 @@ def a_bad_query_is_refused_with_the_path_to_its_cause():
                                         {"latitude": 91}}}), "is not a place on earth")
     refused({"baseFilter": {"exists": "x"}, "stages": [{}]}, "baseFilter.exists: there is no")
     refused({"stages": [{}, {"sorts": [{"field": "tags"}]}]}, "stages[1].sorts[0].field", "multiple")
-    refused(in_stage(sorts=[{"field": "price", "relevance": True}]), "sorts[0]: exactly one")
+    refused(in_stage(sorts=[{"field": "price", "relevance": True}]), "sorts[0]: expected exactly one")
     refused(in_stage(sorts=[{"formula": "price +"}]), "formula")
     refused(in_stage(clauses=[{"text": "x", "fields": ["seller"]}]), "clauses[0].fields[0]")
     refused(in_stage(clauses=[{"text": "x", "kind": "NEARLY"}]), "clauses[0].kind")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * keeper.h - what is done with documents that nobody calls for: ends and old tombstones (sweep.h).
+ * keeper.h - the background work on documents: those past their end, old tombstones (sweep.h).
  *
  * One of all receivers does it, by coord; a second one that believes so too does no harm, since a
  * sweep looks and writes in one transaction. All keep the map of clients announced.
