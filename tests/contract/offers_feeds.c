@@ -562,6 +562,50 @@ static void a_name_that_is_changed_by_hand_leaves_the_feed(void **state)
     assert_string_equal(shown(scene), "a=1 mine=2");
 }
 
+static Torg__V1__OfferContent *named_content(struct feed_scene *scene, int number, const char *name)
+{
+    Torg__V1__OfferContent *content = content_of(scene->arena, "books", number, 100, "RUB");
+
+    content->external_id = arena_strdup(scene->arena, name);
+    return content;
+}
+
+static void a_name_is_not_taken_twice(void **state)
+{
+    struct feed_scene *scene = start(state);
+    const struct offers *offers = &scene->place.offers;
+    Torg__V1__OfferReceipt first = TORG__V1__OFFER_RECEIPT__INIT;
+    Torg__V1__OfferReceipt other = TORG__V1__OFFER_RECEIPT__INIT;
+    Torg__V1__OfferReceipt third = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of("s", scene->arena);
+    struct author stranger = author_of("t", scene->arena);
+    int64_t changes;
+    struct err err = {0};
+
+    OK(offers_create(offers, &author, named_content(scene, 1, "a"), &first, &err));
+    OK(offers_create(offers, &author, named_content(scene, 2, "b"), &other, &err));
+    changes = offer_changes(scene);
+    assert_int_equal(offers_create(offers, &author, named_content(scene, 3, "a"), &third, &err),
+                     ERR_EXISTS);
+    assert_non_null(strstr(err.text, first.id)); /* whose it is */
+    assert_int_equal(offers_update(offers, &author, id_of(other.id), 1,
+                                   named_content(scene, 3, "a"), &third, &err),
+                     ERR_EXISTS);
+    assert_non_null(strstr(err.text, first.id));
+    assert_int_equal(offer_changes(scene), changes); /* nothing of it stays */
+    assert_string_equal(shown(scene), "a=1 b=2");
+    OK(offers_update(offers, &author, id_of(first.id), 1, named_content(scene, 4, "a"), &third,
+                     &err)); /* its own */
+    OK(offers_create(offers, &stranger, named_content(scene, 5, "a"), &third, &err));
+    /* What is deleted does not keep its name, and a feed does not bring it back beside the new. */
+    OK(offers_move(offers, &author, id_of(first.id), 0, MOVE_DELETE, &third, &err));
+    OK(offers_update(offers, &author, id_of(other.id), 1, named_content(scene, 6, "a"), &third,
+                     &err));
+    assert_string_equal(told(scene, run_task(scene, 1, "a=7")), "DONE rows 1 updated 1");
+    assert_string_equal(shown(scene), "a=7");
+    assert_string_equal(item_offer(scene, "a")->id, other.id);
+}
+
 static void feeds_of_a_seller_do_not_meet(void **state)
 {
     struct feed_scene *scene = start(state);
@@ -672,6 +716,7 @@ static const struct test_case cases[] = {
     CASE(an_item_that_comes_back_is_revived),
     CASE(offers_made_by_hand_are_matched),
     CASE(a_name_that_is_changed_by_hand_leaves_the_feed),
+    CASE(a_name_is_not_taken_twice),
     CASE(feeds_of_a_seller_do_not_meet),
     CASE(sellers_do_not_meet),
     CASE(failed_photos_are_told_in_the_report),

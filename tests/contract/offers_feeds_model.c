@@ -658,10 +658,13 @@ static void create_by_hand(struct model *model, int seller, int name)
     Torg__V1__OfferContent *content = content_of(scene->arena, "books", 7, 100, "RUB");
     struct err err = {0};
 
-    if (item->offer != NO_OFFER && !item->gone_us)
-        return;
     model->what = "create by hand";
     content->external_id = arena_printf(scene->arena, "%c", 'a' + name);
+    if (item->offer != NO_OFFER && !item->gone_us) {
+        CHECK(model,
+              offers_create(&scene->place.offers, &author, content, &receipt, &err) == ERR_EXISTS);
+        return;
+    }
     OK(offers_create(&scene->place.offers, &author, content, &receipt, &err));
     *item = (struct m_item){.offer = model->offer_count, .feed = NO_FEED};
     model->offers[model->offer_count++] = (struct m_offer){.status = OFFER_ACTIVE, .number = 7};
