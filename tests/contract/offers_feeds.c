@@ -311,6 +311,57 @@ static void mass_deletion_is_held_until_confirmed(void **state)
                         "DONE rows 9 unchanged 9 deleted 10");
 }
 
+static const char *deletions(struct feed_scene *scene, int first, int last)
+{
+    struct buf text = BUF_INIT(1 << 16);
+    const char *kept;
+
+    for (int i = first; i <= last; i++)
+        buf_printf(&text, "%s-p%d", i == first ? "" : " ", i);
+    kept = arena_strdup(scene->arena, buf_text(&text));
+    buf_release(&text);
+    return kept;
+}
+
+static void rows_that_delete_are_guarded_too(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = key_of(scene, 2);
+    struct feed_task task;
+    struct err err = {0};
+
+    run_task(scene, 1, many(scene, 1, 40));
+    OK(feed_task_open(&scene->place.offers, &key, FEED_DRY_RUN, scene->arena, &task, &err));
+    assert_string_equal(told(scene, run_task(scene, 2, deletions(scene, 1, 40))),
+                        "DONE MASS_DELETION rows 40 deleted 40"); /* what would be held */
+    task.message = run_task(scene, 3, deletions(scene, 1, 40));
+    assert_string_equal(told(scene, task.message), "HELD MASS_DELETION rows 40 unchanged 40");
+    assert_int_equal(task.message->to_delete, 40);
+    assert_int_equal(task.message->had, 40);
+    assert_int_equal(item_offer(scene, "p1")->status, TORG__V1__OFFER__STATUS__ACTIVE);
+    assert_string_equal(told(scene, confirm(scene, 3)), "DONE MASS_DELETION rows 40 deleted 40");
+    assert_string_equal(shown(scene), "");
+    assert_string_equal(told(scene, undo(scene, 3)),
+                        "UNDONE MASS_DELETION rows 40 deleted 40 undone 40");
+    assert_int_equal(item_offer(scene, "p1")->status, TORG__V1__OFFER__STATUS__ACTIVE);
+    /* Six by rows and seven that are not there: together they are too many. */
+    task.message =
+        run_task(scene, 4,
+                 arena_printf(scene->arena, "%s %s", many(scene, 1, 27), deletions(scene, 28, 33)));
+    assert_string_equal(told(scene, task.message), "HELD MASS_DELETION rows 33 unchanged 33");
+    assert_int_equal(task.message->to_delete, 13);
+}
+
+static void a_row_takes_a_deletion_back(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1 b=1");
+    assert_string_equal(told(scene, run_task(scene, 2, "-a -b a=2")),
+                        "DONE rows 3 updated 1 unchanged 1 deleted 1");
+    assert_string_equal(shown(scene), "a=2");
+}
+
 static void empty_and_cut_short_feeds_are_held(void **state)
 {
     struct feed_scene *scene = start(state);
@@ -705,6 +756,8 @@ static const struct test_case cases[] = {
     CASE(rows_sent_again_beside_the_first_call_are_no_fault),
     CASE(a_row_repeated_with_other_content_is_applied),
     CASE(mass_deletion_is_held_until_confirmed),
+    CASE(rows_that_delete_are_guarded_too),
+    CASE(a_row_takes_a_deletion_back),
     CASE(empty_and_cut_short_feeds_are_held),
     CASE(a_held_task_can_be_dropped),
     CASE(deletion_goes_on_where_it_stopped),
