@@ -291,6 +291,25 @@ static void a_row_repeated_with_other_content_is_applied(void **state)
     assert_string_equal(shown(scene), "a=1"); /* not a=2 */
 }
 
+static void an_id_that_none_could_follow_is_refused(void **state)
+{
+    static const int64_t now_ns = INT64_C(1800000000000000) * 1000;
+    static const int64_t day_ns = INT64_C(86400) * 1000 * 1000 * 1000;
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+
+    run_task(scene, 1, "a=1");
+    assert_int_equal(try_rows(scene, INT64_MAX, "a=2", 0, &err), ERR_INVALID);
+    assert_non_null(strstr(err.text, "task_id: 9223372036854775807 is too large: the limit is "));
+    assert_int_equal(try_rows(scene, now_ns + day_ns + 1, "a=2", 0, &err), ERR_INVALID);
+    run_task(scene, 2, "a=2"); /* goes on as it was */
+    run_task(scene, now_ns, "a=3");
+    run_task(scene, now_ns + day_ns, "a=4");
+    clock_manual_advance(&scene->place.clock, 1);
+    run_task(scene, now_ns + day_ns + 1, "a=5");
+    assert_string_equal(shown(scene), "a=5");
+}
+
 /* --- the guard --- */
 
 static void mass_deletion_is_held_until_confirmed(void **state)
@@ -756,6 +775,7 @@ static const struct test_case cases[] = {
     CASE(rows_sent_again_beside_the_first_call_are_no_fault),
     CASE(a_row_repeated_with_other_content_is_applied),
     CASE(mass_deletion_is_held_until_confirmed),
+    CASE(an_id_that_none_could_follow_is_refused),
     CASE(rows_that_delete_are_guarded_too),
     CASE(a_row_takes_a_deletion_back),
     CASE(empty_and_cut_short_feeds_are_held),

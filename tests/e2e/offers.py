@@ -265,6 +265,19 @@ def a_visitor_logs_in():
 
 
 @tap.test
+def an_unknown_category_leaves_the_draft_alone():
+    with Shop() as shop:
+        draft = shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.alice)["draft"]["id"]
+        shop.ok("DraftService/SaveDraft", {"id": draft, "content": BOOK}, shop.alice)
+        answer = shop.refused("invalid_argument", "DraftService/OpenDraft", {"category": "boks"},
+                              shop.alice)
+        tap.contains(answer["message"], 'there is no category "boks"')
+        tap.equal(answer["details"][0]["field"], "category")
+        kept = shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.alice)["draft"]
+        tap.equal((kept["id"], kept["content"]["title"]), (draft, "A book"))
+
+
+@tap.test
 def abandoned_drafts_of_visitors_are_purged():
     with Shop() as shop:
         visitor = shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.site)["anonymousId"]
