@@ -9,7 +9,7 @@ enum {
     CATALOG_PACKED_SIZE_MAX = 2 << 20,    /* in base64 still below a request's limit */
     CATALOG_CATEGORY_COUNT_MAX = 20000,   /* 15 000 are promised */
     CATALOG_DEPTH_MAX = 12,               /* deeper trees are no longer walked by people */
-    CATALOG_ATTRIBUTE_COUNT_MAX = 5000,   /* defined; the index has a field for each */
+    CATALOG_ATTRIBUTE_COUNT_MAX = 5000,   /* defined; apply asks what an epoch can take of them */
     CATALOG_ATTRIBUTE_CATEGORY_MAX = 100, /* of one category: a form somebody has to fill in */
     CATALOG_OPTION_COUNT_MAX = 5000,      /* of one attribute: makes and models of cars */
     CATALOG_UNIT_COUNT_MAX = 16,

@@ -57,6 +57,29 @@ static int weigh(const struct catalog_editor *editor, const struct catalog *befo
     return 0;
 }
 
+static int find_unfit(const struct catalog_editor *editor, const struct catalog *next,
+                      Torg__V1__CatalogChange *change, struct err *err)
+{
+    struct catalog_unfit *unfit = NULL;
+    size_t count = 0;
+    int rc = 0;
+
+    if (editor->index)
+        rc = editor->index->find_unfit(editor->index, next, editor->arena, &unfit, &count, err);
+    if (rc)
+        return err_wrap(err, "what the index takes");
+    change->unfit = arena_array(editor->arena, count + 1, sizeof(change->unfit[0]));
+    for (size_t i = 0; i < count; i++) {
+        Torg__V1__CatalogChange__Unfit *message = arena_alloc(editor->arena, sizeof(*message));
+
+        torg__v1__catalog_change__unfit__init(message);
+        message->attribute = arena_strdup(editor->arena, unfit[i].attribute);
+        message->reason = arena_strdup(editor->arena, unfit[i].reason);
+        change->unfit[change->n_unfit++] = message;
+    }
+    return 0;
+}
+
 static int compare(const struct catalog_editor *editor, const struct catalog *next,
                    struct catalog **current, Torg__V1__CatalogChange *change, struct err *err)
 {
@@ -66,7 +89,8 @@ static int compare(const struct catalog_editor *editor, const struct catalog *ne
         return rc;
     change->from_version = catalog_version(*current);
     catalog_compare(*current, next, editor->arena, change);
-    return weigh(editor, *current, next, change, err);
+    rc = find_unfit(editor, next, change, err);
+    return rc ? rc : weigh(editor, *current, next, change, err);
 }
 
 int catalog_diff(const struct catalog_editor *editor, const struct catalog *next,
@@ -90,6 +114,15 @@ static int refuse_broken(const Torg__V1__CatalogChange *change, struct err *err)
                    first->offer_count, first->n_sample_offers ? first->sample_offers[0] : "-");
 }
 
+static int refuse_unfit(const Torg__V1__CatalogChange *change, struct err *err)
+{
+    return err_set(err, ERR_PRECONDITION,
+                   "the index cannot take every attribute as it would be, and offers would not be "
+                   "found (%zu such; %s: %s): start an epoch that takes them (--with-epoch), or "
+                   "leave them as they are",
+                   change->n_unfit, change->unfit[0]->attribute, change->unfit[0]->reason);
+}
+
 int catalog_apply(const struct catalog_editor *editor, const struct catalog *next, int64_t expected,
                   bool force, Torg__V1__CatalogChange *change, struct err *err)
 {
@@ -105,6 +138,8 @@ int catalog_apply(const struct catalog_editor *editor, const struct catalog *nex
                      change->from_version, expected);
     } else if (change->n_broken && !force) {
         rc = refuse_broken(change, err);
+    } else if (change->n_unfit && !force) {
+        rc = refuse_unfit(change, err);
     } else if (expected && catalog_equal(current, next)) {
         change->to_version = expected;
     } else {

@@ -33,10 +33,23 @@ struct catalog_impact {
                         struct catalog_broken *broken, struct err *err);
 };
 
+/* An attribute that the index cannot take as the catalogue would have it. */
+struct catalog_unfit {
+    const char *attribute; /* in the arena, as the reason */
+    const char *reason;
+};
+
+/* Asks the keeper of documents, before anything is stored. An error ends the change. */
+struct catalog_index {
+    int (*find_unfit)(struct catalog_index *self, const struct catalog *next, struct arena *arena,
+                      struct catalog_unfit **unfit, size_t *count, struct err *err);
+};
+
 /* Who asks, and what stands by. */
 struct catalog_editor {
     struct store *store;
     struct catalog_impact *impact; /* NULL: there are no offers */
+    struct catalog_index *index;   /* NULL: nothing is indexed */
     const char *principal;
     int64_t now_us;
     struct arena *arena; /* of the answer */
@@ -48,8 +61,8 @@ int catalog_diff(const struct catalog_editor *editor, const struct catalog *next
 
 /*
  * Puts next into use if `expected` still is. ERR_CONFLICT: it is not. ERR_PRECONDITION: stored
- * offers would break, and force is not given. A catalogue that equals the one in use changes
- * nothing and keeps its version.
+ * offers would break, or the index cannot take an attribute, and force is not given. A catalogue
+ * that equals the one in use changes nothing and keeps its version.
  */
 int catalog_apply(const struct catalog_editor *editor, const struct catalog *next, int64_t expected,
                   bool force, Torg__V1__CatalogChange *change, struct err *err);

@@ -281,6 +281,7 @@ static struct catalog_editor editor_of(struct call *call)
     return (struct catalog_editor){
         .store = service->store,
         .impact = service->impact,
+        .index = service->index,
         .principal = call_identity(call)->principal,
         .now_us = clock_wall_us(service->clock),
         .arena = call_arena(call),

@@ -14,6 +14,7 @@ struct catalog_service {
     struct store *store;
     const struct clock *clock;
     struct catalog_impact *impact; /* asks stored offers; NULL: there are none */
+    struct catalog_index *index;   /* asks the index's schema; NULL: nothing is indexed */
 };
 
 struct rpc_service catalog_rpc_service(struct catalog_service *service);

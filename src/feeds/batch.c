@@ -32,12 +32,26 @@ static int see_opinion(struct store_tx *tx, struct feed_batch *batch, struct fee
     return 0;
 }
 
+/* What a row has asked to be deleted is told as that row's when it is. */
+static int find_kept(struct store_tx *tx, struct feed_batch *batch, struct feed_batch_row *row,
+                     struct err *err)
+{
+    int rc;
+
+    if (row->kind != FEED_ROW_ABSENT)
+        return feed_rows_find(tx, batch->task.no, row->number, row->external_id, batch->arena,
+                              &row->kept, err);
+    rc = feed_rows_find_last(tx, batch->task.no, row->external_id, batch->arena, &row->kept, err);
+    row->number = row->kept.row ? row->kept.row : FEED_ROW_GONE;
+    row->event_hash = row->kept.event_hash; /* sent again, it is recognised */
+    return rc;
+}
+
 static int read_row(struct store_tx *tx, struct feed_batch *batch, struct feed_batch_row *row,
                     struct err *err)
 {
     const char *seller = batch->key->seller;
-    int rc = feed_rows_find(tx, batch->task.no, row->number, row->external_id, batch->arena,
-                            &row->kept, err);
+    int rc = find_kept(tx, batch, row, err);
 
     row->before = NULL;
     if (!rc)

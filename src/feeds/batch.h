@@ -18,14 +18,14 @@
 
 enum feed_row_kind {
     FEED_ROW_UPSERT,
-    FEED_ROW_DELETE, /* a row that asks for it */
+    FEED_ROW_DELETE, /* a row that asks for it: at the end of the task, too */
     FEED_ROW_ABSENT, /* the feed no longer has it: deleted at the end of the task */
 };
 
 struct feed_batch_row {
     /* What came; the external id is never empty unless the row is refused for it. */
     enum feed_row_kind kind;
-    int64_t number;
+    int64_t number; /* of what is absent: found with its name */
     const char *external_id;
     uint64_t event_hash;
     Torg__V1__OfferContent *content; /* of an upsert that is not refused by its sender */

@@ -46,6 +46,7 @@ enum {
     FEED_RESUME_S = 10,           /* a task that ends or is undone and was silent so long */
     FEED_POLL_COUNT = 512,        /* events of one poll: applied within the session's time */
     FEED_KEEP_COUNT = 20,         /* tasks found by one look */
+    FEED_TASK_AHEAD_S = 86400,    /* a task id is no more than the time in ns, so much ahead */
 
     /* ---- ImportFile ---- */
     FEED_CALL_FILE_SIZE_MAX = 256 << 20, /* unpacked: it holds a thread that works for calls */

@@ -242,6 +242,16 @@ static int drop(struct feed_batch *batch, struct feed_batch_row *row, struct err
     return keep_before(batch, row, false, err);
 }
 
+/* The guard counts it with what the feed no longer has: until it has looked, nothing is deleted. So
+ * the item is left as one that the task has not seen. */
+static void leave_to_end(const struct feed_batch *batch, struct feed_batch_row *row)
+{
+    note_outcome(row, OUTCOME(UNCHANGED));
+    violations_add(&row->notes, "", "is deleted at the end of the task");
+    touch(batch, row, 0);
+    row->item_after.task_id = batch->key->task_id - 1;
+}
+
 /* What another feed, or a later task, has. True: the row is decided. */
 static bool is_others(struct feed_batch *batch, struct feed_batch_row *row)
 {
@@ -285,6 +295,10 @@ static int decide(struct feed_batch *batch, struct feed_batch_row *row, struct e
             return update(batch, row, err);
         return row->item.gone_us && may_revive(batch, row) ? revive(batch, row, err)
                                                            : create(batch, row, err);
+    }
+    if (is_there && row->kind == FEED_ROW_DELETE && !batch->task.message->dry_run) {
+        leave_to_end(batch, row);
+        return 0;
     }
     if (is_there)
         return drop(batch, row, err);

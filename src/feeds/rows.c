@@ -330,8 +330,8 @@ static bool add_photo(Torg__V1__FeedReportRow *row, const char *url, const char 
     return true;
 }
 
-static int find_last(struct store_tx *tx, int64_t task_no, const char *external_id,
-                     struct arena *arena, struct feed_record *record, struct err *err)
+int feed_rows_find_last(struct store_tx *tx, int64_t task_no, const char *external_id,
+                        struct arena *arena, struct feed_record *record, struct err *err)
 {
     struct store_rows rows =
         store_select(tx,
@@ -339,7 +339,7 @@ static int find_last(struct store_tx *tx, int64_t task_no, const char *external_
                      "external_id = $2 ORDER BY row_no DESC LIMIT 1",
                      STORE_WITH(STORE_V_INT(task_no), STORE_V_STRING(external_id)));
 
-    *record = (struct feed_record){0};
+    *record = (struct feed_record){.external_id = external_id};
     if (store_next(&rows))
         *record = record_of(rows.columns, arena);
     return store_rows_end(&rows, err);
@@ -366,7 +366,7 @@ int feed_rows_note_photo(struct store_tx *tx, const Torg__V1__Offer *offer, cons
         rc = feed_task_find(tx, &key, arena, &task, err);
     }
     if (!rc && task.no)
-        rc = find_last(tx, task.no, external_id, arena, &record, err);
+        rc = feed_rows_find_last(tx, task.no, external_id, arena, &record, err);
     if (!rc && record.row)
         rc = feed_detail_open(record.detail, arena, &row, err);
     if (rc || !record.row)

@@ -37,6 +37,9 @@ struct feed_place {
 
 int feed_rows_find(struct store_tx *tx, int64_t task_no, int64_t row, const char *external_id,
                    struct arena *arena, struct feed_record *record, struct err *err);
+/* The last row of the name. */
+int feed_rows_find_last(struct store_tx *tx, int64_t task_no, const char *external_id,
+                        struct arena *arena, struct feed_record *record, struct err *err);
 /* before: as it was found; *outrun: it is no longer so. */
 int feed_rows_put(struct store_tx *tx, int64_t task_no, const struct feed_record *before,
                   const struct feed_record *record, bool *outrun, struct err *err);

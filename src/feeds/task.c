@@ -139,14 +139,30 @@ static int crowd_out(struct store_tx *tx, const struct feed_key *key, int64_t no
                       NULL, err);
 }
 
+/* Ids only grow: the largest would be a feed's last. The time in nanoseconds is the largest that
+ * anybody counts by, and it moves on, so that whatever was taken is followed by others. */
+static int check_id(const struct feed_key *key, int64_t now_us, struct err *err)
+{
+    int64_t max = (now_us + (int64_t)FEED_TASK_AHEAD_S * SECOND_US) * 1000;
+
+    if (key->task_id <= max)
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "task_id: %" PRId64 " is too large: the limit is %" PRId64
+                   ", the time in nanoseconds and a day; count from 1, or take the time",
+                   key->task_id, max);
+}
+
 int feed_task_add(struct store_tx *tx, const struct offers *offers, const struct feed_key *key,
                   bool dry_run, struct arena *arena, struct feed_task *task, struct err *err)
 {
     int64_t now_us = clock_wall_us(offers->clock);
     Torg__V1__FeedTask *message =
         (Torg__V1__FeedTask *)message_new(&torg__v1__feed_task__descriptor, arena);
-    int rc = feed_task_check_newest(tx, key, err);
+    int rc = check_id(key, now_us, err);
 
+    if (!rc)
+        rc = feed_task_check_newest(tx, key, err);
     *task = (struct feed_task){.message = message};
     message->seller = arena_strdup(arena, key->seller);
     message->feed = arena_strdup(arena, key->feed);

@@ -57,18 +57,40 @@ int external_item_put(struct store_tx *tx, const char *seller, const char *exter
 
 /* --- with changes of others --- */
 
-/* The name is taken when it is free: never used, or only by what is deleted. */
-static int take_name(struct store_tx *tx, offerid id, const Torg__V1__Offer *offer, struct err *err)
+static int refuse_taken(struct store_tx *tx, const Torg__V1__Offer *offer, struct arena *arena,
+                        struct err *err)
 {
-    return store_exec(tx,
-                      "INSERT INTO feed (seller_id, external_id, offer_id, feed_id, task_id, "
-                      "gone_us) VALUES ($1, $2, $3, '', 0, 0) "
-                      "ON CONFLICT (seller_id, external_id) DO UPDATE SET "
-                      "offer_id = excluded.offer_id, feed_id = '', task_id = 0, gone_us = 0 "
-                      "WHERE feed.gone_us > 0",
-                      STORE_WITH(STORE_V_STRING(offer->seller),
-                                 STORE_V_STRING(offer->content->external_id), STORE_V_INT(id)),
-                      NULL, err);
+    const char *name = offer->content->external_id;
+    struct external_item item;
+    char holder[OFFER_ID_TEXT_SIZE];
+    int rc = external_item_find(tx, offer->seller, name, arena, &item, err);
+
+    if (rc)
+        return rc;
+    offer_id_format(item.offer_id, holder);
+    return err_set(
+        err, ERR_EXISTS,
+        "content.external_id: the seller's offer %s has \"%s\" already: change or delete "
+        "that offer, or take another external id",
+        holder, name);
+}
+
+/* Takes a name that is free: never used, or only by what is deleted. */
+static int take_name(struct store_tx *tx, offerid id, const Torg__V1__Offer *offer,
+                     struct arena *arena, struct err *err)
+{
+    int64_t changed = 0;
+    int rc = store_exec(tx,
+                        "INSERT INTO feed (seller_id, external_id, offer_id, feed_id, task_id, "
+                        "gone_us) VALUES ($1, $2, $3, '', 0, 0) "
+                        "ON CONFLICT (seller_id, external_id) DO UPDATE SET "
+                        "offer_id = excluded.offer_id, feed_id = '', task_id = 0, gone_us = 0 "
+                        "WHERE feed.gone_us > 0",
+                        STORE_WITH(STORE_V_STRING(offer->seller),
+                                   STORE_V_STRING(offer->content->external_id), STORE_V_INT(id)),
+                        &changed, err);
+
+    return !rc && !changed ? refuse_taken(tx, offer, arena, err) : rc;
 }
 
 static int give_name_up(struct store_tx *tx, offerid id, const Torg__V1__Offer *offer,
@@ -99,7 +121,7 @@ static bool is_deleted(const Torg__V1__Offer *offer)
 }
 
 int external_item_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer *before,
-                         const Torg__V1__Offer *after, struct err *err)
+                         const Torg__V1__Offer *after, struct arena *arena, struct err *err)
 {
     const char *was = before ? before->content->external_id : "";
     const char *is = after->content->external_id;
@@ -109,7 +131,7 @@ int external_item_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer 
         if (*was)
             rc = give_name_up(tx, id, before, err);
         if (!rc && *is)
-            rc = take_name(tx, id, after, err);
+            rc = take_name(tx, id, after, arena, err);
         return rc;
     }
     if (!*is || !before || is_deleted(before) == is_deleted(after))

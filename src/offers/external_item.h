@@ -2,11 +2,11 @@
 /*
  * external_item.h - a seller's own name for an offer (its external id): rows of the table feed.
  *
- * An offer with an external id has one row, unless another offer of the seller that is not deleted
- * had the name first. gone_us is 0 exactly when its offer is not deleted; the transaction that
- * changes the offer sees to it. Names of deleted offers are forgotten after a while, but those that
- * a moderator has banned: forgotten, the name would come back as another offer. All functions are
- * for use inside transactions.
+ * A name is unique among the seller's offers that are not deleted: each of them that has one has
+ * its row. gone_us is 0 exactly when the row's offer is not deleted; the transaction that changes
+ * the offer sees to it. Names of deleted offers are forgotten after a while, but those that a
+ * moderator has banned: forgotten, the name would come back as another offer. All functions are for
+ * use inside transactions.
  */
 #ifndef TORG_OFFERS_EXTERNAL_ITEM_H
 #define TORG_OFFERS_EXTERNAL_ITEM_H
@@ -34,9 +34,10 @@ int external_item_put(struct store_tx *tx, const char *seller, const char *exter
                       const struct external_item *before, const struct external_item *after,
                       bool *outrun, struct err *err);
 
-/* What follows for the row from a change that no feed makes; before is NULL for a new offer. */
+/* What follows for the row from a change that no feed makes; before is NULL for a new offer.
+ * ERR_EXISTS, naming the other offer: it has the name that this one is to get. */
 int external_item_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer *before,
-                         const Torg__V1__Offer *after, struct err *err);
+                         const Torg__V1__Offer *after, struct arena *arena, struct err *err);
 
 /* Of rows that went before until_us, up to max with an opinion on their offers and as many without:
  * holds the names of the banned, deletes the rest. *more: there may be others. */

@@ -228,7 +228,7 @@ int offer_save_in(struct store_tx *tx, struct offer_save *save, struct err *err)
     if (!rc && save->also)
         rc = save->also(tx, save, save->also_arg, err);
     if (!rc && !save->owns_item)
-        rc = external_item_follow(tx, save->id, save->before, save->after, err);
+        rc = external_item_follow(tx, save->id, save->before, save->after, save->arena, err);
     if (!rc)
         rc = enqueue(tx, save, err);
     if (!rc)

@@ -109,6 +109,27 @@ int draft_message(struct call *call, const struct offers *offers, const struct d
 
 /* --- handlers --- */
 
+/* A wish that nothing can fulfil must not empty a draft: that of a misspelt category. */
+static int check_category(struct call *call, const struct offers *offers, const char *name,
+                          struct err *err)
+{
+    struct catalog *catalog;
+    bool is_known;
+
+    if (strlen(name) > CATEGORY_SIZE_MAX) {
+        call_violation(call, "category", "has more than %d bytes", CATEGORY_SIZE_MAX);
+        return err_set(err, ERR_INVALID, "category: has more than %d bytes", CATEGORY_SIZE_MAX);
+    }
+    catalog = offers->catalog(offers->catalog_arg);
+    is_known = !*name || !catalog || category_find(catalog, name);
+    catalog_unref(catalog);
+    if (is_known)
+        return 0;
+    call_violation(call, "category", "there is no category \"%s\"", name);
+    return err_set(err, ERR_INVALID,
+                   "category: there is no category \"%s\"; the draft stays as it is", name);
+}
+
 static int open_draft(struct call *call, const ProtobufCMessage *request,
                       ProtobufCMessage *response, struct err *err)
 {
@@ -123,10 +144,9 @@ static int open_draft(struct call *call, const ProtobufCMessage *request,
     const char *visitor;
     int rc;
 
-    if (strlen(wanted->category) > CATEGORY_SIZE_MAX) {
-        call_violation(call, "category", "has more than %d bytes", CATEGORY_SIZE_MAX);
-        return err_set(err, ERR_INVALID, "category: has more than %d bytes", CATEGORY_SIZE_MAX);
-    }
+    rc = check_category(call, offers, wanted->category, err);
+    if (rc)
+        return rc;
     if (!seller && !*anonymous_id) {
         random_fill(secret, sizeof(secret));
         anonymous_id = token_text(bytes_make(secret, sizeof(secret)), arena);

@@ -291,6 +291,25 @@ static void a_row_repeated_with_other_content_is_applied(void **state)
     assert_string_equal(shown(scene), "a=1"); /* not a=2 */
 }
 
+static void an_id_that_none_could_follow_is_refused(void **state)
+{
+    static const int64_t now_ns = INT64_C(1800000000000000) * 1000;
+    static const int64_t day_ns = INT64_C(86400) * 1000 * 1000 * 1000;
+    struct feed_scene *scene = start(state);
+    struct err err = {0};
+
+    run_task(scene, 1, "a=1");
+    assert_int_equal(try_rows(scene, INT64_MAX, "a=2", 0, &err), ERR_INVALID);
+    assert_non_null(strstr(err.text, "task_id: 9223372036854775807 is too large: the limit is "));
+    assert_int_equal(try_rows(scene, now_ns + day_ns + 1, "a=2", 0, &err), ERR_INVALID);
+    run_task(scene, 2, "a=2"); /* goes on as it was */
+    run_task(scene, now_ns, "a=3");
+    run_task(scene, now_ns + day_ns, "a=4");
+    clock_manual_advance(&scene->place.clock, 1);
+    run_task(scene, now_ns + day_ns + 1, "a=5");
+    assert_string_equal(shown(scene), "a=5");
+}
+
 /* --- the guard --- */
 
 static void mass_deletion_is_held_until_confirmed(void **state)
@@ -309,6 +328,57 @@ static void mass_deletion_is_held_until_confirmed(void **state)
     /* Ten of nineteen are half of it, and few enough. */
     assert_string_equal(told(scene, run_task(scene, 3, many(scene, 22, 30))),
                         "DONE rows 9 unchanged 9 deleted 10");
+}
+
+static const char *deletions(struct feed_scene *scene, int first, int last)
+{
+    struct buf text = BUF_INIT(1 << 16);
+    const char *kept;
+
+    for (int i = first; i <= last; i++)
+        buf_printf(&text, "%s-p%d", i == first ? "" : " ", i);
+    kept = arena_strdup(scene->arena, buf_text(&text));
+    buf_release(&text);
+    return kept;
+}
+
+static void rows_that_delete_are_guarded_too(void **state)
+{
+    struct feed_scene *scene = start(state);
+    struct feed_key key = key_of(scene, 2);
+    struct feed_task task;
+    struct err err = {0};
+
+    run_task(scene, 1, many(scene, 1, 40));
+    OK(feed_task_open(&scene->place.offers, &key, FEED_DRY_RUN, scene->arena, &task, &err));
+    assert_string_equal(told(scene, run_task(scene, 2, deletions(scene, 1, 40))),
+                        "DONE MASS_DELETION rows 40 deleted 40"); /* what would be held */
+    task.message = run_task(scene, 3, deletions(scene, 1, 40));
+    assert_string_equal(told(scene, task.message), "HELD MASS_DELETION rows 40 unchanged 40");
+    assert_int_equal(task.message->to_delete, 40);
+    assert_int_equal(task.message->had, 40);
+    assert_int_equal(item_offer(scene, "p1")->status, TORG__V1__OFFER__STATUS__ACTIVE);
+    assert_string_equal(told(scene, confirm(scene, 3)), "DONE MASS_DELETION rows 40 deleted 40");
+    assert_string_equal(shown(scene), "");
+    assert_string_equal(told(scene, undo(scene, 3)),
+                        "UNDONE MASS_DELETION rows 40 deleted 40 undone 40");
+    assert_int_equal(item_offer(scene, "p1")->status, TORG__V1__OFFER__STATUS__ACTIVE);
+    /* Six by rows and seven that are not there: together they are too many. */
+    task.message =
+        run_task(scene, 4,
+                 arena_printf(scene->arena, "%s %s", many(scene, 1, 27), deletions(scene, 28, 33)));
+    assert_string_equal(told(scene, task.message), "HELD MASS_DELETION rows 33 unchanged 33");
+    assert_int_equal(task.message->to_delete, 13);
+}
+
+static void a_row_takes_a_deletion_back(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1 b=1");
+    assert_string_equal(told(scene, run_task(scene, 2, "-a -b a=2")),
+                        "DONE rows 3 updated 1 unchanged 1 deleted 1");
+    assert_string_equal(shown(scene), "a=2");
 }
 
 static void empty_and_cut_short_feeds_are_held(void **state)
@@ -562,6 +632,50 @@ static void a_name_that_is_changed_by_hand_leaves_the_feed(void **state)
     assert_string_equal(shown(scene), "a=1 mine=2");
 }
 
+static Torg__V1__OfferContent *named_content(struct feed_scene *scene, int number, const char *name)
+{
+    Torg__V1__OfferContent *content = content_of(scene->arena, "books", number, 100, "RUB");
+
+    content->external_id = arena_strdup(scene->arena, name);
+    return content;
+}
+
+static void a_name_is_not_taken_twice(void **state)
+{
+    struct feed_scene *scene = start(state);
+    const struct offers *offers = &scene->place.offers;
+    Torg__V1__OfferReceipt first = TORG__V1__OFFER_RECEIPT__INIT;
+    Torg__V1__OfferReceipt other = TORG__V1__OFFER_RECEIPT__INIT;
+    Torg__V1__OfferReceipt third = TORG__V1__OFFER_RECEIPT__INIT;
+    struct author author = author_of("s", scene->arena);
+    struct author stranger = author_of("t", scene->arena);
+    int64_t changes;
+    struct err err = {0};
+
+    OK(offers_create(offers, &author, named_content(scene, 1, "a"), &first, &err));
+    OK(offers_create(offers, &author, named_content(scene, 2, "b"), &other, &err));
+    changes = offer_changes(scene);
+    assert_int_equal(offers_create(offers, &author, named_content(scene, 3, "a"), &third, &err),
+                     ERR_EXISTS);
+    assert_non_null(strstr(err.text, first.id)); /* whose it is */
+    assert_int_equal(offers_update(offers, &author, id_of(other.id), 1,
+                                   named_content(scene, 3, "a"), &third, &err),
+                     ERR_EXISTS);
+    assert_non_null(strstr(err.text, first.id));
+    assert_int_equal(offer_changes(scene), changes); /* nothing of it stays */
+    assert_string_equal(shown(scene), "a=1 b=2");
+    OK(offers_update(offers, &author, id_of(first.id), 1, named_content(scene, 4, "a"), &third,
+                     &err)); /* its own */
+    OK(offers_create(offers, &stranger, named_content(scene, 5, "a"), &third, &err));
+    /* What is deleted does not keep its name, and a feed does not bring it back beside the new. */
+    OK(offers_move(offers, &author, id_of(first.id), 0, MOVE_DELETE, &third, &err));
+    OK(offers_update(offers, &author, id_of(other.id), 1, named_content(scene, 6, "a"), &third,
+                     &err));
+    assert_string_equal(told(scene, run_task(scene, 1, "a=7")), "DONE rows 1 updated 1");
+    assert_string_equal(shown(scene), "a=7");
+    assert_string_equal(item_offer(scene, "a")->id, other.id);
+}
+
 static void feeds_of_a_seller_do_not_meet(void **state)
 {
     struct feed_scene *scene = start(state);
@@ -661,6 +775,9 @@ static const struct test_case cases[] = {
     CASE(rows_sent_again_beside_the_first_call_are_no_fault),
     CASE(a_row_repeated_with_other_content_is_applied),
     CASE(mass_deletion_is_held_until_confirmed),
+    CASE(an_id_that_none_could_follow_is_refused),
+    CASE(rows_that_delete_are_guarded_too),
+    CASE(a_row_takes_a_deletion_back),
     CASE(empty_and_cut_short_feeds_are_held),
     CASE(a_held_task_can_be_dropped),
     CASE(deletion_goes_on_where_it_stopped),
@@ -672,6 +789,7 @@ static const struct test_case cases[] = {
     CASE(an_item_that_comes_back_is_revived),
     CASE(offers_made_by_hand_are_matched),
     CASE(a_name_that_is_changed_by_hand_leaves_the_feed),
+    CASE(a_name_is_not_taken_twice),
     CASE(feeds_of_a_seller_do_not_meet),
     CASE(sellers_do_not_meet),
     CASE(failed_photos_are_told_in_the_report),

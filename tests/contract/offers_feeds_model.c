@@ -164,7 +164,7 @@ static bool is_sold(const struct m_offer *offer)
 
 static bool is_settled(struct m_task *task, const struct m_row *kept, int what)
 {
-    return kept && kept->what == what &&
+    return kept && task->message.state != STATE(ENDING) && kept->what == what &&
            (kept->outcome != OUTCOME(REFUSED) || task->message.state != STATE(RUNNING));
 }
 
@@ -195,8 +195,8 @@ static int apply_to_item(struct model *model, struct m_task *task, struct m_item
         return OUTCOME(REFUSED);
     }
     if (what == DELETION) {
-        if (!live)
-            return OUTCOME(UNCHANGED);
+        if (!live || task->message.state != STATE(ENDING))
+            return OUTCOME(UNCHANGED); /* with others at the end */
         row->changed = true;
         offer->status = OFFER_DELETED;
         item->gone_us = now_us(model);
@@ -279,7 +279,11 @@ static void apply_row(struct model *model, struct m_task *task, int64_t number, 
     if (touched) {
         item->feed = task->feed;
         item->task = task->message.task_id;
+        if (what == DELETION && !row.changed)
+            item->task--;
     }
+    if (kept && task->message.state == STATE(ENDING))
+        row.what = kept->what;
     merge(&row, kept);
     if (kept)
         (*count_of(task, kept->outcome))--;
@@ -306,6 +310,18 @@ static bool is_older(const struct m_item *item, const struct m_task *task)
            item->task < task->message.task_id;
 }
 
+/* The last row of the name; FEED_ROW_GONE: there is none. */
+static int64_t last_row(const struct m_task *task, int name)
+{
+    int64_t last = 0;
+
+    for (int i = 0; i < task->row_count; i++) {
+        if (task->rows[i].name == name && task->rows[i].row > last)
+            last = task->rows[i].row;
+    }
+    return last ? last : FEED_ROW_GONE;
+}
+
 static void finish(struct model *model, struct m_task *task)
 {
     struct m_item *items = model->items[task->seller];
@@ -315,7 +331,7 @@ static void finish(struct model *model, struct m_task *task)
     task->message.state = STATE(ENDING);
     for (int i = 0; i < NAME_COUNT; i++) {
         if (is_older(&items[i], task))
-            apply_row(model, task, FEED_ROW_GONE, i, DELETION);
+            apply_row(model, task, last_row(task, i), i, DELETION);
     }
     task->message.state = STATE(DONE);
     task->undo_until_us = now_us(model) + (int64_t)UNDO_S * SECOND_US;
@@ -658,10 +674,13 @@ static void create_by_hand(struct model *model, int seller, int name)
     Torg__V1__OfferContent *content = content_of(scene->arena, "books", 7, 100, "RUB");
     struct err err = {0};
 
-    if (item->offer != NO_OFFER && !item->gone_us)
-        return;
     model->what = "create by hand";
     content->external_id = arena_printf(scene->arena, "%c", 'a' + name);
+    if (item->offer != NO_OFFER && !item->gone_us) {
+        CHECK(model,
+              offers_create(&scene->place.offers, &author, content, &receipt, &err) == ERR_EXISTS);
+        return;
+    }
     OK(offers_create(&scene->place.offers, &author, content, &receipt, &err));
     *item = (struct m_item){.offer = model->offer_count, .feed = NO_FEED};
     model->offers[model->offer_count++] = (struct m_offer){.status = OFFER_ACTIVE, .number = 7};

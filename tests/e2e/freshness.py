@@ -56,7 +56,7 @@ class Market(Shop):
 
 
 def bike(title):
-    return {"content": {**BIKE, "title": title, "externalId": ""}}
+    return {"content": {**BIKE, "title": title}}
 
 
 @tap.test

@@ -117,6 +117,24 @@ def updates_need_the_revision_that_was_read():
 
 
 @tap.test
+def a_taken_external_id_is_told_with_its_offer():
+    with Shop() as shop:
+        named = {"content": {**BOOK, "externalId": "sku-1"}}
+        word = ("-H", "Idempotency-Key: one")
+        offer = shop.curl("OfferService/CreateOffer", named, shop.alice, *word)
+        answer = shop.refused("already_exists", "OfferService/CreateOffer", named, shop.alice)
+        tap.contains(answer["message"], offer["id"])
+        draft = shop.ok("DraftService/OpenDraft", {}, shop.alice)["draft"]["id"]
+        shop.ok("DraftService/SaveDraft", {"id": draft, **named}, shop.alice)
+        shop.refused("already_exists", "DraftService/PublishDraft", {"id": draft}, shop.alice)
+        again = shop.curl("OfferService/CreateOffer", named, shop.alice, *word)
+        tap.equal(again["id"], offer["id"])
+        shop.ok("OfferService/CreateOffer", named, shop.bob)
+        shop.ok("OfferService/DeleteOffer", {"id": offer["id"]}, shop.alice)
+        tap.equal(shop.ok("DraftService/PublishDraft", {"id": draft}, shop.alice)["id"], draft)
+
+
+@tap.test
 def a_typo_is_told_from_a_missing_offer():
     with Shop() as shop:
         offer = shop.ok("OfferService/CreateOffer", {"content": BOOK}, shop.alice)["id"]
@@ -133,7 +151,8 @@ def a_typo_is_told_from_a_missing_offer():
 @tap.test
 def strangers_see_active_offers_without_contacts():
     with Shop() as shop:
-        asked = {"id": shop.ok("OfferService/CreateOffer", {"content": BIKE}, shop.alice)["id"]}
+        named = {"content": {**BIKE, "externalId": "sku-1"}}
+        asked = {"id": shop.ok("OfferService/CreateOffer", named, shop.alice)["id"]}
         moderator = shop.key("moderator", scopes=("moderation",))
         searcher = shop.key("searcher", scopes=("search",))
         alices_writer = shop.key("alices", "--seller", "alice", scopes=("offers.write",))
@@ -243,6 +262,19 @@ def a_visitor_logs_in():
         tap.equal([one["id"] for one in listed["drafts"]], [opened["draft"]["id"]])
         shop.ok("DraftService/DiscardDraft", {"id": opened["draft"]["id"]}, shop.alice)
         shop.refused("not_found", "DraftService/GetDraft", {}, shop.alice)
+
+
+@tap.test
+def an_unknown_category_leaves_the_draft_alone():
+    with Shop() as shop:
+        draft = shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.alice)["draft"]["id"]
+        shop.ok("DraftService/SaveDraft", {"id": draft, "content": BOOK}, shop.alice)
+        answer = shop.refused("invalid_argument", "DraftService/OpenDraft", {"category": "boks"},
+                              shop.alice)
+        tap.contains(answer["message"], 'there is no category "boks"')
+        tap.equal(answer["details"][0]["field"], "category")
+        kept = shop.ok("DraftService/OpenDraft", {"category": "books"}, shop.alice)["draft"]
+        tap.equal((kept["id"], kept["content"]["title"]), (draft, "A book"))
 
 
 @tap.test

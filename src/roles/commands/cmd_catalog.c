@@ -2,14 +2,19 @@
 /* cmd_catalog.c - torg catalog check, diff, apply. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "catalog/bounds.h"
 #include "catalog/service.h"
 #include "catalog/versions.h"
+#include "documents/offer_schema.h"
+#include "model/offer_fields.h"
+#include "registry/bounds.h"
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
+#include "torg/v1/epoch.pb-c.h"
 
 #define KIND(name) TORG__V1__CATALOG_CHANGE__KIND__##name
 
@@ -53,11 +58,19 @@ enum exit_code cmd_catalog_check(const struct invocation *invocation)
     Torg__V1__CheckCatalogResponse found = TORG__V1__CHECK_CATALOG_RESPONSE__INIT;
     enum exit_code code;
     struct catalog *catalog = load(invocation, &code);
+    size_t field_count;
 
     if (!catalog)
         return code;
     catalog_describe(catalog, &found);
+    offer_schema(catalog, invocation->arena, &field_count);
     catalog_unref(catalog);
+    if (field_count > DOCUMENT_SCHEMA_COUNT_MAX) {
+        complain("%s: offers would have %zu fields in the index; the limit is %d: leave attributes "
+                 "out, or make texts of them",
+                 invocation->arguments[0], field_count, DOCUMENT_SCHEMA_COUNT_MAX);
+        return EXIT_FAILED;
+    }
     if (invocation->json)
         print_json(&found.base);
     else
@@ -121,6 +134,14 @@ static void print_broken(const Torg__V1__CatalogChange *change)
     }
 }
 
+static void print_unfit(const Torg__V1__CatalogChange *change)
+{
+    if (change->n_unfit)
+        puts("! an epoch is needed (--with-epoch): the index cannot take as they would be");
+    for (size_t i = 0; i < change->n_unfit; i++)
+        printf("    %s: %s\n", change->unfit[i]->attribute, change->unfit[i]->reason);
+}
+
 static void print_change(const Torg__V1__CatalogChange *change)
 {
     print_items("attribute", change->attributes, change->n_attributes);
@@ -131,6 +152,7 @@ static void print_change(const Torg__V1__CatalogChange *change)
     print_sum("attributes", change->attributes, change->n_attributes);
     print_sum("categories", change->categories, change->n_categories);
     print_broken(change);
+    print_unfit(change);
 }
 
 /* --- asking --- */
@@ -208,6 +230,53 @@ enum exit_code cmd_catalog_diff(const struct invocation *invocation)
     return EXIT_OK;
 }
 
+static bool is_unfit(const Torg__V1__CatalogChange *change, const Torg__V1__SchemaField *field)
+{
+    const char *attribute = offer_schema_attribute(field);
+
+    for (size_t i = 0; attribute && i < change->n_unfit; i++) {
+        if (strcmp(change->unfit[i]->attribute, attribute) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The epoch that takes them; documents that come before it serves wait, parked by the receiver. */
+static int start_epoch(struct desk *desk, const struct catalog *catalog,
+                       const Torg__V1__CatalogChange *change, struct arena *arena, struct err *err)
+{
+    Torg__V1__StartEpochRequest request = TORG__V1__START_EPOCH_REQUEST__INIT;
+    ProtobufCMessage *response = NULL;
+    size_t count;
+    Torg__V1__SchemaField **fields = offer_schema(catalog, arena, &count);
+
+    request.client = (char *)OFFER_CLIENT;
+    request.fields = fields;
+    for (size_t i = 0; i < count; i++) {
+        if (is_unfit(change, fields[i]))
+            fields[request.n_fields++] = fields[i];
+    }
+    return desk_call(desk, &torg__v1__epoch_service__descriptor, "StartEpoch", &request.base,
+                     &response, err);
+}
+
+static void print_applied(const struct invocation *invocation,
+                          const Torg__V1__CatalogChange *change, bool has_epoch)
+{
+    if (invocation->json) {
+        print_json(&change->base);
+        return;
+    }
+    if (change->to_version == change->from_version)
+        printf("nothing differs: version %" PRId64 " stays in use\n", change->to_version);
+    else
+        printf("version %" PRId64 " is in use\n", change->to_version);
+    if (has_epoch)
+        puts("an epoch of the client " OFFER_CLIENT " is being built; changes of offers with these "
+             "attributes are\nfound when it serves: torg epoch switch --client " OFFER_CLIENT
+             " --wait 1h");
+}
+
 /* Shows the difference, then applies it. */
 static int show_and_apply(const struct invocation *invocation, struct desk *desk,
                           const struct catalog *catalog, struct err *err)
@@ -215,6 +284,7 @@ static int show_and_apply(const struct invocation *invocation, struct desk *desk
     Torg__V1__ApplyCatalogRequest request = TORG__V1__APPLY_CATALOG_REQUEST__INIT;
     const char *expect = invocation_option(invocation, "expect");
     const Torg__V1__CatalogChange *change;
+    bool has_epoch;
     int rc;
 
     if (expect &&
@@ -228,16 +298,17 @@ static int show_and_apply(const struct invocation *invocation, struct desk *desk
     request.force = invocation_option(invocation, "force") != NULL;
     if (!expect)
         request.expected_version = change->from_version;
-    rc = ask_apply(desk, catalog, &request, invocation->arena, &change, err);
-    if (rc)
-        return rc;
-    if (invocation->json)
-        print_json(&change->base);
-    else if (change->to_version == change->from_version)
-        printf("nothing differs: version %" PRId64 " stays in use\n", change->to_version);
-    else
-        printf("version %" PRId64 " is in use\n", change->to_version);
-    return 0;
+    /* What will be refused for something else starts nothing. */
+    has_epoch = change->n_unfit && invocation_option(invocation, "with-epoch") &&
+                (!change->n_broken || request.force) &&
+                request.expected_version == change->from_version;
+    if (has_epoch)
+        rc = start_epoch(desk, catalog, change, invocation->arena, err);
+    if (!rc)
+        rc = ask_apply(desk, catalog, &request, invocation->arena, &change, err);
+    if (!rc)
+        print_applied(invocation, change, has_epoch);
+    return rc;
 }
 
 enum exit_code cmd_catalog_apply(const struct invocation *invocation)

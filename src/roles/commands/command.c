@@ -80,7 +80,6 @@ static const struct command_option epoch_switch_options[] = {
     {NULL, NULL, NULL}};
 static const struct command_option epoch_rollback_options[] = {
     QUEUE_CLIENT, EPOCH_EPOCH, {NULL, NULL, NULL}};
-
 static const struct command_option numerator_export_options[] = {
     QUEUE_CLIENT, {"shard", "NUMBER", "Which of its shards (default: 0)."}, {NULL, NULL, NULL}};
 
@@ -102,7 +101,8 @@ static const struct command_option audit_options[] = {
 
 static const struct command_option catalog_apply_options[] = {
     {"expect", "VERSION", "Refuse unless this version is in use (default: the one just compared)."},
-    {"force", NULL, "Apply it even if stored offers would break its rules."},
+    {"force", NULL, "Apply it even if offers would break its rules, or not be found."},
+    {"with-epoch", NULL, "If the index cannot take an attribute, start an epoch that can."},
     {NULL, NULL, NULL}};
 
 #define FEED_OPTIONS                                                                               \

@@ -18,7 +18,7 @@ CATALOG = {
 }
 BIKE = {"category": "bikes", "title": "A bicycle", "price": {"amount": "150000", "currency": "RUB"},
         "attributes": [{"attributeId": "color", "text": "red"}],
-        "contacts": {"phones": ["+79001234567"]}, "externalId": "sku-1"}
+        "contacts": {"phones": ["+79001234567"]}}
 BOOK = {"category": "books", "title": "A book", "price": {"amount": 500, "currency": "USD"}}
 NOBODY = "1000-0000-0000-0007"
 
