@@ -9,6 +9,7 @@
 #include "catalog/versions.h"
 #include "catalog/view.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 
 /* --- reading --- */
 
@@ -217,16 +218,6 @@ static int copy_message(const Torg__V1__Catalog *message, struct arena *arena,
     return rc;
 }
 
-static Google__Protobuf__Timestamp *timestamp_of(int64_t us, struct arena *arena)
-{
-    Google__Protobuf__Timestamp *timestamp = arena_alloc(arena, sizeof(*timestamp));
-
-    google__protobuf__timestamp__init(timestamp);
-    timestamp->seconds = us / SECOND_US;
-    timestamp->nanos = (int32_t)(us % SECOND_US) * 1000;
-    return timestamp;
-}
-
 static int get_catalog(struct call *call, const ProtobufCMessage *message,
                        ProtobufCMessage *response, struct err *err)
 {
@@ -247,7 +238,7 @@ static int get_catalog(struct call *call, const ProtobufCMessage *message,
     answer->version = info.version;
     answer->applied_by = (char *)info.applied_by;
     if (info.version)
-        answer->apply_time = timestamp_of(info.applied_us, arena);
+        answer->apply_time = moment_message(info.applied_us, arena);
     catalog_unref(catalog);
     return rc;
 }

@@ -10,6 +10,7 @@
 #include "catalog/bounds.h"
 #include "catalog/decimal.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "documents/bounds.h"
 #include "index/bounds.h"
 #include "model/bounds.h"
@@ -430,22 +431,15 @@ static int fill(struct making *making, const Torg__V1__Offer *offer, const struc
 static int begin(const Torg__V1__Offer *offer, const struct catalog *catalog, struct arena *arena,
                  Torg__V1__RawDocument **document, struct err *err)
 {
-    Google__Protobuf__Timestamp *moment;
-    int64_t moment_us;
 
     if (!*offer->id || !offer->update_time)
         return err_set(err, ERR_INVALID, "offer %.40s has no %s", offer->id,
                        *offer->id ? "update time" : "id");
     *document = (Torg__V1__RawDocument *)message_new(&torg__v1__raw_document__descriptor, arena);
     (*document)->pk = offer->id;
-    (*document)->version =
-        offer->update_time->seconds * SECOND_US + offer->update_time->nanos / 1000;
-    moment_us = (*document)->version + catalog_version(catalog);
-    moment =
-        (Google__Protobuf__Timestamp *)message_new(&google__protobuf__timestamp__descriptor, arena);
-    moment->seconds = moment_us / SECOND_US;
-    moment->nanos = (int32_t)(moment_us % SECOND_US * 1000);
-    (*document)->modify_timestamp = moment;
+    (*document)->version = moment_own_us(offer->update_time);
+    (*document)->modify_timestamp =
+        moment_message((*document)->version + catalog_version(catalog), arena);
     return 0;
 }
 

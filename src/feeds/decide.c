@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "feeds/batch.h"
 #include "feeds/rules.h"
 #include "offers/bounds.h"
@@ -237,7 +238,7 @@ static int drop(struct feed_batch *batch, struct feed_batch_row *row, struct err
     if (rc || refused)
         return rc;
     note_outcome(row, OUTCOME(DELETED));
-    touch(batch, row, time_us(row->save.after->update_time));
+    touch(batch, row, moment_own_us(row->save.after->update_time));
     row->saves = true;
     return keep_before(batch, row, false, err);
 }

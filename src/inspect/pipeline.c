@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "inspect/pipeline_parts.h"
 #include "model/topics.h"
-#include "registry/receiving/moment.h"
 #include "stage/parked.h"
 
 #define STATE(name) TORG__V1__PIPELINE_STAGE__STATE__##name

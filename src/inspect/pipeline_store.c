@@ -3,12 +3,12 @@
  * of its own: no figure is compared with one of another part. */
 #include "base/memory.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "feeds/task.h"
 #include "inspect/pipeline_parts.h"
 #include "offers/backlog.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/queue.h"
-#include "registry/receiving/moment.h"
 #include "stage/parked.h"
 
 /* --- offers --- */

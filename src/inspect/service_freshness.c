@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "inspect/bounds.h"
 #include "inspect/change.h"
 #include "inspect/service.h"
@@ -74,7 +75,7 @@ static void tell(const struct change *change, const struct change_progress *prog
                       : is_next && progress->is_stuck ? STATE(STUCK)
                                                       : STATE(WAITING);
         if (told->state == STATE(PASSED))
-            told->time = time_message(arena, time_of(progress, (enum change_stage)stage));
+            told->time = moment_or_none(time_of(progress, (enum change_stage)stage), arena);
         answer->stages[answer->n_stages++] = told;
     }
     answer->is_searchable = progress->next == CHANGE_STAGE_COUNT;

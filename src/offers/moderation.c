@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "offers/bounds.h"
 #include "offers/external_item.h"
 #include "offers/offer_change.h"
@@ -174,7 +175,7 @@ int moderation_apply(const struct offers *offers, const Torg__V1__ModerationOpin
     int rc = offer_id_parse(bytes_of(opinion->offer_id), &giving.id, err);
 
     kept.opinion = (Torg__V1__ModerationOpinion *)opinion;
-    kept.update_time = time_message(arena, clock_wall_us(offers->clock));
+    kept.update_time = moment_or_none(clock_wall_us(offers->clock), arena);
     if (!rc)
         rc = record_pack(&kept.base, "the opinion", &giving.body, err);
     if (!rc)

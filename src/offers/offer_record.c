@@ -98,21 +98,3 @@ char *offer_id_text(struct arena *arena, offerid id)
     offer_id_format(id, text);
     return text;
 }
-
-Google__Protobuf__Timestamp *time_message(struct arena *arena, int64_t us)
-{
-    Google__Protobuf__Timestamp *time;
-
-    if (!us)
-        return NULL;
-    time = arena_alloc(arena, sizeof(*time));
-    google__protobuf__timestamp__init(time);
-    time->seconds = us / SECOND_US;
-    time->nanos = (int32_t)(us % SECOND_US) * 1000;
-    return time;
-}
-
-int64_t time_us(const Google__Protobuf__Timestamp *time)
-{
-    return time ? time->seconds * SECOND_US + time->nanos / 1000 : 0;
-}

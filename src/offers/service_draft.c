@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/token.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
 #include "offers/service.h"
@@ -101,7 +102,7 @@ int draft_message(struct call *call, const struct offers *offers, const struct d
 {
     message->id = offer_id_text(call_arena(call), draft->id);
     message->revision = draft->revision;
-    message->update_time = time_message(call_arena(call), draft->updated_us);
+    message->update_time = moment_or_none(draft->updated_us, call_arena(call));
     message->content = draft->content;
     find_problems(call, offers, draft->content, &message->problems, &message->n_problems);
     return 0;
@@ -199,7 +200,7 @@ static int save_draft(struct call *call, const ProtobufCMessage *request,
         return rc;
     receipt->id = offer_id_text(call_arena(call), draft.id);
     receipt->revision = draft.revision;
-    receipt->update_time = time_message(call_arena(call), draft.updated_us);
+    receipt->update_time = moment_or_none(draft.updated_us, call_arena(call));
     find_problems(call, offers, draft.content, &receipt->problems, &receipt->n_problems);
     return 0;
 }

@@ -9,21 +9,12 @@
 #include "base/text.h"
 #include "codec/json.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "model/topics.h"
 #include "stage/bounds.h"
 #include "stage/parked.h"
 
 enum { JSON_SIZE_MAX = 4 << 20 };
-
-static Google__Protobuf__Timestamp *time_of(int64_t us, struct arena *arena)
-{
-    Google__Protobuf__Timestamp *time =
-        (Google__Protobuf__Timestamp *)message_new(&google__protobuf__timestamp__descriptor, arena);
-
-    time->seconds = us / SECOND_US;
-    time->nanos = (int32_t)(us % SECOND_US * 1000);
-    return time;
-}
 
 /* What the record says; "" where it is not of its topic's message. */
 static char *json_of(const struct parked *parked, struct arena *arena)
@@ -52,9 +43,9 @@ static Torg__V1__ParkedRecord *view(const struct parked *parked, struct arena *a
     record->key = (char *)parked->key;
     record->reason = (char *)parked->reason;
     record->try_count = parked->try_count;
-    record->first_time = time_of(parked->first_us, arena);
+    record->first_time = moment_message(parked->first_us, arena);
     if (parked->next_us != PARKED_BEHIND)
-        record->next_time = time_of(parked->next_us, arena);
+        record->next_time = moment_message(parked->next_us, arena);
     record->topic = (char *)parked->topic;
     record->partition = parked->partition;
     record->offset = parked->offset;

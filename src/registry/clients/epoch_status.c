@@ -5,12 +5,12 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "model/topics.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/indexing/backfill.h"
 #include "registry/indexing/indexer.h"
 #include "registry/indexing/queue.h"
-#include "registry/receiving/moment.h"
 
 /* --- what is missing --- */
 

@@ -9,17 +9,11 @@
 #include "access/audit.h"
 #include "base/text.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "numerator/numerator.h"
 #include "registry/bounds.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/queue.h"
-#include "registry/receiving/moment.h"
-
-/* NULL: there is none. */
-static Google__Protobuf__Timestamp *time_of(int64_t us, struct arena *arena)
-{
-    return us ? moment_message(us, arena) : NULL;
-}
 
 /* --- lanes --- */
 
@@ -55,7 +49,7 @@ static int read_lane(struct store_tx *tx, struct lanes *lanes, const struct clie
     told->offset = state.offset;
     told->end = state.end;
     told->lag = state.end - state.offset;
-    told->oldest_time = time_of(state.oldest_us, lanes->arena);
+    told->oldest_time = moment_or_none(state.oldest_us, lanes->arena);
     return 0;
 }
 
@@ -70,7 +64,7 @@ static int read_failed_lane(struct store_tx *tx, struct lanes *lanes,
         return rc;
     told->lag = state.waiting_count;
     told->parked_count = state.parked_count;
-    told->oldest_time = time_of(state.oldest_us, lanes->arena);
+    told->oldest_time = moment_or_none(state.oldest_us, lanes->arena);
     return 0;
 }
 
@@ -128,10 +122,10 @@ static void fill(const struct failed_element *element, const char *client, struc
     told->pk = arena_text(arena, element->pk);
     told->epoch = element->order.epoch;
     told->version = element->order.version;
-    told->modify_timestamp = time_of(element->order.modify_us, arena);
+    told->modify_timestamp = moment_or_none(element->order.modify_us, arena);
     told->attempt_count = (int32_t)element->attempt_count;
-    told->first_time = time_of(element->first_us, arena);
-    told->next_time = time_of(element->next_us, arena);
+    told->first_time = moment_or_none(element->first_us, arena);
+    told->next_time = moment_or_none(element->next_us, arena);
     told->is_parked = element->next_us == 0;
     told->reason = arena_text(arena, element->reason);
 }

@@ -6,6 +6,7 @@
 #include "base/bounds.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "codec/moment.h"
 #include "inspect/pipeline.h"
 #include "inspect/service.h"
 #include "model_descriptors.h"
@@ -36,7 +37,7 @@ static int get_system(struct call *call, const ProtobufCMessage *request,
     system->n_roles = process->role_count;
     for (size_t i = 0; i < process->role_count; i++)
         system->roles[i] = arena_strdup(arena, process->roles[i]->name);
-    system->start_time = timestamp_new(arena, process->start_us);
+    system->start_time = moment_or_none(process->start_us, arena);
     return 0;
 }
 

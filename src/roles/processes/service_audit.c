@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/violation.h"
+#include "codec/moment.h"
 #include "roles/processes/service.h"
 
 enum { PAGE_DEFAULT = 20, PAGE_MAX = 1000 };
@@ -14,7 +15,7 @@ static Torg__V1__AuditEntry *entry_message(const struct audit_entry *entry, stru
 
     torg__v1__audit_entry__init(message);
     message->seq = entry->seq;
-    message->time = timestamp_new(arena, entry->at_us);
+    message->time = moment_or_none(entry->at_us, arena);
     /* The texts are the arena's already. */
     message->principal = (char *)entry->principal;
     message->action = (char *)entry->action;

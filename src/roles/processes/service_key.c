@@ -6,6 +6,7 @@
 #include "access/keys.h"
 #include "base/memory.h"
 #include "base/violation.h"
+#include "codec/moment.h"
 #include "roles/processes/service.h"
 
 /* The blank-separated scopes as a list. */
@@ -26,9 +27,9 @@ static void put_key(Torg__V1__Key *message, const struct key *key, struct arena 
     message->name = arena_strdup(arena, key->name);
     message->seller = arena_strdup(arena, key->seller);
     message->client = arena_strdup(arena, key->client);
-    message->create_time = timestamp_new(arena, key->created_us);
-    message->expire_time = timestamp_new(arena, key->expires_us);
-    message->revoke_time = timestamp_new(arena, key->revoked_us);
+    message->create_time = moment_or_none(key->created_us, arena);
+    message->expire_time = moment_or_none(key->expires_us, arena);
+    message->revoke_time = moment_or_none(key->revoked_us, arena);
     put_scopes(message, key->scopes, arena);
 }
 

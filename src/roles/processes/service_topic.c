@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "codec/json.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "model/topics.h"
 #include "roles/processes/service.h"
 
@@ -153,7 +154,7 @@ static Torg__V1__TopicRecord *tell(const struct reading *reading,
 
     record->partition = message->partition;
     record->offset = message->offset;
-    record->time = timestamp_new(reading->arena, message->timestamp_us);
+    record->time = moment_or_none(message->timestamp_us, reading->arena);
     if (text_is_utf8(message->key))
         record->key = arena_text(reading->arena, message->key);
     if (reading->type)
