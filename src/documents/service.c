@@ -64,10 +64,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service composer_service(struct composer_context *context)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__composer_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = context,
-    };
+    return RPC_SERVICE(composer, methods, context);
 }

@@ -120,10 +120,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service freshness_service(struct inspect *inspect)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__freshness_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = inspect,
-    };
+    return RPC_SERVICE(freshness, methods, inspect);
 }

@@ -27,10 +27,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service pipeline_service(struct pipeline *pipeline)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__pipeline_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = pipeline,
-    };
+    return RPC_SERVICE(pipeline, methods, pipeline);
 }

@@ -22,8 +22,7 @@ enum { ANONYMOUS_SIZE = 16, CATEGORY_SIZE_MAX = 64 };
 
 static int refuse_anonymous(struct call *call, struct err *err)
 {
-    call_violation(call, "anonymous_id", "expected what OpenDraft gave");
-    return err_set(err, ERR_INVALID, "anonymous_id: expected what OpenDraft gave");
+    return call_invalid(call, err, "anonymous_id", "expected what OpenDraft gave");
 }
 
 /* 'a:' and the id; NULL for "". */
@@ -124,10 +123,8 @@ static int open_draft(struct call *call, const ProtobufCMessage *request,
     const char *visitor;
     int rc;
 
-    if (strlen(wanted->category) > CATEGORY_SIZE_MAX) {
-        call_violation(call, "category", "has more than %d bytes", CATEGORY_SIZE_MAX);
-        return err_set(err, ERR_INVALID, "category: has more than %d bytes", CATEGORY_SIZE_MAX);
-    }
+    if (strlen(wanted->category) > CATEGORY_SIZE_MAX)
+        return call_invalid(call, err, "category", "has more than %d bytes", CATEGORY_SIZE_MAX);
     if (!seller && !*anonymous_id) {
         random_fill(secret, sizeof(secret));
         anonymous_id = token_text(bytes_make(secret, sizeof(secret)), arena);
@@ -236,7 +233,7 @@ static int publish_draft(struct call *call, const ProtobufCMessage *request,
         return rc;
     rc = draft_publish(call_context(call), &author, id, wanted->expected_revision,
                        (Torg__V1__OfferReceipt *)response, err);
-    caller_tell(call, &violations);
+    call_violations(call, &violations);
     return rc;
 }
 
@@ -250,10 +247,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service draft_service(struct offers *offers)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__draft_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = offers,
-    };
+    return RPC_SERVICE(draft, methods, offers);
 }

@@ -185,72 +185,44 @@ int parked_desk_drop(const struct parked_desk *desk, const char *principal,
 
 /* --- the service --- */
 
-/* Records of all sellers and clients. */
-static int check_caller(const struct call *call, struct err *err)
-{
-    const struct identity *identity = call_identity(call);
-
-    if (*identity->seller || *identity->client)
-        return err_set(err, ERR_DENIED, "the key is bound to %s: this call is for operators",
-                       *identity->client ? identity->client : identity->seller);
-    return 0;
-}
-
 static int list_parked(struct call *call, const ProtobufCMessage *request,
                        ProtobufCMessage *response, struct err *err)
 {
-    int rc = check_caller(call, err);
-
-    return rc ? rc
-              : parked_desk_list(call_context(call), (const Torg__V1__ListParkedRequest *)request,
-                                 call_arena(call), (Torg__V1__ListParkedResponse *)response, err);
+    return parked_desk_list(call_context(call), (const Torg__V1__ListParkedRequest *)request,
+                            call_arena(call), (Torg__V1__ListParkedResponse *)response, err);
 }
 
 static int get_parked(struct call *call, const ProtobufCMessage *request,
                       ProtobufCMessage *response, struct err *err)
 {
-    int rc = check_caller(call, err);
-
-    return rc ? rc
-              : parked_desk_get(call_context(call), (const Torg__V1__GetParkedRequest *)request,
-                                call_arena(call), (Torg__V1__GetParkedResponse *)response, err);
+    return parked_desk_get(call_context(call), (const Torg__V1__GetParkedRequest *)request,
+                           call_arena(call), (Torg__V1__GetParkedResponse *)response, err);
 }
 
 static int replay_parked(struct call *call, const ProtobufCMessage *request,
                          ProtobufCMessage *response, struct err *err)
 {
-    int rc = check_caller(call, err);
-
-    return rc ? rc
-              : parked_desk_replay(call_context(call), call_identity(call)->principal,
-                                   (const Torg__V1__ReplayParkedRequest *)request,
-                                   (Torg__V1__ReplayParkedResponse *)response, err);
+    return parked_desk_replay(call_context(call), call_identity(call)->principal,
+                              (const Torg__V1__ReplayParkedRequest *)request,
+                              (Torg__V1__ReplayParkedResponse *)response, err);
 }
 
 static int drop_parked(struct call *call, const ProtobufCMessage *request,
                        ProtobufCMessage *response, struct err *err)
 {
-    int rc = check_caller(call, err);
-
-    return rc ? rc
-              : parked_desk_drop(call_context(call), call_identity(call)->principal,
-                                 (const Torg__V1__DropParkedRequest *)request,
-                                 (Torg__V1__DropParkedResponse *)response, err);
+    return parked_desk_drop(call_context(call), call_identity(call)->principal,
+                            (const Torg__V1__DropParkedRequest *)request,
+                            (Torg__V1__DropParkedResponse *)response, err);
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "ListParked", .unary = list_parked, .scope = "stages"},
-    {.name = "GetParked", .unary = get_parked, .scope = "stages"},
-    {.name = "ReplayParked", .unary = replay_parked, .scope = "stages"},
-    {.name = "DropParked", .unary = drop_parked, .scope = "stages"},
+    {.name = "ListParked", .unary = list_parked, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "GetParked", .unary = get_parked, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "ReplayParked", .unary = replay_parked, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "DropParked", .unary = drop_parked, .scope = "stages", .flags = RPC_OPERATOR},
 };
 
 struct rpc_service parked_service(struct parked_desk *desk)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__parked_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = desk,
-    };
+    return RPC_SERVICE(parked, methods, desk);
 }

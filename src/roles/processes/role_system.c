@@ -71,12 +71,7 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service system_service(struct process *process)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__system_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = process,
-    };
+    return RPC_SERVICE(system, methods, process);
 }
 
 /* The list of calls, for programs and for the page. */

@@ -45,8 +45,7 @@ static int list_entries(struct call *call, const ProtobufCMessage *message,
     if (*request->page_token &&
         (!text_to_i64(bytes_of(request->page_token), &before) || before <= 0))
         violations_add(&violations, "page_token", "expected next_page_token of another answer");
-    for (const struct violation *one = violations.first; one; one = one->next)
-        call_violation(call, one->field, "%s", one->reason);
+    call_violations(call, &violations);
     if (violations.count)
         return err_set(err, ERR_INVALID, "%s: %s", violations.first->field,
                        violations.first->reason);
@@ -70,10 +69,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service audit_service(struct process *process)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__audit_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = process,
-    };
+    return RPC_SERVICE(audit, methods, process);
 }

@@ -213,10 +213,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service topic_service(struct process *process)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__topic_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = process,
-    };
+    return RPC_SERVICE(topic, methods, process);
 }
