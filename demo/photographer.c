@@ -76,10 +76,8 @@ static int put_picture(struct photographer *self, struct bytes content, const ch
 static int answer_one(struct photographer *self, const Torg__V1__PhotoRequest__Item *wanted,
                       struct arena *arena, Torg__V1__PhotoResult__Item **answer, struct err *err)
 {
-    Torg__V1__PhotoResult__Item *item = (Torg__V1__PhotoResult__Item *)message_new(
-        &torg__v1__photo_result__item__descriptor, arena);
-    Torg__V1__PhotoSize *size =
-        (Torg__V1__PhotoSize *)message_new(&torg__v1__photo_size__descriptor, arena);
+    Torg__V1__PhotoResult__Item *item = MESSAGE_NEW(photo_result__item, arena);
+    Torg__V1__PhotoSize *size = MESSAGE_NEW(photo_size, arena);
     struct subject subject = subject_of(wanted->url);
     struct buf picture = BUF_INIT(DEMO_PICTURE_SIZE_MAX);
     uint64_t hash;

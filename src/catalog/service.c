@@ -109,10 +109,10 @@ static int get_path(struct call *call, const ProtobufCMessage *message, Protobuf
 static Torg__V1__SearchCategoriesResponse__Match *match_message(const struct view *view,
                                                                 const struct category *category)
 {
-    Torg__V1__SearchCategoriesResponse__Match *match = arena_alloc(view->arena, sizeof(*match));
+    Torg__V1__SearchCategoriesResponse__Match *match =
+        MESSAGE_NEW(search_categories_response__match, view->arena);
     const struct category **path = category_path(category, view->arena);
 
-    torg__v1__search_categories_response__match__init(match);
     match->category = view_name(view, category);
     match->path = arena_array(view->arena, category->depth, sizeof(match->path[0]));
     match->n_path = category->depth - 1;

@@ -47,8 +47,7 @@ struct making {
 
 static Torg__V1__RawField *add(struct making *making, const char *name)
 {
-    Torg__V1__RawField *field =
-        (Torg__V1__RawField *)message_new(&torg__v1__raw_field__descriptor, making->arena);
+    Torg__V1__RawField *field = MESSAGE_NEW(raw_field, making->arena);
 
     field->name = (char *)name;
     making->document->fields[making->document->n_fields++] = field;
@@ -57,8 +56,7 @@ static Torg__V1__RawField *add(struct making *making, const char *name)
 
 static Torg__V1__FieldOptions *options_of(struct making *making, Torg__V1__RawField *field)
 {
-    field->options =
-        (Torg__V1__FieldOptions *)message_new(&torg__v1__field_options__descriptor, making->arena);
+    field->options = MESSAGE_NEW(field_options, making->arena);
     return field->options;
 }
 
@@ -431,11 +429,10 @@ static int fill(struct making *making, const Torg__V1__Offer *offer, const struc
 static int begin(const Torg__V1__Offer *offer, const struct catalog *catalog, struct arena *arena,
                  Torg__V1__RawDocument **document, struct err *err)
 {
-
     if (!*offer->id || !offer->update_time)
         return err_set(err, ERR_INVALID, "offer %.40s has no %s", offer->id,
                        *offer->id ? "update time" : "id");
-    *document = (Torg__V1__RawDocument *)message_new(&torg__v1__raw_document__descriptor, arena);
+    *document = MESSAGE_NEW(raw_document, arena);
     (*document)->pk = offer->id;
     (*document)->version = moment_own_us(offer->update_time);
     (*document)->modify_timestamp =

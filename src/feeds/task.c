@@ -144,8 +144,7 @@ int feed_task_add(struct store_tx *tx, const struct offers *offers, const struct
                   bool dry_run, struct arena *arena, struct feed_task *task, struct err *err)
 {
     int64_t now_us = clock_wall_us(offers->clock);
-    Torg__V1__FeedTask *message =
-        (Torg__V1__FeedTask *)message_new(&torg__v1__feed_task__descriptor, arena);
+    Torg__V1__FeedTask *message = MESSAGE_NEW(feed_task, arena);
     int rc = feed_task_check_newest(tx, key, err);
 
     *task = (struct feed_task){.message = message};
@@ -154,8 +153,7 @@ int feed_task_add(struct store_tx *tx, const struct offers *offers, const struct
     message->task_id = key->task_id;
     message->state = TORG__V1__FEED_TASK__STATE__RUNNING;
     message->dry_run = dry_run;
-    message->counts =
-        (Torg__V1__FeedCounts *)message_new(&torg__v1__feed_counts__descriptor, arena);
+    message->counts = MESSAGE_NEW(feed_counts, arena);
     message->create_time = moment_or_none(now_us, arena);
     if (!rc)
         rc = store_next_seq(tx, "feed-task", 1, &task->no, err);

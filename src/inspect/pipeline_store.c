@@ -76,8 +76,7 @@ struct lanes {
 static Torg__V1__LaneState *add_lane(struct lanes *lanes, Torg__V1__PipelineClient *client,
                                      uint32_t shard, enum lane lane, int64_t since_us)
 {
-    Torg__V1__LaneState *told =
-        (Torg__V1__LaneState *)message_new(&torg__v1__lane_state__descriptor, lanes->look->arena);
+    Torg__V1__LaneState *told = MESSAGE_NEW(lane_state, lanes->look->arena);
 
     told->shard = shard;
     told->lane = (Torg__V1__QueueLane__Name)lane;

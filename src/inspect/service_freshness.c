@@ -66,8 +66,7 @@ static void tell(const struct change *change, const struct change_progress *prog
 
     answer->stages = arena_array(arena, CHANGE_STAGE_COUNT, sizeof(answer->stages[0]));
     for (int stage = first; stage < CHANGE_STAGE_COUNT; stage++) {
-        Torg__V1__ChangeStage *told =
-            (Torg__V1__ChangeStage *)message_new(&torg__v1__change_stage__descriptor, arena);
+        Torg__V1__ChangeStage *told = MESSAGE_NEW(change_stage, arena);
         bool is_next = stage == (int)progress->next;
 
         told->stage = (char *)change_stage_name((enum change_stage)stage);

@@ -46,8 +46,7 @@ struct looked {
 void trace_add(Torg__V1__Trace *trace, const char *stage, int state, int64_t time_us, char *text,
                struct arena *arena)
 {
-    Torg__V1__TraceStep *step =
-        (Torg__V1__TraceStep *)message_new(&torg__v1__trace_step__descriptor, arena);
+    Torg__V1__TraceStep *step = MESSAGE_NEW(trace_step, arena);
 
     assert(trace->n_steps < TRACE_STEP_COUNT);
     step->stage = arena_strdup(arena, stage);

@@ -145,8 +145,7 @@ static int write_alone(struct store_tx *tx, void *arg, struct err *err)
 
 static int give(struct giving *giving, Torg__V1__GiveOpinionResponse *answer, struct err *err)
 {
-    Torg__V1__OfferReceipt *receipt =
-        (Torg__V1__OfferReceipt *)message_new(&torg__v1__offer_receipt__descriptor, giving->arena);
+    Torg__V1__OfferReceipt *receipt = MESSAGE_NEW(offer_receipt, giving->arena);
     int rc = ERR_CONFLICT;
 
     giving->movable = true;

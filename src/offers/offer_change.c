@@ -113,7 +113,7 @@ static void mark_sale(Torg__V1__Offer *after, struct arena *arena)
 {
     if (after->sale)
         return;
-    after->sale = (Torg__V1__Sale *)message_new(&torg__v1__sale__descriptor, arena);
+    after->sale = MESSAGE_NEW(sale, arena);
     after->sale->time = after->update_time;
     after->sale->price = after->content->price;
 }
@@ -190,7 +190,7 @@ static void begin_after(struct offer_change *change)
 {
     struct arena *arena = change->author->arena;
 
-    change->after = (Torg__V1__Offer *)message_new(&torg__v1__offer__descriptor, arena);
+    change->after = MESSAGE_NEW(offer, arena);
     if (change->before)
         *change->after = *change->before;
     change->after->revision++;

@@ -55,8 +55,7 @@ int record_open_offer(offerid id, struct bytes body, struct arena *arena, Torg__
         return err_wrap(err, "offer %s", offer_id_text(arena, id));
     (*offer)->id = offer_id_text(arena, id);
     if (!(*offer)->content)
-        (*offer)->content =
-            (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor, arena);
+        (*offer)->content = MESSAGE_NEW(offer_content, arena);
     return 0;
 }
 

@@ -162,8 +162,7 @@ static void fill_receipt(struct offer_save *save)
                                         .offer = save->id,
                                         .revision = save->after->revision};
 
-    save->receipt =
-        (Torg__V1__OfferReceipt *)message_new(&torg__v1__offer_receipt__descriptor, save->arena);
+    save->receipt = MESSAGE_NEW(offer_receipt, save->arena);
     save->receipt->id = offer_id_text(save->arena, save->id);
     save->receipt->revision = save->after->revision;
     save->receipt->status = save->after->status;

@@ -57,7 +57,7 @@ static int list_drafts(struct call *call, const char *seller, Torg__V1__ListOffe
     if (rc || !draft)
         return rc;
     answer->drafts = arena_array(arena, 1, sizeof(Torg__V1__Draft *));
-    answer->drafts[0] = (Torg__V1__Draft *)message_new(&torg__v1__draft__descriptor, arena);
+    answer->drafts[0] = MESSAGE_NEW(draft, arena);
     answer->n_drafts = 1;
     return draft_message(call, offers, draft, answer->drafts[0], err);
 }
@@ -117,9 +117,7 @@ static int get_counts(struct call *call, const ProtobufCMessage *request,
     answer->counts =
         arena_array(arena, CABINET_PRESET_COUNT, sizeof(Torg__V1__GetCountsResponse__Count *));
     for (int i = 1; i < CABINET_PRESET_COUNT; i++) {
-        Torg__V1__GetCountsResponse__Count *count =
-            (Torg__V1__GetCountsResponse__Count *)message_new(
-                &torg__v1__get_counts_response__count__descriptor, arena);
+        Torg__V1__GetCountsResponse__Count *count = MESSAGE_NEW(get_counts_response__count, arena);
 
         count->preset = (Torg__V1__Cabinet__Preset)i;
         count->count = counts[i];

@@ -71,8 +71,7 @@ static void put_problems(const struct violations *violations, struct arena *aren
 
     *list = arena_array(arena, violations->count ? violations->count : 1, sizeof(**list));
     for (const struct violation *one = violations->first; one; one = one->next) {
-        Torg__V1__Problem *problem =
-            (Torg__V1__Problem *)message_new(&torg__v1__problem__descriptor, arena);
+        Torg__V1__Problem *problem = MESSAGE_NEW(problem, arena);
 
         problem->field = arena_strdup(arena, one->field);
         problem->reason = arena_strdup(arena, one->reason);
@@ -134,7 +133,7 @@ static int open_draft(struct call *call, const ProtobufCMessage *request,
         rc = draft_open(offers, seller, visitor, wanted->category, arena, &draft, err);
     if (rc)
         return rc;
-    answer->draft = (Torg__V1__Draft *)message_new(&torg__v1__draft__descriptor, arena);
+    answer->draft = MESSAGE_NEW(draft, arena);
     if (!seller)
         answer->anonymous_id = arena_strdup(arena, anonymous_id);
     return draft_message(call, offers, draft, answer->draft, err);
@@ -190,8 +189,7 @@ static int save_draft(struct call *call, const ProtobufCMessage *request,
     if (rc)
         return rc;
     if (!content)
-        content = (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor,
-                                                        call_arena(call));
+        content = MESSAGE_NEW(offer_content, call_arena(call));
     rc = draft_save(offers, &author, id, wanted->expected_revision, content, &draft, err);
     if (rc)
         return rc;

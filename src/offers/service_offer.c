@@ -117,9 +117,7 @@ static int begin(struct call *call, const char *method, const ProtobufCMessage *
 
 static Torg__V1__OfferContent *content_of(struct call *call, Torg__V1__OfferContent *content)
 {
-    return content ? content
-                   : (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor,
-                                                           call_arena(call));
+    return content ? content : MESSAGE_NEW(offer_content, call_arena(call));
 }
 
 static int create_offer(struct call *call, const ProtobufCMessage *request,

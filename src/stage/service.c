@@ -36,8 +36,7 @@ static char *json_of(const struct parked *parked, struct arena *arena)
 
 static Torg__V1__ParkedRecord *view(const struct parked *parked, struct arena *arena)
 {
-    Torg__V1__ParkedRecord *record =
-        (Torg__V1__ParkedRecord *)message_new(&torg__v1__parked_record__descriptor, arena);
+    Torg__V1__ParkedRecord *record = MESSAGE_NEW(parked_record, arena);
 
     record->stage = (char *)parked->stage;
     record->key = (char *)parked->key;

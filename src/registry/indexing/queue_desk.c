@@ -27,8 +27,7 @@ struct lanes {
 static Torg__V1__LaneState *add_lane(struct lanes *lanes, const struct client_view *client,
                                      uint32_t shard, enum lane lane)
 {
-    Torg__V1__LaneState *told =
-        (Torg__V1__LaneState *)message_new(&torg__v1__lane_state__descriptor, lanes->arena);
+    Torg__V1__LaneState *told = MESSAGE_NEW(lane_state, lanes->arena);
 
     told->client = arena_strdup(lanes->arena, client->name);
     told->shard = shard;
@@ -189,8 +188,7 @@ int queue_desk_list(const struct queue_desk *desk, const char *client,
     rc = store_read(desk->store, list_tx, &listing, err);
     response->documents = arena_array(arena, max + 1, sizeof(response->documents[0]));
     for (size_t i = 0; i < listing.count && i < max && !rc; i++) {
-        response->documents[i] =
-            (Torg__V1__FailedDocument *)message_new(&torg__v1__failed_document__descriptor, arena);
+        response->documents[i] = MESSAGE_NEW(failed_document, arena);
         fill(&listing.elements[i], client, arena, response->documents[i]);
         response->n_documents++;
     }

@@ -6,6 +6,7 @@
 #include "base/bounds.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "codec/message.h"
 #include "codec/moment.h"
 #include "inspect/pipeline.h"
 #include "inspect/service.h"
@@ -52,9 +53,8 @@ static int get_status(struct call *call, const ProtobufCMessage *request,
     system->n_tasks = tasks_list(process->clock, arena, &states);
     system->tasks = arena_array(arena, system->n_tasks + 1, sizeof(*system->tasks));
     for (size_t i = 0; i < system->n_tasks; i++) {
-        Torg__V1__Task *task = arena_alloc(arena, sizeof(*task));
+        Torg__V1__Task *task = MESSAGE_NEW(task, arena);
 
-        torg__v1__task__init(task);
         task->name = (char *)states[i].name;
         task->state = (char *)task_state_name(&states[i]);
         task->doing = (char *)states[i].doing;

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/violation.h"
+#include "codec/message.h"
 #include "codec/moment.h"
 #include "roles/processes/service.h"
 
@@ -11,9 +12,8 @@ enum { PAGE_DEFAULT = 20, PAGE_MAX = 1000 };
 
 static Torg__V1__AuditEntry *entry_message(const struct audit_entry *entry, struct arena *arena)
 {
-    Torg__V1__AuditEntry *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__AuditEntry *message = MESSAGE_NEW(audit_entry, arena);
 
-    torg__v1__audit_entry__init(message);
     message->seq = entry->seq;
     message->time = moment_or_none(entry->at_us, arena);
     /* The texts are the arena's already. */

@@ -6,6 +6,7 @@
 #include "access/keys.h"
 #include "base/memory.h"
 #include "base/violation.h"
+#include "codec/message.h"
 #include "codec/moment.h"
 #include "roles/processes/service.h"
 
@@ -35,9 +36,8 @@ static void put_key(Torg__V1__Key *message, const struct key *key, struct arena 
 
 static Torg__V1__Key *key_message(const struct key *key, struct arena *arena)
 {
-    Torg__V1__Key *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__Key *message = MESSAGE_NEW(key, arena);
 
-    torg__v1__key__init(message);
     put_key(message, key, arena);
     return message;
 }
