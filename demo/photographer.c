@@ -105,8 +105,8 @@ static int answer_one(struct photographer *self, const Torg__V1__PhotoRequest__I
 }
 
 /* The answer to a request becomes a record that flush sends. */
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int answer(void *arg, const struct topic_message *message, struct arena *arena,
+                  struct err *err)
 {
     struct photographer *self = arg;
     Torg__V1__PhotoResult result = TORG__V1__PHOTO_RESULT__INIT;
@@ -156,7 +156,7 @@ static int flush(void *arg, uint32_t partition, bool is_forced, bool *is_flushed
 int photographer_start(struct topics *topics, struct blob *blob, struct store *store,
                        struct photographer **photographer, struct err *err)
 {
-    static const struct stage_reader_handler handler = {.take = take, .flush = flush};
+    static const struct stage_reader_handler handler = {.take = answer, .flush = flush};
     struct photographer *self = mem_zero(sizeof(*self));
     const struct stage_reader_options options = {.stage = "photographer",
                                                  .topic = TOPIC_PHOTO_REQUESTS,
