@@ -21,6 +21,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
 #include "offers_sample.h"
@@ -76,8 +77,8 @@ static Torg__V1__Offer *make_offer(struct rng *rng, const char *seller, struct a
     offer->revision = 1;
     offer->status = TORG__V1__OFFER__STATUS__ACTIVE;
     offer->content = sample_content(rng, arena);
-    offer->create_time = offer->update_time = time_message(arena, now_us);
-    offer->expire_time = time_message(arena, now_us + 10 * (int64_t)YEAR_S * SECOND_US);
+    offer->create_time = offer->update_time = moment_or_none(now_us, arena);
+    offer->expire_time = moment_or_none(now_us + 10 * (int64_t)YEAR_S * SECOND_US, arena);
     return offer;
 }
 

@@ -220,8 +220,7 @@ static int set_attribute(struct making *making, const struct rule *rule, const c
 {
     const struct attribute *attribute = attribute_find(making->category, rule->name);
     Torg__V1__OfferContent *content = making->content;
-    Torg__V1__AttributeValue *value = (Torg__V1__AttributeValue *)message_new(
-        &torg__v1__attribute_value__descriptor, making->arena);
+    Torg__V1__AttributeValue *value = MESSAGE_NEW(attribute_value, making->arena);
     int64_t number = 0;
 
     if (!attribute)
@@ -375,7 +374,7 @@ static void write_price(struct making *making)
 
     if (!making->has_price || making->category->policy.price == TORG__V1__POLICY__PRICE__FORBIDDEN)
         return;
-    content->price = (Torg__V1__Price *)message_new(&torg__v1__price__descriptor, making->arena);
+    content->price = MESSAGE_NEW(price, making->arena);
     content->price->amount = generator_round_price(making->price, is_shop) * KOPECKS;
     content->price->currency = arena_strdup(making->arena, "RUB");
 }
@@ -401,8 +400,7 @@ static int write_photos(struct making *making, struct err *err)
         count = policy->photos_max;
     content->photos = arena_array(making->arena, count + 1, sizeof(content->photos[0]));
     for (size_t i = 0; i < count; i++) {
-        Torg__V1__Photo *photo =
-            (Torg__V1__Photo *)message_new(&torg__v1__photo__descriptor, making->arena);
+        Torg__V1__Photo *photo = MESSAGE_NEW(photo, making->arena);
 
         photo->source_url = arena_printf(making->arena, DEMO_PHOTO_PREFIX "%s/%s/%ju", picture,
                                          color && *color ? color : "any",
@@ -417,15 +415,12 @@ static void write_place(struct making *making)
     Torg__V1__OfferContent *content = making->content;
     const struct seller *seller = &making->seller;
 
-    content->address =
-        (Torg__V1__Address *)message_new(&torg__v1__address__descriptor, making->arena);
+    content->address = MESSAGE_NEW(address, making->arena);
     content->address->text = (char *)seller->place;
-    content->address->point =
-        (Torg__V1__GeoPoint *)message_new(&torg__v1__geo_point__descriptor, making->arena);
+    content->address->point = MESSAGE_NEW(geo_point, making->arena);
     content->address->point->latitude = seller->latitude;
     content->address->point->longitude = seller->longitude;
-    content->contacts =
-        (Torg__V1__Contacts *)message_new(&torg__v1__contacts__descriptor, making->arena);
+    content->contacts = MESSAGE_NEW(contacts, making->arena);
     content->contacts->name = (char *)seller->name;
     content->contacts->phones = arena_array(making->arena, 1, sizeof(char *));
     content->contacts->phones[content->contacts->n_phones++] = (char *)seller->phone;
@@ -470,8 +465,7 @@ static void begin(struct making *making, uint64_t number)
     scope_set(&making->scope, "city", making->seller.city);
     scope_set(&making->scope, "cond", ""); /* asked for by common lists; kinds may say more */
     scope_set(&making->scope, "heavy", "");
-    making->content =
-        (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor, making->arena);
+    making->content = MESSAGE_NEW(offer_content, making->arena);
     making->content->external_id = generator_external_id(number, making->arena);
 }
 

@@ -76,10 +76,8 @@ static int put_picture(struct photographer *self, struct bytes content, const ch
 static int answer_one(struct photographer *self, const Torg__V1__PhotoRequest__Item *wanted,
                       struct arena *arena, Torg__V1__PhotoResult__Item **answer, struct err *err)
 {
-    Torg__V1__PhotoResult__Item *item = (Torg__V1__PhotoResult__Item *)message_new(
-        &torg__v1__photo_result__item__descriptor, arena);
-    Torg__V1__PhotoSize *size =
-        (Torg__V1__PhotoSize *)message_new(&torg__v1__photo_size__descriptor, arena);
+    Torg__V1__PhotoResult__Item *item = MESSAGE_NEW(photo_result__item, arena);
+    Torg__V1__PhotoSize *size = MESSAGE_NEW(photo_size, arena);
     struct subject subject = subject_of(wanted->url);
     struct buf picture = BUF_INIT(DEMO_PICTURE_SIZE_MAX);
     uint64_t hash;
@@ -107,8 +105,8 @@ static int answer_one(struct photographer *self, const Torg__V1__PhotoRequest__I
 }
 
 /* The answer to a request becomes a record that flush sends. */
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int answer(void *arg, const struct topic_message *message, struct arena *arena,
+                  struct err *err)
 {
     struct photographer *self = arg;
     Torg__V1__PhotoResult result = TORG__V1__PHOTO_RESULT__INIT;
@@ -158,7 +156,7 @@ static int flush(void *arg, uint32_t partition, bool is_forced, bool *is_flushed
 int photographer_start(struct topics *topics, struct blob *blob, struct store *store,
                        struct photographer **photographer, struct err *err)
 {
-    static const struct stage_reader_handler handler = {.take = take, .flush = flush};
+    static const struct stage_reader_handler handler = {.take = answer, .flush = flush};
     struct photographer *self = mem_zero(sizeof(*self));
     const struct stage_reader_options options = {.stage = "photographer",
                                                  .topic = TOPIC_PHOTO_REQUESTS,

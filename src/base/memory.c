@@ -37,6 +37,17 @@ void *mem_resize(void *old, size_t size)
     return checked(realloc(old, size), size);
 }
 
+void *mem_grow(void *old, size_t count, size_t size, size_t *capacity)
+{
+    enum { FIRST_COUNT = 16 };
+    size_t wanted = *capacity ? *capacity * 2 : FIRST_COUNT;
+
+    if (count <= *capacity)
+        return old;
+    *capacity = wanted < count ? count : wanted;
+    return checked(reallocarray(old, *capacity, size), size);
+}
+
 char *mem_strdup(const char *text)
 {
     return mem_strndup(text, strlen(text));

@@ -14,6 +14,8 @@ void *mem_alloc(size_t size);
 void *mem_zero(size_t size);                /* zeroed */
 void *mem_array(size_t count, size_t size); /* zeroed; count * size is checked */
 void *mem_resize(void *old, size_t size);
+/* Room for `count` elements of this size: as it is if *capacity has it, else at least doubled. */
+void *mem_grow(void *old, size_t count, size_t size, size_t *capacity);
 char *mem_strdup(const char *text);
 char *mem_strndup(const char *text, size_t size); /* adds the terminator */
 

@@ -199,10 +199,8 @@ static int memory_commit(struct blob_writer *base, struct err *err)
     pthread_mutex_lock(&memory->lock);
     stored = find(memory, writer->name);
     if (!stored) {
-        if (memory->count == memory->capacity) {
-            memory->capacity = memory->capacity ? 2 * memory->capacity : 16;
-            memory->stored = mem_resize(memory->stored, memory->capacity * sizeof(*stored));
-        }
+        memory->stored =
+            mem_grow(memory->stored, memory->count + 1, sizeof(*stored), &memory->capacity);
         at = position(memory, writer->name);
         stored = &memory->stored[at];
         memmove(stored + 1, stored, (memory->count - at) * sizeof(*stored));

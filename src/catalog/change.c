@@ -8,15 +8,15 @@
 #include "base/memory.h"
 #include "catalog/difference.h"
 #include "catalog/versions.h"
+#include "codec/message.h"
 
 static Torg__V1__CatalogChange__Broken *broken_message(const struct category *category,
                                                        const struct catalog_broken *broken,
                                                        struct arena *arena)
 {
-    Torg__V1__CatalogChange__Broken *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__CatalogChange__Broken *message = MESSAGE_NEW(catalog_change__broken, arena);
 
     assert(broken->sample_count <= ARRAY_COUNT(broken->samples));
-    torg__v1__catalog_change__broken__init(message);
     message->category = arena_strdup(arena, category->id);
     message->offer_count = broken->offer_count;
     message->reason = arena_strdup(arena, broken->reason ? broken->reason : "");

@@ -292,9 +292,8 @@ static void walk_message(struct fields *fields, const struct walk *walk)
 static Torg__V1__CatalogChange__Item *item_new(Torg__V1__CatalogChange__Kind kind, const char *id,
                                                const Torg__V1__LocalText *name, struct arena *arena)
 {
-    Torg__V1__CatalogChange__Item *item = arena_alloc(arena, sizeof(*item));
+    Torg__V1__CatalogChange__Item *item = MESSAGE_NEW(catalog_change__item, arena);
 
-    torg__v1__catalog_change__item__init(item);
     item->kind = kind;
     item->id = arena_strdup(arena, id);
     item->name = arena_strdup(arena, either(name));

@@ -35,6 +35,11 @@ struct catalog *catalog_holder_ref(struct catalog_holder *holder)
     return catalog;
 }
 
+struct catalog *catalog_in_use(void *holder)
+{
+    return catalog_holder_ref(holder);
+}
+
 int64_t catalog_holder_sure_us(struct catalog_holder *holder)
 {
     int64_t sure_us;

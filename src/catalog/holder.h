@@ -25,6 +25,7 @@ void catalog_holder_close(struct catalog_holder *holder); /* NULL is fine */
 
 /* Never NULL: version 0 is an empty catalogue. To be given back by catalog_unref. */
 struct catalog *catalog_holder_ref(struct catalog_holder *holder);
+struct catalog *catalog_in_use(void *holder); /* the same, for those who are given a function */
 
 /* When the store was last asked and had no other version in use; monotonic. Whoever reads this and
  * then takes a reference has what was in use at that moment, or something newer. */

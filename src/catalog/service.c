@@ -9,6 +9,7 @@
 #include "catalog/versions.h"
 #include "catalog/view.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 
 /* --- reading --- */
 
@@ -105,19 +106,13 @@ static int get_path(struct call *call, const ProtobufCMessage *message, Protobuf
     return rc;
 }
 
-static int refuse_field(struct call *call, const char *field, const char *reason, struct err *err)
-{
-    call_violation(call, field, "%s", reason);
-    return err_set(err, ERR_INVALID, "%s: %s", field, reason);
-}
-
 static Torg__V1__SearchCategoriesResponse__Match *match_message(const struct view *view,
                                                                 const struct category *category)
 {
-    Torg__V1__SearchCategoriesResponse__Match *match = arena_alloc(view->arena, sizeof(*match));
+    Torg__V1__SearchCategoriesResponse__Match *match =
+        MESSAGE_NEW(search_categories_response__match, view->arena);
     const struct category **path = category_path(category, view->arena);
 
-    torg__v1__search_categories_response__match__init(match);
     match->category = view_name(view, category);
     match->path = arena_array(view->arena, category->depth, sizeof(match->path[0]));
     match->n_path = category->depth - 1;
@@ -139,9 +134,9 @@ static int search_categories(struct call *call, const ProtobufCMessage *message,
     int rc = 0;
 
     if (request->limit < 0 || request->limit > CATALOG_SEARCH_COUNT_MAX)
-        return refuse_field(call, "limit", "expected 0 to 100", err);
+        return call_invalid(call, err, "limit", "expected 0 to 100");
     if (bytes_of(request->query).size > CATALOG_QUERY_SIZE_MAX)
-        return refuse_field(call, "query", "longer than 200 bytes", err);
+        return call_invalid(call, err, "query", "longer than 200 bytes");
     look = begin_look(call, request->language);
     if (*request->under)
         rc = find(&look, request->under, &under, err);
@@ -182,7 +177,7 @@ static int list_attributes(struct call *call, const ProtobufCMessage *message,
     int rc = 0;
 
     if (!request->n_categories || request->n_categories > CATALOG_SET_COUNT_MAX)
-        return refuse_field(call, "categories", "expected 1 to 200 ids", err);
+        return call_invalid(call, err, "categories", "expected 1 to 200 ids");
     look = begin_look(call, request->language);
     categories = arena_array(look.view.arena, request->n_categories, sizeof(categories[0]));
     for (size_t i = 0; i < request->n_categories && !rc; i++)
@@ -217,16 +212,6 @@ static int copy_message(const Torg__V1__Catalog *message, struct arena *arena,
     return rc;
 }
 
-static Google__Protobuf__Timestamp *timestamp_of(int64_t us, struct arena *arena)
-{
-    Google__Protobuf__Timestamp *timestamp = arena_alloc(arena, sizeof(*timestamp));
-
-    google__protobuf__timestamp__init(timestamp);
-    timestamp->seconds = us / SECOND_US;
-    timestamp->nanos = (int32_t)(us % SECOND_US) * 1000;
-    return timestamp;
-}
-
 static int get_catalog(struct call *call, const ProtobufCMessage *message,
                        ProtobufCMessage *response, struct err *err)
 {
@@ -239,7 +224,7 @@ static int get_catalog(struct call *call, const ProtobufCMessage *message,
     int rc;
 
     if (request->version < 0)
-        return refuse_field(call, "version", "expected a version's number, or 0", err);
+        return call_invalid(call, err, "version", "expected a version's number, or 0");
     rc = versions_load(service->store, request->version, arena, &info, &catalog, err);
     if (rc)
         return rc;
@@ -247,7 +232,7 @@ static int get_catalog(struct call *call, const ProtobufCMessage *message,
     answer->version = info.version;
     answer->applied_by = (char *)info.applied_by;
     if (info.version)
-        answer->apply_time = timestamp_of(info.applied_us, arena);
+        answer->apply_time = moment_message(info.applied_us, arena);
     catalog_unref(catalog);
     return rc;
 }
@@ -268,9 +253,8 @@ static int take_catalog(struct call *call, const Torg__V1__Catalog *message,
     else if (packed)
         rc = catalog_unpack(bytes_make(packed->data, packed->len), &violations, catalog, err);
     else
-        rc = refuse_field(call, "catalog", "expected catalog or packed", err);
-    for (const struct violation *one = violations.first; one; one = one->next)
-        call_violation(call, one->field, "%s", one->reason);
+        rc = call_invalid(call, err, "catalog", "expected catalog or packed");
+    call_violations(call, &violations);
     return rc;
 }
 
@@ -373,10 +357,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service catalog_rpc_service(struct catalog_service *service)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__catalog_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = service,
-    };
+    return RPC_SERVICE(catalog, methods, service);
 }

@@ -2,6 +2,8 @@
 /* view.c - see view.h. */
 #include "catalog/view.h"
 
+#include "codec/message.h"
+
 static char *copy(const struct view *view, const char *text)
 {
     return arena_strdup(view->arena, text);
@@ -29,9 +31,8 @@ static void put_options(const struct view *view, const struct attribute *attribu
         arena_array(view->arena, attribute->option_count + 1, sizeof(message->options[0]));
     for (size_t i = 0; i < attribute->option_count; i++) {
         const struct attribute_option *option = attribute->options[i];
-        Torg__V1__OptionView *made = arena_alloc(view->arena, sizeof(*made));
+        Torg__V1__OptionView *made = MESSAGE_NEW(option_view, view->arena);
 
-        torg__v1__option_view__init(made);
         made->id = copy(view, option->id);
         made->name = local(view, &option->name);
         if (option->parent)
@@ -45,9 +46,8 @@ static void put_units(const struct view *view, const struct attribute *attribute
 {
     message->units = arena_array(view->arena, attribute->unit_count + 1, sizeof(message->units[0]));
     for (size_t i = 0; i < attribute->unit_count; i++) {
-        Torg__V1__UnitView *made = arena_alloc(view->arena, sizeof(*made));
+        Torg__V1__UnitView *made = MESSAGE_NEW(unit_view, view->arena);
 
-        torg__v1__unit_view__init(made);
         made->id = copy(view, attribute->units[i].id);
         made->name = local(view, &attribute->units[i].name);
         made->factor = decimal_copy(view, attribute->units[i].factor);
@@ -57,9 +57,8 @@ static void put_units(const struct view *view, const struct attribute *attribute
 
 Torg__V1__AttributeView *view_attribute(const struct view *view, const struct attribute *attribute)
 {
-    Torg__V1__AttributeView *message = arena_alloc(view->arena, sizeof(*message));
+    Torg__V1__AttributeView *message = MESSAGE_NEW(attribute_view, view->arena);
 
-    torg__v1__attribute_view__init(message);
     message->id = copy(view, attribute->id);
     message->name = local(view, &attribute->name);
     message->type = attribute->type;
@@ -110,9 +109,8 @@ static void put_filters(const struct view *view, const struct category *category
 
 static Torg__V1__Policy *view_policy(const struct view *view, const struct policy *policy)
 {
-    Torg__V1__Policy *message = arena_alloc(view->arena, sizeof(*message));
+    Torg__V1__Policy *message = MESSAGE_NEW(policy, view->arena);
 
-    torg__v1__policy__init(message);
     message->_photos_min_case = TORG__V1__POLICY___PHOTOS_MIN_PHOTOS_MIN;
     message->photos_min = policy->photos_min;
     message->_photos_max_case = TORG__V1__POLICY___PHOTOS_MAX_PHOTOS_MAX;
@@ -158,9 +156,8 @@ void view_category(const struct view *view, const struct category *category,
 
 Torg__V1__CategoryName *view_name(const struct view *view, const struct category *category)
 {
-    Torg__V1__CategoryName *message = arena_alloc(view->arena, sizeof(*message));
+    Torg__V1__CategoryName *message = MESSAGE_NEW(category_name, view->arena);
 
-    torg__v1__category_name__init(message);
     message->id = copy(view, category->id);
     message->parent = copy(view, category->parent ? category->parent->id : "");
     message->name = local(view, &category->name);

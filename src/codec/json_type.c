@@ -56,10 +56,7 @@ static void add_known(const char *prefix, const Google__Protobuf__DescriptorProt
     const char *name = arena_printf(memory, "%s%s%s", prefix, prefix[0] ? "." : "", proto->name);
     size_t i;
 
-    if (known_count == known_capacity) {
-        known_capacity = known_capacity ? known_capacity * 2 : 64;
-        known = mem_resize(known, known_capacity * sizeof(*known));
-    }
+    known = mem_grow(known, known_count + 1, sizeof(*known), &known_capacity);
     known[known_count++] = (struct known){bytes_of(name), proto};
     for (i = 0; i < proto->n_nested_type; i++)
         add_known(name, proto->nested_type[i]); /* as deep as message_decode allowed */

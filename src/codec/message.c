@@ -41,7 +41,7 @@ struct decoder {
 
 static int decode_fields(struct decoder *decoder, struct bytes wire, ProtobufCMessage *message);
 
-ProtobufCMessage *message_new(const ProtobufCMessageDescriptor *type, struct arena *arena)
+void *message_new(const ProtobufCMessageDescriptor *type, struct arena *arena)
 {
     ProtobufCMessage *message = arena_alloc(arena, type->sizeof_message);
 

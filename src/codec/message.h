@@ -39,6 +39,8 @@ int message_decode(struct bytes wire, const ProtobufCMessageDescriptor *type, st
 void message_encode(const ProtobufCMessage *message, struct buf *out);
 
 /* An initialised message of this type: every field at its default. */
-ProtobufCMessage *message_new(const ProtobufCMessageDescriptor *type, struct arena *arena);
+void *message_new(const ProtobufCMessageDescriptor *type, struct arena *arena);
+/* By its name in C: a Torg__V1__PhotoSize is MESSAGE_NEW(photo_size, arena). */
+#define MESSAGE_NEW(name, arena) message_new(&torg__v1__##name##__descriptor, arena)
 
 #endif

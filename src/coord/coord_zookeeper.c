@@ -125,6 +125,14 @@ static int fail(int code, const char *path, struct err *err)
     }
 }
 
+/* What a deletion came to: it may be gone already, or go with the session. */
+static int gone(int rc, const char *path, struct err *err)
+{
+    return rc == ZOK || rc == ZNONODE || rc == ZSESSIONEXPIRED || rc == ZINVALIDSTATE
+               ? 0
+               : fail(rc, path, err);
+}
+
 static void __attribute__((format(printf, 3, 4)))
 make_path(const struct zookeeper *zk, char path[PATH_SIZE], const char *format, ...)
 {
@@ -318,11 +326,7 @@ static int zk_leave(struct coord_backend *backend, const char *set, struct err *
     rc = make_self(zk, self, err);
     if (!rc) {
         make_path(zk, path, "/sets/%s/members/%s", set, self);
-        rc = zoo_delete(zk->handle, path, -1);
-        if (rc == ZNONODE || rc == ZSESSIONEXPIRED || rc == ZINVALIDSTATE)
-            rc = ZOK; /* gone already */
-        else if (rc != ZOK)
-            rc = fail(rc, path, err);
+        rc = gone(zoo_delete(zk->handle, path, -1), path, err);
     }
     pthread_rwlock_unlock(&zk->handle_lock);
     return rc;
@@ -525,10 +529,7 @@ static int zk_release(struct coord_backend *backend, const char *set, uint32_t s
     /* Ours now is ours at the deletion, or the session is over and the deletion refused. */
     if (rc == ZOK && stat.ephemeralOwner == zoo_client_id(zk->handle)->client_id)
         rc = zoo_delete(zk->handle, path, -1);
-    if (rc == ZNONODE || rc == ZSESSIONEXPIRED || rc == ZINVALIDSTATE)
-        rc = ZOK; /* gone already */
-    else if (rc != ZOK)
-        rc = fail(rc, path, err);
+    rc = gone(rc, path, err);
     pthread_rwlock_unlock(&zk->handle_lock);
     return rc;
 }

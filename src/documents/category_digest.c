@@ -69,10 +69,7 @@ uint64_t category_digest(const struct catalog *catalog, const struct category *c
 
 static void add(struct category_ids *ids, const char *id, struct arena *arena)
 {
-    if (ids->count == ids->room) {
-        ids->room = ids->room ? 2 * ids->room : 64;
-        ids->list = mem_resize(ids->list, ids->room * sizeof(*ids->list));
-    }
+    ids->list = mem_grow(ids->list, ids->count + 1, sizeof(*ids->list), &ids->room);
     ids->list[ids->count++] = arena_strdup(arena, id);
 }
 

@@ -10,6 +10,7 @@
 #include "catalog/bounds.h"
 #include "catalog/decimal.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "documents/bounds.h"
 #include "index/bounds.h"
 #include "model/bounds.h"
@@ -46,8 +47,7 @@ struct making {
 
 static Torg__V1__RawField *add(struct making *making, const char *name)
 {
-    Torg__V1__RawField *field =
-        (Torg__V1__RawField *)message_new(&torg__v1__raw_field__descriptor, making->arena);
+    Torg__V1__RawField *field = MESSAGE_NEW(raw_field, making->arena);
 
     field->name = (char *)name;
     making->document->fields[making->document->n_fields++] = field;
@@ -56,8 +56,7 @@ static Torg__V1__RawField *add(struct making *making, const char *name)
 
 static Torg__V1__FieldOptions *options_of(struct making *making, Torg__V1__RawField *field)
 {
-    field->options =
-        (Torg__V1__FieldOptions *)message_new(&torg__v1__field_options__descriptor, making->arena);
+    field->options = MESSAGE_NEW(field_options, making->arena);
     return field->options;
 }
 
@@ -430,22 +429,14 @@ static int fill(struct making *making, const Torg__V1__Offer *offer, const struc
 static int begin(const Torg__V1__Offer *offer, const struct catalog *catalog, struct arena *arena,
                  Torg__V1__RawDocument **document, struct err *err)
 {
-    Google__Protobuf__Timestamp *moment;
-    int64_t moment_us;
-
     if (!*offer->id || !offer->update_time)
         return err_set(err, ERR_INVALID, "offer %.40s has no %s", offer->id,
                        *offer->id ? "update time" : "id");
-    *document = (Torg__V1__RawDocument *)message_new(&torg__v1__raw_document__descriptor, arena);
+    *document = MESSAGE_NEW(raw_document, arena);
     (*document)->pk = offer->id;
-    (*document)->version =
-        offer->update_time->seconds * SECOND_US + offer->update_time->nanos / 1000;
-    moment_us = (*document)->version + catalog_version(catalog);
-    moment =
-        (Google__Protobuf__Timestamp *)message_new(&google__protobuf__timestamp__descriptor, arena);
-    moment->seconds = moment_us / SECOND_US;
-    moment->nanos = (int32_t)(moment_us % SECOND_US * 1000);
-    (*document)->modify_timestamp = moment;
+    (*document)->version = moment_own_us(offer->update_time);
+    (*document)->modify_timestamp =
+        moment_message((*document)->version + catalog_version(catalog), arena);
     return 0;
 }
 

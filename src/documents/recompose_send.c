@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "documents/bounds.h"
 #include "documents/composer.h"
 #include "documents/offer_document.h"
@@ -77,7 +78,7 @@ int64_t recompose_hold_us(const struct recompose_sender *sender, const struct ca
 
         if (!time || !is_hidden(catalog, page->offers[i]))
             continue;
-        left_us = time->seconds * SECOND_US + time->nanos / 1000 + recent_us - now_us;
+        left_us = moment_own_us(time) + recent_us - now_us;
         hold_us = left_us > hold_us ? left_us : hold_us;
     }
     return hold_us < recent_us ? hold_us : recent_us;

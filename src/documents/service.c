@@ -7,18 +7,9 @@
 #include "base/memory.h"
 #include "catalog/versions.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "documents/recompose_mark.h"
 #include "model/offer_fields.h"
-
-static Google__Protobuf__Timestamp *time_of(int64_t us, struct arena *arena)
-{
-    Google__Protobuf__Timestamp *time =
-        (Google__Protobuf__Timestamp *)message_new(&google__protobuf__timestamp__descriptor, arena);
-
-    time->seconds = us / SECOND_US;
-    time->nanos = (int32_t)(us % SECOND_US * 1000);
-    return time;
-}
 
 /* Offers of all sellers: a key of one of them, or of another client of the registry, is not enough.
  */
@@ -51,10 +42,8 @@ static int composer_catalog_progress(const struct composer_context *context, str
     progress->hidden_count = mark.hidden_count;
     progress->failed_count = mark.failed_count;
     progress->category = arena_strdup(arena, mark.category);
-    if (mark.began_us)
-        progress->begin_time = time_of(mark.began_us, arena);
-    if (mark.moved_us)
-        progress->move_time = time_of(mark.moved_us, arena);
+    progress->begin_time = moment_or_none(mark.began_us, arena);
+    progress->move_time = moment_or_none(mark.moved_us, arena);
     return 0;
 }
 
@@ -75,10 +64,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service composer_service(struct composer_context *context)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__composer_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = context,
-    };
+    return RPC_SERVICE(composer, methods, context);
 }

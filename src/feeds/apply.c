@@ -99,10 +99,9 @@ static void take_upsert(struct feed_batch_row *row, const Torg__V1__FeedUpsert *
                         struct arena *arena)
 {
     /* A copy: building changes it, and the event may be taken again after a failure. */
-    row->content =
-        upsert->content
-            ? (Torg__V1__OfferContent *)record_copy(&upsert->content->base, arena)
-            : (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor, arena);
+    row->content = upsert->content
+                       ? (Torg__V1__OfferContent *)record_copy(&upsert->content->base, arena)
+                       : MESSAGE_NEW(offer_content, arena);
     row->content->external_id = (char *)protobuf_c_empty_string;
     row->external_id =
         *upsert->external_id ? upsert->external_id : id_of_content(row->content, arena);

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "feeds/batch.h"
 #include "feeds/rules.h"
 #include "offers/bounds.h"
@@ -31,7 +32,7 @@ static Torg__V1__OfferContent *without_states(const Torg__V1__OfferContent *cont
     *bare = *content;
     bare->photos = arena_array(arena, count ? count : 1, sizeof(Torg__V1__Photo *));
     for (size_t i = 0; i < count; i++) {
-        bare->photos[i] = (Torg__V1__Photo *)message_new(&torg__v1__photo__descriptor, arena);
+        bare->photos[i] = MESSAGE_NEW(photo, arena);
         bare->photos[i]->source_url = content->photos[i]->source_url;
     }
     return bare;
@@ -237,7 +238,7 @@ static int drop(struct feed_batch *batch, struct feed_batch_row *row, struct err
     if (rc || refused)
         return rc;
     note_outcome(row, OUTCOME(DELETED));
-    touch(batch, row, time_us(row->save.after->update_time));
+    touch(batch, row, moment_own_us(row->save.after->update_time));
     row->saves = true;
     return keep_before(batch, row, false, err);
 }
@@ -356,8 +357,7 @@ static void merge_kept(struct feed_batch_row *row)
 
 static int tell(struct feed_batch *batch, struct feed_batch_row *row, struct err *err)
 {
-    Torg__V1__FeedReportRow *told = (Torg__V1__FeedReportRow *)message_new(
-        &torg__v1__feed_report_row__descriptor, batch->arena);
+    Torg__V1__FeedReportRow *told = MESSAGE_NEW(feed_report_row, batch->arena);
 
     feed_problems_of(&row->problems, batch->arena, &told->problems, &told->n_problems);
     feed_problems_of(&row->notes, batch->arena, &told->notes, &told->n_notes);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "codec/moment.h"
 #include "feeds/batch.h"
 #include "feeds/rules.h"
 #include "offers/offer_record.h"
@@ -156,7 +157,7 @@ static int end_in(struct store_tx *tx, void *arg, struct err *err)
     task->hold = guard(feed_rules_of(ending->offers), task, ending->end, ending->older, had);
     task->to_delete = ending->older;
     task->had = had;
-    task->end_time = time_message(ending->arena, clock_wall_us(ending->offers->clock));
+    task->end_time = moment_or_none(clock_wall_us(ending->offers->clock), ending->arena);
     /* A dry run goes on and tells why it would be held. */
     task->state = task->hold && !task->dry_run ? TORG__V1__FEED_TASK__STATE__HELD
                                                : TORG__V1__FEED_TASK__STATE__ENDING;

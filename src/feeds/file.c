@@ -154,8 +154,7 @@ static void tell(struct reading *reading, Torg__V1__ImportFeedFileResponse *resp
     response->noted_count = reading->noted_count;
     response->unknown = arena_array(arena, count + 1, sizeof(response->unknown[0]));
     for (size_t i = 0; i < count; i++) {
-        Torg__V1__FeedUnknownName *name = (Torg__V1__FeedUnknownName *)message_new(
-            &torg__v1__feed_unknown_name__descriptor, arena);
+        Torg__V1__FeedUnknownName *name = MESSAGE_NEW(feed_unknown_name, arena);
 
         name->name = arena_strdup(arena, unknown[i].name);
         name->row_count = (int64_t)unknown[i].count;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/message.h"
 #include "feeds/attribute.h"
 #include "feeds/bounds.h"
 #include "feeds/category_map.h"
@@ -210,9 +211,8 @@ static Torg__V1__FeedProblem **problem_list(const struct violations *first,
     *count = 0;
     for (size_t i = 0; i < ARRAY_COUNT(parts); i++) {
         for (const struct violation *one = parts[i]->first; one; one = one->next) {
-            Torg__V1__FeedProblem *problem = arena_alloc(arena, sizeof(*problem));
+            Torg__V1__FeedProblem *problem = MESSAGE_NEW(feed_problem, arena);
 
-            torg__v1__feed_problem__init(problem);
             problem->field = (char *)one->field;
             problem->reason = (char *)one->reason;
             list[(*count)++] = problem;
@@ -224,15 +224,13 @@ static Torg__V1__FeedProblem **problem_list(const struct violations *first,
 static Torg__V1__FeedUpsert *make_upsert(struct feed_mapping *mapping, const struct feed_row *row,
                                          struct arena *arena)
 {
-    Torg__V1__FeedUpsert *upsert = arena_alloc(arena, sizeof(*upsert));
-    Torg__V1__OfferContent *content = arena_alloc(arena, sizeof(*content));
+    Torg__V1__FeedUpsert *upsert = MESSAGE_NEW(feed_upsert, arena);
+    Torg__V1__OfferContent *content = MESSAGE_NEW(offer_content, arena);
     struct violations problems = violations_in(arena);
     struct violations notes = violations_in(arena);
     const struct category *category;
     const char *reason;
 
-    torg__v1__feed_upsert__init(upsert);
-    torg__v1__offer_content__init(content);
     upsert->row = (int64_t)row->number;
     upsert->external_id = text_of(row->external_id);
     category = feed_category_find(mapping->categories, row->category_id, row->category, &reason);

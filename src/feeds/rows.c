@@ -213,7 +213,7 @@ int feed_detail_open(struct bytes detail, struct arena *arena, Torg__V1__FeedRep
     if (detail.size)
         rc = record_open(detail, &torg__v1__feed_report_row__descriptor, arena, &message, err);
     else
-        message = message_new(&torg__v1__feed_report_row__descriptor, arena);
+        message = MESSAGE_NEW(feed_report_row, arena);
     *row = (Torg__V1__FeedReportRow *)message;
     return rc;
 }
@@ -233,8 +233,7 @@ static char *cut_text(struct arena *arena, const char *text, size_t max)
 static Torg__V1__FeedProblem *problem_new(struct arena *arena, const char *field,
                                           const char *reason)
 {
-    Torg__V1__FeedProblem *problem =
-        (Torg__V1__FeedProblem *)message_new(&torg__v1__feed_problem__descriptor, arena);
+    Torg__V1__FeedProblem *problem = MESSAGE_NEW(feed_problem, arena);
 
     problem->field = cut_text(arena, field, FEED_PROBLEM_SIZE_MAX);
     problem->reason = cut_text(arena, reason, FEED_PROBLEM_SIZE_MAX);

@@ -63,7 +63,7 @@ static int find_key(struct call *call, const char *seller, const char *feed, int
     key->task_id = task_id;
     if (!rc)
         rc = feed_key_check(key, &violations, err);
-    caller_tell(call, &violations);
+    call_violations(call, &violations);
     return rc;
 }
 
@@ -102,7 +102,7 @@ static int check_event(struct call *call, const struct feed_key *key,
         return err_set(err, ERR_INVALID,
                        "an event of another task: all of one call are of the first one's");
     rc = feed_event_check(event, &violations, err);
-    caller_tell(call, &violations);
+    call_violations(call, &violations);
     return rc;
 }
 
@@ -186,10 +186,8 @@ static int send_events(struct call *call, const ProtobufCMessage *request,
     struct feed_task task = {0};
     int rc;
 
-    if (sent->n_events < 1 || sent->n_events > FEED_EVENT_COUNT_MAX) {
-        call_violation(call, "events", "expected 1 to %d", FEED_EVENT_COUNT_MAX);
-        return err_set(err, ERR_INVALID, "events: expected 1 to %d", FEED_EVENT_COUNT_MAX);
-    }
+    if (sent->n_events < 1 || sent->n_events > FEED_EVENT_COUNT_MAX)
+        return call_invalid(call, err, "events", "expected 1 to %d", FEED_EVENT_COUNT_MAX);
     rc = begin(call, sent->events[0], &intake, err);
     for (size_t i = 0; i < sent->n_events && !rc; i++)
         rc = check_event(call, &intake.key, sent->events[i], err);
@@ -242,10 +240,8 @@ static int import_file(struct call *call, const ProtobufCMessage *request,
                              .is_left_arg = call};
     int rc;
 
-    if (!sent->content.len) {
-        call_violation(call, "content", "expected a file");
-        return err_set(err, ERR_INVALID, "content: expected a file");
-    }
+    if (!sent->content.len)
+        return call_invalid(call, err, "content", "expected a file");
     rc =
         find_key(call, sent->seller, sent->feed, sent->task_id ? sent->task_id : 1, &file.key, err);
     if (!rc && !sent->task_id)
@@ -292,8 +288,7 @@ static int page_start(struct call *call, const char *token, int64_t *before, str
         *before = (int64_t)number;
         return 0;
     }
-    call_violation(call, "page_token", "expected a next_page_token");
-    return err_set(err, ERR_INVALID, "page_token: expected a next_page_token");
+    return call_invalid(call, err, "page_token", "expected a next_page_token");
 }
 
 static char *page_token(struct arena *arena, int64_t task_id)
@@ -318,10 +313,8 @@ static int list_tasks(struct call *call, const ProtobufCMessage *request,
     int64_t before;
     int rc = find_key(call, wanted->seller, wanted->feed, 1, &key, err);
 
-    if (!rc && (wanted->page_size < 0 || wanted->page_size > OFFER_BATCH_COUNT_MAX)) {
-        call_violation(call, "page_size", "expected 0 to %d", OFFER_BATCH_COUNT_MAX);
-        rc = err_set(err, ERR_INVALID, "page_size: expected 0 to %d", OFFER_BATCH_COUNT_MAX);
-    }
+    if (!rc && (wanted->page_size < 0 || wanted->page_size > OFFER_BATCH_COUNT_MAX))
+        rc = call_invalid(call, err, "page_size", "expected 0 to %d", OFFER_BATCH_COUNT_MAX);
     if (!rc)
         rc = page_start(call, wanted->page_token, &before, err);
     if (rc)
@@ -455,10 +448,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service feed_service(struct offers *offers)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__feed_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = offers,
-    };
+    return RPC_SERVICE(feed, methods, offers);
 }

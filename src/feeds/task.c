@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "feeds/bounds.h"
 #include "feeds/rules.h"
 #include "model/identity.h"
@@ -157,8 +158,7 @@ int feed_task_add(struct store_tx *tx, const struct offers *offers, const struct
                   bool dry_run, struct arena *arena, struct feed_task *task, struct err *err)
 {
     int64_t now_us = clock_wall_us(offers->clock);
-    Torg__V1__FeedTask *message =
-        (Torg__V1__FeedTask *)message_new(&torg__v1__feed_task__descriptor, arena);
+    Torg__V1__FeedTask *message = MESSAGE_NEW(feed_task, arena);
     int rc = check_id(key, now_us, err);
 
     if (!rc)
@@ -169,9 +169,8 @@ int feed_task_add(struct store_tx *tx, const struct offers *offers, const struct
     message->task_id = key->task_id;
     message->state = TORG__V1__FEED_TASK__STATE__RUNNING;
     message->dry_run = dry_run;
-    message->counts =
-        (Torg__V1__FeedCounts *)message_new(&torg__v1__feed_counts__descriptor, arena);
-    message->create_time = time_message(arena, now_us);
+    message->counts = MESSAGE_NEW(feed_counts, arena);
+    message->create_time = moment_or_none(now_us, arena);
     if (!rc)
         rc = store_next_seq(tx, "feed-task", 1, &task->no, err);
     if (!rc)
@@ -182,9 +181,9 @@ int feed_task_add(struct store_tx *tx, const struct offers *offers, const struct
 static void note_time(const struct offers *offers, Torg__V1__FeedTask *message, struct arena *arena)
 {
     int64_t now_us = clock_wall_us(offers->clock);
-    int64_t last_us = time_us(message->update_time);
+    int64_t last_us = moment_own_us(message->update_time);
 
-    message->update_time = time_message(arena, now_us > last_us ? now_us : last_us);
+    message->update_time = moment_or_none(now_us > last_us ? now_us : last_us, arena);
 }
 
 /* Undoing goes by the report. */
@@ -205,7 +204,7 @@ int feed_task_put(struct store_tx *tx, const struct offers *offers, struct feed_
     note_time(offers, message, arena);
     rc = record_pack(&message->base, "the task", &body, err);
     if (!rc) {
-        int64_t updated_us = time_us(message->update_time);
+        int64_t updated_us = moment_own_us(message->update_time);
 
         rc = store_exec(tx,
                         "INSERT INTO feed_task (seller_id, feed_id, task_id, no, state, "
@@ -402,7 +401,7 @@ static int apply_step(struct store_tx *tx, const struct moving *moving, struct e
     case FEED_DONE:
     case FEED_CANCELLED:
         message->undo_until =
-            message->dry_run ? NULL : time_message(moving->arena, now_us + rules->undo_us);
+            message->dry_run ? NULL : moment_or_none(now_us + rules->undo_us, moving->arena);
         break;
     case FEED_UNDOING:
         message->undo_until = NULL;

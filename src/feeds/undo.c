@@ -10,6 +10,7 @@
 
 #include "base/bell.h"
 #include "base/memory.h"
+#include "codec/moment.h"
 #include "feeds/batch.h"
 #include "offers/bounds.h"
 #include "offers/moderation.h"
@@ -173,14 +174,14 @@ static int build(struct undo_page *page, struct undo_row *row, Torg__V1__Offer *
 {
     const struct feed_record *record = &row->record;
     int64_t now_us = clock_wall_us(page->offers->clock);
-    int64_t last_us = time_us(row->offer->update_time);
+    int64_t last_us = moment_own_us(row->offer->update_time);
     Torg__V1__Offer *was;
     int rc;
 
     *after = arena_alloc(page->arena, sizeof(**after));
     **after = *row->offer;
     (*after)->revision++;
-    (*after)->update_time = time_message(page->arena, now_us > last_us ? now_us : last_us + 1);
+    (*after)->update_time = moment_or_none(now_us > last_us ? now_us : last_us + 1, page->arena);
     (*after)->status = TORG__V1__OFFER__STATUS__DELETED;
     if (record->before_status != OFFER_NONE)
         (*after)->status = (Torg__V1__Offer__Status)record->before_status;
@@ -234,7 +235,7 @@ static int decide(struct undo_page *page, struct undo_row *row, struct err *err)
             .offer_id = row->record.offer_id,
             .feed_id = page->key->feed,
             .task_id = row->item.offer_id ? row->item.task_id : page->key->task_id,
-            .gone_us = deleted ? time_us(after->update_time) : 0};
+            .gone_us = deleted ? moment_own_us(after->update_time) : 0};
         rc = offer_save_prepare(&row->save, err);
     }
     return rc ? rc : tell_left(page, row, err);
@@ -402,7 +403,7 @@ static int check_undo(const struct offers *offers, const Torg__V1__FeedTask *tas
         return err_set(err, ERR_PRECONDITION,
                        "task %" PRId64 " is %s: only one that is DONE or CANCELLED can be undone",
                        task->task_id, state);
-    if (clock_wall_us(offers->clock) > time_us(task->undo_until))
+    if (clock_wall_us(offers->clock) > moment_own_us(task->undo_until))
         return err_set(err, ERR_PRECONDITION, "the time to undo task %" PRId64 " is over",
                        task->task_id);
     return 0;

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "codec/moment.h"
 #include "documents/composer.h"
 #include "inspect/bounds.h"
 #include "inspect/indexed.h"
@@ -212,7 +213,7 @@ static int judge_offer(const struct look *look, struct change_progress *progress
 {
     const Torg__V1__Offer *offer = look->offer;
 
-    progress->saved_us = time_us(offer->update_time);
+    progress->saved_us = moment_own_us(offer->update_time);
     progress->is_superseded = offer->revision > look->change->offer.revision;
     progress->is_hidden = offer->status != TORG__V1__OFFER__STATUS__ACTIVE;
     if (is_received(look))
@@ -243,7 +244,7 @@ static int look_at_offer(const struct inspect *inspect, struct change *change, s
                 seller_shard(look.offer->seller) != change->offer.shard))
         rc = no_such_write(err);
     if (!rc && !change->version)
-        change->version = time_us(look.offer->update_time);
+        change->version = moment_own_us(look.offer->update_time);
     if (!rc)
         rc = judge_offer(&look, progress, err);
     client_unref(look.client);

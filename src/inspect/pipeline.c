@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "inspect/pipeline_parts.h"
 #include "model/topics.h"
-#include "registry/receiving/moment.h"
 #include "stage/parked.h"
 
 #define STATE(name) TORG__V1__PIPELINE_STAGE__STATE__##name
@@ -70,8 +70,7 @@ static void begin_stages(struct look *look)
     told->stages = arena_array(look->arena, STAGE_COUNT, sizeof(told->stages[0]));
     told->n_stages = STAGE_COUNT;
     for (int i = 0; i < STAGE_COUNT; i++) {
-        Torg__V1__PipelineStage *stage = (Torg__V1__PipelineStage *)message_new(
-            &torg__v1__pipeline_stage__descriptor, look->arena);
+        Torg__V1__PipelineStage *stage = MESSAGE_NEW(pipeline_stage, look->arena);
 
         stage->name = (char *)stage_table[i].name;
         stage->role = (char *)stage_table[i].role;
@@ -139,16 +138,14 @@ static void judge(struct look *look, enum stage at)
 
 static void tell_client(struct look *look, const struct client_view *client)
 {
-    Torg__V1__PipelineClient *told = (Torg__V1__PipelineClient *)message_new(
-        &torg__v1__pipeline_client__descriptor, look->arena);
+    Torg__V1__PipelineClient *told = MESSAGE_NEW(pipeline_client, look->arena);
 
     told->client = arena_strdup(look->arena, client->name);
     told->writing_epoch = client->writing_epoch;
     told->serving_epoch = client->serving_epoch;
     told->epochs = arena_array(look->arena, EPOCHS_MAX, sizeof(told->epochs[0]));
     for (uint32_t i = 0; i < client->epoch_count; i++) {
-        Torg__V1__PipelineEpoch *epoch = (Torg__V1__PipelineEpoch *)message_new(
-            &torg__v1__pipeline_epoch__descriptor, look->arena);
+        Torg__V1__PipelineEpoch *epoch = MESSAGE_NEW(pipeline_epoch, look->arena);
 
         epoch->epoch = client->epochs[i].epoch;
         epoch->state = client->epochs[i].state;
@@ -158,8 +155,7 @@ static void tell_client(struct look *look, const struct client_view *client)
     }
     told->shards = arena_array(look->arena, client->shard_count, sizeof(told->shards[0]));
     for (; told->n_shards < client->shard_count; told->n_shards++) {
-        told->shards[told->n_shards] = (Torg__V1__PipelineShard *)message_new(
-            &torg__v1__pipeline_shard__descriptor, look->arena);
+        told->shards[told->n_shards] = MESSAGE_NEW(pipeline_shard, look->arena);
         told->shards[told->n_shards]->shard = (uint32_t)told->n_shards;
     }
     look->told->clients[look->told->n_clients++] = told;

@@ -3,12 +3,12 @@
  * of its own: no figure is compared with one of another part. */
 #include "base/memory.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "feeds/task.h"
 #include "inspect/pipeline_parts.h"
 #include "offers/backlog.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/queue.h"
-#include "registry/receiving/moment.h"
 #include "stage/parked.h"
 
 /* --- offers --- */
@@ -76,8 +76,7 @@ struct lanes {
 static Torg__V1__LaneState *add_lane(struct lanes *lanes, Torg__V1__PipelineClient *client,
                                      uint32_t shard, enum lane lane, int64_t since_us)
 {
-    Torg__V1__LaneState *told =
-        (Torg__V1__LaneState *)message_new(&torg__v1__lane_state__descriptor, lanes->look->arena);
+    Torg__V1__LaneState *told = MESSAGE_NEW(lane_state, lanes->look->arena);
 
     told->shard = shard;
     told->lane = (Torg__V1__QueueLane__Name)lane;

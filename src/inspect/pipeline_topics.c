@@ -87,8 +87,7 @@ void look_at_topics(struct look *look)
 static void tell_replica(struct look *look, Torg__V1__PipelineShard *shard,
                          const Torg__V1__ShardFreshness *found)
 {
-    Torg__V1__PipelineReplica *told = (Torg__V1__PipelineReplica *)message_new(
-        &torg__v1__pipeline_replica__descriptor, look->arena);
+    Torg__V1__PipelineReplica *told = MESSAGE_NEW(pipeline_replica, look->arena);
 
     told->replica = found->replica;
     told->offset = found->offset;

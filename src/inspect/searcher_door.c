@@ -35,7 +35,7 @@ static int freshness(void *arg, const char *client, struct arena *arena,
                      Torg__V1__Freshness **response, struct err *err)
 {
     (void)err;
-    *response = (Torg__V1__Freshness *)message_new(&torg__v1__freshness__descriptor, arena);
+    *response = MESSAGE_NEW(freshness, arena);
     searcher_tell_freshness(arg, client, arena, *response);
     return 0;
 }
@@ -48,7 +48,7 @@ static int list(void *arg, const char *replica, const Torg__V1__ListIndexedReque
     if (*replica)
         return ask_peer(arg, replica, "ListIndexed", &request->base, type, arena,
                         (ProtobufCMessage **)response, err);
-    *response = (Torg__V1__ListIndexedResponse *)message_new(type, arena);
+    *response = message_new(type, arena);
     return searcher_list_indexed(arg, request->client, request, arena, *response, err);
 }
 
@@ -62,7 +62,7 @@ static int check(void *arg, const char *replica, const Torg__V1__CheckShardReque
     if (*replica)
         return ask_peer(arg, replica, "CheckShard", &request->base, type, arena,
                         (ProtobufCMessage **)response, err);
-    *response = (Torg__V1__CheckShardResponse *)message_new(type, arena);
+    *response = message_new(type, arena);
     return searcher_check_shard(arg, request->client, request, deadline_us, arena, *response, err);
 }
 
@@ -78,7 +78,7 @@ static int peers_tell(void *arg, const char *client, struct arena *arena,
                       Torg__V1__Freshness **response, struct err *err)
 {
     (void)err;
-    *response = (Torg__V1__Freshness *)message_new(&torg__v1__freshness__descriptor, arena);
+    *response = MESSAGE_NEW(freshness, arena);
     peers_freshness(arg, client, arena, &(*response)->shards, &(*response)->n_shards);
     return 0;
 }

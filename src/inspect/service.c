@@ -6,25 +6,11 @@
 #include "inspect/trace.h"
 #include "inspect/verify.h"
 
-/* These look at all clients: a key of one of them is not enough. */
-static int caller_unbound(const struct call *call, struct err *err)
-{
-    const struct identity *identity = call_identity(call);
-
-    if (*identity->client || *identity->seller)
-        return err_set(err, ERR_DENIED, "the key is bound to %s: this call is for operators",
-                       *identity->client ? identity->client : identity->seller);
-    return 0;
-}
-
 static int trace(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
                  struct err *err)
 {
     const Torg__V1__TraceDocumentRequest *asked = (const Torg__V1__TraceDocumentRequest *)request;
-    int rc = caller_unbound(call, err);
 
-    if (rc)
-        return rc;
     if (!*asked->pk)
         return err_set(err, ERR_INVALID, "pk: expected the key of a document");
     return trace_document(call_context(call), *asked->client ? asked->client : "default", asked->pk,
@@ -35,12 +21,9 @@ static int trace_one_offer(struct call *call, const ProtobufCMessage *request,
                            ProtobufCMessage *response, struct err *err)
 {
     const Torg__V1__TraceOfferRequest *asked = (const Torg__V1__TraceOfferRequest *)request;
-    int rc = caller_unbound(call, err);
+    int rc = trace_offer(call_context(call), asked->id, call_arena(call),
+                         (Torg__V1__Trace *)response, err);
 
-    if (rc)
-        return rc;
-    rc = trace_offer(call_context(call), asked->id, call_arena(call), (Torg__V1__Trace *)response,
-                     err);
     if (rc == ERR_INVALID)
         err_wrap(err, "id");
     return rc;
@@ -49,37 +32,26 @@ static int trace_one_offer(struct call *call, const ProtobufCMessage *request,
 static int plan(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
                 struct err *err)
 {
-    int rc = caller_unbound(call, err);
-
-    return rc ? rc
-              : verify_plan(call_context(call), (const Torg__V1__PlanVerifyRequest *)request,
-                            call_arena(call), (Torg__V1__VerifyPlan *)response, err);
+    return verify_plan(call_context(call), (const Torg__V1__PlanVerifyRequest *)request,
+                       call_arena(call), (Torg__V1__VerifyPlan *)response, err);
 }
 
 static int step(struct call *call, const ProtobufCMessage *request, ProtobufCMessage *response,
                 struct err *err)
 {
-    int rc = caller_unbound(call, err);
-
-    return rc ? rc
-              : verify_step(call_context(call), (const Torg__V1__VerifyStepRequest *)request,
-                            call_identity(call)->principal, call_arena(call),
-                            (Torg__V1__VerifyStepResponse *)response, err);
+    return verify_step(call_context(call), (const Torg__V1__VerifyStepRequest *)request,
+                       call_identity(call)->principal, call_arena(call),
+                       (Torg__V1__VerifyStepResponse *)response, err);
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "TraceDocument", .unary = trace, .scope = "stages"},
-    {.name = "TraceOffer", .unary = trace_one_offer, .scope = "stages"},
-    {.name = "PlanVerify", .unary = plan, .scope = "stages"},
-    {.name = "VerifyStep", .unary = step, .scope = "stages"},
+    {.name = "TraceDocument", .unary = trace, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "TraceOffer", .unary = trace_one_offer, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "PlanVerify", .unary = plan, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "VerifyStep", .unary = step, .scope = "stages", .flags = RPC_OPERATOR},
 };
 
 struct rpc_service inspect_service(struct inspect *inspect)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__inspect_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = inspect,
-    };
+    return RPC_SERVICE(inspect, methods, inspect);
 }

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "inspect/bounds.h"
 #include "inspect/change.h"
 #include "inspect/service.h"
@@ -65,8 +66,7 @@ static void tell(const struct change *change, const struct change_progress *prog
 
     answer->stages = arena_array(arena, CHANGE_STAGE_COUNT, sizeof(answer->stages[0]));
     for (int stage = first; stage < CHANGE_STAGE_COUNT; stage++) {
-        Torg__V1__ChangeStage *told =
-            (Torg__V1__ChangeStage *)message_new(&torg__v1__change_stage__descriptor, arena);
+        Torg__V1__ChangeStage *told = MESSAGE_NEW(change_stage, arena);
         bool is_next = stage == (int)progress->next;
 
         told->stage = (char *)change_stage_name((enum change_stage)stage);
@@ -74,7 +74,7 @@ static void tell(const struct change *change, const struct change_progress *prog
                       : is_next && progress->is_stuck ? STATE(STUCK)
                                                       : STATE(WAITING);
         if (told->state == STATE(PASSED))
-            told->time = time_message(arena, time_of(progress, (enum change_stage)stage));
+            told->time = moment_or_none(time_of(progress, (enum change_stage)stage), arena);
         answer->stages[answer->n_stages++] = told;
     }
     answer->is_searchable = progress->next == CHANGE_STAGE_COUNT;
@@ -119,10 +119,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service freshness_service(struct inspect *inspect)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__freshness_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = inspect,
-    };
+    return RPC_SERVICE(freshness, methods, inspect);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "inspect/indexed.h"
 #include "inspect/trace_parts.h"
 #include "inspect/way.h"
@@ -45,19 +46,14 @@ struct looked {
 void trace_add(Torg__V1__Trace *trace, const char *stage, int state, int64_t time_us, char *text,
                struct arena *arena)
 {
-    Torg__V1__TraceStep *step =
-        (Torg__V1__TraceStep *)message_new(&torg__v1__trace_step__descriptor, arena);
+    Torg__V1__TraceStep *step = MESSAGE_NEW(trace_step, arena);
 
     assert(trace->n_steps < TRACE_STEP_COUNT);
     step->stage = arena_strdup(arena, stage);
     step->state = (Torg__V1__TraceStep__State)state;
     step->text = text;
-    if (time_us > 0) {
-        step->time = (Google__Protobuf__Timestamp *)message_new(
-            &google__protobuf__timestamp__descriptor, arena);
-        step->time->seconds = time_us / SECOND_US;
-        step->time->nanos = (int32_t)(time_us % SECOND_US) * 1000;
-    }
+    if (time_us > 0)
+        step->time = moment_message(time_us, arena);
     trace->steps[trace->n_steps++] = step;
 }
 

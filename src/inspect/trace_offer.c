@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "documents/composer.h"
 #include "inspect/bounds.h"
 #include "inspect/trace.h"
@@ -346,7 +347,7 @@ int trace_offer(const struct inspect *inspect, const char *offer_id, struct aren
     trace_begin(OFFER_CLIENT, tracing.id_text, arena, trace);
     rc = store_read(inspect->store, read_offer, &tracing, err);
     if (!rc && tracing.offer)
-        tracing.version = time_us(tracing.offer->update_time);
+        tracing.version = moment_own_us(tracing.offer->update_time);
     if (!rc)
         rc = find_row(&tracing, err);
     if (rc)

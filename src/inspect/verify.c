@@ -182,8 +182,7 @@ static void add_finding(const struct verifying *verifying, const struct suspect 
     if (!response->findings)
         response->findings =
             arena_array(verifying->arena, VERIFY_FINDING_COUNT_MAX, sizeof(finding));
-    finding = (Torg__V1__VerifyFinding *)message_new(&torg__v1__verify_finding__descriptor,
-                                                     verifying->arena);
+    finding = MESSAGE_NEW(verify_finding, verifying->arena);
     finding->pk = arena_text(verifying->arena, suspect->pk);
     if (suspect->doc_id != NUMBER_NONE) {
         finding->_doc_id_case = TORG__V1__VERIFY_FINDING___DOC_ID_DOC_ID;

@@ -19,8 +19,7 @@ static Torg__V1__VerifyCheck *add_check(struct planning *planning, int kind, con
                                         uint32_t shard)
 {
     Torg__V1__VerifyPlan *plan = planning->plan;
-    Torg__V1__VerifyCheck *check =
-        (Torg__V1__VerifyCheck *)message_new(&torg__v1__verify_check__descriptor, planning->arena);
+    Torg__V1__VerifyCheck *check = MESSAGE_NEW(verify_check, planning->arena);
 
     if (plan->n_checks == planning->capacity) {
         Torg__V1__VerifyCheck **before = plan->checks;

@@ -29,6 +29,7 @@
 #include "base/arena.h"
 #include "base/bytes.h"
 #include "base/err.h"
+#include "base/violation.h"
 #include "model/identity.h"
 
 struct call;
@@ -44,6 +45,7 @@ enum rpc_flags {
     RPC_SERVER_STREAM = 1 << 3, /* the server sends many messages */
     RPC_BRIEF = 1 << 4,         /* waits for the disk at the worst: run it on a few threads of its
                                  * own, not behind handlers that wait for commits */
+    RPC_OPERATOR = 1 << 5,      /* of all sellers and clients: not for a key that is bound to one */
 };
 
 struct rpc_method {
@@ -65,6 +67,13 @@ struct rpc_service {
     void (*end)(void *context);
 };
 
+/* The service of this name in the .proto: RPC_SERVICE(parked, methods, desk). */
+#define RPC_SERVICE(name, table, owner)                                                            \
+    ((struct rpc_service){.descriptor = &torg__v1__##name##_service__descriptor,                   \
+                          .methods = (table),                                                      \
+                          .method_count = sizeof(table) / sizeof((table)[0]),                      \
+                          .context = (owner)})
+
 /* --- what a handler may ask of its call --- */
 
 void *call_context(const struct call *call);
@@ -83,6 +92,10 @@ bool call_cancelled(const struct call *call); /* the client left, or the deadlin
 /* Names a field at fault; returned to the client with the error the handler returns. */
 void call_violation(struct call *call, const char *field, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+void call_violations(struct call *call, const struct violations *violations);
+/* Names it, and is the error too: "field: reason". ERR_INVALID. */
+int call_invalid(struct call *call, struct err *err, const char *field, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 /* Next message of the client: 1 and *message (valid until the next read), 0 at its end, < 0. */
 int call_read(struct call *call, ProtobufCMessage **message, struct err *err);

@@ -54,10 +54,8 @@ void state_add(struct number_state *state, struct bytes key, const struct state_
 {
     struct state_key *added;
 
-    if (state->key_count == state->key_capacity) {
-        state->key_capacity = state->key_capacity ? 2 * state->key_capacity : 64;
-        state->keys = mem_resize(state->keys, state->key_capacity * sizeof(*state->keys));
-    }
+    state->keys =
+        mem_grow(state->keys, state->key_count + 1, sizeof(*state->keys), &state->key_capacity);
     added = &state->keys[state->key_count++];
     *added = *parts;
     added->at = state->bytes.size;

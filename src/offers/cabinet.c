@@ -137,7 +137,7 @@ static void take_total(const struct totalling *totalling, struct bytes name, int
     else if (bytes_equal_text(name, "sold"))
         totals->sold = value;
     else if (bytes_begin(name, money) && totals->n_earned < CABINET_CURRENCY_MAX) {
-        price = (Torg__V1__Price *)message_new(&torg__v1__price__descriptor, totalling->arena);
+        price = MESSAGE_NEW(price, totalling->arena);
         price->amount = value;
         price->currency = arena_text(totalling->arena, bytes_skip(name, money.size));
         totals->earned[totals->n_earned++] = price;

@@ -171,8 +171,7 @@ static int write_empty(struct store_tx *tx, struct opening *opening, const char 
         draft->id = offer_id_make(offers_draw(opening->offers));
     else
         *draft = *opening->kept;
-    draft->content =
-        (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor, opening->arena);
+    draft->content = MESSAGE_NEW(offer_content, opening->arena);
     draft->content->category = arena_strdup(opening->arena, opening->category);
     step_on(opening->offers, draft);
     rc = record_pack(&draft->content->base, "the draft", &body, err);

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "codec/moment.h"
 #include "offers/moderation.h"
 #include "offers/offer_record.h"
 
@@ -136,7 +137,7 @@ int external_item_follow(struct store_tx *tx, offerid id, const Torg__V1__Offer 
     }
     if (!*is || !before || is_deleted(before) == is_deleted(after))
         return 0;
-    return mark_gone(tx, id, after, is_deleted(after) ? time_us(after->update_time) : 0, err);
+    return mark_gone(tx, id, after, is_deleted(after) ? moment_own_us(after->update_time) : 0, err);
 }
 
 /* --- forgetting --- */

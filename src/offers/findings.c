@@ -28,8 +28,7 @@ Torg__V1__CounterDifference *findings_add(struct findings *findings,
                                           Torg__V1__CounterDifference__Kind kind,
                                           const char *seller, const char *name)
 {
-    Torg__V1__CounterDifference *one = (Torg__V1__CounterDifference *)message_new(
-        &torg__v1__counter_difference__descriptor, findings->arena);
+    Torg__V1__CounterDifference *one = MESSAGE_NEW(counter_difference, findings->arena);
 
     if (findings->count == findings->room) {
         size_t room = findings->room ? 2 * findings->room : ROOM_MIN;

@@ -58,8 +58,8 @@ static int apply_photo_result(const struct offers *offers, const ProtobufCMessag
                : photos_apply(offers, result, arena, changed, err);
 }
 
-static int take(void *arg, const struct topic_message *message, struct arena *arena,
-                struct err *err)
+static int use_record(void *arg, const struct topic_message *message, struct arena *arena,
+                      struct err *err)
 {
     const struct inbox *self = arg;
     struct violations violations = violations_in(arena);
@@ -80,7 +80,7 @@ static int take(void *arg, const struct topic_message *message, struct arena *ar
 static int start(struct stage_reader_options options, struct inbox inbox, const char *metric,
                  const char *help, struct inbox **started, struct err *err)
 {
-    static const struct stage_reader_handler handler = {.take = take};
+    static const struct stage_reader_handler handler = {.take = use_record};
     struct inbox *self = mem_zero(sizeof(*self));
     int rc;
 

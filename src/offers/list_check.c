@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "codec/moment.h"
 #include "offers/bounds.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
@@ -50,7 +51,7 @@ static bool read_subject(offerid id, struct bytes body, struct arena *arena,
         !offer_status_is_known((int)offer->status))
         return false;
     subject->seller = offer->seller;
-    subject->created_us = time_us(offer->create_time);
+    subject->created_us = moment_own_us(offer->create_time);
     subject->status = (enum offer_status)offer->status;
     return true;
 }
@@ -117,7 +118,7 @@ static int find_subject(struct store_tx *tx, struct repair *repair, struct subje
     if (*found)
         *subject = (struct subject){.id = repair->id,
                                     .seller = offer->seller,
-                                    .created_us = time_us(offer->create_time),
+                                    .created_us = moment_own_us(offer->create_time),
                                     .status = (enum offer_status)offer->status};
     return rc;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "offers/bounds.h"
 #include "offers/external_item.h"
 #include "offers/offer_change.h"
@@ -144,8 +145,7 @@ static int write_alone(struct store_tx *tx, void *arg, struct err *err)
 
 static int give(struct giving *giving, Torg__V1__GiveOpinionResponse *answer, struct err *err)
 {
-    Torg__V1__OfferReceipt *receipt =
-        (Torg__V1__OfferReceipt *)message_new(&torg__v1__offer_receipt__descriptor, giving->arena);
+    Torg__V1__OfferReceipt *receipt = MESSAGE_NEW(offer_receipt, giving->arena);
     int rc = ERR_CONFLICT;
 
     giving->movable = true;
@@ -174,7 +174,7 @@ int moderation_apply(const struct offers *offers, const Torg__V1__ModerationOpin
     int rc = offer_id_parse(bytes_of(opinion->offer_id), &giving.id, err);
 
     kept.opinion = (Torg__V1__ModerationOpinion *)opinion;
-    kept.update_time = time_message(arena, clock_wall_us(offers->clock));
+    kept.update_time = moment_or_none(clock_wall_us(offers->clock), arena);
     if (!rc)
         rc = record_pack(&kept.base, "the opinion", &giving.body, err);
     if (!rc)

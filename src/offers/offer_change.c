@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "offers/bounds.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
@@ -48,7 +49,7 @@ static int check_before(const struct offer_change *change, struct err *err)
 static int64_t next_time(const struct offer_change *change)
 {
     int64_t now = clock_wall_us(change->offers->clock);
-    int64_t last = change->before ? time_us(change->before->update_time) : 0;
+    int64_t last = change->before ? moment_own_us(change->before->update_time) : 0;
 
     return now > last ? now : last + 1;
 }
@@ -112,7 +113,7 @@ static void mark_sale(Torg__V1__Offer *after, struct arena *arena)
 {
     if (after->sale)
         return;
-    after->sale = (Torg__V1__Sale *)message_new(&torg__v1__sale__descriptor, arena);
+    after->sale = MESSAGE_NEW(sale, arena);
     after->sale->time = after->update_time;
     after->sale->price = after->content->price;
 }
@@ -174,7 +175,7 @@ static void apply_move(struct offer_change *change, enum offer_status to, int64_
         (change->move == MOVE_PROLONG ||
          (!was_active && (change->move != MOVE_UNBAN ||
                           after->status_before_ban == TORG__V1__OFFER__STATUS__WAITING))))
-        after->expire_time = time_message(arena, time_us(after->update_time) + lifetime_us);
+        after->expire_time = moment_or_none(moment_own_us(after->update_time) + lifetime_us, arena);
     if (change->move == MOVE_BAN)
         after->status_before_ban = after->status;
     else if (change->move == MOVE_UNBAN)
@@ -189,11 +190,11 @@ static void begin_after(struct offer_change *change)
 {
     struct arena *arena = change->author->arena;
 
-    change->after = (Torg__V1__Offer *)message_new(&torg__v1__offer__descriptor, arena);
+    change->after = MESSAGE_NEW(offer, arena);
     if (change->before)
         *change->after = *change->before;
     change->after->revision++;
-    change->after->update_time = time_message(arena, next_time(change));
+    change->after->update_time = moment_or_none(next_time(change), arena);
     if (!change->before) {
         change->after->seller = arena_strdup(arena, change->author->seller);
         change->after->create_time = change->after->update_time;

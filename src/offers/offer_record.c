@@ -55,8 +55,7 @@ int record_open_offer(offerid id, struct bytes body, struct arena *arena, Torg__
         return err_wrap(err, "offer %s", offer_id_text(arena, id));
     (*offer)->id = offer_id_text(arena, id);
     if (!(*offer)->content)
-        (*offer)->content =
-            (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor, arena);
+        (*offer)->content = MESSAGE_NEW(offer_content, arena);
     return 0;
 }
 
@@ -97,22 +96,4 @@ char *offer_id_text(struct arena *arena, offerid id)
 
     offer_id_format(id, text);
     return text;
-}
-
-Google__Protobuf__Timestamp *time_message(struct arena *arena, int64_t us)
-{
-    Google__Protobuf__Timestamp *time;
-
-    if (!us)
-        return NULL;
-    time = arena_alloc(arena, sizeof(*time));
-    google__protobuf__timestamp__init(time);
-    time->seconds = us / SECOND_US;
-    time->nanos = (int32_t)(us % SECOND_US) * 1000;
-    return time;
-}
-
-int64_t time_us(const Google__Protobuf__Timestamp *time)
-{
-    return time ? time->seconds * SECOND_US + time->nanos / 1000 : 0;
 }

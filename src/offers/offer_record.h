@@ -33,7 +33,5 @@ int record_find(struct store_tx *tx, offerid id, struct arena *arena, Torg__V1__
 ProtobufCMessage *record_copy(const ProtobufCMessage *message, struct arena *arena);
 
 char *offer_id_text(struct arena *arena, offerid id);
-Google__Protobuf__Timestamp *time_message(struct arena *arena, int64_t us); /* NULL for 0 */
-int64_t time_us(const Google__Protobuf__Timestamp *time);                   /* 0 for NULL */
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "offers/bounds.h"
 #include "offers/external_item.h"
 #include "offers/freshness.h"
@@ -47,9 +48,9 @@ void offer_save_release(struct offer_save *save)
 static int64_t due_of(const Torg__V1__Offer *offer)
 {
     if (offer->status == TORG__V1__OFFER__STATUS__ACTIVE)
-        return time_us(offer->expire_time);
+        return moment_own_us(offer->expire_time);
     if (offer->status == TORG__V1__OFFER__STATUS__WAITING && !*offer->wait_reason)
-        return time_us(offer->wait_until);
+        return moment_own_us(offer->wait_until);
     return 0;
 }
 
@@ -83,7 +84,7 @@ static int insert_row(struct store_tx *tx, struct offer_save *save, struct err *
                             "ON CONFLICT (id, kind) DO NOTHING",
                             STORE_WITH(STORE_V_INT(id), STORE_V_INT(save->shard),
                                        STORE_V_INT(save->after->revision),
-                                       STORE_V_INT(time_us(save->after->update_time)),
+                                       STORE_V_INT(moment_own_us(save->after->update_time)),
                                        STORE_V_INT(due_of(save->after)), category_of(save->after),
                                        STORE_V_BLOB(buf_bytes(&save->body))),
                             &changed, err);
@@ -106,7 +107,7 @@ static int update_row(struct store_tx *tx, struct offer_save *save, struct err *
     const struct store_value params[] = {STORE_V_INT(save->id),
                                          STORE_V_INT(save->before->revision),
                                          STORE_V_INT(save->after->revision),
-                                         STORE_V_INT(time_us(save->after->update_time)),
+                                         STORE_V_INT(moment_own_us(save->after->update_time)),
                                          STORE_V_BLOB(buf_bytes(&save->body)),
                                          STORE_V_INT(due_of(save->after)),
                                          category};
@@ -146,7 +147,7 @@ static int enqueue(struct store_tx *tx, struct offer_save *save, struct err *err
                         "VALUES ($1, $2, $3, $4, $5)",
                         STORE_WITH(STORE_V_INT(save->shard), STORE_V_INT(save->seq),
                                    STORE_V_INT(save->id), STORE_V_INT(save->after->revision),
-                                   STORE_V_INT(time_us(save->after->update_time))),
+                                   STORE_V_INT(moment_own_us(save->after->update_time))),
                         NULL, err);
     }
     return rc;
@@ -161,8 +162,7 @@ static void fill_receipt(struct offer_save *save)
                                         .offer = save->id,
                                         .revision = save->after->revision};
 
-    save->receipt =
-        (Torg__V1__OfferReceipt *)message_new(&torg__v1__offer_receipt__descriptor, save->arena);
+    save->receipt = MESSAGE_NEW(offer_receipt, save->arena);
     save->receipt->id = offer_id_text(save->arena, save->id);
     save->receipt->revision = save->after->revision;
     save->receipt->status = save->after->status;
@@ -192,7 +192,7 @@ static int apply_counts(struct store_tx *tx, const struct offer_save *save, stru
         .seller = save->after->seller,
         .shard = save->shard,
         .id = save->id,
-        .created_us = time_us(save->after->create_time),
+        .created_us = moment_own_us(save->after->create_time),
         .before = save->before ? (enum offer_status)save->before->status : OFFER_NONE,
         .after = (enum offer_status)save->after->status,
         .first_sale = first_sale,

@@ -3,6 +3,7 @@
 #include "offers/offer_wait.h"
 
 #include "base/clock.h"
+#include "codec/moment.h"
 #include "offers/offer_record.h"
 
 #define REASON                                                                                     \
@@ -47,7 +48,8 @@ static int64_t limit_of(const Torg__V1__Offer *after, const Torg__V1__Offer *bef
 
     if (!rules->max_us)
         return 0;
-    return goes_on ? time_us(before->wait_until) : time_us(after->update_time) + rules->max_us;
+    return goes_on ? moment_own_us(before->wait_until)
+                   : moment_own_us(after->update_time) + rules->max_us;
 }
 
 bool offer_waits(Torg__V1__Offer *after, const Torg__V1__Offer *before,
@@ -55,7 +57,7 @@ bool offer_waits(Torg__V1__Offer *after, const Torg__V1__Offer *before,
 {
     const Torg__V1__OfferContent *content = after->content;
     int64_t limit_us = limit_of(after, before, rules);
-    bool is_over = limit_us && time_us(after->update_time) >= limit_us;
+    bool is_over = limit_us && moment_own_us(after->update_time) >= limit_us;
     bool is_hopeless = !count_photos(content, TORG__V1__PHOTO__STATE__WAITING);
 
     after->wait_until = NULL;
@@ -65,7 +67,7 @@ bool offer_waits(Torg__V1__Offer *after, const Torg__V1__Offer *before,
         return false;
     if (is_over && !(is_hopeless && rules->needs_one))
         return false;
-    after->wait_until = time_message(arena, limit_us);
+    after->wait_until = moment_or_none(limit_us, arena);
     /* Before the limit a photo that failed may still be answered better. */
     if (is_hopeless && (is_over || !limit_us))
         after->wait_reason = arena_strdup(arena, REASON);

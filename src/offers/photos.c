@@ -44,8 +44,7 @@ Torg__V1__PhotoRequest *photos_request(const Torg__V1__Offer *offer, int64_t rev
                                        struct arena *arena)
 {
     const Torg__V1__OfferContent *content = offer->content;
-    Torg__V1__PhotoRequest *request =
-        (Torg__V1__PhotoRequest *)message_new(&torg__v1__photo_request__descriptor, arena);
+    Torg__V1__PhotoRequest *request = MESSAGE_NEW(photo_request, arena);
 
     if (!content->n_photos || offer->status == TORG__V1__OFFER__STATUS__DELETED)
         return NULL;
@@ -59,8 +58,7 @@ Torg__V1__PhotoRequest *photos_request(const Torg__V1__Offer *offer, int64_t rev
         if (photo->state != STATE(WAITING) || photo->request_revision != revision ||
             is_asked(request, photo->source_url))
             continue;
-        item = (Torg__V1__PhotoRequest__Item *)message_new(
-            &torg__v1__photo_request__item__descriptor, arena);
+        item = MESSAGE_NEW(photo_request__item, arena);
         item->url = photo->source_url;
         item->position = (uint32_t)i;
         request->photos[request->n_photos++] = item;

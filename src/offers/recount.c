@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/moment.h"
 #include "offers/bounds.h"
 #include "offers/cabinet.h"
 #include "offers/offer_counts.h"
@@ -247,7 +248,7 @@ static int take_offer(struct step *step, const struct store_value *columns, stru
         !offer_status_is_known((int)offer->status))
         step->unreadable = step->mark.id;
     else if (strcmp(offer->seller, step->seller) == 0 &&
-             time_us(offer->create_time) == step->mark.created_us)
+             moment_own_us(offer->create_time) == step->mark.created_us)
         rc = count_offer(step, step->mark.id, offer, err);
     arena_reset(step->scratch);
     return rc;

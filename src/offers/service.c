@@ -68,9 +68,3 @@ int caller_author(struct call *call, const char *method, const char *seller,
     buf_release(&wire);
     return rc;
 }
-
-void caller_tell(struct call *call, const struct violations *violations)
-{
-    for (const struct violation *one = violations->first; one; one = one->next)
-        call_violation(call, one->field, "%s", one->reason);
-}

@@ -33,11 +33,10 @@ int caller_unbound(const struct call *call, struct err *err);
 int caller_id(struct call *call, const char *field, const char *text, offerid *id, struct err *err);
 
 /* The author of a write. method tells apart equal messages of different methods; violations get
- * their place in the author, and are handed over by caller_tell. */
+ * their place in the author, and are handed over by call_violations. */
 int caller_author(struct call *call, const char *method, const char *seller,
                   const ProtobufCMessage *request, struct violations *violations,
                   struct author *author, struct err *err);
-void caller_tell(struct call *call, const struct violations *violations);
 
 /* A draft as its owner sees it, with what publishing would refuse. */
 int draft_message(struct call *call, const struct offers *offers, const struct draft *draft,

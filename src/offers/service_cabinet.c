@@ -38,10 +38,8 @@ static int place_parse(struct call *call, const char *text, int64_t preset,
     ok = token_parse(bytes_of(text), PLACE_SIZE_MAX, call_arena(call), &rest);
     for (size_t i = 0; ok && i < 3; i++)
         ok = varint_get(&rest, &numbers[i]) && numbers[i] <= INT64_MAX;
-    if (!ok || rest.size || numbers[0] != (uint64_t)preset) {
-        call_violation(call, "page_token", "expected next_page_token of this preset");
-        return err_set(err, ERR_INVALID, "page_token: expected next_page_token of this preset");
-    }
+    if (!ok || rest.size || numbers[0] != (uint64_t)preset)
+        return call_invalid(call, err, "page_token", "expected next_page_token of this preset");
     *place = (struct cabinet_place){(int64_t)numbers[1], (offerid)numbers[2]};
     return 0;
 }
@@ -59,7 +57,7 @@ static int list_drafts(struct call *call, const char *seller, Torg__V1__ListOffe
     if (rc || !draft)
         return rc;
     answer->drafts = arena_array(arena, 1, sizeof(Torg__V1__Draft *));
-    answer->drafts[0] = (Torg__V1__Draft *)message_new(&torg__v1__draft__descriptor, arena);
+    answer->drafts[0] = MESSAGE_NEW(draft, arena);
     answer->n_drafts = 1;
     return draft_message(call, offers, draft, answer->drafts[0], err);
 }
@@ -67,14 +65,10 @@ static int list_drafts(struct call *call, const char *seller, Torg__V1__ListOffe
 static int check_list(struct call *call, const Torg__V1__ListOffersRequest *wanted, int64_t preset,
                       struct err *err)
 {
-    if (wanted->page_size < 0 || wanted->page_size > OFFER_BATCH_COUNT_MAX) {
-        call_violation(call, "page_size", "expected 0 to %d", OFFER_BATCH_COUNT_MAX);
-        return err_set(err, ERR_INVALID, "page_size: expected 0 to %d", OFFER_BATCH_COUNT_MAX);
-    }
-    if (preset < 0 || preset >= CABINET_PRESET_COUNT) {
-        call_violation(call, "preset", "is not known");
-        return err_set(err, ERR_INVALID, "preset: is not known");
-    }
+    if (wanted->page_size < 0 || wanted->page_size > OFFER_BATCH_COUNT_MAX)
+        return call_invalid(call, err, "page_size", "expected 0 to %d", OFFER_BATCH_COUNT_MAX);
+    if (preset < 0 || preset >= CABINET_PRESET_COUNT)
+        return call_invalid(call, err, "preset", "is not known");
     return 0;
 }
 
@@ -123,9 +117,7 @@ static int get_counts(struct call *call, const ProtobufCMessage *request,
     answer->counts =
         arena_array(arena, CABINET_PRESET_COUNT, sizeof(Torg__V1__GetCountsResponse__Count *));
     for (int i = 1; i < CABINET_PRESET_COUNT; i++) {
-        Torg__V1__GetCountsResponse__Count *count =
-            (Torg__V1__GetCountsResponse__Count *)message_new(
-                &torg__v1__get_counts_response__count__descriptor, arena);
+        Torg__V1__GetCountsResponse__Count *count = MESSAGE_NEW(get_counts_response__count, arena);
 
         count->preset = (Torg__V1__Cabinet__Preset)i;
         count->count = counts[i];
@@ -154,10 +146,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service cabinet_service(struct offers *offers)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__cabinet_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = offers,
-    };
+    return RPC_SERVICE(cabinet, methods, offers);
 }

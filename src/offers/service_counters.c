@@ -38,10 +38,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service counters_service(struct offers *offers)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__counters_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = offers,
-    };
+    return RPC_SERVICE(counters, methods, offers);
 }

@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "base/token.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "offers/offer_content.h"
 #include "offers/offer_record.h"
 #include "offers/service.h"
@@ -21,8 +22,7 @@ enum { ANONYMOUS_SIZE = 16, CATEGORY_SIZE_MAX = 64 };
 
 static int refuse_anonymous(struct call *call, struct err *err)
 {
-    call_violation(call, "anonymous_id", "expected what OpenDraft gave");
-    return err_set(err, ERR_INVALID, "anonymous_id: expected what OpenDraft gave");
+    return call_invalid(call, err, "anonymous_id", "expected what OpenDraft gave");
 }
 
 /* 'a:' and the id; NULL for "". */
@@ -71,8 +71,7 @@ static void put_problems(const struct violations *violations, struct arena *aren
 
     *list = arena_array(arena, violations->count ? violations->count : 1, sizeof(**list));
     for (const struct violation *one = violations->first; one; one = one->next) {
-        Torg__V1__Problem *problem =
-            (Torg__V1__Problem *)message_new(&torg__v1__problem__descriptor, arena);
+        Torg__V1__Problem *problem = MESSAGE_NEW(problem, arena);
 
         problem->field = arena_strdup(arena, one->field);
         problem->reason = arena_strdup(arena, one->reason);
@@ -101,7 +100,7 @@ int draft_message(struct call *call, const struct offers *offers, const struct d
 {
     message->id = offer_id_text(call_arena(call), draft->id);
     message->revision = draft->revision;
-    message->update_time = time_message(call_arena(call), draft->updated_us);
+    message->update_time = moment_or_none(draft->updated_us, call_arena(call));
     message->content = draft->content;
     find_problems(call, offers, draft->content, &message->problems, &message->n_problems);
     return 0;
@@ -156,7 +155,7 @@ static int open_draft(struct call *call, const ProtobufCMessage *request,
         rc = draft_open(offers, seller, visitor, wanted->category, arena, &draft, err);
     if (rc)
         return rc;
-    answer->draft = (Torg__V1__Draft *)message_new(&torg__v1__draft__descriptor, arena);
+    answer->draft = MESSAGE_NEW(draft, arena);
     if (!seller)
         answer->anonymous_id = arena_strdup(arena, anonymous_id);
     return draft_message(call, offers, draft, answer->draft, err);
@@ -212,14 +211,13 @@ static int save_draft(struct call *call, const ProtobufCMessage *request,
     if (rc)
         return rc;
     if (!content)
-        content = (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor,
-                                                        call_arena(call));
+        content = MESSAGE_NEW(offer_content, call_arena(call));
     rc = draft_save(offers, &author, id, wanted->expected_revision, content, &draft, err);
     if (rc)
         return rc;
     receipt->id = offer_id_text(call_arena(call), draft.id);
     receipt->revision = draft.revision;
-    receipt->update_time = time_message(call_arena(call), draft.updated_us);
+    receipt->update_time = moment_or_none(draft.updated_us, call_arena(call));
     find_problems(call, offers, draft.content, &receipt->problems, &receipt->n_problems);
     return 0;
 }
@@ -255,7 +253,7 @@ static int publish_draft(struct call *call, const ProtobufCMessage *request,
         return rc;
     rc = draft_publish(call_context(call), &author, id, wanted->expected_revision,
                        (Torg__V1__OfferReceipt *)response, err);
-    caller_tell(call, &violations);
+    call_violations(call, &violations);
     return rc;
 }
 
@@ -269,10 +267,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service draft_service(struct offers *offers)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__draft_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = offers,
-    };
+    return RPC_SERVICE(draft, methods, offers);
 }

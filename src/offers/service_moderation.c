@@ -13,7 +13,7 @@ static int give_opinion(struct call *call, const ProtobufCMessage *request,
     int rc = caller_unbound(call, err);
 
     if (!rc && opinion_check(opinion, &violations)) {
-        caller_tell(call, &violations);
+        call_violations(call, &violations);
         rc = err_set(err, ERR_INVALID, "%s: %s", violations.first->field, violations.first->reason);
     }
     if (!rc)
@@ -73,10 +73,8 @@ static int put_state(struct call *call, const ProtobufCMessage *request, Protobu
     offerid id;
     int rc = begin_stage(call, wanted->offer_id, wanted->stage, &id, err);
 
-    if (!rc && wanted->expected_revision < 0) {
-        call_violation(call, "expected_revision", "expected 0 or more");
-        rc = err_set(err, ERR_INVALID, "expected_revision: expected 0 or more");
-    }
+    if (!rc && wanted->expected_revision < 0)
+        rc = call_invalid(call, err, "expected_revision", "expected 0 or more");
     return rc ? rc
               : stage_put(call_context(call), id, wanted->stage, wanted->expected_revision,
                           bytes_make(wanted->value.data, wanted->value.len), call_arena(call),
@@ -95,20 +93,10 @@ static const struct rpc_method stage_methods[] = {
 
 struct rpc_service moderation_service(struct offers *offers)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__moderation_service__descriptor,
-        .methods = moderation_methods,
-        .method_count = ARRAY_COUNT(moderation_methods),
-        .context = offers,
-    };
+    return RPC_SERVICE(moderation, moderation_methods, offers);
 }
 
 struct rpc_service stage_service(struct offers *offers)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__stage_service__descriptor,
-        .methods = stage_methods,
-        .method_count = ARRAY_COUNT(stage_methods),
-        .context = offers,
-    };
+    return RPC_SERVICE(stage, stage_methods, offers);
 }

@@ -78,10 +78,8 @@ static int get_offers(struct call *call, const ProtobufCMessage *request,
     offerid *ids;
     int rc;
 
-    if (count < 1 || count > OFFER_BATCH_COUNT_MAX) {
-        call_violation(call, "ids", "expected 1 to %d", OFFER_BATCH_COUNT_MAX);
-        return err_set(err, ERR_INVALID, "ids: expected 1 to %d", OFFER_BATCH_COUNT_MAX);
-    }
+    if (count < 1 || count > OFFER_BATCH_COUNT_MAX)
+        return call_invalid(call, err, "ids", "expected 1 to %d", OFFER_BATCH_COUNT_MAX);
     ids = arena_array(arena, count, sizeof(*ids));
     list = arena_array(arena, count, sizeof(Torg__V1__Offer *));
     answer->missing = arena_array(arena, count, sizeof(char *));
@@ -119,9 +117,7 @@ static int begin(struct call *call, const char *method, const ProtobufCMessage *
 
 static Torg__V1__OfferContent *content_of(struct call *call, Torg__V1__OfferContent *content)
 {
-    return content ? content
-                   : (Torg__V1__OfferContent *)message_new(&torg__v1__offer_content__descriptor,
-                                                           call_arena(call));
+    return content ? content : MESSAGE_NEW(offer_content, call_arena(call));
 }
 
 static int create_offer(struct call *call, const ProtobufCMessage *request,
@@ -136,7 +132,7 @@ static int create_offer(struct call *call, const ProtobufCMessage *request,
         return rc;
     rc = offers_create(call_context(call), &author, content_of(call, wanted->content),
                        (Torg__V1__OfferReceipt *)response, err);
-    caller_tell(call, &violations);
+    call_violations(call, &violations);
     return rc;
 }
 
@@ -158,7 +154,7 @@ static int update_offer(struct call *call, const ProtobufCMessage *request,
     }
     rc = offers_update(call_context(call), &author, id, wanted->expected_revision,
                        content_of(call, wanted->content), (Torg__V1__OfferReceipt *)response, err);
-    caller_tell(call, &violations);
+    call_violations(call, &violations);
     return rc;
 }
 
@@ -173,13 +169,11 @@ static int move_offer(struct call *call, const char *method, const ProtobufCMess
 
     if (rc)
         return rc;
-    if (expected_revision < 0) {
-        call_violation(call, "expected_revision", "expected 0 or more");
-        return err_set(err, ERR_INVALID, "expected_revision: expected 0 or more");
-    }
+    if (expected_revision < 0)
+        return call_invalid(call, err, "expected_revision", "expected 0 or more");
     rc = offers_move(call_context(call), &author, id, expected_revision, move,
                      (Torg__V1__OfferReceipt *)response, err);
-    caller_tell(call, &violations);
+    call_violations(call, &violations);
     return rc;
 }
 
@@ -225,10 +219,8 @@ static int mark_offer_sold(struct call *call, const ProtobufCMessage *request,
     const Torg__V1__MarkOfferSoldRequest *wanted = (const Torg__V1__MarkOfferSoldRequest *)request;
     bool on_site = wanted->where == TORG__V1__MARK_OFFER_SOLD_REQUEST__WHERE__ON_SITE;
 
-    if (!on_site && wanted->where != TORG__V1__MARK_OFFER_SOLD_REQUEST__WHERE__ELSEWHERE) {
-        call_violation(call, "where", "expected ON_SITE or ELSEWHERE");
-        return err_set(err, ERR_INVALID, "where: expected ON_SITE or ELSEWHERE");
-    }
+    if (!on_site && wanted->where != TORG__V1__MARK_OFFER_SOLD_REQUEST__WHERE__ELSEWHERE)
+        return call_invalid(call, err, "where", "expected ON_SITE or ELSEWHERE");
     return move_offer(call, "MarkOfferSold", request, wanted->id, wanted->expected_revision,
                       on_site ? MOVE_SELL_ON_SITE : MOVE_SELL_ELSEWHERE, response, err);
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codec/moment.h"
 #include "offers/bounds.h"
 #include "offers/offer_change.h"
 #include "offers/offer_record.h"
@@ -92,7 +93,7 @@ static void fill(const struct access *access, const char *stage, Torg__V1__Stage
     state->revision = access->revision;
     state->value.data = (uint8_t *)access->kept.data;
     state->value.len = access->kept.size;
-    state->update_time = time_message(access->arena, access->updated_us);
+    state->update_time = moment_or_none(access->updated_us, access->arena);
 }
 
 static struct bytes kind_of(const char *stage, struct arena *arena)

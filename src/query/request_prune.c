@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "codec/message.h"
 #include "query/request_parts.h"
 
 struct pruning {
@@ -53,11 +54,9 @@ static const char *leaf_field(const Torg__V1__Filter *filter)
 /* One of none: it holds for nobody. */
 static Torg__V1__Filter *no_document(const struct pruning *pruning)
 {
-    Torg__V1__Filter *filter = arena_alloc(pruning->arena, sizeof(*filter));
-    Torg__V1__Filters *none = arena_alloc(pruning->arena, sizeof(*none));
+    Torg__V1__Filter *filter = MESSAGE_NEW(filter, pruning->arena);
+    Torg__V1__Filters *none = MESSAGE_NEW(filters, pruning->arena);
 
-    torg__v1__filter__init(filter);
-    torg__v1__filters__init(none);
     filter->kind_case = TORG__V1__FILTER__KIND_OR;
     filter->or_ = none;
     return filter;
@@ -113,9 +112,8 @@ static char **prune_names(const struct pruning *pruning, char *const *names, siz
  * answers of shards whose schemas differ have as many. */
 static Torg__V1__Sort *no_sort(const struct pruning *pruning)
 {
-    Torg__V1__Sort *sort = arena_alloc(pruning->arena, sizeof(*sort));
+    Torg__V1__Sort *sort = MESSAGE_NEW(sort, pruning->arena);
 
-    torg__v1__sort__init(sort);
     sort->formula = "0/0";
     return sort;
 }

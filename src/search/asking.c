@@ -8,8 +8,6 @@
 #include "codec/message.h"
 #include "model/offer_fields.h"
 
-#define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
-
 /* One a second suffices: while searchers are gone every request fails. */
 static void note_failure(const struct asking *asking, const struct err *err)
 {
@@ -52,12 +50,12 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
                const Torg__V1__StageAnswer **answers, struct err *err)
 {
     struct arena *arena = asking->arena;
-    Torg__V1__SearchRequest *request = NEW(SearchRequest, search_request);
-    Torg__V1__SearchResponse *response = NEW(SearchResponse, search_response);
+    Torg__V1__SearchRequest *request = MESSAGE_NEW(search_request, arena);
+    Torg__V1__SearchResponse *response = MESSAGE_NEW(search_response, arena);
     int rc;
 
     request->client = (char *)OFFER_CLIENT;
-    request->query = NEW(Query, query);
+    request->query = MESSAGE_NEW(query, arena);
     request->query->stages = stages;
     request->query->n_stages = count;
     request->query->unknown_is_empty = true;
@@ -69,7 +67,7 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
     if (rc && rc != ERR_NOT_FOUND)
         return tell_failure(asking, rc, err);
     for (size_t i = 0; i < count; i++) /* not found: there is no index before the first offer */
-        answers[i] = rc ? NEW(StageAnswer, stage_answer) : response->answer->stages[i];
+        answers[i] = rc ? MESSAGE_NEW(stage_answer, arena) : response->answer->stages[i];
     asking->epoch = response->epoch;
     asking->is_partial |= response->is_partial;
     return 0;
@@ -77,7 +75,7 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
 
 Torg__V1__QueryStage *count_stage(const char *text, Torg__V1__Filter *filter, struct arena *arena)
 {
-    Torg__V1__QueryStage *stage = NEW(QueryStage, query_stage);
+    Torg__V1__QueryStage *stage = MESSAGE_NEW(query_stage, arena);
 
     stage->text = (char *)text;
     stage->filter = filter;

@@ -16,8 +16,6 @@
 #include "search/bounds.h"
 #include "search/found.h"
 
-#define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
-
 enum { PAGE_FILTER_MAX = SEARCH_FILTER_COUNT_MAX + 2 }; /* with those of category, currency */
 
 /* --- reading --- */
@@ -185,10 +183,10 @@ const Torg__V1__FilterChoice *wanted_choice(const struct wanted *wanted, const c
 static Torg__V1__Filter *values_filter(const char *field, char **values, size_t count,
                                        struct arena *arena)
 {
-    Torg__V1__Filter *filter = NEW(Filter, filter);
+    Torg__V1__Filter *filter = MESSAGE_NEW(filter, arena);
 
     filter->kind_case = TORG__V1__FILTER__KIND_IN;
-    filter->in = NEW(FieldValues, field_values);
+    filter->in = MESSAGE_NEW(field_values, arena);
     filter->in->field = (char *)field;
     filter->in->values = values;
     filter->in->n_values = count;
@@ -198,7 +196,7 @@ static Torg__V1__Filter *values_filter(const char *field, char **values, size_t 
 Torg__V1__Filter *category_filter(const struct category *category, struct arena *arena)
 {
     const struct category **path = category_path(category, arena);
-    Torg__V1__Filter *filter = NEW(Filter, filter);
+    Torg__V1__Filter *filter = MESSAGE_NEW(filter, arena);
     char **values = arena_array(arena, 1, sizeof(*values));
     char *text = arena_strdup(arena, path[0]->id);
 
@@ -206,7 +204,7 @@ Torg__V1__Filter *category_filter(const struct category *category, struct arena 
         text = arena_printf(arena, "%s/%s", text, path[i]->id);
     values[0] = text;
     filter->kind_case = TORG__V1__FILTER__KIND_SUBTREE;
-    filter->subtree = NEW(FieldValues, field_values);
+    filter->subtree = MESSAGE_NEW(field_values, arena);
     filter->subtree->field = (char *)OFFER_FIELD_CATEGORY;
     filter->subtree->values = values;
     filter->subtree->n_values = 1;
@@ -226,9 +224,9 @@ static int distance_filter(const struct wanted *wanted, size_t place, Torg__V1__
                        "filters[%zu].max: \"%.40s\" is not a distance: send a number of meters, "
                        "and no min",
                        place, choice->max);
-    *filter = NEW(Filter, filter);
+    *filter = MESSAGE_NEW(filter, arena);
     (*filter)->kind_case = TORG__V1__FILTER__KIND_RADIUS;
-    (*filter)->radius = NEW(GeoRadius, geo_radius);
+    (*filter)->radius = MESSAGE_NEW(geo_radius, arena);
     (*filter)->radius->field = (char *)wanted->chosen[place].field;
     (*filter)->radius->center = wanted->request->near;
     (*filter)->radius->meters = meters;
@@ -248,9 +246,9 @@ static int choice_filter(const struct wanted *wanted, size_t place, Torg__V1__Fi
         *filter = values_filter(chosen->field, choice->values, choice->n_values, arena);
         return 0;
     }
-    *filter = NEW(Filter, filter);
+    *filter = MESSAGE_NEW(filter, arena);
     (*filter)->kind_case = TORG__V1__FILTER__KIND_RANGE;
-    (*filter)->range = NEW(FieldRange, field_range);
+    (*filter)->range = MESSAGE_NEW(field_range, arena);
     (*filter)->range->field = (char *)chosen->field;
     (*filter)->range->min = choice->min;
     (*filter)->range->max = choice->max;
@@ -270,7 +268,7 @@ static Torg__V1__Filter *currency_filter(const struct wanted *wanted)
 static int all_filters(const struct wanted *wanted, Torg__V1__Filter **filter, struct err *err)
 {
     struct arena *arena = wanted->arena;
-    Torg__V1__Filters *all = NEW(Filters, filters);
+    Torg__V1__Filters *all = MESSAGE_NEW(filters, arena);
     int rc = 0;
 
     all->of = arena_array(arena, PAGE_FILTER_MAX, sizeof(all->of[0]));
@@ -284,7 +282,7 @@ static int all_filters(const struct wanted *wanted, Torg__V1__Filter **filter, s
     *filter = NULL;
     if (rc || !all->n_of)
         return rc;
-    *filter = NEW(Filter, filter);
+    *filter = MESSAGE_NEW(filter, arena);
     (*filter)->kind_case = TORG__V1__FILTER__KIND_AND;
     (*filter)->and_ = all;
     return 0;
@@ -295,7 +293,7 @@ static int all_filters(const struct wanted *wanted, Torg__V1__Filter **filter, s
 static void put_order(const struct wanted *wanted, Torg__V1__QueryStage *stage)
 {
     struct arena *arena = wanted->arena;
-    Torg__V1__Sort *sort = NEW(Sort, sort);
+    Torg__V1__Sort *sort = MESSAGE_NEW(sort, arena);
 
     switch (wanted->request->order) {
     case TORG__V1__SEARCH_OFFERS_REQUEST__ORDER__CHEAPEST:
@@ -331,7 +329,7 @@ static void put_shown(const struct wanted *wanted, Torg__V1__QueryStage *stage)
     stage_show_offers(stage);
     if (!*wanted->text)
         return;
-    stage->highlight = NEW(Highlight, highlight);
+    stage->highlight = MESSAGE_NEW(highlight, arena);
     stage->highlight->fields = (char **)marked;
     stage->highlight->n_fields = ARRAY_COUNT(marked);
     stage->highlight->fragment_size = SEARCH_FRAGMENT_SIZE;
@@ -342,7 +340,7 @@ int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **out, struct
 {
     const Torg__V1__SearchOffersRequest *request = wanted->request;
     struct arena *arena = wanted->arena;
-    Torg__V1__QueryStage *stage = NEW(QueryStage, query_stage);
+    Torg__V1__QueryStage *stage = MESSAGE_NEW(query_stage, arena);
     int rc = all_filters(wanted, &stage->filter, err);
 
     stage->text = (char *)wanted->text;
@@ -359,7 +357,7 @@ int wanted_stage(const struct wanted *wanted, Torg__V1__QueryStage **out, struct
 Torg__V1__Facet *stage_facet(Torg__V1__QueryStage *stage, const char *field,
                              Torg__V1__Facet__Kind kind, uint32_t limit, struct arena *arena)
 {
-    Torg__V1__Facet *facet = NEW(Facet, facet);
+    Torg__V1__Facet *facet = MESSAGE_NEW(facet, arena);
 
     facet->field = (char *)field;
     facet->kind = kind;

@@ -12,8 +12,6 @@
 #include "model/offer_fields.h"
 #include "query/value.h"
 
-#define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
-
 enum { EARTH_RADIUS_M = 6371009 };
 
 void stage_show_offers(Torg__V1__QueryStage *stage)
@@ -63,7 +61,7 @@ static Torg__V1__Price *price_of(const Torg__V1__Hit *hit, struct arena *arena)
 
     if (!*currency)
         return NULL;
-    price = NEW(Price, price);
+    price = MESSAGE_NEW(price, arena);
     text_to_i64(bytes_of(*amount ? amount : hit_shown(hit, OFFER_FIELD_AMOUNT)), &price->amount);
     price->currency = (char *)currency;
     return price;
@@ -77,8 +75,7 @@ static Google__Protobuf__Timestamp *time_of(const char *text, struct arena *aren
 
     if (!value_parse(&date, bytes_of(text), false, &seconds))
         return NULL;
-    time =
-        (Google__Protobuf__Timestamp *)message_new(&google__protobuf__timestamp__descriptor, arena);
+    time = message_new(&google__protobuf__timestamp__descriptor, arena);
     time->seconds = seconds;
     return time;
 }
@@ -110,7 +107,7 @@ static void put_distance(const Torg__V1__GeoPoint *near, const char *point,
 Torg__V1__FoundOffer *found_offer(const Torg__V1__Hit *hit, const Torg__V1__GeoPoint *near,
                                   struct arena *arena)
 {
-    Torg__V1__FoundOffer *offer = NEW(FoundOffer, found_offer);
+    Torg__V1__FoundOffer *offer = MESSAGE_NEW(found_offer, arena);
     const char *path = hit_shown(hit, OFFER_FIELD_CATEGORY);
     const char *last = strrchr(path, '/');
 
@@ -133,7 +130,7 @@ Torg__V1__FoundOffer *found_offer(const Torg__V1__Hit *hit, const Torg__V1__GeoP
 Torg__V1__FoundCategory *found_category(const struct category *category, uint64_t count,
                                         enum language language, struct arena *arena)
 {
-    Torg__V1__FoundCategory *found = NEW(FoundCategory, found_category);
+    Torg__V1__FoundCategory *found = MESSAGE_NEW(found_category, arena);
 
     found->id = arena_strdup(arena, category->id);
     found->name = arena_strdup(arena, category->name.in[language]);

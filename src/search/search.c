@@ -16,8 +16,6 @@
 #include "search/offered.h"
 #include "search/spelling.h"
 
-#define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
-
 enum { STEP_COUNT = 4, PAGE_STAGE_COUNT = 2 };
 
 /* One request on its way. */
@@ -36,7 +34,7 @@ struct searching {
 static void put_time(struct searching *searching, const char *name, int64_t duration_us)
 {
     struct arena *arena = searching->arena;
-    Torg__V1__StepTime *time = NEW(StepTime, step_time);
+    Torg__V1__StepTime *time = MESSAGE_NEW(step_time, arena);
 
     time->step = (char *)name;
     time->microseconds = (uint64_t)duration_us;
@@ -134,7 +132,7 @@ static void put_value(const struct searching *searching, const struct search_fil
                       const char *id, uint64_t count, Torg__V1__SearchFilter *message)
 {
     struct arena *arena = searching->arena;
-    Torg__V1__FilterValue *value = NEW(FilterValue, filter_value);
+    Torg__V1__FilterValue *value = MESSAGE_NEW(filter_value, arena);
 
     value->id = (char *)id;
     value->name = arena_strdup(arena, filter_value_name(filter, id, searching->wanted.language));
@@ -182,7 +180,7 @@ static Torg__V1__SearchFilter *filter_message(const struct searching *searching,
                                               const Torg__V1__FacetAnswer *facet)
 {
     struct arena *arena = searching->arena;
-    Torg__V1__SearchFilter *message = NEW(SearchFilter, search_filter);
+    Torg__V1__SearchFilter *message = MESSAGE_NEW(search_filter, arena);
 
     message->id = arena_strdup(arena, filter->id);
     message->name = arena_strdup(arena, filter->name.in[searching->wanted.language]);
@@ -215,7 +213,7 @@ static void hide(const struct searching *searching, const char *id, const char *
 {
     Torg__V1__SearchOffersResponse *response = searching->response;
     struct arena *arena = searching->arena;
-    Torg__V1__HiddenFilter *hidden = NEW(HiddenFilter, hidden_filter);
+    Torg__V1__HiddenFilter *hidden = MESSAGE_NEW(hidden_filter, arena);
 
     if (!searching->wanted.request->explain)
         return;
@@ -358,7 +356,7 @@ static bool may_correct(const struct searching *searching)
 static void take_correction(struct searching *searching, const struct correction *correction)
 {
     struct arena *arena = searching->arena;
-    Torg__V1__CorrectedQuery *corrected = NEW(CorrectedQuery, corrected_query);
+    Torg__V1__CorrectedQuery *corrected = MESSAGE_NEW(corrected_query, arena);
 
     corrected->original = searching->wanted.request->text;
     corrected->corrected = (char *)correction->text;

@@ -88,10 +88,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service search_service(struct search *search)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__search_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = search,
-    };
+    return RPC_SERVICE(search, methods, search);
 }

@@ -15,8 +15,6 @@
 #include "search/choices.h"
 #include "search/found.h"
 
-#define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
-
 /* Twice the price, or half of it, takes a third of the score. */
 #define PRICE_FORMULA                                                                              \
     "score / (1 + 0.7 * abs(log(max(default(" OFFER_FIELD_PRICE ", %" PRId64 "), 1) / %" PRId64    \
@@ -56,7 +54,7 @@ static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
     const Torg__V1__OfferContent *content = comparing->offer->content;
     struct arena *arena = comparing->arena;
     Torg__V1__QueryStage *stage = count_stage("", category_filter(category, arena), arena);
-    Torg__V1__TextClause *clause = NEW(TextClause, text_clause);
+    Torg__V1__TextClause *clause = MESSAGE_NEW(text_clause, arena);
 
     clause->occur = TORG__V1__TEXT_CLAUSE__OCCUR__SHOULD;
     clause->text = beginning_of(content->title, arena);
@@ -68,7 +66,7 @@ static Torg__V1__QueryStage *similar_stage(const struct comparing *comparing,
     stage_show_offers(stage);
     if (content->price && content->price->amount > 0 &&
         strcmp(content->price->currency, comparing->currency) == 0) {
-        stage->rerank = NEW(Rerank, rerank);
+        stage->rerank = MESSAGE_NEW(rerank, arena);
         stage->rerank->formula =
             arena_printf(arena, PRICE_FORMULA, content->price->amount, content->price->amount);
         stage->rerank->count = SIMILAR_RERANK_COUNT;

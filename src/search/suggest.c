@@ -19,8 +19,6 @@
 #include "spell/keyboard.h"
 #include "spell/transliteration.h"
 
-#define NEW(type, lower) ((Torg__V1__##type *)message_new(&torg__v1__##lower##__descriptor, arena))
-
 enum { STAGE_TITLES, STAGE_TREE, STAGE_COUNT };
 
 /* One request on its way. */
@@ -47,7 +45,7 @@ static Torg__V1__QueryStage *typed_stage(const struct suggesting *suggesting, co
     static char *fields[] = {OFFER_FIELD_TITLE, OFFER_FIELD_WORDS};
     struct arena *arena = suggesting->arena;
     Torg__V1__QueryStage *stage = count_stage("", NULL, arena);
-    Torg__V1__TextClause *clause = NEW(TextClause, text_clause);
+    Torg__V1__TextClause *clause = MESSAGE_NEW(text_clause, arena);
 
     clause->kind =
         is_open ? TORG__V1__TEXT_CLAUSE__KIND__PREFIX : TORG__V1__TEXT_CLAUSE__KIND__WORD;
@@ -71,7 +69,7 @@ static Torg__V1__QueryStage *titles_stage(const struct suggesting *suggesting, c
     static char *shown[] = {OFFER_FIELD_TITLE};
     struct arena *arena = suggesting->arena;
     Torg__V1__QueryStage *stage = typed_stage(suggesting, text, is_open, false);
-    Torg__V1__Sort *sort = NEW(Sort, sort);
+    Torg__V1__Sort *sort = MESSAGE_NEW(sort, arena);
 
     sort->field = (char *)OFFER_FIELD_CREATED;
     sort->descending = true;
@@ -116,7 +114,7 @@ static Torg__V1__SuggestedQuery *suggested(const struct suggesting *suggesting, 
                                            uint64_t count, struct bytes typed)
 {
     struct arena *arena = suggesting->arena;
-    Torg__V1__SuggestedQuery *query = NEW(SuggestedQuery, suggested_query);
+    Torg__V1__SuggestedQuery *query = MESSAGE_NEW(suggested_query, arena);
     struct buf html = BUF_INIT((size_t)SEARCH_TEXT_SIZE_MAX * 8);
 
     completion_mark(bytes_of(text), typed, &html);

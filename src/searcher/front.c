@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/message.h"
 #include "model/bounds.h"
 #include "model/change_token.h"
 #include "query/bounds.h"
@@ -256,12 +257,11 @@ static bool needs_words(const struct searching *searching, size_t i)
 
 static void make_request(struct searching *searching, uint32_t shard, bool with_stages)
 {
-    Torg__V1__ShardRequest *request = arena_alloc(searching->arena, sizeof(*request));
+    Torg__V1__ShardRequest *request = MESSAGE_NEW(shard_request, searching->arena);
     size_t count = searching->query->n_stages;
     Torg__V1__StagePart *parts = arena_array(searching->arena, count, sizeof(*parts));
     int64_t left_us = searching->deadline_us - clock_mono_us(searching->front->clock);
 
-    torg__v1__shard_request__init(request);
     request->client = (char *)searching->client->name;
     request->epoch = searching->epoch->epoch;
     request->shard = shard;
@@ -555,13 +555,12 @@ static void tell_missing(const struct searching *searching, Torg__V1__SearchResp
 
 static int search(struct searching *searching, Torg__V1__SearchResponse *response, struct err *err)
 {
-    Torg__V1__QueryAnswer *answer = arena_alloc(searching->arena, sizeof(*answer));
+    Torg__V1__QueryAnswer *answer = MESSAGE_NEW(query_answer, searching->arena);
     int64_t began_us = clock_mono_us(searching->front->clock);
     uint32_t count = searching->client->shard_count;
     bool again = true;
     int rc = 0;
 
-    torg__v1__query_answer__init(answer);
     searching->asks = arena_array(searching->arena, count, sizeof(*searching->asks));
     for (uint32_t i = 0; i < count; i++)
         make_request(searching, i, true);

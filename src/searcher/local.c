@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "codec/message.h"
 #include "query/bounds.h"
 #include "query/response.h"
 #include "searcher/part.h"
@@ -104,12 +105,11 @@ int local_count_words(struct replica *replica, const Torg__V1__ShardRequest *req
                       int64_t deadline_us, struct arena *arena, Torg__V1__ShardWords **out,
                       struct err *err)
 {
-    Torg__V1__ShardWords *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__ShardWords *message = MESSAGE_NEW(shard_words, arena);
     struct query_request query;
     struct visit *visit = NULL;
     int rc = wait_for(replica, request, deadline_us, err);
 
-    torg__v1__shard_words__init(message);
     rc = rc ? rc : replica_visit(replica, &visit, err);
     rc = rc ? rc : read_query(visit, request, arena, &query, err);
     if (!rc) {
@@ -132,11 +132,10 @@ int local_count_words(struct replica *replica, const Torg__V1__ShardRequest *req
 
 static Torg__V1__StagePlaces *tell_stage(const struct query_answer *answer, struct arena *arena)
 {
-    Torg__V1__StagePlaces *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__StagePlaces *message = MESSAGE_NEW(stage_places, arena);
     Torg__V1__HitRank *hits = arena_array(arena, answer->hit_count + 1, sizeof(*hits));
     Torg__V1__FacetBounds *facets = arena_array(arena, answer->facet_count + 1, sizeof(*facets));
 
-    torg__v1__stage_places__init(message);
     message->words = part_tell_words(answer->words, arena);
     message->hits = arena_array(arena, answer->hit_count + 1, sizeof(message->hits[0]));
     message->n_hits = answer->hit_count;
@@ -204,13 +203,12 @@ int local_search(struct replica *replica, const Torg__V1__ShardRequest *request,
                  int64_t deadline_us, struct arena *arena, Torg__V1__ShardAnswer **out,
                  struct err *err)
 {
-    Torg__V1__ShardAnswer *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__ShardAnswer *message = MESSAGE_NEW(shard_answer, arena);
     struct query_result result = {0};
     struct query_request query;
     struct visit *visit = NULL;
     int rc = wait_for(replica, request, deadline_us, err);
 
-    torg__v1__shard_answer__init(message);
     rc = rc ? rc : replica_visit(replica, &visit, err);
     rc = rc ? rc : read_query(visit, request, arena, &query, err);
     rc = rc ? rc : make_parts(request, arena, &query, err);

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "codec/message.h"
 #include "searcher/merge_facets.h"
 
 struct entry {
@@ -195,12 +196,11 @@ Torg__V1__StageAnswer *merge_stage(const Torg__V1__QueryStage *query, uint32_t s
                                    const struct merge_page *page, struct arena *arena,
                                    struct merge_end *end)
 {
-    Torg__V1__StageAnswer *answer = arena_alloc(arena, sizeof(*answer));
+    Torg__V1__StageAnswer *answer = MESSAGE_NEW(stage_answer, arena);
     uint32_t entry_count, all_count, skip, shown;
     struct entry *entries = list_entries(parts, count, stage, &entry_count, arena);
     bool is_capped = query->cap && query->cap->count;
 
-    torg__v1__stage_answer__init(answer);
     *end = (struct merge_end){0};
     answer->name = query->name;
     if (entry_count)
@@ -236,11 +236,10 @@ static int compare_words(const void *a, const void *b)
 Torg__V1__WordCounts *merge_words(const Torg__V1__WordCounts *const *words, uint32_t count,
                                   struct arena *arena)
 {
-    Torg__V1__WordCounts *sum = arena_alloc(arena, sizeof(*sum));
+    Torg__V1__WordCounts *sum = MESSAGE_NEW(word_counts, arena);
     Torg__V1__WordCount *copies;
     size_t total = 0, kept = 0;
 
-    torg__v1__word_counts__init(sum);
     for (uint32_t i = 0; i < count; i++)
         total += words[i] ? words[i]->n_words : 0;
     sum->words = arena_array(arena, total + 1, sizeof(sum->words[0]));

@@ -92,12 +92,11 @@ struct query_place part_read_place(const Torg__V1__HitPlace *message)
 uint64_t part_query_hash(const Torg__V1__Query *query, uint32_t stage, struct arena *arena)
 {
     const Torg__V1__QueryStage *from = query->stages[stage];
-    Torg__V1__QueryStage *bare = arena_alloc(arena, sizeof(*bare));
+    Torg__V1__QueryStage *bare = MESSAGE_NEW(query_stage, arena);
     Torg__V1__Query whole = TORG__V1__QUERY__INIT;
     struct buf out = BUF_INIT(QUERY_HASHED_SIZE_MAX);
     uint64_t hash;
 
-    torg__v1__query_stage__init(bare);
     bare->text = from->text;
     bare->any_word = from->any_word;
     bare->clauses = from->clauses;

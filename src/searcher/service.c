@@ -132,10 +132,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service searcher_service(struct searcher *searcher)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__searcher_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = searcher,
-    };
+    return RPC_SERVICE(searcher, methods, searcher);
 }

@@ -29,10 +29,9 @@ static Torg__V1__Explanation *say(struct arena *arena, bool holds, const char *f
 
 static Torg__V1__Explanation *say(struct arena *arena, bool holds, const char *format, ...)
 {
-    Torg__V1__Explanation *said = arena_alloc(arena, sizeof(*said));
+    Torg__V1__Explanation *said = MESSAGE_NEW(explanation, arena);
     va_list args;
 
-    torg__v1__explanation__init(said);
     va_start(args, format);
     said->text = arena_vprintf(arena, format, args);
     va_end(args);

@@ -25,7 +25,7 @@ struct lister {
 
 static int list_document(struct lister *lister, docid id, struct err *err)
 {
-    Torg__V1__IndexedDocument *document = arena_alloc(lister->arena, sizeof(*document));
+    Torg__V1__IndexedDocument *document = MESSAGE_NEW(indexed_document, lister->arena);
     int64_t version, sent_us, shown_us;
     uint32_t count;
     int rc = shard_stored(lister->snapshot, lister->visit->shard, id, &lister->record,
@@ -33,7 +33,6 @@ static int list_document(struct lister *lister, docid id, struct err *err)
 
     if (rc)
         return rc;
-    torg__v1__indexed_document__init(document);
     document->doc_id = id;
     for (uint32_t i = 0; i < count; i++)
         if (lister->stored[i].field == lister->key_field)
@@ -169,12 +168,11 @@ size_t searcher_tell_lanes(const struct progress *progress, struct arena *arena,
 
 static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct arena *arena)
 {
-    Torg__V1__ShardFreshness *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__ShardFreshness *message = MESSAGE_NEW(shard_freshness, arena);
     struct replica_state *state = arena_alloc(arena, sizeof(*state));
     Torg__V1__PassedMessage *passed = arena_array(arena, REPLICA_PASSED_COUNT, sizeof(*passed));
 
     replica_state(replica, state);
-    torg__v1__shard_freshness__init(message);
     message->client = arena_strdup(arena, replica_client(replica));
     message->epoch = replica_epoch(replica);
     message->shard = replica_shard(replica);

@@ -170,10 +170,7 @@ int parked_hashes(struct store *store, const char *stage, uint64_t **hashes, siz
 
     *hashes = NULL;
     for (*count = 0; store_next(&rows); ++*count) {
-        if (*count == capacity) {
-            capacity = capacity * 2 + 16;
-            *hashes = mem_resize(*hashes, capacity * sizeof(**hashes));
-        }
+        *hashes = mem_grow(*hashes, *count + 1, sizeof(**hashes), &capacity);
         (*hashes)[*count] = hash64(rows.columns[0].bytes);
     }
     if (*count)

@@ -87,10 +87,8 @@ static void learn(struct stage_reader *self, const char *key)
     pthread_mutex_lock(&self->lock);
     place = place_of_hash(self, hash);
     if (place == self->known_count || self->known[place] != hash) {
-        if (self->known_count == self->known_capacity) {
-            self->known_capacity = self->known_capacity * 2 + 16;
-            self->known = mem_resize(self->known, self->known_capacity * sizeof(self->known[0]));
-        }
+        self->known = mem_grow(self->known, self->known_count + 1, sizeof(self->known[0]),
+                               &self->known_capacity);
         memmove(&self->known[place + 1], &self->known[place],
                 (self->known_count - place) * sizeof(self->known[0]));
         self->known[place] = hash;

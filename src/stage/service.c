@@ -9,21 +9,12 @@
 #include "base/text.h"
 #include "codec/json.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "model/topics.h"
 #include "stage/bounds.h"
 #include "stage/parked.h"
 
 enum { JSON_SIZE_MAX = 4 << 20 };
-
-static Google__Protobuf__Timestamp *time_of(int64_t us, struct arena *arena)
-{
-    Google__Protobuf__Timestamp *time =
-        (Google__Protobuf__Timestamp *)message_new(&google__protobuf__timestamp__descriptor, arena);
-
-    time->seconds = us / SECOND_US;
-    time->nanos = (int32_t)(us % SECOND_US * 1000);
-    return time;
-}
 
 /* What the record says; "" where it is not of its topic's message. */
 static char *json_of(const struct parked *parked, struct arena *arena)
@@ -45,16 +36,15 @@ static char *json_of(const struct parked *parked, struct arena *arena)
 
 static Torg__V1__ParkedRecord *view(const struct parked *parked, struct arena *arena)
 {
-    Torg__V1__ParkedRecord *record =
-        (Torg__V1__ParkedRecord *)message_new(&torg__v1__parked_record__descriptor, arena);
+    Torg__V1__ParkedRecord *record = MESSAGE_NEW(parked_record, arena);
 
     record->stage = (char *)parked->stage;
     record->key = (char *)parked->key;
     record->reason = (char *)parked->reason;
     record->try_count = parked->try_count;
-    record->first_time = time_of(parked->first_us, arena);
+    record->first_time = moment_message(parked->first_us, arena);
     if (parked->next_us != PARKED_BEHIND)
-        record->next_time = time_of(parked->next_us, arena);
+        record->next_time = moment_message(parked->next_us, arena);
     record->topic = (char *)parked->topic;
     record->partition = parked->partition;
     record->offset = parked->offset;
@@ -194,72 +184,44 @@ int parked_desk_drop(const struct parked_desk *desk, const char *principal,
 
 /* --- the service --- */
 
-/* Records of all sellers and clients. */
-static int check_caller(const struct call *call, struct err *err)
-{
-    const struct identity *identity = call_identity(call);
-
-    if (*identity->seller || *identity->client)
-        return err_set(err, ERR_DENIED, "the key is bound to %s: this call is for operators",
-                       *identity->client ? identity->client : identity->seller);
-    return 0;
-}
-
 static int list_parked(struct call *call, const ProtobufCMessage *request,
                        ProtobufCMessage *response, struct err *err)
 {
-    int rc = check_caller(call, err);
-
-    return rc ? rc
-              : parked_desk_list(call_context(call), (const Torg__V1__ListParkedRequest *)request,
-                                 call_arena(call), (Torg__V1__ListParkedResponse *)response, err);
+    return parked_desk_list(call_context(call), (const Torg__V1__ListParkedRequest *)request,
+                            call_arena(call), (Torg__V1__ListParkedResponse *)response, err);
 }
 
 static int get_parked(struct call *call, const ProtobufCMessage *request,
                       ProtobufCMessage *response, struct err *err)
 {
-    int rc = check_caller(call, err);
-
-    return rc ? rc
-              : parked_desk_get(call_context(call), (const Torg__V1__GetParkedRequest *)request,
-                                call_arena(call), (Torg__V1__GetParkedResponse *)response, err);
+    return parked_desk_get(call_context(call), (const Torg__V1__GetParkedRequest *)request,
+                           call_arena(call), (Torg__V1__GetParkedResponse *)response, err);
 }
 
 static int replay_parked(struct call *call, const ProtobufCMessage *request,
                          ProtobufCMessage *response, struct err *err)
 {
-    int rc = check_caller(call, err);
-
-    return rc ? rc
-              : parked_desk_replay(call_context(call), call_identity(call)->principal,
-                                   (const Torg__V1__ReplayParkedRequest *)request,
-                                   (Torg__V1__ReplayParkedResponse *)response, err);
+    return parked_desk_replay(call_context(call), call_identity(call)->principal,
+                              (const Torg__V1__ReplayParkedRequest *)request,
+                              (Torg__V1__ReplayParkedResponse *)response, err);
 }
 
 static int drop_parked(struct call *call, const ProtobufCMessage *request,
                        ProtobufCMessage *response, struct err *err)
 {
-    int rc = check_caller(call, err);
-
-    return rc ? rc
-              : parked_desk_drop(call_context(call), call_identity(call)->principal,
-                                 (const Torg__V1__DropParkedRequest *)request,
-                                 (Torg__V1__DropParkedResponse *)response, err);
+    return parked_desk_drop(call_context(call), call_identity(call)->principal,
+                            (const Torg__V1__DropParkedRequest *)request,
+                            (Torg__V1__DropParkedResponse *)response, err);
 }
 
 static const struct rpc_method methods[] = {
-    {.name = "ListParked", .unary = list_parked, .scope = "stages"},
-    {.name = "GetParked", .unary = get_parked, .scope = "stages"},
-    {.name = "ReplayParked", .unary = replay_parked, .scope = "stages"},
-    {.name = "DropParked", .unary = drop_parked, .scope = "stages"},
+    {.name = "ListParked", .unary = list_parked, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "GetParked", .unary = get_parked, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "ReplayParked", .unary = replay_parked, .scope = "stages", .flags = RPC_OPERATOR},
+    {.name = "DropParked", .unary = drop_parked, .scope = "stages", .flags = RPC_OPERATOR},
 };
 
 struct rpc_service parked_service(struct parked_desk *desk)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__parked_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = desk,
-    };
+    return RPC_SERVICE(parked, methods, desk);
 }

@@ -22,11 +22,8 @@ enum { STAGED_SIZE_MAX = 2 * TOPIC_COMMIT_SIZE_MAX + TOPIC_BATCH_SIZE_MAX * 2 };
 
 static void add_segment(struct partition *partition, struct segment *segment)
 {
-    if (partition->segment_count == partition->segment_capacity) {
-        partition->segment_capacity = partition->segment_capacity * 2 + 8;
-        partition->segments = mem_resize(partition->segments, partition->segment_capacity *
-                                                                  sizeof(*partition->segments));
-    }
+    partition->segments = mem_grow(partition->segments, partition->segment_count + 1,
+                                   sizeof(*partition->segments), &partition->segment_capacity);
     partition->segments[partition->segment_count++] = segment;
 }
 
@@ -51,10 +48,7 @@ static int add_base(void *arg, const char *name, struct err *err)
 
     if (size != 24 || strcmp(name + 20, ".log") != 0 || !text_to_u64(bytes_make(name, 20), &base))
         return err_set(err, ERR_CORRUPT, "%s does not belong in a partition's directory", name);
-    if (list->count == list->capacity) {
-        list->capacity = list->capacity * 2 + 16;
-        list->bases = mem_resize(list->bases, list->capacity * sizeof(*list->bases));
-    }
+    list->bases = mem_grow(list->bases, list->count + 1, sizeof(*list->bases), &list->capacity);
     list->bases[list->count++] = base;
     return 0;
 }

@@ -108,11 +108,8 @@ int segment_create(struct disk *disk, const char *dir, uint64_t base_offset,
 
 static void add_index_entry(struct segment *segment, struct index_entry entry)
 {
-    if (segment->index_count == segment->index_capacity) {
-        segment->index_capacity = segment->index_capacity * 2 + 16;
-        segment->index =
-            mem_resize(segment->index, segment->index_capacity * sizeof(*segment->index));
-    }
+    segment->index = mem_grow(segment->index, segment->index_count + 1, sizeof(*segment->index),
+                              &segment->index_capacity);
     segment->index[segment->index_count++] = entry;
 }
 

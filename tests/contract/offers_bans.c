@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* offers_bans.c - opinions on offers that feeds and undos bring back, on every store. */
+#include "codec/moment.h"
 #include "contract/feeds_fixture.h"
 
 #include <string.h>
@@ -67,7 +68,7 @@ static void a_ban_of_a_deleted_offer_holds_when_a_feed_brings_it_back(void **sta
     assert_string_equal(id_named(scene, "a"), id);
     assert_true(judge(scene, id, 2, false)); /* it is shown, and lives from now on */
     assert_string_equal(shown(scene), "a=2 b=1");
-    assert_true(time_us(item_offer(scene, "a")->expire_time) >
+    assert_true(moment_own_us(item_offer(scene, "a")->expire_time) >
                 clock_wall_us(&scene->place.clock.base));
 }
 

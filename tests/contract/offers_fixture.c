@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
@@ -200,8 +201,8 @@ static struct bytes fill_body(struct fill *fill, size_t place, int64_t created_u
     offer->revision = 1;
     offer->status = (Torg__V1__Offer__Status)fill_status(place);
     offer->content = content_of(fill->arena, "books", (int)place, 100, "RUB");
-    offer->create_time = offer->update_time = time_message(fill->arena, created_us);
-    offer->expire_time = time_message(fill->arena, created_us + 30 * 86400 * (int64_t)SECOND_US);
+    offer->create_time = offer->update_time = moment_or_none(created_us, fill->arena);
+    offer->expire_time = moment_or_none(created_us + 30 * 86400 * (int64_t)SECOND_US, fill->arena);
     if (fill_status(place) == OFFER_SOLD_ON_SITE) {
         offer->sale = (Torg__V1__Sale *)message_new(&torg__v1__sale__descriptor, fill->arena);
         offer->sale->time = offer->create_time;

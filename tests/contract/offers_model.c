@@ -9,6 +9,7 @@
  *
  * TORG_MODEL_SEQUENCES (PostgreSQL: a twentieth of it) and TORG_MODEL_SEED repeat and deepen a run.
  */
+#include "codec/moment.h"
 #include "contract/offers_fixture.h"
 
 #include <inttypes.h>
@@ -267,7 +268,7 @@ static void check_receipt(struct model *model, const Torg__V1__OfferReceipt *rec
     CHECK(model, id_of(receipt->id) == offer->id);
     CHECK(model, receipt->revision == offer->revision);
     CHECK(model, (int)receipt->status == (int)offer->status);
-    CHECK(model, time_us(receipt->update_time) == offer->updated_us);
+    CHECK(model, moment_own_us(receipt->update_time) == offer->updated_us);
     CHECK(model, freshness_parse(bytes_of(receipt->freshness_token), &freshness, &err) == 0);
     CHECK(model, freshness.offer == offer->id && freshness.revision == offer->revision);
     CHECK(model, freshness.shard == seller_shard(model->sellers[offer->seller]));
@@ -283,16 +284,16 @@ static void check_message(struct model *model, const Torg__V1__Offer *message,
     CHECK(model, message->revision == offer->revision);
     CHECK(model, (int)message->status == (int)offer->status);
     CHECK(model, (int)message->status_before_ban == (int)offer->before_ban);
-    CHECK(model, time_us(message->create_time) == offer->created_us);
-    CHECK(model, time_us(message->update_time) == offer->updated_us);
-    CHECK(model, time_us(message->expire_time) == offer->expires_us);
+    CHECK(model, moment_own_us(message->create_time) == offer->created_us);
+    CHECK(model, moment_own_us(message->update_time) == offer->updated_us);
+    CHECK(model, moment_own_us(message->expire_time) == offer->expires_us);
     CHECK(model, strcmp(content->category, categories[offer->category]) == 0);
     CHECK(model,
           strcmp(content->title, arena_printf(model->arena, "thing %d", offer->number)) == 0);
     CHECK(model, !content->price == (offer->amount < 0));
     CHECK(model, !content->price || content->price->amount == offer->amount);
     CHECK(model, !!message->sale == offer->is_sold);
-    CHECK(model, !message->sale || time_us(message->sale->time) == offer->sold_us);
+    CHECK(model, !message->sale || moment_own_us(message->sale->time) == offer->sold_us);
     CHECK(model, !message->sale || !message->sale->price ||
                      message->sale->price->amount == offer->sold_amount);
     CHECK(model, m_photos_equal(&offer->photos, message));

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "offers/offer_record.h"
 
 static int below(struct rng *rng, int bound)
@@ -197,7 +198,8 @@ bool m_photos_equal(const struct m_photos *photos, const Torg__V1__Offer *offer)
 {
     const Torg__V1__OfferContent *content = offer->content;
 
-    if ((int)content->n_photos != photos->count || time_us(offer->wait_until) != photos->wait_us ||
+    if ((int)content->n_photos != photos->count ||
+        moment_own_us(offer->wait_until) != photos->wait_us ||
         !*offer->wait_reason == photos->is_stuck)
         return false;
     for (int i = 0; i < photos->count; i++) {

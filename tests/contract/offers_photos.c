@@ -6,6 +6,7 @@
  * Kafka's topics are shared by all runs: only requests of offers in the test's own schema are
  * looked at, and results of others' offers are passed by.
  */
+#include "codec/moment.h"
 #include "contract/offers_fixture.h"
 
 #include <inttypes.h>
@@ -22,9 +23,9 @@
 #include "offers/bounds.h"
 #include "offers/expiry.h"
 #include "offers/export.h"
+#include "offers/inbox.h"
 #include "offers/offer_record.h"
 #include "offers/offer_save.h"
-#include "offers/inbox.h"
 #include "offers/photos.h"
 #include "patience.h"
 #include "topic/bounds.h"
@@ -519,7 +520,7 @@ static void the_first_ready_photo_shows_the_offer(void **state)
     assert_int_equal(count_preset(scene, TORG__V1__CABINET__PRESET__WAITING), 0);
     assert_int_equal(count_preset(scene, TORG__V1__CABINET__PRESET__ACTIVE), 1);
     OK(offers_get(&scene->place.offers, &anyone, id, scene->arena, &offer, &err));
-    assert_true(time_us(offer->expire_time) - time_us(offer->update_time) ==
+    assert_true(moment_own_us(offer->expire_time) - moment_own_us(offer->update_time) ==
                 INT64_C(30) * 86400 * SECOND_US);
     assert_int_equal(offer_of(scene, create(scene, "rings", ""))->status, OFFER_ACTIVE);
 }

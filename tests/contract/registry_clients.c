@@ -14,10 +14,10 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "coord/bounds.h"
 #include "patience.h"
 #include "registry/receiving/keeper.h"
-#include "registry/receiving/moment.h"
 
 enum { LIFE_S = 5 };
 

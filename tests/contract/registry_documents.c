@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/moment.h"
 #include "model/change_token.h"
 #include "patience.h"
 #include "registry/bounds.h"
 #include "registry/receiving/accept.h"
 #include "registry/receiving/dictionaries.h"
 #include "registry/receiving/document.h"
-#include "registry/receiving/moment.h"
 #include "registry/receiving/sweep.h"
 
 static void start(void **state, struct registry_place *place)

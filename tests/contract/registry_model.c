@@ -22,10 +22,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/moment.h"
 #include "long.h"
 #include "model/change_token.h"
 #include "registry/bounds.h"
-#include "registry/receiving/moment.h"
 #include "registry/receiving/sweep.h"
 
 enum {

@@ -96,8 +96,10 @@ def it_is_for_operators():
         tap.equal(status, 401)
         shop.refused("permission_denied", "PipelineService/GetPipeline", {}, shop.alice)
         bound = shop.key("bound", "--client", "x", scopes=("stages",))
-        answer = shop.refused("permission_denied", "PipelineService/GetPipeline", {}, bound)
-        tap.contains(answer["message"], "is bound to x")
+        for method in ("PipelineService/GetPipeline", "ParkedService/ListParked",
+                       "InspectService/PlanVerify"):
+            answer = shop.refused("permission_denied", method, {}, bound)
+            tap.contains(answer["message"], "is bound to x")
 
 
 @tap.test

@@ -348,30 +348,6 @@ static uint32_t sift(const uint32_t numbers[BLOCK_SIZE], const uint32_t bits[8],
     return count;
 }
 
-static void window_and(struct window_bits *to, const struct window_bits *from)
-{
-    unsigned i;
-
-    for (i = 0; i < WINDOW_WORDS; i++)
-        to->words[i] &= from->words[i];
-}
-
-static void window_or(struct window_bits *to, const struct window_bits *from)
-{
-    unsigned i;
-
-    for (i = 0; i < WINDOW_WORDS; i++)
-        to->words[i] |= from->words[i];
-}
-
-static void window_andnot(struct window_bits *to, const struct window_bits *from)
-{
-    unsigned i;
-
-    for (i = 0; i < WINDOW_WORDS; i++)
-        to->words[i] &= ~from->words[i];
-}
-
 /* Bits of each 64-bit lane: a table of half bytes, then sums of bytes. */
 ALWAYS_INLINE __m256i popcounts(__m256i v)
 {

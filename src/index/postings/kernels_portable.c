@@ -173,30 +173,6 @@ static uint32_t sift(const uint32_t numbers[BLOCK_SIZE], const uint32_t bits[8],
     return count;
 }
 
-static void window_and(struct window_bits *to, const struct window_bits *from)
-{
-    unsigned i;
-
-    for (i = 0; i < WINDOW_WORDS; i++)
-        to->words[i] &= from->words[i];
-}
-
-static void window_or(struct window_bits *to, const struct window_bits *from)
-{
-    unsigned i;
-
-    for (i = 0; i < WINDOW_WORDS; i++)
-        to->words[i] |= from->words[i];
-}
-
-static void window_andnot(struct window_bits *to, const struct window_bits *from)
-{
-    unsigned i;
-
-    for (i = 0; i < WINDOW_WORDS; i++)
-        to->words[i] &= ~from->words[i];
-}
-
 static uint32_t window_count(const struct window_bits *bits)
 {
     uint32_t count = 0;

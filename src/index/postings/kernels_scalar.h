@@ -74,4 +74,28 @@ static inline uint32_t count_window(const uint64_t *words)
     return count;
 }
 
+static inline void window_and(struct window_bits *to, const struct window_bits *from)
+{
+    unsigned i;
+
+    for (i = 0; i < WINDOW_WORDS; i++)
+        to->words[i] &= from->words[i];
+}
+
+static inline void window_or(struct window_bits *to, const struct window_bits *from)
+{
+    unsigned i;
+
+    for (i = 0; i < WINDOW_WORDS; i++)
+        to->words[i] |= from->words[i];
+}
+
+static inline void window_andnot(struct window_bits *to, const struct window_bits *from)
+{
+    unsigned i;
+
+    for (i = 0; i < WINDOW_WORDS; i++)
+        to->words[i] &= ~from->words[i];
+}
+
 #endif

@@ -313,6 +313,24 @@ void call_violation(struct call *call, const char *field, const char *format, ..
     violations_add(&call->violations, arena_strdup(call->arena, field), "%s", reason);
 }
 
+void call_violations(struct call *call, const struct violations *violations)
+{
+    for (const struct violation *one = violations->first; one; one = one->next)
+        call_violation(call, one->field, "%s", one->reason);
+}
+
+int call_invalid(struct call *call, struct err *err, const char *field, const char *format, ...)
+{
+    va_list args;
+    char *reason;
+
+    va_start(args, format);
+    reason = arena_vprintf(call->arena, format, args);
+    va_end(args);
+    call_violation(call, field, "%s", reason);
+    return err_set(err, ERR_INVALID, "%s: %s", field, reason);
+}
+
 /* Reads one gRPC frame into call->message, unpacked: 1, 0 at the end, < 0. */
 static int read_frame(struct call *call, struct err *err)
 {

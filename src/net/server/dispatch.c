@@ -234,6 +234,11 @@ static bool admit(struct call *call)
                     method->scope);
         return false;
     }
+    if (method->flags & RPC_OPERATOR && (*call->identity.client || *call->identity.seller)) {
+        call_refuse(call, 0, ERR_DENIED, "the key is bound to %s: this call is for operators",
+                    *call->identity.client ? call->identity.client : call->identity.seller);
+        return false;
+    }
     return true;
 }
 

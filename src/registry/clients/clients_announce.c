@@ -12,8 +12,7 @@ enum { ATTEMPT_COUNT_MAX = 20 };
 static Torg__V1__IndexMap__Client *client_message(const struct client_view *view,
                                                   struct arena *arena)
 {
-    Torg__V1__IndexMap__Client *client =
-        (Torg__V1__IndexMap__Client *)message_new(&torg__v1__index_map__client__descriptor, arena);
+    Torg__V1__IndexMap__Client *client = MESSAGE_NEW(index_map__client, arena);
 
     client->name = arena_strdup(arena, view->name);
     client->shard_count = view->shard_count;
@@ -21,8 +20,7 @@ static Torg__V1__IndexMap__Client *client_message(const struct client_view *view
     client->n_epochs = view->epoch_count;
     client->epochs = arena_array(arena, view->epoch_count + 1, sizeof(Torg__V1__IndexMap__Epoch *));
     for (uint32_t i = 0; i < view->epoch_count; i++) {
-        client->epochs[i] = (Torg__V1__IndexMap__Epoch *)message_new(
-            &torg__v1__index_map__epoch__descriptor, arena);
+        client->epochs[i] = MESSAGE_NEW(index_map__epoch, arena);
         client->epochs[i]->epoch = view->epochs[i].epoch;
         client->epochs[i]->state = view->epochs[i].state;
     }
@@ -49,8 +47,7 @@ static void keep_told(Torg__V1__IndexMap *map, struct bytes told, const char *co
 static int make_map(struct clients *clients, struct bytes told, struct arena *arena,
                     struct buf *out, struct err *err)
 {
-    Torg__V1__IndexMap *map =
-        (Torg__V1__IndexMap *)message_new(&torg__v1__index_map__descriptor, arena);
+    Torg__V1__IndexMap *map = MESSAGE_NEW(index_map, arena);
     const struct client_view **views;
     const char *const *unreadable;
     size_t count;

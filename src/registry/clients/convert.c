@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "codec/message.h"
 #include "index/bounds.h"
 #include "index/columns/column_page.h"
 #include "model/bounds.h"
@@ -222,9 +223,8 @@ int convert_document(const Torg__V1__RawDocument *document, const struct epoch_v
 
 Torg__V1__IndexSchema *convert_schema(const struct epoch_view *epoch, struct arena *arena)
 {
-    Torg__V1__IndexSchema *schema = arena_alloc(arena, sizeof(*schema));
+    Torg__V1__IndexSchema *schema = MESSAGE_NEW(index_schema, arena);
 
-    torg__v1__index_schema__init(schema);
     schema->fields = arena_array(arena, epoch->field_count + 1, sizeof(schema->fields[0]));
     for (uint32_t i = 0; i < epoch->field_count; i++)
         schema->fields[schema->n_fields++] = schema_field_message(&epoch->fields[i], arena);

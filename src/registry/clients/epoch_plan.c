@@ -47,8 +47,7 @@ static Torg__V1__EpochRefusal *find_refusal(struct planning *planning, const cha
             return response->refusals[i];
     if (response->n_refusals == PLAN_REASON_COUNT_MAX)
         return NULL;
-    made = (Torg__V1__EpochRefusal *)message_new(&torg__v1__epoch_refusal__descriptor,
-                                                 planning->arena);
+    made = MESSAGE_NEW(epoch_refusal, planning->arena);
     made->reason = arena_strdup(planning->arena, reason);
     made->sample_pks = arena_array(planning->arena, PLAN_SAMPLE_COUNT, sizeof(char *));
     response->refusals[response->n_refusals++] = made;

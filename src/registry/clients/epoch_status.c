@@ -5,12 +5,12 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "model/topics.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/indexing/backfill.h"
 #include "registry/indexing/indexer.h"
 #include "registry/indexing/queue.h"
-#include "registry/receiving/moment.h"
 
 /* --- what is missing --- */
 
@@ -110,8 +110,7 @@ static int tell_epoch(struct store_tx *tx, const struct looking *looking,
     told->field_count = epoch->field_count;
     told->shards = arena_array(looking->arena, count, sizeof(Torg__V1__EpochShard *));
     for (; told->n_shards < count && !rc; told->n_shards++) {
-        Torg__V1__EpochShard *shard =
-            (Torg__V1__EpochShard *)message_new(&torg__v1__epoch_shard__descriptor, looking->arena);
+        Torg__V1__EpochShard *shard = MESSAGE_NEW(epoch_shard, looking->arena);
 
         told->shards[told->n_shards] = shard;
         rc = tell_shard(tx, looking, epoch->epoch, (uint32_t)told->n_shards, shard, err);
@@ -132,8 +131,7 @@ static int look(struct store_tx *tx, void *arg, struct err *err)
     status->epochs =
         arena_array(looking->arena, client->epoch_count + 1, sizeof(Torg__V1__EpochState *));
     for (uint32_t i = 0; i < client->epoch_count && !rc; i++) {
-        Torg__V1__EpochState *epoch =
-            (Torg__V1__EpochState *)message_new(&torg__v1__epoch_state__descriptor, looking->arena);
+        Torg__V1__EpochState *epoch = MESSAGE_NEW(epoch_state, looking->arena);
 
         status->epochs[status->n_epochs++] = epoch;
         rc = tell_epoch(tx, looking, &client->epochs[i], epoch, err);

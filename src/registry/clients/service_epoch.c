@@ -4,12 +4,6 @@
 #include "registry/clients/epoch_desk.h"
 #include "registry/service.h"
 
-static void tell_reasons(struct call *call, const struct violations *reasons)
-{
-    for (const struct violation *one = reasons->first; one; one = one->next)
-        call_violation(call, one->field, "%s", one->reason);
-}
-
 static int plan_epoch(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
                       struct err *err)
 {
@@ -22,7 +16,7 @@ static int plan_epoch(struct call *call, const ProtobufCMessage *message, Protob
         rc = epoch_desk_plan(call_context(call), client, request, &reasons,
                              (Torg__V1__PlanEpochResponse *)answer, err);
     if (rc)
-        tell_reasons(call, &reasons);
+        call_violations(call, &reasons);
     return rc;
 }
 
@@ -38,7 +32,7 @@ static int start_epoch(struct call *call, const ProtobufCMessage *message, Proto
         rc = epoch_desk_start(call_context(call), client, call_identity(call)->principal, request,
                               &reasons, (Torg__V1__EpochStatus *)answer, err);
     if (rc)
-        tell_reasons(call, &reasons);
+        call_violations(call, &reasons);
     return rc;
 }
 
@@ -102,10 +96,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service epoch_service(struct epoch_desk *desk)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__epoch_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = desk,
-    };
+    return RPC_SERVICE(epoch, methods, desk);
 }

@@ -26,8 +26,8 @@ static int declare_schema(struct call *call, const ProtobufCMessage *message,
     if (!rc)
         rc = receiver_declare(call_context(call), request, client, &reasons,
                               (Torg__V1__Schema *)answer, err);
-    for (const struct violation *one = reasons.first; one && rc; one = one->next)
-        call_violation(call, one->field, "%s", one->reason);
+    if (rc)
+        call_violations(call, &reasons);
     return rc;
 }
 
@@ -38,10 +38,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service schema_service(struct receiver *receiver)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__schema_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = receiver,
-    };
+    return RPC_SERVICE(schema, methods, receiver);
 }

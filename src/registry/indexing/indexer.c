@@ -70,10 +70,7 @@ static void pending_clear(struct pending *pending)
 static void add_key(struct pending *pending, struct bytes pk, struct bytes **list, size_t *count,
                     size_t *capacity)
 {
-    if (*count == *capacity) {
-        *capacity = *capacity * 2 + 64;
-        *list = mem_resize(*list, *capacity * sizeof(**list));
-    }
+    *list = mem_grow(*list, *count + 1, sizeof(**list), &*capacity);
     (*list)[(*count)++] = arena_copy(pending->arena, pk);
 }
 
@@ -83,11 +80,8 @@ static void add_failure(struct indexer *indexer, const struct item *item, int64_
     int64_t attempt_count = item->attempt_count + 1;
     bool is_parked = attempt_count >= indexer->base->rules.try_count;
 
-    if (pending->failure_count == pending->failure_capacity) {
-        pending->failure_capacity = pending->failure_capacity * 2 + 16;
-        pending->failures =
-            mem_resize(pending->failures, pending->failure_capacity * sizeof(*pending->failures));
-    }
+    pending->failures = mem_grow(pending->failures, pending->failure_count + 1,
+                                 sizeof(*pending->failures), &pending->failure_capacity);
     pending->failures[pending->failure_count++] = (struct pending_failure){
         .element = {.shard = indexer->shard,
                     .pk = arena_copy(pending->arena, item->element.pk),

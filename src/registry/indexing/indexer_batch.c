@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "codec/message.h"
 #include "numerator/bounds.h"
 #include "registry/bounds.h"
 #include "registry/clients/convert.h"
@@ -279,9 +280,8 @@ static bool is_current(const struct item *item)
 static void convert_for(struct batch *batch, struct item *item, uint32_t place,
                         const Torg__V1__RawDocument *document, struct err *err)
 {
-    Torg__V1__IndexDocument *converted = arena_alloc(batch->arena, sizeof(*converted));
+    Torg__V1__IndexDocument *converted = MESSAGE_NEW(index_document, batch->arena);
 
-    torg__v1__index_document__init(converted);
     if (convert_document(document, &batch->indexer->client->epochs[place], batch->arena, converted,
                          err))
         return;

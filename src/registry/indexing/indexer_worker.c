@@ -291,10 +291,8 @@ static int join(struct indexer_worker *worker, const struct client_view *client,
     rc = coord_join(worker->coord, set, client->shard_count, &room.shards, err);
     if (rc)
         return rc;
-    if (worker->room_count == worker->room_capacity) {
-        worker->room_capacity = worker->room_capacity * 2 + 8;
-        worker->rooms = mem_resize(worker->rooms, worker->room_capacity * sizeof(*worker->rooms));
-    }
+    worker->rooms = mem_grow(worker->rooms, worker->room_count + 1, sizeof(*worker->rooms),
+                             &worker->room_capacity);
     worker->rooms[worker->room_count++] = room;
     return 0;
 }
@@ -321,10 +319,8 @@ static void add_seat(struct indexer_worker *worker, const struct room *room,
     seat->shard = owned->shard;
     seat->ticket = owned->ticket;
     seat->swept_us = now_mono_us(worker);
-    if (worker->seat_count == worker->seat_capacity) {
-        worker->seat_capacity = worker->seat_capacity * 2 + 16;
-        worker->seats = mem_resize(worker->seats, worker->seat_capacity * sizeof(*worker->seats));
-    }
+    worker->seats = mem_grow(worker->seats, worker->seat_count + 1, sizeof(*worker->seats),
+                             &worker->seat_capacity);
     worker->seats[worker->seat_count++] = seat;
 }
 

@@ -9,17 +9,11 @@
 #include "access/audit.h"
 #include "base/text.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "numerator/numerator.h"
 #include "registry/bounds.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/queue.h"
-#include "registry/receiving/moment.h"
-
-/* NULL: there is none. */
-static Google__Protobuf__Timestamp *time_of(int64_t us, struct arena *arena)
-{
-    return us ? moment_message(us, arena) : NULL;
-}
 
 /* --- lanes --- */
 
@@ -33,8 +27,7 @@ struct lanes {
 static Torg__V1__LaneState *add_lane(struct lanes *lanes, const struct client_view *client,
                                      uint32_t shard, enum lane lane)
 {
-    Torg__V1__LaneState *told =
-        (Torg__V1__LaneState *)message_new(&torg__v1__lane_state__descriptor, lanes->arena);
+    Torg__V1__LaneState *told = MESSAGE_NEW(lane_state, lanes->arena);
 
     told->client = arena_strdup(lanes->arena, client->name);
     told->shard = shard;
@@ -55,7 +48,7 @@ static int read_lane(struct store_tx *tx, struct lanes *lanes, const struct clie
     told->offset = state.offset;
     told->end = state.end;
     told->lag = state.end - state.offset;
-    told->oldest_time = time_of(state.oldest_us, lanes->arena);
+    told->oldest_time = moment_or_none(state.oldest_us, lanes->arena);
     return 0;
 }
 
@@ -70,7 +63,7 @@ static int read_failed_lane(struct store_tx *tx, struct lanes *lanes,
         return rc;
     told->lag = state.waiting_count;
     told->parked_count = state.parked_count;
-    told->oldest_time = time_of(state.oldest_us, lanes->arena);
+    told->oldest_time = moment_or_none(state.oldest_us, lanes->arena);
     return 0;
 }
 
@@ -128,10 +121,10 @@ static void fill(const struct failed_element *element, const char *client, struc
     told->pk = arena_text(arena, element->pk);
     told->epoch = element->order.epoch;
     told->version = element->order.version;
-    told->modify_timestamp = time_of(element->order.modify_us, arena);
+    told->modify_timestamp = moment_or_none(element->order.modify_us, arena);
     told->attempt_count = (int32_t)element->attempt_count;
-    told->first_time = time_of(element->first_us, arena);
-    told->next_time = time_of(element->next_us, arena);
+    told->first_time = moment_or_none(element->first_us, arena);
+    told->next_time = moment_or_none(element->next_us, arena);
     told->is_parked = element->next_us == 0;
     told->reason = arena_text(arena, element->reason);
 }
@@ -195,8 +188,7 @@ int queue_desk_list(const struct queue_desk *desk, const char *client,
     rc = store_read(desk->store, list_tx, &listing, err);
     response->documents = arena_array(arena, max + 1, sizeof(response->documents[0]));
     for (size_t i = 0; i < listing.count && i < max && !rc; i++) {
-        response->documents[i] =
-            (Torg__V1__FailedDocument *)message_new(&torg__v1__failed_document__descriptor, arena);
+        response->documents[i] = MESSAGE_NEW(failed_document, arena);
         fill(&listing.elements[i], client, arena, response->documents[i]);
         response->n_documents++;
     }

@@ -76,10 +76,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service queue_service(struct queue_desk *desk)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__queue_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = desk,
-    };
+    return RPC_SERVICE(queue, methods, desk);
 }

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "codec/moment.h"
 #include "model/bounds.h"
 #include "numerator/numerator.h"
 #include "registry/bounds.h"
-#include "registry/receiving/moment.h"
 
 static void check_text(struct document_check *check, const char *path, const char *text,
                        size_t size_min, size_t size_max)

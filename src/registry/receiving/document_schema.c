@@ -252,14 +252,12 @@ const struct epoch_field *document_check_field(struct document_check *check, siz
 
 Torg__V1__SchemaField *schema_field_message(const struct epoch_field *field, struct arena *arena)
 {
-    Torg__V1__SchemaField *message =
-        (Torg__V1__SchemaField *)message_new(&torg__v1__schema_field__descriptor, arena);
+    Torg__V1__SchemaField *message = MESSAGE_NEW(schema_field, arena);
 
     message->name = arena_strdup(arena, field->name);
     message->type = field->type;
     message->number = field->number;
-    message->options =
-        (Torg__V1__FieldOptions *)message_new(&torg__v1__field_options__descriptor, arena);
+    message->options = MESSAGE_NEW(field_options, arena);
     message->options->weight = field->weight;
     message->options->value_count_max = field->value_count_max;
     if (field->type == TORG__V1__SCHEMA_FIELD__TYPE__DECIMAL) {

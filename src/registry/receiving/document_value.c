@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "codec/moment.h"
 #include "index/bounds.h"
 #include "index/columns/column_page.h"
 #include "model/bounds.h"
 #include "query/value.h"
 #include "registry/receiving/document.h"
-#include "registry/receiving/moment.h"
 
 /* As fields of RawField are called; KEYWORDS is apart. */
 static const char *const type_names[] = {

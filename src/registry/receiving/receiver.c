@@ -273,8 +273,7 @@ static void give_up(struct batch *batch, int rc, const struct err *err)
 
 static Torg__V1__Reason *reason_message(const char *field, const char *text, struct arena *arena)
 {
-    Torg__V1__Reason *reason =
-        (Torg__V1__Reason *)message_new(&torg__v1__reason__descriptor, arena);
+    Torg__V1__Reason *reason = MESSAGE_NEW(reason, arena);
 
     reason->field = (char *)field;
     reason->text = (char *)text;
@@ -308,8 +307,7 @@ static void tell_kept(struct candidate *candidate, struct arena *arena)
 
 static Torg__V1__Verdict *verdict_message(const struct batch *batch, struct candidate *candidate)
 {
-    Torg__V1__Verdict *verdict =
-        (Torg__V1__Verdict *)message_new(&torg__v1__verdict__descriptor, batch->arena);
+    Torg__V1__Verdict *verdict = MESSAGE_NEW(verdict, batch->arena);
 
     verdict->pk = candidate->document->pk;
     verdict->kind = candidate->kind;

@@ -4,11 +4,11 @@
 
 #include "base/hash.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "model/bounds.h"
 #include "model/document_size.h"
 #include "registry/bounds.h"
 #include "registry/receiving/dictionaries.h"
-#include "registry/receiving/moment.h"
 #include "registry/receiving/rows.h"
 
 int row_pack(struct dictionaries *dictionaries, int64_t client_id,

@@ -302,11 +302,6 @@ static void run(struct task *task, void *arg)
 
 /* --- life --- */
 
-static struct catalog *catalog_in_use(void *arg)
-{
-    return catalog_holder_ref(arg);
-}
-
 static int ask(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
                struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
 {

@@ -66,7 +66,7 @@ static int take_field(const char *text, struct arena *arena, struct wanted *want
                        "--field=%.80s: expected NAME=TYPE, and a type is text, keyword, keywords, "
                        "integer, decimal, date, boolean, category, point or stored",
                        text);
-    field = (Torg__V1__SchemaField *)message_new(&torg__v1__schema_field__descriptor, arena);
+    field = MESSAGE_NEW(schema_field, arena);
     field->name = arena_text(arena, bytes_make(text, (size_t)(equals - text)));
     field->type = (Torg__V1__SchemaField__Type)type->value;
     wanted->fields[wanted->count++] = field;

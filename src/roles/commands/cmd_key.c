@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "codec/moment.h"
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
 #include "roles/processes/service.h"
@@ -23,7 +24,7 @@ static int set_expiry(const char *duration, struct arena *arena,
         !int64_add(clock_wall_us(clock_system()), life_us, &end_us))
         return err_set(err, ERR_INVALID, "--expires=%.64s: expected a duration such as 90d or 12h",
                        duration);
-    request->expire_time = timestamp_new(arena, end_us);
+    request->expire_time = moment_or_none(end_us, arena);
     /* A time that has no JSON form would reach a server as none: a key for ever. */
     return timestamp_us(request->expire_time, &end_us, err);
 }

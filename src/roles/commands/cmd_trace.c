@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "codec/moment.h"
 #include "model/offer_fields.h"
 #include "offers/offer_id.h"
 #include "roles/commands/print.h"
@@ -33,7 +34,7 @@ static const char *moment(const Google__Protobuf__Timestamp *time, struct arena 
 
     if (!time)
         return "-";
-    clock_format(time->seconds * SECOND_US + time->nanos / 1000, text);
+    clock_format(moment_own_us(time), text);
     return arena_printf(arena, "%.*sZ", MOMENT_LENGTH, text);
 }
 

@@ -68,8 +68,7 @@ static void print_tally_json(const struct tally *tally, struct arena *arena)
     result.waiting_count = tally->waiting_count;
     result.findings = arena_array(arena, tally->shown_count + 1, sizeof(result.findings[0]));
     for (size_t i = 0; i < tally->shown_count; i++) {
-        Torg__V1__VerifyFinding *finding =
-            (Torg__V1__VerifyFinding *)message_new(&torg__v1__verify_finding__descriptor, arena);
+        Torg__V1__VerifyFinding *finding = MESSAGE_NEW(verify_finding, arena);
 
         finding->pk = (char *)tally->shown[i].pk;
         finding->text = (char *)tally->shown[i].text;

@@ -15,11 +15,6 @@ static struct rpc_service service;
 static struct composer *composer;
 static struct recomposer *recomposer;
 
-static struct catalog *catalog_in_use(void *arg)
-{
-    return catalog_holder_ref(arg);
-}
-
 /* Offers are in the same store, whether or not their role runs in this process. */
 static int fetch(void *arg, const char *offer_id, struct arena *arena, Torg__V1__Offer **offer,
                  struct err *err)

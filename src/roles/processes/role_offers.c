@@ -11,11 +11,6 @@ static struct offers offers;
 static struct feed_rules feed_rules;
 static struct rpc_service services[7];
 
-static struct catalog *catalog_in_use(void *arg)
-{
-    return catalog_holder_ref(arg);
-}
-
 int role_offers_start(struct process *process, struct err *err)
 {
     int rc = process_open_catalog(process, err);

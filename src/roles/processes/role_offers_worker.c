@@ -16,11 +16,6 @@ static struct inbox *opinions;
 static struct inbox *photo_results;
 static struct feed_events *feed_events;
 
-static struct catalog *catalog_in_use(void *arg)
-{
-    return catalog_holder_ref(arg);
-}
-
 int role_offers_worker_start(struct process *process, struct err *err)
 {
     int rc = process_open_catalog(process, err);

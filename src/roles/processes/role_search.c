@@ -26,11 +26,6 @@ static struct inspect inspect;  /* of a process without the role searcher, as th
 static struct rpc_service freshness;
 static int64_t answered_us; /* when a searcher of another process last did; 0: never */
 
-static struct catalog *catalog_in_use(void *arg)
-{
-    return catalog_holder_ref(arg);
-}
-
 static int ask_here(void *arg, const Torg__V1__SearchRequest *request, int64_t deadline_us,
                     struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
 {

@@ -6,6 +6,8 @@
 #include "base/bounds.h"
 #include "base/memory.h"
 #include "base/task.h"
+#include "codec/message.h"
+#include "codec/moment.h"
 #include "inspect/pipeline.h"
 #include "inspect/service.h"
 #include "model_descriptors.h"
@@ -36,7 +38,7 @@ static int get_system(struct call *call, const ProtobufCMessage *request,
     system->n_roles = process->role_count;
     for (size_t i = 0; i < process->role_count; i++)
         system->roles[i] = arena_strdup(arena, process->roles[i]->name);
-    system->start_time = timestamp_new(arena, process->start_us);
+    system->start_time = moment_or_none(process->start_us, arena);
     return 0;
 }
 
@@ -51,9 +53,8 @@ static int get_status(struct call *call, const ProtobufCMessage *request,
     system->n_tasks = tasks_list(process->clock, arena, &states);
     system->tasks = arena_array(arena, system->n_tasks + 1, sizeof(*system->tasks));
     for (size_t i = 0; i < system->n_tasks; i++) {
-        Torg__V1__Task *task = arena_alloc(arena, sizeof(*task));
+        Torg__V1__Task *task = MESSAGE_NEW(task, arena);
 
-        torg__v1__task__init(task);
         task->name = (char *)states[i].name;
         task->state = (char *)task_state_name(&states[i]);
         task->doing = (char *)states[i].doing;
@@ -70,12 +71,7 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service system_service(struct process *process)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__system_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = process,
-    };
+    return RPC_SERVICE(system, methods, process);
 }
 
 /* The list of calls, for programs and for the page. */

@@ -19,8 +19,6 @@ struct rpc_service audit_service(struct process *process);
 struct rpc_service system_service(struct process *process);
 struct rpc_service topic_service(struct process *process);
 
-/* Microseconds as the message; NULL for 0. */
-Google__Protobuf__Timestamp *timestamp_new(struct arena *arena, int64_t us);
 /* The other way; ERR_INVALID when it cannot be told in microseconds; NULL gives 0. */
 int timestamp_us(const Google__Protobuf__Timestamp *timestamp, int64_t *us, struct err *err);
 

@@ -4,17 +4,18 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "base/violation.h"
+#include "codec/message.h"
+#include "codec/moment.h"
 #include "roles/processes/service.h"
 
 enum { PAGE_DEFAULT = 20, PAGE_MAX = 1000 };
 
 static Torg__V1__AuditEntry *entry_message(const struct audit_entry *entry, struct arena *arena)
 {
-    Torg__V1__AuditEntry *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__AuditEntry *message = MESSAGE_NEW(audit_entry, arena);
 
-    torg__v1__audit_entry__init(message);
     message->seq = entry->seq;
-    message->time = timestamp_new(arena, entry->at_us);
+    message->time = moment_or_none(entry->at_us, arena);
     /* The texts are the arena's already. */
     message->principal = (char *)entry->principal;
     message->action = (char *)entry->action;
@@ -44,8 +45,7 @@ static int list_entries(struct call *call, const ProtobufCMessage *message,
     if (*request->page_token &&
         (!text_to_i64(bytes_of(request->page_token), &before) || before <= 0))
         violations_add(&violations, "page_token", "expected next_page_token of another answer");
-    for (const struct violation *one = violations.first; one; one = one->next)
-        call_violation(call, one->field, "%s", one->reason);
+    call_violations(call, &violations);
     if (violations.count)
         return err_set(err, ERR_INVALID, "%s: %s", violations.first->field,
                        violations.first->reason);
@@ -69,10 +69,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service audit_service(struct process *process)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__audit_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = process,
-    };
+    return RPC_SERVICE(audit, methods, process);
 }

@@ -6,6 +6,8 @@
 #include "access/keys.h"
 #include "base/memory.h"
 #include "base/violation.h"
+#include "codec/message.h"
+#include "codec/moment.h"
 #include "roles/processes/service.h"
 
 /* The blank-separated scopes as a list. */
@@ -26,17 +28,16 @@ static void put_key(Torg__V1__Key *message, const struct key *key, struct arena 
     message->name = arena_strdup(arena, key->name);
     message->seller = arena_strdup(arena, key->seller);
     message->client = arena_strdup(arena, key->client);
-    message->create_time = timestamp_new(arena, key->created_us);
-    message->expire_time = timestamp_new(arena, key->expires_us);
-    message->revoke_time = timestamp_new(arena, key->revoked_us);
+    message->create_time = moment_or_none(key->created_us, arena);
+    message->expire_time = moment_or_none(key->expires_us, arena);
+    message->revoke_time = moment_or_none(key->revoked_us, arena);
     put_scopes(message, key->scopes, arena);
 }
 
 static Torg__V1__Key *key_message(const struct key *key, struct arena *arena)
 {
-    Torg__V1__Key *message = arena_alloc(arena, sizeof(*message));
+    Torg__V1__Key *message = MESSAGE_NEW(key, arena);
 
-    torg__v1__key__init(message);
     put_key(message, key, arena);
     return message;
 }
@@ -75,8 +76,7 @@ static int create_key(struct call *call, const ProtobufCMessage *message,
     }
     rc = keys_create(process->backends.store, &wanted, call_identity(call)->principal,
                      clock_wall_us(process->clock), &violations, &key, text, err);
-    for (const struct violation *one = violations.first; one; one = one->next)
-        call_violation(call, one->field, "%s", one->reason);
+    call_violations(call, &violations);
     if (rc)
         return rc;
     answer->key = key_message(&key, call_arena(call));
@@ -98,10 +98,8 @@ static int list_keys(struct call *call, const ProtobufCMessage *message, Protobu
     size_t count;
     int rc;
 
-    if (request->page_size < 0 || request->page_size > KEY_PAGE_COUNT) {
-        call_violation(call, "page_size", "expected 0 to %d", KEY_PAGE_COUNT);
-        return err_set(err, ERR_INVALID, "page_size: expected 0 to %d", KEY_PAGE_COUNT);
-    }
+    if (request->page_size < 0 || request->page_size > KEY_PAGE_COUNT)
+        return call_invalid(call, err, "page_size", "expected 0 to %d", KEY_PAGE_COUNT);
     /* One more than is shown tells whether there is another page. */
     rc =
         keys_list(process->backends.store, request->page_token, max + 1, arena, &keys, &found, err);
@@ -141,10 +139,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service key_service(struct process *process)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__key_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = process,
-    };
+    return RPC_SERVICE(key, methods, process);
 }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "codec/json.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "model/topics.h"
 #include "roles/processes/service.h"
 
@@ -53,8 +54,7 @@ static int list_topics(struct call *call, const ProtobufCMessage *request,
         return rc;
     response->topics = arena_array(arena, count + 1, sizeof(response->topics[0]));
     for (size_t i = 0; i < count && !rc; i++) {
-        Torg__V1__Topic *topic =
-            (Torg__V1__Topic *)message_new(&torg__v1__topic__descriptor, arena);
+        Torg__V1__Topic *topic = MESSAGE_NEW(topic, arena);
 
         topic->name = arena_strdup(arena, names[i]);
         rc = count_records(topics, names[i], topic, err);
@@ -144,8 +144,7 @@ static int read_newest(struct reading *reading, uint32_t partition_count, size_t
 static Torg__V1__TopicRecord *tell(const struct reading *reading,
                                    const struct topic_message *message)
 {
-    Torg__V1__TopicRecord *record =
-        (Torg__V1__TopicRecord *)message_new(&torg__v1__topic_record__descriptor, reading->arena);
+    Torg__V1__TopicRecord *record = MESSAGE_NEW(topic_record, reading->arena);
     struct buf json = BUF_INIT(JSON_SIZE_MAX);
     ProtobufCMessage *decoded = NULL;
     struct bytes copy = arena_copy(reading->arena, message->value);
@@ -153,7 +152,7 @@ static Torg__V1__TopicRecord *tell(const struct reading *reading,
 
     record->partition = message->partition;
     record->offset = message->offset;
-    record->time = timestamp_new(reading->arena, message->timestamp_us);
+    record->time = moment_or_none(message->timestamp_us, reading->arena);
     if (text_is_utf8(message->key))
         record->key = arena_text(reading->arena, message->key);
     if (reading->type)
@@ -212,10 +211,5 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service topic_service(struct process *process)
 {
-    return (struct rpc_service){
-        .descriptor = &torg__v1__topic_service__descriptor,
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .context = process,
-    };
+    return RPC_SERVICE(topic, methods, process);
 }

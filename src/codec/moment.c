@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* moment.c - see moment.h. */
-#include "registry/receiving/moment.h"
+#include "codec/moment.h"
 
 #include "base/clock.h"
 
@@ -21,6 +21,11 @@ Google__Protobuf__Timestamp *moment_message(int64_t us, struct arena *arena)
     return message;
 }
 
+Google__Protobuf__Timestamp *moment_or_none(int64_t us, struct arena *arena)
+{
+    return us ? moment_message(us, arena) : NULL;
+}
+
 bool moment_us(const Google__Protobuf__Timestamp *message, int64_t *us)
 {
     if (message->seconds < SECONDS_MIN || message->seconds > SECONDS_MAX || message->nanos < 0 ||
@@ -28,4 +33,9 @@ bool moment_us(const Google__Protobuf__Timestamp *message, int64_t *us)
         return false;
     *us = message->seconds * SECOND_US + message->nanos / 1000;
     return true;
+}
+
+int64_t moment_own_us(const Google__Protobuf__Timestamp *message)
+{
+    return message ? message->seconds * SECOND_US + message->nanos / 1000 : 0;
 }
