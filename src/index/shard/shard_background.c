@@ -13,18 +13,21 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/shard/shard_work.h"
 
 enum { NICE = 10, IDLE_MS = 50, RETRY_MS = 1000, TRIM_MS = 5000 };
 
 void shard_wait_published(struct shard *shard, int64_t ms)
 {
+    object_check(shard, SHARD_MAGIC);
     (void)condition_wait_until(&shard->published, &shard->lock,
                                clock_after_us(shard_clock(shard), ms * MS_US));
 }
 
 void shard_work_wanted(struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     condition_signal(&shard->wanted);
 }
 
@@ -32,6 +35,7 @@ bool shard_pause(void *context)
 {
     struct shard *shard = context;
 
+    object_check(shard, SHARD_MAGIC);
     if (shard->options.background)
         sched_yield();
     if (task_is_started(&shard->task))
@@ -68,6 +72,7 @@ static void run(struct task *task, void *context)
     int64_t trimmed_us = 0;
     bool is_trim_due = false;
 
+    object_check(shard, SHARD_MAGIC);
     (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
     while (!task_is_stopping(task)) {
         struct err err = {0};
@@ -98,6 +103,7 @@ int shard_background_start(struct shard *shard, struct err *err)
     const struct task_options options = {
         .name = "shard", .run = run, .arg = shard, .clock = shard_clock(shard)};
 
+    object_check(shard, SHARD_MAGIC);
     return shard->options.background ? task_start(&shard->task, &options, err) : 0;
 }
 
@@ -105,6 +111,7 @@ uint64_t shard_failures(struct shard *shard, struct err *last)
 {
     uint64_t count;
 
+    object_check(shard, SHARD_MAGIC);
     pthread_mutex_lock(&shard->lock);
     count = shard->failure_count;
     *last = shard->failure;
@@ -114,6 +121,7 @@ uint64_t shard_failures(struct shard *shard, struct err *last)
 
 void shard_background_stop(struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     pthread_mutex_lock(&shard->lock);
     task_ask_stop(&shard->task);
     condition_signal(&shard->wanted);
