@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_schema.c - torg.v1.SchemaService. */
+#include <assert.h>
+
 #include "base/memory.h"
 #include "registry/service.h"
 
@@ -38,6 +40,7 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service schema_service(struct receiver *receiver)
 {
+    assert(receiver->store && receiver->clock && receiver->clients);
     return (struct rpc_service){
         .descriptor = &torg__v1__schema_service__descriptor,
         .methods = methods,
