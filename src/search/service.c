@@ -2,6 +2,8 @@
 /* service.c - see service.h. */
 #include "search/service.h"
 
+#include <assert.h>
+
 #include "base/memory.h"
 #include "model/bounds.h"
 #include "search/bounds.h"
@@ -88,6 +90,7 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service search_service(struct search *search)
 {
+    assert(search->clock && search->ask);
     return (struct rpc_service){
         .descriptor = &torg__v1__search_service__descriptor,
         .methods = methods,
