@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "feeds/batch.h"
 #include "feeds/rules.h"
 #include "offers/offer_record.h"
@@ -206,8 +207,12 @@ static int delete_names(const struct offers *offers, const struct feed_key *key,
     struct feed_batch *batch = mem_alloc(sizeof(*batch));
     int rc;
 
-    *batch = (struct feed_batch){
-        .offers = offers, .key = key, .state = FEED_ENDING, .arena = arena, .count = count};
+    *batch = (struct feed_batch){.magic = FEED_BATCH_MAGIC,
+                                 .offers = offers,
+                                 .key = key,
+                                 .state = FEED_ENDING,
+                                 .arena = arena,
+                                 .count = count};
     for (size_t i = 0; i < count; i++)
         batch->rows[i] = (struct feed_batch_row){.kind = FEED_ROW_ABSENT,
                                                  .number = FEED_ROW_GONE,
@@ -215,6 +220,7 @@ static int delete_names(const struct offers *offers, const struct feed_key *key,
                                                  .problems = violations_in(arena),
                                                  .notes = violations_in(arena)};
     rc = feed_batch_run(batch, err);
+    object_end(batch, FEED_BATCH_MAGIC);
     free(batch);
     return rc;
 }

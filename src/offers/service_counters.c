@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_counters.c - torg.v1.CountersService. */
+#include <assert.h>
+
 #include "base/memory.h"
 #include "offers/counters.h"
 #include "offers/service.h"
@@ -38,6 +40,7 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service counters_service(struct offers *offers)
 {
+    assert(offers->store && offers->clock);
     return (struct rpc_service){
         .descriptor = &torg__v1__counters_service__descriptor,
         .methods = methods,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_moderation.c - torg.v1.ModerationService and StageService. */
+#include <assert.h>
+
 #include "base/memory.h"
 #include "offers/moderation.h"
 #include "offers/service.h"
@@ -95,6 +97,7 @@ static const struct rpc_method stage_methods[] = {
 
 struct rpc_service moderation_service(struct offers *offers)
 {
+    assert(offers->store && offers->clock);
     return (struct rpc_service){
         .descriptor = &torg__v1__moderation_service__descriptor,
         .methods = moderation_methods,
@@ -105,6 +108,7 @@ struct rpc_service moderation_service(struct offers *offers)
 
 struct rpc_service stage_service(struct offers *offers)
 {
+    assert(offers->store && offers->clock);
     return (struct rpc_service){
         .descriptor = &torg__v1__stage_service__descriptor,
         .methods = stage_methods,

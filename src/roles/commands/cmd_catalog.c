@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "catalog/bounds.h"
 #include "catalog/service.h"
@@ -54,6 +55,7 @@ enum exit_code cmd_catalog_check(const struct invocation *invocation)
     enum exit_code code;
     struct catalog *catalog = load(invocation, &code);
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!catalog)
         return code;
     catalog_describe(catalog, &found);
@@ -188,6 +190,7 @@ enum exit_code cmd_catalog_diff(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     catalog = load(invocation, &code);
     if (!catalog)
         return code;
@@ -248,6 +251,7 @@ enum exit_code cmd_catalog_apply(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     catalog = load(invocation, &code);
     if (!catalog)
         return code;
