@@ -224,6 +224,7 @@ static void make_snapshot(void)
         segments[i].live = live_commit(live);
     }
     snapshot = (struct snapshot){
+        .magic = SNAPSHOT_MAGIC,
         .sequence = 1,
         .window_count = (doc_count + WINDOW_SIZE - 1) / WINDOW_SIZE,
         .doc_count = doc_count,

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/random.h"
 #include "base/task.h"
 #include "demo/bounds.h"
@@ -17,7 +18,10 @@
 
 enum { BANNED_COUNT_MAX = 16, KOPECKS = 100, NEW_COUNT = 1 << 28, DESCRIPTION_SIZE_MAX = 3000 };
 
+enum { CHANGES_MAGIC = OBJECT_MAGIC('d', 'c', 'h', 'g') };
+
 struct changes {
+    uint32_t magic;
     struct changes_options options;
     struct rng rng;
     struct task task;
@@ -227,6 +231,7 @@ static void run(struct task *task, void *arg)
     struct arena *arena = arena_new();
     int64_t due_us = clock_mono_us(clock);
 
+    object_check(self, CHANGES_MAGIC);
     for (;;) {
         int64_t now_us = clock_mono_us(clock);
 
@@ -249,11 +254,13 @@ int changes_start(const struct changes_options *options, struct changes **change
         .name = "changes", .run = run, .arg = self, .clock = options->offers->clock};
     int rc;
 
+    object_begin(self, CHANGES_MAGIC);
     *changes = NULL;
     self->options = *options;
     self->rng = rng_seeded(random_u64());
     rc = task_start(&self->task, &task, err);
     if (rc) {
+        object_end(self, CHANGES_MAGIC);
         free(self);
         return rc;
     }
@@ -265,6 +272,8 @@ void changes_stop(struct changes *changes)
 {
     if (!changes)
         return;
+    object_check(changes, CHANGES_MAGIC);
     task_stop(&changes->task);
+    object_end(changes, CHANGES_MAGIC);
     free(changes);
 }

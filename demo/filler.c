@@ -8,11 +8,15 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "demo/bounds.h"
 #include "offers/external_item.h"
 
+enum { FILLER_MAGIC = OBJECT_MAGIC('f', 'i', 'l', 'l') };
+
 struct filler {
+    uint32_t magic;
     struct filler_options options;
     _Atomic uint64_t next;
     _Atomic uint64_t saved_count;
@@ -97,6 +101,7 @@ static void run(struct task *task, void *arg)
     struct arena *arena = arena_new();
     struct err err = {.code = 0};
 
+    object_check(self, FILLER_MAGIC);
     while (!task_is_stopping(task) && !atomic_load(&self->has_failed)) {
         uint64_t number = atomic_fetch_add(&self->next, 1);
         int rc;
@@ -119,6 +124,7 @@ void filler_start(const struct filler_options *options, struct filler **filler)
     const struct task_options task = {
         .name = "filler", .run = run, .arg = self, .clock = options->offers->clock};
 
+    object_begin(self, FILLER_MAGIC);
     self->options = *options;
     atomic_init(&self->next, options->first);
     atomic_init(&self->running_count, DEMO_FILLER_COUNT);
@@ -133,16 +139,19 @@ void filler_start(const struct filler_options *options, struct filler **filler)
 
 uint64_t filler_saved_count(const struct filler *filler)
 {
+    object_check(filler, FILLER_MAGIC);
     return atomic_load(&filler->saved_count);
 }
 
 uint64_t filler_created_count(const struct filler *filler)
 {
+    object_check(filler, FILLER_MAGIC);
     return atomic_load(&filler->created_count);
 }
 
 bool filler_is_done(const struct filler *filler)
 {
+    object_check(filler, FILLER_MAGIC);
     return atomic_load(&filler->running_count) == 0;
 }
 
@@ -151,6 +160,7 @@ int filler_stop(struct filler *filler, struct err *err)
     uint64_t wanted = filler->options.end - filler->options.first;
     int rc = 0;
 
+    object_check(filler, FILLER_MAGIC);
     for (size_t i = 0; i < DEMO_FILLER_COUNT; i++)
         task_ask_stop(&filler->tasks[i]);
     for (size_t i = 0; i < DEMO_FILLER_COUNT; i++)
@@ -162,6 +172,7 @@ int filler_stop(struct filler *filler, struct err *err)
         rc = err_set(err, ERR_CANCELLED, "stopped before all offers were published");
     }
     pthread_mutex_destroy(&filler->lock);
+    object_end(filler, FILLER_MAGIC);
     free(filler);
     return rc;
 }

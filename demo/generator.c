@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "codec/message.h"
 #include "demo/bounds.h"
@@ -29,7 +30,10 @@ enum {
 /* Multiples of it fall as far from each other as they can: neighbours differ in kind. */
 static const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15);
 
+enum { GENERATOR_MAGIC = OBJECT_MAGIC('g', 'e', 'n', 'r') };
+
 struct generator {
+    uint32_t magic;
     uint64_t seed;
     struct arena *arena;
     struct grammar *grammar;
@@ -40,6 +44,7 @@ int generator_new(uint64_t seed, struct generator **generator, struct err *err)
     struct generator *made = mem_zero(sizeof(*made));
     int rc;
 
+    object_begin(made, GENERATOR_MAGIC);
     made->seed = seed;
     made->arena = arena_new();
     rc = grammar_read(bytes_make(demo_offers, demo_offers_size), made->arena, &made->grammar, err);
@@ -55,7 +60,9 @@ void generator_free(struct generator *generator)
 {
     if (!generator)
         return;
+    object_check(generator, GENERATOR_MAGIC);
     arena_free(generator->arena);
+    object_end(generator, GENERATOR_MAGIC);
     free(generator);
 }
 
@@ -63,6 +70,7 @@ const char *generator_main_seller(const struct generator *generator)
 {
     const struct shop *shop = generator->grammar->shops;
 
+    object_check(generator, GENERATOR_MAGIC);
     while (shop->next) /* the first of the file is the last of the list */
         shop = shop->next;
     return shop->id;
@@ -479,6 +487,7 @@ int generator_make(const struct generator *generator, const struct catalog *cata
         .rng = rng_seeded(hash64_seeded(bytes_make(&number, sizeof(number)), generator->seed))};
     int rc;
 
+    object_check(generator, GENERATOR_MAGIC);
     begin(&making, number);
     rc = choose_row(&making, catalog, err);
     if (!rc)

@@ -15,6 +15,7 @@
 #include "access/scope.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/task.h"
 
 /* An unchanging table, in order of ids. */
@@ -24,7 +25,10 @@ struct key_table {
     struct key keys[];
 };
 
+enum { KEY_RING_MAGIC = OBJECT_MAGIC('k', 'y', 'r', 'g') };
+
 struct key_ring {
+    uint32_t magic;
     struct authenticator authenticator;
     struct store *store;
     const struct clock *clock;
@@ -76,6 +80,7 @@ static int load_pages(struct store_tx *tx, struct key_table *table, struct err *
             return rc;
         if (!count)
             break;
+        assert(count <= left);
         table->count += count;
         after = table->keys[table->count - 1].id;
     }
@@ -125,6 +130,7 @@ int key_ring_refresh(struct key_ring *ring, struct err *err)
     struct err own;
     int rc;
 
+    object_check(ring, KEY_RING_MAGIC);
     pthread_mutex_lock(&ring->refreshing);
     loading.force = !ring->table; /* only a holder of `refreshing` changes it */
     if (ring->table)
@@ -152,6 +158,7 @@ static void refresh_for_ever(struct task *task, void *arg)
 {
     struct key_ring *ring = arg;
 
+    object_check(ring, KEY_RING_MAGIC);
     while (task_pause(task, (int64_t)KEY_REFRESH_MS * MS_US)) {
         task_says(task, "reading the keys");
         key_ring_refresh(ring, NULL); /* a failure is logged, and told by staleness */
@@ -172,6 +179,7 @@ static bool find_key(struct key_ring *ring, const char *id, struct key *key, boo
             found = &ring->temporary[i];
     }
     *temporary = found;
+    assert(ring->table && ring->table->count <= KEY_COUNT_MAX);
     if (!found)
         found = bsearch(&wanted, ring->table->keys, ring->table->count,
                         sizeof(ring->table->keys[0]), compare_ids);
@@ -211,6 +219,7 @@ static int check_life(const struct key_ring *ring, const struct key *key, struct
 
 int64_t key_ring_age_us(struct key_ring *ring)
 {
+    object_check(ring, KEY_RING_MAGIC);
     return clock_mono_us(ring->clock) - atomic_load(&ring->refreshed_mono_us);
 }
 
@@ -245,6 +254,7 @@ static int authenticate(struct authenticator *self, struct bytes authorization,
     bool temporary;
     int rc;
 
+    object_check(ring, KEY_RING_MAGIC);
     *identity = (struct identity){.principal = ""};
     if (!authorization.size)
         return err_set(err, ERR_UNAUTHENTICATED,
@@ -269,6 +279,7 @@ static int authenticate(struct authenticator *self, struct bytes authorization,
 
 struct authenticator *key_ring_authenticator(struct key_ring *ring)
 {
+    object_check(ring, KEY_RING_MAGIC);
     return &ring->authenticator;
 }
 
@@ -277,6 +288,7 @@ void key_ring_add_temporary(struct key_ring *ring, const char *name, const char 
 {
     struct key key = {.created_us = clock_wall_us(ring->clock)};
 
+    object_check(ring, KEY_RING_MAGIC);
     snprintf(key.name, sizeof(key.name), "%s", name);
     snprintf(key.scopes, sizeof(key.scopes), "%s", scopes);
     key_generate(&key, text);
@@ -294,6 +306,7 @@ int key_ring_open(const struct key_ring_options *options, struct key_ring **ring
     struct task_options task = {.name = "keys", .run = refresh_for_ever, .arg = made};
     int rc;
 
+    object_begin(made, KEY_RING_MAGIC);
     *ring = NULL;
     made->authenticator.authenticate = authenticate;
     made->store = options->store;
@@ -317,9 +330,11 @@ void key_ring_close(struct key_ring *ring)
 {
     if (!ring)
         return;
+    object_check(ring, KEY_RING_MAGIC);
     task_stop(&ring->task);
     pthread_mutex_destroy(&ring->refreshing);
     pthread_rwlock_destroy(&ring->lock);
     free(ring->table);
+    object_end(ring, KEY_RING_MAGIC);
     free(ring);
 }

@@ -15,6 +15,7 @@
 
 #include "base/checked.h"
 #include "base/memory.h"
+#include "base/object.h"
 
 enum { CHUNK_SIZE = 8192, ALIGNMENT = alignof(max_align_t) };
 
@@ -25,7 +26,10 @@ struct arena_chunk {
     alignas(max_align_t) uint8_t data[];
 };
 
+enum { ARENA_MAGIC = OBJECT_MAGIC('a', 'r', 'e', 'n') };
+
 struct arena {
+    uint32_t magic;
     struct arena_chunk *newest;
     size_t size;
     size_t kept_max; /* that a reset does not give back */
@@ -47,6 +51,7 @@ static void drop_newest(struct arena *arena)
 {
     struct arena_chunk *chunk = arena->newest;
 
+    assert(arena->size >= sizeof(*chunk) + chunk->capacity);
     arena->newest = chunk->previous;
     arena->size -= sizeof(*chunk) + chunk->capacity;
     free(chunk);
@@ -56,6 +61,7 @@ struct arena *arena_new(void)
 {
     struct arena *arena = mem_zero(sizeof(*arena));
 
+    object_begin(arena, ARENA_MAGIC);
     chunk_new(arena, CHUNK_SIZE - sizeof(struct arena_chunk));
     return arena;
 }
@@ -64,8 +70,11 @@ void arena_free(struct arena *arena)
 {
     if (!arena)
         return;
+    object_check(arena, ARENA_MAGIC);
     while (arena->newest)
         drop_newest(arena);
+    assert(arena->size == 0); /* every chunk that was counted is gone */
+    object_end(arena, ARENA_MAGIC);
     free(arena);
 }
 
@@ -74,8 +83,10 @@ void arena_adopt(struct arena *arena, struct arena *other)
 {
     struct arena_chunk *oldest;
 
+    object_check(arena, ARENA_MAGIC);
     if (!other)
         return;
+    object_check(other, ARENA_MAGIC);
     assert(other != arena);
     oldest = other->newest;
     while (oldest->previous)
@@ -83,6 +94,7 @@ void arena_adopt(struct arena *arena, struct arena *other)
     oldest->previous = arena->newest;
     arena->newest = other->newest;
     arena->size += other->size;
+    object_end(other, ARENA_MAGIC);
     free(other);
 }
 
@@ -90,6 +102,7 @@ void arena_reset(struct arena *arena)
 {
     size_t wanted = arena->size < arena->kept_max ? arena->size : arena->kept_max;
 
+    object_check(arena, ARENA_MAGIC);
     while (arena->newest->previous)
         drop_newest(arena);
     arena->newest->used = 0;
@@ -101,6 +114,7 @@ void arena_reset(struct arena *arena)
 
 void arena_keep(struct arena *arena, size_t max)
 {
+    object_check(arena, ARENA_MAGIC);
     arena->kept_max = max;
 }
 
@@ -111,6 +125,7 @@ void *arena_alloc(struct arena *arena, size_t size)
     size_t capacity = CHUNK_SIZE - sizeof(*chunk);
     void *memory;
 
+    object_check(arena, ARENA_MAGIC);
     if (!size_add(size, ALIGNMENT - 1, &rounded))
         abort();
     rounded &= ~(size_t)(ALIGNMENT - 1);
@@ -118,6 +133,7 @@ void *arena_alloc(struct arena *arena, size_t size)
         chunk = chunk_new(arena, rounded > capacity ? rounded : capacity);
     memory = chunk->data + chunk->used;
     chunk->used += rounded;
+    assert(chunk->used <= chunk->capacity);
     return memory;
 }
 
@@ -186,19 +202,23 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 
 struct arena_mark arena_mark(struct arena *arena)
 {
+    object_check(arena, ARENA_MAGIC);
     return (struct arena_mark){arena->newest, arena->newest->used};
 }
 
 void arena_rewind(struct arena *arena, struct arena_mark mark)
 {
+    object_check(arena, ARENA_MAGIC);
     while (arena->newest != mark.chunk) {
         assert(arena->newest->previous);
         drop_newest(arena);
     }
+    assert(mark.used <= arena->newest->used); /* it goes back, never forward */
     arena->newest->used = mark.used;
 }
 
 size_t arena_size(const struct arena *arena)
 {
+    object_check(arena, ARENA_MAGIC);
     return arena->size;
 }

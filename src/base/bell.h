@@ -16,8 +16,12 @@
 #include <stdint.h>
 
 #include "base/condition.h"
+#include "base/object.h"
+
+enum { BELL_MAGIC = OBJECT_MAGIC('b', 'e', 'l', 'l') };
 
 struct bell {
+    uint32_t magic;
     atomic_uint_fast64_t rings;
     atomic_bool is_awaited;
     pthread_mutex_t lock;

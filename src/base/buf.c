@@ -32,6 +32,7 @@ static void grow(struct buf *buf, size_t wanted)
 {
     size_t capacity = buf->capacity ? buf->capacity : FIRST_CAPACITY;
 
+    assert(buf->size <= buf->capacity && wanted <= SIZE_MAX / 2);
     while (capacity < wanted)
         capacity *= 2;
     buf->data = mem_resize(buf->data, capacity);
@@ -42,6 +43,7 @@ uint8_t *buf_reserve(struct buf *buf, size_t size)
 {
     size_t wanted;
 
+    assert(buf->size <= buf->capacity);
     if (buf->failed)
         return NULL;
     if (!size_add(buf->size, size, &wanted) || wanted > buf->limit) {
@@ -55,7 +57,7 @@ uint8_t *buf_reserve(struct buf *buf, size_t size)
 
 void buf_advance(struct buf *buf, size_t size)
 {
-    assert(size <= buf->capacity - buf->size);
+    assert(size <= buf->capacity - buf->size && !buf->failed);
     buf->size += size;
 }
 
@@ -104,7 +106,7 @@ void buf_vprintf(struct buf *buf, const char *format, va_list args)
 
     va_copy(again, args);
     length = vsnprintf(NULL, 0, format, args);
-    assert(length >= 0);
+    assert(length >= 0 && buf->size <= buf->capacity);
     if (!buf->failed && ((size_t)length > buf->limit || buf->size > buf->limit - (size_t)length))
         buf->failed = true;
     if (!buf->failed) {

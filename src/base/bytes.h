@@ -8,6 +8,7 @@
 #ifndef TORG_BASE_BYTES_H
 #define TORG_BASE_BYTES_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -67,6 +68,7 @@ static inline bool bytes_begin(struct bytes whole, struct bytes prefix)
 /* The run without its first `count` bytes; count must not exceed its size. */
 static inline struct bytes bytes_skip(struct bytes whole, size_t count)
 {
+    assert(count <= whole.size);
     return bytes_make(whole.data ? whole.data + count : NULL, whole.size - count);
 }
 

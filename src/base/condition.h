@@ -14,32 +14,40 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "base/object.h"
+
+enum { CONDITION_MAGIC = OBJECT_MAGIC('c', 'o', 'n', 'd') };
 
 struct condition {
+    uint32_t magic;
     pthread_cond_t changed;
     const struct clock *clock; /* borrowed */
 };
 
 static inline void condition_init(struct condition *condition, const struct clock *clock)
 {
+    object_begin(condition, CONDITION_MAGIC);
     condition->clock = clock;
     pthread_cond_init(&condition->changed, NULL);
 }
 
 static inline void condition_release(struct condition *condition)
 {
+    object_end(condition, CONDITION_MAGIC);
     pthread_cond_destroy(&condition->changed);
 }
 
 /* Wakes one who waits. */
 static inline void condition_signal(struct condition *condition)
 {
+    object_check(condition, CONDITION_MAGIC);
     pthread_cond_signal(&condition->changed);
 }
 
 /* Wakes all. */
 static inline void condition_broadcast(struct condition *condition)
 {
+    object_check(condition, CONDITION_MAGIC);
     pthread_cond_broadcast(&condition->changed);
 }
 
@@ -47,6 +55,7 @@ static inline void condition_broadcast(struct condition *condition)
 static inline bool condition_wait_until(struct condition *condition, pthread_mutex_t *lock,
                                         int64_t until_us)
 {
+    object_check(condition, CONDITION_MAGIC);
     return condition->clock->wait(condition->clock, &condition->changed, lock, until_us);
 }
 

@@ -81,6 +81,7 @@ static struct series *find_or_add(enum kind kind, const char *name, const char *
         series->kind = kind;
         memmove(&registry[at + 1], &registry[at], (registry_count - at) * sizeof(registry[0]));
         registry[at] = series;
+        assert(at == 0 || compare(registry[at - 1], name, labels) < 0); /* in order */
         registry_count++;
     }
     pthread_mutex_unlock(&lock);

@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "base/metrics.h"
 
-enum { TASK_MAGIC = 0x7a5c0b1e, SYSTEM_NAME_SIZE = 16 };
+enum { SYSTEM_NAME_SIZE = 16 };
 
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct task *list_first;
@@ -32,6 +32,7 @@ static void list_add(struct task *task)
 static void list_remove(struct task *task)
 {
     pthread_mutex_lock(&list_lock);
+    assert(task->previous ? task->previous->next == task : list_first == task);
     if (task->previous)
         task->previous->next = task->next;
     else
@@ -50,7 +51,7 @@ static void set_up(struct task *task, const struct task_options *options)
     assert(options->name && options->run && options->clock);
     assert(!task_is_started(task));
     memset(task, 0, sizeof(*task));
-    task->magic = TASK_MAGIC;
+    object_begin(task, TASK_MAGIC);
     snprintf(task->name, sizeof(task->name), "%s", options->name);
     task->run = options->run;
     task->arg = options->arg;
@@ -68,7 +69,7 @@ static void tear_down(struct task *task)
 {
     list_remove(task);
     bell_release(&task->own_bell);
-    task->magic = 0;
+    object_end(task, TASK_MAGIC);
 }
 
 static void *task_main(void *arg)
@@ -76,6 +77,7 @@ static void *task_main(void *arg)
     struct task *task = arg;
     char name[SYSTEM_NAME_SIZE];
 
+    object_check(task, TASK_MAGIC);
     snprintf(name, sizeof(name), "%s", task->name);
     pthread_setname_np(pthread_self(), name);
     task->run(task, task->arg);
@@ -136,7 +138,6 @@ void task_ask_stop(struct task *task)
 {
     if (!task_is_started(task))
         return;
-    assert(task->magic == TASK_MAGIC);
     atomic_store(&task->is_stopping, true);
     bell_ring(task->bell);
 }
@@ -145,6 +146,7 @@ void task_stop(struct task *task)
 {
     if (!task_is_started(task))
         return;
+    assert(!task->is_let_go); /* that one has no owner */
     assert(!pthread_equal(task->thread, pthread_self()));
     task_ask_stop(task);
     pthread_join(task->thread, NULL);
@@ -153,6 +155,7 @@ void task_stop(struct task *task)
 
 void task_wake(struct task *task)
 {
+    object_check(task, TASK_MAGIC);
     bell_ring(task->bell);
 }
 
@@ -165,6 +168,8 @@ static void moved(struct task *task)
 
 void task_says(struct task *task, const char *doing)
 {
+    object_check(task, TASK_MAGIC);
+    assert(doing);
     moved(task);
     atomic_store(&task->doing, doing);
 }
@@ -172,13 +177,15 @@ void task_says(struct task *task, const char *doing)
 /* It has got on when it lies down and when it gets up. */
 void task_rest(struct task *task, bool is_resting)
 {
+    object_check(task, TASK_MAGIC);
     moved(task);
     atomic_store(&task->is_resting, is_resting);
 }
 
 bool task_wait(struct task *task, int64_t until_us)
 {
-    assert(task->magic == TASK_MAGIC);
+    object_check(task, TASK_MAGIC);
+    assert(bell_rings(task->bell) >= task->rings);
     task_rest(task, true);
     if (!task_is_stopping(task))
         bell_wait(task->bell, task->rings, until_us);
@@ -197,6 +204,7 @@ bool task_wait_on(struct task *task, struct condition *condition, pthread_mutex_
 {
     bool in_time;
 
+    assert(condition->clock == task->clock); /* time ends both or none */
     task_rest(task, true);
     in_time = condition_wait_until(condition, lock, until_us);
     task_rest(task, false);
@@ -244,6 +252,7 @@ size_t tasks_list(const struct clock *clock, struct arena *arena, struct task_st
     for (const struct task *task = list_first; task; task = task->next) {
         if (task->clock != clock)
             continue;
+        assert(count < room);
         (*states)[count] = look(task);
         (*states)[count++].name = arena_strdup(arena, task->name);
     }

@@ -26,6 +26,7 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/err.h"
+#include "base/object.h"
 
 struct task;
 
@@ -43,8 +44,10 @@ struct task_options {
     size_t stack_size;         /* 0: the system's */
 };
 
+enum { TASK_MAGIC = OBJECT_MAGIC('t', 'a', 's', 'k') };
+
 struct task {
-    unsigned magic; /* 0: was not started, or is stopped */
+    uint32_t magic; /* 0: was not started; ended: is stopped */
     char name[TASK_NAME_SIZE];
     task_run *run;
     void *arg;
@@ -75,7 +78,7 @@ int task_spawn(const struct task_options *options, struct err *err);
 
 static inline bool task_is_started(const struct task *task)
 {
-    return task->magic != 0;
+    return object_is(task, TASK_MAGIC);
 }
 
 static inline bool task_is_stopping(const struct task *task)

@@ -9,11 +9,15 @@
 
 #include "base/condition.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/task.h"
 
 enum { NAME_SIZE = 16, STACK_SIZE = 512 << 10, LIST_COUNT_MAX = 16 };
 
+enum { WORKERS_MAGIC = OBJECT_MAGIC('w', 'r', 'k', 's') };
+
 struct workers {
+    uint32_t magic;
     char name[NAME_SIZE];
     unsigned thread_max;
     unsigned queue_max;
@@ -34,7 +38,8 @@ struct workers *workers_new(const char *name, unsigned thread_max, unsigned queu
 {
     struct workers *workers = mem_zero(sizeof(*workers));
 
-    assert(thread_max > 0);
+    object_begin(workers, WORKERS_MAGIC);
+    assert(thread_max > 0 && name && clock);
     snprintf(workers->name, sizeof(workers->name), "%s", name);
     workers->thread_max = thread_max;
     workers->queue_max = queue_max;
@@ -56,6 +61,7 @@ static struct job *next_job(struct workers *workers, struct task *task)
     while (!workers->first && !workers->stopping) {
         workers->idle_count++;
         task_wait_on(task, &workers->work, &workers->lock, CLOCK_NEVER);
+        assert(workers->idle_count > 0 && workers->idle_count <= workers->thread_count);
         workers->idle_count--;
     }
     first = workers->first;
@@ -66,11 +72,16 @@ static struct job *next_job(struct workers *workers, struct task *task)
     if (count > LIST_COUNT_MAX)
         count = LIST_COUNT_MAX;
     last = first;
-    for (unsigned i = 1; i < count; i++)
+    last->is_queued = false;
+    for (unsigned i = 1; i < count; i++) {
         last = last->next;
+        last->is_queued = false;
+    }
+    assert(count > 0 && count <= workers->queue_count);
     workers->first = last->next;
     workers->queue_count -= count;
     last->next = NULL;
+    assert(!workers->first == !workers->queue_count);
     if (workers->first && workers->idle_count)
         condition_signal(&workers->work);
     return first;
@@ -80,6 +91,7 @@ static void run(struct task *task, void *arg)
 {
     struct workers *workers = arg;
 
+    object_check(workers, WORKERS_MAGIC);
     pthread_mutex_lock(&workers->lock);
     for (;;) {
         struct job *job = next_job(workers, task);
@@ -119,11 +131,17 @@ bool workers_submit(struct workers *workers, struct job *job)
 {
     bool taken;
 
+    object_check(workers, WORKERS_MAGIC);
+    assert(workers->run_list || job->run);
     pthread_mutex_lock(&workers->lock);
+    assert(workers->idle_count <= workers->thread_count);
+    assert(workers->thread_count <= workers->thread_max);
     taken = !workers->stopping &&
             (workers->idle_count > workers->queue_count || add_thread(workers) ||
              (workers->thread_count && workers->queue_count < workers->queue_max));
+    assert(!job->is_queued); /* it is handed over once */
     if (taken) {
+        job->is_queued = true;
         job->next = NULL;
         if (workers->first)
             workers->last->next = job;
@@ -131,6 +149,7 @@ bool workers_submit(struct workers *workers, struct job *job)
             workers->first = job;
         workers->last = job;
         workers->queue_count++;
+        assert(workers->thread_count > 0); /* somebody will take it */
         if (workers->queue_count == 1)
             condition_signal(&workers->work);
     }
@@ -142,14 +161,17 @@ void workers_free(struct workers *workers)
 {
     if (!workers)
         return;
+    object_check(workers, WORKERS_MAGIC);
     pthread_mutex_lock(&workers->lock);
     workers->stopping = true;
     condition_broadcast(&workers->work);
     pthread_mutex_unlock(&workers->lock);
     for (unsigned i = 0; i < workers->thread_count; i++)
         task_stop(&workers->tasks[i]);
+    assert(!workers->first && workers->queue_count == 0 && workers->idle_count == 0);
     condition_release(&workers->work);
     pthread_mutex_destroy(&workers->lock);
     free(workers->tasks);
+    object_end(workers, WORKERS_MAGIC);
     free(workers);
 }

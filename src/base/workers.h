@@ -18,6 +18,7 @@ struct workers;
 struct job {
     void (*run)(struct job *job);
     struct job *next;
+    bool is_queued; /* from its submission until a thread has taken it */
 };
 
 /* run_list (may be NULL) runs several jobs at once, linked by next, instead of each job's run; a

@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include "base/object.h"
 #include "blob/blob.h"
 
 /* The system calls that can fail in interesting ways; the fault wrapper has its own. */
@@ -39,11 +40,17 @@ struct blob_ops { /* every one is required */
     void (*abort)(struct blob_writer *writer);
 };
 
+enum { BLOB_MAGIC = OBJECT_MAGIC('b', 'l', 'o', 'b') };
+
 struct blob {
+    uint32_t magic; /* set by blob_backend_open */
     const struct blob_ops *ops;
 };
 
+enum { BLOB_WRITER_MAGIC = OBJECT_MAGIC('b', 'l', 'w', 'r') };
+
 struct blob_writer {
+    uint32_t magic;    /* set by blob_begin */
     struct blob *blob; /* borrowed */
     uint64_t size;
     bool failed;

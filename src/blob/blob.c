@@ -60,8 +60,14 @@ int blob_backend_open(const char *url, const struct blob_disk *disk, struct blob
     for (i = 0; i < ARRAY_COUNT(all); i++) {
         size_t size = strlen(all[i]->scheme);
 
-        if (strncmp(url, all[i]->scheme, size) == 0 && url[size] == ':')
-            return all[i]->open(url + size + 1, disk, blob, err);
+        if (strncmp(url, all[i]->scheme, size) == 0 && url[size] == ':') {
+            int rc = all[i]->open(url + size + 1, disk, blob, err);
+
+            assert(rc <= 0 && (rc || *blob));
+            if (!rc)
+                object_begin(*blob, BLOB_MAGIC);
+            return rc;
+        }
     }
     return err_set(err, ERR_INVALID, "blob URL \"%.100s\" must begin with dir: or memory:", url);
 }
@@ -76,8 +82,10 @@ int blob_open(const char *url, struct blob **blob, struct err *err)
 
 void blob_close(struct blob *blob)
 {
-    if (blob)
-        blob->ops->close(blob);
+    if (!blob)
+        return;
+    object_end(blob, BLOB_MAGIC);
+    blob->ops->close(blob);
 }
 
 int blob_put(struct blob *blob, const char *name, struct bytes content, struct err *err)
@@ -85,6 +93,7 @@ int blob_put(struct blob *blob, const char *name, struct bytes content, struct e
     struct blob_writer *writer = NULL;
     int rc;
 
+    object_check(blob, BLOB_MAGIC);
     if (content.size > BLOB_WHOLE_SIZE_MAX)
         return err_set(err, ERR_LIMIT, "blob %.100s has %zu bytes: over %d it is put in pieces",
                        name, content.size, BLOB_WHOLE_SIZE_MAX);
@@ -105,6 +114,7 @@ static int read_some(struct blob *blob, const char *name, uint64_t offset, uint6
     uint64_t total = 0;
     int rc = check_name(name, err);
 
+    object_check(blob, BLOB_MAGIC);
     if (rc)
         return rc;
     rc = blob->ops->read(blob, name, offset, size, out, &total, err);
@@ -132,6 +142,7 @@ int blob_stat(struct blob *blob, const char *name, uint64_t *size, struct err *e
     struct buf nothing = BUF_INIT(0);
     int rc = check_name(name, err);
 
+    object_check(blob, BLOB_MAGIC);
     *size = 0;
     return rc ? rc : blob->ops->read(blob, name, 0, 0, &nothing, size, err);
 }
@@ -140,12 +151,14 @@ int blob_delete(struct blob *blob, const char *name, struct err *err)
 {
     int rc = check_name(name, err);
 
+    object_check(blob, BLOB_MAGIC);
     return rc ? rc : blob->ops->remove(blob, name, err);
 }
 
 int blob_list(struct blob *blob, const char *prefix, const char *after, size_t limit,
               struct arena *arena, struct blob_page *page, struct err *err)
 {
+    object_check(blob, BLOB_MAGIC);
     *page = (struct blob_page){.count = 0};
     if (strnlen(prefix, BLOB_NAME_SIZE_MAX + 1) > BLOB_NAME_SIZE_MAX || !good_characters(prefix) ||
         strnlen(after, BLOB_NAME_SIZE_MAX + 1) > BLOB_NAME_SIZE_MAX)
@@ -160,15 +173,23 @@ int blob_begin(struct blob *blob, const char *name, struct blob_writer **writer,
 {
     int rc = check_name(name, err);
 
+    object_check(blob, BLOB_MAGIC);
     *writer = NULL;
-    return rc ? rc : blob->ops->begin(blob, name, writer, err);
+    if (!rc)
+        rc = blob->ops->begin(blob, name, writer, err);
+    if (!rc) {
+        assert((*writer)->blob == blob && (*writer)->size == 0);
+        object_begin(*writer, BLOB_WRITER_MAGIC);
+    }
+    return rc;
 }
 
 int blob_append(struct blob_writer *writer, struct bytes piece, struct err *err)
 {
     int rc;
 
-    assert(!writer->failed);
+    object_check(writer, BLOB_WRITER_MAGIC);
+    assert(!writer->failed && writer->size <= BLOB_SIZE_MAX);
     if (piece.size > BLOB_SIZE_MAX - writer->size)
         rc = err_set(err, ERR_LIMIT, "a blob has at most %d bytes", BLOB_SIZE_MAX);
     else
@@ -181,11 +202,14 @@ int blob_append(struct blob_writer *writer, struct bytes piece, struct err *err)
 int blob_commit(struct blob_writer *writer, struct err *err)
 {
     assert(!writer->failed);
+    object_end(writer, BLOB_WRITER_MAGIC); /* it is freed in any case */
     return writer->blob->ops->commit(writer, err);
 }
 
 void blob_abort(struct blob_writer *writer)
 {
-    if (writer)
-        writer->blob->ops->abort(writer);
+    if (!writer)
+        return;
+    object_end(writer, BLOB_WRITER_MAGIC);
+    writer->blob->ops->abort(writer);
 }

@@ -158,7 +158,7 @@ static int fault_begin(struct blob *blob, const char *name, struct blob_writer *
 {
     struct blob *inner = inner_of(blob);
     struct faulty_writer *writer = mem_zero(sizeof(*writer));
-    int rc = inner->ops->begin(inner, name, &writer->inner, err);
+    int rc = blob_begin(inner, name, &writer->inner, err);
 
     writer->base.blob = blob;
     if (rc)

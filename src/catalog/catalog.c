@@ -7,40 +7,51 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/object.h"
 #include "catalog/catalog_parts.h"
 
 struct catalog *catalog_ref(struct catalog *catalog)
 {
+    object_check(catalog, CATALOG_MAGIC);
+    assert(atomic_load_explicit(&catalog->refs, memory_order_relaxed) > 0);
     atomic_fetch_add_explicit(&catalog->refs, 1, memory_order_relaxed);
     return catalog;
 }
 
 void catalog_unref(struct catalog *catalog)
 {
-    if (!catalog || atomic_fetch_sub_explicit(&catalog->refs, 1, memory_order_acq_rel) > 1)
+    if (!catalog)
+        return;
+    object_check(catalog, CATALOG_MAGIC);
+    if (atomic_fetch_sub_explicit(&catalog->refs, 1, memory_order_acq_rel) > 1)
         return;
     arena_free(catalog->arena);
+    object_end(catalog, CATALOG_MAGIC);
     free(catalog);
 }
 
 int64_t catalog_version(const struct catalog *catalog)
 {
+    object_check(catalog, CATALOG_MAGIC);
     return catalog->version;
 }
 
 void catalog_set_version(struct catalog *catalog, int64_t version)
 {
+    object_check(catalog, CATALOG_MAGIC);
     assert(catalog->refs == 1);
     catalog->version = version;
 }
 
 const Torg__V1__Catalog *catalog_message(const struct catalog *catalog)
 {
+    object_check(catalog, CATALOG_MAGIC);
     return catalog->message;
 }
 
 const struct category *category_find(const struct catalog *catalog, const char *id)
 {
+    object_check(catalog, CATALOG_MAGIC);
     return id_table_find(&catalog->category_ids, id);
 }
 
@@ -73,18 +84,21 @@ const struct attribute_unit *unit_find(const struct attribute *attribute, const 
 
 const struct category *const *catalog_categories(const struct catalog *catalog, size_t *count)
 {
+    object_check(catalog, CATALOG_MAGIC);
     *count = catalog->category_count;
     return catalog->categories;
 }
 
 const struct category *const *catalog_top(const struct catalog *catalog, size_t *count)
 {
+    object_check(catalog, CATALOG_MAGIC);
     *count = catalog->top_count;
     return catalog->top;
 }
 
 size_t catalog_attribute_count(const struct catalog *catalog)
 {
+    object_check(catalog, CATALOG_MAGIC);
     return catalog->message->n_attributes;
 }
 

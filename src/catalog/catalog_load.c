@@ -7,6 +7,7 @@
 #include "base/bounds.h"
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "catalog/bounds.h"
 #include "catalog/catalog_parts.h"
 #include "catalog/words.h"
@@ -316,6 +317,7 @@ static struct catalog *catalog_new(void)
 {
     struct catalog *catalog = mem_zero(sizeof(*catalog));
 
+    object_begin(catalog, CATALOG_MAGIC);
     catalog->refs = 1;
     catalog->arena = arena_new();
     return catalog;

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 
+#include "base/object.h"
 #include "catalog/catalog.h"
 #include "catalog/id_table.h"
 
@@ -30,7 +31,10 @@ struct posting {
     uint32_t weight;   /* names above synonyms, only words above one of many */
 };
 
+enum { CATALOG_MAGIC = OBJECT_MAGIC('c', 't', 'l', 'g') };
+
 struct catalog {
+    uint32_t magic;
     _Atomic unsigned refs;
     int64_t version;
     struct arena *arena; /* owned; holds all below */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "catalog/bounds.h"
 #include "catalog/catalog_parts.h"
 
@@ -149,6 +150,7 @@ const char *catalog_currency(const struct catalog *catalog)
 {
     const Torg__V1__Catalog__Defaults *defaults = catalog->message->defaults;
 
+    object_check(catalog, CATALOG_MAGIC);
     if (defaults && defaults->policy && defaults->policy->n_currencies)
         return defaults->policy->currencies[0];
     return catalog->category_count ? catalog->categories[0]->policy.currencies[0]

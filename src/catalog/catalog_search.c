@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/object.h"
 #include "catalog/bounds.h"
 #include "catalog/catalog_parts.h"
 #include "catalog/words.h"
@@ -219,6 +220,7 @@ const struct category **catalog_search(const struct catalog *catalog, struct byt
     const char *rest;
     struct bytes word;
 
+    object_check(catalog, CATALOG_MAGIC);
     search.query = words_fold(query, arena);
     search.tallies = arena_array(arena, catalog->category_count + 1, sizeof(search.tallies[0]));
     search.hits = arena_array(arena, catalog->category_count + 1, sizeof(search.hits[0]));

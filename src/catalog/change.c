@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "catalog/difference.h"
 #include "catalog/versions.h"
 #include "codec/message.h"

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "catalog/bounds.h"
 #include "catalog/catalog_parts.h"
 #include "catalog/id_table.h"
@@ -392,6 +393,8 @@ void catalog_compare(const struct catalog *before, const struct catalog *after, 
         (ProtobufCMessage *const *)before->message->attributes, before->message->n_attributes,
         (ProtobufCMessage *const *)after->message->attributes, after->message->n_attributes};
 
+    object_check(before, CATALOG_MAGIC);
+    object_check(after, CATALOG_MAGIC);
     change->categories = compare_items(&categories, &change->n_categories, arena);
     change->attributes = compare_items(&attributes, &change->n_attributes, arena);
     compare_defaults(before, after, arena, change);
@@ -402,6 +405,8 @@ bool catalog_equal(const struct catalog *before, const struct catalog *after)
     struct buf sides[] = {BUF_INIT(CATALOG_WIRE_SIZE_MAX), BUF_INIT(CATALOG_WIRE_SIZE_MAX)};
     bool equal;
 
+    object_check(before, CATALOG_MAGIC);
+    object_check(after, CATALOG_MAGIC);
     message_encode(&before->message->base, &sides[0]);
     message_encode(&after->message->base, &sides[1]);
     equal = !buf_failed(&sides[0]) && !buf_failed(&sides[1]) &&

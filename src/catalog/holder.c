@@ -2,17 +2,22 @@
 /* holder.c - see holder.h. */
 #include "catalog/holder.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "catalog/bounds.h"
 #include "catalog/versions.h"
 
+enum { CATALOG_HOLDER_MAGIC = OBJECT_MAGIC('c', 'h', 'l', 'd') };
+
 struct catalog_holder {
+    uint32_t magic;
     struct store *store; /* borrowed */
 
     pthread_mutex_t lock;    /* guards these two; held for a pointer and a count */
@@ -29,6 +34,7 @@ struct catalog *catalog_holder_ref(struct catalog_holder *holder)
 {
     struct catalog *catalog;
 
+    object_check(holder, CATALOG_HOLDER_MAGIC);
     pthread_mutex_lock(&holder->lock);
     catalog = catalog_ref(holder->current);
     pthread_mutex_unlock(&holder->lock);
@@ -44,6 +50,7 @@ int64_t catalog_holder_sure_us(struct catalog_holder *holder)
 {
     int64_t sure_us;
 
+    object_check(holder, CATALOG_HOLDER_MAGIC);
     pthread_mutex_lock(&holder->lock);
     sure_us = holder->sure_us;
     pthread_mutex_unlock(&holder->lock);
@@ -53,6 +60,7 @@ int64_t catalog_holder_sure_us(struct catalog_holder *holder)
 static void be_sure(struct catalog_holder *holder, int64_t looked_us)
 {
     pthread_mutex_lock(&holder->lock);
+    assert(looked_us >= holder->sure_us); /* looks follow one another: see refreshing */
     holder->sure_us = looked_us;
     pthread_mutex_unlock(&holder->lock);
 }
@@ -63,6 +71,7 @@ static void swap(struct catalog_holder *holder, struct catalog *next)
 
     pthread_mutex_lock(&holder->lock);
     old = holder->current;
+    assert(next && next != old);
     holder->current = next;
     pthread_mutex_unlock(&holder->lock);
     if (old)
@@ -101,6 +110,7 @@ int catalog_holder_refresh(struct catalog_holder *holder, struct err *err)
     struct err own;
     int rc;
 
+    object_check(holder, CATALOG_HOLDER_MAGIC);
     pthread_mutex_lock(&holder->refreshing);
     rc = follow(holder, &own);
     if (rc && !holder->failing)
@@ -119,6 +129,7 @@ static void watch_for_ever(struct task *task, void *arg)
 {
     struct catalog_holder *holder = arg;
 
+    object_check(holder, CATALOG_HOLDER_MAGIC);
     while (task_pause(task, (int64_t)CATALOG_REFRESH_MS * MS_US)) {
         task_says(task, "looking for another catalogue");
         catalog_holder_refresh(holder, NULL); /* a failure is logged, and tried again */
@@ -133,6 +144,7 @@ int catalog_holder_open(struct store *store, bool watch, struct catalog_holder *
         .name = "catalog", .run = watch_for_ever, .arg = made, .clock = store_clock(store)};
     int rc;
 
+    object_begin(made, CATALOG_HOLDER_MAGIC);
     *holder = NULL;
     made->store = store;
     pthread_mutex_init(&made->lock, NULL);
@@ -153,9 +165,11 @@ void catalog_holder_close(struct catalog_holder *holder)
 {
     if (!holder)
         return;
+    object_check(holder, CATALOG_HOLDER_MAGIC);
     task_stop(&holder->task);
     catalog_unref(holder->current);
     pthread_mutex_destroy(&holder->refreshing);
     pthread_mutex_destroy(&holder->lock);
+    object_end(holder, CATALOG_HOLDER_MAGIC);
     free(holder);
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "catalog/bounds.h"
 #include "catalog/versions.h"
 #include "catalog/view.h"

@@ -7,6 +7,7 @@
 
 #include "access/audit.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "catalog/bounds.h"
 #include "codec/gzip.h"
 #include "codec/message.h"

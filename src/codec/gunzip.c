@@ -10,11 +10,15 @@
 #include <zlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/bounds.h"
 
 enum { WINDOW_GZIP = 15 + 16, BLOCK_SIZE = 64 << 10, MAGIC_SIZE = 2 };
 
+enum { GUNZIP_MAGIC = OBJECT_MAGIC('g', 'u', 'n', 'z') };
+
 struct gunzip {
+    uint32_t magic;
     int (*read)(void *arg, void *to, size_t size, size_t *got, struct err *err);
     void *arg;
     bool started;
@@ -35,6 +39,7 @@ struct gunzip *gunzip_new(int (*read)(void *arg, void *to, size_t size, size_t *
     struct gunzip *gunzip = mem_zero(sizeof(*gunzip));
     int rc;
 
+    object_begin(gunzip, GUNZIP_MAGIC);
     gunzip->read = read;
     gunzip->arg = arg;
     rc = inflateInit2(&gunzip->z, WINDOW_GZIP);
@@ -46,7 +51,9 @@ void gunzip_free(struct gunzip *gunzip)
 {
     if (!gunzip)
         return;
+    object_check(gunzip, GUNZIP_MAGIC);
     inflateEnd(&gunzip->z);
+    object_end(gunzip, GUNZIP_MAGIC);
     free(gunzip);
 }
 
@@ -136,6 +143,7 @@ int gunzip_read(struct gunzip *gunzip, void *to, size_t size, size_t *got, struc
 {
     int rc = 0;
 
+    object_check(gunzip, GUNZIP_MAGIC);
     *got = 0;
     size = size < BLOCK_SIZE ? size : BLOCK_SIZE;
     if (!gunzip->started)
@@ -161,5 +169,6 @@ int gunzip_read(struct gunzip *gunzip, void *to, size_t size, size_t *got, struc
 
 const char *gunzip_cut(const struct gunzip *gunzip)
 {
+    object_check(gunzip, GUNZIP_MAGIC);
     return gunzip->cut;
 }

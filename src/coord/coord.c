@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "coord/backend.h"
 #include "coord/bounds.h"
 #include "coord/member.h"
@@ -79,6 +80,7 @@ static void run(struct task *task, void *arg)
     bool poked = false;
     int rc = 0;
 
+    object_check(coord, COORD_MAGIC);
     while (wait_for_work(coord, rc != 0, &poked)) {
         size_t i;
 
@@ -109,6 +111,7 @@ static void free_coord(struct coord *coord)
     condition_release(&coord->changed);
     pthread_mutex_destroy(&coord->lock);
     pthread_mutex_destroy(&coord->step_lock);
+    object_end(coord, COORD_MAGIC);
     free(coord);
 }
 
@@ -153,6 +156,7 @@ int coord_open(const char *url, const char *member, const struct coord_options *
         return err_set(err, ERR_INVALID, "a lease of %jd ms is not between %d and %d",
                        (intmax_t)(lease_us / MS_US), COORD_LEASE_MS_MIN, COORD_LEASE_MS_MAX);
     coord = mem_zero(sizeof(*coord));
+    object_begin(coord, COORD_MAGIC);
     snprintf(coord->member, sizeof(coord->member), "%s", member);
     coord->clock = clock_or_system(options->clock);
     coord->lease_us = lease_us;
@@ -175,6 +179,7 @@ void coord_close(struct coord *coord)
 
     if (!coord)
         return;
+    object_check(coord, COORD_MAGIC);
     pthread_mutex_lock(&coord->lock);
     task_ask_stop(&coord->task);
     condition_signal(&coord->wake);
@@ -185,6 +190,8 @@ void coord_close(struct coord *coord)
         if (coord->sets[i]) /* the backend does not answer; the end of the session does it */
             member_drop_set(coord->sets[i]);
     }
+    for (i = 0; i < COORD_SET_COUNT_MAX; i++)
+        assert(!coord->sets[i]);
     coord->backend->ops->close(coord->backend);
     free_coord(coord);
 }
@@ -206,6 +213,7 @@ static int add_set(struct coord *coord, struct coord_shards *shards, struct err 
     }
     if (place == COORD_SET_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "a member can join %d sets of shards", COORD_SET_COUNT_MAX);
+    assert(!coord->sets[place] && shards->coord == coord);
     pthread_mutex_lock(&coord->lock);
     coord->sets[place] = shards;
     pthread_mutex_unlock(&coord->lock);
@@ -232,6 +240,7 @@ int coord_join(struct coord *coord, const char *set, uint32_t shard_count,
     struct err unread;
     int rc;
 
+    object_check(coord, COORD_MAGIC);
     *out = NULL;
     if (!err)
         err = &unread;
@@ -242,6 +251,7 @@ int coord_join(struct coord *coord, const char *set, uint32_t shard_count,
         return err_set(err, ERR_INVALID, "set %s can have 1 to %d shards, not %u", set,
                        COORD_SHARD_COUNT_MAX, (unsigned)shard_count);
     shards = mem_zero(sizeof(*shards));
+    object_begin(shards, COORD_SHARDS_MAGIC);
     shards->coord = coord;
     snprintf(shards->name, sizeof(shards->name), "%s", set);
     shards->shard_count = shard_count;
@@ -253,6 +263,7 @@ int coord_join(struct coord *coord, const char *set, uint32_t shard_count,
     rc = add_set(coord, shards, err);
     if (rc) {
         free(shards->held);
+        object_end(shards, COORD_SHARDS_MAGIC);
         free(shards);
     } else {
         rc = member_step_set(shards, err);
@@ -273,6 +284,7 @@ void coord_leave(struct coord_shards *shards)
 
     if (!shards)
         return;
+    object_check(shards, COORD_SHARDS_MAGIC);
     coord = shards->coord;
     pthread_mutex_lock(&coord->step_lock);
     leave(shards);
@@ -286,6 +298,7 @@ int coord_get(struct coord *coord, const char *key, struct buf *out, uint64_t *v
 {
     int rc = check_name("key", key, err);
 
+    object_check(coord, COORD_MAGIC);
     *version = 0;
     return rc ? rc : coord->backend->ops->get(coord->backend, key, out, version, err);
 }
@@ -296,6 +309,7 @@ int coord_set(struct coord *coord, const char *key, struct bytes value, uint64_t
     uint64_t unused;
     int rc = check_name("key", key, err);
 
+    object_check(coord, COORD_MAGIC);
     if (rc)
         return rc;
     if (value.size > COORD_VALUE_SIZE_MAX)
@@ -310,5 +324,6 @@ int coord_watch(struct coord *coord, const char *key, uint64_t known, int timeou
 {
     int rc = check_name("key", key, err);
 
+    object_check(coord, COORD_MAGIC);
     return rc ? rc : coord->backend->ops->watch(coord->backend, key, known, timeout_ms, err);
 }

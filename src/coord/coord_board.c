@@ -22,13 +22,17 @@
 #include "base/condition.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "coord/backend.h"
 #include "coord/bounds.h"
 #include "coord/durable.h"
 
 enum { TICKET_BLOCK = 1024 };
 
+enum { SESSION_MAGIC = OBJECT_MAGIC('s', 'e', 's', 's') };
+
 struct session {
+    uint32_t magic;
     struct session *next;
     struct board_member *member; /* borrowed; removed before the handle is freed */
     uint64_t id;
@@ -36,7 +40,10 @@ struct session {
     int64_t expires_us;
 };
 
+enum { SET_MAGIC = OBJECT_MAGIC('b', 's', 'e', 't') };
+
 struct set {
+    uint32_t magic;
     struct set *next;
     char name[COORD_NAME_SIZE_MAX + 1];
     uint32_t shard_count;
@@ -53,7 +60,10 @@ struct reg {
     size_t size;
 };
 
+enum { BOARD_MAGIC = OBJECT_MAGIC('b', 'o', 'a', 'r') };
+
 struct board {
+    uint32_t magic;
     struct board *next;
     char *place; /* owned; the scheme, and the real path of a directory */
     char *dir;   /* owned; NULL for memory: */
@@ -94,8 +104,10 @@ static void poke_all(struct board *board)
 {
     struct session *session;
 
-    for (session = board->sessions; session; session = session->next)
+    for (session = board->sessions; session; session = session->next) {
+        object_check(session, SESSION_MAGIC);
         session->member->setup.poke(session->member->setup.arg);
+    }
 }
 
 static void leave_set(struct set *set, uint64_t session)
@@ -108,6 +120,7 @@ static void leave_set(struct set *set, uint64_t session)
         memmove(&set->members[i], &set->members[i + 1],
                 (size_t)(set->member_count - i - 1) * sizeof(set->members[0]));
         set->member_count--;
+        assert(set->member_count >= 0);
         return;
     }
 }
@@ -125,6 +138,7 @@ static void end_session(struct board *board, uint64_t id)
     if (!session)
         return;
     *link = session->next;
+    object_end(session, SESSION_MAGIC);
     free(session);
     for (set = board->sets; set; set = set->next) {
         leave_set(set, id);
@@ -166,18 +180,22 @@ static void begin_session(struct board_member *member)
     struct board *board = member->board;
     struct session *session = mem_zero(sizeof(*session));
 
+    object_begin(session, SESSION_MAGIC);
+    assert(session->lease_us == 0 && member->setup.lease_us > 0);
     session->member = member;
     session->id = ++board->next_session;
     session->lease_us = member->setup.lease_us;
     session->expires_us = clock_mono_us(board->clock) + session->lease_us;
     session->next = board->sessions;
     board->sessions = session;
+    assert(session->id > member->session); /* never one that was */
     member->session = session->id;
 }
 
 /* Takes the lock and sweeps; ERR_STALE when this member's session is over. */
 static int enter(struct board_member *member, struct err *err)
 {
+    object_check(member->board, BOARD_MAGIC);
     pthread_mutex_lock(&member->board->lock);
     sweep(member->board);
     if (find_session(member->board, member->session))
@@ -227,6 +245,7 @@ static struct set *add_set(struct board *board, const char *name, uint32_t shard
 {
     struct set *set = mem_zero(sizeof(*set));
 
+    object_begin(set, SET_MAGIC);
     snprintf(set->name, sizeof(set->name), "%s", name);
     set->shard_count = shard_count;
     set->owners = mem_array(shard_count, sizeof(set->owners[0]));
@@ -271,6 +290,7 @@ static int board_join(struct coord_backend *backend, const char *name, uint32_t 
         rc = err_set(err, ERR_LIMIT, "%s has %d members already", name, set->member_count);
         goto out;
     }
+    assert(member->session && set->member_count < COORD_MEMBER_COUNT_MAX);
     set->members[set->member_count++] = member->session;
     poke_all(board);
 out:
@@ -343,6 +363,7 @@ static int take_ticket(struct board *board, uint64_t *ticket, struct err *err)
             return rc;
         board->ticket_ceiling += TICKET_BLOCK;
     }
+    assert(board->next_ticket < board->ticket_ceiling); /* durable before it is given */
     *ticket = board->next_ticket++;
     return 0;
 }
@@ -364,6 +385,7 @@ static int board_claim(struct coord_backend *backend, const char *name, uint32_t
     rc = take_ticket(member->board, ticket, err);
     if (rc)
         goto out;
+    assert(*ticket > set->tickets[shard]); /* a fence never goes back */
     set->owners[shard] = member->session;
     set->tickets[shard] = *ticket;
     poke_all(member->board);
@@ -381,6 +403,7 @@ static int board_release(struct coord_backend *backend, const char *name, uint32
 
     if (rc == ERR_STALE)
         rc = 0; /* gone already */
+    assert(!set || shard < set->shard_count);
     if (set && set->owners[shard] == member->session) {
         set->owners[shard] = 0;
         poke_all(member->board);
@@ -437,6 +460,7 @@ static int write_register(struct board *board, const char *key, struct bytes val
         *reg = (struct reg){.version = 0};
         snprintf(reg->key, sizeof(reg->key), "%s", key);
     }
+    assert(version > reg->version && value.size <= COORD_VALUE_SIZE_MAX);
     reg->value = mem_resize(reg->value, value.size ? value.size : 1);
     if (value.size)
         memcpy(reg->value, value.data, value.size);
@@ -525,6 +549,7 @@ static void free_board(struct board *board)
 
         free(set->owners);
         free(set->tickets);
+        object_end(set, SET_MAGIC);
         free(set);
         set = next;
     }
@@ -536,6 +561,7 @@ static void free_board(struct board *board)
     pthread_mutex_destroy(&board->lock);
     free(board->place);
     free(board->dir);
+    object_end(board, BOARD_MAGIC);
     free(board);
 }
 
@@ -570,6 +596,7 @@ static int find_board(const char *place, const char *dir, const struct clock *cl
         return err_set(err, ERR_INVALID, "%s is open with another clock", place);
     if (!board) {
         board = mem_zero(sizeof(*board));
+        object_begin(board, BOARD_MAGIC);
         board->place = mem_strdup(place);
         board->clock = clock;
         board->lock_fd = -1;

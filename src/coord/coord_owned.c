@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "coord/coord.h"
 #include "coord/member.h"
 
@@ -15,9 +16,11 @@ void member_tell_change(struct coord_shards *shards)
     int64_t count = 0;
     uint32_t i;
 
+    object_check(shards, COORD_SHARDS_MAGIC);
     for (i = 0; i < shards->shard_count; i++)
         count += shards->held[i].ticket != 0;
     gauge_set(shards->owned_count, count);
+    assert(count <= shards->shard_count);
     shards->generation++;
     condition_broadcast(&shards->coord->changed);
 }
@@ -47,8 +50,10 @@ static bool lease_good(struct coord *coord)
 
 void member_set_deadline(struct coord *coord, int64_t deadline_us, int64_t lease_us)
 {
+    object_check(coord, COORD_MAGIC);
     pthread_mutex_lock(&coord->lock);
     lease_good(coord); /* an end that nobody noticed is still a change */
+    assert(lease_us > 0);
     coord->deadline_us = deadline_us;
     coord->lease_us = lease_us;
     if (coord->expired && lease_good(coord)) {
@@ -62,6 +67,7 @@ void member_lose_all(struct coord *coord)
 {
     size_t i;
 
+    object_check(coord, COORD_MAGIC);
     pthread_mutex_lock(&coord->lock);
     coord->deadline_us = 0;
     for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
@@ -83,6 +89,7 @@ size_t coord_owned(struct coord_shards *shards, struct coord_shard *owned, size_
     size_t count = 0;
     uint32_t i;
 
+    object_check(shards, COORD_SHARDS_MAGIC);
     pthread_mutex_lock(&coord->lock);
     if (lease_good(coord)) {
         for (i = 0; i < shards->shard_count && count < room; i++) {
@@ -100,6 +107,7 @@ int64_t coord_silence_us(struct coord *coord)
 {
     int64_t silence_us;
 
+    object_check(coord, COORD_MAGIC);
     pthread_mutex_lock(&coord->lock);
     silence_us = clock_mono_us(coord->clock) - (coord->deadline_us - coord->lease_us);
     pthread_mutex_unlock(&coord->lock);
@@ -111,6 +119,7 @@ bool coord_valid(struct coord_shards *shards, uint32_t shard, uint64_t ticket)
     struct coord *coord = shards->coord;
     bool valid;
 
+    object_check(shards, COORD_SHARDS_MAGIC);
     assert(shard < shards->shard_count);
     pthread_mutex_lock(&coord->lock);
     valid = ticket && shards->held[shard].ticket == ticket && !shards->held[shard].released &&
@@ -123,6 +132,7 @@ void member_poke(void *arg)
 {
     struct coord *coord = arg;
 
+    object_check(coord, COORD_MAGIC);
     pthread_mutex_lock(&coord->lock);
     coord->poked = true;
     condition_signal(&coord->wake);
@@ -133,6 +143,7 @@ void coord_release(struct coord_shards *shards, uint32_t shard, uint64_t ticket)
 {
     struct coord *coord = shards->coord;
 
+    object_check(shards, COORD_SHARDS_MAGIC);
     assert(shard < shards->shard_count);
     pthread_mutex_lock(&coord->lock);
     if (ticket && shards->held[shard].ticket == ticket && !shards->held[shard].released) {
@@ -151,6 +162,7 @@ int coord_wait(struct coord_shards *shards, uint64_t *seen, int timeout_ms, stru
     bool in_time = true;
     int rc = 0;
 
+    object_check(shards, COORD_SHARDS_MAGIC);
     pthread_mutex_lock(&coord->lock);
     while (shards->generation == *seen && in_time) {
         bool lease_first = lease_good(coord) && coord->deadline_us < end_us;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* coord_step.c - renews the session and brings each set nearer to its plan; see member.h. */
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "coord/coord.h"
 #include "coord/member.h"
 #include "coord/plan.h"
@@ -17,6 +19,7 @@ static void adopt_view(struct coord_shards *shards, const struct coord_view *vie
     bool changed = false;
     uint32_t i;
 
+    assert(view->shard_count == shards->shard_count && view->self < view->member_count);
     pthread_mutex_lock(&shards->coord->lock);
     for (i = 0; i < shards->shard_count; i++) {
         struct coord_held *held = &shards->held[i];
@@ -92,7 +95,9 @@ static int claim(struct coord_shards *shards, const uint32_t *claims, uint32_t c
             continue;
         if (rc)
             return rc;
+        assert(ticket > 0 && claims[i] < shards->shard_count);
         pthread_mutex_lock(&coord->lock);
+        assert(shards->held[claims[i]].ticket == 0); /* only what nobody has is claimed */
         shards->held[claims[i]] = (struct coord_held){.ticket = ticket};
         member_tell_change(shards);
         pthread_mutex_unlock(&coord->lock);
@@ -127,6 +132,7 @@ static int rebalance(struct coord_shards *shards, struct err *err)
         leaving[i] = shards->held[i].leaving;
     pthread_mutex_unlock(&coord->lock);
     count = plan_make(view, leaving, claims);
+    assert(count <= shards->shard_count);
     adopt_leaving(shards, leaving);
     return claim(shards, claims, count, err);
 }
@@ -136,6 +142,7 @@ void member_drop_set(struct coord_shards *shards)
     struct coord *coord = shards->coord;
     size_t i;
 
+    object_check(shards, COORD_SHARDS_MAGIC);
     pthread_mutex_lock(&coord->lock);
     for (i = 0; i < COORD_SET_COUNT_MAX; i++) {
         if (coord->sets[i] == shards)
@@ -144,6 +151,7 @@ void member_drop_set(struct coord_shards *shards)
     pthread_mutex_unlock(&coord->lock);
     gauge_set(shards->owned_count, 0);
     free(shards->held);
+    object_end(shards, COORD_SHARDS_MAGIC);
     free(shards);
 }
 
@@ -185,6 +193,7 @@ int member_step_set(struct coord_shards *shards, struct err *err)
     struct coord *coord = shards->coord;
     int rc;
 
+    object_check(shards, COORD_SHARDS_MAGIC);
     if (shards->left)
         return finish_leave(shards, err);
     if (!shards->joined) {
@@ -222,6 +231,7 @@ static int renew(struct coord *coord, struct err *err)
     }
     if (rc)
         return rc == ERR_STALE ? err_set(err, ERR_UNAVAILABLE, "session lost again") : rc;
+    assert(lease_us > 0);
     coord->renewed_us = before_us;
     member_set_deadline(coord, before_us + lease_us, lease_us);
     return 0;
@@ -234,11 +244,13 @@ int member_step(struct coord *coord, bool force, struct err *err)
     int rc = 0;
     size_t i;
 
+    object_check(coord, COORD_MAGIC);
     if (force || now_us - coord->renewed_us >= coord->lease_us / RENEWALS_PER_LEASE)
         rc = renew(coord, err);
     for (i = 0; i < COORD_SET_COUNT_MAX && !rc; i++) {
         if (!coord->sets[i])
             continue;
+        assert(coord->sets[i]->coord == coord);
         coord->sets[i]->look_due |= force;
         rc = member_step_set(coord->sets[i], err);
     }
@@ -256,6 +268,7 @@ int coord_step(struct coord *coord, struct err *err)
     struct err local;
     int rc;
 
+    object_check(coord, COORD_MAGIC);
     pthread_mutex_lock(&coord->step_lock);
     rc = member_step(coord, true, err ? err : &local);
     pthread_mutex_unlock(&coord->step_lock);

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "coord/backend.h"
 #include "coord/bounds.h"
@@ -36,7 +37,10 @@ struct coord_held {
     bool released; /* the application has let go; the backend is told by the next step */
 };
 
+enum { COORD_SHARDS_MAGIC = OBJECT_MAGIC('c', 's', 'h', 's') };
+
 struct coord_shards {
+    uint32_t magic;
     struct coord *coord; /* borrowed */
     char name[COORD_NAME_SIZE_MAX + 1];
     uint32_t shard_count;
@@ -51,7 +55,10 @@ struct coord_shards {
     struct gauge *owned_count;
 };
 
+enum { COORD_MAGIC = OBJECT_MAGIC('c', 'o', 'r', 'd') };
+
 struct coord {
+    uint32_t magic;
     struct coord_backend *backend; /* owned */
     const struct clock *clock;
     char member[COORD_NAME_SIZE_MAX + 1];

@@ -10,9 +10,11 @@ static void count_owned(const struct coord_view *view, uint32_t counts[COORD_MEM
     int member;
 
     assert(view->member_count <= COORD_MEMBER_COUNT_MAX);
+    assert(view->shard_count <= COORD_SHARD_COUNT_MAX);
     for (member = 0; member < view->member_count; member++)
         counts[member] = 0;
     for (shard = 0; shard < view->shard_count; shard++) {
+        assert(view->owners[shard] < view->member_count);
         if (view->owners[shard] >= 0)
             counts[view->owners[shard]]++;
     }
@@ -81,5 +83,6 @@ uint32_t plan_make(const struct coord_view *view, bool leaving[COORD_SHARD_COUNT
             owned++;
         }
     }
+    assert(owned <= quota && count <= view->shard_count);
     return count;
 }

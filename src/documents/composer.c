@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "documents/bounds.h"
 #include "documents/offer_document.h"
@@ -30,7 +31,10 @@ struct lane {
     int64_t sent_us; /* the last batch; monotonic */
 };
 
+enum { COMPOSER_MAGIC = OBJECT_MAGIC('c', 'o', 'm', 'p') };
+
 struct composer {
+    uint32_t magic;
     struct composer_options options;
     struct stage_reader *reader;
     struct lane *lanes[TOPIC_PARTITION_COUNT_MAX];
@@ -97,6 +101,7 @@ static int flush(void *arg, uint32_t partition, bool is_forced, bool *is_flushed
     struct composer *self = arg;
     struct lane *lane = lane_of(self, partition);
 
+    object_check(self, COMPOSER_MAGIC);
     *is_flushed = is_forced || !lane->count || is_due(self, lane);
     return *is_flushed && lane->count ? send_lane(self, partition, lane, err) : 0;
 }
@@ -106,6 +111,7 @@ static int64_t wait_us(void *arg)
     struct composer *self = arg;
     int64_t least_us = CLOCK_NEVER;
 
+    object_check(self, COMPOSER_MAGIC);
     for (size_t i = 0; i < TOPIC_PARTITION_COUNT_MAX; i++) {
         const struct lane *lane = self->lanes[i];
         int64_t left_us = lane && lane->count
@@ -225,6 +231,7 @@ static int use_record(void *arg, const struct topic_message *message, struct are
     const char *offer_id;
     int rc;
 
+    object_check(self, COMPOSER_MAGIC);
     (void)arena; /* its own is reset with each record: documents are large */
     arena_reset(self->arena);
     offer_id = arena_text(self->arena, message->key);
@@ -247,6 +254,7 @@ static int begin(void *arg, struct err *err)
     const struct composer *self = arg;
     const struct composer_options *options = &self->options;
 
+    object_check(self, COMPOSER_MAGIC);
     if (options->sure_us &&
         now_us(self) - options->sure_us(options->catalog_arg) > COMPOSER_SURE_MS * 1000LL)
         return err_set(err, ERR_UNAVAILABLE, "the catalogue may not be the newest one");
@@ -294,6 +302,7 @@ int composer_start(const struct composer_options *options, struct composer **com
     struct composer *self = mem_zero(sizeof(*self));
     int rc;
 
+    object_begin(self, COMPOSER_MAGIC);
     *composer = NULL;
     self->options = *options;
     if (!self->options.batch_count)
@@ -314,6 +323,7 @@ void composer_stop(struct composer *self)
 {
     if (!self)
         return;
+    object_check(self, COMPOSER_MAGIC);
     stage_reader_stop(self->reader);
     for (size_t i = 0; i < TOPIC_PARTITION_COUNT_MAX; i++) {
         if (self->lanes[i])
@@ -321,5 +331,6 @@ void composer_stop(struct composer *self)
         free(self->lanes[i]);
     }
     arena_free(self->arena);
+    object_end(self, COMPOSER_MAGIC);
     free(self);
 }

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "catalog/versions.h"
 #include "documents/bounds.h"
@@ -19,7 +20,10 @@
 #include "documents/recompose_mark.h"
 #include "documents/recompose_send.h"
 
+enum { RECOMPOSER_MAGIC = OBJECT_MAGIC('r', 'e', 'c', 'o') };
+
 struct recomposer {
+    uint32_t magic;
     struct recomposer_options options;
     struct coord_shards *shards; /* NULL: there is nobody to share with */
     struct recompose_sender sender;
@@ -283,6 +287,7 @@ static void run(struct task *task, void *arg)
     int64_t pause_us = RECOMPOSE_LOOK_MS * 1000LL;
     struct err err;
 
+    object_check(self, RECOMPOSER_MAGIC);
     while (task_pause(task, pause_us)) {
         int rc;
 
@@ -317,6 +322,7 @@ static void free_recomposer(struct recomposer *self)
     category_ids_release(&self->ids);
     arena_free(self->ids_arena);
     arena_free(self->arena);
+    object_end(self, RECOMPOSER_MAGIC);
     free(self);
 }
 
@@ -328,6 +334,7 @@ int recomposer_start(const struct recomposer_options *options, struct recomposer
         .name = "recomposer", .run = run, .arg = self, .clock = options->clock};
     int rc;
 
+    object_begin(self, RECOMPOSER_MAGIC);
     *recomposer = NULL;
     self->options = *options;
     if (!self->options.page_count)
@@ -359,6 +366,7 @@ void recomposer_stop(struct recomposer *self)
 {
     if (!self)
         return;
+    object_check(self, RECOMPOSER_MAGIC);
     task_stop(&self->task);
     free_recomposer(self);
 }

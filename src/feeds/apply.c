@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "codec/message.h"
 #include "feeds/batch.h"
@@ -182,7 +183,8 @@ int feed_apply_rows(const struct offers *offers, const struct feed_key *key, enu
     int rc = 0;
 
     for (size_t done = 0; done < count && !rc;) {
-        *batch = (struct feed_batch){.offers = offers,
+        *batch = (struct feed_batch){.magic = FEED_BATCH_MAGIC,
+                                     .offers = offers,
                                      .key = key,
                                      .language = language,
                                      .state = FEED_RUNNING,

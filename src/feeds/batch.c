@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/bell.h"
+#include "base/object.h"
 #include "offers/bounds.h"
 #include "offers/offer_record.h"
 
@@ -77,6 +78,7 @@ static int read_batch(struct store_tx *tx, void *arg, struct err *err)
     struct feed_batch *batch = arg;
     int rc = check_task(tx, batch, err);
 
+    object_check(batch, FEED_BATCH_MAGIC);
     for (size_t i = 0; i < batch->count && !rc; i++)
         rc = read_row(tx, batch, &batch->rows[i], err);
     return rc;
@@ -195,6 +197,7 @@ static int write_batch(struct store_tx *tx, void *arg, struct err *err)
     struct feed_batch *batch = arg;
     int rc;
 
+    object_check(batch, FEED_BATCH_MAGIC);
     batch->outrun = false;
     rc = check_task(tx, batch, err);
     if (!rc && batch->task.message->state != (Torg__V1__FeedTask__State)batch->state)
@@ -242,6 +245,7 @@ int feed_batch_run(struct feed_batch *batch, struct err *err)
 {
     int rc = 0;
 
+    object_check(batch, FEED_BATCH_MAGIC);
     if (!batch->count)
         return 0;
     for (int i = 0; i < OFFER_ATTEMPT_COUNT_MAX; i++) {

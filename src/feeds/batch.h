@@ -10,6 +10,7 @@
 #ifndef TORG_FEEDS_BATCH_H
 #define TORG_FEEDS_BATCH_H
 
+#include "base/object.h"
 #include "feeds/bounds.h"
 #include "feeds/rows.h"
 #include "offers/external_item.h"
@@ -49,7 +50,10 @@ struct feed_batch_row {
     struct offer_save save;
 };
 
+enum { FEED_BATCH_MAGIC = OBJECT_MAGIC('f', 'b', 'a', 't') };
+
 struct feed_batch {
+    uint32_t magic;
     const struct offers *offers;
     const struct feed_key *key;
     enum language language; /* of reasons */

@@ -6,17 +6,20 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "feeds/html.h"
 #include "feeds/value.h"
 
 void feed_builder_init(struct feed_builder *builder, const char currency[4])
 {
-    *builder = (struct feed_builder){.arena = arena_new(), .text = BUF_INIT(FEED_TEXT_SIZE_MAX)};
+    *builder = (struct feed_builder){
+        .magic = FEED_BUILDER_MAGIC, .arena = arena_new(), .text = BUF_INIT(FEED_TEXT_SIZE_MAX)};
     memcpy(builder->default_currency, currency, 4);
 }
 
 void feed_builder_release(struct feed_builder *builder)
 {
+    object_check(builder, FEED_BUILDER_MAGIC);
     arena_free(builder->arena);
     buf_release(&builder->text);
 }
@@ -25,6 +28,7 @@ void feed_builder_begin(struct feed_builder *builder, uint64_t number, uint64_t 
 {
     size_t i;
 
+    object_check(builder, FEED_BUILDER_MAGIC);
     arena_reset(builder->arena);
     for (i = 0; i < FEED_FIELD_SINGLE_COUNT; i++)
         builder->single[i] = BYTES_EMPTY;
@@ -43,11 +47,13 @@ void feed_builder_begin(struct feed_builder *builder, uint64_t number, uint64_t 
 
 struct violations *feed_builder_problems(struct feed_builder *builder)
 {
+    object_check(builder, FEED_BUILDER_MAGIC);
     return &builder->row.problems;
 }
 
 void feed_builder_minor_price(struct feed_builder *builder)
 {
+    object_check(builder, FEED_BUILDER_MAGIC);
     builder->minor_price = true;
 }
 
@@ -161,6 +167,7 @@ static bool fits(struct feed_builder *builder, const char *field, struct bytes t
 
 void feed_builder_put(struct feed_builder *builder, enum feed_field field, struct bytes text)
 {
+    object_check(builder, FEED_BUILDER_MAGIC);
     assert(field != FEED_FIELD_ATTRIBUTE);
     text = feed_trim(text);
     if (text.size == 0)
@@ -183,6 +190,7 @@ void feed_builder_attribute(struct feed_builder *builder, struct bytes name, str
     struct feed_row *row = &builder->row;
     struct feed_attribute *attribute;
 
+    object_check(builder, FEED_BUILDER_MAGIC);
     name = feed_trim(name);
     value = feed_trim(value);
     unit = feed_trim(unit);
@@ -212,6 +220,7 @@ void feed_builder_named(struct feed_builder *builder, struct bytes name, struct 
     struct bytes attribute;
     enum feed_field field = feed_field_find(name, &attribute);
 
+    object_check(builder, FEED_BUILDER_MAGIC);
     if (field == FEED_FIELD_ATTRIBUTE)
         feed_builder_attribute(builder, attribute, value, BYTES_EMPTY);
     else
@@ -385,6 +394,7 @@ static void finish_id(struct feed_builder *builder)
 
 const struct feed_row *feed_builder_finish(struct feed_builder *builder)
 {
+    object_check(builder, FEED_BUILDER_MAGIC);
     finish_texts(builder);
     finish_prices(builder);
     finish_point(builder);

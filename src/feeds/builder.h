@@ -11,11 +11,15 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/object.h"
 #include "feeds/bounds.h"
 #include "feeds/field.h"
 #include "feeds/row.h"
 
+enum { FEED_BUILDER_MAGIC = OBJECT_MAGIC('f', 'b', 'l', 'd') };
+
 struct feed_builder {
+    uint32_t magic;
     struct arena *arena;      /* owned */
     char default_currency[4]; /* of a price without one */
     struct buf text;

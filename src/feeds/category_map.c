@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "catalog/bounds.h"
 #include "catalog/words.h"
@@ -25,7 +26,10 @@ struct rule {
     const struct category *to;
 };
 
+enum { FEED_CATEGORY_MAP_MAGIC = OBJECT_MAGIC('f', 'c', 'a', 't') };
+
 struct feed_category_map {
+    uint32_t magic;
     const struct catalog *catalog; /* borrowed */
     struct arena *arena;           /* of names and rules; owned */
     struct arena *scratch;         /* of one search; owned */
@@ -137,6 +141,7 @@ int feed_category_map_new(const struct catalog *catalog, struct bytes content,
     struct feed_category_map *map = mem_zero(sizeof(*map));
     int rc = 0;
 
+    object_begin(map, FEED_CATEGORY_MAP_MAGIC);
     *made = NULL;
     map->catalog = catalog;
     map->arena = arena_new();
@@ -159,10 +164,12 @@ void feed_category_map_free(struct feed_category_map *map)
 {
     if (!map)
         return;
+    object_check(map, FEED_CATEGORY_MAP_MAGIC);
     feed_memo_release(&map->found);
     feed_memo_release(&map->refused);
     arena_free(map->scratch);
     arena_free(map->arena);
+    object_end(map, FEED_CATEGORY_MAP_MAGIC);
     free(map);
 }
 
@@ -329,6 +336,7 @@ const struct category *feed_category_find(struct feed_category_map *map, struct 
     struct bytes key;
     uint8_t *joined;
 
+    object_check(map, FEED_CATEGORY_MAP_MAGIC);
     arena_reset(map->scratch);
     joined = arena_alloc(map->scratch, id.size + 1 + path.size);
     memcpy(joined, id.data ? id.data : (const uint8_t *)"", id.size);

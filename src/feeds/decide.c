@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "feeds/batch.h"
@@ -368,6 +369,7 @@ int feed_row_decide(struct feed_batch *batch, struct feed_batch_row *row, struct
 {
     int rc;
 
+    object_check(batch, FEED_BATCH_MAGIC);
     row->saves = row->touches = false;
     row->save = (struct offer_save){0};
     row->is_settled =

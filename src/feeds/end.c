@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/moment.h"
 #include "feeds/batch.h"
 #include "feeds/rules.h"
@@ -209,14 +210,19 @@ static int delete_names(const struct offers *offers, const struct feed_key *key,
     struct feed_batch *batch = mem_alloc(sizeof(*batch));
     int rc;
 
-    *batch = (struct feed_batch){
-        .offers = offers, .key = key, .state = FEED_ENDING, .arena = arena, .count = count};
+    *batch = (struct feed_batch){.magic = FEED_BATCH_MAGIC,
+                                 .offers = offers,
+                                 .key = key,
+                                 .state = FEED_ENDING,
+                                 .arena = arena,
+                                 .count = count};
     for (size_t i = 0; i < count; i++)
         batch->rows[i] = (struct feed_batch_row){.kind = FEED_ROW_ABSENT,
                                                  .external_id = names[i],
                                                  .problems = violations_in(arena),
                                                  .notes = violations_in(arena)};
     rc = feed_batch_run(batch, err);
+    object_end(batch, FEED_BATCH_MAGIC);
     free(batch);
     return rc;
 }

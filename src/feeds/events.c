@@ -10,6 +10,7 @@
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "codec/message.h"
 #include "feeds/apply.h"
@@ -21,7 +22,10 @@
 #include "offers/bounds.h"
 #include "stage/reader.h"
 
+enum { FEED_EVENTS_MAGIC = OBJECT_MAGIC('f', 'e', 'v', 't') };
+
 struct feed_events {
+    uint32_t magic;
     const struct offers *offers;
     struct stage_reader *reader;
     struct task keeping_task;
@@ -144,6 +148,7 @@ static int use_record(void *arg, const struct topic_message *message, struct are
     bool is_row;
     int rc = decode(message, arena, &event, &key, err);
 
+    object_check(self, FEED_EVENTS_MAGIC);
     if (rc) {
         counter_add(self->refused, 1);
         return rc;
@@ -172,6 +177,7 @@ static void run_keeping(struct task *task, void *arg)
     struct feed_events *self = arg;
     struct err err = {0};
 
+    object_check(self, FEED_EVENTS_MAGIC);
     do {
         struct feed_kept kept = {0};
 
@@ -230,6 +236,7 @@ int feed_events_start(const struct offers *offers, struct topics *topics,
         .name = "feed-keeper", .run = run_keeping, .arg = self, .clock = offers->clock};
     int rc;
 
+    object_begin(self, FEED_EVENTS_MAGIC);
     *events = NULL;
     self->offers = offers;
     make_metrics(self);
@@ -247,9 +254,11 @@ void feed_events_stop(struct feed_events *events)
 {
     if (!events)
         return;
+    object_check(events, FEED_EVENTS_MAGIC);
     task_ask_stop(&events->keeping_task);
     stage_reader_stop(events->reader);
     task_stop(&events->keeping_task);
     feed_intake_release(&events->intake);
+    object_end(events, FEED_EVENTS_MAGIC);
     free(events);
 }

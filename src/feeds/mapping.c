@@ -6,13 +6,17 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "feeds/attribute.h"
 #include "feeds/bounds.h"
 #include "feeds/category_map.h"
 #include "feeds/value.h"
 
+enum { FEED_MAPPING_MAGIC = OBJECT_MAGIC('f', 'm', 'a', 'p') };
+
 struct feed_mapping {
+    uint32_t magic;
     struct catalog *catalog; /* held */
     struct feed_category_map *categories;
     struct feed_attributes attributes;
@@ -32,6 +36,7 @@ int feed_mapping_new(struct catalog *catalog, struct bytes categories, struct fe
     if (rc)
         return rc;
     mapping = mem_zero(sizeof(*mapping));
+    object_begin(mapping, FEED_MAPPING_MAGIC);
     mapping->catalog = catalog_ref(catalog);
     mapping->categories = map;
     mapping->arena = arena_new();
@@ -44,10 +49,12 @@ void feed_mapping_free(struct feed_mapping *mapping)
 {
     if (!mapping)
         return;
+    object_check(mapping, FEED_MAPPING_MAGIC);
     feed_attributes_release(&mapping->attributes);
     feed_category_map_free(mapping->categories);
     catalog_unref(mapping->catalog);
     arena_free(mapping->arena);
+    object_end(mapping, FEED_MAPPING_MAGIC);
     free(mapping);
 }
 
@@ -73,6 +80,7 @@ static void count_unknown(struct feed_mapping *mapping, struct bytes name)
 
 const struct feed_unknown *feed_mapping_unknown(struct feed_mapping *mapping, size_t *count)
 {
+    object_check(mapping, FEED_MAPPING_MAGIC);
     *count = mapping->unknown_count;
     return mapping->unknown;
 }
@@ -258,6 +266,7 @@ static Torg__V1__FeedUpsert *make_upsert(struct feed_mapping *mapping, const str
 void feed_mapping_row(struct feed_mapping *mapping, const struct feed_row *row, struct arena *arena,
                       Torg__V1__FeedEvent *event)
 {
+    object_check(mapping, FEED_MAPPING_MAGIC);
     if (row->deleted && !row->problems.count) {
         event->event_case = TORG__V1__FEED_EVENT__EVENT_DELETE;
         event->delete_ = arena_alloc(arena, sizeof(*event->delete_));

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "feeds/bounds.h"
 
@@ -27,7 +28,10 @@ struct report_file {
     struct buf buf; /* not written yet */
 };
 
+enum { FEED_REPORT_MAGIC = OBJECT_MAGIC('f', 'r', 'e', 'p') };
+
 struct feed_report {
+    uint32_t magic;
     struct feed_summary summary;
     uint64_t row_count;
     struct report_file json;
@@ -108,6 +112,7 @@ int feed_report_open(const char *json_path, const char *csv_path, struct feed_re
     struct feed_report *made = mem_zero(sizeof(*made));
     int rc;
 
+    object_begin(made, FEED_REPORT_MAGIC);
     *report = NULL;
     made->json.fd = made->csv.fd = -1;
     buf_init(&made->json.buf, WRITE_SIZE + FEED_REPORT_LINE_SIZE_MAX);
@@ -225,6 +230,7 @@ int feed_report_add(struct feed_report *report, const struct feed_result *result
 {
     int rc;
 
+    object_check(report, FEED_REPORT_MAGIC);
     report->summary.counts[result->outcome]++;
     report->summary.photo_failed_count += result->photo_failed_count;
     if (report->json.path)
@@ -238,6 +244,7 @@ int feed_report_add(struct feed_report *report, const struct feed_result *result
 
 struct feed_summary feed_report_summary(const struct feed_report *report)
 {
+    object_check(report, FEED_REPORT_MAGIC);
     return report->summary;
 }
 
@@ -261,12 +268,14 @@ int feed_report_close(struct feed_report *report, struct err *err)
 {
     int rc;
 
+    object_check(report, FEED_REPORT_MAGIC);
     put_totals(report);
     rc = finish_file(&report->json, err);
     if (!rc)
         rc = finish_file(&report->csv, err);
     release_file(&report->json, rc != 0);
     release_file(&report->csv, rc != 0);
+    object_end(report, FEED_REPORT_MAGIC);
     free(report);
     return rc;
 }
@@ -275,7 +284,9 @@ void feed_report_abandon(struct feed_report *report)
 {
     if (!report)
         return;
+    object_check(report, FEED_REPORT_MAGIC);
     release_file(&report->json, true);
     release_file(&report->csv, true);
+    object_end(report, FEED_REPORT_MAGIC);
     free(report);
 }

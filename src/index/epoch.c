@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/bounds.h"
 
 enum { FIRST_CAPACITY = 256, RECLAIM_INTERVAL = 64 };
@@ -20,8 +21,11 @@ struct retired {
     uint64_t at; /* `now` when it was retired */
 };
 
+enum { EPOCH_MAGIC = OBJECT_MAGIC('e', 'p', 'o', 'c') };
+
 /* Padded on purpose: readers load `now`, writers take the lock; not on one cache line. */
 struct epoch {
+    uint32_t magic;
     struct epoch_slot slots[EPOCH_SLOT_COUNT_MAX];
     alignas(64) _Atomic uint64_t now;
     alignas(64) pthread_mutex_t lock; /* of all below */
@@ -40,6 +44,7 @@ struct epoch *epoch_new(void)
     if (!epoch)
         abort();
     memset(epoch, 0, sizeof(*epoch));
+    object_begin(epoch, EPOCH_MAGIC);
     atomic_init(&epoch->now, 1);
     for (i = 0; i < EPOCH_SLOT_COUNT_MAX; i++)
         epoch->slots[i].epoch = epoch;
@@ -53,6 +58,7 @@ void epoch_free(struct epoch *epoch)
 {
     if (!epoch)
         return;
+    object_check(epoch, EPOCH_MAGIC);
     while (epoch->count) { /* again, for freeing a thing may retire another */
         size_t before = epoch->count;
 
@@ -61,6 +67,7 @@ void epoch_free(struct epoch *epoch)
     }
     pthread_mutex_destroy(&epoch->lock);
     free(epoch->ring);
+    object_end(epoch, EPOCH_MAGIC);
     free(epoch);
 }
 
@@ -68,6 +75,7 @@ int epoch_join(struct epoch *epoch, struct epoch_slot **slot, struct err *err)
 {
     size_t i;
 
+    object_check(epoch, EPOCH_MAGIC);
     *slot = NULL;
     for (i = 0; i < EPOCH_SLOT_COUNT_MAX; i++) {
         uint32_t expected = 0;
@@ -86,6 +94,8 @@ void epoch_leave(struct epoch_slot *slot)
 {
     if (!slot)
         return;
+    object_check(slot->epoch, EPOCH_MAGIC);
+    assert(atomic_load_explicit(&slot->taken, memory_order_relaxed)); /* it leaves once */
     epoch_exit(slot);
     atomic_store_explicit(&slot->taken, 0, memory_order_release);
 }
@@ -94,6 +104,7 @@ void epoch_enter(struct epoch_slot *slot)
 {
     struct epoch *epoch = slot->epoch;
 
+    object_check(epoch, EPOCH_MAGIC);
     assert(!atomic_load_explicit(&slot->entered, memory_order_relaxed));
     atomic_store(&slot->entered, atomic_load_explicit(&epoch->now, memory_order_acquire));
     (void)atomic_load(&epoch->now); /* see the file comment of epoch.h: this load is needed */
@@ -112,6 +123,11 @@ static void push(struct epoch *epoch, const struct retired *retired)
         epoch->capacity *= 2;
         epoch->first = 0;
     }
+    /* in order of time, so that the oldest is the first */
+    if (epoch->count)
+        assert(epoch->ring[(epoch->first + epoch->count - 1) & (epoch->capacity - 1)].at <=
+               retired->at);
+    assert(epoch->count < epoch->capacity && epoch->first < epoch->capacity);
     epoch->ring[(epoch->first + epoch->count++) & (epoch->capacity - 1)] = *retired;
 }
 
@@ -120,6 +136,7 @@ void epoch_retire(struct epoch *epoch, epoch_free_fn *free_thing, void *thing, u
     struct retired retired = {.free_thing = free_thing, .thing = thing, .part = part};
     bool due;
 
+    object_check(epoch, EPOCH_MAGIC);
     pthread_mutex_lock(&epoch->lock);
     retired.at = atomic_load_explicit(&epoch->now, memory_order_relaxed);
     push(epoch, &retired);
@@ -136,6 +153,8 @@ void epoch_publish(struct epoch *epoch, _Atomic(void *) *place, void *next,
 {
     void *previous = atomic_load_explicit(place, memory_order_relaxed);
 
+    object_check(epoch, EPOCH_MAGIC);
+    assert(!next || next != previous);
     atomic_store_explicit(place, next, memory_order_release);
     if (previous)
         epoch_retire(epoch, free_thing, previous, 0);
@@ -178,6 +197,7 @@ size_t epoch_reclaim(struct epoch *epoch)
     struct retired retired;
     size_t waiting;
 
+    object_check(epoch, EPOCH_MAGIC);
     while (take_free(epoch, oldest, &retired))
         retired.free_thing(retired.thing, retired.part); /* outside the lock: it may retire more */
     pthread_mutex_lock(&epoch->lock);

@@ -17,6 +17,7 @@
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "base/varint.h"
 #include "index/bounds.h"
@@ -25,14 +26,20 @@ enum { FORMAT = 1, HEAD_SIZE = 16, FLAG_MULTIPLE = 1, FLAG_FILTERABLE = 2 };
 
 static const uint8_t magic[4] = {'T', 'S', 'C', 'H'};
 
+enum { SCHEMA_MAGIC = OBJECT_MAGIC('s', 'c', 'h', 'm') };
+
 struct schema {
+    uint32_t magic;
     _Atomic uint32_t count;                       /* stored after the field it counts */
     struct field *fields[SCHEMA_FIELD_COUNT_MAX]; /* owned */
 };
 
 struct schema *schema_new(void)
 {
-    return mem_zero(sizeof(struct schema));
+    struct schema *schema = mem_zero(sizeof(*schema));
+
+    object_begin(schema, SCHEMA_MAGIC);
+    return schema;
 }
 
 void schema_free(struct schema *schema)
@@ -41,10 +48,12 @@ void schema_free(struct schema *schema)
 
     if (!schema)
         return;
+    object_check(schema, SCHEMA_MAGIC);
     for (i = 0; i < schema->count; i++) {
         free((void *)schema->fields[i]->name);
         free(schema->fields[i]);
     }
+    object_end(schema, SCHEMA_MAGIC);
     free(schema);
 }
 
@@ -73,11 +82,13 @@ bool field_has_dictionary(const struct field *field)
 
 uint32_t schema_count(const struct schema *schema)
 {
+    object_check(schema, SCHEMA_MAGIC);
     return atomic_load_explicit(&schema->count, memory_order_acquire);
 }
 
 const struct field *schema_field(const struct schema *schema, uint32_t id)
 {
+    object_check(schema, SCHEMA_MAGIC);
     return id < schema_count(schema) ? schema->fields[id] : NULL;
 }
 
@@ -86,6 +97,7 @@ const struct field *schema_find(const struct schema *schema, struct bytes name)
     uint32_t count = schema_count(schema);
     uint32_t i;
 
+    object_check(schema, SCHEMA_MAGIC);
     for (i = 0; i < count; i++)
         if (bytes_equal_text(name, schema->fields[i]->name))
             return schema->fields[i];
@@ -182,6 +194,7 @@ int schema_add(struct schema *schema, const struct field *field, uint16_t *id, s
     struct field *added;
     int rc = check(field, err);
 
+    object_check(schema, SCHEMA_MAGIC);
     if (rc)
         return rc;
     there = schema_find(schema, bytes_of(field->name));
@@ -232,6 +245,7 @@ void schema_encode(const struct schema *schema, struct buf *out)
     uint8_t head[HEAD_SIZE];
     uint32_t i;
 
+    object_check(schema, SCHEMA_MAGIC);
     varint_put(&body, count);
     for (i = 0; i < count; i++)
         put_field(schema->fields[i], &body);
@@ -288,6 +302,7 @@ int schema_decode(struct schema *schema, struct bytes encoded, struct err *err)
     uint64_t count;
     uint64_t i;
 
+    object_check(schema, SCHEMA_MAGIC);
     assert(!schema_count(schema));
     if (in.size < HEAD_SIZE || memcmp(in.data, magic, sizeof(magic)) != 0)
         return err_set(err, ERR_CORRUPT, "this is not a schema");

@@ -260,6 +260,7 @@ int change_client(const struct inspect *inspect, const struct change *change, st
     size_t count = 0;
     int rc = clients_list(inspect->clients, false, arena, &list, &count, NULL, err);
 
+    assert(inspect->store && inspect->clients && inspect->clock);
     *client = NULL;
     for (size_t i = 0; i < count; i++) {
         if (list[i]->id == change->document.client_id)
@@ -348,6 +349,7 @@ int change_look(const struct inspect *inspect, struct change *change, struct are
 {
     int rc = look_once(inspect, change, arena, progress, err);
 
+    assert(inspect->store && inspect->clients && inspect->clock);
     if (!rc)
         ask_topics(inspect, change, progress);
     return rc;
@@ -381,6 +383,7 @@ int change_wait(struct inspect *inspect, struct change *change, enum change_stag
 {
     int rc = look_once(inspect, change, arena, progress, err);
 
+    assert(inspect->store && inspect->clients && inspect->clock);
     if (!rc && progress->next <= stage && clock_mono_us(inspect->clock) < deadline_us) {
         if (atomic_fetch_add(&inspect->waiter_count, 1) >= FRESHNESS_WAITER_COUNT_MAX)
             rc = err_set(err, ERR_LIMIT,
@@ -404,6 +407,7 @@ int change_settle(struct inspect *inspect, const char *token, int64_t deadline_u
     struct change change;
     int rc = change_parse(bytes_of(token), &change, err);
 
+    assert(inspect->store && inspect->clients && inspect->clock);
     *document = (char *)token;
     if (rc || !change.is_offer)
         return rc;

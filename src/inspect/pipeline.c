@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "codec/moment.h"
 #include "inspect/pipeline_parts.h"
@@ -258,6 +259,7 @@ int pipeline_get(struct pipeline *pipeline, struct arena *arena, Torg__V1__Pipel
     bool is_there = copy_answer(pipeline, PIPELINE_FRESH_MS, arena, &answer);
     int rc = 0;
 
+    object_check(pipeline, PIPELINE_MAGIC);
     if (!is_there) {
         bool is_reader = pthread_mutex_trylock(&pipeline->reading) == 0;
 
@@ -289,6 +291,7 @@ struct pipeline *pipeline_new(const struct pipeline_options *options)
 {
     struct pipeline *pipeline = mem_zero(sizeof(*pipeline));
 
+    object_begin(pipeline, PIPELINE_MAGIC);
     pipeline->options = *options;
     pipeline->clients = clients_new(options->store, options->clock);
     buf_init(&pipeline->answer, PIPELINE_SIZE_MAX);
@@ -301,10 +304,12 @@ void pipeline_free(struct pipeline *pipeline)
 {
     if (!pipeline)
         return;
+    object_check(pipeline, PIPELINE_MAGIC);
     pthread_mutex_destroy(&pipeline->reading);
     pthread_mutex_destroy(&pipeline->lock);
     buf_release(&pipeline->answer);
     clients_free(pipeline->clients);
+    object_end(pipeline, PIPELINE_MAGIC);
     free(pipeline);
 }
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "base/buf.h"
+#include "base/object.h"
 #include "inspect/bounds.h"
 #include "inspect/pipeline.h"
 #include "numerator/number_count.h"
@@ -48,7 +49,10 @@ struct topic_memo {
 
 enum { TOPIC_MEMO_COUNT = 2 };
 
+enum { PIPELINE_MAGIC = OBJECT_MAGIC('p', 'i', 'p', 'e') };
+
 struct pipeline {
+    uint32_t magic;
     struct pipeline_options options;
     struct clients *clients;
     pthread_mutex_t lock; /* of the answer; held for a copy */

@@ -2,10 +2,12 @@
 /* rebuild.c - see rebuild.h. */
 #include "inspect/rebuild.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "index/shard/shard.h"
 #include "inspect/bounds.h"
@@ -14,7 +16,10 @@
 #include "registry/clients/convert.h"
 #include "searcher/apply.h"
 
+enum { REBUILD_MAGIC = OBJECT_MAGIC('r', 'e', 'b', 'u') };
+
 struct rebuild {
+    uint32_t magic;
     uint64_t id;
     const struct client_view *client; /* a reference of its own */
     const struct epoch_view *epoch;   /* of it */
@@ -26,7 +31,10 @@ struct rebuild {
     int64_t first_end_us; /* of the rows that end; 0: none does */
 };
 
+enum { REBUILDS_MAGIC = OBJECT_MAGIC('r', 'e', 'b', 's') };
+
 struct rebuilds {
+    uint32_t magic;
     pthread_mutex_t mutex;
     struct rebuild *held; /* NULL: none is under way */
     bool is_taken;
@@ -38,6 +46,7 @@ struct rebuilds *rebuilds_new(void)
 {
     struct rebuilds *rebuilds = mem_zero(sizeof(*rebuilds));
 
+    object_begin(rebuilds, REBUILDS_MAGIC);
     pthread_mutex_init(&rebuilds->mutex, NULL);
     return rebuilds;
 }
@@ -49,6 +58,7 @@ static void rebuild_free(struct rebuild *rebuild)
     applier_free(rebuild->applier);
     shard_close(rebuild->shard);
     client_unref(rebuild->client);
+    object_end(rebuild, REBUILD_MAGIC);
     free(rebuild);
 }
 
@@ -56,8 +66,10 @@ void rebuilds_free(struct rebuilds *rebuilds)
 {
     if (!rebuilds)
         return;
+    object_check(rebuilds, REBUILDS_MAGIC);
     rebuild_free(rebuilds->held);
     pthread_mutex_destroy(&rebuilds->mutex);
+    object_end(rebuilds, REBUILDS_MAGIC);
     free(rebuilds);
 }
 
@@ -83,6 +95,8 @@ void rebuild_put(const struct inspect *inspect, struct rebuild *rebuild, bool is
 {
     struct rebuilds *rebuilds = inspect->rebuilds;
 
+    assert(inspect->store && inspect->clients && inspect->clock);
+    object_check(rebuild, REBUILD_MAGIC);
     pthread_mutex_lock(&rebuilds->mutex);
     rebuilds->is_taken = false;
     rebuilds->held = is_done ? NULL : rebuild;
@@ -97,6 +111,7 @@ int rebuild_take(const struct inspect *inspect, uint64_t id, struct rebuild **re
 {
     struct rebuilds *rebuilds = inspect->rebuilds;
 
+    assert(inspect->store && inspect->clients && inspect->clock);
     pthread_mutex_lock(&rebuilds->mutex);
     *rebuild = rebuilds->is_taken ? NULL : rebuilds->held;
     if (*rebuild && (*rebuild)->id != id)
@@ -167,10 +182,12 @@ int rebuild_begin(const struct inspect *inspect, const char *client, int64_t epo
     bool is_free;
     int rc;
 
+    assert(inspect->store && inspect->clients && inspect->clock);
     rebuild_free(make_room(inspect->rebuilds, clock_mono_us(inspect->clock), &is_free));
     if (!is_free)
         return err_set(err, ERR_UNAVAILABLE, "another rebuild is under way: try again later");
     rebuild = mem_zero(sizeof(*rebuild));
+    object_begin(rebuild, REBUILD_MAGIC);
     rebuild->id = ++inspect->rebuilds->last_id; /* taken: nobody else is here */
     rebuild->shard_number = shard;
     *id = rebuild->id;
@@ -239,6 +256,8 @@ int rebuild_go_on(const struct inspect *inspect, struct rebuild *rebuild, struct
     struct reading reading = {.rebuild = rebuild, .arena = arena};
     int rc = store_read(inspect->store, read_rows, &reading, err);
 
+    assert(inspect->store && inspect->clients && inspect->clock);
+    object_check(rebuild, REBUILD_MAGIC);
     *count = rc ? 0 : reading.count;
     for (size_t i = 0; i < *count && !rc; i++) {
         struct arena_mark mark = arena_mark(arena);
@@ -257,6 +276,7 @@ int rebuild_content(const struct inspect *inspect, struct rebuild *rebuild, uint
     int64_t now_us = clock_wall_us(inspect->clock);
     int rc;
 
+    object_check(rebuild, REBUILD_MAGIC);
     rebuild->doc_count -= shard_expire(rebuild->shard, now_us / SECOND_US);
     rc = applier_publish(rebuild->applier, 0, err);
     *doc_count = rebuild->doc_count;

@@ -2,6 +2,8 @@
 /* row_fits.c - see row_fits.h. */
 #include "inspect/row_fits.h"
 
+#include <assert.h>
+
 #include "registry/clients/convert.h"
 
 int row_fits(const struct inspect *inspect, const struct client_view *client, int64_t epoch,
@@ -15,6 +17,7 @@ int row_fits(const struct inspect *inspect, const struct client_view *client, in
     bool found;
     int rc = row_read(inspect->store, client->id, pk, true, arena, &row, &found, err);
 
+    assert(inspect->store && inspect->clients && inspect->clock);
     *fits = false;
     if (rc || !found || row.status != ROW_ALIVE || !view)
         return rc;

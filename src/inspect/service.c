@@ -2,6 +2,8 @@
 /* service.c - see service.h. */
 #include "inspect/service.h"
 
+#include <assert.h>
+
 #include "base/memory.h"
 #include "inspect/trace.h"
 #include "inspect/verify.h"
@@ -53,5 +55,6 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service inspect_service(struct inspect *inspect)
 {
+    assert(inspect->store && inspect->clients && inspect->clock);
     return RPC_SERVICE(inspect, methods, inspect);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_freshness.c - torg.v1.FreshnessService: see service.h. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -119,5 +120,6 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service freshness_service(struct inspect *inspect)
 {
+    assert(inspect->store && inspect->clients && inspect->clock);
     return RPC_SERVICE(freshness, methods, inspect);
 }

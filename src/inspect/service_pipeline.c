@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_pipeline.c - torg.v1.PipelineService. */
 #include "base/memory.h"
+#include "base/object.h"
 #include "inspect/pipeline.h"
 #include "inspect/service.h"
 

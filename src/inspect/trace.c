@@ -315,6 +315,7 @@ int trace_steps(const struct inspect *inspect, const char *client, const char *p
     size_t first = trace->n_steps;
     int rc;
 
+    assert(inspect->store && inspect->clients && inspect->clock);
     rc = clients_find(inspect->clients, client, true, &tracing.client, err);
     if (rc)
         return rc;
@@ -346,6 +347,7 @@ void trace_begin(const char *client, const char *pk, struct arena *arena, Torg__
 int trace_document(const struct inspect *inspect, const char *client, const char *pk,
                    struct arena *arena, Torg__V1__Trace *trace, struct err *err)
 {
+    assert(inspect->store && inspect->clients && inspect->clock);
     trace_begin(client, pk, arena, trace);
     return trace_steps(inspect, client, pk, 0, arena, trace, err);
 }

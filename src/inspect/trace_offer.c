@@ -7,6 +7,7 @@
  * further back than TRACE_RECORD_COUNT records is followed from what comes after: a document that
  * was received was composed.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -341,6 +342,7 @@ int trace_offer(const struct inspect *inspect, const char *offer_id, struct aren
     struct tracing tracing = {.inspect = inspect, .arena = arena, .trace = trace};
     int rc = offer_id_parse(bytes_of(offer_id), &tracing.id, err);
 
+    assert(inspect->store && inspect->clients && inspect->clock);
     if (rc)
         return rc;
     tracing.id_text = offer_id_text(arena, tracing.id);

@@ -301,6 +301,7 @@ int verify_step(const struct inspect *inspect, const Torg__V1__VerifyStepRequest
     };
     int rc = check_request(request, err);
 
+    assert(inspect->store && inspect->clients && inspect->clock);
     if (!rc)
         rc = clients_find(inspect->clients, request->check->client, true, &verifying.client, err);
     if (rc == ERR_CORRUPT && request->check->kind == KIND(REGISTRY))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verify_plan.c - what there is to check: see verify.h. */
+#include <assert.h>
 #include <string.h>
 
 #include "codec/message.h"
@@ -91,6 +92,7 @@ int verify_plan(const struct inspect *inspect, const Torg__V1__PlanVerifyRequest
     size_t count = 0;
     int rc;
 
+    assert(inspect->store && inspect->clients && inspect->clock);
     if (*request->client) {
         rc = clients_find(inspect->clients, request->client, true, &one, err);
         list = &one;

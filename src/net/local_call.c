@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "net/server/call.h"
 #include "net/server/router.h"
@@ -33,6 +34,7 @@ static struct call *make_call(struct route *route, const struct local_caller *ca
 {
     struct call *call = mem_zero(sizeof(*call));
 
+    object_begin(call, CALL_MAGIC);
     call->route = route;
     call->arena = arena;
     call->deadline_us = INT64_MAX;
@@ -65,6 +67,7 @@ int local_call(const struct rpc_service *service, const char *method,
     call = make_call(&route, caller, arena);
     *response = message_new(route.output, arena);
     rc = route.method->unary(call, request, *response, err);
+    object_end(call, CALL_MAGIC);
     free(call);
     return rc;
 }
@@ -87,6 +90,7 @@ int local_stream(const struct rpc_service *service, const char *method,
     call = make_call(&route, caller, arena);
     call->local = &channel;
     rc = route.method->stream(call, err);
+    object_end(call, CALL_MAGIC);
     free(call);
     arena_free(arena);
     return rc;

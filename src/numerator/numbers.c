@@ -14,11 +14,15 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "numerator/number_rows.h"
 #include "numerator/numerator.h"
 #include "numerator/slots.h"
 
+enum { NUMBERS_MAGIC = OBJECT_MAGIC('n', 'u', 'm', 's') };
+
 struct numbers {
+    uint32_t magic;
     struct store *store; /* borrowed */
     struct number_place place;
     uint32_t scheme;
@@ -35,6 +39,7 @@ static int load(struct store_tx *tx, void *arg, struct err *err)
     struct number_rules rules = numbers->slots.rules;
     int rc;
 
+    object_check(numbers, NUMBERS_MAGIC);
     slots_release(&numbers->slots); /* may be run again */
     slots_init(&numbers->slots, &rules);
     rc = space_row_find(tx, &numbers->place, &numbers->kept, err);
@@ -50,6 +55,7 @@ int numbers_reload(struct numbers *numbers, struct err *err)
 {
     int rc;
 
+    object_check(numbers, NUMBERS_MAGIC);
     rc = store_read(numbers->store, load, numbers, err);
     if (rc) {
         numbers->kept.change_no = -1; /* follows nothing */
@@ -75,6 +81,7 @@ int numbers_open(struct store *store, int64_t space, uint32_t shard, uint32_t sc
     struct numbers *made = mem_zero(sizeof(*made));
     int rc;
 
+    object_begin(made, NUMBERS_MAGIC);
     made->store = store;
     made->place = (struct number_place){space, shard};
     made->scheme = scheme;
@@ -93,13 +100,16 @@ void numbers_close(struct numbers *numbers)
 {
     if (!numbers)
         return;
+    object_check(numbers, NUMBERS_MAGIC);
     slots_release(&numbers->slots);
     arena_free(numbers->arena);
+    object_end(numbers, NUMBERS_MAGIC);
     free(numbers);
 }
 
 struct number_version numbers_version(const struct numbers *numbers)
 {
+    object_check(numbers, NUMBERS_MAGIC);
     return numbers->kept.version;
 }
 
@@ -130,13 +140,18 @@ static int enter(struct numbers *numbers, struct store_tx *tx, struct err *err)
 
 static int save_change(struct numbers *numbers, struct store_tx *tx, struct err *err)
 {
+    assert(numbers->made.change_no >= numbers->kept.change_no);
     numbers->made.change_no++;
     return space_row_save(tx, &numbers->place, &numbers->made, err);
 }
 
 void numbers_settle(struct numbers *numbers, bool is_committed)
 {
+    object_check(numbers, NUMBERS_MAGIC);
     if (is_committed) {
+        /* changes and generations go on, never back */
+        assert(numbers->made.change_no >= numbers->kept.change_no);
+        assert(numbers->made.version.generation >= numbers->kept.version.generation);
         numbers->kept = numbers->made;
         slots_commit(&numbers->slots, numbers->kept.version.generation);
     } else {
@@ -211,6 +226,7 @@ static int batch_init(struct batch *batch, struct number_ask *asks, uint32_t cou
             batch->keys[batch->key_count++] = asks[i].key;
         }
         batch->firsts[i] = *entry - 1;
+        assert(batch->firsts[i] <= i && batch->key_count <= i + 1);
     }
     return 0;
 }
@@ -308,6 +324,7 @@ static bool pick_new(struct numbers *numbers, struct number_ask *ask, uint32_t g
         ask->lack = arena_strdup(numbers->arena, why.text);
         return false;
     }
+    assert(ask->doc_id < NUMBER_ID_END && generation > 0);
     ask->birth = generation;
     ask->is_new = true;
     return true;
@@ -342,6 +359,7 @@ static int give_new(struct numbers *numbers, struct store_tx *tx, const struct b
     rc = slot_rows_add(tx, &numbers->place, rows, row_count, generation, err);
     if (rc == 0)
         rc = save_steps(numbers, tx, step_count, err);
+    assert(row_count <= count && slots->step_count >= step_count);
     numbers->made.version.generation = generation;
     if (rc == 0)
         rc = save_change(numbers, tx, err);
@@ -354,6 +372,7 @@ int numbers_give(struct numbers *numbers, struct store_tx *tx, struct number_ask
     struct batch batch;
     int rc;
 
+    object_check(numbers, NUMBERS_MAGIC);
     rc = enter(numbers, tx, err);
     if (rc == 0)
         rc = batch_init(&batch, asks, count, numbers->arena, err);
@@ -376,6 +395,7 @@ int numbers_leave(struct numbers *numbers, struct store_tx *tx, const struct byt
 {
     int rc;
 
+    object_check(numbers, NUMBERS_MAGIC);
     assert(now_us > 0);
     rc = enter(numbers, tx, err);
     if (rc == 0)
@@ -418,6 +438,7 @@ int numbers_sweep(struct numbers *numbers, struct store_tx *tx, int64_t now_us, 
         .rules = rules, .slots = &numbers->slots, .now_us = now_us > 0 ? now_us : 1};
     int rc;
 
+    object_check(numbers, NUMBERS_MAGIC);
     *count = 0;
     rc = enter(numbers, tx, err);
     if (rc)

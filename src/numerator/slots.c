@@ -104,6 +104,7 @@ static uint32_t pop_free(struct slot_class *class)
         at = child;
     }
     class->free[at] = last;
+    assert(class->free_count == 0 || class->free[0] > lowest); /* each is free once */
     return lowest;
 }
 
@@ -115,6 +116,8 @@ static void add_extent(struct slots *slots, uint32_t class_no)
     uint32_t at = slots->next_extent / NUMBER_EXTENT_SIZE;
 
     slots->extents = grown(slots->extents, at, &slots->extent_capacity, sizeof(*slots->extents));
+    assert(slots->next_extent % NUMBER_EXTENT_SIZE == 0 && class_no < slots->class_count);
+    assert(class->next == class->end); /* the one before is used up */
     slots->extents[at] = class_no;
     class->next = slots->next_extent;
     class->end = slots->next_extent = class->next + NUMBER_EXTENT_SIZE;
@@ -146,12 +149,14 @@ static void let_free(struct slots *slots, int64_t now_us)
 {
     size_t settled = slots->held_count - slots->staged_count;
 
+    assert(slots->staged_count <= slots->held_count && slots->held_first <= settled);
     while (slots->held_first < settled) {
         const struct slot_held *held = &slots->held[slots->held_first];
 
         if ((uint64_t)held->generation + slots->rules.hold_generations > slots->generation ||
             now_us - held->freed_us < slots->rules.hold_us)
             return;
+        assert(held->class_no < slots->class_count && held->doc_id < slots->next_extent);
         push_free(&slots->classes[held->class_no], held->doc_id);
         slots->held_first++;
     }
@@ -170,6 +175,7 @@ static bool pick_in(struct slots *slots, uint32_t class_no, uint32_t *doc_id)
     if (class->next == class->end)
         return false;
     *doc_id = class->next++;
+    assert(class->next <= class->end && *doc_id < NUMBER_ID_END);
     add_step(slots, SLOT_NEXT, class_no, *doc_id);
     return true;
 }
@@ -209,6 +215,7 @@ static void add_held(struct slots *slots, struct slot_held held)
     }
     slots->held =
         grown(slots->held, slots->held_count, &slots->held_capacity, sizeof(*slots->held));
+    assert(held.doc_id < slots->next_extent);
     slots->held[slots->held_count++] = held;
 }
 

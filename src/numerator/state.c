@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "numerator/bounds.h"
 #include "numerator/state_parts.h"
 
@@ -17,6 +18,7 @@ struct number_state *number_state_new(const struct number_version *version, uint
 {
     struct number_state *state = mem_zero(sizeof(*state));
 
+    object_begin(state, NUMBER_STATE_MAGIC);
     assert(shard_count > 0 && shard_count <= NUMBER_SHARD_COUNT_MAX);
     state->version = *version;
     state->rules = *rules;
@@ -34,12 +36,14 @@ void number_state_free(struct number_state *state)
 {
     if (!state)
         return;
+    object_check(state, NUMBER_STATE_MAGIC);
     for (uint32_t i = 0; i < state->shard_count; i++)
         slots_release(&state->shards[i]);
     free(state->shards);
     free(state->keys);
     free(state->table);
     buf_release(&state->bytes);
+    object_end(state, NUMBER_STATE_MAGIC);
     free(state);
 }
 
@@ -47,6 +51,8 @@ void number_state_free(struct number_state *state)
 
 struct bytes state_key_bytes(const struct number_state *state, const struct state_key *key)
 {
+    object_check(state, NUMBER_STATE_MAGIC);
+    assert(key->at + key->size <= state->bytes.size);
     return bytes_make(state->bytes.data + key->at, key->size);
 }
 
@@ -54,13 +60,16 @@ void state_add(struct number_state *state, struct bytes key, const struct state_
 {
     struct state_key *added;
 
+    object_check(state, NUMBER_STATE_MAGIC);
     state->keys =
         mem_grow(state->keys, state->key_count + 1, sizeof(*state->keys), &state->key_capacity);
     added = &state->keys[state->key_count++];
     *added = *parts;
     added->at = state->bytes.size;
     added->size = (uint32_t)key.size;
+    assert(added->shard < state->shard_count && key.size <= NUMBER_KEY_SIZE_MAX);
     buf_put(&state->bytes, key);
+    assert(!buf_failed(&state->bytes));
 }
 
 /* The key's entry of the table, or the empty one where it belongs. */
@@ -78,6 +87,7 @@ struct state_key *state_key_find(const struct number_state *state, struct bytes 
 {
     uint32_t place = *table_entry(state, key);
 
+    object_check(state, NUMBER_STATE_MAGIC);
     return place > 0 ? &state->keys[place - 1] : NULL;
 }
 
@@ -94,12 +104,14 @@ int state_index(struct number_state *state, uint64_t more, struct err *err)
 {
     uint64_t size = 2;
 
+    object_check(state, NUMBER_STATE_MAGIC);
     if (state->key_count > 1)
         qsort(state->keys, state->key_count, sizeof(*state->keys), compare_place);
     while (size < 2 * (state->key_count + more))
         size *= 2;
     free(state->table);
     state->table = mem_array(size, sizeof(*state->table));
+    assert(2 * state->key_count <= size && (size & (size - 1)) == 0);
     state->table_mask = size - 1;
     for (uint64_t i = 0; i < state->key_count; i++) {
         uint32_t *entry = table_entry(state, state_key_bytes(state, &state->keys[i]));
@@ -120,6 +132,7 @@ void state_note(struct number_state *state)
     struct bytes key = state_key_bytes(state, &state->keys[state->key_count - 1]);
     uint32_t *entry = table_entry(state, key);
 
+    object_check(state, NUMBER_STATE_MAGIC);
     assert(*entry == 0 && 2 * state->key_count <= state->table_mask + 1);
     *entry = (uint32_t)state->key_count;
 }
@@ -128,21 +141,25 @@ void state_note(struct number_state *state)
 
 struct number_version number_state_version(const struct number_state *state)
 {
+    object_check(state, NUMBER_STATE_MAGIC);
     return state->version;
 }
 
 uint32_t number_state_shard_count(const struct number_state *state)
 {
+    object_check(state, NUMBER_STATE_MAGIC);
     return state->shard_count;
 }
 
 uint64_t number_state_key_count(const struct number_state *state)
 {
+    object_check(state, NUMBER_STATE_MAGIC);
     return state->key_count;
 }
 
 uint32_t number_state_shard_size(const struct number_state *state, uint32_t shard)
 {
+    object_check(state, NUMBER_STATE_MAGIC);
     assert(shard < state->shard_count);
     return slots_size(&state->shards[shard]);
 }
@@ -161,6 +178,7 @@ static struct number_entry entry_of(const struct number_state *state, const stru
 
 struct number_entry number_state_entry(const struct number_state *state, uint64_t at)
 {
+    object_check(state, NUMBER_STATE_MAGIC);
     assert(at < state->key_count);
     return entry_of(state, &state->keys[at]);
 }
@@ -170,6 +188,7 @@ bool number_state_find(const struct number_state *state, struct bytes key,
 {
     const struct state_key *found = state_key_find(state, key);
 
+    object_check(state, NUMBER_STATE_MAGIC);
     if (found)
         *entry = entry_of(state, found);
     return found != NULL;

@@ -31,6 +31,7 @@
 #include "base/endian.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/varint.h"
 #include "numerator/bounds.h"
 #include "numerator/state_parts.h"
@@ -161,6 +162,7 @@ int number_state_write(const struct number_state *state, const char *path, struc
     char *draft = NULL, *dir = mem_strdup(path), *slash = strrchr(dir, '/');
     int fd, rc;
 
+    object_check(state, NUMBER_STATE_MAGIC);
     if (asprintf(&draft, "%s.%ld.draft", path, (long)getpid()) < 0)
         abort();
     fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0640);

@@ -4,6 +4,7 @@
 #define TORG_NUMERATOR_STATE_PARTS_H
 
 #include "base/buf.h"
+#include "base/object.h"
 #include "numerator/slots.h"
 #include "numerator/state.h"
 
@@ -17,7 +18,10 @@ struct state_key {
     uint32_t seen;
 };
 
+enum { NUMBER_STATE_MAGIC = OBJECT_MAGIC('n', 's', 't', 'a') };
+
 struct number_state {
+    uint32_t magic;
     struct number_version version;
     struct number_rules rules;
     uint32_t shard_count;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "numerator/bounds.h"
 #include "numerator/state_parts.h"
 
@@ -89,6 +90,7 @@ static void expire(struct running *running)
         slots_give_back(&state->shards[key->shard], key->doc_id, key->class_no, before, 0);
         running->run->expired_count++;
     }
+    assert(kept + running->run->expired_count >= state->key_count && kept <= state->key_count);
     state->key_count = kept;
     commit_shards(running, before);
 }
@@ -200,6 +202,7 @@ static int rebuild(struct running *running, struct err *err)
         state_add(made, state_key_bytes(state, &ranked[i].key), &key);
     }
     running->run->expired_count += state->key_count - count;
+    assert(!running->run->is_rebuilt && count <= state->key_count);
     running->run->is_rebuilt = true;
     made->version.rebuild++;
     left = *state;
@@ -232,6 +235,7 @@ int number_state_run(struct number_state *state, struct number_present *keys, ui
     bool is_next; /* generation: what was seen in it was seen in this run */
     int rc;
 
+    object_check(state, NUMBER_STATE_MAGIC);
     *run = (struct number_run){0};
     if (running.generation >= SEEN_NOW - 1)
         return err_set(err, ERR_LIMIT, "all %u generations are used up", running.generation);

@@ -66,6 +66,7 @@ int cabinet_list(const struct offers *offers, const char *seller, int64_t preset
                               .list = list};
     int rc = store_read(offers->store, read_list, &listing, err);
 
+    assert(offers->store && offers->clock);
     *count = rc ? 0 : listing.count;
     *place = listing.last;
     return rc;
@@ -110,6 +111,7 @@ int cabinet_counts(const struct offers *offers, const char *seller,
         .seller = seller, .owner = arena_printf(arena, "s:%s", seller), .counts = counts};
     int rc = store_read(offers->store, read_counts, &counting, err);
 
+    assert(offers->store && offers->clock);
     arena_free(arena);
     return rc;
 }
@@ -164,5 +166,6 @@ int cabinet_totals(const struct offers *offers, const char *seller, struct arena
 {
     struct totalling totalling = {.seller = seller, .arena = arena, .totals = totals};
 
+    assert(offers->store && offers->clock);
     return store_read(offers->store, read_totals, &totalling, err);
 }

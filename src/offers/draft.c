@@ -216,6 +216,7 @@ int draft_open(const struct offers *offers, const char *seller, const char *visi
                               .arena = arena};
     int rc;
 
+    assert(offers->store && offers->clock);
     assert(seller || visitor);
     rc = store_read(offers->store, look, &opening, err);
     if (!rc && !is_settled(&opening))
@@ -252,6 +253,7 @@ int draft_get(const struct offers *offers, const char *owner, struct arena *aren
     struct access access = {.offers = offers, .author = &author, .owner = owner};
     int rc = store_read(offers->store, read_draft, &access, err);
 
+    assert(offers->store && offers->clock);
     *draft = rc ? NULL : access.draft;
     return rc;
 }
@@ -347,6 +349,7 @@ int draft_save(const struct offers *offers, const struct author *author, offerid
     struct buf body = BUF_INIT(BODY_SIZE_MAX);
     int rc;
 
+    assert(offers->store && offers->clock);
     offer_photos_carry(content, NULL); /* they are looked at when the draft is published */
     rc = record_pack(&content->base, "the draft", &body, err);
     access.body = buf_bytes(&body);
@@ -363,6 +366,7 @@ int draft_discard(const struct offers *offers, const struct author *author, offe
 {
     struct access access = {.offers = offers, .author = author, .id = id};
 
+    assert(offers->store && offers->clock);
     return run_access(&access, err);
 }
 
@@ -422,6 +426,7 @@ int draft_publish(const struct offers *offers, const struct author *author, offe
                                   .also = remove_draft,
                                   .arg = &publishing};
 
+    assert(offers->store && offers->clock);
     return offer_change_run(&change, receipt, err);
 }
 
@@ -477,6 +482,7 @@ int draft_purge(const struct offers *offers, const char *owners, int64_t before_
         .owners = owners, .before_us = before_us, .max = max, .arena = arena_new()};
     int rc;
 
+    assert(offers->store && offers->clock);
     purging.list = arena_array(purging.arena, max, sizeof(*purging.list));
     /* Mostly there is none: that is found out without the writer. */
     rc = store_read(offers->store, find_abandoned, &purging, err);

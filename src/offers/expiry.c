@@ -70,6 +70,7 @@ int expiry_step(const struct offers *offers, uint32_t shard, struct expiry_curso
     size_t count;
     int rc = find_due(offers, shard, cursor, list, &count, err);
 
+    assert(offers->store && offers->clock);
     *expired = 0;
     *more = false;
     for (size_t i = 0; i < count && !rc; i++) {

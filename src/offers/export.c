@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "model/topics.h"
 #include "offers/offer_record.h"
@@ -31,7 +32,10 @@ struct change {
     struct bytes values[TOPIC_COUNT]; /* by receiver; with no bytes: nothing is sent */
 };
 
+enum { BATCH_MAGIC = OBJECT_MAGIC('x', 'b', 'a', 't') };
+
 struct batch {
+    uint32_t magic;
     struct exporter *exporter;
     const struct coord_shard *owned;
     size_t owned_count;
@@ -53,6 +57,7 @@ int exporter_init(struct exporter *exporter, const struct offers *offers, struct
 {
     int rc = 0;
 
+    assert(offers->store && offers->clock);
     *exporter = (struct exporter){.offers = offers, .topics = topics, .shards = shards};
     exporter->exported = metrics_counter("torg_export_changes_total", NULL,
                                          "Changes of offers sent, and out of the queue.");
@@ -76,6 +81,7 @@ static int record_tickets(struct store_tx *tx, void *arg, struct err *err)
     struct batch *batch = arg;
     int rc = 0;
 
+    object_check(batch, BATCH_MAGIC);
     for (size_t i = 0; i < batch->owned_count && !rc; i++) {
         const struct coord_shard *shard = &batch->owned[i];
 
@@ -274,6 +280,7 @@ static int gather(struct store_tx *tx, void *arg, struct err *err)
     struct batch *batch = arg;
     int rc;
 
+    object_check(batch, BATCH_MAGIC);
     batch->count = 0;
     batch->size = 0;
     batch->more = false;
@@ -340,6 +347,7 @@ static int delete_sent(struct store_tx *tx, void *arg, struct err *err)
     size_t last;
     int rc = 0;
 
+    object_check(batch, BATCH_MAGIC);
     batch->deleted = 0;
     memset(batch->stale, 0, sizeof(batch->stale));
     for (size_t first = 0; first < batch->count && !rc; first = last + 1) {
@@ -413,6 +421,7 @@ int exporter_round(struct exporter *exporter, const struct coord_shard *owned, s
     if (!owned_count)
         return 0;
     batch = mem_zero(sizeof(*batch));
+    object_begin(batch, BATCH_MAGIC);
     batch->exporter = exporter;
     batch->owned = owned;
     batch->owned_count = owned_count;
@@ -424,6 +433,7 @@ int exporter_round(struct exporter *exporter, const struct coord_shard *owned, s
     if (batch->count) /* a full batch may have left out the shards after its last */
         exporter->first = batch->changes[batch->count - 1].place + 1;
     arena_free(batch->arena);
+    object_end(batch, BATCH_MAGIC);
     free(batch);
     return rc;
 }

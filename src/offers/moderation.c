@@ -2,6 +2,7 @@
 /* moderation.c - see moderation.h. */
 #include "offers/moderation.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "codec/message.h"
@@ -173,6 +174,7 @@ int moderation_apply(const struct offers *offers, const Torg__V1__ModerationOpin
                             .body = BUF_INIT(BODY_SIZE_MAX)};
     int rc = offer_id_parse(bytes_of(opinion->offer_id), &giving.id, err);
 
+    assert(offers->store && offers->clock);
     kept.opinion = (Torg__V1__ModerationOpinion *)opinion;
     kept.update_time = moment_or_none(clock_wall_us(offers->clock), arena);
     if (!rc)
@@ -207,6 +209,7 @@ int moderation_get(const struct offers *offers, offerid id, struct arena *arena,
         take_moderation(store_read_rows(offers->store, MODERATION, STORE_WITH(STORE_V_INT(id))),
                         arena, moderation, err);
 
+    assert(offers->store && offers->clock);
     if (!rc && !*moderation)
         rc = err_set(err, ERR_NOT_FOUND, "there is no opinion on offer %s",
                      offer_id_text(arena, id));

@@ -12,6 +12,7 @@
 
 uint64_t offers_draw(const struct offers *offers)
 {
+    assert(offers->store && offers->clock);
     return offers->draw ? offers->draw(offers->draw_arg) : random_u64();
 }
 
@@ -63,6 +64,7 @@ int offers_get_many(const struct offers *offers, const struct reader *reader, co
     struct reading reading = {.ids = ids, .count = count, .arena = arena, .list = list};
     int rc = store_read(offers->store, read_many, &reading, err);
 
+    assert(offers->store && offers->clock);
     for (size_t i = 0; i < count && !rc; i++)
         list[i] = seen_by(reader, list[i]);
     return rc;
@@ -73,6 +75,7 @@ int offers_get(const struct offers *offers, const struct reader *reader, offerid
 {
     int rc = offers_get_many(offers, reader, &id, 1, arena, offer, err);
 
+    assert(offers->store && offers->clock);
     if (!rc && !*offer)
         rc = offer_refuse_missing(id, err);
     return rc;
@@ -86,6 +89,7 @@ int offers_create(const struct offers *offers, const struct author *author,
     struct offer_change change = {
         .offers = offers, .author = author, .move = MOVE_PUBLISH, .content = content};
 
+    assert(offers->store && offers->clock);
     assert(content && author->seller && *author->seller);
     return offer_change_run(&change, receipt, err);
 }
@@ -101,6 +105,7 @@ int offers_update(const struct offers *offers, const struct author *author, offe
                                   .move = MOVE_UPDATE,
                                   .content = content};
 
+    assert(offers->store && offers->clock);
     assert(id && content && expected_revision > 0);
     return offer_change_run(&change, receipt, err);
 }
@@ -115,6 +120,7 @@ int offers_move(const struct offers *offers, const struct author *author, offeri
                                   .expected_revision = expected_revision,
                                   .move = move};
 
+    assert(offers->store && offers->clock);
     assert(id && move != MOVE_PUBLISH && move != MOVE_UPDATE && move != MOVE_PHOTOS);
     return offer_change_run(&change, receipt, err);
 }
@@ -140,6 +146,7 @@ int offers_forget_answers(const struct offers *offers, size_t max, int64_t *forg
     struct forgetting forgetting = {.now_us = clock_wall_us(offers->clock), .max = max};
     int rc = store_write(offers->store, forget, &forgetting, err);
 
+    assert(offers->store && offers->clock);
     *forgotten = forgetting.forgotten;
     return rc;
 }

@@ -261,6 +261,7 @@ int photos_apply(const struct offers *offers, const Torg__V1__PhotoResult *resul
     offerid id;
     int rc = offer_id_parse(bytes_of(result->offer_id), &id, err);
 
+    assert(offers->store && offers->clock);
     *changed = false;
     if (rc)
         return rc;
@@ -284,6 +285,7 @@ int photos_failed(const struct offers *offers, const offerid *ids, size_t id_cou
     size_t max = 0;
     int rc = offers_get_many(offers, &all, ids, id_count, arena, found, err);
 
+    assert(offers->store && offers->clock);
     *count = 0;
     *list = NULL;
     if (rc)

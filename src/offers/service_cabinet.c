@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_cabinet.c - torg.v1.CabinetService. */
+#include <assert.h>
+
 #include "base/memory.h"
 #include "base/token.h"
 #include "base/varint.h"
@@ -146,5 +148,6 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service cabinet_service(struct offers *offers)
 {
+    assert(offers->store && offers->clock);
     return RPC_SERVICE(cabinet, methods, offers);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_counters.c - torg.v1.CountersService. */
+#include <assert.h>
+
 #include "base/memory.h"
 #include "offers/counters.h"
 #include "offers/service.h"
@@ -38,5 +40,6 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service counters_service(struct offers *offers)
 {
+    assert(offers->store && offers->clock);
     return RPC_SERVICE(counters, methods, offers);
 }

@@ -5,6 +5,7 @@
  * An anonymous id is a secret that we make (16 random bytes, 22 characters): whoever has it has the
  * draft. Only a key that is bound to no seller, the site's own, acts for visitors alone.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -98,6 +99,7 @@ static void find_problems(struct call *call, const struct offers *offers,
 int draft_message(struct call *call, const struct offers *offers, const struct draft *draft,
                   Torg__V1__Draft *message, struct err *err)
 {
+    assert(offers->store && offers->clock);
     message->id = offer_id_text(call_arena(call), draft->id);
     message->revision = draft->revision;
     message->update_time = moment_or_none(draft->updated_us, call_arena(call));
@@ -267,5 +269,6 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service draft_service(struct offers *offers)
 {
+    assert(offers->store && offers->clock);
     return RPC_SERVICE(draft, methods, offers);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_moderation.c - torg.v1.ModerationService and StageService. */
+#include <assert.h>
+
 #include "base/memory.h"
 #include "offers/moderation.h"
 #include "offers/service.h"
@@ -93,10 +95,12 @@ static const struct rpc_method stage_methods[] = {
 
 struct rpc_service moderation_service(struct offers *offers)
 {
+    assert(offers->store && offers->clock);
     return RPC_SERVICE(moderation, moderation_methods, offers);
 }
 
 struct rpc_service stage_service(struct offers *offers)
 {
+    assert(offers->store && offers->clock);
     return RPC_SERVICE(stage, stage_methods, offers);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_offer.c - torg.v1.OfferService. */
+#include <assert.h>
+
 #include "base/memory.h"
 #include "codec/message.h"
 #include "offers/bounds.h"
@@ -249,6 +251,7 @@ static void end_reads(void *context)
 
 struct rpc_service offer_service(struct offers *offers)
 {
+    assert(offers->store && offers->clock);
     return (struct rpc_service){
         .descriptor = &torg__v1__offer_service__descriptor,
         .methods = methods,

@@ -2,6 +2,7 @@
 /* stage.c - see stage.h. */
 #include "offers/stage.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
@@ -107,6 +108,7 @@ int stage_get(const struct offers *offers, offerid id, const char *stage, struct
     struct access access = {.id = id, .kind = kind_of(stage, arena), .arena = arena};
     int rc = store_read(offers->store, read_row, &access, err);
 
+    assert(offers->store && offers->clock);
     if (!rc && !access.found)
         rc = err_set(err, ERR_NOT_FOUND, "stage %s has kept nothing with offer %s", stage,
                      offer_id_text(arena, id));
@@ -126,6 +128,7 @@ int stage_put(const struct offers *offers, offerid id, const char *stage, int64_
                             .value = value};
     int rc;
 
+    assert(offers->store && offers->clock);
     if (value.size > STAGE_VALUE_SIZE_MAX)
         return err_set(err, ERR_LIMIT, "a state of %zu bytes; the limit is %d", value.size,
                        STAGE_VALUE_SIZE_MAX);

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "offers/bounds.h"
 #include "offers/draft.h"
@@ -28,8 +29,10 @@ enum { LABELS_SIZE = 32 };
     "WITH RECURSIVE every(shard) AS (SELECT 0 UNION ALL SELECT shard + 1 FROM every "              \
     "WHERE shard < 63) SELECT shard FROM every WHERE EXISTS "
 static_assert(OFFER_SHARD_COUNT == 64, "EVERY_SHARD ends with the last one");
+enum { OFFERS_WORKER_MAGIC = OBJECT_MAGIC('o', 'w', 'r', 'k') };
 
 struct offers_worker {
+    uint32_t magic;
     const struct offers *offers; /* borrowed */
     struct coord_shards *shards; /* owned */
     struct exporter exporter;
@@ -107,6 +110,7 @@ static void export_main(struct task *task, void *arg)
     uint64_t seen = 0;
     int wait_ms = 0;
 
+    object_check(worker, OFFERS_WORKER_MAGIC);
     while (!task_is_stopping(task)) {
         bool deaf;
 
@@ -267,6 +271,7 @@ static void keeping_main(struct task *task, void *arg)
     struct offers_worker *worker = arg;
     struct coord_shard owned[OFFER_SHARD_COUNT];
 
+    object_check(worker, OFFERS_WORKER_MAGIC);
     do {
         struct busy busy = {.now_us = clock_wall_us(worker->offers->clock)};
         size_t count = coord_owned(worker->shards, owned, OFFER_SHARD_COUNT);
@@ -328,6 +333,8 @@ int offers_worker_start(const struct offers *offers, struct topics *topics, stru
         .name = "offers-keeper", .run = keeping_main, .arg = self, .clock = offers->clock};
     int rc;
 
+    assert(offers->store && offers->clock);
+    object_begin(self, OFFERS_WORKER_MAGIC);
     *worker = NULL;
     self->offers = offers;
     make_metrics(self);
@@ -337,6 +344,7 @@ int offers_worker_start(const struct offers *offers, struct topics *topics, stru
     if (rc) {
         if (self->shards)
             coord_leave(self->shards);
+        object_end(self, OFFERS_WORKER_MAGIC);
         free(self);
         return rc;
     }
@@ -355,9 +363,11 @@ void offers_worker_stop(struct offers_worker *worker)
 {
     if (!worker)
         return;
+    object_check(worker, OFFERS_WORKER_MAGIC);
     task_ask_stop(&worker->keeping_task);
     task_stop(&worker->export_task);
     task_stop(&worker->keeping_task);
     coord_leave(worker->shards);
+    object_end(worker, OFFERS_WORKER_MAGIC);
     free(worker);
 }

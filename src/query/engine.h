@@ -3,9 +3,13 @@
 #ifndef TORG_QUERY_ENGINE_H
 #define TORG_QUERY_ENGINE_H
 
+#include "base/object.h"
 #include "query/stage.h"
 
+enum { QUERY_ENGINE_MAGIC = OBJECT_MAGIC('q', 'e', 'n', 'g') };
+
 struct query_engine {
+    uint32_t magic;
     struct shard *shard;         /* borrowed */
     struct shard_reader *reader; /* borrowed */
     struct analysis *analysis;

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/buf.h"
+#include "base/object.h"
 #include "query/engine.h"
 
 enum { TOLD_SIZE_MAX = 4096, PART_COUNT_MAX = 8 };
@@ -217,6 +218,7 @@ int query_explain(struct query_engine *engine, const struct query_plan *plan, ui
     const struct explainer explainer = {.context = &context, .id = id, .arena = arena};
     int rc;
 
+    object_check(engine, QUERY_ENGINE_MAGIC);
     *explanation = (struct explanation){0};
     if (stage >= plan->stage_count)
         return err_set(err, ERR_INVALID, "stage %u: there are %u", stage, plan->stage_count);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "query/bounds.h"
 #include "query/engine.h"
 #include "query/list.h"
@@ -28,6 +29,7 @@ struct query_engine *query_engine_new(struct shard *shard, struct shard_reader *
 {
     struct query_engine *engine = mem_zero(sizeof(*engine));
 
+    object_begin(engine, QUERY_ENGINE_MAGIC);
     engine->shard = shard;
     engine->reader = reader;
     engine->analysis = analysis_new();
@@ -41,9 +43,11 @@ void query_engine_free(struct query_engine *engine)
 {
     if (!engine)
         return;
+    object_check(engine, QUERY_ENGINE_MAGIC);
     analysis_free(engine->analysis);
     arena_free(engine->memory);
     free(engine->hits);
+    object_end(engine, QUERY_ENGINE_MAGIC);
     free(engine);
 }
 
@@ -263,6 +267,7 @@ int query_run_shown(struct query_engine *engine, const struct query_plan *plan,
     int i;
     int rc = 0;
 
+    object_check(engine, QUERY_ENGINE_MAGIC);
     assert(plan->stage_count > 0 && plan->stage_count <= QUERY_STAGE_COUNT_MAX);
     for (i = 0; !rc && (i == 0 || (move != MOVE_NONE && i < RUN_COUNT_MAX)); i++) {
         bool is_last = i + 1 == RUN_COUNT_MAX;
@@ -288,6 +293,7 @@ int query_run(struct query_engine *engine, const struct query_plan *plan,
               const struct query_tuning *tuning, int64_t deadline_us, struct arena *arena,
               struct query_result *result, struct err *err)
 {
+    object_check(engine, QUERY_ENGINE_MAGIC);
     return query_run_shown(engine, plan, tuning, deadline_us, NULL, arena, result, err);
 }
 
@@ -311,6 +317,7 @@ int query_count_words(struct query_engine *engine, const struct query_stage *sta
     const struct snapshot *snapshot = NULL;
     int rc = shard_enter(engine->reader, &snapshot, err);
 
+    object_check(engine, QUERY_ENGINE_MAGIC);
     if (rc)
         return rc;
     rc = count_words(snapshot, engine->analysis, stage, arena, words, err);
@@ -325,6 +332,7 @@ int query_highlight(struct query_engine *engine, const struct query_text *text, 
     const struct snapshot *snapshot = NULL;
     int rc = shard_enter(engine->reader, &snapshot, err);
 
+    object_check(engine, QUERY_ENGINE_MAGIC);
     if (rc)
         return rc;
     rc = text_highlight(snapshot, engine->analysis, text, source, options, arena, marked, err);

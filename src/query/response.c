@@ -5,6 +5,7 @@
 #include <assert.h>
 
 #include "base/clock.h"
+#include "base/object.h"
 #include "index/bounds.h"
 #include "query/bounds.h"
 #include "query/engine.h"
@@ -399,6 +400,7 @@ int response_run(struct query_engine *engine, const struct query_request *reques
     const struct query_viewer viewer = {show_result, keep_hits, &responder};
     int rc;
 
+    object_check(engine, QUERY_ENGINE_MAGIC);
     *out = NULL;
     buf_init(&responder.record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
     responder.stored = arena_array(arena, SCHEMA_FIELD_COUNT_MAX, sizeof(responder.stored[0]));
@@ -419,6 +421,7 @@ int response_make(struct query_engine *engine, const struct query_request *reque
 {
     struct query_result result;
 
+    object_check(engine, QUERY_ENGINE_MAGIC);
     return response_run(engine, request, deadline_us, arena, &result, answer, err);
 }
 
@@ -446,6 +449,7 @@ int response_explain(struct query_engine *engine, const struct query_request *re
     struct explanation explanation;
     int rc = query_explain(engine, &request->plan, stage, id, arena, &explanation, err);
 
+    object_check(engine, QUERY_ENGINE_MAGIC);
     *out = rc ? NULL : show_explanation(&explanation, arena);
     return tell_stage(rc, stage, err);
 }

@@ -5,9 +5,11 @@
  * The rules are those of query.h. Tokens are taken in runs that are tied to each other; inside of
  * a run a quantity stands for its parts.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/object.h"
 #include "index/bounds.h"
 #include "query/bounds.h"
 #include "query/text_parts.h"
@@ -388,6 +390,7 @@ int text_compile(struct text_plan *plan, struct analysis *analysis, const struct
     uint32_t i;
     int rc = 0;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     for (i = 0; i < text->count && !rc; i++) {
         compiler.clause = &text->clauses[i];
         compiler.clause_index = i;

@@ -5,6 +5,7 @@
  * Part by part, the cheapest way that the words allow: by the documents of the rarest word, a block
  * at a time; of two words of which one is enough, by who has both; else by bits of windows.
  */
+#include "base/object.h"
 #include "query/text_parts.h"
 
 enum {
@@ -172,6 +173,7 @@ int text_plan_count(struct text_plan *plan, uint64_t *count, struct err *err)
     uint32_t i;
     int rc = 0;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     *count = 0;
     if (plan->never)
         return 0;
@@ -194,6 +196,7 @@ bool text_plan_is_cheap(const struct text_plan *plan)
 {
     uint32_t i;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     for (i = 0; i < plan->leaf_count; i++) {
         if (!plan->leaves[i].exact)
             return false;
@@ -210,6 +213,7 @@ int text_plan_rewind(struct text_plan *plan, struct err *err)
     uint32_t i, leaf, k;
     int rc = 0;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     plan->taken_parts = 0;
     plan->is_taking = false;
     for (i = 0; i < plan->part_count; i++) {

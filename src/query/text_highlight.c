@@ -393,7 +393,7 @@ int text_highlight(const struct snapshot *snapshot, struct analysis *analysis,
                    const struct highlight_options *options, struct arena *arena,
                    struct bytes *marked, struct err *err)
 {
-    struct text_plan plan = {.snapshot = snapshot, .arena = arena};
+    struct text_plan plan = {.magic = TEXT_PLAN_MAGIC, .snapshot = snapshot, .arena = arena};
     int rc = check_options(source, options, err);
 
     *marked = bytes_make(NULL, 0);

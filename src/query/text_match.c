@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "query/text_parts.h"
 
 static bool is_empty(const struct window_bits *bits)
@@ -307,6 +308,7 @@ uint32_t text_plan_next(struct text_plan *plan, uint32_t from)
 {
     uint32_t best = WINDOW_END, i;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     if (plan->never || from >= plan->snapshot->window_count)
         return WINDOW_END;
     if (plan->everything)
@@ -363,6 +365,7 @@ int text_plan_match(struct text_plan *plan, uint32_t window, const struct window
     bool first = true;
     int rc = 0;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     plan->window = window;
     if (plan->everything && !plan->never)
         return match_everything(plan, window, among, bits, err);

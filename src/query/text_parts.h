@@ -16,6 +16,7 @@
 #include <assert.h>
 #include <math.h>
 
+#include "base/object.h"
 #include "index/postings/postings.h"
 #include "query/text_plan.h"
 
@@ -148,7 +149,10 @@ struct text_part {
     struct window_bits matched; /* of the window at hand */
 };
 
+enum { TEXT_PLAN_MAGIC = OBJECT_MAGIC('t', 'p', 'l', 'n') };
+
 struct text_plan {
+    uint32_t magic;
     const struct snapshot *snapshot;
     struct arena *arena;
     struct query_tuning tuning;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/object.h"
 #include "query/text_parts.h"
 
 static void read_fields(struct text_plan *plan)
@@ -303,6 +304,7 @@ static int prepare(const struct snapshot *snapshot, struct analysis *analysis,
     if (!has_bytes(text))
         return 0;
     plan = arena_zero(arena, sizeof(*plan));
+    object_begin(plan, TEXT_PLAN_MAGIC);
     plan->snapshot = snapshot;
     plan->arena = arena;
     plan->purpose = *purpose;
@@ -365,6 +367,7 @@ uint64_t text_plan_estimate(const struct text_plan *plan)
     uint64_t sum = 0;
     uint32_t i, k;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     if (plan->never)
         return 0;
     if (plan->everything)
@@ -384,6 +387,7 @@ uint64_t text_plan_estimate(const struct text_plan *plan)
 
 uint64_t text_plan_doc_count(const struct text_plan *plan)
 {
+    object_check(plan, TEXT_PLAN_MAGIC);
     return plan->doc_count;
 }
 
@@ -391,6 +395,7 @@ bool text_plan_term(const struct text_plan *plan, uint32_t i, struct text_term_s
 {
     const struct text_slot *slot = &plan->slots[i];
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     if (i >= plan->slot_count)
         return false;
     *stat = (struct text_term_stat){
@@ -409,6 +414,7 @@ void text_plan_stats(const struct text_plan *plan, struct arena *arena, struct t
     struct text_stat *terms = arena_array(arena, plan->slot_count + 1, sizeof(*terms));
     uint32_t count = 0, i;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     for (i = 0; i < plan->slot_count; i++)
         if (plan->slots[i].term != TERMID_NONE)
             terms[count++] = (struct text_stat){plan->slots[i].term, plan->slots[i].df};
@@ -427,6 +433,7 @@ void text_plan_tell_words(const struct text_plan *plan, struct arena *arena,
     struct query_word *told = arena_array(arena, plan->slot_count + 1, sizeof(*told));
     uint32_t count = 0, kept = 0, i;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     for (i = 0; i < plan->slot_count; i++)
         if (plan->slots[i].term != TERMID_NONE)
             told[count++] = (struct query_word){
@@ -446,6 +453,7 @@ int text_plan_explain(struct text_plan *plan, docid id, uint32_t clause, bool *h
     uint32_t i, leaf;
     int rc = 0;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     *holds = false;
     *value = 0;
     if (!plan->explaining) {

@@ -6,8 +6,10 @@
  * left cannot lift it to the score that is asked for. Sums on the way are only for that; the score
  * itself is added anew, in the order of leaves.
  */
+#include <assert.h>
 #include <string.h>
 
+#include "base/object.h"
 #include "query/text_parts.h"
 
 static void keep(struct candidates *candidates, uint32_t to, uint32_t from)
@@ -319,6 +321,7 @@ float text_plan_bound(struct text_plan *plan, uint32_t window)
     float bound = 0;
     uint32_t i;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     assert(window == plan->window);
     for (i = 0; i < plan->part_count; i++) {
         if (plan->parts[i]->has_matches && plan->parts[i]->max > bound)
@@ -334,6 +337,7 @@ int text_plan_select(struct text_plan *plan, uint32_t window, const struct windo
     uint32_t i;
     int rc = 0;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     assert(window == plan->window);
     *count = 0;
     if (plan->everything) {
@@ -382,6 +386,7 @@ int text_plan_score(struct text_plan *plan, uint32_t window, const uint16_t *off
     uint32_t i, k;
     int rc = 0;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     assert(window == plan->window);
     for (i = 0; i < count; i++)
         scores[i] = plan->everything ? 0 : -INFINITY;
@@ -417,6 +422,7 @@ int text_plan_score_ids(struct text_plan *plan, const docid *ids, uint32_t count
     uint32_t places[BLOCK_SIZE], part, i, k;
     int rc = 0;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     memset(scores, 0, count * sizeof(*scores));
     for (part = 0; part < plan->part_count && !plan->everything && !rc; part++) {
         for (i = 0; i < count && !rc;) {

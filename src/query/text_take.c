@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "base/object.h"
 #include "query/text_parts.h"
 
 enum {
@@ -158,6 +159,7 @@ bool text_plan_has_list(const struct text_plan *plan, bool at_all)
 {
     uint32_t i;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     if (plan->everything)
         return false;
     for (i = 0; i < plan->part_count && !at_all; i++) {
@@ -172,6 +174,7 @@ int text_plan_take(struct text_plan *plan, docid ids[TEXT_TAKE_MAX], uint32_t *c
 {
     int rc = 0;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     _Static_assert((int)TEXT_TAKE_MAX == (int)BLOCK_SIZE, "a part takes as many");
     *count = 0;
     while (plan->taken_parts < plan->part_count && *count == 0 && !plan->never && !rc) {

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/object.h"
 #include "query/text_parts.h"
 
 enum { AHEAD_COUNT_MAX = 128 };
@@ -556,6 +557,7 @@ int text_plan_top(struct text_plan *plan, uint32_t k, window_filter_fn *filter, 
     uint32_t i;
     int rc = 0;
 
+    object_check(plan, TEXT_PLAN_MAGIC);
     *count = 0;
     if (plan->never || k == 0)
         return 0;

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/text/analysis.h"
 #include "search/bounds.h"
 
@@ -42,7 +43,10 @@ struct candidate {
     uint8_t words;
 };
 
+enum { COMPLETIONS_MAGIC = OBJECT_MAGIC('c', 'm', 'p', 'l') };
+
 struct completions {
+    uint32_t magic;
     struct arena *arena;
     struct analysis *analysis;
     struct words_of typed;
@@ -160,6 +164,7 @@ struct completions *completions_new(struct bytes typed, struct arena *arena)
     struct buf line = BUF_INIT((size_t)SEARCH_TEXT_SIZE_MAX * 2);
     size_t head_size = 0;
 
+    object_begin(self, COMPLETIONS_MAGIC);
     self->arena = arena;
     self->analysis = analysis_new();
     read_words(self->analysis, typed, &self->typed);
@@ -182,17 +187,21 @@ struct completions *completions_new(struct bytes typed, struct arena *arena)
 
 void completions_free(struct completions *completions)
 {
-    if (completions)
-        analysis_free(completions->analysis); /* the rest is the arena's */
+    if (!completions)
+        return;
+    analysis_free(completions->analysis);
+    object_end(completions, COMPLETIONS_MAGIC); /* the rest is the arena's */
 }
 
 struct bytes completions_typed(const struct completions *completions)
 {
+    object_check(completions, COMPLETIONS_MAGIC);
     return completions->line;
 }
 
 bool completions_is_open(const struct completions *completions)
 {
+    object_check(completions, COMPLETIONS_MAGIC);
     return completions->is_open;
 }
 
@@ -281,6 +290,7 @@ void completions_add(struct completions *self, struct bytes title)
 {
     const struct text_word *last;
 
+    object_check(self, COMPLETIONS_MAGIC);
     if (!self->typed.count)
         return;
     last = &self->typed.at[self->typed.count - 1];
@@ -356,6 +366,7 @@ size_t completions_list(struct completions *self, bool with_line, struct complet
 {
     size_t count = 0;
 
+    object_check(self, COMPLETIONS_MAGIC);
     gather_forms(self);
     qsort(self->candidates, self->count, sizeof(self->candidates[0]), compare_counts);
     for (uint32_t i = 0; i < self->count && count < max; i++) {

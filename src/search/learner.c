@@ -18,6 +18,7 @@
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "base/varint.h"
 #include "codec/message.h"
@@ -32,7 +33,10 @@
 #include "topic/bounds.h"
 #include "torg/v1/offer_update.pb-c.h"
 
+enum { LEARNER_MAGIC = OBJECT_MAGIC('l', 'r', 'n', 'r') };
+
 struct learner {
+    uint32_t magic;
     struct learner_options options;
     _Atomic(struct speller *) speller; /* owned; NULL until it is open */
     uint32_t partition_count;
@@ -470,6 +474,7 @@ static void run(struct task *task, void *arg)
     struct learner *self = arg;
     struct err err;
 
+    object_check(self, LEARNER_MAGIC);
     while (!task_is_stopping(&self->task)) {
         size_t count = 0;
         int rc;
@@ -516,6 +521,7 @@ struct learner *learner_start(const struct learner_options *options)
         .name = "spelling", .run = run, .arg = self, .clock = options->search->clock};
     int rc;
 
+    object_begin(self, LEARNER_MAGIC);
     self->options = *options;
     if (!self->options.source)
         self->options.source = TOPIC_OFFER_UPDATES;
@@ -537,16 +543,19 @@ void learner_stop(struct learner *self)
 {
     if (!self)
         return;
+    object_check(self, LEARNER_MAGIC);
     task_stop(&self->task);
     speller_close(atomic_load(&self->speller));
     learnt_release(&self->learnt);
     buf_release(&self->text);
     buf_release(&self->cursor);
     arena_free(self->arena);
+    object_end(self, LEARNER_MAGIC);
     free(self);
 }
 
 struct speller *learner_speller(const struct learner *learner)
 {
+    object_check(learner, LEARNER_MAGIC);
     return atomic_load(&((struct learner *)learner)->speller);
 }

@@ -2,6 +2,7 @@
 /* search.c - see search.h. */
 #include "search/search.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -460,6 +461,7 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
     struct catalog *catalog = search->catalog(search->catalog_arg);
     int rc = wanted_read(&searching.wanted, catalog, request, language, arena, err);
 
+    assert(search->clock && search->ask);
     response->times = arena_array(arena, STEP_COUNT, sizeof(response->times[0]));
     response->currency = arena_strdup(arena, catalog_currency(catalog));
     if (!rc)

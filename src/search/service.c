@@ -2,6 +2,8 @@
 /* service.c - see service.h. */
 #include "search/service.h"
 
+#include <assert.h>
+
 #include "base/memory.h"
 #include "model/bounds.h"
 #include "search/bounds.h"
@@ -88,5 +90,6 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service search_service(struct search *search)
 {
+    assert(search->clock && search->ask);
     return RPC_SERVICE(search, methods, search);
 }

@@ -2,6 +2,7 @@
 /* similar.c - see similar.h. */
 #include "search/similar.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -131,6 +132,7 @@ int search_similar(const struct search *search, const Torg__V1__SimilarRequest *
     Torg__V1__Offer *offer;
     int rc;
 
+    assert(search->clock && search->ask);
     if (request->limit > SIMILAR_COUNT_MAX)
         return err_set(err, ERR_INVALID, "limit: %u, at most %d are allowed", request->limit,
                        SIMILAR_COUNT_MAX);

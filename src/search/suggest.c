@@ -2,6 +2,7 @@
 /* suggest.c - see suggest.h. */
 #include "search/suggest.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -438,6 +439,7 @@ int search_suggest(const struct search *search, const Torg__V1__SuggestRequest *
         .response = response};
     int rc = read_request(&suggesting, err);
 
+    assert(search->clock && search->ask);
     if (!rc)
         rc = run(&suggesting, err);
     catalog_unref(catalog);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "index/bounds.h"
 #include "query/response.h"
@@ -14,7 +15,10 @@
 
 enum { FIELD_PK, FIELD_VERSION, HIDDEN_COUNT, SCALE_DEFAULT = 2 };
 
+enum { APPLIER_MAGIC = OBJECT_MAGIC('a', 'p', 'p', 'l') };
+
 struct applier {
+    uint32_t magic;
     struct shard *shard;         /* borrowed */
     struct shard_reader *reader; /* owned, as what follows */
     const struct schema *schema; /* the shard's */
@@ -59,6 +63,7 @@ int applier_new(struct shard *shard, struct applier **out, struct err *err)
     struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
     int rc = shard_reader_new(shard, &applier->reader, err);
 
+    object_begin(applier, APPLIER_MAGIC);
     applier->shard = shard;
     applier->schema = shard_schema(shard);
     buf_init(&applier->record, 2 * (size_t)STORED_RECORD_SIZE_MAX);
@@ -80,8 +85,10 @@ void applier_free(struct applier *applier)
 {
     if (!applier)
         return;
+    object_check(applier, APPLIER_MAGIC);
     shard_reader_free(applier->reader);
     buf_release(&applier->record);
+    object_end(applier, APPLIER_MAGIC);
     free(applier);
 }
 
@@ -372,6 +379,7 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
     ProtobufCMessage *decoded;
     int rc = message_decode(bytes, &torg__v1__index_message__descriptor, arena, &decoded, err);
 
+    object_check(applier, APPLIER_MAGIC);
     if (pk)
         *pk = "";
     applier->last_id = UINT32_MAX;
@@ -405,6 +413,7 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
 
 uint32_t applier_last_id(const struct applier *applier)
 {
+    object_check(applier, APPLIER_MAGIC);
     return applier->last_id;
 }
 
@@ -413,6 +422,7 @@ int applier_publish(struct applier *applier, uint64_t offset, struct err *err)
     struct buf note = BUF_INIT(SHARD_NOTE_SIZE_MAX);
     int rc;
 
+    object_check(applier, APPLIER_MAGIC);
     progress_encode(&applier->progress, &note);
     shard_set_note(applier->shard, buf_bytes(&note));
     rc = shard_publish(applier->shard, offset, err);
@@ -422,11 +432,13 @@ int applier_publish(struct applier *applier, uint64_t offset, struct err *err)
 
 struct progress *applier_progress(struct applier *applier)
 {
+    object_check(applier, APPLIER_MAGIC);
     return &applier->progress;
 }
 
 const struct apply_counts *applier_counts(const struct applier *applier)
 {
+    object_check(applier, APPLIER_MAGIC);
     return &applier->counts;
 }
 
@@ -435,6 +447,7 @@ uint32_t applier_doc_count(struct applier *applier)
     const struct snapshot *snapshot;
     uint32_t count;
 
+    object_check(applier, APPLIER_MAGIC);
     if (shard_enter(applier->reader, &snapshot, NULL))
         return 0;
     count = snapshot->doc_count;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "searcher/bounds.h"
 
 struct arrival {
@@ -14,9 +15,12 @@ struct arrival {
     int64_t sent_us;
 };
 
+enum { ARRIVALS_MAGIC = OBJECT_MAGIC('a', 'r', 'r', 'v') };
+
 /* When a showing took place is kept for as many showings as fit; what came with an older one was
  * shown at some time before. */
 struct arrivals {
+    uint32_t magic;
     pthread_mutex_t lock;
     uint32_t showing; /* the next */
     int64_t shown_us[SEARCHER_SHOWING_COUNT];
@@ -27,6 +31,7 @@ struct arrivals *arrivals_new(void)
 {
     struct arrivals *arrivals = mem_zero(sizeof(*arrivals));
 
+    object_begin(arrivals, ARRIVALS_MAGIC);
     pthread_mutex_init(&arrivals->lock, NULL);
     arrivals->showing = 1;
     return arrivals;
@@ -36,12 +41,15 @@ void arrivals_free(struct arrivals *arrivals)
 {
     if (!arrivals)
         return;
+    object_check(arrivals, ARRIVALS_MAGIC);
     pthread_mutex_destroy(&arrivals->lock);
+    object_end(arrivals, ARRIVALS_MAGIC);
     free(arrivals);
 }
 
 void arrivals_note(struct arrivals *arrivals, uint32_t doc_id, int64_t sent_us)
 {
+    object_check(arrivals, ARRIVALS_MAGIC);
     pthread_mutex_lock(&arrivals->lock);
     arrivals->table[doc_id % SEARCHER_ARRIVAL_COUNT] =
         (struct arrival){doc_id, arrivals->showing, sent_us};
@@ -50,6 +58,7 @@ void arrivals_note(struct arrivals *arrivals, uint32_t doc_id, int64_t sent_us)
 
 void arrivals_show(struct arrivals *arrivals, int64_t now_us)
 {
+    object_check(arrivals, ARRIVALS_MAGIC);
     pthread_mutex_lock(&arrivals->lock);
     arrivals->shown_us[arrivals->showing % SEARCHER_SHOWING_COUNT] = now_us;
     arrivals->showing++;
@@ -61,6 +70,7 @@ bool arrivals_find(struct arrivals *arrivals, uint32_t doc_id, int64_t *sent_us,
     struct arrival found;
     bool is_known;
 
+    object_check(arrivals, ARRIVALS_MAGIC);
     pthread_mutex_lock(&arrivals->lock);
     found = arrivals->table[doc_id % SEARCHER_ARRIVAL_COUNT];
     is_known = found.showing != 0 && found.doc_id == doc_id &&

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "base/text.h"
 #include "codec/message.h"
@@ -28,7 +29,10 @@ struct held_view {
     struct arena *arena; /* owned; everything of it is there */
 };
 
+enum { FOLLOWER_MAGIC = OBJECT_MAGIC('f', 'o', 'l', 'l') };
+
 struct follower {
+    uint32_t magic;
     struct follower_options options; /* dir and shards are owned */
     struct waiters waiters;
     struct task watcher, keeper;
@@ -73,6 +77,7 @@ const struct index_view *follower_view(struct follower *follower)
 {
     struct held_view *view;
 
+    object_check(follower, FOLLOWER_MAGIC);
     pthread_mutex_lock(&follower->lock);
     view = follower->view;
     atomic_fetch_add(&view->refs, 1);
@@ -87,6 +92,7 @@ int follower_view_with(struct follower *follower, const char *client, int64_t de
     bool in_time = true;
     int rc = 0;
 
+    object_check(follower, FOLLOWER_MAGIC);
     pthread_mutex_lock(&follower->lock);
     if (!view_find(&follower->view->view, client) &&
         clock_mono_us(follower->options.clock) < deadline_us) {
@@ -108,6 +114,7 @@ bool follower_has_map(struct follower *follower)
 {
     bool has_map;
 
+    object_check(follower, FOLLOWER_MAGIC);
     pthread_mutex_lock(&follower->lock);
     has_map = follower->has_map;
     pthread_mutex_unlock(&follower->lock);
@@ -118,6 +125,7 @@ bool follower_has_looked(struct follower *follower)
 {
     bool has_looked;
 
+    object_check(follower, FOLLOWER_MAGIC);
     pthread_mutex_lock(&follower->lock);
     has_looked = follower->has_looked;
     pthread_mutex_unlock(&follower->lock);
@@ -349,6 +357,7 @@ static void watch(struct task *task, void *arg)
 {
     struct follower *follower = arg;
 
+    object_check(follower, FOLLOWER_MAGIC);
     while (!task_is_stopping(task)) {
         struct err err = {0};
         int rc;
@@ -395,6 +404,7 @@ static void keep(struct task *task, void *arg)
     struct follower *follower = arg;
     int64_t pause_us = follower->options.checkpoint_us;
 
+    object_check(follower, FOLLOWER_MAGIC);
     while (task_pause(task, pause_us ? pause_us : (int64_t)SEARCHER_CHECKPOINT_MS * MS_US))
         if (follower->options.dir)
             checkpoint_all(follower);
@@ -412,6 +422,7 @@ int follower_start(const struct follower_options *options, struct follower **out
     uint32_t *shards = NULL;
     struct err later;
 
+    object_begin(follower, FOLLOWER_MAGIC);
     (void)err;
     follower->options = *options;
     follower->options.dir = options->dir ? mem_strdup(options->dir) : NULL;
@@ -445,6 +456,7 @@ void follower_stop(struct follower *follower)
 {
     if (!follower)
         return;
+    object_check(follower, FOLLOWER_MAGIC);
     pthread_mutex_lock(&follower->lock);
     task_ask_stop(&follower->watcher);
     task_ask_stop(&follower->keeper);
@@ -458,5 +470,6 @@ void follower_stop(struct follower *follower)
     pthread_mutex_destroy(&follower->lock);
     free((char *)follower->options.dir);
     free((uint32_t *)follower->options.shards);
+    object_end(follower, FOLLOWER_MAGIC);
     free(follower);
 }

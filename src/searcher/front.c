@@ -2,6 +2,7 @@
 /* front.c - see front.h. */
 #include "searcher/front.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -591,6 +592,7 @@ int front_search(const struct front *front, const char *client,
                                   .now = clock_wall_us(front->clock) / SECOND_US};
     int rc = 0;
 
+    assert(front->follower && front->clock);
     if (request->n_wait)
         rc = follower_view_with(front->follower, client, deadline_us, &view, err);
     else

@@ -2,6 +2,7 @@
 /* front_check.c - whether searches are answered: see front.h. */
 #include "searcher/front.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -55,6 +56,7 @@ int front_check(const struct front *front, struct front_state *state, struct err
 {
     const struct index_view *view;
 
+    assert(front->follower && front->clock);
     *state = (struct front_state){0};
     *err = (struct err){0};
     if (!follower_has_looked(front->follower)) {

@@ -2,6 +2,7 @@
 /* gather.c - see gather.h. */
 #include "searcher/gather.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "base/clock.h"
 #include "base/condition.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "searcher/bounds.h"
 #include "searcher/local.h"
@@ -18,8 +20,11 @@ enum { REQUEST_SIZE_MAX = 4 << 20 };
 
 struct round;
 
+enum { ATTEMPT_MAGIC = OBJECT_MAGIC('a', 't', 't', 'e') };
+
 /* One call to one replica. */
 struct attempt {
+    uint32_t magic;
     struct job job;
     struct round *round;      /* counted */
     struct gather_slot *slot; /* of the round */
@@ -42,8 +47,11 @@ struct gather_slot {
     struct err err;
 };
 
+enum { ROUND_MAGIC = OBJECT_MAGIC('r', 'o', 'u', 'n') };
+
 /* Counted: the caller, and each attempt under way. */
 struct round {
+    uint32_t magic;
     pthread_mutex_t lock;
     struct condition changed;
     uint32_t refs;
@@ -58,6 +66,7 @@ static struct round *round_new(const struct gatherer *gatherer, enum gather_kind
 {
     struct round *round = mem_zero(sizeof(*round));
 
+    object_begin(round, ROUND_MAGIC);
     round->refs = 1;
     round->kind = kind;
     round->deadline_us = deadline_us;
@@ -75,7 +84,11 @@ static struct round *round_new(const struct gatherer *gatherer, enum gather_kind
 /* Under the lock, which it gives up. */
 static void round_release(struct round *round)
 {
-    bool is_last = --round->refs == 0;
+    bool is_last;
+
+    object_check(round, ROUND_MAGIC);
+    assert(round->refs > 0);
+    is_last = --round->refs == 0;
 
     pthread_mutex_unlock(&round->lock);
     if (!is_last)
@@ -88,6 +101,7 @@ static void round_release(struct round *round)
     condition_release(&round->changed);
     pthread_mutex_destroy(&round->lock);
     free(round->slots);
+    object_end(round, ROUND_MAGIC);
     free(round);
 }
 
@@ -136,12 +150,15 @@ static void finish_attempt(struct attempt *attempt, int rc, struct buf *answer, 
     struct round *round = attempt->round;
     struct gather_slot *slot = attempt->slot;
 
+    object_check(round, ROUND_MAGIC);
     pthread_mutex_lock(&round->lock);
+    assert(slot->running > 0 && slot->local_running <= slot->running);
     slot->running--;
     slot->local_running -= attempt->peer == NULL;
     if (!slot->is_done && !rc) {
         slot->is_done = true;
         slot->err = (struct err){0};
+        assert(!slot->arena && !slot->message); /* answered once */
         slot->message = message;
         slot->arena = arena;
         arena = NULL;
@@ -159,6 +176,7 @@ static void finish_attempt(struct attempt *attempt, int rc, struct buf *answer, 
     round_release(round);
     arena_free(arena);
     buf_release(answer);
+    object_end(attempt, ATTEMPT_MAGIC);
     free(attempt);
 }
 
@@ -171,6 +189,7 @@ static void run_attempt(struct job *job)
     struct err err = {0};
     int rc;
 
+    object_check(attempt, ATTEMPT_MAGIC);
     if (attempt->peer) {
         rc = ask_peer(attempt->round, attempt, &answer, &err);
     } else {
@@ -188,6 +207,8 @@ static struct attempt *next_attempt(struct round *round, struct gather_slot *slo
     if (!here && slot->peer_next == slot->peer_count)
         return NULL;
     attempt = mem_zero(sizeof(*attempt));
+    object_begin(attempt, ATTEMPT_MAGIC);
+    assert(slot >= round->slots && slot < round->slots + round->count);
     attempt->job.run = run_attempt;
     attempt->round = round;
     attempt->slot = slot;
@@ -195,6 +216,7 @@ static struct attempt *next_attempt(struct round *round, struct gather_slot *slo
     round->refs++;
     slot->running++;
     slot->local_running += here;
+    assert(slot->peer_next <= slot->peer_count && round->refs > slot->running);
     return attempt;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/object.h"
 #include "codec/message.h"
 #include "query/bounds.h"
 #include "query/response.h"

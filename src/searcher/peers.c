@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "codec/json.h"
 #include "codec/message.h"
@@ -31,7 +32,10 @@ struct peer {
     const Torg__V1__Freshness *last; /* NULL: none yet */
 };
 
+enum { PEERS_MAGIC = OBJECT_MAGIC('p', 'e', 'e', 'r') };
+
 struct peers {
+    uint32_t magic;
     struct http_client *client;
     char *authorization; /* owned; NULL: none */
     struct peer *list;
@@ -216,6 +220,7 @@ uint32_t peers_all(struct peers *peers, struct peer **found, uint32_t max)
     uint32_t silent = 0;
     struct peer *others[SEARCHER_PEER_COUNT_MAX];
 
+    object_check(peers, PEERS_MAGIC);
     for (uint32_t i = 0; i < peers->count; i++) {
         struct peer *peer = &peers->list[(turn + i) % peers->count];
 
@@ -279,6 +284,7 @@ int peers_open(const struct peers_options *options, struct peers **out, struct e
         return err_set(err, ERR_LIMIT, "%u other searchers, at most %d are asked", options->count,
                        SEARCHER_PEER_COUNT_MAX);
     peers = mem_zero(sizeof(*peers));
+    object_begin(peers, PEERS_MAGIC);
     peers->client = http_client_new(&client);
     if (options->key) {
         size_t size = strlen(options->key) + sizeof("Bearer ");
@@ -306,6 +312,7 @@ int peers_open(const struct peers_options *options, struct peers **out, struct e
 
 const struct clock *peers_clock(const struct peers *peers)
 {
+    object_check(peers, PEERS_MAGIC);
     return peers->clock;
 }
 
@@ -313,6 +320,7 @@ void peers_close(struct peers *peers)
 {
     if (!peers)
         return;
+    object_check(peers, PEERS_MAGIC);
     for (uint32_t i = 0; i < peers->count; i++)
         task_ask_stop(&peers->list[i].task);
     for (uint32_t i = 0; i < peers->count; i++) {
@@ -324,5 +332,6 @@ void peers_close(struct peers *peers)
     http_client_free(peers->client);
     free(peers->authorization);
     free(peers->list);
+    object_end(peers, PEERS_MAGIC);
     free(peers);
 }

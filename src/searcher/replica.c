@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "model/topics.h"
 #include "searcher/replica_parts.h"
 
@@ -55,6 +56,7 @@ struct replica *replica_new(const struct replica_options *options)
     const struct task_options task = {
         .name = "replica", .run = replica_follow, .arg = replica, .clock = options->clock};
 
+    object_begin(replica, REPLICA_MAGIC);
     replica->options = *options;
     replica->options.client = mem_strdup(options->client);
     replica->options.dir = options->dir ? mem_strdup(options->dir) : NULL;
@@ -72,6 +74,7 @@ struct replica *replica_new(const struct replica_options *options)
 
 void replica_stop(struct replica *replica, bool remove)
 {
+    object_check(replica, REPLICA_MAGIC);
     pthread_mutex_lock(&replica->lock);
     if (remove)
         atomic_store(&replica->is_removed, true);
@@ -82,13 +85,18 @@ void replica_stop(struct replica *replica, bool remove)
 
 struct replica *replica_ref(struct replica *replica)
 {
+    object_check(replica, REPLICA_MAGIC);
+    assert(atomic_load(&replica->refs) > 0); /* somebody holds it, so that it is there */
     atomic_fetch_add(&replica->refs, 1);
     return replica;
 }
 
 void replica_unref(struct replica *replica)
 {
-    if (!replica || atomic_fetch_sub(&replica->refs, 1) != 1)
+    if (!replica)
+        return;
+    object_check(replica, REPLICA_MAGIC);
+    if (atomic_fetch_sub(&replica->refs, 1) != 1)
         return;
     replica_stop(replica, false);
     task_stop(&replica->task);
@@ -104,21 +112,25 @@ void replica_unref(struct replica *replica)
     arrivals_free(replica->arrivals);
     free((char *)replica->options.client);
     free((char *)replica->options.dir);
+    object_end(replica, REPLICA_MAGIC);
     free(replica);
 }
 
 uint32_t replica_shard(const struct replica *replica)
 {
+    object_check(replica, REPLICA_MAGIC);
     return replica->options.shard;
 }
 
 const char *replica_client(const struct replica *replica)
 {
+    object_check(replica, REPLICA_MAGIC);
     return replica->options.client;
 }
 
 int64_t replica_epoch(const struct replica *replica)
 {
+    object_check(replica, REPLICA_MAGIC);
     return replica->options.epoch;
 }
 
@@ -128,6 +140,7 @@ struct opened *opened_new(struct shard *shard)
 {
     struct opened *opened = mem_zero(sizeof(*opened));
 
+    object_begin(opened, OPENED_MAGIC);
     opened->shard = shard;
     pthread_mutex_init(&opened->lock, NULL);
     condition_init(&opened->left, shard_clock(shard));
@@ -138,6 +151,7 @@ static void free_visit(struct visit *visit)
 {
     query_engine_free(visit->engine);
     shard_reader_free(visit->reader);
+    object_end(visit, VISIT_MAGIC);
     free(visit);
 }
 
@@ -145,6 +159,7 @@ static void close_opened(struct opened *opened)
 {
     struct visit *visit = opened->resting;
 
+    assert(opened->visit_count == 0);
     while (visit) {
         struct visit *next = visit->next;
 
@@ -154,13 +169,16 @@ static void close_opened(struct opened *opened)
     shard_close(opened->shard);
     condition_release(&opened->left);
     pthread_mutex_destroy(&opened->lock);
+    object_end(opened, OPENED_MAGIC);
     free(opened);
 }
 
 void replica_close_shard(struct replica *replica, struct opened *opened)
 {
+    object_check(replica, REPLICA_MAGIC);
     if (!opened)
         return;
+    object_check(opened, OPENED_MAGIC);
     pthread_mutex_lock(&replica->lock);
     if (replica->opened == opened)
         replica->opened = NULL;
@@ -179,6 +197,7 @@ static struct opened *hold(struct replica *replica)
 
     if (!opened)
         return NULL;
+    object_check(opened, OPENED_MAGIC);
     pthread_mutex_lock(&opened->lock);
     opened->visit_count++;
     pthread_mutex_unlock(&opened->lock);
@@ -188,7 +207,9 @@ static struct opened *hold(struct replica *replica)
 /* visit: may be NULL; it rests until the next call. */
 static void let_go(struct opened *opened, struct visit *visit)
 {
+    object_check(opened, OPENED_MAGIC);
     pthread_mutex_lock(&opened->lock);
+    assert(opened->visit_count > 0 && (!visit || visit->opened == opened));
     if (visit) {
         visit->next = opened->resting;
         opened->resting = visit;
@@ -215,7 +236,9 @@ static int make_visit(struct opened *opened, struct visit **out, struct err *err
     struct visit *visit = mem_zero(sizeof(*visit));
     int rc = shard_reader_new(opened->shard, &visit->reader, err);
 
+    object_begin(visit, VISIT_MAGIC);
     if (rc) {
+        object_end(visit, VISIT_MAGIC);
         free(visit);
         return rc;
     }
@@ -231,6 +254,7 @@ int replica_visit(struct replica *replica, struct visit **visit, struct err *err
     struct opened *opened = NULL;
     int rc = 0;
 
+    object_check(replica, REPLICA_MAGIC);
     *visit = NULL;
     pthread_mutex_lock(&replica->lock);
     if (replica->state.is_ready)
@@ -242,8 +266,11 @@ int replica_visit(struct replica *replica, struct visit **visit, struct err *err
         return rc;
     pthread_mutex_lock(&opened->lock);
     *visit = opened->resting;
-    if (*visit)
+    if (*visit) {
+        object_check(*visit, VISIT_MAGIC);
+        assert((*visit)->opened == opened);
         opened->resting = (*visit)->next;
+    }
     pthread_mutex_unlock(&opened->lock);
     if (!*visit)
         rc = make_visit(opened, visit, err);
@@ -254,8 +281,10 @@ int replica_visit(struct replica *replica, struct visit **visit, struct err *err
 
 void visit_end(struct visit *visit)
 {
-    if (visit)
-        let_go(visit->opened, visit);
+    if (!visit)
+        return;
+    object_check(visit, VISIT_MAGIC);
+    let_go(visit->opened, visit);
 }
 
 int replica_wait(struct replica *replica, unsigned lane, int64_t idx, int64_t deadline_us,
@@ -266,6 +295,7 @@ int replica_wait(struct replica *replica, unsigned lane, int64_t idx, int64_t de
     int64_t reached;
     int rc = 0;
 
+    object_check(replica, REPLICA_MAGIC);
     assert(lane < PROGRESS_LANE_COUNT);
     pthread_mutex_lock(&replica->lock);
     if (replica->state.progress.lanes[lane] < idx &&
@@ -292,6 +322,7 @@ int replica_wait(struct replica *replica, unsigned lane, int64_t idx, int64_t de
 
 void replica_state(struct replica *replica, struct replica_state *state)
 {
+    object_check(replica, REPLICA_MAGIC);
     pthread_mutex_lock(&replica->lock);
     *state = replica->state;
     pthread_mutex_unlock(&replica->lock);
@@ -301,6 +332,7 @@ void replica_tell(struct replica *replica, const char *reason)
 {
     bool is_news;
 
+    object_check(replica, REPLICA_MAGIC);
     pthread_mutex_lock(&replica->lock);
     is_news = strcmp(replica->state.reason, reason) != 0;
     snprintf(replica->state.reason, sizeof(replica->state.reason), "%s", reason);
@@ -317,6 +349,7 @@ int replica_checkpoint(struct replica *replica, struct err *err)
     uint64_t offset;
     int rc;
 
+    object_check(replica, REPLICA_MAGIC);
     pthread_mutex_lock(&replica->lock);
     offset = replica->state.offset;
     if (offset != replica->checkpoint_offset)

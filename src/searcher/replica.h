@@ -21,6 +21,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/object.h"
 #include "index/shard/shard.h"
 #include "query/query.h"
 #include "searcher/apply.h"
@@ -53,7 +54,10 @@ int64_t replica_epoch(const struct replica *replica);
 /* ---- asking ---- */
 
 struct opened; /* the shard as it is open now */
+enum { VISIT_MAGIC = OBJECT_MAGIC('v', 'i', 's', 'i') };
+
 struct visit {
+    uint32_t magic;
     struct query_engine *engine;
     struct shard_reader *reader;
     struct shard *shard;

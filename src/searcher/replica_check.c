@@ -5,10 +5,12 @@
  * The content is of a moment at which nothing is applied, so the apply thread tells it, between two
  * batches, when it is asked to.
  */
+#include "base/object.h"
 #include "searcher/replica_parts.h"
 
 bool replica_arrival(struct replica *replica, uint32_t doc_id, int64_t *sent_us, int64_t *shown_us)
 {
+    object_check(replica, REPLICA_MAGIC);
     return arrivals_find(replica->arrivals, doc_id, sent_us, shown_us);
 }
 
@@ -17,6 +19,7 @@ int replica_check_files(struct replica *replica, struct err *err)
     struct visit *visit;
     int rc = replica_visit(replica, &visit, err);
 
+    object_check(replica, REPLICA_MAGIC);
     if (!rc)
         rc = shard_check(visit->shard, err);
     visit_end(visit);
@@ -27,6 +30,7 @@ void replica_answer(struct replica *replica, struct shard *shard)
 {
     struct content_ask *ask;
 
+    object_check(replica, REPLICA_MAGIC);
     pthread_mutex_lock(&replica->lock);
     ask = replica->ask;
     if (ask && !ask->is_begun) {
@@ -70,6 +74,7 @@ int replica_content(struct replica *replica, int64_t deadline_us, uint64_t *cont
 {
     struct content_ask ask = {.rc = 0};
 
+    object_check(replica, REPLICA_MAGIC);
     pthread_mutex_lock(&replica->lock);
     wait_for(replica, &ask, deadline_us);
     pthread_mutex_unlock(&replica->lock);

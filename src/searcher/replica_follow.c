@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/object.h"
 #include "searcher/bounds.h"
 #include "searcher/replica_parts.h"
 
@@ -397,6 +398,7 @@ void replica_follow(struct task *task, void *arg)
     struct replica *replica = arg;
     struct following following = {.replica = replica, .arena = arena_new()};
 
+    object_check(replica, REPLICA_MAGIC);
     while (!task_is_stopping(task)) {
         struct err err = {0};
         int rc;

@@ -9,11 +9,15 @@
 
 #include "base/condition.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "searcher/arrivals.h"
 #include "searcher/replica.h"
 
+enum { OPENED_MAGIC = OBJECT_MAGIC('o', 'p', 'n', 'd') };
+
 struct opened {
+    uint32_t magic;
     struct shard *shard; /* owned */
     pthread_mutex_t lock;
     struct condition left; /* nobody is visiting any more */
@@ -36,7 +40,10 @@ struct content_ask {
     struct err err;
 };
 
+enum { REPLICA_MAGIC = OBJECT_MAGIC('r', 'e', 'p', 'l') };
+
 struct replica {
+    uint32_t magic;
     struct replica_options options; /* its texts are owned */
     char topic[128];
     atomic_uint refs;

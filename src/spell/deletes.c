@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "spell/distance.h"
 
 enum {
@@ -27,7 +28,10 @@ struct keys {
     unsigned count;
 };
 
+enum { BLOCK_MAGIC = OBJECT_MAGIC('d', 'b', 'l', 'k') };
+
 struct block {
+    uint32_t magic;
     wordid first, end; /* the words in it */
     unsigned bits;     /* of the number of buckets */
     uint32_t *starts;  /* owned */
@@ -39,7 +43,10 @@ struct tail_entry {
     uint32_t tagged;
 };
 
+enum { TAIL_MAGIC = OBJECT_MAGIC('d', 't', 'a', 'i') };
+
 struct tail {
+    uint32_t magic;
     wordid first;
     uint32_t word_count_max;
     unsigned bits;
@@ -48,13 +55,19 @@ struct tail {
     _Atomic uint32_t heads[];   /* entry + 1 */
 };
 
+enum { LAYOUT_MAGIC = OBJECT_MAGIC('d', 'l', 'a', 'y') };
+
 /* What readers look at; replaced as a whole. */
 struct layout {
+    uint32_t magic;
     struct block *base, *live; /* live may be NULL; they outlive the layout */
     struct tail *tail;
 };
 
+enum { DELETES_MAGIC = OBJECT_MAGIC('d', 'e', 'l', 's') };
+
 struct deletes {
+    uint32_t magic;
     const struct words *words; /* borrowed */
     struct epoch *epoch;       /* borrowed */
     _Atomic(void *) layout;    /* owned struct layout */
@@ -153,6 +166,7 @@ static void block_free(void *thing, uint64_t part)
         return;
     free(block->starts);
     free(block->entries);
+    object_end(block, BLOCK_MAGIC);
     free(block);
 }
 
@@ -185,7 +199,8 @@ static struct block *block_new(const struct words *words, wordid first, wordid e
         total += keys.count;
     }
     assert(total < UINT32_MAX);
-    *block = (struct block){.first = first, .end = end, .bits = bits_for(total)};
+    *block =
+        (struct block){.magic = BLOCK_MAGIC, .first = first, .end = end, .bits = bits_for(total)};
     bucket_count = (size_t)1 << block->bits;
     block->starts = mem_array(bucket_count + 1, sizeof(uint32_t));
     block->entries = mem_array(total + 1, sizeof(uint32_t));
@@ -228,6 +243,7 @@ static struct tail *tail_new(wordid first, uint32_t word_count_max)
     unsigned bits = bits_for((size_t)word_count_max * VARIANT_COUNT_MAX);
     struct tail *tail = mem_zero(sizeof(*tail) + (sizeof(uint32_t) << bits));
 
+    object_begin(tail, TAIL_MAGIC);
     tail->first = first;
     tail->word_count_max = word_count_max;
     tail->bits = bits;
@@ -242,6 +258,7 @@ static void tail_free(void *thing, uint64_t part)
     (void)part;
     if (tail)
         free(tail->entries);
+    object_end(tail, TAIL_MAGIC);
     free(tail);
 }
 
@@ -278,7 +295,7 @@ static void publish(struct deletes *deletes, struct block *base, struct block *l
 {
     struct layout *layout = mem_zero(sizeof(*layout));
 
-    *layout = (struct layout){.base = base, .live = live, .tail = tail};
+    *layout = (struct layout){.magic = LAYOUT_MAGIC, .base = base, .live = live, .tail = tail};
     atomic_store_explicit(&deletes->memory, sizeof(*deletes) + layout_size(layout),
                           memory_order_relaxed);
     epoch_publish(deletes->epoch, &deletes->layout, layout, layout_free);
@@ -288,6 +305,7 @@ struct deletes *deletes_new(const struct words *words, struct epoch *epoch)
 {
     struct deletes *deletes = mem_zero(sizeof(*deletes));
 
+    object_begin(deletes, DELETES_MAGIC);
     deletes->words = words;
     deletes->epoch = epoch;
     publish(deletes, block_new(words, 0, 0, NULL), NULL, tail_new(0, TAIL_WORDS_MIN));
@@ -300,11 +318,14 @@ void deletes_free(struct deletes *deletes)
 
     if (!deletes)
         return;
+    object_check(deletes, DELETES_MAGIC);
     layout = atomic_load(&deletes->layout);
     block_free(layout->base, 0);
     block_free(layout->live, 0);
     tail_free(layout->tail, 0);
+    object_end(layout, LAYOUT_MAGIC);
     free(layout);
+    object_end(deletes, DELETES_MAGIC);
     free(deletes);
 }
 
@@ -314,6 +335,7 @@ bool deletes_build(struct deletes *deletes, const atomic_bool *stop)
     wordid end = words_count(deletes->words);
     struct block *base;
 
+    object_check(deletes, DELETES_MAGIC);
     assert(deletes->end == 0);
     base = block_new(deletes->words, 0, end, stop);
     if (!base)
@@ -344,6 +366,7 @@ void deletes_add(struct deletes *deletes)
 {
     wordid end = words_count(deletes->words);
 
+    object_check(deletes, DELETES_MAGIC);
     while (deletes->end < end) {
         struct layout *layout = atomic_load_explicit(&deletes->layout, memory_order_relaxed);
 
@@ -426,6 +449,7 @@ bool deletes_find(const struct deletes *deletes, const struct letters *letters, 
     uint64_t hashes[VARIANT_COUNT_MAX];
     struct keys keys;
 
+    object_check(deletes, DELETES_MAGIC);
     assert(distance <= DISTANCE_MAX);
     list->count = 0;
     memset(list->met, 0, sizeof(list->met));
@@ -451,5 +475,6 @@ bool deletes_find(const struct deletes *deletes, const struct letters *letters, 
 
 size_t deletes_memory(const struct deletes *deletes)
 {
+    object_check(deletes, DELETES_MAGIC);
     return atomic_load_explicit(&((struct deletes *)deletes)->memory, memory_order_relaxed);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 
 enum { NUMBER_BITS = 20, COUNT_BITS = 24, COUNT_MAX = (1 << COUNT_BITS) - 1, FIRST_BITS = 12 };
 static_assert(SPELL_WORD_COUNT_MAX <= 1 << NUMBER_BITS, "a number fits a slot");
@@ -20,7 +21,10 @@ struct table {
     _Atomic uint64_t slot[];
 };
 
+enum { PAIRS_MAGIC = OBJECT_MAGIC('p', 'a', 'i', 'r') };
+
 struct pairs {
+    uint32_t magic;
     struct epoch *epoch;   /* borrowed */
     _Atomic(void *) table; /* owned struct table */
     _Atomic uint32_t count;
@@ -82,6 +86,7 @@ struct pairs *pairs_new(struct epoch *epoch)
 {
     struct pairs *pairs = mem_zero(sizeof(*pairs));
 
+    object_begin(pairs, PAIRS_MAGIC);
     pairs->epoch = epoch;
     atomic_init(&pairs->table, table_new(FIRST_BITS));
     atomic_init(&pairs->memory, sizeof(uint64_t) << FIRST_BITS);
@@ -90,8 +95,10 @@ struct pairs *pairs_new(struct epoch *epoch)
 
 void pairs_free(struct pairs *pairs)
 {
-    if (pairs)
-        free(atomic_load(&pairs->table));
+    if (!pairs)
+        return;
+    free(atomic_load(&pairs->table));
+    object_end(pairs, PAIRS_MAGIC);
     free(pairs);
 }
 
@@ -117,6 +124,7 @@ void pairs_add(struct pairs *pairs, wordid first, wordid second, uint32_t count)
 {
     struct table *table = table_of(pairs);
 
+    object_check(pairs, PAIRS_MAGIC);
     assert(first < SPELL_WORD_COUNT_MAX && second < SPELL_WORD_COUNT_MAX);
     if (!count)
         return;
@@ -130,9 +138,12 @@ void pairs_take(struct pairs *pairs, struct pairs *other)
 {
     struct table *table = table_of(other);
 
+    object_check(pairs, PAIRS_MAGIC);
+    object_check(other, PAIRS_MAGIC);
     epoch_publish(pairs->epoch, &pairs->table, table, table_free);
     atomic_store_explicit(&pairs->count, table->used, memory_order_relaxed);
     atomic_store_explicit(&pairs->memory, pairs_memory(other), memory_order_relaxed);
+    object_end(other, PAIRS_MAGIC);
     free(other);
 }
 
@@ -143,6 +154,7 @@ uint32_t pairs_find(const struct pairs *pairs, wordid first, wordid second)
     size_t place = place_of(table, key);
     uint64_t slot = atomic_load_explicit(&table->slot[place], memory_order_relaxed);
 
+    object_check(pairs, PAIRS_MAGIC);
     /* An empty slot may have been taken by another pair since. */
     return slot >> COUNT_BITS == key ? (uint32_t)(slot & COUNT_MAX) : 0;
 }
@@ -151,6 +163,7 @@ bool pairs_next(const struct pairs *pairs, size_t *place, struct pair *pair)
 {
     struct table *table = table_of(pairs);
 
+    object_check(pairs, PAIRS_MAGIC);
     while (*place < (size_t)1 << table->bits) {
         uint64_t slot = atomic_load_explicit(&table->slot[(*place)++], memory_order_relaxed);
 
@@ -166,10 +179,12 @@ bool pairs_next(const struct pairs *pairs, size_t *place, struct pair *pair)
 
 uint32_t pairs_count(const struct pairs *pairs)
 {
+    object_check(pairs, PAIRS_MAGIC);
     return atomic_load_explicit(&((struct pairs *)pairs)->count, memory_order_relaxed);
 }
 
 size_t pairs_memory(const struct pairs *pairs)
 {
+    object_check(pairs, PAIRS_MAGIC);
     return atomic_load_explicit(&((struct pairs *)pairs)->memory, memory_order_relaxed);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 
 enum {
     LATIN_FIRST = 2, /* 0: before the first letter and after the last, 1: a hyphen */
@@ -19,7 +20,10 @@ enum {
 #define ANY_COUNT 33.0F
 #define COST_LETTER 0.95F /* of any letter where there is nothing to count */
 
+enum { SHAPE_MAGIC = OBJECT_MAGIC('s', 'h', 'a', 'p') };
+
 struct shape {
+    uint32_t magic;
     uint32_t three[CODE_COUNT][CODE_COUNT][CODE_COUNT];
     uint32_t two[CODE_COUNT][CODE_COUNT]; /* the last two of a three; and so on */
     uint32_t three_all[CODE_COUNT][CODE_COUNT];
@@ -55,6 +59,7 @@ struct shape *shape_new(const struct words *words)
 {
     struct shape *shape = mem_zero(sizeof(*shape));
 
+    object_begin(shape, SHAPE_MAGIC);
     for (wordid id = 0; id < words_count(words); id++) {
         const struct word *word = words_get(words, id);
 
@@ -65,6 +70,9 @@ struct shape *shape_new(const struct words *words)
 
 void shape_free(struct shape *shape)
 {
+    if (!shape)
+        return;
+    object_end(shape, SHAPE_MAGIC);
     free(shape);
 }
 
@@ -78,6 +86,7 @@ float shape_cost(const struct shape *shape, const struct letters *letters)
     unsigned first = 0, second = 0;
     float cost = 0;
 
+    object_check(shape, SHAPE_MAGIC);
     if (!shape->word_count)
         return COST_LETTER * (float)letters->size;
     for (unsigned i = 0; i <= letters->size; i++) {

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "spell/base.h"
 #include "spell/bounds.h"
 #include "spell/check.h"
@@ -16,7 +17,10 @@
 
 enum { RECLAIM_INTERVAL = 256 }; /* texts; what was outgrown may be tens of megabytes */
 
+enum { SPELLER_MAGIC = OBJECT_MAGIC('s', 'p', 'e', 'l') };
+
 struct speller {
+    uint32_t magic;
     struct epoch *epoch; /* owned, as all below */
     struct words *words;
     struct pairs *pairs;
@@ -58,6 +62,7 @@ int speller_open(const struct speller_options *options, struct speller **speller
     struct err reason;
     int rc = 0;
 
+    object_begin(new, SPELLER_MAGIC);
     *speller = NULL;
     buf_init(&new->note, SPELL_SNAPSHOT_SIZE_MAX);
     new->epoch = epoch_new();
@@ -86,6 +91,7 @@ void speller_close(struct speller *speller)
 {
     if (!speller)
         return;
+    object_check(speller, SPELLER_MAGIC);
     speller_recount_drop(speller);
     shape_free(speller->shape);
     deletes_free(speller->deletes);
@@ -94,6 +100,7 @@ void speller_close(struct speller *speller)
     epoch_free(speller->epoch);
     buf_release(&speller->note);
     free(speller->snapshot_path);
+    object_end(speller, SPELLER_MAGIC);
     free(speller);
 }
 
@@ -141,11 +148,13 @@ static int take_text(struct speller *speller, struct bytes text, bool is_new, st
 
 int speller_learn(struct speller *speller, struct bytes text, struct err *err)
 {
+    object_check(speller, SPELLER_MAGIC);
     return take_text(speller, text, true, err);
 }
 
 void speller_recount_begin(struct speller *speller)
 {
+    object_check(speller, SPELLER_MAGIC);
     speller_recount_drop(speller);
     speller->recounted = mem_array(SPELL_WORD_COUNT_MAX, sizeof(speller->recounted[0]));
     speller->recounted_pairs = pairs_new(speller->epoch);
@@ -153,6 +162,7 @@ void speller_recount_begin(struct speller *speller)
 
 int speller_recount(struct speller *speller, struct bytes text, struct err *err)
 {
+    object_check(speller, SPELLER_MAGIC);
     assert(speller->recounted);
     return take_text(speller, text, false, err);
 }
@@ -160,6 +170,7 @@ int speller_recount(struct speller *speller, struct bytes text, struct err *err)
 /* Words first: a pair is of words that were met. */
 void speller_recount_end(struct speller *speller)
 {
+    object_check(speller, SPELLER_MAGIC);
     assert(speller->recounted);
     words_recount(speller->words, speller->recounted);
     pairs_take(speller->pairs, speller->recounted_pairs);
@@ -170,6 +181,7 @@ void speller_recount_end(struct speller *speller)
 
 void speller_recount_drop(struct speller *speller)
 {
+    object_check(speller, SPELLER_MAGIC);
     free(speller->recounted);
     pairs_free(speller->recounted_pairs);
     speller->recounted = NULL;
@@ -178,6 +190,7 @@ void speller_recount_drop(struct speller *speller)
 
 int speller_save(struct speller *speller, struct bytes note, struct err *err)
 {
+    object_check(speller, SPELLER_MAGIC);
     if (!speller->snapshot_path)
         return err_set(err, ERR_PRECONDITION, "spelling was opened without a file to save to");
     return snapshot_save(speller->snapshot_path, note, speller->words, speller->pairs, err);
@@ -185,11 +198,13 @@ int speller_save(struct speller *speller, struct bytes note, struct err *err)
 
 struct bytes speller_note(const struct speller *speller)
 {
+    object_check(speller, SPELLER_MAGIC);
     return buf_bytes(&speller->note);
 }
 
 struct speller_sizes speller_sizes(const struct speller *speller)
 {
+    object_check(speller, SPELLER_MAGIC);
     return (struct speller_sizes){
         .word_count = words_count(speller->words),
         .pair_count = pairs_count(speller->pairs),
@@ -244,6 +259,7 @@ int spell_check(struct speller *speller, struct bytes text, spell_hits_fn *hits,
     uint64_t count = 0;
     int rc;
 
+    object_check(speller, SPELLER_MAGIC);
     undo(text, result);
     if (text.size > SPELL_TEXT_SIZE_MAX)
         return err_set(err, ERR_LIMIT,

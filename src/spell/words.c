@@ -15,6 +15,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 
 enum {
     NUMBER_BITS = 21,
@@ -33,7 +34,10 @@ struct slots {
     _Atomic uint64_t slot[];
 };
 
+enum { WORDS_MAGIC = OBJECT_MAGIC('s', 'w', 'r', 'd') };
+
 struct words {
+    uint32_t magic;
     struct epoch *epoch;   /* borrowed */
     _Atomic(void *) slots; /* owned struct slots */
     _Atomic uint32_t count;
@@ -65,6 +69,7 @@ struct words *words_new(struct epoch *epoch)
 {
     struct words *words = mem_zero(sizeof(*words));
 
+    object_begin(words, WORDS_MAGIC);
     words->epoch = epoch;
     words->right_bits = RIGHT_BITS_MIN;
     words->right = mem_array((size_t)1 << RIGHT_BITS_MIN, sizeof(*words->right));
@@ -77,12 +82,14 @@ void words_free(struct words *words)
 {
     if (!words)
         return;
+    object_check(words, WORDS_MAGIC);
     free(atomic_load(&words->slots));
     free(words->right);
     for (size_t i = 0; i < WORD_CHUNK_COUNT; i++)
         free(words->chunks[i]);
     for (size_t i = 0; i < LETTER_CHUNK_COUNT; i++)
         free(words->letter_chunks[i]);
+    object_end(words, WORDS_MAGIC);
     free(words);
 }
 
@@ -128,6 +135,7 @@ static wordid find_hashed(const struct words *words, const uint8_t *letters, siz
 
 wordid words_find(const struct words *words, const uint8_t *letters, size_t size)
 {
+    object_check(words, WORDS_MAGIC);
     if (size == 0 || size > SPELL_WORD_SIZE_MAX)
         return WORDID_NONE;
     return find_hashed(words, letters, size, hash64(bytes_make(letters, size)));
@@ -142,6 +150,7 @@ static void slot_put(struct slots *slots, uint64_t slot, uint64_t hash)
         place = (place + 1) & mask;
     atomic_store_explicit(&slots->slot[place], slot, memory_order_release);
     slots->used++;
+    assert(slots->used <= mask); /* a search ends at a free one */
 }
 
 /* Places are the hash's top bits, which a slot holds: the words need not be read again. */
@@ -187,6 +196,7 @@ wordid words_add(struct words *words, const uint8_t *letters, size_t size)
     wordid id = find_hashed(words, letters, size, hash);
     struct word *word;
 
+    object_check(words, WORDS_MAGIC);
     assert(size > 0 && size <= SPELL_WORD_SIZE_MAX);
     if (id != WORDID_NONE)
         return id;
@@ -211,12 +221,14 @@ void words_set_base(struct words *words, wordid id, uint8_t rarity, bool is_righ
 {
     struct word *word = word_at(words, id);
 
+    object_check(words, WORDS_MAGIC);
     word->rarity = rarity;
     word->is_right = is_right;
 }
 
 void words_expect_right(struct words *words, size_t count)
 {
+    object_check(words, WORDS_MAGIC);
     assert(words->right_count == 0);
     while (((size_t)1 << words->right_bits >> 1) < count)
         words->right_bits++;
@@ -243,6 +255,7 @@ bool words_add_right(struct words *words, const uint8_t *letters, size_t size)
     uint32_t print;
     uint32_t *slot = right_slot(words, hash64(bytes_make(letters, size)), &print);
 
+    object_check(words, WORDS_MAGIC);
     if (words->right_count == (size_t)1 << words->right_bits >> 1)
         return false;
     words->right_count++;
@@ -254,6 +267,7 @@ bool words_is_right(const struct words *words, const uint8_t *letters, size_t si
 {
     uint32_t print;
 
+    object_check(words, WORDS_MAGIC);
     return *right_slot(words, hash64(bytes_make(letters, size)), &print) == print;
 }
 
@@ -262,6 +276,7 @@ void words_see(struct words *words, wordid id, uint32_t count)
     struct word *word = word_at(words, id);
     uint32_t seen = atomic_load_explicit(&word->seen, memory_order_relaxed);
 
+    object_check(words, WORDS_MAGIC);
     if (seen > UINT32_MAX - count)
         return;
     atomic_store_explicit(&word->seen, seen + count, memory_order_relaxed);
@@ -273,6 +288,7 @@ void words_recount(struct words *words, const uint32_t *seen)
     uint32_t count = atomic_load_explicit(&words->count, memory_order_relaxed);
     uint64_t sum = 0;
 
+    object_check(words, WORDS_MAGIC);
     for (wordid id = 0; id < count; id++) {
         atomic_store_explicit(&word_at(words, id)->seen, seen[id], memory_order_relaxed);
         sum += seen[id];
@@ -290,20 +306,24 @@ wordid words_find_known(const struct words *words, const uint8_t *letters, size_
 {
     wordid id = words_find(words, letters, size);
 
+    object_check(words, WORDS_MAGIC);
     return id == WORDID_NONE || word_is_forgotten(word_at(words, id)) ? WORDID_NONE : id;
 }
 
 uint32_t words_count(const struct words *words)
 {
+    object_check(words, WORDS_MAGIC);
     return atomic_load_explicit(&((struct words *)words)->count, memory_order_acquire);
 }
 
 uint64_t words_seen(const struct words *words)
 {
+    object_check(words, WORDS_MAGIC);
     return atomic_load_explicit(&((struct words *)words)->seen, memory_order_relaxed);
 }
 
 size_t words_memory(const struct words *words)
 {
+    object_check(words, WORDS_MAGIC);
     return atomic_load_explicit(&((struct words *)words)->memory, memory_order_relaxed);
 }

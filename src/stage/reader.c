@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "stage/bounds.h"
 #include "stage/make_topics.h"
 #include "stage/reader_parts.h"
@@ -21,21 +22,25 @@
 
 bool stage_reader_is_stopping(const struct stage_reader *reader)
 {
+    object_check(reader, STAGE_READER_MAGIC);
     return task_is_stopping(&reader->task);
 }
 
 const atomic_bool *stage_reader_stopping(const struct stage_reader *reader)
 {
+    object_check(reader, STAGE_READER_MAGIC);
     return &reader->task.is_stopping;
 }
 
 bool stage_reader_is_retry(const struct stage_reader *reader)
 {
+    object_check(reader, STAGE_READER_MAGIC);
     return reader->retried != NULL;
 }
 
 void stage_reader_tell_fault(struct stage_reader *self, const char *what, const struct err *err)
 {
+    object_check(self, STAGE_READER_MAGIC);
     counter_add(self->errors, 1);
     if (log_pace_is_due(&self->pace, err))
         log_warn(what, LOG_TEXT("stage", self->options.stage), LOG_TEXT("error", err->text));
@@ -44,6 +49,7 @@ void stage_reader_tell_fault(struct stage_reader *self, const char *what, const 
 bool stage_reader_pause(struct stage_reader *self, struct task *task, int ms)
 {
     /* A worker is not asked to stop before the reader's thread is through with it. */
+    object_check(self, STAGE_READER_MAGIC);
     if (task != &self->task && stage_reader_is_stopping(self))
         return false;
     return task_pause(task, (int64_t)ms * MS_US) && !stage_reader_is_stopping(self);
@@ -72,6 +78,7 @@ bool stage_reader_knows(struct stage_reader *self, const char *key)
     size_t place;
     bool found;
 
+    object_check(self, STAGE_READER_MAGIC);
     pthread_mutex_lock(&self->lock);
     place = place_of_hash(self, hash);
     found = place < self->known_count && self->known[place] == hash;
@@ -93,6 +100,8 @@ static void learn(struct stage_reader *self, const char *key)
                 (self->known_count - place) * sizeof(self->known[0]));
         self->known[place] = hash;
         self->known_count++;
+        assert(place == 0 || self->known[place - 1] < hash);
+        assert(place + 1 == self->known_count || hash < self->known[place + 1]);
     }
     pthread_mutex_unlock(&self->lock);
 }
@@ -105,6 +114,7 @@ int stage_reader_refresh(struct stage_reader *self, struct err *err)
     size_t count;
     int rc = parked_total(self->options.store, self->options.stage, &total, err);
 
+    object_check(self, STAGE_READER_MAGIC);
     if (rc)
         return rc;
     gauge_set(self->parked_now, total.count);
@@ -142,6 +152,7 @@ int stage_reader_park_as(struct stage_reader *self, const struct topic_message *
     };
     int rc = parked_add(self->options.store, &parked, self->options.order, err);
 
+    object_check(self, STAGE_READER_MAGIC);
     if (rc)
         return rc;
     learn(self, key);
@@ -158,6 +169,7 @@ int stage_reader_park(struct stage_reader *self, const struct topic_message *mes
     struct arena *arena;
     int rc;
 
+    object_check(self, STAGE_READER_MAGIC);
     if (self->retried && message->partition == self->retried->partition &&
         message->offset == self->retried->offset) {
         self->is_refused_again = true;
@@ -181,6 +193,7 @@ int stage_reader_used(struct stage_reader *self, const struct topic_message *mes
     struct arena *arena;
     int rc = 0;
 
+    object_check(self, STAGE_READER_MAGIC);
     assert(self->options.order == PARKED_NEWEST);
     if (self->retried) /* its own row goes when it is known that all of it was used */
         return 0;
@@ -225,8 +238,10 @@ static int commit(struct stage_reader *self, struct err *err)
         rc = consumer_commit(self->consumer, positions, count, err);
     if (rc == ERR_STALE)
         rc = commit_each(self, positions, count, err);
-    for (size_t i = 0; i < count && !rc; i++)
+    for (size_t i = 0; i < count && !rc; i++) {
+        assert(self->places[positions[i].partition].has_news);
         self->places[positions[i].partition].has_news = false;
+    }
     return rc;
 }
 
@@ -248,6 +263,7 @@ bool stage_reader_settle(struct stage_reader *self, bool is_forced)
     int last_count = 0; /* tries since it is time to stop */
     struct err err = {0};
 
+    object_check(self, STAGE_READER_MAGIC);
     for (;;) {
         int rc = 0;
 
@@ -343,6 +359,7 @@ static void run(struct task *task, void *arg)
     int64_t looked_us = INT64_MIN / 2;
     struct err err = {0};
 
+    object_check(self, STAGE_READER_MAGIC);
     while (!task_is_stopping(task)) {
         int64_t now_us = clock_mono_us(task->clock);
         int rc;
@@ -401,6 +418,9 @@ int stage_reader_start(const struct stage_reader_options *options, struct stage_
 
     assert(options->worker_count <= READER_WORKER_COUNT_MAX);
     assert(!options->worker_count || !options->handler->flush);
+    object_begin(self, STAGE_READER_MAGIC);
+    assert(options->lane_count <= READER_LANE_COUNT_MAX);
+    assert(!options->lane_count || !options->handler->flush);
     self->options = *options;
     self->arena = arena_new();
     self->retry_arena = arena_new();
@@ -421,10 +441,12 @@ int stage_reader_start(const struct stage_reader_options *options, struct stage_
     return rc;
 }
 
+    object_check(self, STAGE_READER_MAGIC);
 void stage_reader_stop(struct stage_reader *self)
 {
     if (!self)
         return;
+    object_check(self, STAGE_READER_MAGIC);
     task_ask_stop(&self->task);
     for (size_t i = 0; i < self->options.worker_count; i++)
         if (task_is_started(&self->workers[i].task))
@@ -438,5 +460,6 @@ void stage_reader_stop(struct stage_reader *self)
     arena_free(self->retry_arena);
     arena_free(self->arena);
     free(self->known);
+    object_end(self, STAGE_READER_MAGIC);
     free(self);
 }

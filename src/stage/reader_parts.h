@@ -8,6 +8,7 @@
 #include "base/condition.h"
 #include "base/log_pace.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "stage/bounds.h"
 #include "stage/reader.h"
 #include "topic/bounds.h"
@@ -40,7 +41,10 @@ struct worker {
     struct task task;
 };
 
+enum { STAGE_READER_MAGIC = OBJECT_MAGIC('s', 'r', 'd', 'r') };
+
 struct stage_reader {
+    uint32_t magic;
     struct stage_reader_options options;
     struct consumer *consumer;
     struct task task;

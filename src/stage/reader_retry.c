@@ -2,6 +2,7 @@
 /* reader_retry.c - parked records, tried again by the owner of their partition; see reader.h. */
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "stage/reader_parts.h"
 
 static int64_t backoff_us(int64_t try_count)
@@ -107,6 +108,7 @@ int stage_reader_retry(struct stage_reader *self, struct err *err)
     size_t count = 0;
     int rc = stage_reader_refresh(self, err);
 
+    object_check(self, STAGE_READER_MAGIC);
     if (rc || !self->total_count)
         return rc;
     rc = consumer_assignment(self->consumer, ours, ARRAY_COUNT(ours), &count, err);

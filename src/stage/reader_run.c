@@ -5,12 +5,14 @@
  * Each record gets an outcome. A partition is done up to its first record that is not, and is read
  * again from there: what was used behind it, by another worker, comes again.
  */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "stage/reader_parts.h"
 
 /* One thread's way through a poll. */
@@ -66,7 +68,7 @@ static enum outcome forget_older(struct walk *walk, const struct topic_message *
 }
 
 static enum outcome use_or_park(struct walk *walk, const struct topic_message *message,
-                               struct err *err)
+                                struct err *err)
 {
     static const struct err behind = {ERR_PRECONDITION, "waits for the record before it"};
     struct stage_reader *self = walk->reader;
@@ -109,6 +111,7 @@ static void block(struct stage_reader *self, const struct topic_message *message
         place->told_offset = message->offset + 1;
         counter_add(self->errors, 1);
     }
+    assert(message->offset >= place->next_offset || !place->has_news);
     place->is_blocked = true;
     place->is_away = true;
     place->blocked_offset = message->offset;
@@ -121,6 +124,7 @@ void stage_reader_go_back(struct stage_reader *self)
     int64_t waiting = 0;
     struct err err;
 
+    object_check(self, STAGE_READER_MAGIC);
     for (uint32_t i = 0; i < TOPIC_PARTITION_COUNT_MAX; i++) {
         struct place *place = &self->places[i];
         uint64_t first, end;
@@ -167,12 +171,14 @@ static void go(struct walk *walk, size_t number, size_t worker_count, struct err
     for (size_t i = 0; i < self->count && !walk->is_cut_short; i++) {
         const struct topic_message *message = &self->messages[i];
 
+        assert(message->partition < TOPIC_PARTITION_COUNT_MAX);
         if (worker_count && hash64(message->key) % worker_count != number)
             continue;
         if (self->outcomes[i] == OUTCOME_WAITS || walk->has_stopped[message->partition])
             continue;
         if (walk->arena != self->arena)
             arena_reset(walk->arena);
+        assert(self->outcomes[i] == OUTCOME_NONE); /* each record is settled by one */
         self->outcomes[i] = use_or_park(walk, message, &err);
         if (self->outcomes[i] == OUTCOME_DONE)
             continue;
@@ -198,6 +204,7 @@ static size_t conclude(struct stage_reader *self, const struct err *reason)
         if (has_ended[message->partition])
             continue;
         if (self->outcomes[i] == OUTCOME_DONE) {
+            assert(!place->has_news || message->offset >= place->next_offset);
             place->next_offset = message->offset + 1;
             place->has_news = true;
             done++;
@@ -215,6 +222,7 @@ static void give(struct stage_reader *self)
 {
     pthread_mutex_lock(&self->lock);
     self->working_count = self->options.worker_count;
+    assert(self->working_count == 0 && self->options.lane_count <= READER_LANE_COUNT_MAX);
     self->poll_number++;
     condition_broadcast(&self->given);
     while (self->working_count)
@@ -229,6 +237,8 @@ size_t stage_reader_run(struct stage_reader *self, const struct topic_message *m
     bool has_ended[TOPIC_PARTITION_COUNT_MAX] = {false};
     size_t done;
 
+    object_check(self, STAGE_READER_MAGIC);
+    assert(!self->outcomes && count > 0); /* one poll at a time */
     self->messages = messages;
     self->count = count;
     self->outcomes = mem_array(count, sizeof(self->outcomes[0]));
@@ -245,7 +255,9 @@ size_t stage_reader_run(struct stage_reader *self, const struct topic_message *m
         give(self);
     else
         go(&walk, 0, 0, &self->reason);
+    assert(self->working_count == 0);
     done = conclude(self, &self->reason);
+    assert(done <= count);
     free(self->outcomes);
     self->outcomes = NULL;
     return done;
@@ -276,10 +288,13 @@ static void run_worker(struct task *task, void *arg)
 
     while (worker_wait(worker, &number)) {
         struct walk walk = {.reader = self, .task = task, .arena = worker->arena};
+        object_check(self, STAGE_READER_MAGIC);
+        assert(&self->lanes[lane->number] == lane);
 
         task_says(task, "using records");
         go(&walk, worker->number, self->options.worker_count, &self->reason);
         pthread_mutex_lock(&self->lock);
+        assert(self->working_count > 0 && number == self->poll_number);
         self->working_count--;
         if (!self->working_count)
             condition_signal(&self->taken);
@@ -293,6 +308,7 @@ int stage_reader_start_workers(struct stage_reader *self, struct err *err)
 
     for (size_t i = 0; i < self->options.worker_count && !rc; i++) {
         struct worker *worker = &self->workers[i];
+        object_check(self, STAGE_READER_MAGIC);
         const struct task_options task = {.name = self->options.stage,
                                           .run = run_worker,
                                           .arg = worker,
@@ -308,6 +324,7 @@ int stage_reader_start_workers(struct stage_reader *self, struct err *err)
 
 void stage_reader_stop_workers(struct stage_reader *self)
 {
+    object_check(self, STAGE_READER_MAGIC);
     pthread_mutex_lock(&self->lock);
     self->is_ending = true;
     condition_broadcast(&self->given);

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/endian.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 
 /* Of pg_type.dat; fixed for ever. */
@@ -234,6 +235,7 @@ int postgres_command(struct postgres_connection *connection, const char *sql, st
     int rc;
 
     rc = read_leftovers(connection, err);
+    object_check(connection, POSTGRES_CONNECTION_MAGIC);
     if (rc == 0 && !send_text(connection, sql))
         rc = lose(connection, sql, err);
     if (rc == 0)
@@ -250,6 +252,7 @@ void postgres_post(struct postgres_connection *connection, const char *sql)
 {
     struct err ignored;
 
+    object_check(connection, POSTGRES_CONNECTION_MAGIC);
     if (read_leftovers(connection, &ignored))
         return;
     if (!send_text(connection, sql))
@@ -266,6 +269,7 @@ enum postgres_commit postgres_commit(struct postgres_connection *connection, str
     char state[STATE_SIZE] = "";
     PGresult *result = NULL;
 
+    object_check(connection, POSTGRES_CONNECTION_MAGIC);
     if (!send_text(connection, "COMMIT") || send_sync(connection, "COMMIT", err) ||
         read_answers(connection, "COMMIT", &result, err)) {
         connection->lost = true;
@@ -304,6 +308,7 @@ int postgres_connect(struct postgres_connection *connection, const char *url,
     int rc = 0;
 
     memset(connection, 0, sizeof(*connection));
+    object_begin(connection, POSTGRES_CONNECTION_MAGIC);
     connection->clock = clock;
     connection->statement_us_max = (int64_t)(STORE_STATEMENT_MS_MAX + 5000) * MS_US;
     snprintf(connect_s, sizeof(connect_s), "%d", STORE_CONNECT_S_MAX);
@@ -341,6 +346,7 @@ void postgres_disconnect(struct postgres_connection *connection)
 {
     struct statement *statement;
 
+    object_check(connection, POSTGRES_CONNECTION_MAGIC);
     for (;;) {
         statement = statements_take(&connection->statements);
         if (!statement)

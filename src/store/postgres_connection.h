@@ -15,10 +15,14 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/object.h"
 #include "store/statements.h"
 #include "store/store_ops.h"
 
+enum { POSTGRES_CONNECTION_MAGIC = OBJECT_MAGIC('p', 'g', 'c', 'n') };
+
 struct postgres_connection {
+    uint32_t magic;
     PGconn *link;
     const struct clock *clock; /* borrowed */
     struct statements statements;

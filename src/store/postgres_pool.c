@@ -2,13 +2,18 @@
 /* postgres_pool.c - see postgres_pool.h. The last one given back is the first taken. */
 #include "store/postgres_pool.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "store/turnstile.h"
 
+enum { POSTGRES_POOL_MAGIC = OBJECT_MAGIC('p', 'g', 'p', 'l') };
+
 struct postgres_pool {
+    uint32_t magic;
     char *url;                  /* owned */
     struct turnstile turnstile; /* whoever is in has one connection */
     unsigned count_max;
@@ -22,6 +27,7 @@ struct postgres_pool *postgres_pool_new(const char *url, unsigned count_max,
 {
     struct postgres_pool *pool = mem_zero(sizeof(*pool));
 
+    object_begin(pool, POSTGRES_POOL_MAGIC);
     pool->url = mem_strdup(url);
     pool->idle = mem_array(count_max, sizeof(pool->idle[0]));
     pool->count_max = count_max;
@@ -33,6 +39,7 @@ struct postgres_pool *postgres_pool_new(const char *url, unsigned count_max,
 static void connection_free(struct postgres_connection *connection)
 {
     postgres_disconnect(connection);
+    object_end(connection, POSTGRES_CONNECTION_MAGIC);
     free(connection);
 }
 
@@ -40,12 +47,14 @@ void postgres_pool_free(struct postgres_pool *pool)
 {
     if (!pool)
         return;
+    object_check(pool, POSTGRES_POOL_MAGIC);
     while (pool->idle_count > 0)
         connection_free(pool->idle[--pool->idle_count]);
     pthread_mutex_destroy(&pool->lock);
     turnstile_release(&pool->turnstile);
     free(pool->idle);
     free(pool->url);
+    object_end(pool, POSTGRES_POOL_MAGIC);
     free(pool);
 }
 
@@ -65,6 +74,7 @@ int postgres_pool_take(struct postgres_pool *pool, struct postgres_connection **
 {
     int rc;
 
+    object_check(pool, POSTGRES_POOL_MAGIC);
     *connection = NULL;
     if (!turnstile_enter(&pool->turnstile, STORE_WAIT_MS_MAX))
         return err_set(err, ERR_UNAVAILABLE, "postgres: all %u connections are busy for %d ms",
@@ -84,8 +94,11 @@ int postgres_pool_take(struct postgres_pool *pool, struct postgres_connection **
 
 void postgres_pool_give(struct postgres_pool *pool, struct postgres_connection *connection)
 {
+    object_check(pool, POSTGRES_POOL_MAGIC);
+    object_check(connection, POSTGRES_CONNECTION_MAGIC);
     if (!connection->lost && !connection->replan) {
         pthread_mutex_lock(&pool->lock);
+        assert(pool->idle_count < pool->count_max);
         pool->idle[pool->idle_count++] = connection;
         pthread_mutex_unlock(&pool->lock);
     } else {

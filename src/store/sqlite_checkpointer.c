@@ -18,12 +18,16 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "store/bounds.h"
 
 enum { PASSIVE_ROUND_MAX = 6, REST_PAGE_COUNT = 512, IDLE_MS = 1000, RETRY_MS = 50 };
 
+enum { SQLITE_CHECKPOINTER_MAGIC = OBJECT_MAGIC('s', 'q', 'c', 'p') };
+
 struct sqlite_checkpointer {
+    uint32_t magic;
     struct sqlite_connection connection;
     struct task task;
     pthread_mutex_t lock;
@@ -109,6 +113,7 @@ static bool finish_held(struct sqlite_checkpointer *self)
     bool done;
 
     pthread_mutex_lock(&self->lock);
+    assert(!self->holding);
     self->holding = true;
     while (self->writing && !task_is_stopping(&self->task))
         condition_wait(&self->changed, &self->lock);
@@ -129,6 +134,7 @@ static void checkpointer_main(struct task *task, void *arg)
 {
     struct sqlite_checkpointer *self = arg;
 
+    object_check(self, SQLITE_CHECKPOINTER_MAGIC);
     pthread_mutex_lock(&self->lock);
     while (!task_is_stopping(&self->task)) {
         if (self->page_count < self->page_count_max) {
@@ -158,9 +164,11 @@ int sqlite_checkpointer_start(const struct sqlite_place *place,
         .name = "store-wal", .run = checkpointer_main, .arg = self, .clock = place->clock};
     int rc;
 
+    object_begin(self, SQLITE_CHECKPOINTER_MAGIC);
     *checkpointer = NULL;
     rc = sqlite_connect(&self->connection, place, SQLITE_ROLE_CHECKPOINTER, err);
     if (rc) {
+        object_end(self, SQLITE_CHECKPOINTER_MAGIC);
         free(self);
         return rc;
     }
@@ -186,14 +194,17 @@ void sqlite_checkpointer_stop(struct sqlite_checkpointer *self)
 {
     if (!self)
         return;
+    object_check(self, SQLITE_CHECKPOINTER_MAGIC);
     pthread_mutex_lock(&self->lock);
     task_ask_stop(&self->task);
     condition_broadcast(&self->changed);
     pthread_mutex_unlock(&self->lock);
     task_stop(&self->task);
+    assert(!self->writing && !self->holding);
     sqlite_disconnect(&self->connection);
     pthread_mutex_destroy(&self->lock);
     condition_release(&self->changed);
+    object_end(self, SQLITE_CHECKPOINTER_MAGIC);
     free(self);
 }
 
@@ -210,6 +221,7 @@ int sqlite_checkpointer_enter(struct sqlite_checkpointer *self, struct err *err)
     int64_t start;
     int rc = 0;
 
+    object_check(self, SQLITE_CHECKPOINTER_MAGIC);
     pthread_mutex_lock(&self->lock);
     if (must_wait(self)) {
         start = now_us(self);
@@ -222,15 +234,19 @@ int sqlite_checkpointer_enter(struct sqlite_checkpointer *self, struct err *err)
         rc = err_set(err, ERR_UNAVAILABLE,
                      "sqlite %s: the log has %d pages, at most %d: a reader holds an old snapshot",
                      self->connection.place->path, self->page_count, STORE_WAL_PAGE_COUNT_MAX);
-    else
+    else {
+        assert(!self->writing); /* one writer, one group at a time */
         self->writing = true;
+    }
     pthread_mutex_unlock(&self->lock);
     return rc;
 }
 
 void sqlite_checkpointer_leave(struct sqlite_checkpointer *self, int page_count)
 {
+    object_check(self, SQLITE_CHECKPOINTER_MAGIC);
     pthread_mutex_lock(&self->lock);
+    assert(self->writing && page_count >= 0);
     self->writing = false;
     if (page_count > 0) {
         self->page_count = page_count;

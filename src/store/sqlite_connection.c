@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 
 struct prepared {
@@ -65,6 +66,7 @@ int sqlite_fail(struct sqlite_connection *connection, const char *doing, struct 
     int code = code_of(extended);
     const char *advice = "";
 
+    object_check(connection, SQLITE_CONNECTION_MAGIC);
     if (code == ERR_CORRUPT)
         advice = "; the file is damaged: restore it from a backup";
     else if ((extended & 0xff) == SQLITE_FULL)
@@ -152,6 +154,7 @@ int sqlite_connect(struct sqlite_connection *connection, const struct sqlite_pla
     int rc;
 
     memset(connection, 0, sizeof(*connection));
+    object_begin(connection, SQLITE_CONNECTION_MAGIC);
     connection->place = place;
     if (role == SQLITE_ROLE_WRITER)
         flags |= SQLITE_OPEN_CREATE;
@@ -197,6 +200,7 @@ void sqlite_disconnect(struct sqlite_connection *connection)
 
     if (!connection->db)
         return;
+    object_check(connection, SQLITE_CONNECTION_MAGIC);
     for (;;) {
         statement = statements_take(&connection->statements);
         if (!statement)
@@ -211,12 +215,14 @@ void sqlite_disconnect(struct sqlite_connection *connection)
     sqlite3_finalize(connection->rollback_to);
     sqlite3_close_v2(connection->db);
     connection->db = NULL;
+    object_end(connection, SQLITE_CONNECTION_MAGIC);
 }
 
 int sqlite_step(struct sqlite_connection *connection, sqlite3_stmt *statement, struct err *err)
 {
     int rc = 0;
 
+    object_check(connection, SQLITE_CONNECTION_MAGIC);
     if (sqlite3_step(statement) != SQLITE_DONE)
         rc = sqlite_fail(connection, sqlite3_sql(statement), err);
     sqlite3_reset(statement);
@@ -225,6 +231,7 @@ int sqlite_step(struct sqlite_connection *connection, sqlite3_stmt *statement, s
 
 bool sqlite_in_transaction(const struct sqlite_connection *connection)
 {
+    object_check(connection, SQLITE_CONNECTION_MAGIC);
     return !sqlite3_get_autocommit(connection->db);
 }
 
@@ -362,6 +369,7 @@ static int step(struct sqlite_tx *tx, struct prepared *prepared, struct err *err
 
 static void finish(struct prepared *prepared)
 {
+    assert(prepared->base.busy);
     sqlite3_reset(prepared->handle);
     prepared->base.busy = false;
     if (!prepared->base.kept)
@@ -389,12 +397,14 @@ static int begin(struct sqlite_tx *tx, const struct store_call *call, struct pre
     struct statement *found = statements_find(&tx->connection->statements, call->sql);
     int rc = 0;
 
+    object_check(tx->connection, SQLITE_CONNECTION_MAGIC);
     if (found)
         *prepared = container_of(found, struct prepared, base);
     else
         rc = prepare(tx->connection, call->sql, prepared, err);
     if (rc)
         return rc;
+    assert(!(*prepared)->base.busy);
     (*prepared)->base.busy = true;
     (*prepared)->done = false;
     rc = bind(tx, *prepared, call, err);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/object.h"
 #include "store/statements.h"
 #include "store/store_ops.h"
 
@@ -26,7 +27,10 @@ struct sqlite_place {
 
 enum sqlite_role { SQLITE_ROLE_WRITER, SQLITE_ROLE_READER, SQLITE_ROLE_CHECKPOINTER };
 
+enum { SQLITE_CONNECTION_MAGIC = OBJECT_MAGIC('s', 'q', 'c', 'n') };
+
 struct sqlite_connection {
+    uint32_t magic;
     sqlite3 *db;
     const struct sqlite_place *place; /* borrowed */
     struct statements statements;

@@ -24,6 +24,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/task.h"
 
 enum { CAREFUL_GROUP_COUNT = 64 };
@@ -39,7 +40,10 @@ struct request { /* on its caller's stack */
     struct request *wake[2]; /* to be woken by this one */
 };
 
+enum { SQLITE_WRITER_MAGIC = OBJECT_MAGIC('s', 'q', 'w', 'r') };
+
 struct sqlite_writer {
+    uint32_t magic;
     const struct sqlite_place *place; /* borrowed */
     struct sqlite_connection connection;
     struct sqlite_checkpointer *checkpointer; /* owned */
@@ -64,6 +68,7 @@ static int note_wal(void *arg, sqlite3 *db, const char *name, int page_count)
 {
     struct sqlite_writer *self = arg;
 
+    object_check(self, SQLITE_WRITER_MAGIC);
     self->wal_page_count = page_count;
     return SQLITE_OK;
 }
@@ -86,11 +91,13 @@ static bool take_waiting(struct sqlite_writer *self)
 
     pthread_mutex_lock(&self->lock);
     while (self->first && self->group_count < STORE_GROUP_COUNT_MAX) {
+        assert(!self->first->failed && self->first->fn);
         self->group[self->group_count++] = self->first;
         self->first = self->first->next;
     }
     if (!self->first)
         self->last = &self->first;
+    assert(self->group_count <= STORE_GROUP_COUNT_MAX);
     pthread_mutex_unlock(&self->lock);
     return self->group_count > before;
 }
@@ -134,6 +141,7 @@ static int run_members(struct sqlite_writer *self, bool careful, struct err *err
     size_t i = 0;
     int rc;
 
+    assert(self->group_count > 0 && !sqlite_in_transaction(connection));
     rc = sqlite_step(connection, connection->begin, err);
     while (rc == 0 && result == MEMBER_DONE) {
         if (i == self->group_count &&
@@ -169,8 +177,10 @@ static int commit_group(struct sqlite_writer *self, struct err *err)
     }
     if (self->careful_count > 0)
         self->careful_count--;
+    assert(self->careful_count >= 0 && self->careful_count <= CAREFUL_GROUP_COUNT);
     if (rc)
         return rc;
+    assert(sqlite_in_transaction(connection));
     rc = sqlite_step(connection, connection->commit, err);
     if (rc) /* its frames may be in the log, unsynced, and a restart may take them for good */
         err_wrap(err, "it is unknown until a restart whether the commit took place");
@@ -182,6 +192,7 @@ static void wake_group(struct sqlite_writer *self)
     size_t count = self->group_count;
     size_t i;
 
+    assert(count > 0 && count <= STORE_GROUP_COUNT_MAX);
     for (i = 0; i < count; i++) {
         self->group[i]->wake[0] = 2 * i + 1 < count ? self->group[2 * i + 1] : NULL;
         self->group[i]->wake[1] = 2 * i + 2 < count ? self->group[2 * i + 2] : NULL;
@@ -203,6 +214,7 @@ static void fail_group(struct sqlite_writer *self, const struct err *why)
         self->group[i]->rc = why->code;
         *self->group[i]->err = *why;
     }
+    assert(why->code < 0 && self->group_count > 0);
     sqlite_disconnect(&self->connection);
     if (connect_writer(self, &err))
         log_error("the store cannot be opened again", LOG_TEXT("reason", err.text));
@@ -235,6 +247,7 @@ static void writer_main(struct task *task, void *arg)
 {
     struct sqlite_writer *self = arg;
 
+    object_check(self, SQLITE_WRITER_MAGIC);
     for (;;) {
         pthread_mutex_lock(&self->lock);
         while (!self->first && !task_is_stopping(task))
@@ -258,6 +271,7 @@ int sqlite_writer_run(struct sqlite_writer *self, store_fn fn, void *arg, struct
     bool was_empty;
     int i;
 
+    object_check(self, SQLITE_WRITER_MAGIC);
     sem_init(&request.done, 0, 0);
     pthread_mutex_lock(&self->lock);
     assert(!task_is_stopping(&self->task));
@@ -272,6 +286,7 @@ int sqlite_writer_run(struct sqlite_writer *self, store_fn fn, void *arg, struct
     for (i = 0; i < 2; i++)
         if (request.wake[i])
             sem_post(&request.wake[i]->done);
+    assert(request.rc <= 0 && request.rc != STORE_AGAIN);
     sem_destroy(&request.done);
     return request.rc;
 }
@@ -284,6 +299,7 @@ int sqlite_writer_start(const struct sqlite_place *place, struct sqlite_writer *
         .name = "store-writer", .run = writer_main, .arg = self, .clock = place->clock};
     int rc;
 
+    object_begin(self, SQLITE_WRITER_MAGIC);
     *writer = NULL;
     self->place = place;
     self->last = &self->first;
@@ -292,6 +308,7 @@ int sqlite_writer_start(const struct sqlite_place *place, struct sqlite_writer *
         rc = sqlite_checkpointer_start(place, &self->checkpointer, err);
     if (rc) {
         sqlite_disconnect(&self->connection);
+        object_end(self, SQLITE_WRITER_MAGIC);
         free(self);
         return rc;
     }
@@ -317,14 +334,17 @@ void sqlite_writer_stop(struct sqlite_writer *self)
 {
     if (!self)
         return;
+    object_check(self, SQLITE_WRITER_MAGIC);
     pthread_mutex_lock(&self->lock);
     task_ask_stop(&self->task);
     condition_signal(&self->wanted);
     pthread_mutex_unlock(&self->lock);
     task_stop(&self->task);
+    assert(!self->first && self->group_count == 0); /* every caller has its answer */
     sqlite_checkpointer_stop(self->checkpointer);
     sqlite_disconnect(&self->connection);
     pthread_mutex_destroy(&self->lock);
     condition_release(&self->wanted);
+    object_end(self, SQLITE_WRITER_MAGIC);
     free(self);
 }

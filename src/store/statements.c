@@ -24,6 +24,7 @@ struct statement *statements_find(struct statements *statements, const char *sql
     for (i = 0; i < STORE_STATEMENT_WAY_COUNT; i++) {
         struct statement *found = set[i];
 
+        assert(!found || found->kept);
         if (found && found->hash == hash && !found->busy && strcmp(found->sql, sql) == 0) {
             found->used = ++statements->use_count;
             return found;
@@ -53,6 +54,8 @@ struct statement *statements_keep(struct statements *statements, struct statemen
     evicted = set[oldest];
     if (evicted)
         evicted->kept = false;
+    if (evicted)
+        assert(!evicted->busy && evicted != statement);
     set[oldest] = statement;
     statement->kept = true;
     statement->used = ++statements->use_count;
@@ -69,6 +72,7 @@ struct statement *statements_take(struct statements *statements)
             struct statement *statement = statements->slots[i][j];
 
             if (statement) {
+                assert(statement->kept && !statement->busy);
                 statements->slots[i][j] = NULL;
                 statement->kept = false;
                 return statement;
@@ -85,6 +89,7 @@ void statement_init(struct statement *statement, const char *sql)
 
 void statement_release(struct statement *statement)
 {
+    assert(!statement->busy && !statement->kept);
     free(statement->sql);
     statement->sql = NULL;
 }

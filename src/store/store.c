@@ -55,12 +55,29 @@ int store_open(const char *url, struct store **store, struct err *err)
     return store_open_with(url, &(struct store_options){0}, store, err);
 }
 
+static int open_backend(const char *url, const struct store_options *chosen, struct store **store,
+                        struct err *err)
+{
+    size_t i;
+
+    if (strncmp(url, "postgresql:", strlen("postgresql:")) == 0) /* libpq knows both spellings */
+        return store_postgres_ops.open(url, chosen, store, err);
+    for (i = 0; i < ARRAY_COUNT(backends); i++) {
+        size_t size = strlen(backends[i]->scheme);
+
+        if (strncmp(url, backends[i]->scheme, size) == 0 && url[size] == ':')
+            return backends[i]->open(url, chosen, store, err);
+    }
+    return err_set(err, ERR_INVALID,
+                   "store: no backend for this URL; use sqlite:PATH or postgres://…");
+}
+
 int store_open_with(const char *url, const struct store_options *options, struct store **store,
                     struct err *err)
 {
     struct store_options chosen = *options;
     struct err local;
-    size_t i;
+    int rc;
 
     assert(url && store);
     *store = NULL;
@@ -77,36 +94,39 @@ int store_open_with(const char *url, const struct store_options *options, struct
     if (chosen.connection_count > STORE_CONNECTION_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "store: %u connections; at most %d", chosen.connection_count,
                        STORE_CONNECTION_COUNT_MAX);
-    if (strncmp(url, "postgresql:", strlen("postgresql:")) == 0) /* libpq knows both spellings */
-        return store_postgres_ops.open(url, &chosen, store, err);
-    for (i = 0; i < ARRAY_COUNT(backends); i++) {
-        size_t size = strlen(backends[i]->scheme);
-
-        if (strncmp(url, backends[i]->scheme, size) == 0 && url[size] == ':')
-            return backends[i]->open(url, &chosen, store, err);
+    rc = open_backend(url, &chosen, store, err);
+    assert(rc <= 0 && !rc == !!*store);
+    if (rc == 0) {
+        assert((*store)->ops && (*store)->backend && (*store)->clock);
+        object_begin(*store, STORE_MAGIC);
     }
-    return err_set(err, ERR_INVALID,
-                   "store: no backend for this URL; use sqlite:PATH or postgres://…");
+    return rc;
 }
 
 void store_close(struct store *store)
 {
-    if (store)
-        store->ops->close(store);
+    if (!store)
+        return;
+    assert(!current); /* nobody is in a transaction of this thread */
+    object_end(store, STORE_MAGIC);
+    store->ops->close(store);
 }
 
 const char *store_backend(const struct store *store)
 {
+    object_check(store, STORE_MAGIC);
     return store->backend;
 }
 
 const struct clock *store_clock(const struct store *store)
 {
+    object_check(store, STORE_MAGIC);
     return store->clock;
 }
 
 bool store_is_local(const struct store *store)
 {
+    object_check(store, STORE_MAGIC);
     return strcmp(store->backend, store_sqlite_ops.scheme) == 0;
 }
 
@@ -137,7 +157,8 @@ static int run(struct store *store, enum store_mode mode, store_fn fn, void *arg
     int attempt;
     int rc;
 
-    assert(store && fn);
+    object_check(store, STORE_MAGIC);
+    assert(fn);
     if (!err)
         err = &local;
     if (current)
@@ -151,6 +172,7 @@ static int run(struct store *store, enum store_mode mode, store_fn fn, void *arg
         err->code = 0;
         err->text[0] = 0;
         rc = store->ops->run(store, mode, fn, arg, err);
+        assert(rc <= 0 && !current);
         if (rc != STORE_AGAIN)
             return rc;
         assert(err->code < 0);
@@ -176,12 +198,14 @@ int store_read(struct store *store, store_fn fn, void *arg, struct err *err)
 
 void store_hold(struct store *store)
 {
+    object_check(store, STORE_MAGIC);
     if (store->ops->hold)
         store->ops->hold(store, true);
 }
 
 void store_let_go(struct store *store)
 {
+    object_check(store, STORE_MAGIC);
     if (store->ops->hold)
         store->ops->hold(store, false);
 }
@@ -191,9 +215,13 @@ int store_run(struct store_tx *tx, store_fn fn, void *arg, struct err *err)
     struct store_tx *outer = current;
     int rc;
 
+    assert(tx->ops && tx != outer && tx->open_count == 0);
+    object_begin(tx, STORE_TX_MAGIC);
     tx->failure.code = 0;
     current = tx;
     rc = fn(tx, arg, err);
+    assert(current == tx);
+    object_end(tx, STORE_TX_MAGIC);
     current = outer;
     assert(rc <= 0);
     assert(tx->open_count == 0); /* store_rows_end was forgotten */
@@ -228,6 +256,7 @@ static int check_call(struct store_tx *tx, const struct store_call *call)
     struct err *failure = &tx->failure;
     int rc = failure->code;
 
+    object_check(tx, STORE_TX_MAGIC);
     assert(tx == current);
     assert(call->sql && (call->params || call->param_count == 0));
     assert(call->param_count <= STORE_PARAM_COUNT_MAX);
@@ -239,6 +268,7 @@ static int check_call(struct store_tx *tx, const struct store_call *call)
 /* The transaction keeps the failure, whose text is there already. */
 static int note_failure(struct store_tx *tx, int rc, struct err *err)
 {
+    assert(rc < 0);
     tx->failure.code = rc;
     if (err)
         *err = tx->failure;
@@ -253,6 +283,7 @@ int store_exec(struct store_tx *tx, const char *sql, const struct store_value *p
 
     if (rc == 0)
         rc = tx->ops->exec(tx, &call, &tx->failure);
+    assert(rc <= 0 && call.changed >= 0);
     if (changed)
         *changed = rc ? 0 : call.changed;
     return rc ? note_failure(tx, rc, err) : 0;
@@ -277,6 +308,7 @@ struct store_rows store_select(struct store_tx *tx, const char *sql,
         break_off(&rows, rc);
     else
         tx->open_count++;
+    assert(!rc == !!rows.cursor);
     return rows;
 }
 
@@ -302,8 +334,11 @@ bool store_next(struct store_rows *rows)
         return next_copy(rows);
     rc = tx->failure.code; /* another statement's, meanwhile */
     assert(rows->cursor && tx == current);
+    object_check(tx, STORE_TX_MAGIC);
+    assert(rows->cursor && tx == current && tx->open_count > 0);
     if (rc == 0)
         rc = tx->ops->next(tx, rows->cursor, &tx->failure);
+    assert(rc <= 1);
     rows->columns = rc > 0 ? rows->cursor->columns : NULL;
     rows->column_count = rc > 0 ? rows->cursor->column_count : 0;
     if (rc < 0)

@@ -8,6 +8,7 @@
 #ifndef TORG_STORE_STORE_OPS_H
 #define TORG_STORE_STORE_OPS_H
 
+#include "base/object.h"
 #include "store/store.h"
 
 /* Not an err_code: "nothing was committed, run it again". err->code tells what to return when
@@ -51,13 +52,19 @@ struct store_ops {
     void (*hold)(struct store *store, bool held); /* of this thread; NULL: it has no use for it */
 };
 
-struct store { /* embedded in each backend's struct */
+enum { STORE_MAGIC = OBJECT_MAGIC('s', 't', 'o', 'r') };
+
+struct store {      /* embedded in each backend's struct */
+    uint32_t magic; /* set by store_open_with */
     const struct store_ops *ops;
     const char *backend;       /* what store_backend answers: a wrapper says what it wraps */
     const struct clock *clock; /* borrowed */
 };
 
-struct store_tx { /* embedded in each backend's struct */
+enum { STORE_TX_MAGIC = OBJECT_MAGIC('s', 't', 't', 'x') };
+
+struct store_tx {   /* embedded in each backend's struct */
+    uint32_t magic; /* while store_run runs its function */
     const struct store_ops *ops;
     enum store_mode mode;
     struct err failure;  /* the first failed statement; code 0 while there is none */

@@ -6,6 +6,7 @@
  * it is run again. So is one whose connection was lost before COMMIT was sent: the server rolls
  * it back. Once COMMIT was sent only an answer counts. A read is one REPEATABLE READ snapshot.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,7 @@ static int postgres_run(struct store *store, enum store_mode mode, store_fn fn, 
     rc = postgres_pool_take(self->pool, &tx.connection, err);
     if (rc)
         return rc;
+    assert(!tx.connection->lost && !tx.connection->replan);
     tx.begin = mode == STORE_MODE_READ ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
                                        : self->begin_write;
     if (mode == STORE_MODE_ALONE)

@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "store/sqlite_connection.h"
 #include "store/sqlite_disk.h"
 #include "store/sqlite_writer.h"
@@ -46,6 +47,7 @@ static int borrow(struct sqlite_store *self, struct sqlite_connection **connecti
     pthread_mutex_lock(&self->lock);
     if (self->idle_count > 0)
         *connection = self->idle[--self->idle_count];
+    assert(self->idle_count <= self->reader_max);
     pthread_mutex_unlock(&self->lock);
     if (!*connection)
         *connection = mem_zero(sizeof(**connection));
@@ -55,7 +57,9 @@ static int borrow(struct sqlite_store *self, struct sqlite_connection **connecti
 static void give_back(struct sqlite_store *self, struct sqlite_connection *connection, bool usable)
 {
     if (usable) {
+        object_check(connection, SQLITE_CONNECTION_MAGIC);
         pthread_mutex_lock(&self->lock);
+        assert(self->idle_count < self->reader_max);
         self->idle[self->idle_count++] = connection;
         pthread_mutex_unlock(&self->lock);
     } else {
@@ -108,6 +112,7 @@ static int run_read(struct sqlite_store *self, store_fn fn, void *arg, struct er
         rc = begin_read(self, &tx.connection, err);
     if (rc)
         return rc;
+    assert(sqlite_in_transaction(tx.connection));
     rc = store_run(&tx.base, fn, arg, err);
     if (holding && rc != ERR_CORRUPT && sqlite_in_transaction(tx.connection)) {
         held.connection = tx.connection;
@@ -163,6 +168,7 @@ static void sqlite_close(struct store *store)
     struct sqlite_store *self = container_of(store, struct sqlite_store, base);
     struct err ignored;
 
+    assert(held.store != self);
     while (self->idle_count > 0) {
         struct sqlite_connection *connection = self->idle[--self->idle_count];
 

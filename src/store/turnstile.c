@@ -15,7 +15,10 @@ struct turnstile_waiter { /* on its thread's stack */
 
 void turnstile_init(struct turnstile *turnstile, unsigned count, const struct clock *clock)
 {
+    assert(count > 0 && clock);
+    object_begin(turnstile, TURNSTILE_MAGIC);
     turnstile->clock = clock;
+    turnstile->count = count;
     pthread_mutex_init(&turnstile->lock, NULL);
     turnstile->free_count = count;
     turnstile->first = NULL;
@@ -24,7 +27,9 @@ void turnstile_init(struct turnstile *turnstile, unsigned count, const struct cl
 
 void turnstile_release(struct turnstile *turnstile)
 {
+    object_end(turnstile, TURNSTILE_MAGIC);
     assert(!turnstile->first);
+    assert(turnstile->free_count == turnstile->count); /* nobody is in */
     pthread_mutex_destroy(&turnstile->lock);
 }
 
@@ -60,7 +65,9 @@ bool turnstile_enter(struct turnstile *turnstile, int timeout_ms)
 {
     bool in = true;
 
+    object_check(turnstile, TURNSTILE_MAGIC);
     pthread_mutex_lock(&turnstile->lock);
+    assert(!turnstile->first || turnstile->free_count == 0);
     if (turnstile->free_count > 0)
         turnstile->free_count--;
     else
@@ -73,16 +80,19 @@ void turnstile_leave(struct turnstile *turnstile)
 {
     struct turnstile_waiter *waiter;
 
+    object_check(turnstile, TURNSTILE_MAGIC);
     pthread_mutex_lock(&turnstile->lock);
     waiter = turnstile->first;
     if (waiter) {
         turnstile->first = waiter->next;
         if (!turnstile->first)
             turnstile->last = &turnstile->first;
+        assert(!waiter->in && turnstile->free_count == 0);
         waiter->in = true;
         condition_signal(&waiter->let_in);
     } else {
         turnstile->free_count++;
+        assert(turnstile->free_count <= turnstile->count); /* it leaves once */
     }
     pthread_mutex_unlock(&turnstile->lock);
 }

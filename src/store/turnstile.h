@@ -13,12 +13,17 @@
 #include <stdbool.h>
 
 #include "base/clock.h"
+#include "base/object.h"
 
 struct turnstile_waiter;
 
+enum { TURNSTILE_MAGIC = OBJECT_MAGIC('t', 'u', 'r', 'n') };
+
 struct turnstile {
+    uint32_t magic;
     const struct clock *clock; /* borrowed */
     pthread_mutex_t lock;
+    unsigned count; /* who are let in at most */
     unsigned free_count;
     struct turnstile_waiter *first; /* free_count is 0 while somebody waits */
     struct turnstile_waiter **last;

@@ -11,12 +11,16 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/random.h"
 #include "topic/disk.h"
 
 enum { FILE_SIZE_MAX = 256 << 20, SECTOR_SIZE = 512 };
 
+enum { NODE_MAGIC = OBJECT_MAGIC('n', 'o', 'd', 'e') };
+
 struct node {
+    uint32_t magic;
     struct node *next;
     char *path;
     bool is_dir;
@@ -59,6 +63,7 @@ static struct node *add_node(struct memory_disk *disk, const char *path, bool is
 {
     struct node *node = mem_zero(sizeof(*node));
 
+    object_begin(node, NODE_MAGIC);
     node->path = mem_strdup(path);
     node->is_dir = is_dir;
     node->seen = true;
@@ -75,6 +80,7 @@ static void free_node(struct node *node)
     buf_release(&node->now);
     buf_release(&node->synced);
     free(node->path);
+    object_end(node, NODE_MAGIC);
     free(node);
 }
 

@@ -21,9 +21,13 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "topic/local.h"
 
+enum { SLOT_MAGIC = OBJECT_MAGIC('g', 's', 'l', 't') };
+
 struct slot {
+    uint32_t magic;
     struct local_topic *topic;
     uint32_t partition;
     struct member *owner, *target;
@@ -57,7 +61,10 @@ struct member {
     size_t poll_count;
 };
 
+enum { GROUP_MAGIC = OBJECT_MAGIC('g', 'r', 'u', 'p') };
+
 struct group {
+    uint32_t magic;
     struct group *next;
     char *name;
     uint64_t generation;
@@ -117,6 +124,7 @@ static void deal_topic(struct group *group, struct slot **slots, size_t count)
         member->dealt = 0;
         members += subscribes(member, topic);
     }
+    assert(members <= group->member_count);
     share = members ? count / members : 0;
     extra = members ? count % members : 0; /* so many members have one more */
     for (i = 0; i < count; i++) {
@@ -141,6 +149,8 @@ static void deal_topic(struct group *group, struct slot **slots, size_t count)
 
 static void hand_over(struct slot *slot)
 {
+    object_check(slot, SLOT_MAGIC);
+    assert(!slot->target || slot->target->joined);
     slot->owner = slot->target;
     slot->positioned = false;
 }
@@ -150,6 +160,8 @@ static void deal(struct local *local, struct group *group)
     struct member *member;
     size_t from, to, i;
 
+    object_check(group, GROUP_MAGIC);
+    assert(!group->members == !group->member_count);
     group->generation++;
     for (from = 0; from < group->slot_count; from = to) {
         for (to = from; to < group->slot_count; to++)
@@ -176,6 +188,7 @@ static void add_slots(struct local *local, struct group *group, struct local_top
     for (i = 0; i < topic->config.partition_count; i++) {
         struct slot *slot = mem_zero(sizeof(*slot));
 
+        object_begin(slot, SLOT_MAGIC);
         local_hold(local, topic);
         slot->topic = topic;
         slot->partition = i;
@@ -191,6 +204,7 @@ static void join(struct member *member)
 
     for (i = 0; i < member->topic_count; i++)
         add_slots(member->local, group, member->topics[i]);
+    assert(!member->joined);
     while (*last)
         last = &(*last)->next;
     *last = member;
@@ -198,6 +212,7 @@ static void join(struct member *member)
     member->joined = true;
     member->seen_us = clock_mono_us(member->local->clock);
     group->member_count++;
+    assert(group->member_count <= group->consumer_count);
     deal(member->local, group);
 }
 
@@ -217,6 +232,7 @@ static void prune_slots(struct local *local, struct group *group)
             continue;
         }
         local_drop(local, slot->topic);
+        object_end(slot, SLOT_MAGIC);
         free(slot);
     }
     group->slot_count = kept;
@@ -230,6 +246,7 @@ static void leave(struct member *member)
 
     if (!member->joined)
         return;
+    assert(group->member_count > 0);
     while (*at != member)
         at = &(*at)->next;
     *at = member->next;
@@ -280,6 +297,7 @@ static int get_group(struct local *local, const char *name, struct group **group
             return err_set(err, ERR_LIMIT, "group %s would be one more than %d", name,
                            TOPIC_GROUP_COUNT_MAX);
         found = mem_zero(sizeof(*found));
+        object_begin(found, GROUP_MAGIC);
         found->name = mem_strdup(name);
         found->next = local->groups;
         local->groups = found;
@@ -297,16 +315,20 @@ static void drop_group(struct local *local, struct group *group)
     struct group **at = &local->groups;
     size_t i;
 
+    assert(group->consumer_count == 0 && !group->members && group->member_count == 0);
+    assert(local->group_count > 0);
     while (*at != group)
         at = &(*at)->next;
     *at = group->next;
     local->group_count--;
     for (i = 0; i < group->slot_count; i++) {
         local_drop(local, group->slots[i]->topic);
+        object_end(group->slots[i], SLOT_MAGIC);
         free(group->slots[i]);
     }
     free(group->slots);
     free(group->name);
+    object_end(group, GROUP_MAGIC);
     free(group);
 }
 
@@ -376,6 +398,7 @@ void group_consumer_close(struct consumer *consumer)
     struct local *local = member->local;
 
     pthread_mutex_lock(&local->groups_lock);
+    assert(!member->busy && member->group->consumer_count > 0);
     leave(member);
     if (--member->group->consumer_count == 0)
         drop_group(local, member->group);
@@ -394,6 +417,7 @@ static void renew_membership(struct member *member)
     expire_group(member->local, group);
     if (!member->joined)
         join(member);
+    assert(member->joined && member->group == group);
     member->busy = true;
     member->mine_count = 0;
     for (i = 0; i < group->slot_count; i++) {
@@ -431,6 +455,7 @@ static int handle_range(struct member *member, struct slot *slot, bool *again, s
     uint64_t first, end;
 
     partition_range(&slot->topic->partitions[slot->partition], &first, &end);
+    assert(slot->positioned && first <= end);
     *again = slot->position < first;
     if (!*again)
         return err_set(err, ERR_CORRUPT,
@@ -463,7 +488,9 @@ static int read_entered(struct member *member, struct slot *slot, size_t *count,
     }
     if (rc)
         return rc;
+    assert(*count + got <= member->poll_count);
     for (i = 0; i < got; i++) {
+        assert(messages[i].offset == slot->position + i);
         messages[i].topic = slot->topic->name;
         messages[i].partition = slot->partition;
     }

@@ -19,6 +19,7 @@
 #define TORG_TOPIC_LOCAL_H
 
 #include "base/condition.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "topic/bounds.h"
 #include "topic/offsets.h"
@@ -27,7 +28,10 @@
 
 struct group;
 
+enum { LOCAL_TOPIC_MAGIC = OBJECT_MAGIC('l', 't', 'o', 'p') };
+
 struct local_topic {
+    uint32_t magic;
     char *name;
     pthread_mutex_t lock; /* over config's retention */
     struct topic_config config;

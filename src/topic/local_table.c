@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "topic/local.h"
 
 /* --- the table --- */
@@ -52,6 +53,8 @@ struct local_topic *local_take(struct local *local, const char *name)
     place = find_place(local, name);
     if (place < local->topic_count) {
         topic = local->topics[place];
+        object_check(topic, LOCAL_TOPIC_MAGIC);
+        assert(!topic->is_removed && topic->partitions);
         topic->user_count++;
     }
     pthread_mutex_unlock(&local->topics_lock);
@@ -66,6 +69,8 @@ size_t local_take_all(struct local *local, struct local_topic **topics)
     count = local->topic_count;
     for (i = 0; i < count; i++) {
         topics[i] = local->topics[i];
+        object_check(topics[i], LOCAL_TOPIC_MAGIC);
+        assert(!topics[i]->is_removed);
         topics[i]->user_count++;
     }
     pthread_mutex_unlock(&local->topics_lock);
@@ -74,6 +79,7 @@ size_t local_take_all(struct local *local, struct local_topic **topics)
 
 void local_add(struct local *local, struct local_topic *topic)
 {
+    object_check(topic, LOCAL_TOPIC_MAGIC);
     pthread_mutex_lock(&local->topics_lock);
     assert(local->topic_count < TOPIC_COUNT_MAX);
     topic->is_removed = false;
@@ -87,6 +93,7 @@ bool local_enter(struct local *local, struct local_topic *topic)
 {
     bool is_removed;
 
+    object_check(topic, LOCAL_TOPIC_MAGIC);
     pthread_mutex_lock(&local->topics_lock);
     is_removed = topic->is_removed;
     topic->user_count += !is_removed;
@@ -96,6 +103,7 @@ bool local_enter(struct local *local, struct local_topic *topic)
 
 void local_leave(struct local *local, struct local_topic *topic)
 {
+    object_check(topic, LOCAL_TOPIC_MAGIC);
     pthread_mutex_lock(&local->topics_lock);
     assert(topic->user_count);
     topic->user_count--;
@@ -106,7 +114,9 @@ void local_leave(struct local *local, struct local_topic *topic)
 
 void local_hold(struct local *local, struct local_topic *topic)
 {
+    object_check(topic, LOCAL_TOPIC_MAGIC);
     pthread_mutex_lock(&local->topics_lock);
+    assert(topic->holder_count > 0); /* somebody held it, so that it is there */
     topic->holder_count++;
     pthread_mutex_unlock(&local->topics_lock);
 }
@@ -115,15 +125,18 @@ void local_drop(struct local *local, struct local_topic *topic)
 {
     bool is_last;
 
+    object_check(topic, LOCAL_TOPIC_MAGIC);
     pthread_mutex_lock(&local->topics_lock);
     assert(topic->holder_count);
     is_last = --topic->holder_count == 0;
     pthread_mutex_unlock(&local->topics_lock);
     if (!is_last)
         return;
+    assert(topic->user_count == 0);
     assert(!topic->partitions); /* the table is the last to let go of a topic that is there */
     free(topic->name);
     pthread_mutex_destroy(&topic->lock);
+    object_end(topic, LOCAL_TOPIC_MAGIC);
     free(topic);
 }
 
@@ -147,6 +160,7 @@ static int take_out(struct local *local, const char *name, struct local_topic **
     place = find_place(local, name);
     if (place < local->topic_count) {
         topic = local->topics[place];
+        assert(!topic->is_removed && topic->holder_count > 0);
         topic->is_removed = true;
         local->topics[place] = local->topics[--local->topic_count];
     }
@@ -159,6 +173,7 @@ static int take_out(struct local *local, const char *name, struct local_topic **
         in_time = condition_wait_until(&local->topic_left, &local->topics_lock, until_us);
     if (topic->user_count) {
         topic->is_removed = false;
+        assert(local->topic_count < TOPIC_COUNT_MAX);
         local->topics[local->topic_count++] = topic;
         *out = NULL;
     } else {

@@ -61,6 +61,7 @@ static void grow_table(struct offsets *offsets)
     size_t i;
 
     offsets->slot_count = old_count ? old_count * 2 : 64;
+    assert((offsets->slot_count & (offsets->slot_count - 1)) == 0);
     offsets->slots = mem_array(offsets->slot_count, sizeof(*offsets->slots));
     for (i = 0; i < old_count; i++)
         if (old[i])
@@ -86,6 +87,7 @@ static struct offset_entry *set_entry(struct offsets *offsets, struct bytes key,
         offsets->entry_count++;
         offsets->live_size += key.size + RECORD_OVERHEAD;
     }
+    assert(offsets->entry_count * 2 <= offsets->slot_count);
     (*slot)->offset = offset;
     (*slot)->is_set = true;
     return *slot;
@@ -146,7 +148,7 @@ int offsets_open(struct offsets *offsets, struct disk *disk, const char *dir,
 {
     int rc = disk->ops->make_dir(disk, dir, err);
 
-    *offsets = (struct offsets){.writers = writers};
+    *offsets = (struct offsets){.magic = OFFSETS_MAGIC, .writers = writers};
     if (!rc)
         rc = partition_open(&offsets->log, disk, dir, clock, err);
     if (rc)
@@ -164,6 +166,7 @@ int offsets_open(struct offsets *offsets, struct disk *disk, const char *dir,
 
 void offsets_close(struct offsets *offsets)
 {
+    object_end(offsets, OFFSETS_MAGIC);
     release_table(offsets);
     partition_close(&offsets->log);
 }
@@ -228,6 +231,8 @@ int offsets_commit(struct offsets *offsets, const char *group,
     size_t i;
     int rc;
 
+    object_check(offsets, OFFSETS_MAGIC);
+    assert(count > 0);
     batch_init(&batch, count);
     submit_wait_init(&wait, offsets->log.clock);
     pthread_mutex_lock(&offsets->lock);
@@ -283,6 +288,7 @@ int offsets_forget(struct offsets *offsets, const char *topic, struct err *err)
     size_t count;
     int rc = 0;
 
+    object_check(offsets, OFFSETS_MAGIC);
     submit_wait_init(&wait, offsets->log.clock);
     pthread_mutex_lock(&offsets->lock);
     batch_init(&batch, offsets->entry_count + 1);
@@ -310,6 +316,7 @@ bool offsets_find(struct offsets *offsets, const char *group, const char *topic,
     const struct offset_entry *entry;
     bool found;
 
+    object_check(offsets, OFFSETS_MAGIC);
     pthread_mutex_lock(&offsets->lock);
     entry = *find_slot(offsets, key, hash64(key));
     found = entry && entry->is_set;
@@ -355,6 +362,7 @@ int offsets_compact(struct offsets *offsets, struct err *err)
     size_t wait_count, i;
     int rc = 0;
 
+    object_check(offsets, OFFSETS_MAGIC);
     pthread_mutex_lock(&offsets->lock);
     if (!wants_compaction(offsets)) {
         pthread_mutex_unlock(&offsets->lock);
@@ -362,7 +370,9 @@ int offsets_compact(struct offsets *offsets, struct err *err)
     }
     batch_init(&batch, offsets->entry_count);
     waits = mem_array(offsets->entry_count / COMPACT_COUNT + 1, sizeof(*waits));
+    assert(offsets->entry_count > 0);
     wait_count = queue_entries(offsets, &batch, waits);
+    assert(wait_count <= offsets->entry_count / COMPACT_COUNT + 1);
     pthread_mutex_unlock(&offsets->lock);
     for (i = 0; i < wait_count; i++) {
         int one = submit_wait(&waits[i], rc ? NULL : err);

@@ -14,7 +14,10 @@
 
 struct offset_entry;
 
+enum { OFFSETS_MAGIC = OBJECT_MAGIC('o', 'f', 'f', 's') };
+
 struct offsets {
+    uint32_t magic;
     struct writers *writers; /* borrowed */
     struct partition log;
     pthread_mutex_t lock; /* over the table; entries enter the log in the order of changes */

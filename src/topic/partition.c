@@ -22,6 +22,11 @@ enum { STAGED_SIZE_MAX = 2 * TOPIC_COMMIT_SIZE_MAX + TOPIC_BATCH_SIZE_MAX * 2 };
 
 static void add_segment(struct partition *partition, struct segment *segment)
 {
+    object_check(segment, SEGMENT_MAGIC);
+    /* offsets go on where the last one ends */
+    if (partition->segment_count)
+        assert(partition->segments[partition->segment_count - 1]->end_offset ==
+               segment->base_offset);
     partition->segments = mem_grow(partition->segments, partition->segment_count + 1,
                                    sizeof(*partition->segments), &partition->segment_capacity);
     partition->segments[partition->segment_count++] = segment;
@@ -29,6 +34,7 @@ static void add_segment(struct partition *partition, struct segment *segment)
 
 static struct segment *newest_segment(struct partition *partition)
 {
+    assert(partition->segment_count > 0);
     return partition->segments[partition->segment_count - 1];
 }
 
@@ -117,6 +123,7 @@ static void release(struct partition *partition)
 {
     size_t i;
 
+    object_end(partition, PARTITION_MAGIC);
     for (i = 0; i < partition->segment_count; i++)
         segment_free(partition->segments[i]);
     free(partition->segments);
@@ -132,7 +139,7 @@ int partition_open(struct partition *partition, struct disk *disk, const char *d
     struct base_list list = {0};
     int rc;
 
-    *partition = (struct partition){.disk = disk, .clock = clock};
+    *partition = (struct partition){.magic = PARTITION_MAGIC, .disk = disk, .clock = clock};
     pthread_mutex_init(&partition->lock, NULL);
     snprintf(partition->dir, sizeof(partition->dir), "%s", dir);
     buf_init(&partition->staged, STAGED_SIZE_MAX);
@@ -161,6 +168,8 @@ void partition_close(struct partition *partition)
     struct segment *newest = partition->active;
     struct err err;
 
+    object_check(partition, PARTITION_MAGIC);
+    assert(partition->frame_count == 0 && !partition->in_round); /* nothing is staged */
     /* A footer spares the scan at the next start; without it nothing is lost. */
     if (!partition->failed && newest->end_offset > newest->base_offset &&
         segment_seal(newest, &err))
@@ -170,6 +179,8 @@ void partition_close(struct partition *partition)
 
 void partition_discard(struct partition *partition)
 {
+    object_check(partition, PARTITION_MAGIC);
+    assert(!partition->in_round);
     release(partition);
 }
 
@@ -179,6 +190,7 @@ void partition_set_retention(struct partition *partition, int64_t retention_ms,
 {
     uint64_t size = TOPIC_SEGMENT_SIZE;
 
+    object_check(partition, PARTITION_MAGIC);
     if (retention_size && (uint64_t)retention_size / 8 < size)
         size = (uint64_t)retention_size / 8;
     if (size < TOPIC_SEGMENT_SIZE_MIN)
@@ -191,9 +203,11 @@ void partition_set_retention(struct partition *partition, int64_t retention_ms,
 
 void partition_range(struct partition *partition, uint64_t *first, uint64_t *end)
 {
+    object_check(partition, PARTITION_MAGIC);
     pthread_mutex_lock(&partition->lock);
     *first = partition->segments[0]->base_offset;
     *end = newest_segment(partition)->end_offset;
+    assert(*first <= *end);
     pthread_mutex_unlock(&partition->lock);
 }
 
@@ -201,6 +215,7 @@ void partition_range(struct partition *partition, uint64_t *first, uint64_t *end
 
 static int fail_partition(struct partition *partition, const struct err *cause)
 {
+    assert(!partition->failed);
     partition->failed = true;
     partition->failed_us = clock_mono_us(partition->clock);
     err_set(&partition->failure, ERR_UNAVAILABLE, "partition %s takes no records since: %.300s",
@@ -265,6 +280,7 @@ static int roll(struct partition *partition, struct err *err)
     struct segment *made;
     int rc = segment_seal(old, err);
 
+    assert(old == newest_segment(partition) && partition->frame_count == 0);
     if (!rc)
         rc = segment_create(partition->disk, partition->dir, old->end_offset, &made, err);
     if (rc)
@@ -284,12 +300,14 @@ int partition_begin(struct partition *partition, struct err *err)
     struct err local;
     int rc = 0;
 
+    object_check(partition, PARTITION_MAGIC);
     err = err ? err : &local;
     assert(partition->frame_count == 0 && !partition->frame_open);
     if (partition->failed)
         rc = heal(partition, err);
     if (rc)
         return rc;
+    assert(!partition->failed && !partition->active->sealed && partition->active->file);
     partition->next_offset = partition->active->end_offset;
     if (wants_roll(partition, partition->active) && roll(partition, err))
         rc = fail_partition(partition, err);
@@ -301,6 +319,8 @@ static void end_frame(struct partition *partition)
     struct segment *newest = partition->active;
     struct frame *frame = &partition->frames[partition->frame_count - 1];
 
+    assert(partition->frame_open && frame->count > 0);
+    assert(frame->base_offset + frame->count == partition->next_offset);
     frame->durable = newest->position;
     frame->position = newest->position + (uint32_t)partition->frame_start;
     frame_end(&partition->staged, partition->frame_start, frame, newest->salt);
@@ -309,6 +329,7 @@ static void end_frame(struct partition *partition)
 
 static void open_frame(struct partition *partition, int64_t base_time_us)
 {
+    assert(!partition->frame_open);
     if (partition->frame_count == partition->frame_capacity) {
         partition->frame_capacity = partition->frame_capacity * 2 + 8;
         partition->frames =
@@ -329,6 +350,8 @@ uint64_t partition_stage(struct partition *partition, const struct topic_record 
     size_t payload = partition->staged.size - partition->frame_start - FRAME_HEADER_SIZE;
     struct frame *frame;
 
+    object_check(partition, PARTITION_MAGIC);
+    assert(!partition->failed);
     if (partition->frame_open && payload + frame_record_size(record) > TOPIC_FRAME_SIZE_MAX)
         end_frame(partition);
     if (!partition->frame_open)
@@ -349,6 +372,8 @@ int partition_commit(struct partition *partition, struct err *err)
     size_t i;
     int rc;
 
+    object_check(partition, PARTITION_MAGIC);
+    assert(!partition->failed && newest == newest_segment(partition));
     if (partition->frame_open)
         end_frame(partition);
     rc = segment_append(newest, buf_bytes(&partition->staged), &cause);
@@ -360,6 +385,7 @@ int partition_commit(struct partition *partition, struct err *err)
         pthread_mutex_lock(&partition->lock);
         for (i = 0; i < partition->frame_count; i++)
             segment_publish(newest, &partition->frames[i], partition->newest_times[i]);
+        assert(newest->end_offset == partition->next_offset);
         pthread_mutex_unlock(&partition->lock);
     }
     partition->frame_count = 0;
@@ -385,6 +411,7 @@ static size_t count_expired(struct partition *partition, const struct retention 
 
         if (!old && !much && oldest->end_offset > retention->before)
             break;
+        assert(oldest->sealed && oldest != partition->active && size >= oldest->position);
         size -= oldest->position;
         count++;
     }
@@ -398,12 +425,14 @@ int partition_retain(struct partition *partition, const struct retention *retent
     size_t count, i;
     int rc = 0;
 
+    object_check(partition, PARTITION_MAGIC);
     pthread_mutex_lock(&partition->lock);
     count = count_expired(partition, retention);
     memcpy(expired, partition->segments, count * sizeof(*expired));
     partition->segment_count -= count;
     memmove(partition->segments, partition->segments + count,
             partition->segment_count * sizeof(*partition->segments));
+    assert(partition->segment_count > 0 && newest_segment(partition) == partition->active);
     pthread_mutex_unlock(&partition->lock);
     /* Oldest first, each name gone for good before the next: a crash never leaves a hole. */
     for (i = 0; i < count; i++) {

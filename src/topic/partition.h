@@ -19,7 +19,10 @@
 
 enum { PARTITION_DIR_SIZE = 256 };
 
+enum { PARTITION_MAGIC = OBJECT_MAGIC('p', 'a', 'r', 't') };
+
 struct partition {
+    uint32_t magic;
     char dir[PARTITION_DIR_SIZE];
     struct disk *disk;         /* borrowed */
     const struct clock *clock; /* borrowed */

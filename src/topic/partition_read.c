@@ -5,6 +5,7 @@
  *
  * Every frame's checksums are verified on every read: what is handed out is what was produced.
  */
+#include <assert.h>
 #include <inttypes.h>
 
 #include "topic/partition.h"
@@ -51,6 +52,8 @@ static int look_up(struct partition *partition, uint64_t offset, const struct re
                      partition->dir, first, end, offset);
     } else {
         segment = find_segment(partition, offset);
+        object_check(segment, SEGMENT_MAGIC);
+        assert(segment->base_offset <= offset && offset <= segment->end_offset);
         memcpy(view->path, segment->path, sizeof(view->path));
         view->salt = segment->salt;
         view->base_offset = segment->base_offset;
@@ -113,6 +116,8 @@ static int load(struct reading *reading, uint32_t position, size_t size, const u
         space->used += got;
         reading->loaded_size += got;
     }
+    assert(space->used <= space->size);
+    assert(reading->loaded_at + skipped + size <= space->used);
     *data = space->data + reading->loaded_at + skipped;
     return 0;
 }
@@ -193,6 +198,7 @@ static int read_view(struct reading *reading, uint64_t offset, size_t max_count,
             break; /* stopped within the frame: the hint stays at it */
         position += FRAME_HEADER_SIZE + frame.size;
     }
+    assert(*count <= max_count && position <= view->limit);
     *hint = (struct read_hint){offset + *count, view->base_offset, position};
     return rc;
 }
@@ -206,6 +212,8 @@ int partition_read(struct partition *partition, uint64_t offset, size_t max_coun
     struct reading reading = {.view = &view, .space = space};
     int tries, rc = 0;
 
+    object_check(partition, PARTITION_MAGIC);
+    assert(space->used <= space->size && max_count > 0);
     *count = 0;
     for (tries = 0; tries < LOOKUP_TRIES; tries++) {
         rc = look_up(partition, offset, hint, &view, err);

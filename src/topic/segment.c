@@ -13,6 +13,7 @@
  */
 #include "topic/segment.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/random.h"
 #include "topic/bounds.h"
 
@@ -44,6 +46,7 @@ static struct segment *new_segment(const char *dir, uint64_t base_offset)
 {
     struct segment *segment = mem_zero(sizeof(*segment));
 
+    object_begin(segment, SEGMENT_MAGIC);
     snprintf(segment->path, sizeof(segment->path), "%s/%020" PRIu64 ".log", dir, base_offset);
     segment->base_offset = base_offset;
     segment->end_offset = base_offset;
@@ -56,8 +59,10 @@ void segment_free(struct segment *segment)
 {
     if (!segment)
         return;
+    object_check(segment, SEGMENT_MAGIC);
     disk_file_close(segment->file);
     free(segment->index);
+    object_end(segment, SEGMENT_MAGIC);
     free(segment);
 }
 
@@ -117,10 +122,14 @@ void segment_publish(struct segment *segment, const struct frame *frame, int64_t
 {
     uint32_t last = segment->index_count ? segment->index[segment->index_count - 1].position : 0;
 
+    object_check(segment, SEGMENT_MAGIC);
     if (!segment->index_count || frame->position - last >= INDEX_STEP)
         add_index_entry(segment,
                         (struct index_entry){(uint32_t)(frame->base_offset - segment->base_offset),
                                              frame->position});
+    /* frames follow one another without a gap */
+    assert(frame->count > 0 && frame->base_offset == segment->end_offset);
+    assert(frame->position == segment->position && frame->position >= last);
     segment->end_offset = frame->base_offset + frame->count;
     segment->position = frame->position + FRAME_HEADER_SIZE + frame->size;
     if (newest_time_us > segment->newest_time_us)
@@ -131,6 +140,7 @@ uint32_t segment_find(const struct segment *segment, uint64_t offset)
 {
     size_t low = 0, high = segment->index_count;
 
+    object_check(segment, SEGMENT_MAGIC);
     while (low < high) { /* the last entry at or before offset is low − 1 */
         size_t middle = low + (high - low) / 2;
 
@@ -139,6 +149,7 @@ uint32_t segment_find(const struct segment *segment, uint64_t offset)
         else
             high = middle;
     }
+    assert(offset >= segment->base_offset);
     return low ? segment->index[low - 1].position : SEGMENT_HEADER_SIZE;
 }
 
@@ -147,6 +158,7 @@ int segment_append(struct segment *segment, struct bytes frames, struct err *err
     const struct disk_ops *ops = segment->file->disk->ops;
     int rc = ops->file_write(segment->file, segment->position, frames, err);
 
+    object_check(segment, SEGMENT_MAGIC);
     return rc ? rc : ops->file_sync(segment->file, err);
 }
 
@@ -160,6 +172,8 @@ int segment_seal(struct segment *segment, struct err *err)
     size_t i;
     int rc;
 
+    object_check(segment, SEGMENT_MAGIC);
+    assert(!segment->sealed && segment->file);
     footer.position = segment->position;
     put_le64(number, segment->end_offset);
     buf_put_raw(&out, number, 8);
@@ -189,6 +203,8 @@ int segment_mend(struct segment *segment, struct err *err)
     const struct disk_ops *ops = segment->file->disk->ops;
     int rc = ops->file_truncate(segment->file, segment->position, err);
 
+    object_check(segment, SEGMENT_MAGIC);
+    assert(segment->position >= SEGMENT_HEADER_SIZE);
     if (!rc)
         rc = ops->file_sync(segment->file, err);
     if (!rc)
@@ -327,6 +343,7 @@ int segment_scan(struct segment *segment, struct bytes content, uint32_t *rewrit
     struct bytes payload;
     struct frame frame;
 
+    object_check(segment, SEGMENT_MAGIC);
     *rewrite_from = SEGMENT_HEADER_SIZE;
     if (!get_segment_header(segment, content))
         return segment_damaged(segment->path, 0, "the segment's header is wrong", err);

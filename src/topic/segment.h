@@ -15,6 +15,7 @@
 #ifndef TORG_TOPIC_SEGMENT_H
 #define TORG_TOPIC_SEGMENT_H
 
+#include "base/object.h"
 #include "topic/disk.h"
 #include "topic/frame.h"
 
@@ -25,7 +26,10 @@ struct index_entry {
     uint32_t position;
 };
 
+enum { SEGMENT_MAGIC = OBJECT_MAGIC('s', 'e', 'g', 'm') };
+
 struct segment {
+    uint32_t magic;
     char path[SEGMENT_PATH_SIZE];
     uint64_t salt;
     uint64_t base_offset;

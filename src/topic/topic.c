@@ -12,6 +12,7 @@
 #include "base/bounds.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "topic/bounds.h"
 #include "topic/topic_ops.h"
 
@@ -58,6 +59,8 @@ static int open_backend(const struct topics_ops *ops, const char *place,
 
     if (rc)
         return rc;
+    assert(*topics);
+    object_begin(*topics, TOPICS_MAGIC);
     (*topics)->ops = ops;
     (*topics)->clock = options->clock;
     return 0;
@@ -93,13 +96,16 @@ int topics_open(const char *url, const struct topics_options *options, struct to
 
 const struct clock *topics_clock(const struct topics *topics)
 {
+    object_check(topics, TOPICS_MAGIC);
     return topics->clock;
 }
 
 void topics_close(struct topics *topics)
 {
-    if (topics)
-        topics->ops->close(topics);
+    if (!topics)
+        return;
+    object_end(topics, TOPICS_MAGIC);
+    topics->ops->close(topics);
 }
 
 static int check_partition(struct topics *topics, const char *name, uint32_t partition,
@@ -108,6 +114,7 @@ static int check_partition(struct topics *topics, const char *name, uint32_t par
     uint32_t count;
     int rc = check_name("topic", name, err);
 
+    object_check(topics, TOPICS_MAGIC);
     if (!rc)
         rc = topics->ops->partition_count(topics, name, &count, err);
     if (!rc && partition >= count)
@@ -280,6 +287,7 @@ int topic_produce(struct topics *topics, const char *name, const struct topic_re
     size_t i;
     int rc = check_records(name, records, count, err);
 
+    object_check(topics, TOPICS_MAGIC);
     if (!rc)
         rc = topics->ops->partition_count(topics, name, &partition_count, err);
     if (rc || count == 0)
@@ -304,7 +312,10 @@ int topic_produce(struct topics *topics, const char *name, const struct topic_re
     return rc;
 }
 
+enum { ASYNC_MAGIC = OBJECT_MAGIC('a', 's', 'y', 'n') };
+
 struct async {
+    uint32_t magic;
     topic_done_fn done;
     void *arg;
     uint32_t partition;
@@ -315,7 +326,9 @@ static void finish_async(void *arg, int rc, const struct err *err)
 {
     struct async *async = arg;
 
+    object_check(async, ASYNC_MAGIC);
     async->done(async->arg, rc, async->partition, async->offset, rc ? err : NULL);
+    object_end(async, ASYNC_MAGIC);
     free(async);
 }
 
@@ -329,6 +342,8 @@ int topic_produce_async(struct topics *topics, const char *name, const struct to
     uint32_t partition = 0;
     int rc = check_records(name, record, 1, err);
 
+    object_check(topics, TOPICS_MAGIC);
+    assert(done);
     if (!rc)
         rc = topics->ops->partition_count(topics, name, &partition_count, err);
     if (!rc)
@@ -338,6 +353,7 @@ int topic_produce_async(struct topics *topics, const char *name, const struct to
     if (timed.timestamp_us == 0)
         timed.timestamp_us = clock_wall_us(topics->clock);
     async = mem_zero(sizeof(*async));
+    object_begin(async, ASYNC_MAGIC);
     async->done = done;
     async->arg = arg;
     async->partition = partition;
@@ -346,13 +362,16 @@ int topic_produce_async(struct topics *topics, const char *name, const struct to
     submit.done = finish_async;
     submit.arg = async;
     rc = topics->ops->submit(topics, &submit, err);
-    if (rc)
+    if (rc) {
+        object_end(async, ASYNC_MAGIC);
         free(async);
+    }
     return rc;
 }
 
 int topics_flush(struct topics *topics, int timeout_ms, struct err *err)
 {
+    object_check(topics, TOPICS_MAGIC);
     return topics->ops->flush(topics, clamp_wait(timeout_ms), err);
 }
 
@@ -378,7 +397,10 @@ int topic_range(struct topics *topics, const char *name, uint32_t partition, uin
 {
     int rc = check_partition(topics, name, partition, err);
 
-    return rc ? rc : topics->ops->range(topics, name, partition, first, end, err);
+    if (!rc)
+        rc = topics->ops->range(topics, name, partition, first, end, err);
+    assert(rc || *first <= *end);
+    return rc;
 }
 
 int topic_lag(struct topics *topics, const char *group, const char *name, uint32_t partition,
@@ -393,6 +415,7 @@ int topic_lag(struct topics *topics, const char *group, const char *name, uint32
 
 int topics_housekeep(struct topics *topics, struct err *err)
 {
+    object_check(topics, TOPICS_MAGIC);
     return topics->ops->housekeep(topics, err);
 }
 
@@ -405,6 +428,7 @@ static int check_consumer(struct topics *topics, const struct consumer_options *
     size_t i, k;
     int rc = check_name("group", options->group, err);
 
+    object_check(topics, TOPICS_MAGIC);
     if (rc)
         return rc;
     if (options->topic_count < 1 || options->topic_count > TOPIC_SUBSCRIPTION_MAX)
@@ -443,8 +467,11 @@ int consumer_open(struct topics *topics, const struct consumer_options *options,
     if (!checked.poll_count)
         checked.poll_count = TOPIC_POLL_COUNT;
     rc = topics->ops->consumer_open(topics, &checked, consumer, err);
-    if (!rc)
+    assert(rc <= 0 && !rc == !!*consumer);
+    if (!rc) {
+        object_begin(*consumer, CONSUMER_MAGIC);
         (*consumer)->topics = topics;
+    }
     return rc;
 }
 
@@ -452,6 +479,8 @@ void consumer_close(struct consumer *consumer)
 {
     if (!consumer)
         return;
+    object_check(consumer->topics, TOPICS_MAGIC); /* consumers are closed before */
+    object_end(consumer, CONSUMER_MAGIC);
     free(consumer->polled);
     consumer->topics->ops->consumer_close(consumer);
 }
@@ -470,6 +499,7 @@ static void remember_polled(struct consumer *consumer, const struct topic_messag
 
         if (i && messages[i - 1].partition == message->partition &&
             messages[i - 1].topic == message->topic) {
+            assert(message->offset > messages[i - 1].offset);
             consumer->polled[consumer->polled_count - 1].offset = message->offset + 1;
             continue;
         }
@@ -486,6 +516,7 @@ static void remember_polled(struct consumer *consumer, const struct topic_messag
         }
         consumer->polled[consumer->polled_count++] =
             (struct topic_position){message->topic, message->partition, message->offset + 1};
+        assert(consumer->polled_count <= consumer->polled_capacity);
     }
 }
 
@@ -494,11 +525,13 @@ int consumer_poll(struct consumer *consumer, int timeout_ms, const struct topic_
 {
     int rc;
 
+    object_check(consumer, CONSUMER_MAGIC);
     *messages = NULL;
     *count = 0;
     consumer->polled_count = 0;
     rc = consumer->topics->ops->consumer_poll(consumer, clamp_wait(timeout_ms), messages, count,
                                               err);
+    assert(rc <= 0 && *count <= TOPIC_POLL_COUNT_MAX && (*messages || !*count));
     if (!rc)
         remember_polled(consumer, *messages, *count);
     return rc;
@@ -507,6 +540,7 @@ int consumer_poll(struct consumer *consumer, int timeout_ms, const struct topic_
 int consumer_commit(struct consumer *consumer, const struct topic_position *positions, size_t count,
                     struct err *err)
 {
+    object_check(consumer, CONSUMER_MAGIC);
     if (count == 0)
         return 0;
     if (count > (size_t)TOPIC_SUBSCRIPTION_MAX * TOPIC_PARTITION_COUNT_MAX)
@@ -516,6 +550,7 @@ int consumer_commit(struct consumer *consumer, const struct topic_position *posi
 
 int consumer_commit_polled(struct consumer *consumer, struct err *err)
 {
+    object_check(consumer, CONSUMER_MAGIC);
     return consumer_commit(consumer, consumer->polled, consumer->polled_count, err);
 }
 
@@ -524,16 +559,19 @@ int consumer_seek(struct consumer *consumer, const char *topic, uint32_t partiti
 {
     int rc = check_partition(consumer->topics, topic, partition, err);
 
+    object_check(consumer, CONSUMER_MAGIC);
     return rc ? rc : consumer->topics->ops->consumer_seek(consumer, topic, partition, offset, err);
 }
 
 int consumer_assignment(struct consumer *consumer, struct topic_position *positions, size_t max,
                         size_t *count, struct err *err)
 {
+    object_check(consumer, CONSUMER_MAGIC);
     return consumer->topics->ops->consumer_assignment(consumer, positions, max, count, err);
 }
 
 uint64_t consumer_generation(struct consumer *consumer)
 {
+    object_check(consumer, CONSUMER_MAGIC);
     return consumer->topics->ops->consumer_generation(consumer);
 }

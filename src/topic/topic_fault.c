@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "topic/topic_ops.h"
 
 struct fault_topics {
@@ -102,8 +103,11 @@ static int fault_partition_count(struct topics *topics, const char *name, uint32
     return inner_of(topics)->ops->partition_count(inner_of(topics), name, count, err);
 }
 
+enum { LOST_ACK_MAGIC = OBJECT_MAGIC('l', 'o', 's', 't') };
+
 /* A submit whose good end is told as a bad one. */
 struct lost_ack {
+    uint32_t magic;
     submit_done_fn done;
     void *arg;
 };
@@ -113,11 +117,13 @@ static void tell_lost(void *arg, int rc, const struct err *err)
     struct lost_ack *lost = arg;
     struct err told;
 
+    object_check(lost, LOST_ACK_MAGIC);
     if (!rc) {
         rc = err_set(&told, ERR_TIMEOUT, "the acknowledgement was lost (injected)");
         err = &told;
     }
     lost->done(lost->arg, rc, err);
+    object_end(lost, LOST_ACK_MAGIC);
     free(lost);
 }
 
@@ -170,13 +176,17 @@ static int fault_submit(struct topics *topics, const struct submit *submit, stru
     }
     if (strikes(&faults->lose_ack)) {
         lost = mem_zero(sizeof(*lost));
-        *lost = (struct lost_ack){submit->done, submit->arg};
+        object_begin(lost, LOST_ACK_MAGIC);
+        lost->done = submit->done;
+        lost->arg = submit->arg;
         passed.done = tell_lost;
         passed.arg = lost;
     }
     rc = inner->ops->submit(inner, &passed, err);
-    if (rc)
+    if (rc && lost) {
+        object_end(lost, LOST_ACK_MAGIC);
         free(lost);
+    }
     return rc;
 }
 

@@ -18,6 +18,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "topic/kafka.h"
 
 enum { SERVE_MS = 100, QUEUE_MESSAGES = 100000, DESTROY_MS = 5000 };
@@ -118,7 +119,10 @@ struct delivery {
     size_t index;
 };
 
+enum { REQUEST_MAGIC = OBJECT_MAGIC('k', 'r', 'e', 'q') };
+
 struct request {
+    uint32_t magic;
     struct kafka *kafka;
     submit_done_fn done;
     void *arg;
@@ -144,6 +148,7 @@ static void finish_deliveries(struct request *request, size_t count, rd_kafka_re
     pthread_mutex_unlock(&kafka->lock);
     if (last) {
         request->done(request->arg, request->rc, &request->err);
+        object_end(request, REQUEST_MAGIC);
         free(request);
     }
     pthread_mutex_lock(&kafka->lock);
@@ -241,7 +246,8 @@ static int kafka_submit(struct topics *topics, const struct submit *submit, stru
     if (on_server_thread)
         return err_set(err, ERR_PRECONDITION, "a produce callback must not produce");
     request = mem_zero(sizeof(*request) + submit->count * sizeof(request->deliveries[0]));
-    *request = (struct request){.kafka = kafka,
+    *request = (struct request){.magic = REQUEST_MAGIC,
+                                .kafka = kafka,
                                 .done = submit->done,
                                 .arg = submit->arg,
                                 .offsets = submit->offsets,
@@ -484,10 +490,13 @@ static int kafka_housekeep(struct topics *topics, struct err *err)
 
 /* --- opening --- */
 
+enum { ENDING_MAGIC = OBJECT_MAGIC('k', 'e', 'n', 'd') };
+
 /* librdkafka (2.0.2 at least) never comes back from the destruction of a handle that knew a topic
  * which was removed since, by whomever: its broker's thread does not end. So it is waited for in a
  * bounded time, and left to the end of the process then. */
 struct ending {
+    uint32_t magic;
     pthread_mutex_t lock;
     struct condition changed;
     rd_kafka_t *handle;
@@ -499,6 +508,7 @@ static void free_ending(struct ending *ending)
 {
     pthread_mutex_destroy(&ending->lock);
     condition_release(&ending->changed);
+    object_end(ending, ENDING_MAGIC);
     free(ending);
 }
 
@@ -507,6 +517,7 @@ static void destroy_handle(struct task *task, void *arg)
     struct ending *ending = arg;
     bool is_left;
 
+    object_check(ending, ENDING_MAGIC);
     /* what is ended here has joined no group: there is none to leave, no coordinator to wait for */
     rd_kafka_destroy_flags(ending->handle, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
     pthread_mutex_lock(&ending->lock);
@@ -530,6 +541,7 @@ void kafka_handle_end(rd_kafka_t *handle, const struct clock *clock)
     if (!handle)
         return;
     ending = mem_zero(sizeof(*ending));
+    object_begin(ending, ENDING_MAGIC);
     ending->handle = handle;
     pthread_mutex_init(&ending->lock, NULL);
     condition_init(&ending->changed, clock);

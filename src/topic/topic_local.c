@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "topic/local.h"
 
 enum { META_SIZE = 36 };
@@ -121,6 +122,7 @@ static int open_topic(struct local *local, const char *name, const struct topic_
     uint32_t i;
     int rc;
 
+    object_begin(topic, LOCAL_TOPIC_MAGIC);
     topic->name = mem_strdup(name);
     topic->config = *config;
     topic->holder_count = 1;
@@ -267,8 +269,11 @@ static int local_partition_count(struct topics *topics, const char *name, uint32
 
 /* --- records --- */
 
+enum { USE_MAGIC = OBJECT_MAGIC('l', 'u', 's', 'e') };
+
 /* A submit keeps its topic in use until it is called back. */
 struct use {
+    uint32_t magic;
     struct local *local;
     struct local_topic *topic;
     submit_done_fn done;
@@ -279,8 +284,10 @@ static void end_use(void *arg, int rc, const struct err *err)
 {
     struct use *use = arg;
 
+    object_check(use, USE_MAGIC);
     use->done(use->arg, rc, err);
     local_leave(use->local, use->topic);
+    object_end(use, USE_MAGIC);
     free(use);
 }
 
@@ -300,12 +307,13 @@ static int local_submit(struct topics *topics, const struct submit *submit, stru
     if (rc)
         return rc;
     use = mem_alloc(sizeof(*use));
-    *use = (struct use){local, topic, submit->done, submit->arg};
+    *use = (struct use){USE_MAGIC, local, topic, submit->done, submit->arg};
     used.done = end_use;
     used.arg = use;
     rc = writers_submit(local->writers, topic->partitions, &used, true, err);
     if (rc) {
         local_leave(local, topic);
+        object_end(use, USE_MAGIC);
         free(use);
     }
     return rc;

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "base/object.h"
 #include "topic/submit.h"
 #include "topic/topic.h"
 
@@ -52,13 +53,19 @@ struct topics_ops {
     uint64_t (*consumer_generation)(struct consumer *consumer);
 };
 
-struct topics { /* embedded in each backend's struct */
+enum { TOPICS_MAGIC = OBJECT_MAGIC('t', 'o', 'p', 's') };
+
+struct topics {     /* embedded in each backend's struct */
+    uint32_t magic; /* set by topics_open */
     const struct topics_ops *ops;
     const struct clock *clock; /* borrowed */
     _Atomic uint32_t spread;   /* turn of records without a key */
 };
 
-struct consumer {
+enum { CONSUMER_MAGIC = OBJECT_MAGIC('c', 'o', 'n', 's') };
+
+struct consumer {   /* embedded in each backend's struct */
+    uint32_t magic; /* set by consumer_open */
     struct topics *topics;
     struct topic_position *polled; /* owned: the end of the last batch, one per partition */
     size_t polled_count;

@@ -65,6 +65,7 @@ struct topics *topics_with_prefix(struct topics *inner, const char *prefix)
     self->size = strlen(prefix);
     assert(self->size <= TOPIC_PREFIX_SIZE_MAX);
     memcpy(self->prefix, prefix, self->size);
+    object_begin(&self->base, TOPICS_MAGIC);
     self->base.ops = &topics_prefix_ops;
     self->base.clock = inner->clock;
     return &self->base;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "base/condition.h"
+#include "base/object.h"
 
 struct waiter {
     struct waiter *previous, *next;
@@ -23,7 +24,10 @@ struct waiter {
     size_t thing_count;
 };
 
+enum { WAITER_BOARD_MAGIC = OBJECT_MAGIC('w', 'b', 'r', 'd') };
+
 struct waiter_board {
+    uint32_t magic;
     const struct clock *clock; /* borrowed */
     pthread_mutex_t lock;
     struct waiter *first;

@@ -16,6 +16,7 @@
 
 #include "base/condition.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "topic/bounds.h"
 
@@ -30,7 +31,10 @@ struct part {
     uint32_t index; /* of the partition */
 };
 
+enum { REQUEST_MAGIC = OBJECT_MAGIC('w', 'r', 'e', 'q') };
+
 struct request {
+    uint32_t magic;
     struct request *previous, *next; /* all that are in flight, oldest first */
     uint64_t ticket;
     struct submit submit;
@@ -51,7 +55,10 @@ struct writer {
     struct part *first, **last;
 };
 
+enum { WRITERS_MAGIC = OBJECT_MAGIC('w', 't', 'r', 's') };
+
 struct writers {
+    uint32_t magic;
     writers_published_fn published;
     void *arg;
     pthread_mutex_t lock;
@@ -132,6 +139,7 @@ static struct request *new_request(struct partition *partitions, const struct su
     uint64_t seen[TOPIC_PARTITION_COUNT_MAX / 64] = {0};
     size_t i;
 
+    object_begin(request, REQUEST_MAGIC);
     request->submit = *submit;
     request->size = records_size(submit->records, submit->count);
     for (i = 0; i < submit->count; i++) {
@@ -145,6 +153,7 @@ static struct request *new_request(struct partition *partitions, const struct su
         part = &request->parts[request->part_count++];
         *part = (struct part){NULL, request, &partitions[index], index};
     }
+    assert(request->part_count > 0 && request->part_count <= most);
     request->parts_left = request->part_count;
     if (submit->copy)
         copy_records(request);
@@ -154,6 +163,8 @@ static struct request *new_request(struct partition *partitions, const struct su
 /* Takes the request out of flight and calls back. */
 static void finish_request(struct writers *writers, struct request *request)
 {
+    object_check(request, REQUEST_MAGIC);
+    assert(request->parts_left == 0 && request->rc <= 0);
     /* called back first: flush promises that */
     request->submit.done(request->submit.arg, request->rc, &request->err);
     pthread_mutex_lock(&writers->lock);
@@ -165,10 +176,12 @@ static void finish_request(struct writers *writers, struct request *request)
         request->next->previous = request->previous;
     else
         writers->newest = request->previous;
+    assert(writers->size >= request->size && !writers->oldest == !writers->newest);
     writers->size -= request->size;
     condition_broadcast(&writers->room);
     pthread_mutex_unlock(&writers->lock);
     free(request->copy);
+    object_end(request, REQUEST_MAGIC);
     free(request);
 }
 
@@ -177,11 +190,13 @@ static void finish_part(struct writers *writers, struct part *part, int rc, cons
     struct request *request = part->request;
     bool last;
 
+    object_check(request, REQUEST_MAGIC);
     pthread_mutex_lock(&writers->lock);
     if (rc && !request->rc) {
         request->rc = rc;
         request->err = *err;
     }
+    assert(request->parts_left > 0); /* a part is done once */
     last = --request->parts_left == 0;
     pthread_mutex_unlock(&writers->lock);
     if (last)
@@ -221,6 +236,8 @@ static void stage_part(struct part *part, struct partition **round)
     const struct submit *submit = &part->request->submit;
     size_t i;
 
+    object_check(part->request, REQUEST_MAGIC);
+    object_check(partition, PARTITION_MAGIC);
     if (!partition->in_round) {
         partition->in_round = true;
         partition->round_next = *round;
@@ -261,6 +278,7 @@ static void run_writer(struct task *task, void *arg)
     struct writer *writer = arg;
     struct part *parts;
 
+    object_check(writer->pool, WRITERS_MAGIC);
     on_writer_thread = true;
     for (parts = take_parts(writer); parts; parts = take_parts(writer)) {
         task_says(task, "writing records");
@@ -275,6 +293,7 @@ struct writers *writers_new(writers_published_fn published, void *arg, const str
     struct writers *writers = mem_zero(sizeof(*writers));
     size_t i;
 
+    object_begin(writers, WRITERS_MAGIC);
     writers->published = published;
     writers->arg = arg;
     pthread_mutex_init(&writers->lock, NULL);
@@ -301,6 +320,7 @@ void writers_free(struct writers *writers)
 
     if (!writers)
         return;
+    object_check(writers, WRITERS_MAGIC);
     for (i = 0; i < TOPIC_WRITER_COUNT; i++) {
         struct writer *writer = &writers->each[i];
 
@@ -309,11 +329,14 @@ void writers_free(struct writers *writers)
         condition_signal(&writer->wake);
         pthread_mutex_unlock(&writer->lock);
         task_stop(&writer->task);
+        assert(!writer->first); /* all that was submitted is written */
         condition_release(&writer->wake);
         pthread_mutex_destroy(&writer->lock);
     }
+    assert(!writers->oldest && writers->size == 0);
     condition_release(&writers->room);
     pthread_mutex_destroy(&writers->lock);
+    object_end(writers, WRITERS_MAGIC);
     free(writers);
 }
 
@@ -326,7 +349,9 @@ static void enqueue(struct writers *writers, struct request *request)
         struct part *part = &request->parts[i];
         struct writer *writer = &writers->each[part->partition->writer];
 
+        assert(part->partition->writer < TOPIC_WRITER_COUNT);
         pthread_mutex_lock(&writer->lock);
+        assert(!*writer->last && !task_is_stopping(&writer->task));
         *writer->last = part;
         writer->last = &part->next;
         condition_signal(&writer->wake);
@@ -339,6 +364,8 @@ int writers_submit(struct writers *writers, struct partition *partitions,
 {
     struct request *request;
 
+    object_check(writers, WRITERS_MAGIC);
+    assert(submit->count > 0 && submit->done && submit->offsets);
     if (wait && on_writer_thread)
         return err_set(err, ERR_PRECONDITION, "a produce callback must not produce");
     request = new_request(partitions, submit);
@@ -364,6 +391,7 @@ int writers_flush(struct writers *writers, int timeout_ms, struct err *err)
     uint64_t ticket;
     int rc = 0;
 
+    object_check(writers, WRITERS_MAGIC);
     pthread_mutex_lock(&writers->lock);
     ticket = writers->ticket;
     while (!rc && writers->oldest && writers->oldest->ticket <= ticket)

@@ -51,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct bytes source = bytes_skip(bytes_make(data, size), zero ? line.size + 1 : line.size);
     struct analysis *analysis = analysis_new();
     struct arena *arena = arena_new();
-    struct snapshot snapshot = {0};
+    struct snapshot snapshot = {.magic = SNAPSHOT_MAGIC};
     struct lexicon *lexicon;
     struct query_text text;
     struct bytes marked;

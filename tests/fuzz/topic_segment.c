@@ -36,7 +36,8 @@ static void put_frame(struct buf *out, enum frame_kind kind, uint32_t count, str
 
 static void scan(struct bytes content)
 {
-    struct segment segment = {.path = "fuzz", .position = SEGMENT_HEADER_SIZE};
+    struct segment segment = {
+        .magic = SEGMENT_MAGIC, .path = "fuzz", .position = SEGMENT_HEADER_SIZE};
     uint32_t rewrite_from;
     struct err err;
 

@@ -136,6 +136,12 @@ CASES = {
         ({"src/base/x.c": "int a; \n"}, {"src/base/x.c": "int a;\n"}),
         ({"src/base/x.c": "int a;"}, {"src/base/x.c": ""}),
     ],
+    "one_magic": [
+        ({"src/base/x.c": "enum { X_MAGIC = OBJECT_MAGIC('a', 'b', 'c', 'd') };\n",
+          "src/base/y.h": "enum { Y_MAGIC = OBJECT_MAGIC('a', 'b', 'c', 'd') };\n"},
+         {"src/base/x.c": "enum { X_MAGIC = OBJECT_MAGIC('a', 'b', 'c', 'd') };\n",
+          "src/base/y.h": "enum { Y_MAGIC = OBJECT_MAGIC('a', 'b', 'c', 'e') };\n"}),
+    ],
     "nothing_unfinished": [
         ({"src/base/x.c": f"/* {LATER}: later */\n"}, {"docs/NEXT.md": f"{LATER}\n"}),
     ],

@@ -8,6 +8,7 @@
 
 #include "base/endian.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/bounds.h"
 #include "index/columns/set_state.h"
 #include "index/postings/id_sort.h"
@@ -27,6 +28,7 @@ struct overlay *overlay_new(uint32_t value_count_max)
     uint32_t chunks = (value_count_max + HEAD_CHUNK_SIZE - 1) / HEAD_CHUNK_SIZE;
     struct overlay *overlay = mem_zero(sizeof(*overlay) + chunks * sizeof(overlay->heads[0]));
 
+    object_begin(overlay, OVERLAY_MAGIC);
     overlay->head_chunk_count = chunks;
     return overlay;
 }
@@ -37,10 +39,12 @@ void overlay_free(struct overlay *overlay)
 
     if (!overlay)
         return;
+    object_check(overlay, OVERLAY_MAGIC);
     for (i = 0; i < OVERLAY_CHUNK_COUNT; i++)
         free(atomic_load(&overlay->chunks[i]));
     for (i = 0; i < overlay->head_chunk_count; i++)
         free((void *)atomic_load(&overlay->heads[i]));
+    object_end(overlay, OVERLAY_MAGIC);
     free(overlay);
 }
 
@@ -73,6 +77,7 @@ void overlay_add(struct overlay *overlay, uint32_t ordinal, docid id, int64_t ke
     _Atomic uint32_t *heads;
     struct overlay_entry *entries;
 
+    object_check(overlay, OVERLAY_MAGIC);
     if (chunk == OVERLAY_CHUNK_COUNT || head_chunk >= overlay->head_chunk_count) {
         atomic_store_explicit(&overlay->full, true, memory_order_release);
         overlay->dropped = true;
@@ -142,6 +147,7 @@ uint32_t set_ordinals(const struct attribute_set *set, const struct set_base *ba
     int32_t lon;
     uint64_t mask;
 
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     if (value == COLUMN_NULL)
         return 0;
     if (set->kind == SET_RANGES) {
@@ -200,6 +206,7 @@ static void note(void *context, docid id, int64_t value)
     uint32_t count;
     uint32_t i;
 
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     if (set->kind == SET_CELLS)
         need_cell(set, value);
     count = set_ordinals(set, state->base, value, ordinals);
@@ -226,6 +233,7 @@ static void state_free(void *thing, uint64_t part)
     (void)part;
     set_base_free(state->base);
     overlay_free(state->overlay);
+    object_end(state, SET_STATE_MAGIC);
     free(state);
 }
 
@@ -255,10 +263,14 @@ int attribute_set_new(struct columns *columns, struct epoch *epoch, uint16_t fie
     const struct field *field;
     int rc;
 
+    object_begin(set, ATTRIBUTE_SET_MAGIC);
+    object_begin(state, SET_STATE_MAGIC);
     *out = NULL;
     rc = columns_attach(columns, field_id, note, set, err);
     if (rc) {
+        object_end(set, ATTRIBUTE_SET_MAGIC);
         free(set);
+        object_end(state, SET_STATE_MAGIC);
         free(state);
         return rc;
     }
@@ -266,7 +278,9 @@ int attribute_set_new(struct columns *columns, struct epoch *epoch, uint16_t fie
     rc = check_kind(field, kind, err);
     if (rc) {
         columns_detach(columns, field_id, set);
+        object_end(set, ATTRIBUTE_SET_MAGIC);
         free(set);
+        object_end(state, SET_STATE_MAGIC);
         free(state);
         return rc;
     }
@@ -296,15 +310,18 @@ void attribute_set_free(struct attribute_set *set)
 {
     if (!set)
         return;
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     columns_detach(set->columns, set->field, set);
     state_free(state_of(set), 0);
     set_base_free(set->scanned);
     dictionary_free(set->cells);
+    object_end(set, ATTRIBUTE_SET_MAGIC);
     free(set);
 }
 
 enum set_kind attribute_set_kind(const struct attribute_set *set)
 {
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     return set->kind;
 }
 
@@ -313,6 +330,7 @@ bool attribute_set_is_due(const struct attribute_set *set)
     const struct set_state *state = state_of(set);
     uint64_t count = atomic_load_explicit(&state->overlay->count, memory_order_relaxed);
 
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     return atomic_load_explicit(&state->overlay->full, memory_order_relaxed) ||
            (count >= DUE_COUNT_MIN && count >= state->base->member_count / DUE_SHARE);
 }
@@ -340,6 +358,7 @@ void attribute_set_begin(struct attribute_set *set)
 {
     struct set_state *old = state_of(set);
 
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     assert(!set->scanned);
     if (set->kind == SET_CELLS && !set->cells_known)
         know_cells(set);
@@ -347,6 +366,7 @@ void attribute_set_begin(struct attribute_set *set)
         /* the scan will see what was dropped so far; what comes needs room */
         struct set_state *state = mem_zero(sizeof(*state));
 
+        object_begin(state, SET_STATE_MAGIC);
         state->base = mem_zero(sizeof(*state->base));
         state->base->firsts = mem_array(1, sizeof(state->base->firsts[0]));
         state->overlay = overlay_new(set->value_count_max);
@@ -363,6 +383,8 @@ void attribute_set_commit(struct attribute_set *set)
     uint32_t count = atomic_load_explicit(&old->overlay->count, memory_order_relaxed);
     uint32_t i;
 
+    object_begin(state, SET_STATE_MAGIC);
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     assert(set->scanned);
     state->base = set->scanned;
     state->overlay = overlay_new(set->value_count_max);
@@ -385,6 +407,7 @@ uint64_t attribute_set_size(const struct attribute_set *set)
     const struct set_base *base = state->base;
     uint64_t entries = base->firsts[base->value_count];
 
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     return entries * sizeof(struct set_entry) + base->payload_count * sizeof(uint16_t) +
            base->value_count * (sizeof(base->firsts[0]) + sizeof(base->totals[0])) +
            atomic_load(&state->overlay->count) * sizeof(struct overlay_entry) +
@@ -460,6 +483,7 @@ static void open_cursor(const struct attribute_set *set, const struct set_state 
 void set_cursor_values(struct attribute_set *set, const uint32_t *ordinals, uint32_t count,
                        struct arena *arena, struct set_cursor *cursor)
 {
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     assert(set->kind == SET_VALUES);
     open_cursor(set, state_of(set), ordinals, count, arena, cursor);
 }
@@ -473,6 +497,7 @@ void set_cursor_range(struct attribute_set *set, int64_t low, int64_t high, stru
     uint32_t last = set_bucket(state->base, high);
     uint32_t count = 0;
 
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     assert(set->kind == SET_RANGES);
     for (; low <= high && first <= last; first++)
         ordinals[count++] = first;
@@ -487,6 +512,7 @@ uint64_t attribute_set_count_values(const struct attribute_set *set, const uint3
     uint64_t total = 0;
     uint32_t i;
 
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     if (atomic_load_explicit(&state->overlay->full, memory_order_acquire))
         return UINT64_MAX;
     for (i = 0; i < count; i++)
@@ -502,6 +528,7 @@ uint64_t attribute_set_count_range(const struct attribute_set *set, int64_t low,
     uint32_t last = set_bucket(base, high);
     uint64_t total = 0;
 
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     if (atomic_load_explicit(&state->overlay->full, memory_order_acquire))
         return UINT64_MAX;
     for (; low <= high && bucket <= last && bucket < base->value_count; bucket++)
@@ -541,6 +568,7 @@ void set_cursor_box(struct attribute_set *set, const struct geo_box *box, struct
     uint32_t count = 0;
     bool known = true;
 
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     assert(set->kind == SET_CELLS);
     if (box->lat_min <= box->lat_max) {
         bool crosses = box->lon_min > box->lon_max;

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 
 enum {
     POOL_CHUNK_SIZE = 2 << 20, /* a huge page */
@@ -23,7 +24,10 @@ struct free_page {
     struct free_page *next;
 };
 
+enum { PAGE_POOL_MAGIC = OBJECT_MAGIC('p', 'o', 'o', 'l') };
+
 struct page_pool {
+    uint32_t magic;
     pthread_mutex_t lock;
     struct free_page *free[POOL_CLASS_COUNT];
     void **chunks; /* owned */
@@ -36,6 +40,7 @@ struct page_pool *page_pool_new(void)
 {
     struct page_pool *pool = mem_zero(sizeof(*pool));
 
+    object_begin(pool, PAGE_POOL_MAGIC);
     pthread_mutex_init(&pool->lock, NULL);
     return pool;
 }
@@ -46,10 +51,12 @@ void page_pool_free(struct page_pool *pool)
 
     if (!pool)
         return;
+    object_check(pool, PAGE_POOL_MAGIC);
     for (i = 0; i < pool->chunk_count; i++)
         free(pool->chunks[i]);
     free(pool->chunks);
     pthread_mutex_destroy(&pool->lock);
+    object_end(pool, PAGE_POOL_MAGIC);
     free(pool);
 }
 
@@ -57,6 +64,7 @@ uint64_t page_pool_size(struct page_pool *pool)
 {
     uint64_t size;
 
+    object_check(pool, PAGE_POOL_MAGIC);
     pthread_mutex_lock(&pool->lock);
     size = pool->size;
     pthread_mutex_unlock(&pool->lock);
@@ -436,6 +444,7 @@ struct page *page_of_values(struct page_pool *pool, const int64_t *values)
 {
     struct summary sum = summarise(values);
 
+    object_check(pool, PAGE_POOL_MAGIC);
     if (!sum.count)
         return NULL;
     if (sum.count == WINDOW_SIZE && sum.min == sum.max)
@@ -452,6 +461,7 @@ struct page *page_remake(struct page_pool *pool, const struct page *page, uint32
     uint32_t sparse_max = PAGE_SPARSE_MAX;
     uint32_t room = 0;
 
+    object_check(pool, PAGE_POOL_MAGIC);
     page_view(page, &view);
     view_values(&view, values);
     sum = summarise(values);

@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "base/object.h"
 #include "index/bounds.h"
 #include "index/columns/columns.h"
 
@@ -34,7 +35,10 @@ struct column_note {
     void *context;
 };
 
+enum { COLUMN_MAGIC = OBJECT_MAGIC('c', 'l', 'm', 'n') };
+
 struct column {
+    uint32_t magic;
     const struct field *field;     /* borrowed from the schema */
     struct dictionary *dictionary; /* owned; NULL for numbers */
     struct value_lists *lists;     /* owned; NULL unless multiple with many values */
@@ -47,7 +51,10 @@ struct sequence_chunk {
     _Atomic uint32_t sequences[COLUMN_CHUNK_SIZE];
 };
 
+enum { COLUMNS_MAGIC = OBJECT_MAGIC('c', 'o', 'l', 's') };
+
 struct columns {
+    uint32_t magic;
     const struct schema *schema; /* borrowed */
     struct epoch *epoch;         /* borrowed */
     struct page_pool *pool;

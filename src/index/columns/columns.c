@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/columns/column_parts.h"
 
 enum { SPIN_COUNT = 64 };
@@ -22,6 +23,7 @@ struct columns *columns_new(const struct schema *schema, struct epoch *epoch)
 {
     struct columns *columns = mem_zero(sizeof(*columns));
 
+    object_begin(columns, COLUMNS_MAGIC);
     columns->schema = schema;
     columns->epoch = epoch;
     columns->pool = page_pool_new();
@@ -48,6 +50,7 @@ static void column_free(struct page_pool *pool, struct column *column)
     }
     dictionary_free(column->dictionary);
     value_lists_free(column->lists);
+    object_end(column, COLUMN_MAGIC);
     free(column);
 }
 
@@ -57,6 +60,7 @@ void columns_free(struct columns *columns)
 
     if (!columns)
         return;
+    object_check(columns, COLUMNS_MAGIC);
     while (epoch_reclaim(columns->epoch)) /* retired pages go back to the pool */
         sched_yield();
     for (i = 0; i < SCHEMA_FIELD_COUNT_MAX; i++)
@@ -64,6 +68,7 @@ void columns_free(struct columns *columns)
     for (i = 0; i < COLUMN_CHUNK_COUNT; i++)
         free(atomic_load(&columns->sequences[i]));
     page_pool_free(columns->pool);
+    object_end(columns, COLUMNS_MAGIC);
     free(columns);
 }
 
@@ -72,6 +77,7 @@ struct column *columns_need(struct columns *columns, uint32_t field_id, struct e
     const struct field *field = schema_field(columns->schema, field_id);
     struct column *column;
 
+    object_check(columns, COLUMNS_MAGIC);
     if (!field || !field_has_column(field)) {
         err_set(err, ERR_INVALID, "%s %u%s%s%s is not an attribute",
                 field ? "field" : "field number", field_id, field ? " (\"" : "",
@@ -82,6 +88,7 @@ struct column *columns_need(struct columns *columns, uint32_t field_id, struct e
     if (column)
         return column;
     column = mem_zero(sizeof(*column));
+    object_begin(column, COLUMN_MAGIC);
     column->field = field;
     if (field_has_dictionary(field))
         column->dictionary = dictionary_new(columns->epoch, field->name, field->value_count_max);
@@ -95,32 +102,38 @@ struct column *columns_need(struct columns *columns, uint32_t field_id, struct e
 
 const struct column *columns_column(const struct columns *columns, uint32_t field)
 {
+    object_check(columns, COLUMNS_MAGIC);
     assert(field < SCHEMA_FIELD_COUNT_MAX);
     return atomic_load_explicit(&columns->columns[field], memory_order_acquire);
 }
 
 struct dictionary *column_dictionary(const struct column *column)
 {
+    object_check(column, COLUMN_MAGIC);
     return column->dictionary;
 }
 
 const struct value_lists *column_lists(const struct column *column)
 {
+    object_check(column, COLUMN_MAGIC);
     return column->lists;
 }
 
 const struct field *column_field(const struct column *column)
 {
+    object_check(column, COLUMN_MAGIC);
     return column->field;
 }
 
 bool column_is_mask(const struct column *column)
 {
+    object_check(column, COLUMN_MAGIC);
     return column->field->multiple && !column->lists;
 }
 
 uint32_t columns_window_count(const struct columns *columns)
 {
+    object_check(columns, COLUMNS_MAGIC);
     return atomic_load_explicit(&columns->window_count, memory_order_acquire);
 }
 
@@ -138,6 +151,7 @@ uint32_t columns_read_begin(const struct columns *columns, uint32_t window)
     uint32_t spins = 0;
     uint32_t value;
 
+    object_check(columns, COLUMNS_MAGIC);
     if (!sequence)
         return 0;
     value = atomic_load_explicit(sequence, memory_order_acquire);
@@ -154,6 +168,7 @@ bool columns_read_valid(const struct columns *columns, uint32_t window, uint32_t
     const _Atomic uint32_t *sequence;
 
     code_fence();
+    object_check(columns, COLUMNS_MAGIC);
     sequence = sequence_of(columns, window);
     return begun == (sequence ? atomic_load_explicit(sequence, memory_order_acquire) : 0);
 }
@@ -174,6 +189,7 @@ void columns_get(const struct columns *columns, docid id, const uint16_t *fields
     uint32_t begun;
     uint32_t i;
 
+    object_check(columns, COLUMNS_MAGIC);
     do {
         begun = columns_read_begin(columns, window);
         for (i = 0; i < count; i++) {
@@ -229,6 +245,7 @@ static void write_end(_Atomic uint32_t *sequence)
 {
     uint32_t value = atomic_load_explicit(sequence, memory_order_relaxed);
 
+    assert(value & 1); /* begun, and by nobody else */
     atomic_store_explicit(sequence, value + 1, memory_order_release);
 }
 
@@ -236,6 +253,7 @@ static void page_replace(struct columns *columns, struct column_slot *slot, stru
 {
     struct page *old = atomic_load_explicit(&slot->page, memory_order_relaxed);
 
+    assert(!old || old != page);
     atomic_store_explicit(&slot->page, page, memory_order_release);
     if (old)
         epoch_retire(columns->epoch, page_release, columns->pool, (uintptr_t)old);
@@ -360,6 +378,7 @@ int columns_set(struct columns *columns, docid id, const struct column_change *c
     uint32_t i;
     int rc;
 
+    object_check(columns, COLUMNS_MAGIC);
     assert(id != DOCID_END);
     rc = check_changes(columns, changes, count, err);
     if (rc)
@@ -381,6 +400,7 @@ void columns_reset(struct columns *columns, docid id)
     uint32_t count = 0;
     uint32_t i;
 
+    object_check(columns, COLUMNS_MAGIC);
     for (i = 0; i < fields; i++) {
         struct column *column = atomic_load_explicit(&columns->columns[i], memory_order_relaxed);
         struct column_slot *slot = column ? column_slot(column, window_of(id)) : NULL;
@@ -424,6 +444,7 @@ void columns_tighten(struct columns *columns, uint32_t window)
     uint32_t fields = schema_count(columns->schema);
     uint32_t i;
 
+    object_check(columns, COLUMNS_MAGIC);
     if (window >= columns_window_count(columns))
         return;
     sequence = sequence_need(columns, window);
@@ -444,6 +465,7 @@ int columns_attach(struct columns *columns, uint16_t field, column_note_fn *note
 {
     struct column *column = columns_need(columns, field, err);
 
+    object_check(columns, COLUMNS_MAGIC);
     if (!column)
         return ERR_INVALID;
     if (column->note_count == COLUMN_SET_COUNT_MAX)
@@ -458,6 +480,7 @@ void columns_detach(struct columns *columns, uint16_t field, void *context)
     struct column *column = columns_need(columns, field, NULL);
     uint32_t i;
 
+    object_check(columns, COLUMNS_MAGIC);
     for (i = 0; column && i < column->note_count; i++) {
         if (column->notes[i].context != context)
             continue;
@@ -473,6 +496,7 @@ int columns_load_values(struct columns *columns, uint16_t field, uint32_t window
     struct column_slot *slot;
     uint32_t i;
 
+    object_check(columns, COLUMNS_MAGIC);
     if (!column)
         return ERR_INVALID;
     for (i = 0; i < WINDOW_SIZE; i++)

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/file_calls.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/varint.h"
 #include "index/bounds.h"
 #include "index/columns/checkpoint_file.h"
@@ -309,6 +310,7 @@ int columns_checkpoint(const struct columns *columns, const struct schema *schem
     uint32_t i;
     int rc;
 
+    object_check(columns, COLUMNS_MAGIC);
     buf_init(&manifest->schema, SCHEMA_SIZE_MAX);
     rc = next_generation(dir, &manifest->saved.generation, err);
     manifest->saved.x0 = atomic_load_explicit(&progress->applied, memory_order_acquire);
@@ -449,6 +451,7 @@ int columns_load(struct columns *columns, struct schema *schema, const char *dir
     uint32_t i;
     int rc;
 
+    object_check(columns, COLUMNS_MAGIC);
     rc = manifest_read(manifest, dir, err);
     if (!rc && schema_decode(schema, buf_bytes(&manifest->schema), err))
         rc = err_wrap(err, "%s/%s", dir, manifest_name);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/object.h"
 #include "index/columns/column_parts.h"
 
 static struct column *keyword_column(struct columns *columns, uint16_t field, bool multiple,
@@ -28,6 +29,7 @@ int columns_keyword(struct columns *columns, uint16_t field, struct bytes keywor
     uint32_t ordinal;
     int rc;
 
+    object_check(columns, COLUMNS_MAGIC);
     if (!column)
         return ERR_INVALID;
     rc = dictionary_add(column->dictionary, keyword, &ordinal, err);
@@ -59,6 +61,7 @@ int columns_keywords(struct columns *columns, uint16_t field, const struct bytes
     uint32_t i;
     int rc;
 
+    object_check(columns, COLUMNS_MAGIC);
     if (!column)
         return ERR_INVALID;
     if (count > KEYWORD_VALUES_MAX)
@@ -148,6 +151,7 @@ uint64_t columns_hash(const struct columns *columns)
     uint64_t sum = 0;
     uint32_t i;
 
+    object_check(columns, COLUMNS_MAGIC);
     for (i = 0; i < fields; i++) {
         const struct column *column = columns_column(columns, i);
 
@@ -163,6 +167,7 @@ void columns_size(const struct columns *columns, struct columns_size *size)
     uint32_t j;
     uint32_t k;
 
+    object_check(columns, COLUMNS_MAGIC);
     *size = (struct columns_size){.pages = page_pool_size(columns->pool)};
     for (i = 0; i < SCHEMA_FIELD_COUNT_MAX; i++) {
         const struct column *column = columns_column(columns, i);

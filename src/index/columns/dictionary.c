@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/bounds.h"
 
 enum { CHUNK_SHIFT = 8, CHUNK_SIZE = 1 << CHUNK_SHIFT, FIRST_TABLE_SIZE = 32 };
@@ -33,7 +34,10 @@ struct table {
     _Atomic uint32_t slots[]; /* ordinal + 1; 0: free */
 };
 
+enum { DICTIONARY_MAGIC = OBJECT_MAGIC('d', 'i', 'c', 't') };
+
 struct dictionary {
+    uint32_t magic;
     struct epoch *epoch; /* borrowed */
     char *name;
     struct arena *arena;
@@ -61,6 +65,7 @@ struct dictionary *dictionary_new(struct epoch *epoch, const char *name, uint32_
 {
     struct dictionary *dictionary = mem_zero(sizeof(*dictionary));
 
+    object_begin(dictionary, DICTIONARY_MAGIC);
     assert(count_max && count_max <= KEYWORD_COUNT_MAX);
     dictionary->epoch = epoch;
     dictionary->name = mem_strdup(name);
@@ -78,12 +83,14 @@ void dictionary_free(struct dictionary *dictionary)
 
     if (!dictionary)
         return;
+    object_check(dictionary, DICTIONARY_MAGIC);
     for (i = 0; i < (dictionary->count_max + CHUNK_SIZE - 1) / CHUNK_SIZE; i++)
         free(atomic_load(&dictionary->chunks[i]));
     free(atomic_load(&dictionary->table));
     free((void *)dictionary->chunks);
     arena_free(dictionary->arena);
     free(dictionary->name);
+    object_end(dictionary, DICTIONARY_MAGIC);
     free(dictionary);
 }
 
@@ -119,6 +126,7 @@ uint32_t dictionary_find(const struct dictionary *dictionary, struct bytes value
     const struct table *table = atomic_load_explicit(&dictionary->table, memory_order_acquire);
     uint32_t ordinal;
 
+    object_check(dictionary, DICTIONARY_MAGIC);
     probe(dictionary, table, value, (uint32_t)hash64(value), &ordinal);
     return ordinal;
 }
@@ -151,6 +159,7 @@ int dictionary_add(struct dictionary *dictionary, struct bytes value, uint32_t *
     struct table *table;
     uint32_t at;
 
+    object_check(dictionary, DICTIONARY_MAGIC);
     table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
     probe(dictionary, table, value, hash, ordinal);
     if (*ordinal != ORDINAL_NONE)
@@ -173,7 +182,9 @@ int dictionary_add(struct dictionary *dictionary, struct bytes value, uint32_t *
     *entry_of(dictionary, count) =
         (struct entry){.data = copy.data, .size = (uint32_t)copy.size, .hash = hash};
     table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
+    assert(count * 2 <= table->mask && count < dictionary->count_max);
     at = probe(dictionary, table, value, hash, ordinal);
+    assert(*ordinal == ORDINAL_NONE);
     atomic_store_explicit(&table->slots[at], count + 1, memory_order_release);
     atomic_store_explicit(&dictionary->count, count + 1, memory_order_release);
     *ordinal = count;
@@ -182,6 +193,7 @@ int dictionary_add(struct dictionary *dictionary, struct bytes value, uint32_t *
 
 uint32_t dictionary_count(const struct dictionary *dictionary)
 {
+    object_check(dictionary, DICTIONARY_MAGIC);
     return atomic_load_explicit(&dictionary->count, memory_order_acquire);
 }
 
@@ -189,6 +201,7 @@ struct bytes dictionary_name(const struct dictionary *dictionary, uint32_t ordin
 {
     const struct entry *entry;
 
+    object_check(dictionary, DICTIONARY_MAGIC);
     assert(ordinal < dictionary_count(dictionary));
     entry = entry_of(dictionary, ordinal);
     return bytes_make(entry->data, entry->size);
@@ -201,6 +214,7 @@ uint32_t dictionary_subtree(const struct dictionary *dictionary, struct bytes pa
     uint32_t found = 0;
     uint32_t i;
 
+    object_check(dictionary, DICTIONARY_MAGIC);
     if (count > bit_count)
         count = bit_count;
     for (i = 0; i < count; i++) {
@@ -219,6 +233,7 @@ uint64_t dictionary_size(const struct dictionary *dictionary)
     const struct table *table = atomic_load_explicit(&dictionary->table, memory_order_relaxed);
     uint64_t count = dictionary_count(dictionary);
 
+    object_check(dictionary, DICTIONARY_MAGIC);
     return arena_size(dictionary->arena) + (table->mask + 1) * sizeof(table->slots[0]) +
            (count + CHUNK_SIZE - 1) / CHUNK_SIZE * sizeof(struct chunk);
 }

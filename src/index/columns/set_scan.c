@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/bounds.h"
 #include "index/columns/set_state.h"
 
@@ -238,6 +239,7 @@ void attribute_set_scan(struct attribute_set *set)
     struct scan *scan = mem_zero(sizeof(*scan));
     uint32_t window;
 
+    object_check(set, ATTRIBUTE_SET_MAGIC);
     assert(!set->scanned);
     scan->set = set;
     scan->base = mem_zero(sizeof(*scan->base));

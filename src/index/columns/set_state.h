@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 
+#include "base/object.h"
 #include "index/columns/attribute_set.h"
 
 enum {
@@ -50,7 +51,10 @@ struct overlay_entry {
     int64_t key;       /* ordinal; for ranges the value, for buckets move */
 };
 
+enum { OVERLAY_MAGIC = OBJECT_MAGIC('o', 'v', 'l', 'y') };
+
 struct overlay {
+    uint32_t magic;
     _Atomic uint32_t count;
     _Atomic bool full; /* propose everything */
     bool dropped;      /* the writer's: an entry found no room */
@@ -59,12 +63,18 @@ struct overlay {
     _Atomic(_Atomic uint32_t *) heads[];
 };
 
+enum { SET_STATE_MAGIC = OBJECT_MAGIC('s', 's', 't', 't') };
+
 struct set_state {
+    uint32_t magic;
     struct set_base *base;   /* owned */
     struct overlay *overlay; /* owned */
 };
 
+enum { ATTRIBUTE_SET_MAGIC = OBJECT_MAGIC('a', 's', 'e', 't') };
+
 struct attribute_set {
+    uint32_t magic;
     struct columns *columns; /* borrowed */
     struct epoch *epoch;     /* borrowed */
     enum set_kind kind;

@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/bounds.h"
 
 enum {
@@ -28,8 +29,11 @@ struct known {
     uint32_t uses;
 };
 
+enum { VALUE_LISTS_MAGIC = OBJECT_MAGIC('v', 'l', 's', 't') };
+
 /* An array is its count and then the ordinals; a free one is the name of the next free one. */
 struct value_lists {
+    uint32_t magic;
     pthread_mutex_t lock; /* of all but the reading of chunks and end */
     uint32_t free[CLASS_COUNT];
     uint32_t chunk_count;
@@ -45,6 +49,7 @@ struct value_lists *value_lists_new(void)
 {
     struct value_lists *lists = mem_zero(sizeof(*lists));
 
+    object_begin(lists, VALUE_LISTS_MAGIC);
     lists->chunks = mem_array(CHUNK_COUNT_MAX, sizeof(lists->chunks[0]));
     lists->known = mem_array(KNOWN_COUNT_MIN, sizeof(lists->known[0]));
     lists->known_mask = KNOWN_COUNT_MIN - 1;
@@ -58,11 +63,13 @@ void value_lists_free(struct value_lists *lists)
 
     if (!lists)
         return;
+    object_check(lists, VALUE_LISTS_MAGIC);
     for (i = 0; i < lists->chunk_count; i++)
         free(atomic_load(&lists->chunks[i]));
     free((void *)lists->chunks);
     free(lists->known);
     pthread_mutex_destroy(&lists->lock);
+    object_end(lists, VALUE_LISTS_MAGIC);
     free(lists);
 }
 
@@ -100,6 +107,7 @@ static uint32_t take_new_name(struct value_lists *lists, uint32_t class)
     }
     name = ((lists->chunk_count - 1) << CHUNK_SHIFT) + lists->used;
     lists->used += granules;
+    assert(lists->used <= CHUNK_GRANULES && name > 0);
     return name;
 }
 
@@ -182,6 +190,7 @@ static void forget_known(struct value_lists *lists, const struct known *known)
         lists->known[at] = lists->known[next];
         at = next;
     }
+    assert(lists->known_count > 0);
     lists->known[at] = (struct known){0};
     lists->known_count--;
 }
@@ -192,6 +201,7 @@ uint32_t value_lists_add(struct value_lists *lists, const uint32_t *ordinals, ui
     struct known *known;
     uint32_t name;
 
+    object_check(lists, VALUE_LISTS_MAGIC);
     assert(count && count <= KEYWORD_VALUES_MAX);
     pthread_mutex_lock(&lists->lock);
     grow_known(lists);
@@ -208,6 +218,7 @@ uint32_t value_lists_add(struct value_lists *lists, const uint32_t *ordinals, ui
     }
     known->uses++;
     name = known->name;
+    assert(name > 0 && lists->known_count <= lists->known_mask);
     pthread_mutex_unlock(&lists->lock);
     return name;
 }
@@ -218,6 +229,8 @@ void value_lists_release(void *thing, uint64_t part)
     uint32_t *place = place_of(lists, (uint32_t)part);
     struct known *known;
 
+    object_check(lists, VALUE_LISTS_MAGIC);
+    assert(part > 0 && place && place[0] <= KEYWORD_VALUES_MAX);
     pthread_mutex_lock(&lists->lock);
     known = find_known(lists, place + 1, place[0], hash_of(place + 1, place[0]));
     assert(known->name == (uint32_t)part && known->uses);
@@ -233,6 +246,7 @@ void value_lists_release(void *thing, uint64_t part)
 
 uint32_t value_lists_end(const struct value_lists *lists)
 {
+    object_check(lists, VALUE_LISTS_MAGIC);
     return atomic_load_explicit(&lists->end, memory_order_acquire);
 }
 
@@ -248,6 +262,7 @@ uint64_t value_lists_size(struct value_lists *lists)
 {
     uint64_t size;
 
+    object_check(lists, VALUE_LISTS_MAGIC);
     pthread_mutex_lock(&lists->lock);
     size = (uint64_t)lists->chunk_count * CHUNK_GRANULES * GRANULE_WORDS * sizeof(uint32_t) +
            ((uint64_t)lists->known_mask + 1) * sizeof(lists->known[0]);

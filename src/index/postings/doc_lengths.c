@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 
 enum {
     CHUNK_SHIFT = 9,
@@ -28,14 +29,20 @@ struct chunk {
     _Atomic uint8_t shortest[DOC_LENGTH_FIELD_COUNT][CHUNK_WINDOWS];
 };
 
+enum { DOC_LENGTHS_MAGIC = OBJECT_MAGIC('d', 'l', 'e', 'n') };
+
 struct doc_lengths {
+    uint32_t magic;
     _Atomic uint64_t window_count; /* of each field for itself */
     _Atomic(struct chunk *) chunks[CHUNK_COUNT];
 };
 
 struct doc_lengths *doc_lengths_new(void)
 {
-    return mem_zero(sizeof(struct doc_lengths));
+    struct doc_lengths *lengths = mem_zero(sizeof(*lengths));
+
+    object_begin(lengths, DOC_LENGTHS_MAGIC);
+    return lengths;
 }
 
 void doc_lengths_free(struct doc_lengths *lengths)
@@ -45,6 +52,7 @@ void doc_lengths_free(struct doc_lengths *lengths)
 
     if (!lengths)
         return;
+    object_check(lengths, DOC_LENGTHS_MAGIC);
     for (i = 0; i < CHUNK_COUNT; i++) {
         struct chunk *chunk = atomic_load_explicit(&lengths->chunks[i], memory_order_relaxed);
 
@@ -53,6 +61,7 @@ void doc_lengths_free(struct doc_lengths *lengths)
                       CHUNK_SIZE);
         free(chunk);
     }
+    object_end(lengths, DOC_LENGTHS_MAGIC);
     free(lengths);
 }
 
@@ -102,6 +111,7 @@ void doc_lengths_set(struct doc_lengths *lengths, docid id, uint32_t packed)
 {
     unsigned field;
 
+    object_check(lengths, DOC_LENGTHS_MAGIC);
     for (field = 0; field < DOC_LENGTH_FIELD_COUNT; field++) {
         _Atomic uint8_t *array = array_of(lengths, id, field);
         uint8_t length = (uint8_t)(packed >> field * 8);
@@ -168,6 +178,7 @@ uint8_t doc_lengths_least(const struct doc_lengths *lengths, unsigned field, doc
 
 uint64_t doc_lengths_size(const struct doc_lengths *lengths)
 {
+    object_check(lengths, DOC_LENGTHS_MAGIC);
     return sizeof(*lengths) +
            atomic_load_explicit(&lengths->window_count, memory_order_relaxed) * WINDOW_SIZE;
 }

@@ -2,6 +2,7 @@
 /* postings.c - see postings.h; postings_block.c reads what is inside a block. */
 #include "index/postings/postings.h"
 
+#include "base/object.h"
 #include "index/postings/postings_block.h"
 #include "index/postings/text_segment_format.h"
 
@@ -48,6 +49,7 @@ int postings_open(struct postings *postings, const struct text_segment *segment,
     uint64_t entry;
     int rc = text_segment_find(segment, term, &entry, err);
 
+    object_check(segment, TEXT_SEGMENT_MAGIC);
     postings->segment = segment;
     postings->entry = entry;
     postings->count = postings->block_count = postings->block = 0;

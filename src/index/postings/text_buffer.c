@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/varint.h"
 #include "index/bounds.h"
 #include "index/postings/id_sort.h"
@@ -54,7 +55,10 @@ struct slab {
     _Alignas(16) uint8_t bytes[];
 };
 
+enum { TEXT_BUFFER_MAGIC = OBJECT_MAGIC('t', 'b', 'u', 'f') };
+
 struct text_buffer {
+    uint32_t magic;
     _Atomic(struct buffer_term *) buckets[BUCKET_COUNT];
     docid ids[TEXT_BUFFER_DOC_COUNT_MAX];
     uint8_t lengths[TEXT_BUFFER_DOC_COUNT_MAX][SEGMENT_FIELD_COUNT];
@@ -76,6 +80,7 @@ struct text_buffer *text_buffer_new(void)
 
     assert(buffer);
     memset(buffer, 0, sizeof(*buffer));
+    object_begin(buffer, TEXT_BUFFER_MAGIC);
     for (i = 0; i < TEXT_BUFFER_DOC_COUNT_MAX; i++)
         atomic_init(&buffer->next[i], NOT_YET);
     buffer->size = sizeof(*buffer);
@@ -86,17 +91,20 @@ void text_buffer_free(struct text_buffer *buffer)
 {
     if (!buffer)
         return;
+    object_check(buffer, TEXT_BUFFER_MAGIC);
     while (buffer->slabs) {
         struct slab *slab = buffer->slabs;
 
         buffer->slabs = slab->next;
         free(slab);
     }
+    object_end(buffer, TEXT_BUFFER_MAGIC);
     free(buffer);
 }
 
 bool text_buffer_full(const struct text_buffer *buffer)
 {
+    object_check(buffer, TEXT_BUFFER_MAGIC);
     return buffer->count == TEXT_BUFFER_DOC_COUNT_MAX;
 }
 
@@ -116,6 +124,7 @@ static void *take_memory(struct text_buffer *buffer, size_t size)
     }
     memory = slab->bytes + slab->used;
     slab->used += size;
+    assert(slab->used <= slab->size);
     return memory;
 }
 
@@ -169,6 +178,7 @@ static void supersede(struct text_buffer *buffer, docid id, uint32_t ordinal)
         at = (at + 1) % SLOT_COUNT;
     if (buffer->slots[at])
         atomic_store_explicit(&buffer->next[buffer->slots[at] - 1], ordinal, memory_order_relaxed);
+    assert(buffer->slots[at] <= ordinal); /* versions only get newer */
     buffer->slots[at] = ordinal + 1;
 }
 
@@ -240,7 +250,9 @@ static void add_posting(struct text_buffer *buffer, uint32_t ordinal,
     uint32_t used = atomic_load_explicit(&chunk->used, memory_order_relaxed);
     uint32_t size;
 
+    assert(ordinal >= term->newest);
     size = make_entry(buffer->entry, ordinal - term->newest, posting);
+    assert(size <= ENTRY_SIZE_MAX);
     term->newest = ordinal;
     if (chunk->size - used < size) {
         uint32_t room = chunk->size * 2 < CHUNK_SIZE_MAX ? chunk->size * 2 : CHUNK_SIZE_MAX;
@@ -264,6 +276,7 @@ void text_buffer_add(struct text_buffer *buffer, docid id,
     uint32_t ordinal = buffer->count;
     size_t from, i;
 
+    object_check(buffer, TEXT_BUFFER_MAGIC);
     assert(!text_buffer_full(buffer) && id != DOCID_END);
     buffer->ids[ordinal] = id;
     memcpy(buffer->lengths[ordinal], lengths, SEGMENT_FIELD_COUNT);
@@ -281,6 +294,7 @@ void text_buffer_add(struct text_buffer *buffer, docid id,
 
 void text_buffer_delete(struct text_buffer *buffer, docid id)
 {
+    object_check(buffer, TEXT_BUFFER_MAGIC);
     assert(!text_buffer_full(buffer) && id != DOCID_END);
     buffer->ids[buffer->count] = id;
     buffer->deletes[buffer->count] = true;
@@ -290,17 +304,21 @@ void text_buffer_delete(struct text_buffer *buffer, docid id)
 
 uint32_t text_buffer_publish(struct text_buffer *buffer)
 {
+    object_check(buffer, TEXT_BUFFER_MAGIC);
+    assert(buffer->count >= atomic_load_explicit(&buffer->published, memory_order_relaxed));
     atomic_store_explicit(&buffer->published, buffer->count, memory_order_release);
     return buffer->count;
 }
 
 uint32_t text_buffer_mark(const struct text_buffer *buffer)
 {
+    object_check(buffer, TEXT_BUFFER_MAGIC);
     return atomic_load_explicit(&buffer->published, memory_order_acquire);
 }
 
 size_t text_buffer_size(const struct text_buffer *buffer)
 {
+    object_check(buffer, TEXT_BUFFER_MAGIC);
     return buffer->size;
 }
 
@@ -318,6 +336,7 @@ void buffer_cursor_init(struct buffer_cursor *cursor, const struct text_buffer *
 {
     const struct buffer_term *found = find_term(buffer, term);
 
+    object_check(buffer, TEXT_BUFFER_MAGIC);
     *cursor = (struct buffer_cursor){.buffer = buffer, .mark = mark, .id = DOCID_END};
     if (found)
         cursor->chunk = found->first;
@@ -661,6 +680,7 @@ int text_buffer_freeze(const struct text_buffer *buffer, uint32_t mark,
     size_t term_count, i;
     int rc;
 
+    object_check(buffer, TEXT_BUFFER_MAGIC);
     freeze_docs(&freeze);
     terms = sorted_terms(buffer, &memory, &term_count);
     for (i = 0; i < term_count; i++) {

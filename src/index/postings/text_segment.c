@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/postings/kernels.h"
 #include "index/postings/text_segment_format.h"
 
@@ -112,6 +113,7 @@ static int segment_over(const char *name, const uint8_t *data, size_t size, bool
     size_t words;
     int rc;
 
+    object_begin(segment, TEXT_SEGMENT_MAGIC);
     segment->name = mem_strdup(name);
     segment->data = data;
     segment->size = size;
@@ -151,6 +153,7 @@ static void advise(const struct text_segment *segment, enum text_segment_section
 
 void text_segment_forget_docs(const struct text_segment *segment)
 {
+    object_check(segment, TEXT_SEGMENT_MAGIC);
     advise(segment, SECTION_OWNED, MADV_DONTNEED);
     advise(segment, SECTION_LENGTHS, MADV_DONTNEED);
 }
@@ -198,6 +201,7 @@ void text_segment_close(struct text_segment *segment)
 {
     if (!segment)
         return;
+    object_check(segment, TEXT_SEGMENT_MAGIC);
     if (segment->mapped)
         munmap((void *)segment->data, segment->size);
     else
@@ -205,11 +209,13 @@ void text_segment_close(struct text_segment *segment)
     free((void *)segment->checked);
     free(segment->code_counts);
     free(segment->name);
+    object_end(segment, TEXT_SEGMENT_MAGIC);
     free(segment);
 }
 
 int text_segment_save(const struct text_segment *segment, const char *path, struct err *err)
 {
+    object_check(segment, TEXT_SEGMENT_MAGIC);
     return file_write(path, bytes_make(segment->data, segment->size), err);
 }
 
@@ -301,6 +307,7 @@ static int check_run(const struct text_segment *segment, int fd, size_t chunk, s
 int text_segment_check_on(const struct text_segment *segment, size_t *chunk, size_t count,
                           struct err *err)
 {
+    object_check(segment, TEXT_SEGMENT_MAGIC);
     enum { CHECK_RUN = 16 };
     size_t end = segment->chunk_count - *chunk < count ? segment->chunk_count : *chunk + count;
     int fd = open(segment->name, O_RDONLY | O_CLOEXEC), rc = 0;
@@ -330,6 +337,7 @@ int text_segment_check_all(const struct text_segment *segment, struct err *err)
     size_t chunk;
     int rc = 0;
 
+    object_check(segment, TEXT_SEGMENT_MAGIC);
     for (chunk = 0; chunk < segment->chunk_count && !rc; chunk++)
         rc = check_chunk(segment, chunk, err);
     return rc;
@@ -342,6 +350,7 @@ int text_segment_check(const struct text_segment *segment, enum text_segment_sec
     size_t from, chunk;
     int rc = 0;
 
+    object_check(segment, TEXT_SEGMENT_MAGIC);
     if (offset > whole.size || size > whole.size - offset)
         return damaged(segment, "a place lies outside of its section", err);
     from = (size_t)(whole.data - segment->data) + (size_t)offset;
@@ -359,6 +368,7 @@ static uint64_t term_word(const struct text_segment *segment, uint32_t word)
 int text_segment_find(const struct text_segment *segment, uint32_t term, uint64_t *entry,
                       struct err *err)
 {
+    object_check(segment, TEXT_SEGMENT_MAGIC);
     enum { GROUP_WORDS = SEGMENT_RANK_BITS / 64 };
     uint32_t group = term / SEGMENT_RANK_BITS, word;
     uint64_t rank, last;
@@ -396,6 +406,7 @@ int text_segment_next_term(const struct text_segment *segment, uint32_t from, ui
     uint64_t mask = UINT64_MAX << from % 64;
     int rc;
 
+    object_check(segment, TEXT_SEGMENT_MAGIC);
     *term = UINT32_MAX;
     for (; word < word_count; word++, mask = UINT64_MAX) {
         uint64_t bits;
@@ -462,6 +473,7 @@ int text_segment_owned(const struct text_segment *segment, uint32_t window,
     uint32_t low = 0, high, before, count;
     int rc = owned_windows(segment, &high, err);
 
+    object_check(segment, TEXT_SEGMENT_MAGIC);
     if (rc)
         return rc;
     memset(bits, 0, sizeof(*bits));
@@ -499,6 +511,7 @@ int text_segment_owned_next(const struct text_segment *segment, uint32_t index, 
     uint32_t windows, before, count;
     int rc = owned_windows(segment, &windows, err);
 
+    object_check(segment, TEXT_SEGMENT_MAGIC);
     *found = !rc && index < windows;
     if (!*found)
         return rc;

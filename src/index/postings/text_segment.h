@@ -23,6 +23,7 @@
 #include "base/bytes.h"
 #include "base/endian.h"
 #include "base/err.h"
+#include "base/object.h"
 #include "index/postings/window.h"
 
 enum {
@@ -63,7 +64,10 @@ struct text_segment_info {
     uint64_t occurrence_count;
 };
 
+enum { TEXT_SEGMENT_MAGIC = OBJECT_MAGIC('t', 's', 'e', 'g') };
+
 struct text_segment {
+    uint32_t magic;
     struct text_segment_info info;
     char *name;          /* for messages; owned */
     const uint8_t *data; /* owned: mapped or allocated */

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/bounds.h"
 #include "index/postings/text_segment_format.h"
 
@@ -42,7 +43,10 @@ struct source {
     docid id; /* of the posting at hand; DOCID_END: the term has no more */
 };
 
+enum { MERGE_MAGIC = OBJECT_MAGIC('m', 'e', 'r', 'g') };
+
 struct merge {
+    uint32_t magic;
     struct source *sources;
     size_t count;
     const struct merge_options *options;
@@ -405,6 +409,7 @@ int text_segment_merge(const struct merge_input *inputs, size_t count,
     size_t s;
     int rc;
 
+    object_begin(merge, MERGE_MAGIC);
     assert(count > 0 && count <= TEXT_MERGE_INPUT_COUNT_MAX);
     *merged = NULL;
     merge->count = count;
@@ -431,6 +436,7 @@ int text_segment_merge(const struct merge_input *inputs, size_t count,
         occurrence_rows_release(&merge->sources[s].rows);
     }
     free(merge->sources);
+    object_end(merge, MERGE_MAGIC);
     free(merge);
     return rc;
 }

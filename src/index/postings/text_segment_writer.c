@@ -7,13 +7,17 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/varint.h"
 #include "index/postings/docset.h"
 #include "index/postings/text_segment_codes.h"
 #include "index/postings/text_segment_format.h"
 #include "index/postings/text_segment_sink.h"
 
+enum { TEXT_SEGMENT_WRITER_MAGIC = OBJECT_MAGIC('t', 's', 'w', 'r') };
+
 struct text_segment_writer {
+    uint32_t magic;
     struct text_segment_info info;
     const struct text_norms *norms; /* borrowed */
     struct docset docs;
@@ -51,6 +55,7 @@ struct text_segment_writer *text_segment_writer_new(const struct text_segment_in
 {
     struct text_segment_writer *writer = mem_zero(sizeof(*writer));
 
+    object_begin(writer, TEXT_SEGMENT_WRITER_MAGIC);
     writer->info = (struct text_segment_info){
         .epoch = info->epoch, .segment = info->segment, .topic_offset = info->topic_offset};
     memcpy(writer->info.place, info->place, sizeof(info->place));
@@ -73,6 +78,7 @@ void text_segment_writer_free(struct text_segment_writer *writer)
 {
     if (!writer)
         return;
+    object_check(writer, TEXT_SEGMENT_WRITER_MAGIC);
     docset_release(&writer->docs);
     codes_release(&writer->codes);
     spill_release(&writer->pos);
@@ -86,17 +92,20 @@ void text_segment_writer_free(struct text_segment_writer *writer)
     buf_release(&writer->list);
     free(writer->positions);
     free(writer->forms);
+    object_end(writer, TEXT_SEGMENT_WRITER_MAGIC);
     free(writer);
 }
 
 void text_segment_writer_doc(struct text_segment_writer *writer, docid id,
                              const uint8_t lengths[SEGMENT_FIELD_COUNT])
 {
+    object_check(writer, TEXT_SEGMENT_WRITER_MAGIC);
     docset_add(&writer->docs, id, lengths);
 }
 
 void text_segment_writer_count(struct text_segment_writer *writer, uint32_t tfs, uint64_t count)
 {
+    object_check(writer, TEXT_SEGMENT_WRITER_MAGIC);
     assert(tfs != 0);
     codes_count(&writer->codes, tfs, count);
 }
@@ -252,6 +261,7 @@ static void end_block(struct text_segment_writer *writer)
     docid last = writer->ids[writer->size - 1];
     struct patched_form form;
 
+    assert(writer->size > 0 && writer->size <= BLOCK_SIZE);
     put_le32(dir, last);
     round_bounds(writer, dir + 11);
     if (writer->size == BLOCK_SIZE)
@@ -329,6 +339,7 @@ static void end_term(struct text_segment_writer *writer)
 
 void text_segment_writer_term(struct text_segment_writer *writer, uint32_t term)
 {
+    object_check(writer, TEXT_SEGMENT_WRITER_MAGIC);
     assert(term != UINT32_MAX && (!writer->in_term || term > writer->term));
     if (writer->in_term)
         end_term(writer);
@@ -409,6 +420,7 @@ void text_segment_writer_run(struct text_segment_writer *writer, const struct po
     const uint32_t *distances = run->distances, *forms = run->forms;
     uint32_t from = 0, i;
 
+    object_check(writer, TEXT_SEGMENT_WRITER_MAGIC);
     assert(writer->in_term);
     while (from < run->count) {
         uint32_t room = BLOCK_SIZE - writer->size, left = run->count - from;
@@ -543,6 +555,7 @@ int text_segment_writer_finish(struct text_segment_writer *writer, struct text_s
     size_t size;
     int rc;
 
+    object_check(writer, TEXT_SEGMENT_WRITER_MAGIC);
     *segment = NULL;
     if (writer->in_term)
         end_term(writer);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 
 #define ONES UINT64_MAX
 #define ONES_8 ONES, ONES, ONES, ONES, ONES, ONES, ONES, ONES
@@ -16,7 +17,10 @@ const struct live_page live_page_all = {
     .count = WINDOW_SIZE,
 };
 
+enum { LIVE_WRITER_MAGIC = OBJECT_MAGIC('l', 'v', 'w', 'r') };
+
 struct live_writer {
+    uint32_t magic;
     struct epoch *epoch;        /* borrowed */
     struct live *draft;         /* owned; NULL while nothing differs from `current` */
     const struct live *current; /* owned until retired */
@@ -55,6 +59,7 @@ static struct live *version_new(uint32_t leaf_count)
 {
     struct live *live = mem_zero(sizeof(*live) + leaf_count * sizeof(live->leaves[0]));
 
+    object_begin(live, LIVE_MAGIC);
     live->leaf_count = leaf_count;
     return live;
 }
@@ -64,6 +69,7 @@ struct live_writer *live_writer_new(struct epoch *epoch, bool all)
     struct live_writer *writer = mem_zero(sizeof(*writer));
     struct live *first = version_new(0);
 
+    object_begin(writer, LIVE_WRITER_MAGIC);
     first->rest = all;
     writer->epoch = epoch;
     writer->current = first;
@@ -84,6 +90,7 @@ void live_writer_free(struct live_writer *writer)
 
     if (!writer)
         return;
+    object_check(writer, LIVE_WRITER_MAGIC);
     last = live_commit(writer);
     live_retire(writer);
     for (i = 0; i < last->leaf_count; i++) {
@@ -96,6 +103,7 @@ void live_writer_free(struct live_writer *writer)
     }
     free((void *)last);
     free(writer->garbage);
+    object_end(writer, LIVE_WRITER_MAGIC);
     free(writer);
 }
 
@@ -117,6 +125,7 @@ static struct live *draft_with(struct live_writer *writer, uint32_t leaf)
         free(writer->draft);
     else
         discard(writer, writer->current);
+    assert(leaf < draft->leaf_count && draft->batch == writer->batch);
     writer->draft = draft;
     return draft;
 }
@@ -163,6 +172,7 @@ static struct live_page *own_page(struct live_writer *writer, const struct live_
 
 bool live_draft_has(const struct live_writer *writer, docid id)
 {
+    object_check(writer, LIVE_WRITER_MAGIC);
     return live_has(writer->draft ? writer->draft : writer->current, id);
 }
 
@@ -174,6 +184,7 @@ bool live_put(struct live_writer *writer, docid id, bool alive)
     struct live_page *page;
     struct live *draft;
 
+    object_check(writer, LIVE_WRITER_MAGIC);
     if (live_draft_has(writer, id) == alive)
         return false;
     draft = draft_with(writer, window >> LIVE_LEAF_SHIFT);
@@ -184,6 +195,7 @@ bool live_put(struct live_writer *writer, docid id, bool alive)
         window_set(&page->bits, offset);
     else
         window_clear(&page->bits, offset);
+    assert(alive ? page->count < WINDOW_SIZE : page->count > 0);
     page->count += alive ? 1 : -1;
     draft->count_delta += alive ? 1 : -1;
     if (page->count == 0 || page->count == WINDOW_SIZE) {
@@ -195,7 +207,10 @@ bool live_put(struct live_writer *writer, docid id, bool alive)
 
 const struct live *live_commit(struct live_writer *writer)
 {
+    object_check(writer, LIVE_WRITER_MAGIC);
     if (writer->draft) {
+        object_check(writer->draft, LIVE_MAGIC);
+        assert(writer->draft->batch == writer->batch);
         writer->current = writer->draft;
         writer->draft = NULL;
         writer->batch++;
@@ -207,6 +222,7 @@ void live_retire(struct live_writer *writer)
 {
     size_t i;
 
+    object_check(writer, LIVE_WRITER_MAGIC);
     assert(!writer->draft); /* the draft's garbage is still used by the published version */
     for (i = 0; i < writer->garbage_count; i++)
         epoch_retire(writer->epoch, free_thing, (void *)writer->garbage[i], 0);
@@ -219,6 +235,7 @@ bool live_mask(const struct live *live, uint32_t window, struct window_bits *bit
     uint64_t any = 0;
     int i;
 
+    object_check(live, LIVE_MAGIC);
     if (page == LIVE_ALL)
         return true;
     if (page == LIVE_NONE) {

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/object.h"
 #include "index/epoch.h"
 #include "index/postings/window.h"
 
@@ -33,8 +34,11 @@ struct live_leaf {
     uint64_t batch;
 };
 
+enum { LIVE_MAGIC = OBJECT_MAGIC('l', 'i', 'v', 'e') };
+
 /* One immutable version. */
 struct live {
+    uint32_t magic;
     uint64_t batch;
     int64_t count_delta; /* bits set, minus those of the state at birth */
     bool rest;           /* the value of ids past the leaves, and of leaves that are NULL */

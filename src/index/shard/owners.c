@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 
 enum {
     CHUNK_SHIFT = 9,
@@ -12,7 +13,10 @@ enum {
     CHUNK_COUNT = 1 << (32 - WINDOW_SHIFT - CHUNK_SHIFT),
 };
 
+enum { OWNERS_MAGIC = OBJECT_MAGIC('o', 'w', 'n', 'r') };
+
 struct owners {
+    uint32_t magic;
     uint64_t size;
     uint8_t **chunks[CHUNK_COUNT]; /* owned; of CHUNK_SIZE pages of WINDOW_SIZE bytes */
 };
@@ -21,6 +25,7 @@ struct owners *owners_new(void)
 {
     struct owners *owners = mem_zero(sizeof(*owners));
 
+    object_begin(owners, OWNERS_MAGIC);
     owners->size = sizeof(*owners);
     return owners;
 }
@@ -32,11 +37,13 @@ void owners_free(struct owners *owners)
 
     if (!owners)
         return;
+    object_check(owners, OWNERS_MAGIC);
     for (i = 0; i < CHUNK_COUNT; i++) {
         for (j = 0; owners->chunks[i] && j < CHUNK_SIZE; j++)
             free(owners->chunks[i][j]);
         free(owners->chunks[i]);
     }
+    object_end(owners, OWNERS_MAGIC);
     free(owners);
 }
 
@@ -59,6 +66,7 @@ void owners_set(struct owners *owners, docid id, uint8_t owner)
     uint32_t window = window_of(id);
     uint8_t *page = page_of(owners, window);
 
+    object_check(owners, OWNERS_MAGIC);
     if (!page) {
         uint8_t ***chunk = &owners->chunks[window >> CHUNK_SHIFT];
 
@@ -78,11 +86,13 @@ void owners_map(struct owners *owners, uint32_t window, const uint8_t map[OWNER_
     uint8_t *page = page_of(owners, window);
     uint32_t i;
 
+    object_check(owners, OWNERS_MAGIC);
     for (i = 0; page && i < WINDOW_SIZE; i++)
         page[i] = map[page[i]];
 }
 
 uint64_t owners_size(const struct owners *owners)
 {
+    object_check(owners, OWNERS_MAGIC);
     return owners->size;
 }

@@ -7,11 +7,15 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/bounds.h"
 
 enum { TABLE_BITS_MIN = 8 };
 
+enum { PENDING_MAGIC = OBJECT_MAGIC('p', 'e', 'n', 'd') };
+
 struct pending {
+    uint32_t magic;
     struct pending_doc *docs; /* owned; room for half of the table's slots */
     uint32_t count;
     uint32_t *slots; /* owned; index + 1, 0: free */
@@ -32,6 +36,7 @@ struct pending *pending_new(void)
 {
     struct pending *pending = mem_zero(sizeof(*pending));
 
+    object_begin(pending, PENDING_MAGIC);
     pending->arena = arena_new();
     arena_keep(pending->arena, SHARD_PENDING_SIZE_KEPT_MAX);
     make_table(pending, TABLE_BITS_MIN);
@@ -42,24 +47,29 @@ void pending_free(struct pending *pending)
 {
     if (!pending)
         return;
+    object_check(pending, PENDING_MAGIC);
     arena_free(pending->arena);
     free(pending->slots);
     free(pending->docs);
+    object_end(pending, PENDING_MAGIC);
     free(pending);
 }
 
 uint32_t pending_count(const struct pending *pending)
 {
+    object_check(pending, PENDING_MAGIC);
     return pending->count;
 }
 
 uint32_t pending_taken(const struct pending *pending)
 {
+    object_check(pending, PENDING_MAGIC);
     return pending->taken;
 }
 
 struct pending_doc *pending_at(struct pending *pending, uint32_t i)
 {
+    object_check(pending, PENDING_MAGIC);
     assert(i < pending->count);
     return &pending->docs[i];
 }
@@ -79,6 +89,7 @@ struct pending_doc *pending_find(const struct pending *pending, docid id)
 {
     uint32_t index;
 
+    object_check(pending, PENDING_MAGIC);
     if (!pending->count)
         return NULL;
     index = pending->slots[find_slot(pending, id)];
@@ -99,6 +110,7 @@ struct pending_doc *pending_add(struct pending *pending, docid id)
     uint32_t index = pending->count;
     uint32_t i;
 
+    object_check(pending, PENDING_MAGIC);
     if (index == UINT32_C(1) << (pending->bits - 1)) {
         make_table(pending, pending->bits + 1);
         for (i = 0; i < index; i++)
@@ -107,12 +119,14 @@ struct pending_doc *pending_add(struct pending *pending, docid id)
     pending->docs[index] =
         (struct pending_doc){.id = id, .expires_at = COLUMN_NULL, .stored = COLUMN_NULL};
     pending->count++;
+    assert(pending->count <= UINT32_C(1) << (pending->bits - 1));
     put_slot(pending, index);
     return &pending->docs[index];
 }
 
 struct column_change *pending_room(struct pending *pending, uint32_t count)
 {
+    object_check(pending, PENDING_MAGIC);
     pending->taken++;
     return arena_alloc(pending->arena, (count + 1) * sizeof(struct column_change));
 }
@@ -121,6 +135,7 @@ void pending_clear(struct pending *pending)
 {
     uint32_t i;
 
+    object_check(pending, PENDING_MAGIC);
     for (i = 0; i < pending->count; i++)
         pending->slots[pending->docs[i].slot] = 0;
     pending->count = 0;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 
 enum { WAY_COUNT = 4, SET_BITS = 13 };
 
@@ -22,17 +23,26 @@ struct recent_set {
     _Atomic uint64_t forgotten; /* no change that the set had and has no more is newer */
 };
 
+enum { RECENT_MAGIC = OBJECT_MAGIC('r', 'e', 'c', 'n') };
+
 struct recent {
+    uint32_t magic;
     struct recent_set sets[1 << SET_BITS];
 };
 
 struct recent *recent_new(void)
 {
-    return mem_zero(sizeof(struct recent));
+    struct recent *recent = mem_zero(sizeof(*recent));
+
+    object_begin(recent, RECENT_MAGIC);
+    return recent;
 }
 
 void recent_free(struct recent *recent)
 {
+    if (!recent)
+        return;
+    object_end(recent, RECENT_MAGIC);
     free(recent);
 }
 
@@ -74,6 +84,7 @@ void recent_note(struct recent *recent, docid id, uint64_t number, bool is_repla
     struct recent_set *set = &recent->sets[set_of(id)];
     int way = find_way(set, id);
 
+    object_check(recent, RECENT_MAGIC);
     if (is_replaced)
         put(&set->replaced[way], number);
     put(&set->changed[way], number);

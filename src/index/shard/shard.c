@@ -9,12 +9,16 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/varint.h"
 #include "index/shard/shard_files.h"
 #include "index/shard/shard_parts.h"
 #include "index/shard/shard_work.h"
 
+enum { SHARD_READER_MAGIC = OBJECT_MAGIC('s', 'h', 'r', 'd') };
+
 struct shard_reader {
+    uint32_t magic;
     struct shard *shard;     /* borrowed */
     struct epoch_slot *slot; /* owned */
     uint64_t entered_at;     /* number of the last change of columns before it came in */
@@ -71,6 +75,7 @@ static struct shard *shard_new(const struct shard_options *options)
     struct shard *shard = mem_zero(sizeof(*shard));
     unsigned field;
 
+    object_begin(shard, SHARD_MAGIC);
     shard->options = *options;
     shard->options.clock = clock_or_system(options->clock);
     shard->options.dir = options->dir ? mem_strdup(options->dir) : NULL;
@@ -127,9 +132,11 @@ void shard_close(struct shard *shard)
 
     if (!shard)
         return;
+    object_check(shard, SHARD_MAGIC);
     shard_background_stop(shard);
     epoch_leave(shard->work_slot);
     epoch_reclaim(shard->epoch);
+    assert(!task_is_started(&shard->task));
     for (i = 0; i < shard->set_count; i++)
         attribute_set_free(shard->sets[i]);
     for (i = 0; i < shard->part_count; i++)
@@ -161,26 +168,31 @@ void shard_close(struct shard *shard)
     pthread_mutex_destroy(&shard->work);
     pthread_mutex_destroy(&shard->lock);
     pthread_mutex_destroy(&shard->turn);
+    object_end(shard, SHARD_MAGIC);
     free(shard);
 }
 
 const struct clock *shard_clock(const struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     return shard->options.clock;
 }
 
 uint64_t shard_offset(const struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     return shard->offset;
 }
 
 uint64_t shard_serve_from(const struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     return shard->serve_from;
 }
 
 const struct schema *shard_schema(const struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     return shard->schema;
 }
 
@@ -191,13 +203,17 @@ int shard_reader_new(struct shard *shard, struct shard_reader **out, struct err 
     struct shard_reader *reader = mem_zero(sizeof(*reader));
     int rc;
 
+    object_begin(reader, SHARD_READER_MAGIC);
+    object_check(shard, SHARD_MAGIC);
     *out = NULL;
     reader->shard = shard;
     rc = epoch_join(shard->epoch, &reader->slot, err);
-    if (rc)
+    if (rc) {
+        object_end(reader, SHARD_READER_MAGIC);
         free(reader);
-    else
+    } else {
         *out = reader;
+    }
     return rc;
 }
 
@@ -205,7 +221,9 @@ void shard_reader_free(struct shard_reader *reader)
 {
     if (!reader)
         return;
+    object_check(reader, SHARD_READER_MAGIC);
     epoch_leave(reader->slot);
+    object_end(reader, SHARD_READER_MAGIC);
     free(reader);
 }
 
@@ -213,6 +231,8 @@ int shard_enter(struct shard_reader *reader, const struct snapshot **snapshot, s
 {
     struct shard *shard = reader->shard;
 
+    object_check(reader, SHARD_READER_MAGIC);
+    object_check(shard, SHARD_MAGIC);
     *snapshot = NULL;
     if (!atomic_load_explicit(&shard->is_serving, memory_order_acquire))
         return err_set(err, ERR_UNAVAILABLE,
@@ -223,16 +243,20 @@ int shard_enter(struct shard_reader *reader, const struct snapshot **snapshot, s
      * is then newer than entered_at, and cannot hide it. */
     reader->entered_at = atomic_load_explicit(&shard->change_number, memory_order_acquire);
     *snapshot = atomic_load_explicit(&shard->snapshot, memory_order_acquire);
+    object_check(*snapshot, SNAPSHOT_MAGIC);
     return 0;
 }
 
 void shard_exit(struct shard_reader *reader)
 {
+    object_check(reader, SHARD_READER_MAGIC);
     epoch_exit(reader->slot);
 }
 
 bool shard_changed_since(const struct shard *shard, const struct snapshot *snapshot, docid id)
 {
+    object_check(shard, SHARD_MAGIC);
+    object_check(snapshot, SNAPSHOT_MAGIC);
     return recent_find(shard->recent, id).changed > snapshot->change;
 }
 
@@ -242,6 +266,8 @@ enum shard_move shard_moved(const struct shard_reader *reader, const struct snap
     struct recent_change last;
 
     code_fence(); /* what was read of the document was read before */
+    object_check(reader, SHARD_READER_MAGIC);
+    object_check(snapshot, SNAPSHOT_MAGIC);
     last = recent_find(reader->shard->recent, id);
     if (last.replaced > snapshot->change)
         return MOVE_REPLACED;
@@ -253,6 +279,7 @@ bool shard_hold(struct shard_reader *reader, int64_t deadline_us)
     int64_t until_us =
         clock_after_us(shard_clock(reader->shard), (int64_t)SHARD_HOLD_WAIT_MS_MAX * MS_US);
 
+    object_check(reader, SHARD_READER_MAGIC);
     if (deadline_us && deadline_us < until_us)
         until_us = deadline_us;
     return gate_enter(&reader->shard->gate, until_us, &reader->pass);
@@ -260,6 +287,7 @@ bool shard_hold(struct shard_reader *reader, int64_t deadline_us)
 
 void shard_let_go(struct shard_reader *reader)
 {
+    object_check(reader, SHARD_READER_MAGIC);
     gate_leave(&reader->shard->gate, reader->pass);
 }
 
@@ -268,6 +296,7 @@ int shard_wait(struct shard *shard, uint64_t offset, int64_t deadline_us, struct
     bool in_time = true;
     bool is_there;
 
+    object_check(shard, SHARD_MAGIC);
     pthread_mutex_lock(&shard->lock);
     for (;;) {
         const struct snapshot *snapshot =
@@ -327,6 +356,7 @@ int shard_stored(const struct snapshot *snapshot, const struct shard *shard, doc
     const uint16_t field = STATE_STORED;
     int64_t place;
 
+    object_check(shard, SHARD_MAGIC);
     (void)snapshot; /* stored fields are the newest, as attributes are */
     columns_get(shard->state, id, &field, 1, &place);
     return read_record(shard, id, place, buf, values, max, count, err);
@@ -337,6 +367,7 @@ int shard_last_stored(const struct shard *shard, docid id, struct buf *buf,
 {
     const struct pending_doc *doc = pending_find(shard->pending, id);
 
+    object_check(shard, SHARD_MAGIC);
     return doc ? read_record(shard, id, doc->stored, buf, values, max, count, err)
                : shard_stored(NULL, shard, id, buf, values, max, count, err);
 }

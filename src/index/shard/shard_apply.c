@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/shard/shard_draft.h"
 
 /* ---- applying ---- */
@@ -68,6 +69,7 @@ void shard_note_expiry(struct shard *shard, docid id, int64_t expires_at)
     uint32_t window = window_of(id);
     uint32_t count = shard->next_expiry_count;
 
+    object_check(shard, SHARD_MAGIC);
     if (!expires_at)
         return;
     if (window >= count) {
@@ -139,6 +141,7 @@ static void join_changes(struct shard *shard, struct pending_doc *doc, const str
             k = count++;
         changes[k] = draft->changes[i];
     }
+    assert(count <= doc->change_count + draft->change_count && count <= SCHEMA_FIELD_COUNT_MAX);
     doc->changes = changes;
     doc->change_count = count;
 }
@@ -153,6 +156,7 @@ static void settle_put(struct shard *shard, const struct pending_doc *doc)
     struct draft draft = {.changes = changes, .change_count = doc->change_count};
     int rc;
 
+    assert(doc->change_count <= SCHEMA_FIELD_COUNT_MAX);
     if (doc->change_count)
         memcpy(changes, doc->changes, doc->change_count * sizeof(changes[0]));
     draft_add_nulls(shard, doc->id, &draft);
@@ -175,6 +179,7 @@ void shard_settle(struct shard *shard)
 {
     uint32_t i;
 
+    object_check(shard, SHARD_MAGIC);
     for (i = 0; i < pending_count(shard->pending); i++) {
         const struct pending_doc *doc = pending_at(shard->pending, i);
 
@@ -186,6 +191,7 @@ void shard_settle(struct shard *shard)
         end_change(shard);
     }
     pending_clear(shard->pending);
+    assert(pending_count(shard->pending) == 0);
 }
 
 /* ---- putting ---- */
@@ -202,12 +208,14 @@ static void put_text(struct shard *shard, docid id, const struct doc_postings *p
 
     if (shard->slots[owners_get(shard->owners, id)] != buffer)
         shard_mask(shard, id);
+    assert(!text_buffer_full(buffer->buffer)); /* shard_make_room saw to it */
     text_buffer_add(buffer->buffer, id, postings->lengths, postings->postings, postings->count);
     buffer->mark++;
     owners_set(shard->owners, id, buffer->slot);
     live_put(shard->alive, id, true);
     if (window_of(id) >= shard->window_count)
         shard->window_count = window_of(id) + 1;
+    assert(live_draft_has(shard->alive, id));
 }
 
 /* An id that is free has no values, except while a checkpoint is replayed. */
@@ -304,6 +312,7 @@ int shard_put(struct shard *shard, const struct shard_document *document, struct
     struct draft draft = {.changes = changes, .texts = texts};
     int rc = check_id(document->id, document->expires_at, err);
 
+    object_check(shard, SHARD_MAGIC);
     if (!rc)
         rc = draft_check(shard, document->values, document->count, true, err);
     if (!rc)
@@ -381,6 +390,7 @@ int shard_change(struct shard *shard, docid id, const struct shard_value *values
     struct draft draft = {.changes = changes, .texts = texts};
     int rc = draft_check(shard, values, count, false, err);
 
+    object_check(shard, SHARD_MAGIC);
     if (rc)
         return rc;
     shard_lock(shard);
@@ -395,6 +405,7 @@ int shard_set_expiry(struct shard *shard, docid id, int64_t expires_at, struct e
     struct pending_doc *doc;
     int rc = check_id(id, expires_at, err);
 
+    object_check(shard, SHARD_MAGIC);
     if (rc)
         return rc;
     shard_lock(shard);
@@ -440,6 +451,7 @@ bool shard_remove(struct shard *shard, docid id)
 {
     bool was_there;
 
+    object_check(shard, SHARD_MAGIC);
     shard_lock(shard);
     was_there = id != DOCID_END && remove_locked(shard, id);
     shard_unlock(shard);
@@ -480,6 +492,7 @@ uint32_t shard_expire(struct shard *shard, int64_t now)
     uint32_t count = 0;
     uint32_t window;
 
+    object_check(shard, SHARD_MAGIC);
     for (window = 0; window < shard->next_expiry_count; window++) {
         if (!shard->next_expiry[window] || shard->next_expiry[window] > now)
             continue;
@@ -507,6 +520,7 @@ int shard_know_field(struct shard *shard, uint16_t id, struct err *err)
     const struct field *field = schema_field(shard->schema, id);
     int rc = 0;
 
+    object_check(shard, SHARD_MAGIC);
     if (field->type == FIELD_TEXT && shard->text_field_count == SEGMENT_FIELD_COUNT)
         return err_set(err, ERR_CORRUPT, "%s has more than %d text fields: \"%s\"",
                        shard->options.dir, SEGMENT_FIELD_COUNT, field->name);
@@ -524,6 +538,7 @@ int shard_add_field(struct shard *shard, const struct field *field, uint16_t *id
     uint16_t given;
     int rc;
 
+    object_check(shard, SHARD_MAGIC);
     shard_lock(shard);
     before = schema_count(shard->schema);
     if (field->type == FIELD_TEXT && shard->text_field_count == SEGMENT_FIELD_COUNT &&
@@ -546,6 +561,7 @@ int shard_add_field(struct shard *shard, const struct field *field, uint16_t *id
 
 void shard_set_note(struct shard *shard, struct bytes note)
 {
+    object_check(shard, SHARD_MAGIC);
     assert(note.size <= SHARD_NOTE_SIZE_MAX);
     shard_lock(shard);
     shard->next_note.size = (uint32_t)note.size;
@@ -557,6 +573,7 @@ void shard_set_note(struct shard *shard, struct bytes note)
 
 void shard_note(struct shard *shard, struct buf *note)
 {
+    object_check(shard, SHARD_MAGIC);
     shard_lock(shard);
     buf_put_raw(note, shard->note.bytes, shard->note.size);
     shard_unlock(shard);
@@ -566,6 +583,7 @@ int shard_publish(struct shard *shard, uint64_t offset, struct err *err)
 {
     int rc = 0;
 
+    object_check(shard, SHARD_MAGIC);
     shard_lock(shard);
     if (offset < shard->offset) {
         rc = err_set(err, ERR_INVALID, "offset %ju is below %ju, which was published before",

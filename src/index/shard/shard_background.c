@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/shard/shard_work.h"
 
 enum {
@@ -25,12 +26,14 @@ enum {
 
 void shard_wait_published(struct shard *shard, int64_t ms)
 {
+    object_check(shard, SHARD_MAGIC);
     (void)condition_wait_until(&shard->published, &shard->lock,
                                clock_after_us(shard_clock(shard), ms * MS_US));
 }
 
 void shard_work_wanted(struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     condition_signal(&shard->wanted);
 }
 
@@ -38,6 +41,7 @@ bool shard_pause(void *context)
 {
     struct shard *shard = context;
 
+    object_check(shard, SHARD_MAGIC);
     if (shard->options.background)
         sched_yield();
     if (task_is_started(&shard->task))
@@ -89,6 +93,7 @@ static void run(struct task *task, void *context)
     int64_t trimmed_us = 0;
     bool is_trim_due = false;
 
+    object_check(shard, SHARD_MAGIC);
     (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICE);
     while (!task_is_stopping(task)) {
         struct err err = {0};
@@ -120,6 +125,7 @@ int shard_background_start(struct shard *shard, struct err *err)
     const struct task_options options = {
         .name = "shard", .run = run, .arg = shard, .clock = shard_clock(shard)};
 
+    object_check(shard, SHARD_MAGIC);
     return shard->options.background ? task_start(&shard->task, &options, err) : 0;
 }
 
@@ -127,6 +133,7 @@ uint64_t shard_failures(struct shard *shard, struct err *last)
 {
     uint64_t count;
 
+    object_check(shard, SHARD_MAGIC);
     pthread_mutex_lock(&shard->lock);
     count = shard->failure_count;
     *last = shard->failure;
@@ -136,6 +143,7 @@ uint64_t shard_failures(struct shard *shard, struct err *last)
 
 void shard_background_stop(struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     pthread_mutex_lock(&shard->lock);
     task_ask_stop(&shard->task);
     condition_signal(&shard->wanted);

@@ -2,6 +2,7 @@
 /* shard_draft.c - see shard_draft.h. */
 #include "index/shard/shard_draft.h"
 
+#include "base/object.h"
 #include "base/varint.h"
 
 /* ---- checking ---- */
@@ -68,6 +69,7 @@ int draft_check(const struct shard *shard, const struct shard_value *values, uin
     uint32_t i;
     int rc = 0;
 
+    object_check(shard, SHARD_MAGIC);
     if (shard->options.is_read_only)
         return err_set(err, ERR_PRECONDITION, "%s was opened to look at", shard->options.dir);
     for (i = 0; i < count && !rc; i++) {
@@ -114,6 +116,7 @@ void draft_drop_change(struct shard *shard, const struct column_change *change)
     const struct column *column = columns_column(shard->columns, change->field);
     struct value_lists *lists = column ? (struct value_lists *)column_lists(column) : NULL;
 
+    object_check(shard, SHARD_MAGIC);
     if (lists && change->value != COLUMN_NULL)
         value_lists_release(lists, (uint64_t)change->value);
 }
@@ -122,6 +125,7 @@ void draft_drop_changes(struct shard *shard, struct draft *draft)
 {
     uint32_t i;
 
+    object_check(shard, SHARD_MAGIC);
     for (i = 0; i < draft->change_count; i++)
         draft_drop_change(shard, &draft->changes[i]);
     draft->change_count = 0;
@@ -133,6 +137,7 @@ int draft_make_changes(struct shard *shard, const struct shard_value *values, ui
     uint32_t i;
     int rc = 0;
 
+    object_check(shard, SHARD_MAGIC);
     for (i = 0; i < count && !rc; i++) {
         int64_t number;
 
@@ -152,6 +157,7 @@ void draft_gather_texts(const struct shard *shard, const struct shard_value *val
 {
     uint32_t i;
 
+    object_check(shard, SHARD_MAGIC);
     for (i = 0; i < count; i++) {
         const struct field *field = schema_field(shard->schema, values[i].field);
         uint32_t at = draft->text_count;
@@ -197,6 +203,7 @@ int draft_store_texts(struct shard *shard, docid id, const struct draft *draft, 
 {
     uint32_t i;
 
+    object_check(shard, SHARD_MAGIC);
     buf_reset(&shard->record);
     for (i = 0; i < draft->text_count; i++) {
         if (draft->texts[i]->kind == VALUE_TEXT)
@@ -212,6 +219,7 @@ int draft_find_words(struct shard *shard, const struct draft *draft, struct doc_
     uint32_t i;
     int rc = 0;
 
+    object_check(shard, SHARD_MAGIC);
     doc_words_begin(shard->words);
     for (slot = 0; slot < shard->text_field_count && !rc; slot++) {
         for (i = 0; i < draft->text_count; i++) {
@@ -235,6 +243,7 @@ void draft_add_nulls(struct shard *shard, docid id, struct draft *draft)
     uint32_t field;
     uint32_t i;
 
+    object_check(shard, SHARD_MAGIC);
     for (i = 0; i < draft->change_count; i++)
         has[draft->changes[i].field / 64] |= UINT64_C(1) << draft->changes[i].field % 64;
     for (field = 0; field < fields; field++) {
@@ -259,6 +268,7 @@ int draft_change_texts(struct shard *shard, docid id, const struct draft *draft,
     uint32_t count, i = 0, j = 0;
     int rc = shard_last_stored(shard, id, &old, had, SCHEMA_FIELD_COUNT_MAX, &count, err);
 
+    object_check(shard, SHARD_MAGIC);
     buf_reset(&shard->record);
     while (!rc && (i < count || j < draft->text_count)) {
         const struct shard_value *text = j < draft->text_count ? draft->texts[j] : NULL;

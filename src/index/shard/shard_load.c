@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/columns/columns_checkpoint.h"
 #include "index/postings/kernels.h"
 #include "index/shard/shard_files.h"
@@ -270,6 +271,7 @@ int shard_load(struct shard *shard, struct err *err)
     char path[SHARD_PATH_SIZE];
     int rc;
 
+    object_check(shard, SHARD_MAGIC);
     if (shard->options.is_read_only) /* nothing is made where no shard is, not even a lock */
         rc = manifest_read(manifest, shard->options.dir, err);
     else

@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/shard/shard_parts.h"
 
 /* ---- the check ---- */
@@ -16,6 +17,7 @@ int shard_check(struct shard *shard, struct err *err)
     uint32_t segment_count = 0, file_count, i;
     int rc = 0;
 
+    object_check(shard, SHARD_MAGIC);
     pthread_mutex_lock(&shard->work); /* segments stay */
     shard_lock(shard);
     for (i = 0; i < shard->part_count; i++) {
@@ -185,6 +187,7 @@ int shard_hash(struct shard *shard, uint64_t *hash, struct err *err)
     uint32_t i;
     int rc = 0;
 
+    object_check(shard, SHARD_MAGIC);
     pthread_mutex_lock(&shard->work); /* parts stay as they are */
     shard_lock(shard);
     if (pending_count(shard->pending))
@@ -242,6 +245,7 @@ void shard_sizes(struct shard *shard, struct shard_sizes *sizes)
     struct columns_size columns;
     uint32_t i;
 
+    object_check(shard, SHARD_MAGIC);
     *sizes = (struct shard_sizes){0};
     pthread_mutex_lock(&shard->work);
     shard_lock(shard);

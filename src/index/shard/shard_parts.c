@@ -6,9 +6,11 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 
 void shard_lock(struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     pthread_mutex_lock(&shard->turn);
     pthread_mutex_lock(&shard->lock);
     pthread_mutex_unlock(&shard->turn);
@@ -16,6 +18,7 @@ void shard_lock(struct shard *shard)
 
 void shard_unlock(struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     pthread_mutex_unlock(&shard->lock);
 }
 
@@ -23,6 +26,8 @@ struct part *part_new(struct shard *shard, struct text_buffer *buffer)
 {
     struct part *part = mem_zero(sizeof(*part));
 
+    object_begin(part, PART_MAGIC);
+    object_check(shard, SHARD_MAGIC);
     part->buffer = buffer;
     part->live = live_writer_new(shard->epoch, true);
     return part;
@@ -38,6 +43,7 @@ void part_free(void *thing, uint64_t unused)
     text_buffer_free(part->buffer);
     text_segment_close(part->segment);
     live_writer_free(part->live);
+    object_end(part, PART_MAGIC);
     free(part);
 }
 
@@ -45,6 +51,7 @@ uint8_t shard_free_slot(const struct shard *shard)
 {
     unsigned slot;
 
+    object_check(shard, SHARD_MAGIC);
     for (slot = OWNER_NONE + 1; slot < OWNER_COUNT; slot++) {
         if (!shard->slots[slot])
             return (uint8_t)slot;
@@ -54,6 +61,8 @@ uint8_t shard_free_slot(const struct shard *shard)
 
 struct part *shard_buffer(const struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
+    assert(shard->part_count > 0 && shard->part_count <= OWNER_COUNT);
     return shard->parts[shard->part_count - 1];
 }
 
@@ -62,11 +71,13 @@ bool shard_rotate(struct shard *shard)
     uint8_t slot = shard_free_slot(shard);
     struct part *part;
 
+    object_check(shard, SHARD_MAGIC);
     if (shard->part_count && shard_buffer(shard)->buffer && !shard_buffer(shard)->mark)
         return true;
     if (slot == OWNER_NONE)
         return false;
     part = part_new(shard, text_buffer_new());
+    assert(!shard->slots[slot] && shard->part_count < OWNER_COUNT);
     part->slot = slot;
     shard->slots[slot] = part;
     shard->parts[shard->part_count++] = part;
@@ -75,11 +86,13 @@ bool shard_rotate(struct shard *shard)
 
 void shard_leave(struct shard *shard, epoch_free_fn *free_thing, void *thing)
 {
+    object_check(shard, SHARD_MAGIC);
     if (shard->leaving_count == shard->leaving_capacity) {
         shard->leaving_capacity = shard->leaving_capacity ? shard->leaving_capacity * 2 : 16;
         shard->leaving =
             mem_resize(shard->leaving, shard->leaving_capacity * sizeof(shard->leaving[0]));
     }
+    assert(free_thing && thing);
     shard->leaving[shard->leaving_count++] = (struct leaving){free_thing, thing};
 }
 
@@ -87,11 +100,14 @@ void shard_mask(struct shard *shard, docid id)
 {
     struct part *part = shard->slots[owners_get(shard->owners, id)];
 
+    object_check(shard, SHARD_MAGIC);
     if (!part)
         return;
+    object_check(part, PART_MAGIC);
     if (part == shard_buffer(shard)) {
         text_buffer_delete(part->buffer, id);
         part->mark++;
+        assert(part->mark <= TEXT_BUFFER_DOC_COUNT_MAX);
     } else {
         live_put(part->live, id, false);
         if (part->successor)
@@ -111,6 +127,7 @@ static struct snapshot *snapshot_alloc(const struct shard *shard)
         segment_count += shard->parts[i]->segment != NULL;
     snapshot = mem_zero(sizeof(*snapshot) + segment_count * sizeof(struct snapshot_segment) +
                         (shard->part_count - segment_count) * sizeof(struct snapshot_buffer));
+    object_begin(snapshot, SNAPSHOT_MAGIC);
     segments = (struct snapshot_segment *)(snapshot + 1);
     snapshot->segment_count = segment_count;
     snapshot->buffer_count = shard->part_count - segment_count;
@@ -129,6 +146,8 @@ static void add_parts(const struct shard *shard, struct snapshot *snapshot)
         const struct part *part = shard->parts[i];
         const struct live *live = live_commit(part->live);
 
+        object_check(part, PART_MAGIC);
+        assert(!part->segment != !part->buffer && shard->slots[part->slot] == part);
         if (part->segment) {
             *segment++ = (struct snapshot_segment){part->segment, live};
             snapshot->text_doc_count += part->segment->info.doc_count;
@@ -141,15 +160,20 @@ static void add_parts(const struct shard *shard, struct snapshot *snapshot)
 
 static void free_snapshot(void *thing, uint64_t unused)
 {
+    struct snapshot *snapshot = thing;
+
     (void)unused;
-    free(thing);
+    object_end(snapshot, SNAPSHOT_MAGIC);
+    free(snapshot);
 }
 
 void shard_show(struct shard *shard)
 {
+    const struct snapshot *before = atomic_load_explicit(&shard->snapshot, memory_order_relaxed);
     struct snapshot *snapshot = snapshot_alloc(shard);
     size_t i;
 
+    object_check(shard, SHARD_MAGIC);
     text_buffer_publish(shard_buffer(shard)->buffer);
     snapshot->sequence = ++shard->sequence;
     snapshot->offset = shard->offset;
@@ -165,6 +189,9 @@ void shard_show(struct shard *shard)
     snapshot->sets = shard->sets;
     snapshot->set_count = shard->set_count;
     add_parts(shard, snapshot);
+    assert(snapshot->alive->count_delta >= 0);
+    assert(snapshot->window_count >= (before ? before->window_count : 0));
+    assert(!before || (snapshot->change >= before->change && snapshot->offset >= before->offset));
     epoch_publish(shard->epoch, &shard->snapshot, snapshot, free_snapshot);
     live_retire(shard->alive);
     for (i = 0; i < shard->part_count; i++)
@@ -179,6 +206,7 @@ void shard_show(struct shard *shard)
 
 void shard_show_work(struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     if (!shard->has_batch)
         shard_show(shard);
     else

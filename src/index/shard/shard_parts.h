@@ -19,6 +19,7 @@
 #include <stdatomic.h>
 
 #include "base/condition.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "index/bounds.h"
 #include "index/shard/gate.h"
@@ -30,7 +31,10 @@
 #include "index/shard/stored.h"
 #include "index/text/doc_words.h"
 
+enum { PART_MAGIC = OBJECT_MAGIC('s', 'h', 'p', 't') };
+
 struct part {
+    uint32_t magic;
     struct text_buffer *buffer;   /* owned; NULL once it is a segment */
     struct text_segment *segment; /* owned; NULL while it is a buffer */
     struct live_writer *live;     /* owned; of all ids, so only the dead cost memory */
@@ -51,7 +55,10 @@ struct leaving {
 /* The fields of the shard's own columns, never shown. */
 enum state_field { STATE_EXPIRES, STATE_STORED, STATE_FIELD_COUNT };
 
+enum { SHARD_MAGIC = OBJECT_MAGIC('s', 'h', 'a', 'r') };
+
 struct shard {
+    uint32_t magic;
     struct shard_options options;
     struct epoch *epoch; /* owned, as all here */
     struct schema *schema;

@@ -10,6 +10,7 @@
  */
 #include <unistd.h>
 
+#include "base/object.h"
 #include "index/shard/shard_work.h"
 
 enum { STEP_CHUNKS = 64, MEMORY_SHARE = 2 };
@@ -38,6 +39,7 @@ int shard_read_on(struct shard *shard, bool *did, struct err *err)
     struct part *part = NULL;
     uint32_t i;
 
+    object_check(shard, SHARD_MAGIC);
     if (!shard->options.background)
         return 0;
     shard_lock(shard);
@@ -59,6 +61,8 @@ int shard_read_part(struct shard *shard, struct part *part, struct err *err)
     bool fits;
     int rc = 0;
 
+    object_check(part, PART_MAGIC);
+    object_check(shard, SHARD_MAGIC);
     if (!shard->options.background)
         return 0;
     shard_lock(shard);

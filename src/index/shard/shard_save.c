@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/columns/columns_checkpoint.h"
 #include "index/shard/shard_files.h"
 #include "index/shard/shard_work.h"
@@ -28,6 +29,7 @@ enum { PUBLISH_WAIT_MS = 1000, PUBLISH_STEP_MS = 50, RETRY_MS = 3000 };
 void shard_path(const struct shard *shard, const char *name, uint64_t number,
                 char path[SHARD_PATH_SIZE])
 {
+    object_check(shard, SHARD_MAGIC);
     snprintf(path, SHARD_PATH_SIZE, "%s/%s-%ju", shard->options.dir, name, (uintmax_t)number);
 }
 
@@ -238,6 +240,7 @@ int shard_save(struct shard *shard, struct err *err)
     uint64_t change_count;
     int rc;
 
+    object_check(shard, SHARD_MAGIC);
     if (!shard->options.dir)
         return 0;
     manifest = mem_zero(sizeof(*manifest));
@@ -270,6 +273,7 @@ int shard_checkpoint(struct shard *shard, struct err *err)
 {
     int rc = 0;
 
+    object_check(shard, SHARD_MAGIC);
     if (!shard->options.dir)
         return 0; /* there is nothing that a shard in memory could keep */
     if (shard->options.is_read_only)

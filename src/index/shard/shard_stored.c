@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/shard/shard_files.h"
 #include "index/shard/shard_work.h"
 
@@ -21,6 +22,7 @@ static int move_record(void *context, docid id, uint64_t place, struct err *err)
     int64_t has;
     int rc = 0;
 
+    object_check(shard, SHARD_MAGIC);
     shard_lock(shard);
     columns_get(shard->state, id, &field, 1, &has);
     if (has != COLUMN_NULL && (uint64_t)has == place) {
@@ -166,5 +168,6 @@ int shard_tend_stored(struct shard *shard, bool *did, struct err *err)
 {
     int rc = train(shard, did, err);
 
+    object_check(shard, SHARD_MAGIC);
     return rc || *did ? rc : compact(shard, did, err);
 }

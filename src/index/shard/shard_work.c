@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/postings/postings.h"
 #include "index/postings/text_segment_merge.h"
 #include "index/shard/shard_files.h"
@@ -115,6 +116,9 @@ int shard_freeze(struct shard *shard, const struct part *until, bool *did, struc
     struct part *part;
     int rc;
 
+    object_check(shard, SHARD_MAGIC);
+    if (until)
+        object_check(until, PART_MAGIC);
     shard_lock(shard);
     part = choose_buffer(shard, until);
     if (part) {
@@ -405,6 +409,7 @@ int shard_relieve(struct shard *shard, bool *did, struct err *err)
 {
     int rc = shard_freeze(shard, NULL, did, err);
 
+    object_check(shard, SHARD_MAGIC);
     return rc || *did ? rc : merge(shard, did, err);
 }
 
@@ -565,6 +570,7 @@ int shard_work(struct shard *shard, bool *did, struct err *err)
 {
     int rc;
 
+    object_check(shard, SHARD_MAGIC);
     *did = false;
     pthread_mutex_lock(&shard->work);
     rc = save_if_due(shard, did, err);
@@ -588,6 +594,7 @@ int shard_work(struct shard *shard, bool *did, struct err *err)
 
 bool shard_is_behind(const struct shard *shard)
 {
+    object_check(shard, SHARD_MAGIC);
     return shard->part_count >= SHARD_SEGMENT_COUNT_MAX;
 }
 
@@ -612,6 +619,7 @@ int shard_make_room(struct shard *shard, struct err *err)
     bool did = true;
     int rc = 0;
 
+    object_check(shard, SHARD_MAGIC);
     shard_lock(shard);
     while (!rc && shard_is_behind(shard) && (did || shard->options.background)) {
         if (shard->options.background) {

@@ -15,6 +15,7 @@
 #ifndef TORG_INDEX_SHARD_SNAPSHOT_H
 #define TORG_INDEX_SHARD_SNAPSHOT_H
 
+#include "base/object.h"
 #include "index/columns/attribute_set.h"
 #include "index/columns/columns.h"
 #include "index/postings/doc_lengths.h"
@@ -37,7 +38,10 @@ struct snapshot_buffer {
         *live; /* what newer parts do not hide; versions below mark hide by themselves */
 };
 
+enum { SNAPSHOT_MAGIC = OBJECT_MAGIC('s', 'n', 'a', 'p') };
+
 struct snapshot {
+    uint32_t magic;
     uint64_t sequence; /* of publication, from 1 */
     uint64_t offset;   /* every message below it is in */
     uint64_t change;   /* so is every change of columns up to this number */

@@ -21,6 +21,7 @@
 #include "base/endian.h"
 #include "base/file_calls.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/pack.h"
 #include "index/bounds.h"
 
@@ -31,8 +32,11 @@ enum {
     READ_SIZE = 4096, /* most records are read at once */
 };
 
+enum { FILE_MAGIC = OBJECT_MAGIC('s', 'f', 'i', 'l') };
+
 /* One file, or what would be one. */
 struct file {
+    uint32_t magic;
     int fd;                                      /* -1: in memory alone */
     _Atomic(uint8_t *) chunks[FILE_CHUNK_COUNT]; /* owned; NULL: in the file */
     uint32_t number;
@@ -45,7 +49,10 @@ struct file {
     bool is_suspect;       /* a sync failed: the cache may call clean what the disk has not */
 };
 
+enum { STORED_MAGIC = OBJECT_MAGIC('s', 't', 'r', 'd') };
+
 struct stored {
+    uint32_t magic;
     char *dir;           /* owned; NULL: in memory */
     struct epoch *epoch; /* borrowed */
     struct buf packed;
@@ -61,6 +68,7 @@ struct stored *stored_new(const char *dir, struct epoch *epoch)
 {
     struct stored *stored = mem_zero(sizeof(*stored));
 
+    object_begin(stored, STORED_MAGIC);
     stored->dir = dir ? mem_strdup(dir) : NULL;
     stored->epoch = epoch;
     stored->is_held = mem_zero(STORED_FILE_COUNT_MAX);
@@ -80,6 +88,7 @@ static void free_file(void *thing, uint64_t unused)
         free(atomic_load_explicit(&file->chunks[i], memory_order_relaxed));
     if (file->fd >= 0)
         close(file->fd);
+    object_end(file, FILE_MAGIC);
     free(file);
 }
 
@@ -95,12 +104,14 @@ void stored_free(struct stored *stored)
 
     if (!stored)
         return;
+    object_check(stored, STORED_MAGIC);
     for (i = 0; i < STORED_FILE_COUNT_MAX; i++)
         free_file(atomic_load_explicit(&stored->files[i], memory_order_relaxed), 0);
     buf_release(&stored->packed);
     pack_dictionary_free(atomic_load(&stored->dictionary));
     free(stored->is_held);
     free(stored->dir);
+    object_end(stored, STORED_MAGIC);
     free(stored);
 }
 
@@ -124,6 +135,7 @@ static int make_file(struct stored *stored, uint32_t number, int flags, struct f
     struct file *file = mem_zero(sizeof(*file));
     char path[PATH_SIZE];
 
+    object_begin(file, FILE_MAGIC);
     *out = NULL;
     file->number = number;
     file->fd = -1;
@@ -131,6 +143,7 @@ static int make_file(struct stored *stored, uint32_t number, int flags, struct f
         path_of(stored, number, path);
         file->fd = open(path, O_RDWR | O_CLOEXEC | flags, 0644);
         if (file->fd < 0) {
+            object_end(file, FILE_MAGIC);
             free(file);
             return err_errno(err, "cannot open %s", path);
         }
@@ -197,6 +210,7 @@ int stored_open_files(struct stored *stored, const struct stored_file *files, ui
     uint32_t i;
     int rc = 0;
 
+    object_check(stored, STORED_MAGIC);
     for (i = 0; i < count && !rc; i++) {
         rc = open_file(stored, &files[i], is_read_only, err);
         atomic_fetch_add_explicit(&stored->size, files[i].size, memory_order_relaxed);
@@ -237,6 +251,7 @@ static int flush_file(struct stored *stored, struct file *file, struct err *err)
         return 0;
     bytes = atomic_load_explicit(&file->chunks[chunk], memory_order_relaxed);
     assert(bytes && file->size <= (chunk + 1) * (uint32_t)STORED_CHUNK_SIZE);
+    assert(file->flushed <= file->size);
     rc = write_at(stored, file, file->flushed,
                   bytes_make(bytes + file->flushed % STORED_CHUNK_SIZE, file->size - file->flushed),
                   err);
@@ -249,6 +264,7 @@ static int flush_file(struct stored *stored, struct file *file, struct err *err)
 
 int stored_flush(struct stored *stored, struct err *err)
 {
+    object_check(stored, STORED_MAGIC);
     return stored->tail ? flush_file(stored, stored->tail, err) : 0;
 }
 
@@ -285,6 +301,7 @@ int stored_sync(struct stored *stored, struct err *err)
     uint32_t i;
     int rc;
 
+    object_check(stored, STORED_MAGIC);
     for (i = 0; i < STORED_FILE_COUNT_MAX; i++) {
         struct file *file = atomic_load_explicit(&stored->files[i], memory_order_acquire);
 
@@ -392,9 +409,12 @@ static int append_packed(struct stored *stored, docid id, struct bytes packed, u
     put_le32(to + 8, crc32c(crc32c(0, bytes_make(to, 8)), packed));
     memcpy(to + RECORD_HEAD_SIZE, packed.data, packed.size);
     *place = (uint64_t)file->number * STORED_FILE_SIZE + file->size;
+    assert(file->size / STORED_CHUNK_SIZE == (file->size + size - 1) / STORED_CHUNK_SIZE);
     file->size += size;
     file->content += size;
+    assert(file->size <= STORED_FILE_SIZE && file->content <= file->size);
     file->record_count++;
+    assert(file->dead_count < file->record_count);
     atomic_fetch_add_explicit(&stored->size, size, memory_order_relaxed);
     return 0;
 }
@@ -402,6 +422,7 @@ static int append_packed(struct stored *stored, docid id, struct bytes packed, u
 int stored_append(struct stored *stored, docid id, struct bytes record, uint64_t *place,
                   struct err *err)
 {
+    object_check(stored, STORED_MAGIC);
     if (record.size > STORED_RECORD_SIZE_MAX)
         return err_set(err, ERR_LIMIT,
                        "document %u has %zu bytes of texts and stored fields, at most "
@@ -416,12 +437,14 @@ int stored_append(struct stored *stored, docid id, struct bytes record, uint64_t
 
 void stored_set_dictionary(struct stored *stored, struct pack_dictionary *dictionary)
 {
+    object_check(stored, STORED_MAGIC);
     assert(!stored_has_dictionary(stored));
     atomic_store_explicit(&stored->dictionary, dictionary, memory_order_release);
 }
 
 bool stored_has_dictionary(const struct stored *stored)
 {
+    object_check(stored, STORED_MAGIC);
     return atomic_load_explicit(&stored->dictionary, memory_order_acquire) != NULL;
 }
 
@@ -429,6 +452,7 @@ void stored_drop(struct stored *stored, uint64_t place)
 {
     struct file *file = file_at(stored, place);
 
+    object_check(stored, STORED_MAGIC);
     if (file)
         file->dead_count++;
 }
@@ -437,6 +461,7 @@ void stored_keep(struct stored *stored, uint64_t place)
 {
     struct file *file = file_at(stored, place);
 
+    object_check(stored, STORED_MAGIC);
     if (file && file->dead_count)
         file->dead_count--;
 }
@@ -446,6 +471,7 @@ uint32_t stored_files(const struct stored *stored, struct stored_file *files, ui
     uint32_t count = 0;
     uint32_t i;
 
+    object_check(stored, STORED_MAGIC);
     for (i = 0; i < STORED_FILE_COUNT_MAX && count < max; i++) {
         const struct file *file = atomic_load_explicit(&stored->files[i], memory_order_acquire);
 
@@ -459,6 +485,7 @@ bool stored_worn_file(const struct stored *stored, struct stored_file *worn)
 {
     uint32_t i;
 
+    object_check(stored, STORED_MAGIC);
     for (i = 0; i < STORED_FILE_COUNT_MAX; i++) {
         const struct file *file = atomic_load_explicit(&stored->files[i], memory_order_acquire);
 
@@ -483,6 +510,7 @@ void stored_give_up(struct stored *stored, uint32_t number)
 {
     struct file *file = atomic_load_explicit(&stored->files[number], memory_order_relaxed);
 
+    object_check(stored, STORED_MAGIC);
     assert(file && file != stored->tail && !file->is_given_up);
     file->is_given_up = true;
     stored->is_held[number] = stored->dir != NULL;
@@ -495,6 +523,7 @@ void stored_let_go(struct stored *stored)
     char path[PATH_SIZE];
     uint32_t i;
 
+    object_check(stored, STORED_MAGIC);
     for (i = 0; i < STORED_FILE_COUNT_MAX; i++) {
         if (!stored->is_held[i])
             continue;
@@ -589,6 +618,7 @@ int stored_read(const struct stored *stored, uint64_t place, docid id, struct bu
     struct bytes raw = BYTES_EMPTY;
     int rc = read_packed(stored, place, id, &scratch, &packed, err);
 
+    object_check(stored, STORED_MAGIC);
     if (!rc)
         rc = pack_open_with(packed, STORED_RECORD_SIZE_MAX,
                             atomic_load_explicit(&stored->dictionary, memory_order_acquire), arena,
@@ -606,6 +636,7 @@ int stored_copy(struct stored *stored, uint64_t from, docid id, uint64_t *place,
     struct bytes packed;
     int rc = read_packed(stored, from, id, &scratch, &packed, err);
 
+    object_check(stored, STORED_MAGIC);
     if (!rc)
         rc = append_packed(stored, id, packed, place, err);
     buf_release(&scratch);
@@ -652,6 +683,7 @@ int stored_walk(const struct stored *stored, const struct stored_file *file, sto
     uint32_t at;
     int rc = 0;
 
+    object_check(stored, STORED_MAGIC);
     for (at = 0; at < file->size && !rc; at += STORED_CHUNK_SIZE) {
         uint32_t left = file->size - at;
         struct bytes in;
@@ -670,10 +702,12 @@ int stored_walk(const struct stored *stored, const struct stored_file *file, sto
 
 uint64_t stored_size(const struct stored *stored)
 {
+    object_check(stored, STORED_MAGIC);
     return atomic_load_explicit(&stored->size, memory_order_relaxed);
 }
 
 uint64_t stored_memory_size(const struct stored *stored)
 {
+    object_check(stored, STORED_MAGIC);
     return atomic_load_explicit(&stored->memory_size, memory_order_relaxed);
 }

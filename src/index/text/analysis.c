@@ -7,10 +7,14 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/bounds.h"
 #include "index/text/analysis_rules.h"
 
+enum { ANALYSIS_MAGIC = OBJECT_MAGIC('a', 'n', 'a', 'l') };
+
 struct analysis {
+    uint32_t magic;
     struct rules rules;
     struct sb_stemmer *russian, *english; /* owned */
 };
@@ -19,6 +23,7 @@ struct analysis *analysis_new(void)
 {
     struct analysis *analysis = mem_zero(sizeof(*analysis));
 
+    object_begin(analysis, ANALYSIS_MAGIC);
     analysis->russian = sb_stemmer_new("russian", "UTF_8");
     analysis->english = sb_stemmer_new("english", "UTF_8");
     assert(analysis->russian && analysis->english);
@@ -29,11 +34,13 @@ void analysis_free(struct analysis *analysis)
 {
     if (!analysis)
         return;
+    object_check(analysis, ANALYSIS_MAGIC);
     sb_stemmer_delete(analysis->russian);
     sb_stemmer_delete(analysis->english);
     pieces_release(&analysis->rules.pieces);
     free(analysis->rules.tokens);
     free(analysis->rules.forms);
+    object_end(analysis, ANALYSIS_MAGIC);
     free(analysis);
 }
 
@@ -87,6 +94,7 @@ struct token_list analysis_run(struct analysis *analysis, struct bytes text)
     size_t at = 0;
     size_t i;
 
+    object_check(analysis, ANALYSIS_MAGIC);
     rules->text = text;
     rules->count = 0;
     rules->position = 0;
@@ -123,6 +131,7 @@ struct bytes analysis_stem(struct analysis *analysis, struct bytes form, enum sc
                                                            : NULL;
     const sb_symbol *stem;
 
+    object_check(analysis, ANALYSIS_MAGIC);
     if (!stemmer || form.size > TOKEN_SIZE_MAX)
         return form;
     stem = sb_stemmer_stem(stemmer, form.data, (int)form.size);

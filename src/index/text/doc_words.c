@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/postings/doc_lengths.h"
 
 enum { TF_MAX = 255, GROUP_NONE = UINT32_MAX, TABLE_SIZE_MIN = 64 };
@@ -23,7 +24,10 @@ struct group_slot {
     uint32_t group; /* + 1; 0: empty */
 };
 
+enum { DOC_WORDS_MAGIC = OBJECT_MAGIC('d', 'w', 'r', 'd') };
+
 struct doc_words {
+    uint32_t magic;
     struct analysis *analysis;
     struct word *words; /* owned, as all arrays are; by slot, then position */
     size_t count, capacity;
@@ -42,6 +46,7 @@ struct doc_words *doc_words_new(void)
 {
     struct doc_words *words = mem_zero(sizeof(*words));
 
+    object_begin(words, DOC_WORDS_MAGIC);
     words->analysis = analysis_new();
     return words;
 }
@@ -50,6 +55,7 @@ void doc_words_free(struct doc_words *words)
 {
     if (!words)
         return;
+    object_check(words, DOC_WORDS_MAGIC);
     analysis_free(words->analysis);
     free(words->words);
     free(words->entries);
@@ -57,11 +63,13 @@ void doc_words_free(struct doc_words *words)
     free(words->ends);
     free(words->occurrences);
     free(words->table);
+    object_end(words, DOC_WORDS_MAGIC);
     free(words);
 }
 
 void doc_words_begin(struct doc_words *words)
 {
+    object_check(words, DOC_WORDS_MAGIC);
     words->count = 0;
     memset(words->lengths, 0, sizeof(words->lengths));
 }
@@ -86,6 +94,7 @@ int doc_words_add(struct doc_words *words, struct lexicon *lexicon, unsigned slo
     size_t i;
     int rc;
 
+    object_check(words, DOC_WORDS_MAGIC);
     assert(slot < SEGMENT_FIELD_COUNT && !words->lengths[slot]);
     make_room(words, list.count);
     rc = lexicon_add_tokens(lexicon, words->analysis, list.tokens, list.count, words->entries, err);
@@ -167,6 +176,7 @@ void doc_words_finish(struct doc_words *words, struct doc_postings *out)
     unsigned slot;
     size_t i;
 
+    object_check(words, DOC_WORDS_MAGIC);
     for (i = 0; i < group_count; i++) {
         uint32_t count = words->ends[i];
 

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/text/lexicon_parts.h"
 
 enum { BATCH_COUNT = 32 };
@@ -40,6 +41,7 @@ static bool find_form(const struct lexicon *lexicon, struct bytes form, uint64_t
 
 bool lexicon_find(const struct lexicon *lexicon, struct bytes form, struct lexicon_entry *entry)
 {
+    object_check(lexicon, LEXICON_MAGIC);
     return find_form(lexicon, form, hash64(form), entry);
 }
 
@@ -55,6 +57,7 @@ bool lexicon_find_term(const struct lexicon *lexicon, struct bytes stem, termid 
     struct probe probe = slots_probe(&lexicon->term_slots, hash);
     const uint8_t *record;
 
+    object_check(lexicon, LEXICON_MAGIC);
     for (*term = slots_next(&probe); *term != PLACE_NONE; *term = slots_next(&probe)) {
         if (bytes_equal(term_bytes(lexicon, *term), stem))
             return true;
@@ -69,6 +72,7 @@ bool lexicon_find_term(const struct lexicon *lexicon, struct bytes stem, termid 
 bool lexicon_resolve(const struct lexicon *lexicon, struct analysis *analysis, struct bytes form,
                      enum script script, struct lexicon_entry *entry)
 {
+    object_check(lexicon, LEXICON_MAGIC);
     if (lexicon_find(lexicon, form, entry))
         return true;
     entry->form = FORM_NONE;
@@ -125,6 +129,7 @@ static void add_term(struct lexicon *lexicon, termid id, struct bytes stem, uint
 {
     struct term *term;
 
+    assert(id == atomic_load_explicit(&lexicon->term_count, memory_order_relaxed));
     if (id % WORD_CHUNK_SIZE == 0)
         lexicon->terms[id >> WORD_CHUNK_BITS] = mem_array(WORD_CHUNK_SIZE, sizeof(struct term));
     term = term_at(lexicon, id);
@@ -144,6 +149,7 @@ int lexicon_insert(struct lexicon *lexicon, struct bytes form, termid id, struct
     uint32_t previous = 0;
     size_t size, offset;
 
+    object_check(lexicon, LEXICON_MAGIC);
     if (count + 1 >= LEXICON_FORM_COUNT_MAX)
         return err_set(err, ERR_LIMIT,
                        "lexicon %s is full: it has LEXICON_FORM_COUNT_MAX = %d words",
@@ -161,6 +167,8 @@ int lexicon_insert(struct lexicon *lexicon, struct bytes form, termid id, struct
         return err_set(err, ERR_LIMIT, "lexicon %s is full: its words have %u MB",
                        lexicon->log.path ? lexicon->log.path : "in memory",
                        BYTE_CHUNK_COUNT * (BYTE_CHUNK_SIZE >> 20));
+    assert(size <= RECORD_SIZE_MAX && offset % BYTE_CHUNK_SIZE + size <= BYTE_CHUNK_SIZE);
+    assert(offset >= atomic_load_explicit(&lexicon->byte_size, memory_order_relaxed));
     memcpy(to, record, size);
     if (number)
         atomic_store_explicit(&term_at(lexicon, id)->last, (uint32_t)offset, memory_order_release);
@@ -200,6 +208,7 @@ static int add_hashed(struct lexicon *lexicon, struct analysis *analysis, struct
 int lexicon_add(struct lexicon *lexicon, struct analysis *analysis, struct bytes form,
                 enum script script, struct lexicon_entry *entry, struct err *err)
 {
+    object_check(lexicon, LEXICON_MAGIC);
     return add_hashed(lexicon, analysis, form, script, hash64(form), entry, err);
 }
 
@@ -232,6 +241,7 @@ int lexicon_add_tokens(struct lexicon *lexicon, struct analysis *analysis,
     uint64_t hashes[BATCH_COUNT];
     int rc = 0;
 
+    object_check(lexicon, LEXICON_MAGIC);
     for (size_t from = 0; from < count && !rc; from += BATCH_COUNT) {
         size_t batch = count - from < BATCH_COUNT ? count - from : BATCH_COUNT;
 
@@ -248,12 +258,14 @@ int lexicon_sync(struct lexicon *lexicon, uint64_t *durable_size, struct err *er
 {
     int rc = lexicon_log_sync(lexicon, err);
 
+    object_check(lexicon, LEXICON_MAGIC);
     *durable_size = lexicon->log.durable;
     return rc;
 }
 
 void lexicon_retire(struct lexicon *lexicon, struct retired *retired, size_t size)
 {
+    object_check(lexicon, LEXICON_MAGIC);
     retired->size = size;
     pthread_mutex_lock(&lexicon->retired_lock);
     retired->next = lexicon->retired;
@@ -271,6 +283,7 @@ void lexicon_reclaim(struct lexicon *lexicon, struct epoch *epoch)
 {
     struct retired *list;
 
+    object_check(lexicon, LEXICON_MAGIC);
     pthread_mutex_lock(&lexicon->retired_lock);
     list = lexicon->retired;
     lexicon->retired = NULL;
@@ -289,12 +302,14 @@ void lexicon_reclaim(struct lexicon *lexicon, struct epoch *epoch)
 
 struct bytes lexicon_term(const struct lexicon *lexicon, termid term)
 {
+    object_check(lexicon, LEXICON_MAGIC);
     assert(term < atomic_load_explicit(&lexicon->term_count, memory_order_acquire));
     return term_bytes(lexicon, term);
 }
 
 uint32_t lexicon_term_form_count(const struct lexicon *lexicon, termid term)
 {
+    object_check(lexicon, LEXICON_MAGIC);
     assert(term < atomic_load_explicit(&lexicon->term_count, memory_order_acquire));
     return record_number(record_at(lexicon, atomic_load_explicit(&term_at(lexicon, term)->last,
                                                                  memory_order_acquire))) +
@@ -306,6 +321,7 @@ struct bytes lexicon_form(const struct lexicon *lexicon, struct lexicon_entry en
     const uint8_t *record;
     uint32_t offset;
 
+    object_check(lexicon, LEXICON_MAGIC);
     assert(entry.form < lexicon_term_form_count(lexicon, entry.term));
     offset = atomic_load_explicit(&term_at(lexicon, entry.term)->last, memory_order_acquire);
     record = record_at(lexicon, offset);
@@ -324,6 +340,7 @@ struct lexicon_sizes lexicon_sizes(const struct lexicon *lexicon)
     };
     size_t chunk = WORD_CHUNK_SIZE;
 
+    object_check(lexicon, LEXICON_MAGIC);
     sizes.tail_count = sizes.form_count - (sorted ? sorted->count : 0);
     sizes.memory_size =
         sizeof(*lexicon) + atomic_load_explicit(&lexicon->table_size, memory_order_relaxed) +
@@ -338,6 +355,7 @@ int lexicon_open(const char *path, uint64_t durable_size, struct lexicon **lexic
     struct lexicon *new = mem_zero(sizeof(*new));
     int rc;
 
+    object_begin(new, LEXICON_MAGIC);
     *lexicon = NULL;
     new->log.fd = -1;
     pthread_mutex_init(&new->sort_lock, NULL);
@@ -358,6 +376,7 @@ void lexicon_close(struct lexicon *lexicon)
 {
     if (!lexicon)
         return;
+    object_check(lexicon, LEXICON_MAGIC);
     lexicon_reclaim(lexicon, NULL);
     lexicon_log_close(&lexicon->log);
     slot_table_release(&lexicon->form_slots);
@@ -369,5 +388,6 @@ void lexicon_close(struct lexicon *lexicon)
         free(lexicon->bytes[i]);
     pthread_mutex_destroy(&lexicon->sort_lock);
     pthread_mutex_destroy(&lexicon->retired_lock);
+    object_end(lexicon, LEXICON_MAGIC);
     free(lexicon);
 }

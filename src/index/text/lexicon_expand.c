@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/text/lexicon_parts.h"
 
 enum {
@@ -178,11 +179,13 @@ static void sort_and_weigh(struct lexicon *lexicon, const uint32_t *doc_counts, 
 
 void lexicon_sort(struct lexicon *lexicon)
 {
+    object_check(lexicon, LEXICON_MAGIC);
     sort_and_weigh(lexicon, NULL, 0);
 }
 
 void lexicon_weigh(struct lexicon *lexicon, const uint32_t *doc_counts, uint32_t count)
 {
+    object_check(lexicon, LEXICON_MAGIC);
     assert(doc_counts);
     sort_and_weigh(lexicon, doc_counts, count);
 }
@@ -282,6 +285,7 @@ int lexicon_prefix(const struct lexicon *lexicon, struct bytes prefix, struct le
     size_t end = atomic_load_explicit(&lexicon->byte_size, memory_order_acquire);
     struct collector collector = {.lexicon = lexicon, .hits = hits, .max = max};
 
+    object_check(lexicon, LEXICON_MAGIC);
     assert(max <= LEXICON_EXPAND_COUNT_MAX);
     for (uint32_t i = sorted ? seek(lexicon, sorted, 0, prefix, false) : 0;
          sorted && i < sorted->count && !collector.full; i++) {
@@ -412,6 +416,7 @@ void lexicon_prefix_some(const struct lexicon *lexicon, struct bytes prefix, siz
     size_t end = atomic_load_explicit(&lexicon->byte_size, memory_order_acquire);
     struct collector collector = {.lexicon = lexicon, .hits = hits};
 
+    object_check(lexicon, LEXICON_MAGIC);
     assert(max <= LEXICON_EXPAND_COUNT_MAX && enough <= max / 2);
     collector.max = sorted && sorted->is_weighed ? enough : max / 2;
     if (sorted) {
@@ -604,6 +609,7 @@ int lexicon_fuzzy(const struct lexicon *lexicon, struct bytes word, unsigned dis
     unsigned edits;
     bool past;
 
+    object_check(lexicon, LEXICON_MAGIC);
     assert(max <= LEXICON_EXPAND_COUNT_MAX && distance <= DISTANCE_MAX);
     *count = 0;
     if (word.size > TOKEN_SIZE_MAX)

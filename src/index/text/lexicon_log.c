@@ -26,6 +26,7 @@
 #include "base/file_calls.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/random.h"
 #include "base/varint.h"
 #include "index/text/lexicon_parts.h"
@@ -112,6 +113,7 @@ void lexicon_log_add(struct lexicon *lexicon, struct bytes form, termid term, st
 {
     struct lexicon_log *log = &lexicon->log;
 
+    object_check(lexicon, LEXICON_MAGIC);
     if (!log->path)
         return;
     varint_put(&log->pending, form.size);
@@ -134,6 +136,7 @@ int lexicon_log_room(struct lexicon *lexicon, struct err *err)
 {
     struct lexicon_log *log = &lexicon->log;
 
+    object_check(lexicon, LEXICON_MAGIC);
     if (log->failed)
         return err_set(err, ERR_UNAVAILABLE, "%s could not be synced before: open it anew",
                        log->path);
@@ -350,6 +353,7 @@ int lexicon_log_sync(struct lexicon *lexicon, struct err *err)
     uint64_t size;
     int rc = lexicon_sync_begin(lexicon, &size, err);
 
+    object_check(lexicon, LEXICON_MAGIC);
     if (rc || size == lexicon->log.durable)
         return rc;
     rc = lexicon_sync_wait(lexicon, err);
@@ -362,6 +366,7 @@ int lexicon_sync_begin(struct lexicon *lexicon, uint64_t *written_size, struct e
     struct lexicon_log *log = &lexicon->log;
     int rc = 0;
 
+    object_check(lexicon, LEXICON_MAGIC);
     if (log->path && log->failed)
         rc =
             err_set(err, ERR_UNAVAILABLE, "%s could not be synced before: open it anew", log->path);
@@ -377,11 +382,13 @@ int lexicon_sync_wait(const struct lexicon *lexicon, struct err *err)
 {
     const struct lexicon_log *log = &lexicon->log;
 
+    object_check(lexicon, LEXICON_MAGIC);
     return log->path && file_call_fdatasync(log->fd) ? err_errno(err, "sync %s", log->path) : 0;
 }
 
 void lexicon_sync_end(struct lexicon *lexicon, uint64_t written_size, bool is_durable)
 {
+    object_check(lexicon, LEXICON_MAGIC);
     if (is_durable)
         lexicon->log.durable = written_size;
     else
@@ -481,6 +488,7 @@ int lexicon_log_open(struct lexicon *lexicon, const char *path, uint64_t durable
     struct lexicon_log *log = &lexicon->log;
     int rc = 0;
 
+    object_check(lexicon, LEXICON_MAGIC);
     log->path = mem_strdup(path);
     log->write_from = PENDING_SIZE;
     buf_init(&log->pending, LEXICON_FRAME_SIZE_MAX);

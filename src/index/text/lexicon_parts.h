@@ -20,6 +20,7 @@
 
 #include "base/buf.h"
 #include "base/endian.h"
+#include "base/object.h"
 #include "index/bounds.h"
 #include "index/text/lexicon.h"
 
@@ -110,7 +111,10 @@ struct lexicon_log {
     bool failed;           /* ... and what it was to write is lost */
 };
 
+enum { LEXICON_MAGIC = OBJECT_MAGIC('l', 'e', 'x', 'i') };
+
 struct lexicon {
+    uint32_t magic;
     struct slot_table form_slots, term_slots;
     _Atomic uint32_t form_count, term_count;
     struct term *terms[WORD_CHUNK_COUNT]; /* owned */

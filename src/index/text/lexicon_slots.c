@@ -10,6 +10,7 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "index/text/lexicon_parts.h"
 
 enum { SIZE_FIRST = 16, BATCH_COUNT = 32 };
@@ -30,6 +31,7 @@ static struct slots *slots_new(struct lexicon *lexicon, uint32_t size)
 
 void slot_table_init(struct lexicon *lexicon, struct slot_table *table)
 {
+    object_check(lexicon, LEXICON_MAGIC);
     for (unsigned i = 0; i < SLOT_PART_COUNT; i++)
         atomic_init(&table->parts[i], slots_new(lexicon, SIZE_FIRST));
 }
@@ -96,6 +98,7 @@ static void grow(struct lexicon *lexicon, const struct slot_table *table,
 void slot_table_put(struct lexicon *lexicon, struct slot_table *table, uint64_t hash,
                     uint32_t place)
 {
+    object_check(lexicon, LEXICON_MAGIC);
     _Atomic(struct slots *) *part = &table->parts[hash >> (64 - SLOT_PART_BITS)];
     const struct slots *slots = atomic_load_explicit(part, memory_order_relaxed);
 

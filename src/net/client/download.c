@@ -12,12 +12,16 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "net/bounds.h"
 #include "net/client/public_address.h"
 
 enum { HELD_SIZE = 256 << 10, POLL_MS = 1000, HTTP_OK = 200 };
 
+enum { DOWNLOAD_MAGIC = OBJECT_MAGIC('d', 'w', 'n', 'l') };
+
 struct download {
+    uint32_t magic;
     const struct clock *clock;
     CURLM *multi;
     CURL *easy;
@@ -43,6 +47,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     struct download *download = context;
     long status = 0;
 
+    object_check(download, DOWNLOAD_MAGIC);
     curl_easy_getinfo(download->easy, CURLINFO_RESPONSE_CODE, &status);
     if (status != HTTP_OK)
         return size * count; /* a page for people */
@@ -66,6 +71,7 @@ static int on_connected(void *context, char *ip, char *local_ip, int port, int l
     struct download *download = context;
     bool is_public = address_is_public(ip);
 
+    object_check(download, DOWNLOAD_MAGIC);
     if (download->redirect_count == 0)
         download->began_public = is_public;
     download->led_inside = download->began_public && !is_public;
@@ -232,6 +238,7 @@ int download_open(const char *url, const struct download_options *options,
     int64_t now_us;
     int rc;
 
+    object_begin(made, DOWNLOAD_MAGIC);
     *download = NULL;
     options = options ? options : &defaults;
     made->clock = clock_or_system(options->clock);
@@ -259,11 +266,13 @@ void download_close(struct download *download)
 {
     if (!download)
         return;
+    object_check(download, DOWNLOAD_MAGIC);
     curl_multi_remove_handle(download->multi, download->easy);
     curl_easy_cleanup(download->easy);
     curl_multi_cleanup(download->multi);
     buf_release(&download->held);
     free(download->url);
+    object_end(download, DOWNLOAD_MAGIC);
     free(download);
 }
 
@@ -271,6 +280,7 @@ uint64_t download_total_size(const struct download *download)
 {
     curl_off_t size = -1;
 
+    object_check(download, DOWNLOAD_MAGIC);
     curl_easy_getinfo(download->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &size);
     return size > 0 ? (uint64_t)size : 0;
 }
@@ -279,6 +289,7 @@ int download_read(struct download *download, void *to, size_t size, size_t *got,
 {
     int rc = 0;
 
+    object_check(download, DOWNLOAD_MAGIC);
     *got = 0;
     if (download->held.size == download->held_taken)
         download->moved_us = clock_mono_us(download->clock); /* the wait begins now */
@@ -301,5 +312,6 @@ int download_read(struct download *download, void *to, size_t size, size_t *got,
 
 const char *download_cut(const struct download *download)
 {
+    object_check(download, DOWNLOAD_MAGIC);
     return download->cut;
 }

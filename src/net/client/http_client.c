@@ -16,9 +16,13 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "net/bounds.h"
 
+enum { HTTP_CLIENT_MAGIC = OBJECT_MAGIC('h', 't', 'c', 'l') };
+
 struct http_client {
+    uint32_t magic;
     char *ca_file;    /* owned, or NULL */
     char *user_agent; /* owned */
     pthread_mutex_t mutex;
@@ -55,6 +59,7 @@ struct http_client *http_client_new(const struct http_client_options *options)
     static const struct http_client_options defaults = {0};
     struct http_client *client = mem_zero(sizeof(*client));
 
+    object_begin(client, HTTP_CLIENT_MAGIC);
     pthread_once(&once, start_curl);
     options = options ? options : &defaults;
     client->ca_file = options->ca_file ? mem_strdup(options->ca_file) : NULL;
@@ -68,11 +73,13 @@ void http_client_free(struct http_client *client)
 {
     if (!client)
         return;
+    object_check(client, HTTP_CLIENT_MAGIC);
     while (client->idle_count)
         curl_easy_cleanup(client->idle[--client->idle_count]);
     pthread_mutex_destroy(&client->mutex);
     free(client->ca_file);
     free(client->user_agent);
+    object_end(client, HTTP_CLIENT_MAGIC);
     free(client);
 }
 
@@ -323,6 +330,7 @@ int http_client_send(struct http_client *client, const struct http_client_reques
     long status = 0;
     int rc;
 
+    object_check(client, HTTP_CLIENT_MAGIC);
     *response = (struct http_client_response){0};
     if (request->method && !is_token(request->method))
         return err_set(err, ERR_INVALID, "\"%.60s\" is not a method", request->method);

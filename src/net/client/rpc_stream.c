@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/endian.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "codec/message.h"
 #include "net/bounds.h"
@@ -34,7 +35,10 @@ enum {
     STATUS_NONE = -1,
 };
 
+enum { RPC_STREAM_MAGIC = OBJECT_MAGIC('r', 'p', 'c', 's') };
+
 struct rpc_stream {
+    uint32_t magic;
     const struct clock *clock;
     char *url;           /* owned: of the server, for messages */
     char *method;        /* owned */
@@ -87,6 +91,7 @@ static ssize_t on_send(nghttp2_session *session, int32_t id, uint8_t *to, size_t
     size_t there = stream->out.size - stream->out_sent;
     size_t moved = there < room ? there : room;
 
+    object_check(stream, RPC_STREAM_MAGIC);
     if (moved)
         memcpy(to, stream->out.data + stream->out_sent, moved);
     stream->out_sent += moved;
@@ -108,6 +113,7 @@ static int on_data(nghttp2_session *session, uint8_t flags, int32_t id, const ui
 {
     struct rpc_stream *stream = context;
 
+    object_check(stream, RPC_STREAM_MAGIC);
     buf_put_raw(&stream->in, data, size);
     stream->unconsumed += size;
     return buf_failed(&stream->in) ? NGHTTP2_ERR_CALLBACK_FAILURE : 0;
@@ -151,6 +157,7 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame, const
     struct bytes said = bytes_make(value, value_size);
     uint64_t status;
 
+    object_check(stream, RPC_STREAM_MAGIC);
     if (bytes_equal_text(key, "grpc-status")) {
         stream->status = STATUS_UNKNOWN;
         if (text_to_u64(said, &status) && status < STATUS_COUNT)
@@ -168,6 +175,7 @@ static int on_close(nghttp2_session *session, int32_t id, uint32_t code, void *c
 {
     struct rpc_stream *stream = context;
 
+    object_check(stream, RPC_STREAM_MAGIC);
     stream->ended = true;
     return 0;
 }
@@ -183,6 +191,7 @@ int rpc_stream_open(const struct rpc_stream_options *options, struct rpc_stream 
     if (options->authorization && strpbrk(options->authorization, "\r\n"))
         return err_set(err, ERR_INVALID, "the key has a line end");
     made = mem_zero(sizeof(*made));
+    object_begin(made, RPC_STREAM_MAGIC);
     made->clock = clock_or_system(options->clock);
     made->url = mem_strdup(options->url);
     made->method = mem_strdup(options->method);
@@ -205,6 +214,7 @@ void rpc_stream_close(struct rpc_stream *stream)
 {
     if (!stream)
         return;
+    object_check(stream, RPC_STREAM_MAGIC);
     nghttp2_session_del(stream->session);
     curl_easy_cleanup(stream->connection); /* the server sees the call left */
     buf_release(&stream->out);
@@ -213,6 +223,7 @@ void rpc_stream_close(struct rpc_stream *stream)
     free(stream->authorization);
     free(stream->method);
     free(stream->url);
+    object_end(stream, RPC_STREAM_MAGIC);
     free(stream);
 }
 
@@ -441,6 +452,7 @@ static int move(struct rpc_stream *stream, bool wait, struct err *err)
 
 bool rpc_stream_ready(const struct rpc_stream *stream)
 {
+    object_check(stream, RPC_STREAM_MAGIC);
     return stream->ended || frame_size(stream) > 0;
 }
 
@@ -469,6 +481,7 @@ int rpc_stream_write(struct rpc_stream *stream, const ProtobufCMessage *message,
 {
     int rc = 0;
 
+    object_check(stream, RPC_STREAM_MAGIC);
     assert(!stream->out_end);
     assert(!frame_size(stream)); /* its sender may wait for us to take it */
     if (stream->ended) {
@@ -490,6 +503,7 @@ int rpc_stream_write(struct rpc_stream *stream, const ProtobufCMessage *message,
 
 void rpc_stream_finish(struct rpc_stream *stream)
 {
+    object_check(stream, RPC_STREAM_MAGIC);
     stream->out_end = true;
 }
 
@@ -500,6 +514,7 @@ int rpc_stream_read(struct rpc_stream *stream, const ProtobufCMessageDescriptor 
     size_t size;
     int rc = 0;
 
+    object_check(stream, RPC_STREAM_MAGIC);
     *message = NULL;
     if (!rpc_stream_ready(stream))
         stream->moved_us = clock_mono_us(stream->clock); /* the wait begins now */

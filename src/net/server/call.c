@@ -10,6 +10,7 @@
 #include "base/endian.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "codec/gzip.h"
 #include "codec/json.h"
@@ -30,10 +31,13 @@ static struct call *fresh_call(struct loop *loop)
 
     if (call) {
         loop->spare_calls = call->next;
+        assert(loop->spare_count > 0);
         loop->spare_count--;
+        object_begin(call, CALL_MAGIC);
         return call;
     }
     call = mem_zero(sizeof(*call));
+    object_begin(call, CALL_MAGIC);
     call->arena = arena_new();
     buf_init(&call->body, NET_MESSAGE_SIZE_MAX + 5);
     buf_init(&call->out, NET_REPLY_SIZE_MAX);
@@ -100,14 +104,20 @@ static void unlink_call(struct call *call)
         call->previous->next = call->next;
     else
         connection->calls = call->next;
+    assert(connection->call_count > 0 && connection->body_size >= call->kept_size);
     connection->call_count--;
     connection->body_size -= call->kept_size;
     unsent_end(call);
     call_end_waiting(call);
-    if (call->channel)
+    if (call->channel) {
+        assert(connection->stream_count > 0);
         connection->stream_count--;
-    if (call->keyless)
+    }
+    if (call->keyless) {
+        assert(connection->anonymous_count > 0);
         connection->anonymous_count--;
+    }
+    assert(!connection->calls == !connection->call_count);
     connection->active_us = connection->loop->reactor.now_us;
     call->connection = NULL;
     call->next = call->previous = NULL;
@@ -117,6 +127,7 @@ struct call *call_new(struct connection *connection)
 {
     struct call *call = fresh_call(connection->loop);
 
+    object_check(connection, CONNECTION_MAGIC);
     clear(call);
     call->loop = connection->loop;
     call->begun_us = call->paced_us = connection->loop->reactor.now_us;
@@ -139,6 +150,8 @@ void call_free(struct call *call)
 {
     struct loop *loop = call->loop;
 
+    object_check(call, CALL_MAGIC);
+    assert(!call->running && !call->connection); /* nobody has it any more */
     timer_clear(&loop->reactor, &call->timer);
     if (call->charged_size)
         atomic_fetch_sub(&loop->server->body_size, call->charged_size);
@@ -153,6 +166,7 @@ void call_free(struct call *call)
         buf_release(&call->body);
         buf_release(&call->out);
         buf_release(&call->message);
+        object_end(call, CALL_MAGIC);
         free(call);
         return;
     }
@@ -160,6 +174,7 @@ void call_free(struct call *call)
     shrink(&call->body);
     shrink(&call->out);
     shrink(&call->message);
+    object_end(call, CALL_MAGIC); /* until it is taken for another request */
     call->next = loop->spare_calls;
     loop->spare_calls = call;
     loop->spare_count++;
@@ -167,6 +182,7 @@ void call_free(struct call *call)
 
 void call_drop(struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     unlink_call(call);
     timer_clear(&call->loop->reactor, &call->timer);
     if (call->running)
@@ -179,6 +195,7 @@ void call_cancel(struct call *call, int code)
 {
     int none = 0;
 
+    object_check(call, CALL_MAGIC);
     atomic_compare_exchange_strong(&call->cancelled, &none, code);
     if (call->channel)
         channel_cancel(call->channel, code);
@@ -189,6 +206,7 @@ struct call *call_replace(struct call *call)
     struct connection *connection = call->connection;
     struct call *stand_in = fresh_call(call->loop);
 
+    object_check(call, CALL_MAGIC);
     clear(stand_in);
     stand_in->loop = call->loop;
     stand_in->begun_us = call->begun_us;
@@ -208,6 +226,7 @@ struct call *call_replace(struct call *call)
 
 void call_progress(struct call *call, size_t count)
 {
+    object_check(call, CALL_MAGIC);
     unsent_taken(call, count);
     call->progress_size += count;
     if (call->progress_us && call->progress_size < NET_STALL_SIZE_MIN)
@@ -220,16 +239,19 @@ void call_progress(struct call *call, size_t count)
 /* A body that is kept whole; a client stream's is taken by its handler as it comes. */
 bool call_has_body_limit(const struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     return !call->channel;
 }
 
 const struct clock *call_clock(const struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     return call->loop->reactor.clock;
 }
 
 void call_count_reply(struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     if (call->counted || !call->route)
         return;
     call->counted = true;
@@ -240,26 +262,31 @@ void call_count_reply(struct call *call)
 
 void *call_context(const struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     return call->route->service->context;
 }
 
 struct arena *call_arena(struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     return call->arena;
 }
 
 const struct identity *call_identity(const struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     return &call->identity;
 }
 
 const char *call_request_id(const struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     return call->request_id;
 }
 
 struct bytes call_header(const struct call *call, const char *name)
 {
+    object_check(call, CALL_MAGIC);
     for (size_t i = 0; i < call->header_count; i++)
         if (bytes_equal_text(call->headers[i].name, name))
             return call->headers[i].value;
@@ -279,6 +306,7 @@ static bool header_is_clean(const char *name, struct bytes value)
 
 int call_add_header(struct call *call, const char *name, struct bytes value, struct err *err)
 {
+    object_check(call, CALL_MAGIC);
     if (!header_is_clean(name, value))
         return err_set(err, ERR_INVALID, "header '%s' has characters no header may have", name);
     if (call->reply.is_closed)
@@ -293,11 +321,13 @@ int call_add_header(struct call *call, const char *name, struct bytes value, str
 
 int64_t call_deadline_us(const struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     return call->deadline_us;
 }
 
 bool call_cancelled(const struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     return atomic_load_explicit(&call->cancelled, memory_order_relaxed) != 0 ||
            (call->deadline_us != INT64_MAX && clock_mono_us(call_clock(call)) >= call->deadline_us);
 }
@@ -307,6 +337,7 @@ void call_violation(struct call *call, const char *field, const char *format, ..
     va_list args;
     char *reason;
 
+    object_check(call, CALL_MAGIC);
     va_start(args, format);
     reason = arena_vprintf(call->arena, format, args);
     va_end(args);
@@ -374,6 +405,7 @@ int call_read(struct call *call, ProtobufCMessage **message, struct err *err)
 {
     int rc;
 
+    object_check(call, CALL_MAGIC);
     if (call->local) {
         *message = (ProtobufCMessage *)call->local->request; /* handlers do not write to it */
         call->local->request = NULL;
@@ -403,6 +435,7 @@ int call_write(struct call *call, const ProtobufCMessage *message, struct err *e
 {
     int rc;
 
+    object_check(call, CALL_MAGIC);
     if (call->local)
         return call->local->take(call->local->arg, message, err);
     assert(call->channel);

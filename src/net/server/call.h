@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/bounds.h"
+#include "base/object.h"
 #include "base/violation.h"
 #include "base/workers.h"
 #include "net/bounds.h"
@@ -51,7 +52,10 @@ struct reply {
     struct header trailers[4];
 };
 
+enum { CALL_MAGIC = OBJECT_MAGIC('c', 'a', 'l', 'l') };
+
 struct call {
+    uint32_t magic;
     struct errand task; /* in its reactor's mailbox */
     struct job job;     /* in a pool's queue */
     struct timer timer; /* the deadline */

@@ -2,14 +2,19 @@
 /* channel.c - see channel.h. One lock a call; neither side holds it while it works. */
 #include "net/server/channel.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/condition.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "net/bounds.h"
 
+enum { CHANNEL_MAGIC = OBJECT_MAGIC('c', 'h', 'a', 'n') };
+
 struct channel {
+    uint32_t magic;
     pthread_mutex_t lock;
     struct condition changed;
     void (*notify)(void *arg);
@@ -29,6 +34,7 @@ struct channel *channel_new(void (*notify)(void *arg), void *arg, const struct c
 {
     struct channel *channel = mem_zero(sizeof(*channel));
 
+    object_begin(channel, CHANNEL_MAGIC);
     pthread_mutex_init(&channel->lock, NULL);
     condition_init(&channel->changed, clock);
     channel->notify = notify;
@@ -42,10 +48,12 @@ void channel_free(struct channel *channel)
 {
     if (!channel)
         return;
+    object_check(channel, CHANNEL_MAGIC);
     buf_release(&channel->in);
     buf_release(&channel->out);
     condition_release(&channel->changed);
     pthread_mutex_destroy(&channel->lock);
+    object_end(channel, CHANNEL_MAGIC);
     free(channel);
 }
 
@@ -79,6 +87,7 @@ static size_t take_bytes(struct channel *channel, struct buf *to, size_t size)
         return 0;
     buf_put(to, bytes_make(channel->in.data + channel->in_taken, count));
     channel->in_taken += count;
+    assert(channel->in_taken <= channel->in.size);
     channel->taken += count;
     if (channel->in_taken == channel->in.size) {
         buf_reset(&channel->in);
@@ -92,6 +101,7 @@ int channel_read(struct channel *channel, struct buf *to, size_t size, struct er
     size_t got = 0;
     int rc = 1;
 
+    object_check(channel, CHANNEL_MAGIC);
     pthread_mutex_lock(&channel->lock);
     while (got < size) {
         size_t count = take_bytes(channel, to, size - got);
@@ -116,6 +126,7 @@ int channel_read(struct channel *channel, struct buf *to, size_t size, struct er
 
 int channel_write(struct channel *channel, struct bytes bytes, struct err *err)
 {
+    object_check(channel, CHANNEL_MAGIC);
     pthread_mutex_lock(&channel->lock);
     while (channel->out.size - channel->out_sent > NET_STREAM_OUT_SIZE_MAX && !channel->cancelled)
         condition_wait(&channel->changed, &channel->lock);
@@ -125,6 +136,7 @@ int channel_write(struct channel *channel, struct bytes bytes, struct err *err)
         pthread_mutex_unlock(&channel->lock);
         return rc;
     }
+    assert(!channel->finished && channel->out_sent <= channel->out.size);
     if (channel->out_sent) {
         buf_consume(&channel->out, channel->out_sent);
         channel->out_sent = 0;
@@ -136,14 +148,18 @@ int channel_write(struct channel *channel, struct bytes bytes, struct err *err)
 
 void channel_finish(struct channel *channel)
 {
+    object_check(channel, CHANNEL_MAGIC);
     pthread_mutex_lock(&channel->lock);
+    assert(!channel->finished); /* its handler ends once */
     channel->finished = true;
     unlock_and_notify(channel);
 }
 
 void channel_push(struct channel *channel, struct bytes bytes)
 {
+    object_check(channel, CHANNEL_MAGIC);
     pthread_mutex_lock(&channel->lock);
+    assert(!channel->in_end); /* nothing comes after the end */
     if (channel->in_taken) {
         buf_consume(&channel->in, channel->in_taken);
         channel->in_taken = 0;
@@ -155,6 +171,7 @@ void channel_push(struct channel *channel, struct bytes bytes)
 
 void channel_push_end(struct channel *channel)
 {
+    object_check(channel, CHANNEL_MAGIC);
     pthread_mutex_lock(&channel->lock);
     channel->in_end = true;
     condition_signal(&channel->changed);
@@ -165,6 +182,7 @@ struct channel_news channel_look(struct channel *channel)
 {
     struct channel_news news;
 
+    object_check(channel, CHANNEL_MAGIC);
     pthread_mutex_lock(&channel->lock);
     news = (struct channel_news){.taken = channel->taken,
                                  .unsent = channel->out.size - channel->out_sent,
@@ -180,12 +198,14 @@ size_t channel_pull(struct channel *channel, uint8_t *to, size_t size, bool *end
     size_t there;
     size_t count;
 
+    object_check(channel, CHANNEL_MAGIC);
     pthread_mutex_lock(&channel->lock);
     there = channel->out.size - channel->out_sent;
     count = size < there ? size : there;
     if (count)
         memcpy(to, channel->out.data + channel->out_sent, count);
     channel->out_sent += count;
+    assert(channel->out_sent <= channel->out.size);
     if (channel->out_sent == channel->out.size) {
         buf_reset(&channel->out);
         channel->out_sent = 0;
@@ -199,6 +219,7 @@ size_t channel_pull(struct channel *channel, uint8_t *to, size_t size, bool *end
 
 void channel_cancel(struct channel *channel, int code)
 {
+    object_check(channel, CHANNEL_MAGIC);
     pthread_mutex_lock(&channel->lock);
     if (!channel->cancelled)
         channel->cancelled = code;

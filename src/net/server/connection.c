@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "net/bounds.h"
 #include "net/server/call.h"
 #include "net/server/server_parts.h"
@@ -35,6 +36,7 @@ void connection_start(struct loop *loop, int fd, bool is_operator)
 {
     struct connection *connection = mem_zero(sizeof(*connection));
 
+    object_begin(connection, CONNECTION_MAGIC);
     connection->watch = (struct watch){.ready = connection_ready, .fd = fd};
     connection->timer.fire = connection_tick;
     connection->adopt.run = adopt;
@@ -54,6 +56,8 @@ static void adopt(struct errand *task)
     struct loop *loop = connection->loop;
     struct server *server = loop->server;
 
+    object_check(connection, CONNECTION_MAGIC);
+    assert(!connection->closed && !connection->calls);
     connection->next = loop->connections;
     if (connection->next)
         connection->next->previous = connection;
@@ -83,6 +87,7 @@ void connection_close(struct connection *connection)
 {
     struct loop *loop = connection->loop;
 
+    object_check(connection, CONNECTION_MAGIC);
     if (connection->closed)
         return;
     connection->closed = true;
@@ -91,12 +96,15 @@ void connection_close(struct connection *connection)
         call_cancel(connection->calls, ERR_CANCELLED);
         call_drop(connection->calls);
     }
+    assert(connection->call_count == 0 && connection->stream_count == 0);
+    assert(connection->body_size == 0);
     unsent_close(connection);
     timer_clear(&loop->reactor, &connection->timer);
     if (connection->events)
         reactor_remove(&loop->reactor, &connection->watch);
     tls_close(connection->tls);
     close(connection->watch.fd);
+    assert(connection->previous || loop->connections == connection);
     if (connection->next)
         connection->next->previous = connection->previous;
     if (connection->previous)
@@ -113,6 +121,7 @@ void connection_close(struct connection *connection)
 
 void connection_mark(struct connection *connection)
 {
+    object_check(connection, CONNECTION_MAGIC);
     if (connection->dirty || connection->closed)
         return;
     connection->dirty = true;
@@ -178,6 +187,7 @@ static bool write_all(struct connection *connection, struct bytes bytes, size_t 
             return false;
         }
         *sent += (size_t)count;
+        assert(*sent <= bytes.size);
         connection->blocked_us = 0;
     }
     return true;
@@ -248,6 +258,8 @@ void loop_write_out(struct reactor *reactor)
     while (loop->dirty) {
         struct connection *connection = loop->dirty;
 
+        object_check(connection, CONNECTION_MAGIC);
+        assert(connection->dirty && connection->loop == loop);
         loop->dirty = connection->next_dirty;
         connection->dirty = false;
         if (!connection->closed && connection->protocol)
@@ -256,11 +268,13 @@ void loop_write_out(struct reactor *reactor)
     while (loop->closed) {
         struct connection *connection = loop->closed;
 
+        assert(connection->closed && !connection->calls && !connection->roomy);
         loop->closed = connection->next;
         if (connection->protocol)
             connection->protocol->close(connection);
         buf_release(&connection->in);
         buf_release(&connection->out);
+        object_end(connection, CONNECTION_MAGIC);
         free(connection);
     }
 }
@@ -269,6 +283,7 @@ void loop_write_out(struct reactor *reactor)
 
 static void use_protocol(struct connection *connection, const struct protocol_ops *protocol)
 {
+    assert(!connection->protocol);
     connection->protocol = protocol;
     protocol->open(connection);
     if (connection->loop->draining && !connection->is_operator)
@@ -368,6 +383,7 @@ static void connection_ready(struct watch *watch, uint32_t events)
 {
     struct connection *connection = container_of(watch, struct connection, watch);
 
+    object_check(connection, CONNECTION_MAGIC);
     if (connection->closed)
         return;
     if (!connection->handshaken && !shake_hands(connection))
@@ -384,6 +400,7 @@ void connection_resume(struct connection *connection)
 {
     struct buf kept = connection->in;
 
+    object_check(connection, CONNECTION_MAGIC);
     connection->paused = false;
     connection->in = BUF_INIT(kept.limit);
     if (kept.size) {
@@ -401,6 +418,7 @@ void connection_hurry(struct connection *connection)
 {
     int64_t soon = connection->loop->reactor.now_us + TICK_US;
 
+    object_check(connection, CONNECTION_MAGIC);
     if (!connection->linger_us && connection->timer.due_us > soon)
         timer_set(&connection->loop->reactor, &connection->timer, soon);
 }
@@ -464,6 +482,7 @@ static void connection_tick(struct timer *timer)
     int64_t idle_due = connection->active_us + limits->idle_timeout_us;
     bool busy;
 
+    object_check(connection, CONNECTION_MAGIC);
     if (connection->linger_us ||
         (connection->blocked_us && now - connection->blocked_us > limits->stall_timeout_us)) {
         connection_close(connection);

@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/bytes.h"
+#include "base/object.h"
 #include "model/identity.h"
 #include "net/server/reactor.h"
 
@@ -38,7 +39,10 @@ struct protocol_ops {
     void (*reset)(struct call *call); /* an answer that has begun cannot be finished */
 };
 
+enum { CONNECTION_MAGIC = OBJECT_MAGIC('c', 'o', 'n', 'n') };
+
 struct connection {
+    uint32_t magic;
     struct watch watch;
     struct timer timer;
     struct errand adopt; /* on its way from the accepting loop */

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/endian.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
@@ -93,6 +94,7 @@ bool call_take_header(struct call *call, struct bytes name, struct bytes value)
 {
     struct header *header;
 
+    object_check(call, CALL_MAGIC);
     call->head_size += name.size + value.size + 32; /* as HTTP/2 counts */
     if (call->head_size > NET_HEAD_SIZE_MAX || call->header_count == NET_HEADER_COUNT_MAX) {
         call->too_large = true;
@@ -397,6 +399,7 @@ void call_begin(struct call *call)
 {
     const uint8_t *query;
 
+    object_check(call, CALL_MAGIC);
     call->head_done = true;
     make_request_id(call);
     query = call->path.size ? memchr(call->path.data, '?', call->path.size) : NULL;
@@ -448,6 +451,7 @@ void call_data(struct call *call, struct bytes bytes)
 {
     struct connection *connection = call->connection;
 
+    object_check(call, CALL_MAGIC);
     call->body_size += bytes.size;
     if (call->refused || call->is_get)
         return;
@@ -484,6 +488,7 @@ static void run(struct call *call)
 
 void call_end(struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     call->body_done = true;
     if (call->refused)
         return;
@@ -499,6 +504,7 @@ void call_end(struct call *call)
 
 void call_end_waiting(struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     if (call->waiting)
         call->connection->waiting_count--;
     call->waiting = false;
@@ -516,6 +522,7 @@ static struct call *oldest_waiting(const struct connection *connection)
 
 void call_begin_waiting(struct connection *connection)
 {
+    object_check(connection, CONNECTION_MAGIC);
     while (connection->waiting_count && !unsent_is_full(connection)) {
         struct call *oldest = oldest_waiting(connection);
 

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "net/server/call.h"
 #include "net/server/server_parts.h"
 #include "net/server/unsent.h"
@@ -25,6 +26,7 @@ static const struct folder *find(const struct server *server, struct bytes path)
 
 bool folder_take(struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     call->folder = find(call->loop->server, call->path);
     if (!call->folder)
         return false;
@@ -62,6 +64,7 @@ static void run(struct job *job)
     struct err err;
     int rc;
 
+    object_check(call, CALL_MAGIC);
     log_set_request(call->request_id);
     buf_reset(&call->message);
     if (atomic_load(&call->cancelled))
@@ -85,6 +88,7 @@ void folder_run(struct call *call)
 {
     struct loop *loop = call->loop;
 
+    object_check(call, CALL_MAGIC);
     call->job.run = run;
     call->running = true;
     atomic_fetch_add(&loop->running_count, 1);

@@ -14,6 +14,7 @@
 
 #include "base/condition.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "grpc/health/v1/health.pb-c.h"
 #include "net/bounds.h"
 
@@ -30,7 +31,10 @@ struct state {
     bool serving;
 };
 
+enum { HEALTH_MAGIC = OBJECT_MAGIC('h', 'e', 'a', 'l') };
+
 struct health {
+    uint32_t magic;
     pthread_mutex_t mutex; /* of all below */
     struct condition changed;
     bool draining;
@@ -132,6 +136,7 @@ struct health *health_new(const struct clock *clock)
 {
     struct health *health = mem_zero(sizeof(*health));
 
+    object_begin(health, HEALTH_MAGIC);
     pthread_mutex_init(&health->mutex, NULL);
     condition_init(&health->changed, clock);
     health->service = (struct rpc_service){
@@ -150,10 +155,12 @@ void health_free(struct health *health)
 
     if (!health)
         return;
+    object_check(health, HEALTH_MAGIC);
     for (i = 0; i < health->state_count; i++)
         free(health->states[i].name);
     condition_release(&health->changed);
     pthread_mutex_destroy(&health->mutex);
+    object_end(health, HEALTH_MAGIC);
     free(health);
 }
 
@@ -161,6 +168,7 @@ void health_set(struct health *health, const char *service, bool serving)
 {
     struct state *state;
 
+    object_check(health, HEALTH_MAGIC);
     pthread_mutex_lock(&health->mutex);
     state = find(health, service);
     if (!state) {
@@ -175,6 +183,7 @@ void health_set(struct health *health, const char *service, bool serving)
 
 void health_drain(struct health *health)
 {
+    object_check(health, HEALTH_MAGIC);
     pthread_mutex_lock(&health->mutex);
     health->draining = true;
     condition_broadcast(&health->changed);
@@ -183,5 +192,6 @@ void health_drain(struct health *health)
 
 const struct rpc_service *health_service(const struct health *health)
 {
+    object_check(health, HEALTH_MAGIC);
     return &health->service;
 }

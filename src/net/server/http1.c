@@ -13,6 +13,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "net/bounds.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
@@ -23,7 +24,10 @@ enum phase { PHASE_HEAD, PHASE_BODY, PHASE_ANSWER };
 
 enum { CHUNK_SIZE = 16 << 10, CHUNK_HEAD_SIZE = 6, NAME_SIZE_MAX = 256 };
 
+enum { HTTP1_MAGIC = OBJECT_MAGIC('h', 't', 't', '1') };
+
 struct http1 {
+    uint32_t magic;
     llhttp_t parser;
     enum phase phase;
     struct call *call; /* of the request in work */
@@ -170,6 +174,7 @@ static void http1_open(struct connection *connection)
 {
     struct http1 *http1 = mem_zero(sizeof(*http1));
 
+    object_begin(http1, HTTP1_MAGIC);
     llhttp_init(&http1->parser, HTTP_REQUEST, &settings);
     connection->state = http1;
 }

@@ -15,12 +15,16 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "net/bounds.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
 #include "net/server/server_parts.h"
 
+enum { HTTP2_MAGIC = OBJECT_MAGIC('h', 't', 't', '2') };
+
 struct http2 {
+    uint32_t magic;
     nghttp2_session *session; /* owned */
     int budget;
     int64_t refilled_us;
@@ -92,6 +96,7 @@ static int on_begin_frame(nghttp2_session *session, const nghttp2_frame_hd *hd, 
     struct connection *connection = arg;
     struct http2 *http2 = connection->state;
 
+    object_check(connection, CONNECTION_MAGIC);
     earn(http2, -frame_cost(hd));
     if (http2->budget < 0)
         calm(connection);
@@ -103,6 +108,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
     struct connection *connection = arg;
     struct call *call;
 
+    object_check(connection, CONNECTION_MAGIC);
     if (frame->headers.cat != NGHTTP2_HCAT_REQUEST)
         return 0;
     call = call_new(connection);
@@ -155,6 +161,7 @@ static int on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t stream
     struct call *call = nghttp2_session_get_stream_user_data(session, stream_id);
     struct connection *connection = arg;
 
+    object_check(connection, CONNECTION_MAGIC);
     earn(connection->state, 3); /* more than a frame costs that is not all padding */
     if (!call) {
         nghttp2_session_consume_connection(session, size);
@@ -187,6 +194,7 @@ static int on_frame_send(nghttp2_session *session, const nghttp2_frame *frame, v
 {
     struct connection *connection = arg;
 
+    object_check(connection, CONNECTION_MAGIC);
     if (frame->hd.type == NGHTTP2_DATA)
         earn(connection->state, 4); /* the client may well open windows for it */
     if ((frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
@@ -228,6 +236,7 @@ static void http2_open(struct connection *connection)
     struct http2 *http2 = mem_zero(sizeof(*http2));
     int rc;
 
+    object_begin(http2, HTTP2_MAGIC);
     pthread_once(&once, make_callbacks);
     connection->state = http2;
     connection->waiting_us = 0;
@@ -250,6 +259,7 @@ static void http2_close(struct connection *connection)
     struct http2 *http2 = connection->state;
 
     nghttp2_session_del(http2->session);
+    object_end(http2, HTTP2_MAGIC);
     free(http2);
 }
 

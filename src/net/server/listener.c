@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "net/server/connection.h"
 #include "net/server/server_parts.h"
 
@@ -176,6 +177,7 @@ int listener_open(struct listener *listener, struct server *server, const char *
     char port[8];
     int rc;
 
+    object_check(server, SERVER_MAGIC);
     listener->watch = (struct watch){.ready = listener_ready, .fd = -1};
     listener->rested.fire = listener_rested;
     listener->server = server;

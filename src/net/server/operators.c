@@ -3,6 +3,7 @@
 #include "net/server/operators.h"
 
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "net/server/call.h"
 #include "net/server/server_parts.h"
@@ -24,6 +25,7 @@ void operators_answer(struct call *call)
 {
     char why[WHY_SIZE];
 
+    object_check(call, CALL_MAGIC);
     call->is_head = bytes_equal_text(call->verb, "HEAD");
     if (!call->is_head && !bytes_equal_text(call->verb, "GET")) {
         reply_header(call, "allow", bytes_of("GET, HEAD"));

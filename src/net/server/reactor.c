@@ -35,7 +35,8 @@ int reactor_init(struct reactor *reactor, void (*settle)(struct reactor *),
 {
     int rc;
 
-    *reactor = (struct reactor){.settle = settle, .clock = clock, .busy_with = "its start"};
+    *reactor = (struct reactor){
+        .magic = REACTOR_MAGIC, .settle = settle, .clock = clock, .busy_with = "its start"};
     pthread_mutex_init(&reactor->lock, NULL);
     reactor->wake = (struct watch){.ready = wake_ready, .fd = -1};
     reactor->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -52,6 +53,7 @@ int reactor_init(struct reactor *reactor, void (*settle)(struct reactor *),
 
 void reactor_release(struct reactor *reactor)
 {
+    object_end(reactor, REACTOR_MAGIC);
     assert(!task_is_started(&reactor->task));
     if (reactor->epoll_fd >= 0)
         close(reactor->epoll_fd);
@@ -65,6 +67,8 @@ int reactor_add(struct reactor *reactor, struct watch *watch, uint32_t events, s
 {
     struct epoll_event event = {.events = events, .data.ptr = watch};
 
+    object_check(reactor, REACTOR_MAGIC);
+    assert(watch->ready && watch->fd >= 0);
     if (epoll_ctl(reactor->epoll_fd, EPOLL_CTL_ADD, watch->fd, &event))
         return err_errno(err, "cannot watch descriptor %d", watch->fd);
     return 0;
@@ -95,8 +99,11 @@ static void wake(struct reactor *reactor)
 
 void reactor_post(struct reactor *reactor, struct errand *errand)
 {
+    bool was_posted = atomic_exchange(&errand->is_posted, true);
     bool was_empty;
 
+    object_check(reactor, REACTOR_MAGIC);
+    assert(!was_posted && errand->run); /* it is handed over once */
     pthread_mutex_lock(&reactor->lock);
     was_empty = !reactor->first;
     errand->next = NULL;
@@ -122,6 +129,8 @@ static bool run_errands(struct reactor *reactor)
     while (errand) {
         struct errand *next = errand->next; /* running may free or post it */
 
+        assert(atomic_load(&errand->is_posted));
+        atomic_store(&errand->is_posted, false);
         reactor_moved(reactor);
         errand->run(errand);
         errand = next;
@@ -171,6 +180,7 @@ void timer_clear(struct reactor *reactor, struct timer *timer)
 
     if (!at)
         return;
+    assert(at <= reactor->timer_count && reactor->timers[at] == timer);
     timer->place = 0;
     moved = reactor->timers[reactor->timer_count--];
     if (moved == timer)
@@ -183,6 +193,8 @@ void timer_clear(struct reactor *reactor, struct timer *timer)
 
 void timer_set(struct reactor *reactor, struct timer *timer, int64_t due_us)
 {
+    object_check(reactor, REACTOR_MAGIC);
+    assert(timer->fire);
     timer_clear(reactor, timer);
     timer->due_us = due_us > reactor->now_us ? due_us : reactor->now_us + PAST_DELAY_US;
     if (reactor->timer_count + 2 > reactor->timer_capacity) {
@@ -192,6 +204,8 @@ void timer_set(struct reactor *reactor, struct timer *timer, int64_t due_us)
             mem_resize(reactor->timers, reactor->timer_capacity * sizeof(*reactor->timers));
     }
     sift_up(reactor, timer, ++reactor->timer_count);
+    assert(reactor->timers[timer->place] == timer &&
+           reactor->timer_count < reactor->timer_capacity);
 }
 
 /* Ends: each that fires leaves the heap, and what is set meanwhile is due after now_us. */
@@ -201,6 +215,7 @@ static void run_timers(struct reactor *reactor)
         struct timer *timer = reactor->timers[1];
 
         timer_clear(reactor, timer);
+        assert(timer->place == 0);
         timer->fire(timer);
     }
 }
@@ -272,6 +287,7 @@ static void run(struct task *task, void *arg)
     struct epoll_event events[EVENT_COUNT];
     bool going = true;
 
+    object_check(reactor, REACTOR_MAGIC);
     block_sigpipe();
     while (going) {
         int count;
@@ -296,12 +312,14 @@ int reactor_start(struct reactor *reactor, const char *name, struct err *err)
                                          .clock = reactor->clock,
                                          .silence_us_max = CLOCK_NEVER};
 
+    object_check(reactor, REACTOR_MAGIC);
     snprintf(reactor->name, sizeof(reactor->name), "%s", name);
     return task_start(&reactor->task, &options, err);
 }
 
 void reactor_stop(struct reactor *reactor)
 {
+    object_check(reactor, REACTOR_MAGIC);
     if (!task_is_started(&reactor->task))
         return;
     task_ask_stop(&reactor->task);

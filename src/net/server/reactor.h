@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/object.h"
 #include "base/task.h"
 
 struct reactor;
@@ -40,11 +41,15 @@ struct timer {
 struct errand {
     void (*run)(struct errand *errand);
     struct errand *next;
+    atomic_bool is_posted; /* until it begins to run */
 };
 
 enum { REACTOR_NAME_SIZE = 16 }; /* as threads' names have it */
 
+enum { REACTOR_MAGIC = OBJECT_MAGIC('r', 'e', 'a', 'c') };
+
 struct reactor {
+    uint32_t magic;
     char name[REACTOR_NAME_SIZE];
     int epoll_fd;
     const struct clock *clock;

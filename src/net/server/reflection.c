@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/descriptors.h"
 #include "codec/message.h"
 #include "grpc/reflection/v1/reflection.pb-c.h"
@@ -26,7 +27,10 @@ typedef Grpc__Reflection__V1__ServerReflectionResponse response_message;
 
 enum { GRPC_NOT_FOUND = 5, GRPC_INVALID_ARGUMENT = 3, WIRE_SIZE_MAX = 16 << 20 };
 
+enum { REFLECTION_MAGIC = OBJECT_MAGIC('r', 'e', 'f', 'l') };
+
 struct reflection {
+    uint32_t magic;
     struct arena *arena; /* of descriptors and names */
     struct descriptors descriptors;
     Grpc__Reflection__V1__ServiceResponse **services;
@@ -304,6 +308,7 @@ int reflection_new(const struct bytes *descriptor_sets, size_t set_count,
     size_t i;
     int rc;
 
+    object_begin(made, REFLECTION_MAGIC);
     *reflection = NULL;
     made->arena = arena_new();
     rc = descriptors_load(descriptor_sets, set_count, made->arena, &made->descriptors, err);
@@ -336,16 +341,20 @@ void reflection_free(struct reflection *reflection)
 {
     if (!reflection)
         return;
+    object_check(reflection, REFLECTION_MAGIC);
     arena_free(reflection->arena);
+    object_end(reflection, REFLECTION_MAGIC);
     free(reflection);
 }
 
 const struct rpc_service *reflection_v1(const struct reflection *reflection)
 {
+    object_check(reflection, REFLECTION_MAGIC);
     return &reflection->v1;
 }
 
 const struct rpc_service *reflection_v1alpha(const struct reflection *reflection)
 {
+    object_check(reflection, REFLECTION_MAGIC);
     return &reflection->v1alpha;
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/endian.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "codec/gzip.h"
 #include "codec/json.h"
@@ -36,6 +37,7 @@ static void add(struct call *call, struct header header)
 
 void reply_header(struct call *call, const char *name, struct bytes value)
 {
+    object_check(call, CALL_MAGIC);
     add(call, (struct header){bytes_of(name), value});
 }
 
@@ -55,6 +57,7 @@ int reply_frame(struct call *call, const ProtobufCMessage *message, struct buf *
     uint8_t head[FRAME_HEAD_SIZE] = {0};
     size_t size;
 
+    object_check(call, CALL_MAGIC);
     if (call->format == CALL_JSON) {
         json_encode(message, out);
         buf_put_byte(out, '\n');
@@ -100,6 +103,7 @@ void reply_message(struct call *call, const ProtobufCMessage *message)
     struct reply *reply = &call->reply;
     struct err err;
 
+    object_check(call, CALL_MAGIC);
     buf_reset(&call->out);
     reply->http_status = 200;
     reply->status = STATUS_OK;
@@ -180,11 +184,13 @@ static void build_error(struct call *call, int http_status, int err_code, const 
 
 void reply_error(struct call *call, int http_status, int err_code, const char *text)
 {
+    object_check(call, CALL_MAGIC);
     build_error(call, http_status, err_code, text, 0);
 }
 
 void reply_plain(struct call *call, int http_status, const char *content_type, struct bytes body)
 {
+    object_check(call, CALL_MAGIC);
     call->reply.http_status = http_status;
     call->reply.body = body;
     if (content_type)
@@ -218,6 +224,7 @@ void reply_trim(struct call *call)
 {
     const uint8_t *body = call->reply.body.data;
 
+    object_check(call, CALL_MAGIC);
     if (body != call->out.data && call->out.capacity > KEPT_SIZE)
         buf_release(&call->out);
     if (body != call->message.data && call->message.capacity > KEPT_SIZE)
@@ -228,6 +235,7 @@ void reply_trim(struct call *call)
 
 void reply_give_up(struct call *call, const char *text)
 {
+    object_check(call, CALL_MAGIC);
     buf_release(&call->out);
     buf_release(&call->message);
     call->reply.header_count = 0;
@@ -237,6 +245,7 @@ void reply_give_up(struct call *call, const char *text)
 
 void reply_stream_begin(struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     call->reply.http_status = 200;
     call->reply.status = STATUS_OK;
     call->reply.streaming = true;
@@ -250,6 +259,7 @@ void reply_stream_end(struct call *call)
 {
     struct reply *reply = &call->reply;
 
+    object_check(call, CALL_MAGIC);
     reply->status = status_of_err(call->result);
     if (call->format == CALL_GRPC) {
         reply->trailer_count =
@@ -266,6 +276,7 @@ void reply_stream_end(struct call *call)
 
 void call_send(struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     if (!call->reply.streaming) /* a stream has its deadline to its end */
         timer_clear(&call->loop->reactor, &call->timer);
     add(call, (struct header){BYTES_LITERAL("x-request-id"), bytes_of(call->request_id)});
@@ -298,6 +309,7 @@ void call_refuse(struct call *call, int http_status, int err_code, const char *f
     char text[ERR_TEXT_SIZE];
     va_list args;
 
+    object_check(call, CALL_MAGIC);
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
@@ -306,6 +318,7 @@ void call_refuse(struct call *call, int http_status, int err_code, const char *f
 
 void reply_overload(struct call *call, const char *text)
 {
+    object_check(call, CALL_MAGIC);
     counter_add(call->loop->server->metrics.overloads, 1);
     refuse(call, 429, ERR_LIMIT, text, NET_RETRY_AFTER_S);
 }

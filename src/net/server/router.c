@@ -9,6 +9,7 @@
 #include "base/bounds.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/object.h"
 
 static size_t slot_of(struct bytes path)
 {
@@ -51,6 +52,7 @@ static void add_route(struct router *router, const struct rpc_service *service,
     int size = asprintf(&path, "/%s/%s", service->descriptor->name, method->name);
     size_t slot;
 
+    object_begin(route, ROUTE_MAGIC);
     if (size < 0)
         abort();
     route->path = bytes_make(path, (size_t)size);
@@ -92,6 +94,7 @@ void route_count(struct route *route, int status, int64_t duration_us)
 {
     struct counter *requests = atomic_load_explicit(&route->requests[status], memory_order_acquire);
 
+    object_check(route, ROUTE_MAGIC);
     if (!requests) { /* two threads may both make it: they get the same */
         requests = make_counter(route, status);
         atomic_store_explicit(&route->requests[status], requests, memory_order_release);
@@ -109,6 +112,7 @@ void router_release(struct router *router)
             struct route *next = route->next;
 
             free((void *)route->path.data);
+            object_end(route, ROUTE_MAGIC);
             free(route);
             route = next;
         }

@@ -11,10 +11,14 @@
 
 #include "base/bytes.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "net/rpc.h"
 #include "net/status.h"
 
+enum { ROUTE_MAGIC = OBJECT_MAGIC('r', 'o', 'u', 't') };
+
 struct route {
+    uint32_t magic;
     struct bytes path; /* owned */
     const struct rpc_service *service;
     const struct rpc_method *method; /* NULL: in the .proto, but without a handler */

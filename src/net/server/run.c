@@ -4,10 +4,13 @@
  *
  * run_unary, run_job and run_stream run where the method's flags say; the rest on the reactor.
  */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/endian.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/gzip.h"
 #include "codec/json.h"
 #include "codec/message.h"
@@ -116,6 +119,7 @@ static void run_job(struct job *job)
 {
     struct call *call = container_of(job, struct call, job);
 
+    object_check(call, CALL_MAGIC);
     if (atomic_load(&call->cancelled))
         reply_error(call, 0, ERR_CANCELLED, "the client left before the call began");
     else
@@ -149,6 +153,7 @@ static void run_stream(struct job *job)
     struct call *call = container_of(job, struct call, job);
     struct channel *channel = call->channel;
 
+    object_check(call, CALL_MAGIC);
     log_set_request(call->request_id);
     call->err.text[0] = 0;
     call->result = 0;
@@ -170,6 +175,7 @@ static void notify_reactor(void *arg)
 {
     struct call *call = arg;
 
+    object_check(call, CALL_MAGIC);
     reactor_post(&call->loop->reactor, &call->task);
 }
 
@@ -189,6 +195,7 @@ static bool limit_keyless(struct call *call)
                                           NET_ANONYMOUS_STREAM_CONNECTION_MAX));
         return false;
     }
+    assert(!call->keyless);
     call->keyless = true;
     connection->anonymous_count++;
     if (call->deadline_us > end_us) {
@@ -203,6 +210,7 @@ void call_run_stream(struct call *call)
     struct connection *connection = call->connection;
     const struct server *server = call->loop->server;
 
+    object_check(call, CALL_MAGIC);
     if (connection->stream_count == NET_STREAM_THREAD_CONNECTION_MAX) {
         reply_overload(call, "this connection has too many streams at once: end some");
         return;
@@ -211,9 +219,11 @@ void call_run_stream(struct call *call)
         return;
     call->channel = channel_new(notify_reactor, call, call_clock(call));
     call->job.run = run_stream;
+    assert(!call->running && !call->replied);
     call->running = true;
     atomic_fetch_add(&call->loop->running_count, 1);
     connection->stream_count++;
+    assert(connection->stream_count <= NET_STREAM_THREAD_CONNECTION_MAX);
     if (workers_submit(call->keyless ? server->anonymous_workers : server->stream_workers,
                        &call->job))
         return;
@@ -239,6 +249,7 @@ void call_run(struct call *call)
 {
     struct loop *loop = call->loop;
 
+    object_check(call, CALL_MAGIC);
     if (call->route->method->flags & RPC_INLINE) {
         const char *before = reactor_busy(&loop->reactor, call->route->method->name);
 
@@ -248,6 +259,7 @@ void call_run(struct call *call)
         return;
     }
     call->job.run = run_job;
+    assert(!call->running && !call->replied && !call->channel);
     call->running = true;
     atomic_fetch_add(&loop->running_count, 1);
     if (workers_submit(workers_of(call), &call->job))
@@ -264,6 +276,7 @@ static void settle_stream(struct call *call)
     struct channel_news news = channel_look(call->channel);
 
     if (news.finished) {
+        assert(call->running);
         call->running = false;
         atomic_fetch_sub(&call->loop->running_count, 1);
     }
@@ -296,10 +309,12 @@ void call_settle(struct errand *task)
 {
     struct call *call = container_of(task, struct call, task);
 
+    object_check(call, CALL_MAGIC);
     if (call->channel) {
         settle_stream(call);
         return;
     }
+    assert(call->running); /* the worker has given it back, once */
     call->running = false;
     atomic_fetch_sub(&call->loop->running_count, 1);
     if (call->connection) {
@@ -317,6 +332,7 @@ void call_expire(struct timer *timer)
     struct err err;
     int rc;
 
+    object_check(call, CALL_MAGIC);
     call_cancel(call, ERR_TIMEOUT);
     if (call->replied)
         return; /* a stream's handler ends it; an answer on its way is as good as sent */

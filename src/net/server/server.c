@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/random.h"
 #include "codec/json.h"
 #include "model_descriptors.h"
@@ -101,6 +102,7 @@ int server_new(const struct server_options *options, struct server **result, str
     unsigned worker_count = options->worker_count ? options->worker_count : NET_WORKER_COUNT;
     int rc = 0;
 
+    object_begin(server, SERVER_MAGIC);
     *result = NULL;
     server->clock = clock_or_system(options->clock);
     server->limits = choose_limits(options);
@@ -138,6 +140,7 @@ int server_new(const struct server_options *options, struct server **result, str
 
 void server_add_service(struct server *server, const struct rpc_service *service)
 {
+    object_check(server, SERVER_MAGIC);
     assert(!server->started);
     assert(server->service_count < NET_SERVICE_COUNT_MAX);
     server->services[server->service_count++] = service;
@@ -146,6 +149,7 @@ void server_add_service(struct server *server, const struct rpc_service *service
 
 void server_add_descriptors(struct server *server, struct bytes descriptor_set)
 {
+    object_check(server, SERVER_MAGIC);
     assert(!server->started);
     assert(server->descriptor_set_count < NET_SERVICE_COUNT_MAX);
     server->descriptor_sets[server->descriptor_set_count++] = descriptor_set;
@@ -154,6 +158,7 @@ void server_add_descriptors(struct server *server, struct bytes descriptor_set)
 void server_add_get(struct server *server, const char *prefix, const char *method,
                     const char *field)
 {
+    object_check(server, SERVER_MAGIC);
     assert(!server->started);
     assert(router_find(&server->router, bytes_of(method)));
     gets_add(&server->gets, prefix, method, field);
@@ -162,12 +167,14 @@ void server_add_get(struct server *server, const char *prefix, const char *metho
 void server_add_file(struct server *server, const char *path, const char *content_type,
                      struct bytes content)
 {
+    object_check(server, SERVER_MAGIC);
     assert(!server->started);
     site_add(&server->site, path, content_type, content);
 }
 
 void server_add_folder(struct server *server, const struct folder *folder)
 {
+    object_check(server, SERVER_MAGIC);
     assert(!server->started);
     assert(server->folder_count < NET_FOLDER_COUNT_MAX);
     server->folders[server->folder_count++] = folder;
@@ -230,6 +237,7 @@ static void tell_trouble(void *arg, const char *trouble)
 {
     struct server *server = arg;
 
+    object_check(server, SERVER_MAGIC);
     pthread_mutex_lock(&server->unready_lock);
     replace_text(&server->trouble, trouble);
     set_health(server, is_ready(server));
@@ -262,6 +270,7 @@ int server_start(struct server *server, struct err *err)
 {
     int rc;
 
+    object_check(server, SERVER_MAGIC);
     assert(!server->started);
     raise_descriptor_limit();
     rc = add_own_services(server, err);
@@ -275,16 +284,19 @@ int server_start(struct server *server, struct err *err)
 
 unsigned server_port(const struct server *server)
 {
+    object_check(server, SERVER_MAGIC);
     return server->listener.port;
 }
 
 unsigned server_operator_port(const struct server *server)
 {
+    object_check(server, SERVER_MAGIC);
     return server->operator_listener.port;
 }
 
 void server_set_unready(struct server *server, const char *why)
 {
+    object_check(server, SERVER_MAGIC);
     pthread_mutex_lock(&server->unready_lock);
     replace_text(&server->unready, why);
     set_health(server, is_ready(server));
@@ -293,6 +305,7 @@ void server_set_unready(struct server *server, const char *why)
 
 void server_set_lack(struct server *server, const char *lack, bool is_serving)
 {
+    object_check(server, SERVER_MAGIC);
     pthread_mutex_lock(&server->unready_lock);
     replace_text(&server->lack, lack);
     server->is_serving_without = is_serving;
@@ -305,6 +318,7 @@ bool server_unready(struct server *server, char *why, size_t size)
     const char *reason;
     bool unready;
 
+    object_check(server, SERVER_MAGIC);
     if (atomic_load(&server->draining)) {
         snprintf(why, size, "draining");
         return true;
@@ -376,6 +390,7 @@ static void wait_quiet(struct server *server, int64_t timeout_ms)
 
 void server_drain(struct server *server, int64_t timeout_ms)
 {
+    object_check(server, SERVER_MAGIC);
     if (!server->started || atomic_exchange(&server->draining, true))
         return;
     health_drain(server->health);
@@ -395,12 +410,13 @@ static void release_loop(struct loop *loop)
 {
     while (loop->connections)
         connection_close(loop->connections);
-    loop_write_out(&loop->reactor);
+    lane_settle(&loop->reactor);
     loop->draining = true; /* calls are freed, not kept */
     while (loop->spare_calls) {
         struct call *call = loop->spare_calls;
 
         loop->spare_calls = call->next;
+        object_begin(call, CALL_MAGIC);
         call_free(call);
     }
     reactor_release(&loop->reactor);
@@ -412,6 +428,7 @@ void server_free(struct server *server)
 {
     if (!server)
         return;
+    object_check(server, SERVER_MAGIC);
     server_drain(server, 0);
     watchdog_stop(server->watchdog);
     workers_free(server->stream_workers); /* cancelled handlers return and are waited for */
@@ -434,5 +451,6 @@ void server_free(struct server *server)
     free(server->unready);
     free(server->lack);
     free(server->trouble);
+    object_end(server, SERVER_MAGIC);
     free(server);
 }

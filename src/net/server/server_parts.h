@@ -16,6 +16,7 @@
 
 #include "base/buf.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/workers.h"
 #include "net/server/folder.h"
 #include "net/server/gets.h"
@@ -90,7 +91,10 @@ struct server_limits {
     int64_t anonymous_stream_us;
 };
 
+enum { SERVER_MAGIC = OBJECT_MAGIC('s', 'e', 'r', 'v') };
+
 struct server {
+    uint32_t magic;
     const struct clock *clock; /* borrowed */
     struct server_limits limits;
     struct authenticator *authenticator; /* borrowed */

@@ -9,8 +9,12 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
+
+enum { TLS_CONTEXT_MAGIC = OBJECT_MAGIC('t', 'l', 's', 'c') };
 
 struct tls_context {
+    uint32_t magic;
     SSL_CTX *ctx; /* owned */
 };
 
@@ -91,6 +95,7 @@ int tls_context_new(const char *certificate, const char *key, const char *client
         return rc;
     }
     *context = mem_zero(sizeof(**context));
+    object_begin(*context, TLS_CONTEXT_MAGIC);
     (*context)->ctx = ctx;
     return 0;
 }
@@ -99,7 +104,9 @@ void tls_context_free(struct tls_context *context)
 {
     if (!context)
         return;
+    object_check(context, TLS_CONTEXT_MAGIC);
     SSL_CTX_free(context->ctx);
+    object_end(context, TLS_CONTEXT_MAGIC);
     free(context);
 }
 
@@ -107,6 +114,7 @@ struct ssl_st *tls_open(struct tls_context *context, int fd)
 {
     SSL *tls = SSL_new(context->ctx);
 
+    object_check(context, TLS_CONTEXT_MAGIC);
     if (!tls || !SSL_set_fd(tls, fd))
         abort(); /* out of memory */
     SSL_set_accept_state(tls);

@@ -11,9 +11,12 @@
  */
 #include "net/server/unsent.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "net/server/call.h"
 #include "net/server/connection.h"
 #include "net/server/server_parts.h"
@@ -108,7 +111,9 @@ static void shed(struct errand *task)
 
 static void count_less(struct server *server, size_t size)
 {
-    atomic_fetch_sub(&server->unsent_size, size);
+    size_t before = atomic_fetch_sub(&server->unsent_size, size);
+
+    assert(before >= size);
     gauge_add(server->metrics.unsent, -(int64_t)size);
 }
 
@@ -135,6 +140,7 @@ void unsent_built(struct call *call)
     struct server *server = call->loop->server;
     size_t size;
 
+    object_check(call, CALL_MAGIC);
     reply_trim(call);
     size = measure(call);
     if (size <= NET_UNSENT_SMALL_SIZE)
@@ -149,6 +155,7 @@ void unsent_built(struct call *call)
 
 void unsent_free(struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     if (call->answer_size)
         count_less(call->loop->server, call->answer_size);
     call->answer_size = 0;
@@ -158,6 +165,7 @@ static void change(struct call *call, size_t size)
 {
     struct connection *connection = call->connection;
 
+    assert(connection->unsent_size >= call->unsent_size);
     if (!connection->unsent_size)
         connection->taken_us = connection->loop->reactor.now_us;
     connection->unsent_size += size - call->unsent_size;
@@ -168,28 +176,33 @@ static void change(struct call *call, size_t size)
 
 void unsent_begin(struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     change(call, call->answer_size ? call->answer_size : measure(call));
 }
 
 void unsent_stream(struct call *call, size_t size)
 {
+    object_check(call, CALL_MAGIC);
     change(call, size);
 }
 
 void unsent_taken(struct call *call, size_t count)
 {
+    object_check(call, CALL_MAGIC);
     if (call->channel)
         change(call, count < call->unsent_size ? call->unsent_size - count : 0);
 }
 
 void unsent_end(struct call *call)
 {
+    object_check(call, CALL_MAGIC);
     if (call->unsent_size) /* else a handler's thread may have it */
         change(call, 0);
 }
 
 bool unsent_is_full(const struct connection *connection)
 {
+    object_check(connection, CONNECTION_MAGIC);
     return connection->unsent_size > NET_UNSENT_CONNECTION_SIZE_MAX ||
            (connection->unsent_size &&
             atomic_load_explicit(&connection->loop->server->unsent_size, memory_order_relaxed) >
@@ -217,6 +230,7 @@ static void go_on(struct errand *task)
     while (loop->roomy) {
         struct connection *connection = loop->roomy;
 
+        assert(connection->roomy && connection->loop == loop);
         loop->roomy = connection->next_roomy;
         connection->roomy = false;
         call_begin_waiting(connection);
@@ -254,6 +268,7 @@ void unsent_settle(struct connection *connection)
 {
     size_t size = connection->untold_size + connection->out.size;
 
+    object_check(connection, CONNECTION_MAGIC);
     list_roomy(connection);
     if (size < NET_UNSENT_UNTOLD_SIZE)
         size = 0;
@@ -264,6 +279,7 @@ void unsent_settle(struct connection *connection)
 
 void unsent_close(struct connection *connection)
 {
+    object_check(connection, CONNECTION_MAGIC);
     tell(connection, 0);
     if (connection->roomy)
         unlist(connection);

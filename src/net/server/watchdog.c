@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/task.h"
 
 enum {
@@ -31,7 +32,10 @@ struct watched {
     enum state state;
 };
 
+enum { WATCHDOG_MAGIC = OBJECT_MAGIC('w', 'd', 'o', 'g') };
+
 struct watchdog {
+    uint32_t magic;
     struct watchdog_options options; /* without its list */
     struct watched *watched;         /* owned */
     char trouble[TROUBLE_SIZE_MAX];  /* as reported */
@@ -110,6 +114,7 @@ static void look_for_ever(struct task *task, void *arg)
 {
     struct watchdog *self = arg;
 
+    object_check(self, WATCHDOG_MAGIC);
     while (task_pause(task, (int64_t)self->options.limit_ms * MS_US / LOOK_COUNT)) {
         task_says(task, "looking at the reactors");
         look(self);
@@ -126,6 +131,7 @@ int watchdog_start(const struct watchdog_options *options, struct watchdog **wat
                                       .clock = clock_or_system(options->clock)};
     int rc;
 
+    object_begin(self, WATCHDOG_MAGIC);
     assert(options->limit_ms >= LOOK_COUNT);
     self->options = *options;
     self->options.reactors = NULL;
@@ -144,7 +150,9 @@ void watchdog_stop(struct watchdog *watchdog)
 {
     if (!watchdog)
         return;
+    object_check(watchdog, WATCHDOG_MAGIC);
     task_stop(&watchdog->task);
     free(watchdog->watched);
+    object_end(watchdog, WATCHDOG_MAGIC);
     free(watchdog);
 }

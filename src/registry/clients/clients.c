@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "config/bounds.h"
 #include "registry/bounds.h"
@@ -22,7 +23,10 @@ struct known_client {
     int64_t looked_us;      /* monotonic: when it was as the store had it */
 };
 
+enum { CLIENTS_MAGIC = OBJECT_MAGIC('c', 'l', 'i', 's') };
+
 struct clients {
+    uint32_t magic;
     struct store *store;       /* borrowed */
     const struct clock *clock; /* borrowed */
     pthread_mutex_t lock;
@@ -101,6 +105,7 @@ struct clients *clients_new(struct store *store, const struct clock *clock)
 {
     struct clients *clients = mem_zero(sizeof(*clients));
 
+    object_begin(clients, CLIENTS_MAGIC);
     clients->store = store;
     clients->clock = clock;
     pthread_mutex_init(&clients->lock, NULL);
@@ -112,9 +117,11 @@ void clients_free(struct clients *clients)
 {
     if (!clients)
         return;
+    object_check(clients, CLIENTS_MAGIC);
     for (uint32_t i = 0; i < clients->known_count; i++)
         client_unref(&clients->known[i].view->view);
     pthread_mutex_destroy(&clients->lock);
+    object_end(clients, CLIENTS_MAGIC);
     free(clients);
 }
 
@@ -151,6 +158,7 @@ static const struct client_view *keep(struct clients *clients, struct held_view 
     struct known_client *known;
 
     pthread_mutex_lock(&clients->lock);
+    assert(clients->known_count <= CLIENT_COUNT_MAX);
     unreadable_forget(&clients->unreadable, view->view.name);
     known = find_known(clients, view->view.name);
     if (!known && clients->known_count < CLIENT_COUNT_MAX) {
@@ -158,6 +166,7 @@ static const struct client_view *keep(struct clients *clients, struct held_view 
         *known = (struct known_client){.view = view, .looked_us = looked_us};
         client_ref(view);
     } else if (known && known->view->view.state_no <= view->view.state_no) {
+        assert(known->view->view.id == view->view.id);
         client_unref(&known->view->view);
         *known = (struct known_client){.view = view, .looked_us = looked_us};
         client_ref(view);
@@ -183,6 +192,7 @@ int clients_find(struct clients *clients, const char *name, bool fresh,
     bool is_fresh;
     int rc;
 
+    object_check(clients, CLIENTS_MAGIC);
     *client = look(clients, name, &is_fresh);
     if (is_fresh && !fresh)
         return 0;
@@ -276,6 +286,7 @@ int clients_obtain(struct clients *clients, const char *name, uint32_t shard_cou
         .name = name, .shard_count = shard_count, .now_us = clock_wall_us(clients->clock)};
     int rc = clients_find(clients, name, false, client, err);
 
+    object_check(clients, CLIENTS_MAGIC);
     assert(shard_count >= 1 && shard_count <= CLIENT_SHARD_COUNT_MAX);
     if (rc == ERR_NOT_FOUND) {
         rc = client_check_name(name, err);
@@ -320,6 +331,7 @@ int clients_list(struct clients *clients, bool fresh, struct arena *arena,
     passed = arena_array(arena, name_count + 1, sizeof(*passed));
     for (size_t i = 0; i < name_count && !rc; i++) {
         rc = clients_find(clients, names[i], fresh, &views[done], err);
+    object_check(clients, CLIENTS_MAGIC);
         done += !rc;
         if (rc == ERR_CORRUPT) { /* told, and no reason to keep the others waiting */
             passed[passed_count++] = names[i];

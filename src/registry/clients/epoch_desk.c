@@ -218,6 +218,7 @@ int epoch_desk_start(const struct epoch_desk *desk, const char *client, const ch
     struct act act = act_of(desk, principal, "epoch.start", 0, reasons->arena);
     int rc;
 
+    assert(desk->store && desk->clients && desk->clock);
     act.proposal = &starting.proposal;
     rc = run_act(&act, client, prepare_start, &starting, start_tx, err);
     return rc ? rc : epoch_desk_status(desk, client, reasons->arena, status, err);
@@ -285,6 +286,7 @@ int epoch_desk_switch(const struct epoch_desk *desk, const char *client, const c
     struct act act = act_of(desk, principal, "epoch.switch", request->epoch, arena);
     int rc;
 
+    assert(desk->store && desk->clients && desk->clock);
     act.force = request->force;
     act.entry.detail = request->force ? "forced" : "";
     rc = run_act(&act, client, prepare_built, NULL, switch_tx, err);
@@ -330,6 +332,7 @@ int epoch_desk_rollback(const struct epoch_desk *desk, const char *client, const
     struct act act = act_of(desk, principal, "epoch.rollback", request->epoch, arena);
     int rc = run_act(&act, client, prepare_rollback, NULL, rollback_tx, err);
 
+    assert(desk->store && desk->clients && desk->clock);
     return rc ? rc : epoch_desk_status(desk, client, arena, status, err);
 }
 
@@ -352,5 +355,6 @@ int epoch_desk_abandon(const struct epoch_desk *desk, const char *client, const 
     struct act act = act_of(desk, principal, "epoch.abandon", request->epoch, arena);
     int rc = run_act(&act, client, prepare_built, NULL, abandon_tx, err);
 
+    assert(desk->store && desk->clients && desk->clock);
     return rc ? rc : epoch_desk_status(desk, client, arena, status, err);
 }

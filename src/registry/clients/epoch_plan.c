@@ -6,6 +6,7 @@
  * checked outside of it with what pouring would do. A call looks at PLAN_COUNT of them; where it
  * ends is the token of the next.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,7 @@ int epoch_desk_plan(const struct epoch_desk *desk, const char *client,
     struct epoch_proposal proposal;
     int rc;
 
+    assert(desk->store && desk->clients && desk->clock);
     if (*request->page_token && !text_to_i64(bytes_of(request->page_token), &planning.after))
         return err_set(err, ERR_INVALID, "pageToken: is not one that an earlier answer gave");
     rc = clients_find(desk->clients, client, true, &planning.client, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* epoch_status.c - how far epochs are, and what is missing in one: see epoch_desk.h. */
+#include <assert.h>
 #include <inttypes.h>
 
 #include "base/log.h"
@@ -169,6 +170,7 @@ int epoch_desk_status(const struct epoch_desk *desk, const char *client, struct 
     struct looking looking = {.arena = arena, .status = status};
     int rc = clients_find(desk->clients, client, true, &looking.client, err);
 
+    assert(desk->store && desk->clients && desk->clock);
     if (rc)
         return rc;
     status->client = arena_strdup(arena, client);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_epoch.c - torg.v1.EpochService. */
+#include <assert.h>
+
 #include "base/memory.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/service.h"
@@ -96,5 +98,6 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service epoch_service(struct epoch_desk *desk)
 {
+    assert(desk->store && desk->clients && desk->clock);
     return RPC_SERVICE(epoch, methods, desk);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_schema.c - torg.v1.SchemaService. */
+#include <assert.h>
+
 #include "base/memory.h"
 #include "registry/service.h"
 
@@ -38,5 +40,6 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service schema_service(struct receiver *receiver)
 {
+    assert(receiver->store && receiver->clock && receiver->clients);
     return RPC_SERVICE(schema, methods, receiver);
 }

@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "registry/bounds.h"
 #include "registry/indexing/backfill.h"
 #include "registry/indexing/indexer_parts.h"
@@ -30,6 +31,7 @@ struct indexer *indexer_new(const struct indexer_base *base, const char *client,
 {
     struct indexer *indexer = mem_zero(sizeof(*indexer));
 
+    object_begin(indexer, INDEXER_MAGIC);
     indexer->base = base;
     indexer->shards = shards;
     indexer->shard = shard;
@@ -45,6 +47,7 @@ void indexer_free(struct indexer *indexer)
 {
     if (!indexer)
         return;
+    object_check(indexer, INDEXER_MAGIC);
     indexer_metrics_clear(&indexer->metrics);
     numbers_close(indexer->numbers);
     client_unref(indexer->client);
@@ -52,6 +55,7 @@ void indexer_free(struct indexer *indexer)
     free(indexer->pending.failures);
     free(indexer->pending.left);
     free(indexer->pending.cleared);
+    object_end(indexer, INDEXER_MAGIC);
     free(indexer);
 }
 
@@ -71,6 +75,7 @@ static void add_key(struct pending *pending, struct bytes pk, struct bytes **lis
                     size_t *capacity)
 {
     *list = mem_grow(*list, *count + 1, sizeof(**list), &*capacity);
+    assert(*count < *capacity);
     (*list)[(*count)++] = arena_copy(pending->arena, pk);
 }
 
@@ -80,6 +85,7 @@ static void add_failure(struct indexer *indexer, const struct item *item, int64_
     int64_t attempt_count = item->attempt_count + 1;
     bool is_parked = attempt_count >= indexer->base->rules.try_count;
 
+    assert(item->state == ITEM_FAILED && item->reason);
     pending->failures = mem_grow(pending->failures, pending->failure_count + 1,
                                  sizeof(*pending->failures), &pending->failure_capacity);
     pending->failures[pending->failure_count++] = (struct pending_failure){
@@ -118,6 +124,7 @@ static void remember(struct batch *batch)
     struct indexer *indexer = batch->indexer;
     struct pending *pending = &indexer->pending;
 
+    assert(indexer->is_claimed && batch->count <= INDEXER_BATCH_COUNT);
     if (!pending->element_count)
         pending->since_us = clock_mono_us(indexer->base->clock);
     for (size_t i = 0; i < batch->count; i++) {
@@ -136,6 +143,8 @@ static void remember(struct batch *batch)
     }
     for (int lane = 0; lane < LANE_FAILED; lane++)
         indexer->position[lane] = batch_position(batch, (enum lane)lane);
+    for (int lane = 0; lane < LANE_FAILED; lane++)
+        assert(indexer->position[lane] >= indexer->committed[lane]);
 }
 
 static int move_lane(struct store_tx *tx, struct indexer *indexer, enum lane lane, struct err *err)
@@ -199,6 +208,7 @@ static int commit_tx(struct store_tx *tx, void *arg, struct err *err)
     struct indexer *indexer = commit->indexer;
     int rc = store_check_fence(tx, indexer->fence, (int64_t)indexer->ticket, err);
 
+    object_check(indexer, INDEXER_MAGIC);
     if (!rc)
         rc = commit_pending(tx, indexer, commit->now_us, err);
     if (!rc && commit->ask_count)
@@ -212,6 +222,7 @@ static int run_commit(struct commit *commit, struct err *err)
     struct indexer *indexer = commit->indexer;
     int rc = store_write(indexer->base->store, commit_tx, commit, err);
 
+    assert(indexer->is_claimed && indexer->numbers);
     numbers_settle(indexer->numbers, rc == 0);
     if (rc)
         return rc;
@@ -225,6 +236,7 @@ int indexer_settle(struct indexer *indexer, struct err *err)
     struct commit commit = {.indexer = indexer, .now_us = clock_wall_us(indexer->base->clock)};
     int rc;
 
+    object_check(indexer, INDEXER_MAGIC);
     if (!indexer->is_claimed || !indexer->pending.element_count)
         return 0;
     rc = run_commit(&commit, err);
@@ -238,6 +250,7 @@ static int claim_tx(struct store_tx *tx, void *arg, struct err *err)
     struct indexer *indexer = arg;
     int rc = store_check_fence(tx, indexer->fence, (int64_t)indexer->ticket, err);
 
+    object_check(indexer, INDEXER_MAGIC);
     for (int lane = 0; lane < LANE_FAILED && !rc; lane++)
         rc = queue_offset(tx, indexer->client->id, (enum lane)lane, indexer->shard,
                           &indexer->committed[lane], err);
@@ -253,6 +266,7 @@ static int refresh(struct indexer *indexer, bool fresh, struct err *err)
         return rc;
     if (!indexer->client)
         queue_fence_name(client->id, indexer->shard, indexer->fence);
+    assert(!indexer->client || indexer->client->id == client->id);
     client_unref(indexer->client);
     indexer->client = client;
     return 0;
@@ -263,6 +277,7 @@ static int claim(struct indexer *indexer, struct err *err)
 {
     int rc = 0;
 
+    assert(!indexer->is_claimed);
     pending_clear(&indexer->pending);
     if (!indexer->client)
         rc = refresh(indexer, false, err);
@@ -399,6 +414,7 @@ int indexer_round(struct indexer *indexer, struct indexer_round *round, struct e
         .indexer = indexer, .arena = arena_new(), .now_us = clock_wall_us(indexer->base->clock)};
     int rc = 0;
 
+    object_check(indexer, INDEXER_MAGIC);
     *round = (struct indexer_round){0};
     if (!indexer->is_claimed)
         rc = claim(indexer, err);
@@ -435,6 +451,7 @@ int indexer_sweep(struct indexer *indexer, struct err *err)
     struct sweep sweep = {.indexer = indexer, .now_us = clock_wall_us(indexer->base->clock)};
     int rc;
 
+    object_check(indexer, INDEXER_MAGIC);
     if (!indexer->is_claimed)
         return 0;
     rc = store_write(indexer->base->store, sweep_tx, &sweep, err);

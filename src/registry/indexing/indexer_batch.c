@@ -157,6 +157,7 @@ static int read_lanes(struct store_tx *tx, struct batch *batch, struct err *err)
 /* The rest is read by the next round. */
 static void cut(struct batch *batch, size_t count)
 {
+    assert(count > 0 && count <= batch->count);
     batch->count = count;
     batch->more = true;
 }
@@ -237,6 +238,8 @@ static int gather(struct store_tx *tx, void *arg, struct err *err)
 
 int batch_gather(struct batch *batch, struct err *err)
 {
+    object_check(batch->indexer, INDEXER_MAGIC);
+    assert(batch->indexer->is_claimed && batch->indexer->client);
     batch->items = arena_array(batch->arena, INDEXER_BATCH_COUNT, sizeof(*batch->items));
     batch->rows = arena_array(batch->arena, INDEXER_BATCH_COUNT, sizeof(*batch->rows));
     batch->asks = arena_array(batch->arena, INDEXER_BATCH_COUNT, sizeof(*batch->asks));
@@ -249,8 +252,10 @@ int64_t batch_position(const struct batch *batch, enum lane lane)
     int64_t position = batch->indexer->position[lane];
 
     for (size_t i = 0; i < batch->count; i++)
-        if (batch->items[i].lane == lane && lane != LANE_FAILED)
+        if (batch->items[i].lane == lane && lane != LANE_FAILED) {
+            assert(batch->items[i].element.idx > position); /* a lane goes forward */
             position = batch->items[i].element.idx;
+        }
     return position;
 }
 
@@ -258,6 +263,7 @@ int64_t batch_position(const struct batch *batch, enum lane lane)
 
 void item_fail(struct batch *batch, struct item *item, const char *reason)
 {
+    assert(item->state != ITEM_FAILED && reason);
     item->state = ITEM_FAILED;
     item->reason = arena_strdup(batch->arena, reason);
 }

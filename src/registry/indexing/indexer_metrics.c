@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/bounds.h"
+#include "base/object.h"
 #include "registry/indexing/indexer_parts.h"
 
 static void init_lane(struct indexer_metrics *metrics, const char *client, uint32_t shard,
@@ -130,6 +131,7 @@ int indexer_tell_lag(struct indexer *indexer, struct err *err)
     int64_t now_us = clock_wall_us(indexer->base->clock);
     int rc;
 
+    object_check(indexer, INDEXER_MAGIC);
     if (!indexer->client)
         return 0;
     rc = store_read(indexer->base->store, read_lag, &lag, err);

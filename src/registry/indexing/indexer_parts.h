@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "registry/indexing/failed.h"
 #include "registry/indexing/indexer.h"
 #include "registry/indexing/lateness.h"
@@ -54,7 +55,10 @@ struct told_epoch {
     uint32_t field_count;
 };
 
+enum { INDEXER_MAGIC = OBJECT_MAGIC('i', 'n', 'd', 'x') };
+
 struct indexer {
+    uint32_t magic;
     const struct indexer_base *base; /* borrowed */
     const struct client_view
         *client;                 /* owned: the newest that was seen; NULL before the first round */

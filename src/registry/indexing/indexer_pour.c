@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #include "base/log.h"
+#include "base/object.h"
 #include "numerator/numerator.h"
 #include "registry/bounds.h"
 #include "registry/clients/convert.h"
@@ -160,6 +161,7 @@ int indexer_pour(struct indexer *indexer, bool *is_poured, struct err *err)
     struct pouring pouring = {.indexer = indexer, .epoch = epoch};
     int rc;
 
+    object_check(indexer, INDEXER_MAGIC);
     *is_poured = false;
     if (!indexer->is_claimed || !epoch || indexer->poured_epoch == epoch->epoch)
         return 0;

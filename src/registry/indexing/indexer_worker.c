@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "config/bounds.h"
 #include "coord/bounds.h"
@@ -24,7 +25,10 @@
 #include "registry/clients/retired_topics.h"
 #include "registry/indexing/queue.h"
 
+enum { SEAT_MAGIC = OBJECT_MAGIC('s', 'e', 'a', 't') };
+
 struct seat {
+    uint32_t magic;
     struct indexer *indexer; /* owned */
     struct coord_shards *shards;
     int64_t client_id;
@@ -51,7 +55,10 @@ struct room {
     struct coord_shards *shards; /* owned */
 };
 
+enum { INDEXER_WORKER_MAGIC = OBJECT_MAGIC('i', 'w', 'r', 'k') };
+
 struct indexer_worker {
+    uint32_t magic;
     const struct indexer_base *base;
     struct coord *coord;
     struct queue_bell *bell; /* the writers', or the own one */
@@ -188,6 +195,8 @@ static void run_seat(struct indexer_worker *worker, struct seat *seat)
     int64_t now_us;
     int rc;
 
+    object_check(seat, SEAT_MAGIC);
+    assert(!seat->is_busy && !seat->is_leaving); /* one runner has it */
     seat->is_busy = true;
     seat->rings = queue_bell_rings(worker->bell, seat->client_id, seat->shard);
     pthread_mutex_unlock(&worker->bell->lock);
@@ -198,6 +207,8 @@ static void run_seat(struct indexer_worker *worker, struct seat *seat)
         rc = pour(seat, &round, begun_us, &err);
     now_us = now_mono_us(worker);
     pthread_mutex_lock(&worker->bell->lock);
+    object_check(seat, SEAT_MAGIC);
+    assert(seat->is_busy && now_us >= begun_us);
     seat->is_busy = false;
     seat->ran_us = now_us;
     if (rc == ERR_STALE) {
@@ -233,6 +244,7 @@ static void close_indexer(struct seat *seat)
 /* With the lock held, which is let go meanwhile. */
 static void close_seat(struct indexer_worker *worker, struct seat *seat)
 {
+    assert(!seat->is_busy && seat->is_leaving && worker->seat_count > 0);
     seat->is_busy = true;
     pthread_mutex_unlock(&worker->bell->lock);
     close_indexer(seat);
@@ -242,6 +254,7 @@ static void close_seat(struct indexer_worker *worker, struct seat *seat)
             worker->seats[i] = worker->seats[--worker->seat_count];
             break;
         }
+    object_end(seat, SEAT_MAGIC);
     free(seat);
 }
 
@@ -249,6 +262,7 @@ static void runner_main(struct task *task, void *arg)
 {
     struct indexer_worker *worker = arg;
 
+    object_check(worker, INDEXER_WORKER_MAGIC);
     pthread_mutex_lock(&worker->bell->lock);
     while (!task_is_stopping(task)) {
         int64_t now_us = now_mono_us(worker);
@@ -312,6 +326,7 @@ static void add_seat(struct indexer_worker *worker, const struct room *room,
 {
     struct seat *seat = mem_zero(sizeof(*seat));
 
+    object_begin(seat, SEAT_MAGIC);
     seat->indexer =
         indexer_new(worker->base, room->client, owned->shard, owned->ticket, room->shards);
     seat->shards = room->shards;
@@ -412,6 +427,7 @@ static void keeper_main(struct task *task, void *arg)
     bool was_told = false;
     struct err err;
 
+    object_check(worker, INDEXER_WORKER_MAGIC);
     do {
         int rc;
 
@@ -441,6 +457,7 @@ struct indexer_worker *indexer_worker_start(const struct indexer_base *base, str
         .name = "index-keeper", .run = keeper_main, .arg = worker, .clock = base->clock};
     int rc;
 
+    object_begin(worker, INDEXER_WORKER_MAGIC);
     assert(thread_count >= 1 && thread_count <= INDEXER_THREAD_COUNT_MAX);
     worker->base = base;
     worker->coord = coord;
@@ -463,6 +480,7 @@ void indexer_worker_stop(struct indexer_worker *worker)
 {
     if (!worker)
         return;
+    object_check(worker, INDEXER_WORKER_MAGIC);
     pthread_mutex_lock(&worker->bell->lock);
     task_ask_stop(&worker->keeper);
     for (unsigned i = 0; i < worker->runner_count; i++)
@@ -482,5 +500,6 @@ void indexer_worker_stop(struct indexer_worker *worker)
     queue_bell_release(&worker->own);
     free(worker->seats);
     free(worker->rooms);
+    object_end(worker, INDEXER_WORKER_MAGIC);
     free(worker);
 }

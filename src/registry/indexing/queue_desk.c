@@ -2,6 +2,7 @@
 /* queue_desk.c - see queue_desk.h. */
 #include "registry/indexing/queue_desk.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,6 +93,7 @@ int queue_desk_lanes(const struct queue_desk *desk, const char *client, struct a
     size_t shard_count = 0;
     int rc;
 
+    assert(desk->store && desk->clients && desk->clock);
     if (client) {
         rc = clients_find(desk->clients, client, true, &one, err);
         lanes.clients = arena_array(arena, 1, sizeof(one));
@@ -176,6 +178,7 @@ int queue_desk_list(const struct queue_desk *desk, const char *client,
     const struct client_view *view;
     int rc;
 
+    assert(desk->store && desk->clients && desk->clock);
     if (request->page_size < 0 || request->page_size > FAILED_PAGE_COUNT_MAX)
         return err_set(err, ERR_INVALID, "page_size: expected 0 to %d", FAILED_PAGE_COUNT_MAX);
     if (!read_token(request->page_token, &listing.filter))
@@ -256,6 +259,7 @@ int queue_desk_get(const struct queue_desk *desk, const char *client, const char
     struct err unreadable;
     int rc = find_place(desk, client, pk, arena, &finding, err);
 
+    assert(desk->store && desk->clients && desk->clock);
     if (!rc)
         rc = store_read(desk->store, find_tx, &finding, err);
     if (!rc && !finding.is_found)
@@ -313,6 +317,7 @@ int queue_desk_replay(const struct queue_desk *desk, const char *client, const c
     struct acting acting = {.all = request->all, .now_us = clock_wall_us(desk->clock)};
     int rc = 0;
 
+    assert(desk->store && desk->clients && desk->clock);
     *count = 0;
     if (request->all == (*request->pk != 0))
         rc = err_set(err, ERR_INVALID, "pk: say which one, or all, not both");
@@ -355,6 +360,7 @@ int queue_desk_drop(const struct queue_desk *desk, const char *client, const cha
     struct acting acting = {0};
     int rc = find_place(desk, client, pk, arena, &acting.finding, err);
 
+    assert(desk->store && desk->clients && desk->clock);
     if (rc)
         return rc;
     acting.entry = entry_of(desk, client, principal, "queue.drop", pk, arena);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_queue.c - torg.v1.QueueService. */
+#include <assert.h>
+
 #include "base/memory.h"
 #include "registry/indexing/queue_desk.h"
 #include "registry/service.h"
@@ -76,5 +78,6 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service queue_service(struct queue_desk *desk)
 {
+    assert(desk->store && desk->clients && desk->clock);
     return RPC_SERVICE(queue, methods, desk);
 }

@@ -10,18 +10,25 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "registry/bounds.h"
 
+enum { HELD_MAGIC = OBJECT_MAGIC('h', 'e', 'l', 'd') };
+
 /* Never freed before the end; `next` is set before it is seen. */
 struct held {
+    uint32_t magic;
     int64_t number;
     struct pack_dictionary *dictionary; /* owned */
     struct held *next;
 };
 
+enum { SHELF_MAGIC = OBJECT_MAGIC('s', 'h', 'l', 'f') };
+
 /* A client that was met. */
 struct shelf {
+    uint32_t magic;
     int64_t client_id;
     struct held *first; /* owned; the newest first */
     bool is_collecting; /* it has none yet */
@@ -30,7 +37,10 @@ struct shelf {
     unsigned size_count;
 };
 
+enum { DICTIONARIES_MAGIC = OBJECT_MAGIC('d', 'i', 'c', 's') };
+
 struct dictionaries {
+    uint32_t magic;
     struct store *store; /* borrowed */
     pthread_mutex_t lock;
     struct shelf *shelves[CLIENT_COUNT_MAX]; /* owned; in order of being met */
@@ -44,6 +54,7 @@ struct dictionaries *dictionaries_new(struct store *store)
 {
     struct dictionaries *dictionaries = mem_zero(sizeof(*dictionaries));
 
+    object_begin(dictionaries, DICTIONARIES_MAGIC);
     dictionaries->store = store;
     pthread_mutex_init(&dictionaries->lock, NULL);
     return dictionaries;
@@ -62,6 +73,7 @@ static void stop_collecting(struct dictionaries *dictionaries, struct shelf *she
 
 void dictionaries_settle(struct dictionaries *dictionaries)
 {
+    object_check(dictionaries, DICTIONARIES_MAGIC);
     task_stop(&dictionaries->task);
 }
 
@@ -69,6 +81,7 @@ void dictionaries_free(struct dictionaries *dictionaries)
 {
     if (!dictionaries)
         return;
+    object_check(dictionaries, DICTIONARIES_MAGIC);
     dictionaries_settle(dictionaries);
     for (size_t i = 0; i < dictionaries->shelf_count; i++) {
         struct shelf *shelf = dictionaries->shelves[i];
@@ -78,12 +91,15 @@ void dictionaries_free(struct dictionaries *dictionaries)
 
             shelf->first = held->next;
             pack_dictionary_free(held->dictionary);
+            object_end(held, HELD_MAGIC);
             free(held);
         }
         stop_collecting(dictionaries, shelf);
+        object_end(shelf, SHELF_MAGIC);
         free(shelf);
     }
     pthread_mutex_destroy(&dictionaries->lock);
+    object_end(dictionaries, DICTIONARIES_MAGIC);
     free(dictionaries);
 }
 
@@ -144,6 +160,7 @@ static int hold(struct dictionaries *dictionaries, const struct reading *reading
         return 0;
     if (!shelf) {
         shelf = mem_zero(sizeof(*shelf));
+        object_begin(shelf, SHELF_MAGIC);
         shelf->client_id = reading->client_id;
         shelf->is_collecting = true;
         buf_init(&shelf->samples, DICTIONARY_SAMPLE_SIZE);
@@ -156,6 +173,7 @@ static int hold(struct dictionaries *dictionaries, const struct reading *reading
         return err_set(err, ERR_CORRUPT, "dictionary %" PRId64 " of client %" PRId64 " is damaged",
                        reading->number, reading->client_id);
     held = mem_zero(sizeof(*held));
+    object_begin(held, HELD_MAGIC);
     held->number = reading->number;
     held->dictionary = dictionary;
     place = &shelf->first;
@@ -193,6 +211,7 @@ int dictionaries_find(struct dictionaries *dictionaries, int64_t client_id, int6
 {
     int rc = 0;
 
+    object_check(dictionaries, DICTIONARIES_MAGIC);
     *dictionary = NULL;
     for (int i = 0; number && !*dictionary && !rc; i++) {
         if (i > 0)
@@ -213,6 +232,7 @@ struct dictionary_choice dictionaries_choose(struct dictionaries *dictionaries, 
     const struct shelf *shelf = NULL;
     struct err err;
 
+    object_check(dictionaries, DICTIONARIES_MAGIC);
     for (int i = 0; i < 2 && !shelf; i++) {
         if (i > 0 && load(dictionaries, client_id, 0, &err))
             log_warn("a dictionary could not be read, documents are packed without",
@@ -259,6 +279,7 @@ static void train(struct task *task, void *arg)
     int rc = 0;
     bool ok;
 
+    object_check(dictionaries, DICTIONARIES_MAGIC);
     buf_init(&reading.trained, DICTIONARY_SIZE_MAX);
     ok = pack_train(buf_bytes(&shelf->samples), shelf->sizes, shelf->size_count,
                     DICTIONARY_SIZE_MAX, &reading.trained);
@@ -298,6 +319,7 @@ void dictionaries_sample(struct dictionaries *dictionaries, int64_t client_id, s
 {
     struct shelf *shelf;
 
+    object_check(dictionaries, DICTIONARIES_MAGIC);
     pthread_mutex_lock(&dictionaries->lock);
     shelf = find_shelf(dictionaries, client_id);
     if (shelf && shelf->is_collecting && !shelf->sizes &&

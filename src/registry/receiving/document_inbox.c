@@ -2,11 +2,13 @@
 /* document_inbox.c - see document_inbox.h. A handler of the stage's reader (stage/reader.h). */
 #include "registry/receiving/document_inbox.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "model/topics.h"
 #include "registry/bounds.h"
@@ -22,7 +24,10 @@ struct run {
     size_t count;
 };
 
+enum { DOCUMENT_INBOX_MAGIC = OBJECT_MAGIC('d', 'i', 'n', 'b') };
+
 struct document_inbox {
+    uint32_t magic;
     const struct receiver *receiver;
     struct topics *topics;
     struct stage_reader *reader;
@@ -172,6 +177,7 @@ static int use_record(void *arg, const struct topic_message *message, struct are
     int rc = message_decode(message->value, &torg__v1__qualified_batch__descriptor, arena, &decoded,
                             &refusal);
 
+    object_check(self, DOCUMENT_INBOX_MAGIC);
     batch = (const Torg__V1__QualifiedBatch *)decoded;
     if (!rc)
         rc = check_batch(batch, &refusal);
@@ -201,6 +207,7 @@ static void measure_lag(void *arg, struct consumer *consumer)
     size_t count = 0;
     int64_t lag = 0;
 
+    object_check(self, DOCUMENT_INBOX_MAGIC);
     if (consumer_assignment(consumer, ours, ARRAY_COUNT(ours), &count, NULL))
         return;
     for (size_t i = 0; i < count && i < ARRAY_COUNT(ours); i++) {
@@ -232,6 +239,8 @@ int document_inbox_start(const struct receiver *receiver, struct topics *topics,
                                                  .order = PARKED_NEWEST};
     int rc;
 
+    assert(receiver->store && receiver->clock && receiver->clients);
+    object_begin(self, DOCUMENT_INBOX_MAGIC);
     *inbox = NULL;
     self->receiver = receiver;
     self->topics = topics;
@@ -249,6 +258,8 @@ void document_inbox_stop(struct document_inbox *inbox)
 {
     if (!inbox)
         return;
+    object_check(inbox, DOCUMENT_INBOX_MAGIC);
     stage_reader_stop(inbox->reader);
+    object_end(inbox, DOCUMENT_INBOX_MAGIC);
     free(inbox);
 }

@@ -8,11 +8,13 @@
  */
 #include "registry/receiving/intake.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "base/condition.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "registry/bounds.h"
 
 struct waiter {
@@ -32,7 +34,10 @@ struct gate {
     struct waiter **last;
 };
 
+enum { INTAKE_MAGIC = OBJECT_MAGIC('i', 'n', 't', 'k') };
+
 struct intake {
+    uint32_t magic;
     struct store *store;
     bool is_direct;
     struct gate gates[INTAKE_GATE_COUNT];
@@ -42,6 +47,7 @@ struct intake *intake_new(struct store *store)
 {
     struct intake *intake = mem_zero(sizeof(*intake));
 
+    object_begin(intake, INTAKE_MAGIC);
     intake->store = store;
     intake->is_direct = store_is_local(store);
     for (size_t i = 0; i < INTAKE_GATE_COUNT; i++) {
@@ -55,8 +61,12 @@ void intake_free(struct intake *intake)
 {
     if (!intake)
         return;
-    for (size_t i = 0; i < INTAKE_GATE_COUNT; i++)
+    object_check(intake, INTAKE_MAGIC);
+    for (size_t i = 0; i < INTAKE_GATE_COUNT; i++) {
+        assert(!intake->gates[i].is_busy && !intake->gates[i].first);
         pthread_mutex_destroy(&intake->gates[i].lock);
+    }
+    object_end(intake, INTAKE_MAGIC);
     free(intake);
 }
 
@@ -95,6 +105,7 @@ static struct waiter *take_group(struct gate *gate, size_t *count)
     if (!gate->first)
         gate->last = &gate->first;
     last->next = NULL;
+    assert(*count > 0 && !first->is_done);
     return first;
 }
 
@@ -120,6 +131,7 @@ static void run_group(struct intake *intake, struct waiter *group, size_t count)
         for (size_t i = 0; i < one->acceptance->count; i++)
             all.list[all.count++] = one->acceptance->list[i];
     }
+    assert(all.count == count && count <= INTAKE_COUNT_MAX);
     rc = store_write(intake->store, accept_documents, &all, &err);
     for (struct waiter *one = group; one; one = one->next) {
         one->rc = rc;
@@ -137,6 +149,7 @@ static void lead(struct intake *intake, struct gate *gate)
     struct waiter *group;
     size_t count;
 
+    assert(gate->is_busy && gate->first);
     group = take_group(gate, &count);
     pthread_mutex_unlock(&gate->lock);
     run_group(intake, group, count);
@@ -144,6 +157,7 @@ static void lead(struct intake *intake, struct gate *gate)
     while (group) {
         struct waiter *next = group->next; /* it is gone once it is told */
 
+        assert(!group->is_done); /* told once */
         group->is_done = true;
         condition_signal(&group->woken);
         group = next;
@@ -160,6 +174,7 @@ int intake_accept(struct intake *intake, struct acceptance *acceptance, struct e
     struct gate *gate = &intake->gates[(uint64_t)acceptance->client->id % INTAKE_GATE_COUNT];
     struct waiter waiter = {.acceptance = acceptance};
 
+    object_check(intake, INTAKE_MAGIC);
     if (intake->is_direct)
         return store_write(intake->store, accept_documents, acceptance, err);
     condition_init(&waiter.woken, store_clock(intake->store));
@@ -172,6 +187,7 @@ int intake_accept(struct intake *intake, struct acceptance *acceptance, struct e
         condition_wait(&waiter.woken, &gate->lock);
     if (!waiter.is_done)
         lead(intake, gate);
+    assert(waiter.is_done);
     pthread_mutex_unlock(&gate->lock);
     condition_release(&waiter.woken);
     if (waiter.rc && err)

@@ -2,17 +2,22 @@
 /* keeper.c - see keeper.h. */
 #include "registry/receiving/keeper.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 #include "base/log_pace.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "registry/bounds.h"
 #include "registry/receiving/sweep.h"
 
+enum { KEEPER_MAGIC = OBJECT_MAGIC('k', 'e', 'e', 'p') };
+
 struct keeper {
+    uint32_t magic;
     const struct receiver *receiver;
     struct coord_shards *shards; /* one: whose turn it is */
     struct task task;
@@ -115,6 +120,7 @@ static void run(struct task *task, void *arg)
     struct keeper *self = arg;
     unsigned round = 0;
 
+    object_check(self, KEEPER_MAGIC);
     do {
         task_says(task, "sweeping documents whose time is over");
         look_round(self);
@@ -130,10 +136,13 @@ int keeper_start(const struct receiver *receiver, struct keeper **keeper, struct
         .name = "registry-keeper", .run = run, .arg = self, .clock = receiver->clock};
     int rc;
 
+    assert(receiver->store && receiver->clock && receiver->clients);
+    object_begin(self, KEEPER_MAGIC);
     *keeper = NULL;
     self->receiver = receiver;
     rc = coord_join(receiver->coord, KEEPER_SET, 1, &self->shards, err);
     if (rc) {
+        object_end(self, KEEPER_MAGIC);
         free(self);
         return rc;
     }
@@ -155,7 +164,9 @@ void keeper_stop(struct keeper *keeper)
 {
     if (!keeper)
         return;
+    object_check(keeper, KEEPER_MAGIC);
     task_stop(&keeper->task);
     coord_leave(keeper->shards);
+    object_end(keeper, KEEPER_MAGIC);
     free(keeper);
 }

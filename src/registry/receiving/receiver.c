@@ -2,6 +2,7 @@
 /* receiver.c - see receiver.h: rounds of checking and accepting. */
 #include "registry/receiving/receiver.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
 
@@ -139,6 +140,7 @@ int receiver_obtain(const struct receiver *receiver, const char *client,
     bool made;
     int rc = clients_obtain(receiver->clients, client, receiver->shard_count, view, &made, err);
 
+    assert(receiver->store && receiver->clock && receiver->clients);
     if (!rc && made)
         queue_bell_call(receiver->bell);
     if (!rc && made && receiver->coord &&
@@ -386,6 +388,7 @@ int receiver_put(const struct receiver *receiver, const char *client, enum lane 
     int64_t began_us = clock_mono_us(receiver->clock);
     int rc = check_call(client, count, err);
 
+    assert(receiver->store && receiver->clock && receiver->clients);
     if (rc)
         return rc;
     batch.candidates = arena_array(arena, count, sizeof(*batch.candidates));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* receiver_read.c - documents and schemas as they are kept, fields declared ahead: receiver.h. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -19,6 +20,7 @@ int receiver_get(const struct receiver *receiver, const char *client, const char
     bool found;
     int rc = client_check_name(client, err);
 
+    assert(receiver->store && receiver->clock && receiver->clients);
     if (!rc)
         rc = clients_find(receiver->clients, client, false, &view, err);
     if (rc)
@@ -58,6 +60,7 @@ int receiver_schema(const struct receiver *receiver, const char *client, int64_t
     const struct client_view *view = NULL;
     int rc = client_check_name(client, err);
 
+    assert(receiver->store && receiver->clock && receiver->clients);
     if (!rc)
         rc = clients_find(receiver->clients, client, true, &view, err);
     if (!rc)
@@ -139,6 +142,7 @@ int receiver_declare(const struct receiver *receiver, const Torg__V1__DeclareSch
     const struct client_view *view = NULL;
     int rc;
 
+    assert(receiver->store && receiver->clock && receiver->clients);
     if (!request->n_fields || request->n_fields > DOCUMENT_SCHEMA_COUNT_MAX)
         return err_set(err, ERR_INVALID, "fields: %zu of them; expected 1 to %d", request->n_fields,
                        DOCUMENT_SCHEMA_COUNT_MAX);

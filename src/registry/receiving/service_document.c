@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* service_document.c - torg.v1.DocumentService; and whose call it is. */
+#include <assert.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -78,6 +79,7 @@ static const struct rpc_method methods[] = {
 
 struct rpc_service document_service(struct receiver *receiver)
 {
+    assert(receiver->store && receiver->clock && receiver->clients);
     return (struct rpc_service){
         .descriptor = &torg__v1__document_service__descriptor,
         .methods = methods,

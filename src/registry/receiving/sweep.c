@@ -207,6 +207,7 @@ int sweep_client(const struct receiver *receiver, const struct client_view *clie
         "AND expires_us <= $2 ORDER BY expires_us LIMIT 1",
         STORE_WITH(STORE_V_INT(client->id), STORE_V_INT(now_us)), &end_us, err);
 
+    assert(receiver->store && receiver->clock && receiver->clients);
     *is_full = false;
     if (!rc && end_us) {
         deletion.event = TORG__V1__RAW_DOCUMENT__EVENT__DELETE;

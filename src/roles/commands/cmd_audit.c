@@ -2,6 +2,7 @@
 /* cmd_audit.c - torg audit. */
 #include <stdio.h>
 
+#include "base/object.h"
 #include "base/text.h"
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
@@ -27,6 +28,7 @@ enum exit_code cmd_audit(const struct invocation *invocation)
     uint64_t count = 0;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (limit && (!text_to_u64(bytes_of(limit), &count) || !count || count > LIMIT_MAX)) {
         complain("--limit=%.64s: expected a number from 1 to %d", limit, LIMIT_MAX);
         return EXIT_USAGE;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "catalog/bounds.h"
 #include "catalog/service.h"
@@ -60,6 +61,7 @@ enum exit_code cmd_catalog_check(const struct invocation *invocation)
     struct catalog *catalog = load(invocation, &code);
     size_t field_count;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!catalog)
         return code;
     catalog_describe(catalog, &found);
@@ -210,6 +212,7 @@ enum exit_code cmd_catalog_diff(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     catalog = load(invocation, &code);
     if (!catalog)
         return code;
@@ -319,6 +322,7 @@ enum exit_code cmd_catalog_apply(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     catalog = load(invocation, &code);
     if (!catalog)
         return code;

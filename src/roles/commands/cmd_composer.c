@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/object.h"
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
 #include "torg/v1/composer.pb-c.h"
@@ -33,6 +34,7 @@ enum exit_code cmd_composer_status(const struct invocation *invocation)
     ProtobufCMessage *progress;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (desk_ask(invocation, false, &torg__v1__composer_service__descriptor, "GetCatalogProgress",
                  &request.base, &progress, &err))
         return fail(&err);

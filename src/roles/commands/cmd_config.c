@@ -2,6 +2,7 @@
 /* cmd_config.c - torg config check, torg config dump. */
 #include <stdio.h>
 
+#include "base/object.h"
 #include "base/text.h"
 #include "roles/commands/command.h"
 #include "roles/commands/problems.h"
@@ -31,6 +32,7 @@ enum exit_code cmd_config_check(const struct invocation *invocation)
     struct invocation named = *invocation;
     struct config config;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (invocation->argument_count)
         named.config_file = invocation->arguments[0];
     config_of(&named, &config, &problems);
@@ -52,6 +54,7 @@ enum exit_code cmd_config_dump(const struct invocation *invocation)
 {
     struct buf out = BUF_INIT(OUTPUT_SIZE_MAX);
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (invocation->json)
         config_dump_json(&invocation->config, &out);
     else

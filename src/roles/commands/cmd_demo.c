@@ -17,6 +17,7 @@
 
 #include "access/keys.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "base/text.h"
 #include "config/address.h"
@@ -396,6 +397,7 @@ enum exit_code cmd_demo(const struct invocation *invocation)
     struct err err;
     int rc = read_number(invocation, "offers", 1, DEMO_OFFER_COUNT_MAX, &demo.offer_count, &err);
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!rc)
         rc = read_number(invocation, "changes", 0, DEMO_CHANGE_RATE_MAX, &rate, &err);
     if (!rc)

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "codec/json.h"
 #include "codec/message.h"
@@ -201,6 +202,7 @@ enum exit_code cmd_epoch_plan(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (read_wanted(invocation, &wanted, &err) || asking_open(invocation, &asking, &err))
         return fail(&err);
     request.client = asking.client;
@@ -343,6 +345,7 @@ enum exit_code cmd_epoch_status(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (asking_open(invocation, &asking, &err))
         return fail(&err);
     rc = get_status(&asking, &status, &err);
@@ -375,6 +378,7 @@ enum exit_code cmd_epoch_start(const struct invocation *invocation)
     struct wanted wanted;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (read_wanted(invocation, &wanted, &err) || asking_open(invocation, &asking, &err))
         return fail(&err);
     request.client = asking.client;
@@ -467,6 +471,7 @@ enum exit_code cmd_epoch_switch(const struct invocation *invocation)
     int64_t wait_us;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!read_epoch(invocation, &request.epoch) || !read_wait(invocation, &wait_us))
         return EXIT_USAGE;
     request.force = invocation_option(invocation, "force") != NULL;
@@ -486,6 +491,7 @@ enum exit_code cmd_epoch_rollback(const struct invocation *invocation)
     struct asking asking;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!read_epoch(invocation, &request.epoch))
         return EXIT_USAGE;
     if (asking_open(invocation, &asking, &err))
@@ -500,6 +506,7 @@ enum exit_code cmd_epoch_abandon(const struct invocation *invocation)
     struct asking asking;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!read_epoch(invocation, &request.epoch))
         return EXIT_USAGE;
     if (asking_open(invocation, &asking, &err))

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "roles/commands/feed_print.h"
 #include "roles/commands/print.h"
@@ -72,21 +73,25 @@ static enum exit_code do_to_task(const struct invocation *invocation, const char
 
 enum exit_code cmd_feed_show(const struct invocation *invocation)
 {
+    object_check(invocation, INVOCATION_MAGIC);
     return do_to_task(invocation, "GetTask");
 }
 
 enum exit_code cmd_feed_confirm(const struct invocation *invocation)
 {
+    object_check(invocation, INVOCATION_MAGIC);
     return do_to_task(invocation, "ConfirmTask");
 }
 
 enum exit_code cmd_feed_cancel(const struct invocation *invocation)
 {
+    object_check(invocation, INVOCATION_MAGIC);
     return do_to_task(invocation, "CancelTask");
 }
 
 enum exit_code cmd_feed_undo(const struct invocation *invocation)
 {
+    object_check(invocation, INVOCATION_MAGIC);
     return do_to_task(invocation, "UndoTask");
 }
 
@@ -145,6 +150,7 @@ enum exit_code cmd_feed_list(const struct invocation *invocation)
     struct err err;
     int rc = feed_names(invocation, &request.seller, &request.feed, &err);
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!rc && given &&
         (!text_to_i64(bytes_of(given), &limit) || limit < 1 || limit > LIST_COUNT_MAX))
         rc = err_set(&err, ERR_INVALID, "--limit=%.64s: expected a number from 1 to %d", given,
@@ -188,6 +194,7 @@ enum exit_code cmd_feed_report(const struct invocation *invocation)
     struct err err;
     int rc = feed_names(invocation, &request.seller, &request.feed, &err);
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!rc)
         rc = read_outcome(invocation_option(invocation, "outcome"), &outcome, &err);
     if (!rc && path)

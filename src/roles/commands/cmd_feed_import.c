@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "codec/json.h"
 #include "feeds/bounds.h"
@@ -348,6 +349,7 @@ enum exit_code cmd_feed_import(const struct invocation *invocation)
     struct err err;
     int rc = read_options(&import, &err);
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!rc)
         rc = run(&import, &err);
     if (import.input)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/object.h"
 #include "roles/commands/command.h"
 #include "roles/commands/help.h"
 
@@ -59,6 +60,7 @@ enum exit_code cmd_help(const struct invocation *invocation)
     struct buf out = BUF_INIT(OUTPUT_SIZE_MAX);
     enum exit_code code = EXIT_OK;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!format || strcmp(format, "text") == 0) {
         code = put_topic(invocation, &out);
     } else if (!put_document(format, &out)) {
@@ -72,6 +74,7 @@ enum exit_code cmd_help(const struct invocation *invocation)
 
 enum exit_code cmd_version(const struct invocation *invocation)
 {
+    object_check(invocation, INVOCATION_MAGIC);
     printf(invocation->json ? "{\"version\": \"%s\"}\n" : "torg %s\n", TORG_VERSION);
     return EXIT_OK;
 }

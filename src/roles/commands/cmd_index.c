@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/object.h"
 #include "codec/json_value.h"
 #include "index/shard/shard.h"
 #include "roles/commands/command.h"
@@ -194,6 +195,7 @@ enum exit_code cmd_index_inspect(const struct invocation *invocation)
     struct err err = {0};
     int rc = shard_open(&options, &shard, &err);
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!rc && invocation_option(invocation, "check"))
         rc = shard_check(shard, &err);
     if (!rc)

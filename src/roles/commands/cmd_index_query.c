@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "codec/json.h"
 #include "net/bounds.h"
@@ -327,6 +328,7 @@ enum exit_code cmd_index_query(const struct invocation *invocation)
     uint64_t id = 0;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (wanted && (!text_to_u64(bytes_of(wanted), &id) || id > UINT32_MAX)) {
         complain("--explain: \"%s\" is not the number of a document", wanted);
         return EXIT_USAGE;

@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/clock.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "codec/moment.h"
 #include "roles/commands/desk.h"
@@ -67,6 +68,7 @@ enum exit_code cmd_key_create(const struct invocation *invocation)
     ProtobufCMessage *response;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (build_request(invocation, &request, &err) ||
         desk_ask(invocation, true, &torg__v1__key_service__descriptor, "CreateKey", &request.base,
                  &response, &err))
@@ -133,6 +135,7 @@ enum exit_code cmd_key_list(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (desk_open(invocation, false, &desk, &err))
         return fail(&err);
     do {
@@ -161,6 +164,7 @@ enum exit_code cmd_key_revoke(const struct invocation *invocation)
     const Torg__V1__Key *key;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     request.id = (char *)invocation->arguments[0];
     if (desk_ask(invocation, false, &torg__v1__key_service__descriptor, "RevokeKey", &request.base,
                  &response, &err))

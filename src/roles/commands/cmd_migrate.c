@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/object.h"
 #include "roles/commands/command.h"
 #include "roles/processes/backends.h"
 #include "roles/processes/data_dir.h"
@@ -15,6 +16,7 @@ enum exit_code cmd_migrate(const struct invocation *invocation)
     struct err err;
     int rc = 0;
 
+    object_check(invocation, INVOCATION_MAGIC);
     /* A store elsewhere is shared by many machines: it needs no data directory here. */
     if (!*config_text(&invocation->config, SETTING_STORE_URL))
         rc = data_dir_open(config_text(&invocation->config, SETTING_DATA_DIR), true, &dir, &err);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/object.h"
 #include "base/text.h"
 #include "numerator/state.h"
 #include "registry/clients/clients.h"
@@ -25,6 +26,7 @@ enum exit_code cmd_numerator_compat(const struct invocation *invocation)
     const char *misfit;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (read_version(invocation->arguments[0], &state, &err) ||
         read_version(invocation->arguments[1], &data, &err))
         return fail(&err);
@@ -54,6 +56,7 @@ enum exit_code cmd_numerator_show(const struct invocation *invocation)
     struct number_state *state;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (number_state_read(invocation->arguments[0], &state, &err))
         return fail(&err);
     print_state(state);
@@ -92,6 +95,7 @@ enum exit_code cmd_numerator_export(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (shard_text && !text_to_u64(bytes_of(shard_text), &shard)) {
         complain("--shard=%.64s: expected a number", shard_text);
         return EXIT_USAGE;

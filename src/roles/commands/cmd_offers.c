@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/object.h"
 #include "offers/counters.h"
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
@@ -89,6 +90,7 @@ enum exit_code cmd_offers_counters(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     request.fix = invocation_option(invocation, "fix") != NULL;
     request.seller = (char *)(seller ? seller : "");
     request.position = (char *)(from ? from : "");

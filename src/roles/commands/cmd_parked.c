@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/object.h"
 #include "base/text.h"
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
@@ -41,6 +42,7 @@ enum exit_code cmd_parked_list(const struct invocation *invocation)
     uint64_t count = 0;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (limit && (!text_to_u64(bytes_of(limit), &count) || !count || count > UINT32_MAX)) {
         complain("--limit=%.64s: expected a number from 1 to 500", limit);
         return EXIT_USAGE;
@@ -68,6 +70,7 @@ enum exit_code cmd_parked_show(const struct invocation *invocation)
     ProtobufCMessage *response;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     request.stage = (char *)option_or_empty(invocation, "stage");
     request.key = (char *)invocation->arguments[0];
     if (ask(invocation, "GetParked", &request.base, &response, &err))
@@ -95,6 +98,7 @@ enum exit_code cmd_parked_replay(const struct invocation *invocation)
     ProtobufCMessage *response;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     request.all = invocation_option(invocation, "all") != NULL;
     if (request.all == (invocation->argument_count == 1)) {
         complain("name a key, or say --all");
@@ -118,6 +122,7 @@ enum exit_code cmd_parked_drop(const struct invocation *invocation)
     ProtobufCMessage *response;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     request.all = invocation_option(invocation, "all") != NULL;
     request.stage = (char *)option_or_empty(invocation, "stage");
     request.key = (char *)invocation->arguments[0];

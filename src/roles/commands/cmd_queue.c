@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/object.h"
 #include "base/text.h"
 #include "codec/json.h"
 #include "registry/indexing/queue.h"
@@ -99,6 +100,7 @@ enum exit_code cmd_queue_list(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     request.parked_only = invocation_option(invocation, "parked") != NULL;
     request.pk_prefix = (char *)(prefix ? prefix : "");
     request.reason = (char *)(reason ? reason : "");
@@ -149,6 +151,7 @@ enum exit_code cmd_queue_show(const struct invocation *invocation)
     ProtobufCMessage *response;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     request.client = client_of(invocation);
     request.pk = (char *)invocation->arguments[0];
     if (desk_ask(invocation, false, QUEUE, "GetFailed", &request.base, &response, &err))
@@ -168,6 +171,7 @@ enum exit_code cmd_queue_replay(const struct invocation *invocation)
     ProtobufCMessage *response;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     request.all = invocation_option(invocation, "all") != NULL;
     if (request.all == (invocation->argument_count > 0)) {
         complain("name the document to replay, or say --all");
@@ -191,6 +195,7 @@ enum exit_code cmd_queue_drop(const struct invocation *invocation)
     ProtobufCMessage *response;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     request.client = client_of(invocation);
     request.pk = (char *)invocation->arguments[0];
     if (desk_ask(invocation, false, QUEUE, "DropFailed", &request.base, &response, &err))

@@ -2,6 +2,7 @@
 /* cmd_status.c - torg status. */
 #include <stdio.h>
 
+#include "base/object.h"
 #include "roles/commands/print.h"
 #include "roles/commands/remote.h"
 #include "torg/v1/system.pb-c.h"
@@ -31,6 +32,7 @@ enum exit_code cmd_status(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     rc = remote_open(&invocation->config, invocation->arena, &remote, &err);
     if (rc == ERR_NOT_FOUND) {
         complain("no server runs on %s", path);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/object.h"
 #include "base/text.h"
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
@@ -15,6 +16,7 @@ enum exit_code cmd_topic_list(const struct invocation *invocation)
     ProtobufCMessage *response;
     struct err err;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (desk_ask(invocation, false, &torg__v1__topic_service__descriptor, "ListTopics",
                  &request.base, &response, &err))
         return fail(&err);
@@ -70,6 +72,7 @@ enum exit_code cmd_topic_read(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (limit && (!text_to_u64(bytes_of(limit), &count) || !count || count > INT32_MAX)) {
         complain("--limit=%.64s: expected a number from 1 to 1000", limit);
         return EXIT_USAGE;

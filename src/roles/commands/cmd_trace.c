@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/object.h"
 #include "codec/moment.h"
 #include "model/offer_fields.h"
 #include "offers/offer_id.h"
@@ -88,6 +89,7 @@ enum exit_code cmd_trace(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (remote_require(invocation, &remote, &err))
         return fail(&err);
     rc = ask(remote, invocation_option(invocation, "client"), invocation->arguments[0], &response,

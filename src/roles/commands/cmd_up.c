@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "config/nearest.h"
 #include "roles/commands/command.h"
 #include "roles/processes/process.h"
@@ -25,6 +26,7 @@ enum exit_code cmd_up(const struct invocation *invocation)
     struct process process = {
         .config = &invocation->config, .arena = invocation->arena, .demo = true};
 
+    object_check(invocation, INVOCATION_MAGIC);
     process_take_roles(&process);
     return process_serve(&process);
 }
@@ -59,6 +61,7 @@ enum exit_code cmd_serve(const struct invocation *invocation)
 {
     struct process process = {.config = &invocation->config, .arena = invocation->arena};
 
+    object_check(invocation, INVOCATION_MAGIC);
     for (size_t i = 0; i < invocation->argument_count; i++) {
         const struct role *role = role_find(invocation->arguments[i]);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/message.h"
 #include "roles/commands/print.h"
 #include "roles/commands/remote.h"
@@ -286,6 +287,7 @@ enum exit_code cmd_verify(const struct invocation *invocation)
     struct err err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     request.client = (char *)(client ? client : "");
     request.rebuild = invocation_option(invocation, "rebuild") != NULL;
     if (remote_require(invocation, &verifying.remote, &err))

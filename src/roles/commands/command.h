@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/object.h"
 #include "config/config.h"
 
 /* What a shell script may rely on; told by `torg help`. */
@@ -68,8 +69,11 @@ struct given_option {
     const char *value; /* "" of one that takes none */
 };
 
+enum { INVOCATION_MAGIC = OBJECT_MAGIC('i', 'n', 'v', 'o') };
+
 /* A command line, taken apart; all of it borrowed from argv or the arena. */
 struct invocation {
+    uint32_t magic;
     const struct command *command;
     const char *arguments[ARGUMENT_COUNT_MAX];
     size_t argument_count;

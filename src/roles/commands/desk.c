@@ -3,6 +3,7 @@
 #include "roles/commands/desk.h"
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "net/local_call.h"
 #include "roles/processes/service.h"
 #include "stage/service.h"
@@ -21,6 +22,7 @@ int desk_open(const struct invocation *invocation, bool create, struct desk *des
     struct err remote_err;
     int rc;
 
+    object_check(invocation, INVOCATION_MAGIC);
     *desk = (struct desk){.process = {.config = &invocation->config,
                                       .arena = invocation->arena,
                                       .clock = clock_system(),
@@ -164,6 +166,7 @@ int desk_ask(const struct invocation *invocation, bool create,
     struct desk desk;
     int rc = desk_open(invocation, create, &desk, err);
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (rc)
         return rc;
     rc = desk_call(&desk, service, method, request, response, err);

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 
+#include "base/object.h"
 #include "feeds/bounds.h"
 #include "offers/offer_record.h"
 #include "roles/commands/desk.h"
@@ -30,6 +31,7 @@ int feed_desk_open(const struct invocation *invocation, struct feed_desk **desk,
     struct feed_desk *made = arena_zero(invocation->arena, sizeof(*made));
     int rc = desk_open(invocation, false, &made->desk, err);
 
+    object_check(invocation, INVOCATION_MAGIC);
     made->arena = invocation->arena;
     *desk = rc ? NULL : made;
     return rc;

@@ -11,11 +11,15 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/gunzip.h"
 #include "feeds/bounds.h"
 #include "net/client/download.h"
 
+enum { FEED_INPUT_MAGIC = OBJECT_MAGIC('f', 'i', 'n', 'p') };
+
 struct feed_input {
+    uint32_t magic;
     char *name;                /* owned */
     struct feed_source raw;    /* of a file */
     struct download *download; /* of an address */
@@ -30,6 +34,7 @@ static int read_raw(void *arg, void *to, size_t size, size_t *got, struct err *e
     struct feed_input *input = arg;
     int rc;
 
+    object_check(input, FEED_INPUT_MAGIC);
     if (input->download)
         rc = download_read(input->download, to, size, got, err);
     else
@@ -44,6 +49,7 @@ static int read_plain(void *arg, void *to, size_t size, size_t *got, struct err 
     struct feed_input *input = arg;
     int rc = gunzip_read(input->gunzip, to, size, got, err);
 
+    object_check(input, FEED_INPUT_MAGIC);
     if (rc || *got)
         return rc;
     input->source.cut = gunzip_cut(input->gunzip);
@@ -113,6 +119,7 @@ int feed_input_open(const char *place, bool quiet, struct feed_input **input, st
     struct feed_input *made = mem_zero(sizeof(*made));
     int rc;
 
+    object_begin(made, FEED_INPUT_MAGIC);
     *input = NULL;
     made->raw.fd = -1;
     made->gunzip = gunzip_new(read_raw, made);
@@ -134,25 +141,30 @@ void feed_input_close(struct feed_input *input)
 {
     if (!input)
         return;
+    object_check(input, FEED_INPUT_MAGIC);
     feed_source_close(&input->raw);
     gunzip_free(input->gunzip);
     download_close(input->download);
     free(input->name);
+    object_end(input, FEED_INPUT_MAGIC);
     free(input);
 }
 
 struct feed_source *feed_input_source(struct feed_input *input)
 {
+    object_check(input, FEED_INPUT_MAGIC);
     return &input->source;
 }
 
 const char *feed_input_name(const struct feed_input *input)
 {
+    object_check(input, FEED_INPUT_MAGIC);
     return input->name;
 }
 
 void feed_input_sizes(const struct feed_input *input, uint64_t *read_size, uint64_t *total_size)
 {
+    object_check(input, FEED_INPUT_MAGIC);
     *read_size = input->read_size;
     *total_size = input->total_size;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/object.h"
 #include "base/text.h"
 #include "feeds/report.h"
 #include "roles/commands/print.h"
@@ -282,6 +283,7 @@ int feed_names(const struct invocation *invocation, char **seller, char **feed, 
     const char *given = invocation_option(invocation, "seller");
     const char *name = invocation_option(invocation, "feed");
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (!given || !*given)
         return err_set(err, ERR_INVALID, "torg %s needs --seller SELLER: whose feed it is",
                        invocation->command->name);

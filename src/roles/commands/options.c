@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/object.h"
 #include "config/nearest.h"
 
 static const struct command_option *find_option(const struct command *command, const char *name)
@@ -169,7 +170,8 @@ int options_parse(const char *const *words, size_t count, struct arena *arena,
     size_t used;
     int rc = 0;
 
-    *invocation = (struct invocation){.arena = arena};
+    object_check(invocation, INVOCATION_MAGIC);
+    *invocation = (struct invocation){.magic = INVOCATION_MAGIC, .arena = arena};
     if (count > ARGUMENT_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "more than %d words on the command line",
                        ARGUMENT_COUNT_MAX);

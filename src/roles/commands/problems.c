@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include "base/object.h"
+
 int config_of(const struct invocation *invocation, struct config *config,
               struct violations *problems)
 {
@@ -14,6 +16,7 @@ int config_of(const struct invocation *invocation, struct config *config,
         .flag_count = invocation->setting_count,
     };
 
+    object_check(invocation, INVOCATION_MAGIC);
     return config_load(config, &sources, invocation->arena, problems);
 }
 

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/memory.h"
+#include "base/object.h"
 #include "codec/json.h"
 #include "net/client/http_client.h"
 #include "roles/processes/data_dir.h"
@@ -90,6 +91,7 @@ int remote_require(const struct invocation *invocation, struct remote **remote, 
 {
     int rc = remote_open(&invocation->config, invocation->arena, remote, err);
 
+    object_check(invocation, INVOCATION_MAGIC);
     if (rc == ERR_NOT_FOUND)
         rc = err_set(err, ERR_UNAVAILABLE,
                      "no server runs on %s, and this command asks one: start it (torg up, or torg "

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/memory.h"
 #include "base/metrics.h"
+#include "base/object.h"
 #include "base/task.h"
 #include "roles/bounds.h"
 
@@ -36,7 +37,10 @@ struct watched {
     struct gauge *answers;
 };
 
+enum { READINESS_MAGIC = OBJECT_MAGIC('r', 'e', 'd', 'y') };
+
 struct readiness {
+    uint32_t magic;
     struct process *process; /* borrowed */
     unsigned needs;          /* of its roles */
     struct watched kinds[KIND_COUNT];
@@ -72,6 +76,7 @@ static void ask_for_ever(struct task *task, void *arg)
 {
     struct readiness *self = arg;
 
+    object_check(self, READINESS_MAGIC);
     struct arena *arena = arena_new();
 
     do {
@@ -195,6 +200,7 @@ static void judge_for_ever(struct task *task, void *arg)
 {
     struct readiness *self = arg;
 
+    object_check(self, READINESS_MAGIC);
     while (task_pause(task, (int64_t)(self->is_serving ? READY_LOOK_MS : READY_WAIT_MS) * MS_US)) {
         task_says(task, "looking at the servers' last answers");
         judge_once(self);
@@ -233,6 +239,7 @@ struct readiness *readiness_start(struct process *process)
         .name = "readiness", .run = judge_for_ever, .arg = self, .clock = process->clock};
     int rc;
 
+    object_begin(self, READINESS_MAGIC);
     self->process = process;
     self->needs = needs_of(process);
     self->is_serving = !has_checks(process); /* as readiness_hold told it */
@@ -243,6 +250,7 @@ struct readiness *readiness_start(struct process *process)
     if (!self->kinds[0].is_remote && !self->kinds[1].is_remote && !self->kinds[2].is_remote &&
         !has_checks(process)) {
         free(self->lack);
+        object_end(self, READINESS_MAGIC);
         free(self);
         return NULL;
     }
@@ -261,8 +269,10 @@ void readiness_stop(struct readiness *self)
 {
     if (!self)
         return;
+    object_check(self, READINESS_MAGIC);
     task_stop(&self->judge);
     task_stop(&self->asker);
     free(self->lack);
+    object_end(self, READINESS_MAGIC);
     free(self);
 }

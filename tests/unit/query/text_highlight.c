@@ -55,7 +55,7 @@ static void learn(struct fixture *fixture, const char *text)
 static void check(struct fixture *fixture, const char *line, const char *source,
                   struct highlight_options options, const char *wanted)
 {
-    const struct snapshot snapshot = {.lexicon = fixture->lexicon};
+    const struct snapshot snapshot = {.magic = SNAPSHOT_MAGIC, .lexicon = fixture->lexicon};
     struct query_text text;
     struct bytes marked;
 
@@ -124,7 +124,7 @@ static void a_text_that_is_marked_all_over_is_cut_soon(void **state)
 static struct bytes marked_by(struct fixture *fixture, const char *source,
                               const struct highlight_options *options)
 {
-    const struct snapshot snapshot = {.lexicon = fixture->lexicon};
+    const struct snapshot snapshot = {.magic = SNAPSHOT_MAGIC, .lexicon = fixture->lexicon};
     struct query_text text;
     struct bytes marked;
 
@@ -169,7 +169,7 @@ static void signs_are_short(void **state)
     char sign[HIGHLIGHT_SIGN_SIZE_MAX + 2] = {0};
     struct highlight_options options = {.before = bytes_of("["), .after = bytes_of("]")};
     struct fixture *fixture = *state;
-    const struct snapshot snapshot = {.lexicon = fixture->lexicon};
+    const struct snapshot snapshot = {.magic = SNAPSHOT_MAGIC, .lexicon = fixture->lexicon};
     struct bytes marked;
     struct err err;
 
