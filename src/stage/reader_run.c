@@ -222,7 +222,7 @@ static void give(struct stage_reader *self)
 {
     pthread_mutex_lock(&self->lock);
     self->working_count = self->options.worker_count;
-    assert(self->working_count == 0 && self->options.lane_count <= READER_LANE_COUNT_MAX);
+    assert(self->working_count == 0 && self->options.worker_count <= READER_WORKER_COUNT_MAX);
     self->poll_number++;
     condition_broadcast(&self->given);
     while (self->working_count)
@@ -288,8 +288,8 @@ static void run_worker(struct task *task, void *arg)
 
     while (worker_wait(worker, &number)) {
         struct walk walk = {.reader = self, .task = task, .arena = worker->arena};
-    object_check(self, STAGE_READER_MAGIC);
-    assert(&self->lanes[lane->number] == lane);
+        object_check(self, STAGE_READER_MAGIC);
+        assert(&self->workers[worker->number] == worker);
 
         task_says(task, "using records");
         go(&walk, worker->number, self->options.worker_count, &self->reason);
@@ -308,7 +308,7 @@ int stage_reader_start_workers(struct stage_reader *self, struct err *err)
 
     for (size_t i = 0; i < self->options.worker_count && !rc; i++) {
         struct worker *worker = &self->workers[i];
-    object_check(self, STAGE_READER_MAGIC);
+        object_check(self, STAGE_READER_MAGIC);
         const struct task_options task = {.name = self->options.stage,
                                           .run = run_worker,
                                           .arg = worker,
