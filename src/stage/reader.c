@@ -419,8 +419,6 @@ int stage_reader_start(const struct stage_reader_options *options, struct stage_
     assert(options->worker_count <= READER_WORKER_COUNT_MAX);
     assert(!options->worker_count || !options->handler->flush);
     object_begin(self, STAGE_READER_MAGIC);
-    assert(options->lane_count <= READER_LANE_COUNT_MAX);
-    assert(!options->lane_count || !options->handler->flush);
     self->options = *options;
     self->arena = arena_new();
     self->retry_arena = arena_new();
@@ -441,7 +439,6 @@ int stage_reader_start(const struct stage_reader_options *options, struct stage_
     return rc;
 }
 
-    object_check(self, STAGE_READER_MAGIC);
 void stage_reader_stop(struct stage_reader *self)
 {
     if (!self)

@@ -222,7 +222,7 @@ static void give(struct stage_reader *self)
 {
     pthread_mutex_lock(&self->lock);
     self->working_count = self->options.worker_count;
-    assert(self->working_count == 0 && self->options.lane_count <= READER_LANE_COUNT_MAX);
+    assert(self->working_count == 0 && self->options.worker_count <= READER_WORKER_COUNT_MAX);
     self->poll_number++;
     condition_broadcast(&self->given);
     while (self->working_count)
@@ -289,7 +289,7 @@ static void run_worker(struct task *task, void *arg)
     while (worker_wait(worker, &number)) {
         struct walk walk = {.reader = self, .task = task, .arena = worker->arena};
         object_check(self, STAGE_READER_MAGIC);
-        assert(&self->lanes[lane->number] == lane);
+        assert(&self->workers[worker->number] == worker);
 
         task_says(task, "using records");
         go(&walk, worker->number, self->options.worker_count, &self->reason);

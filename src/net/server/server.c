@@ -410,7 +410,7 @@ static void release_loop(struct loop *loop)
 {
     while (loop->connections)
         connection_close(loop->connections);
-    lane_settle(&loop->reactor);
+    loop_write_out(&loop->reactor);
     loop->draining = true; /* calls are freed, not kept */
     while (loop->spare_calls) {
         struct call *call = loop->spare_calls;
