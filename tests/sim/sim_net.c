@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sim_net.c - see sim_net.h.
+ *
+ * One lock for all: chance, rates, states and wires. Nothing is called with it held.
+ */
+#include "sim/sim_net.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/condition.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "coord/backend.h"
+#include "sim/sim_backends.h"
+#include "store/store.h"
+#include "topic/topic.h"
+
+enum state { RUNNING, FROZEN, DEAD };
+
+struct event {
+    struct event *next;
+    const void *owner;
+    int64_t due_us;
+    void (*run)(void *arg);
+    void *arg;
+};
+
+struct sim_member {
+    struct clock clock;
+    struct sim_member *next;
+    struct sim_net *net;
+    char name[SIM_NAME_SIZE];
+    _Atomic int64_t wall_off_us;
+    _Atomic int64_t mono_off_us;
+    _Atomic int state;
+    bool is_cut[SIM_SERVICE_COUNT];
+
+    pthread_t wire;
+    bool is_closing;
+    struct event *events;  /* by their times */
+    const void *delivered; /* the owner whose event is being run */
+};
+
+struct sim_net {
+    const struct clock *clock;
+    struct store *store;   /* owned */
+    struct topics *topics; /* owned */
+    char board[SIM_NAME_SIZE];
+
+    pthread_mutex_t lock;
+    struct condition changed; /* of a state or a wire */
+    struct rng rng;
+    struct sim_rates rates[SIM_SERVICE_COUNT];
+    bool is_away[SIM_SERVICE_COUNT];
+    struct sim_member *members;
+};
+
+static struct sim_net *the_net; /* that URLs mean */
+static _Thread_local unsigned serving;
+
+static const char *const service_names[] = {"store", "topics", "coordination"};
+
+/* --- the net --- */
+
+int sim_net_open(uint64_t seed, const struct clock *clock, const char *dir, struct sim_net **net,
+                 struct err *err)
+{
+    static _Atomic unsigned number;
+    struct sim_net *self = mem_zero(sizeof(*self));
+    struct store_options store = {.clock = clock_or_system(clock)};
+    struct topics_options topics = {.clock = clock_or_system(clock)};
+    char url[4096];
+    int rc;
+
+    assert(!the_net);
+    self->clock = clock_or_system(clock);
+    self->rng = rng_seeded(seed);
+    snprintf(self->board, sizeof(self->board), "memory:sim-%u", atomic_fetch_add(&number, 1));
+    pthread_mutex_init(&self->lock, NULL);
+    condition_init(&self->changed, self->clock);
+    snprintf(url, sizeof(url), dir ? "sqlite:%s/store.db" : "sqlite::memory:", dir);
+    rc = store_open_with(url, &store, &self->store, err);
+    if (!rc)
+        rc = topics_open("memory:", &topics, &self->topics, err);
+    the_net = self;
+    if (rc) {
+        sim_net_close(self);
+        return rc;
+    }
+    sim_backends_add();
+    *net = self;
+    return 0;
+}
+
+void sim_net_close(struct sim_net *net)
+{
+    sim_backends_remove();
+    the_net = NULL;
+    if (net->members)
+        return;
+    topics_close(net->topics);
+    store_close(net->store);
+    condition_release(&net->changed);
+    pthread_mutex_destroy(&net->lock);
+    free(net);
+}
+
+void sim_net_set_rates(struct sim_net *net, enum sim_service service, const struct sim_rates *rates)
+{
+    pthread_mutex_lock(&net->lock);
+    net->rates[service] = *rates;
+    pthread_mutex_unlock(&net->lock);
+}
+
+void sim_net_set_away(struct sim_net *net, enum sim_service service, bool is_away)
+{
+    pthread_mutex_lock(&net->lock);
+    net->is_away[service] = is_away;
+    pthread_mutex_unlock(&net->lock);
+}
+
+void sim_net_calm(struct sim_net *net)
+{
+    pthread_mutex_lock(&net->lock);
+    memset(net->rates, 0, sizeof(net->rates));
+    memset(net->is_away, 0, sizeof(net->is_away));
+    for (struct sim_member *each = net->members; each; each = each->next)
+        memset(each->is_cut, 0, sizeof(each->is_cut));
+    pthread_mutex_unlock(&net->lock);
+}
+
+uint64_t sim_net_draw(struct sim_net *net, uint64_t bound)
+{
+    uint64_t drawn;
+
+    pthread_mutex_lock(&net->lock);
+    drawn = rng_below(&net->rng, bound);
+    pthread_mutex_unlock(&net->lock);
+    return drawn;
+}
+
+bool sim_net_chance(struct sim_net *net, unsigned permille)
+{
+    return permille > 0 && sim_net_draw(net, 1000) < permille;
+}
+
+struct store *sim_net_store(struct sim_net *net)
+{
+    return net->store;
+}
+
+struct topics *sim_net_topics(struct sim_net *net)
+{
+    return net->topics;
+}
+
+const struct clock *sim_net_clock(struct sim_net *net)
+{
+    return net->clock;
+}
+
+const char *sim_net_board(const struct sim_net *net)
+{
+    return net->board;
+}
+
+/* --- a member's threads stop here while it is frozen, and for ever once it is dead --- */
+
+static void pass_gate(const struct sim_member *member)
+{
+    struct sim_net *net = member->net;
+
+    if (serving || atomic_load(&member->state) == RUNNING)
+        return;
+    pthread_mutex_lock(&net->lock);
+    while (atomic_load(&member->state) != RUNNING)
+        condition_wait(&net->changed, &net->lock);
+    pthread_mutex_unlock(&net->lock);
+}
+
+void sim_serve_begin(void)
+{
+    serving++;
+}
+
+void sim_serve_end(void)
+{
+    assert(serving > 0);
+    serving--;
+}
+
+/* --- a member's clock --- */
+
+static const struct sim_member *member_of(const struct clock *clock)
+{
+    return container_of(clock, const struct sim_member, clock);
+}
+
+static int64_t member_wall(const struct clock *clock)
+{
+    const struct sim_member *member = member_of(clock);
+
+    pass_gate(member);
+    return clock_wall_us(member->net->clock) + atomic_load(&member->wall_off_us);
+}
+
+static int64_t member_mono(const struct clock *clock)
+{
+    const struct sim_member *member = member_of(clock);
+
+    pass_gate(member);
+    return clock_mono_us(member->net->clock) + atomic_load(&member->mono_off_us);
+}
+
+static bool member_wait(const struct clock *clock, pthread_cond_t *changed, pthread_mutex_t *lock,
+                        int64_t until_us)
+{
+    const struct sim_member *member = member_of(clock);
+    const struct clock *ours = member->net->clock;
+    bool in_time;
+
+    if (until_us != CLOCK_NEVER)
+        until_us -= atomic_load(&member->mono_off_us);
+    in_time = ours->wait(ours, changed, lock, until_us);
+    pass_gate(member);
+    return in_time;
+}
+
+const struct clock *sim_member_clock(const struct sim_member *member)
+{
+    return &member->clock;
+}
+
+void sim_member_set_clock(struct sim_member *member, int64_t wall_off_us, int64_t mono_off_us)
+{
+    atomic_store(&member->wall_off_us, wall_off_us);
+    atomic_store(&member->mono_off_us, mono_off_us);
+}
+
+void sim_member_jump(struct sim_member *member, int64_t by_us)
+{
+    atomic_fetch_add(&member->wall_off_us, by_us);
+}
+
+/* --- wires --- */
+
+/* With the lock: the first event, if its time has come and the member lives; else waits for that.
+ * False: the wire is taken down. */
+static bool next_event(struct sim_member *member, struct event *taken)
+{
+    struct sim_net *net = member->net;
+
+    for (;;) {
+        struct event *first = member->events;
+
+        if (member->is_closing)
+            return false;
+        if (atomic_load(&member->state) != RUNNING || !first) {
+            condition_wait(&net->changed, &net->lock);
+        } else if (clock_mono_us(net->clock) < first->due_us) {
+            (void)condition_wait_until(&net->changed, &net->lock, first->due_us);
+        } else {
+            *taken = *first;
+            member->events = first->next;
+            free(first);
+            return true;
+        }
+    }
+}
+
+static void *run_wire(void *arg)
+{
+    struct sim_member *member = arg;
+    struct sim_net *net = member->net;
+    struct event event;
+
+    pthread_mutex_lock(&net->lock);
+    while (next_event(member, &event)) {
+        member->delivered = event.owner;
+        pthread_mutex_unlock(&net->lock);
+        event.run(event.arg);
+        pthread_mutex_lock(&net->lock);
+        member->delivered = NULL;
+        condition_broadcast(&net->changed);
+    }
+    pthread_mutex_unlock(&net->lock);
+    return NULL;
+}
+
+void sim_wire_post(struct sim_member *member, const void *owner, int64_t due_us,
+                   void (*run)(void *arg), void *arg)
+{
+    struct sim_net *net = member->net;
+    struct event *event = mem_zero(sizeof(*event));
+    struct event **link = &member->events;
+
+    *event = (struct event){.owner = owner, .due_us = due_us, .run = run, .arg = arg};
+    pthread_mutex_lock(&net->lock);
+    while (*link && (*link)->due_us <= due_us)
+        link = &(*link)->next;
+    event->next = *link;
+    *link = event;
+    condition_broadcast(&net->changed);
+    pthread_mutex_unlock(&net->lock);
+}
+
+void sim_wire_forget(struct sim_member *member, const void *owner, void (*drop)(void *arg))
+{
+    struct sim_net *net = member->net;
+    struct event **link = &member->events;
+
+    pthread_mutex_lock(&net->lock);
+    while (*link) {
+        struct event *event = *link;
+
+        if (event->owner != owner) {
+            link = &event->next;
+            continue;
+        }
+        *link = event->next;
+        if (drop)
+            drop(event->arg);
+        free(event);
+    }
+    while (member->delivered == owner)
+        condition_wait(&net->changed, &net->lock);
+    pthread_mutex_unlock(&net->lock);
+}
+
+/* --- members --- */
+
+struct sim_member *sim_member_new(struct sim_net *net, const char *name)
+{
+    struct sim_member *member = mem_zero(sizeof(*member));
+
+    member->clock =
+        (struct clock){.wall_us = member_wall, .mono_us = member_mono, .wait = member_wait};
+    member->net = net;
+    snprintf(member->name, sizeof(member->name), "%s", name);
+    pthread_mutex_lock(&net->lock);
+    member->next = net->members;
+    net->members = member;
+    pthread_mutex_unlock(&net->lock);
+    if (pthread_create(&member->wire, NULL, run_wire, member))
+        abort();
+    return member;
+}
+
+void sim_member_free(struct sim_member *member)
+{
+    struct sim_net *net;
+    struct sim_member **link;
+
+    if (!member)
+        return;
+    net = member->net;
+    pthread_mutex_lock(&net->lock);
+    assert(atomic_load(&member->state) == RUNNING);
+    for (link = &net->members; *link != member;)
+        link = &(*link)->next;
+    *link = member->next;
+    member->is_closing = true;
+    condition_broadcast(&net->changed);
+    pthread_mutex_unlock(&net->lock);
+    pthread_join(member->wire, NULL);
+    assert(!member->events);
+    free(member);
+}
+
+static void set_state(struct sim_member *member, enum state state)
+{
+    pthread_mutex_lock(&member->net->lock);
+    if (atomic_load(&member->state) != DEAD)
+        atomic_store(&member->state, state);
+    condition_broadcast(&member->net->changed);
+    pthread_mutex_unlock(&member->net->lock);
+}
+
+void sim_member_freeze(struct sim_member *member)
+{
+    set_state(member, FROZEN);
+}
+
+void sim_member_thaw(struct sim_member *member)
+{
+    set_state(member, RUNNING);
+}
+
+void sim_member_kill(struct sim_member *member)
+{
+    set_state(member, DEAD);
+}
+
+void sim_member_cut(struct sim_member *member, enum sim_service service, bool is_cut)
+{
+    pthread_mutex_lock(&member->net->lock);
+    member->is_cut[service] = is_cut;
+    pthread_mutex_unlock(&member->net->lock);
+}
+
+int sim_member_find(const char *name, struct sim_member **member, struct err *err)
+{
+    struct sim_member *found = NULL;
+
+    assert(the_net);
+    pthread_mutex_lock(&the_net->lock);
+    for (struct sim_member *each = the_net->members; each && !found; each = each->next) {
+        if (strcmp(each->name, name) == 0 && atomic_load(&each->state) != DEAD)
+            found = each;
+    }
+    pthread_mutex_unlock(&the_net->lock);
+    *member = found;
+    return found ? 0 : err_set(err, ERR_NOT_FOUND, "sim: there is no living member %.60s", name);
+}
+
+struct sim_net *sim_member_net(const struct sim_member *member)
+{
+    return member->net;
+}
+
+/* --- calls --- */
+
+struct fate {
+    bool is_away;
+    bool is_lost;
+    int64_t delay_us;
+};
+
+static struct fate draw_fate(struct sim_member *member, enum sim_service service, bool is_answer)
+{
+    struct sim_net *net = member->net;
+    struct fate fate;
+
+    pthread_mutex_lock(&net->lock);
+    const struct sim_rates *rates = &net->rates[service];
+    unsigned lose = is_answer ? rates->lose_answer : rates->lose_call;
+
+    fate = (struct fate){.is_away = net->is_away[service] || member->is_cut[service],
+                         .is_lost = lose && rng_below(&net->rng, 1000) < lose};
+    if (rates->slow_ms && (fate.is_lost || rng_below(&net->rng, 1000) < rates->slow))
+        fate.delay_us = (int64_t)rng_below(&net->rng, (uint64_t)rates->slow_ms * MS_US);
+    pthread_mutex_unlock(&net->lock);
+    return fate;
+}
+
+static int meet_fate(struct sim_member *member, enum sim_service service, bool is_answer,
+                     struct err *err)
+{
+    struct fate fate = draw_fate(member, service, is_answer);
+
+    if (fate.delay_us)
+        clock_sleep(&member->clock, fate.delay_us);
+    pass_gate(member);
+    if (!fate.is_away && !fate.is_lost)
+        return 0;
+    return err_set(err, ERR_UNAVAILABLE, "sim: %s: %s", service_names[service],
+                   fate.is_away ? "the server is away"
+                   : is_answer  ? "the answer was lost"
+                                : "the call was lost");
+}
+
+int sim_call(struct sim_member *member, enum sim_service service, struct err *err)
+{
+    pass_gate(member);
+    return meet_fate(member, service, false, err);
+}
+
+int sim_answer(struct sim_member *member, enum sim_service service, int rc, struct err *err)
+{
+    struct err lost;
+    int lost_rc = meet_fate(member, service, true, &lost);
+
+    if (lost_rc && err)
+        *err = lost;
+    return lost_rc ? lost_rc : rc;
+}
+
+bool sim_strikes(struct sim_member *member, enum sim_service service)
+{
+    struct sim_net *net = member->net;
+    bool strikes;
+
+    pthread_mutex_lock(&net->lock);
+    strikes = net->rates[service].strike && rng_below(&net->rng, 1000) < net->rates[service].strike;
+    pthread_mutex_unlock(&net->lock);
+    return strikes;
+}
+
+int64_t sim_delay_us(struct sim_member *member, enum sim_service service)
+{
+    struct fate fate = draw_fate(member, service, true);
+
+    return fate.delay_us;
+}
