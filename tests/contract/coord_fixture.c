@@ -38,7 +38,7 @@ void fixture_begin(struct backend *backend, const char *name)
         struct err err = {0};
 
         OK(sim_net_open(1, NULL, NULL, &backend->net, &err));
-        backend->member = sim_member_new(backend->net, "a");
+        backend->member = sim_node_new(backend->net, "a");
         snprintf(backend->url, sizeof(backend->url), "sim:a");
     } else {
         snprintf(backend->url, sizeof(backend->url), "%s:%016jx", name, (uintmax_t)unique);
@@ -47,7 +47,7 @@ void fixture_begin(struct backend *backend, const char *name)
 
 void fixture_end(struct backend *backend)
 {
-    sim_member_free(backend->member);
+    sim_node_free(backend->member);
     if (backend->net)
         sim_net_close(backend->net);
     if (backend->dir[0])

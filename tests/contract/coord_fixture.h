@@ -35,7 +35,7 @@ struct backend {
     char url[256]; /* a place of its own */
     char dir[TEST_DIR_SIZE];
     struct sim_net *net; /* of "sim" alone */
-    struct sim_member *member;
+    struct sim_node *member;
 };
 
 int64_t fixture_now_us(void);

@@ -70,7 +70,7 @@ int set_up(void **state)
         struct err err = {0};
 
         OK(sim_net_open(1, NULL, NULL, &fixture->net, &err));
-        fixture->member = sim_member_new(fixture->net, "a");
+        fixture->member = sim_node_new(fixture->net, "a");
         snprintf(fixture->url, sizeof(fixture->url), "sim:a");
     } else if (!fixture->backend->postgres) {
         snprintf(fixture->place, sizeof(fixture->place), P_tmpdir "/torg-contract-XXXXXX");
@@ -99,7 +99,7 @@ int tear_down(void **state)
     for (int i = 0; i < DISK_FAULT_COUNT; i++)
         disk_fault_arm((enum disk_fault)i, 0, 0);
     if (fixture->backend->sim) {
-        sim_member_free(fixture->member);
+        sim_node_free(fixture->member);
         sim_net_close(fixture->net);
     } else if (!fixture->backend->postgres) {
         dir_remove(fixture->place, &err);

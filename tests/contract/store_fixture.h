@@ -27,7 +27,7 @@ struct fixture {
     char url[1024];
     struct store *store;
     struct sim_net *net; /* of sim alone */
-    struct sim_member *member;
+    struct sim_node *member;
 };
 
 enum {

@@ -39,7 +39,7 @@ struct place {
     struct clock_manual clock;
     struct topics *topics;
     struct sim_net *net; /* of SIM alone */
-    struct sim_member *member;
+    struct sim_node *member;
     struct consumer *members[4]; /* closed by tear_down when a test fails */
     struct arena *arena;
 };
@@ -92,7 +92,7 @@ static int set_up(void **state)
     place->arena = arena_new();
     if (place->backend == SIM) {
         OK(sim_net_open(1, &place->clock.base, NULL, &place->net, &err));
-        place->member = sim_member_new(place->net, "a");
+        place->member = sim_node_new(place->net, "a");
     }
     open_place(place);
     OK(topic_create(place->topics, place->topic, &config, &err));
@@ -111,7 +111,7 @@ static int tear_down(void **state)
         consumer_close(place->members[i]);
     topics_close(place->topics);
     place->topics = NULL;
-    sim_member_free(place->member);
+    sim_node_free(place->member);
     if (place->net)
         sim_net_close(place->net);
     arena_free(place->arena);

@@ -21,7 +21,7 @@ enum { START_S = 1700000000, LEASE_MS = 5000, RUN_COUNT = 400 };
 struct place {
     struct clock_manual clock;
     struct sim_net *net;
-    struct sim_member *a, *b;
+    struct sim_node *a, *b;
 };
 
 static int set_up(void **state)
@@ -31,8 +31,8 @@ static int set_up(void **state)
 
     clock_manual_init(&place.clock, (int64_t)START_S * SECOND_US);
     OK(sim_net_open(7, &place.clock.base, NULL, &place.net, &err));
-    place.a = sim_member_new(place.net, "a");
-    place.b = sim_member_new(place.net, "b");
+    place.a = sim_node_new(place.net, "a");
+    place.b = sim_node_new(place.net, "b");
     *state = &place;
     return 0;
 }
@@ -41,8 +41,8 @@ static int tear_down(void **state)
 {
     struct place *place = *state;
 
-    sim_member_free(place->a);
-    sim_member_free(place->b);
+    sim_node_free(place->a);
+    sim_node_free(place->b);
     sim_net_close(place->net);
     return 0;
 }
@@ -114,7 +114,7 @@ static void a_server_that_is_away_answers_nobody(void **state)
     OK(store_open("sim:a", &store, &err));
     OK(store_open("sim:b", &other, &err));
     OK(store_write(store, run_row, &row, &err));
-    sim_member_cut(place->a, SIM_STORE, true);
+    sim_node_cut(place->a, SIM_STORE, true);
     assert_int_equal(store_read(store, count_row, &row, &err), ERR_UNAVAILABLE);
     OK(store_read(other, count_row, &row, &err));
     sim_net_set_away(place->net, SIM_STORE, true);
@@ -224,10 +224,10 @@ static void an_owner_that_is_frozen_loses_its_session(void **state)
     uint64_t old, fresh;
     struct err err = {0};
 
-    sim_member_set_clock(place->a, 0, 77 * SECOND_US); /* clocks of two machines never agree */
-    options.clock = sim_member_clock(place->a);
+    sim_node_set_clock(place->a, 0, 77 * SECOND_US); /* clocks of two machines never agree */
+    options.clock = sim_node_clock(place->a);
     OK(coord_open("sim:a", "a", &options, &coords[0], &err));
-    options.clock = sim_member_clock(place->b);
+    options.clock = sim_node_clock(place->b);
     OK(coord_open("sim:b", "b", &options, &coords[1], &err));
     OK(coord_join(coords[0], "s", 1, &shards[0], &err));
     OK(coord_step(coords[0], &err));
@@ -235,7 +235,7 @@ static void an_owner_that_is_frozen_loses_its_session(void **state)
     assert_true(old > 0);
     OK(coord_join(coords[1], "s", 1, &shards[1], &err));
 
-    sim_member_freeze(place->a);
+    sim_node_freeze(place->a);
     asker = (struct asker){.coord = coords[0]};
     assert_int_equal(pthread_create(&thread, NULL, ask, &asker), 0);
     clock_manual_advance(&place->clock, (LEASE_MS - 1) * MS_US);
@@ -246,7 +246,7 @@ static void an_owner_that_is_frozen_loses_its_session(void **state)
     fresh = owned_ticket(shards[1]);
     assert_true(fresh > old);
     assert_false(atomic_load(&asker.is_answered));
-    sim_member_thaw(place->a);
+    sim_node_thaw(place->a);
     pthread_join(thread, NULL);
     assert_false(coord_valid(shards[0], 0, old));
     coord_close(coords[0]);
@@ -288,13 +288,13 @@ static void a_read_may_be_old_but_never_older_than_what_was_seen(void **state)
 static void a_members_clock_is_off_and_jumps(void **state)
 {
     struct place *place = *state;
-    const struct clock *clock = sim_member_clock(place->a);
+    const struct clock *clock = sim_node_clock(place->a);
     const struct clock *ours = sim_net_clock(place->net);
 
-    sim_member_set_clock(place->a, -3 * SECOND_US, 9 * SECOND_US);
+    sim_node_set_clock(place->a, -3 * SECOND_US, 9 * SECOND_US);
     assert_int_equal(clock_wall_us(clock), clock_wall_us(ours) - 3 * SECOND_US);
     assert_int_equal(clock_mono_us(clock), clock_mono_us(ours) + 9 * SECOND_US);
-    sim_member_jump(place->a, 60 * SECOND_US);
+    sim_node_jump(place->a, 60 * SECOND_US);
     assert_int_equal(clock_wall_us(clock), clock_wall_us(ours) + 57 * SECOND_US);
     assert_int_equal(clock_mono_us(clock), clock_mono_us(ours) + 9 * SECOND_US);
 }
@@ -302,13 +302,13 @@ static void a_members_clock_is_off_and_jumps(void **state)
 static void the_dead_are_not_found_and_their_name_is_free(void **state)
 {
     struct place *place = *state;
-    struct sim_member *found;
+    struct sim_node *found;
     struct err err = {0};
 
-    sim_member_kill(place->a);
-    assert_int_equal(sim_member_find("a", &found, &err), ERR_NOT_FOUND);
-    place->a = sim_member_new(place->net, "a");
-    OK(sim_member_find("a", &found, &err));
+    sim_node_kill(place->a);
+    assert_int_equal(sim_node_find("a", &found, &err), ERR_NOT_FOUND);
+    place->a = sim_node_new(place->net, "a");
+    OK(sim_node_find("a", &found, &err));
     assert_ptr_equal(found, place->a);
 }
 

@@ -35,7 +35,7 @@ struct seen_register {
 
 struct sim_coord {
     struct coord_backend base;
-    struct sim_member *member;   /* borrowed */
+    struct sim_node *member;     /* borrowed */
     struct coord_backend *inner; /* owned */
     struct coord_setup setup;
     struct seen_set *sets;
@@ -71,7 +71,7 @@ static void pass_poke(void *arg)
 static void post_poke(void *arg)
 {
     struct sim_coord *self = arg;
-    const struct clock *clock = sim_net_clock(sim_member_net(self->member));
+    const struct clock *clock = sim_net_clock(sim_node_net(self->member));
 
     sim_wire_post(self->member, self, clock_mono_us(clock) + sim_delay_us(self->member, SIM_COORD),
                   pass_poke, self);
@@ -83,9 +83,9 @@ static int sim_open(const char *place, const struct coord_setup *setup,
                     struct coord_backend **backend, struct err *err)
 {
     struct sim_coord *self;
-    struct sim_member *member;
+    struct sim_node *member;
     struct coord_setup inner = *setup;
-    int rc = sim_member_find(place, &member, err);
+    int rc = sim_node_find(place, &member, err);
 
     if (!rc)
         rc = sim_call(member, SIM_COORD, err);
@@ -96,10 +96,11 @@ static int sim_open(const char *place, const struct coord_setup *setup,
     self->member = member;
     self->setup = *setup;
     pthread_mutex_init(&self->lock, NULL);
-    inner.clock = sim_net_clock(sim_member_net(member));
+    inner.clock = sim_net_clock(sim_node_net(member));
     inner.poke = post_poke;
     inner.arg = self;
-    rc = coord_backend_open(sim_net_board(sim_member_net(member)), &inner, &self->inner, err);
+    rc = coord_backend_open(sim_net_board(sim_node_net(member)), &inner, &self->inner, err);
+    sim_leave(member);
     if (rc) {
         pthread_mutex_destroy(&self->lock);
         free(self);
@@ -113,7 +114,9 @@ static void sim_close(struct coord_backend *backend)
 {
     struct sim_coord *self = coord_of(backend);
 
+    sim_arrive();
     self->inner->ops->close(self->inner);
+    sim_leave(self->member);
     sim_wire_forget(self->member, self, NULL);
     while (self->sets) {
         struct seen_set *next = self->sets->next;
@@ -167,7 +170,7 @@ static int sim_rejoin(struct coord_backend *backend, struct err *err)
     return rc ? rc : tell(self, self->inner->ops->rejoin(self->inner, err), err);
 }
 
-static int sim_join(struct coord_backend *backend, const char *set, uint32_t shard_count,
+static int sim_join_set(struct coord_backend *backend, const char *set, uint32_t shard_count,
                     struct err *err)
 {
     struct sim_coord *self = coord_of(backend);
@@ -177,7 +180,7 @@ static int sim_join(struct coord_backend *backend, const char *set, uint32_t sha
     return rc ? rc : tell(self, self->inner->ops->join(self->inner, set, shard_count, err), err);
 }
 
-static int sim_leave(struct coord_backend *backend, const char *set, struct err *err)
+static int sim_leave_set(struct coord_backend *backend, const char *set, struct err *err)
 {
     struct sim_coord *self = coord_of(backend);
     int rc = arrive(self, err);
@@ -342,8 +345,8 @@ const struct coord_ops sim_coord_ops = {
     .close = sim_close,
     .renew = sim_renew,
     .rejoin = sim_rejoin,
-    .join = sim_join,
-    .leave = sim_leave,
+    .join = sim_join_set,
+    .leave = sim_leave_set,
     .look = sim_look,
     .claim = sim_claim,
     .release = sim_release,

@@ -30,7 +30,7 @@
 #include "base/err.h"
 
 struct sim_net;
-struct sim_member;
+struct sim_node;
 struct store;
 struct topics;
 
@@ -69,47 +69,56 @@ const struct clock *sim_net_clock(struct sim_net *net);
 
 /* --- members --- */
 
-enum { SIM_NAME_SIZE = 64 };
+enum { SIM_NODE_NAME_SIZE = 64 };
 
 /* The name is that of its URL; one of that name may be dead. */
-struct sim_member *sim_member_new(struct sim_net *net, const char *name);
+struct sim_node *sim_node_new(struct sim_net *net, const char *name);
 /* All its handles are closed. A dead one stays, with all it holds: it may not be freed. */
-void sim_member_free(struct sim_member *member);
+void sim_node_free(struct sim_node *member);
 /* What its parts are given; it differs from the net's by what was set here. */
-const struct clock *sim_member_clock(const struct sim_member *member);
-void sim_member_set_clock(struct sim_member *member, int64_t wall_off_us, int64_t mono_off_us);
-void sim_member_jump(struct sim_member *member, int64_t by_us); /* of the wall clock */
-void sim_member_cut(struct sim_member *member, enum sim_service service, bool is_cut);
-void sim_member_freeze(struct sim_member *member);
-void sim_member_thaw(struct sim_member *member);
-void sim_member_kill(struct sim_member *member);
+const struct clock *sim_node_clock(const struct sim_node *member);
+void sim_node_set_clock(struct sim_node *member, int64_t wall_off_us, int64_t mono_off_us);
+void sim_node_jump(struct sim_node *member, int64_t by_us); /* of the wall clock */
+void sim_node_cut(struct sim_node *member, enum sim_service service, bool is_cut);
+void sim_node_freeze(struct sim_node *member);
+void sim_node_thaw(struct sim_node *member);
+void sim_node_kill(struct sim_node *member);
 
 /* --- for sim_store.c, sim_topic.c and sim_coord.c --- */
 
 /* The living member of a URL's place. */
-int sim_member_find(const char *name, struct sim_member **member, struct err *err);
-struct sim_net *sim_member_net(const struct sim_member *member);
+int sim_node_find(const char *name, struct sim_node **member, struct err *err);
+struct sim_net *sim_node_net(const struct sim_node *member);
 /* The board that all members meet at. */
 const char *sim_net_board(const struct sim_net *net);
 
-/* The call is on its way: ERR_UNAVAILABLE when it does not arrive. */
-int sim_call(struct sim_member *member, enum sim_service service, struct err *err);
+/* The call is on its way: ERR_UNAVAILABLE when it does not arrive. Once it has, this thread does
+ * the server's work, whatever becomes of its member, until sim_answer or sim_leave. */
+int sim_call(struct sim_node *member, enum sim_service service, struct err *err);
 /* It was done with this result: ERR_UNAVAILABLE when nobody is told so. */
-int sim_answer(struct sim_member *member, enum sim_service service, int rc, struct err *err);
+int sim_answer(struct sim_node *member, enum sim_service service, int rc, struct err *err);
+/* The same without a wire between: for what a client does by itself, or is sure to tell. */
+void sim_arrive(void);
+/* The answer comes another way, or is lost on this one. */
+void sim_leave(struct sim_node *member);
+int sim_lose_answer(struct sim_node *member, enum sim_service service, struct err *err);
 /* Does what only this server does strike now? */
-bool sim_strikes(struct sim_member *member, enum sim_service service);
+bool sim_strikes(struct sim_node *member, enum sim_service service);
 /* How long a message of the server's own accord takes. */
-int64_t sim_delay_us(struct sim_member *member, enum sim_service service);
+int64_t sim_delay_us(struct sim_node *member, enum sim_service service);
 
-/* Between the two this thread does a server's work, though the functions it calls are a member's:
- * it goes on even if that one is frozen or dead. */
+/* Between the two a server's own thread runs functions of a member's, and goes on whatever becomes
+ * of that one. */
 void sim_serve_begin(void);
 void sim_serve_end(void);
 
+/* Runs it as a part of the member: what it starts is the member's. It may not come back. */
+void sim_node_run(struct sim_node *member, void (*run)(void *arg), void *arg);
+
 /* Calls run on the member's wire, not before that time of the net's clock; owner names it for
  * sim_wire_forget, after which none of its calls is made or under way. */
-void sim_wire_post(struct sim_member *member, const void *owner, int64_t due_us,
+void sim_wire_post(struct sim_node *member, const void *owner, int64_t due_us,
                    void (*run)(void *arg), void *arg);
-void sim_wire_forget(struct sim_member *member, const void *owner, void (*drop)(void *arg));
+void sim_wire_forget(struct sim_node *member, const void *owner, void (*drop)(void *arg));
 
 #endif

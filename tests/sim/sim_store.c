@@ -20,8 +20,8 @@
 
 struct sim_store {
     struct store base;
-    struct sim_member *member; /* borrowed */
-    struct store *inner;       /* the net's */
+    struct sim_node *member; /* borrowed */
+    struct store *inner;     /* the net's */
 };
 
 /* Where a write fails for no reason of its own; drawn when it begins, as it is when it does. */
@@ -115,7 +115,7 @@ static int sim_run(struct store *store, enum store_mode mode, store_fn fn, void 
 {
     struct sim_store *self = container_of(store, struct sim_store, base);
     struct call call = {.store = self, .mode = mode, .fn = fn, .arg = arg};
-    struct sim_net *net = sim_member_net(self->member);
+    struct sim_net *net = sim_node_net(self->member);
     struct err lost;
     int rc = sim_call(self->member, SIM_STORE, err);
 
@@ -127,11 +127,14 @@ static int sim_run(struct store *store, enum store_mode mode, store_fn fn, void 
     }
     rc = self->inner->ops->run(self->inner, mode, run_inside, &call, err);
     if (rc && call.is_struck && call.mishap != COMMIT_REFUSED) {
+        sim_leave(self->member);
         err->code = call.mishap == LOST_BEFORE_COMMIT ? ERR_UNAVAILABLE : ERR_CONFLICT;
         return STORE_AGAIN;
     }
-    if (rc == STORE_AGAIN)
+    if (rc == STORE_AGAIN) {
+        sim_leave(self->member);
         return rc;
+    }
     if (!sim_answer(self->member, SIM_STORE, 0, &lost))
         return rc;
     if (mode == STORE_MODE_READ || rc) { /* nothing was written: a new connection tries again */
@@ -150,9 +153,9 @@ static void sim_close(struct store *store)
 static int sim_open(const char *url, const struct store_options *options, struct store **store,
                     struct err *err)
 {
-    struct sim_member *member;
+    struct sim_node *member;
     struct sim_store *self;
-    int rc = sim_member_find(url + strlen("sim:"), &member, err);
+    int rc = sim_node_find(url + strlen("sim:"), &member, err);
 
     if (!rc)
         rc = sim_call(member, SIM_STORE, err);
@@ -161,7 +164,8 @@ static int sim_open(const char *url, const struct store_options *options, struct
     self = mem_zero(sizeof(*self));
     self->base = (struct store){.ops = &sim_store_ops, .backend = "sim", .clock = options->clock};
     self->member = member;
-    self->inner = sim_net_store(sim_member_net(member));
+    self->inner = sim_net_store(sim_node_net(member));
+    sim_leave(member);
     *store = &self->base;
     return 0;
 }

@@ -50,15 +50,15 @@ static int tell(struct topics *topics, int rc, struct err *err)
 static int sim_open(const char *place, const struct topics_options *options, struct topics **topics,
                     struct err *err)
 {
-    struct sim_member *member;
+    struct sim_node *member;
     struct sim_topics *self;
-    int rc = sim_member_find(place, &member, err);
+    int rc = sim_node_find(place, &member, err);
 
     if (rc)
         return rc;
     self = mem_zero(sizeof(*self));
     self->member = member;
-    self->inner = sim_net_topics(sim_member_net(member));
+    self->inner = sim_net_topics(sim_node_net(member));
     pthread_mutex_init(&self->lock, NULL);
     condition_init(&self->changed, options->clock);
     *topics = &self->base;
@@ -114,7 +114,12 @@ static int sim_list(struct topics *topics, struct arena *arena, const char ***na
 static int sim_partition_count(struct topics *topics, const char *name, uint32_t *count,
                                struct err *err)
 {
-    return inner_of(topics)->ops->partition_count(inner_of(topics), name, count, err);
+    int rc;
+
+    sim_arrive();
+    rc = inner_of(topics)->ops->partition_count(inner_of(topics), name, count, err);
+    sim_leave(sim_topics_of(topics)->member);
+    return rc;
 }
 
 static int sim_flush(struct topics *topics, int timeout_ms, struct err *err)
@@ -134,7 +139,7 @@ static int sim_read(struct topics *topics, const char *name, uint32_t partition,
     int rc = arrive(topics, err);
 
     if (!rc && max_count > 1 && sim_strikes(self->member, SIM_TOPICS))
-        max_count = 1 + (size_t)sim_net_draw(sim_member_net(self->member), max_count);
+        max_count = 1 + (size_t)sim_net_draw(sim_node_net(self->member), max_count);
     if (!rc)
         rc = tell(topics,
                   topic_read(self->inner, name, partition, offset, max_count, timeout_ms, arena,
@@ -184,16 +189,18 @@ static void lose_session(struct sim_consumer *consumer)
 {
     if (!consumer->inner)
         return;
+    sim_arrive();
     consumer->lost_generation += consumer_generation(consumer->inner);
     consumer_close(consumer->inner);
     consumer->inner = NULL;
+    sim_leave(consumer->owner->member);
 }
 
 static void sim_consumer_close(struct consumer *base)
 {
     struct sim_consumer *consumer = consumer_of(base);
 
-    consumer_close(consumer->inner);
+    lose_session(consumer);
     arena_free(consumer->polled);
     arena_free(consumer->arena);
     free(consumer);
@@ -264,7 +271,7 @@ static int poll_nobody(struct sim_consumer *consumer, int timeout_ms, struct err
 {
     struct sim_topics *owner = consumer->owner;
 
-    if (sim_net_chance(sim_member_net(owner->member), 500))
+    if (sim_net_chance(sim_node_net(owner->member), 500))
         return err->code;
     clock_sleep(owner->base.clock, (int64_t)timeout_ms * MS_US);
     return 0;
@@ -349,7 +356,9 @@ static int sim_consumer_assignment(struct consumer *base, struct topic_position 
     *count = 0;
     if (!consumer->inner)
         return 0;
+    sim_arrive();
     rc = consumer_assignment(consumer->inner, positions, max, count, err);
+    sim_leave(consumer->owner->member);
     for (size_t i = 0; !rc && i < *count && i < max; i++)
         positions[i].topic = name_of(consumer, positions[i].topic);
     return rc;
@@ -359,7 +368,13 @@ static uint64_t sim_consumer_generation(struct consumer *base)
 {
     struct sim_consumer *consumer = consumer_of(base);
 
-    return consumer->lost_generation + (consumer->inner ? consumer_generation(consumer->inner) : 0);
+    uint64_t generation = consumer->lost_generation;
+
+    sim_arrive();
+    if (consumer->inner)
+        generation += consumer_generation(consumer->inner);
+    sim_leave(consumer->owner->member);
+    return generation;
 }
 
 const struct topics_ops sim_topics_ops = {

@@ -11,8 +11,8 @@
 
 struct sim_topics {
     struct topics base;
-    struct sim_member *member; /* borrowed */
-    struct topics *inner;      /* the net's */
+    struct sim_node *member; /* borrowed */
+    struct topics *inner;    /* the net's */
 
     pthread_mutex_t lock;
     struct condition changed;

@@ -55,7 +55,7 @@ static void report(void *arg)
 static void post_report(struct flight *flight)
 {
     struct sim_topics *self = flight->topics;
-    const struct clock *clock = sim_net_clock(sim_member_net(self->member));
+    const struct clock *clock = sim_net_clock(sim_node_net(self->member));
     int64_t due_us = clock_mono_us(clock) + sim_delay_us(self->member, SIM_TOPICS);
 
     pthread_mutex_lock(&self->lock);
@@ -90,7 +90,7 @@ int sim_topics_submit(struct topics *topics, const struct submit *submit, struct
     flight->rc = sim_call(self->member, SIM_TOPICS, &flight->err);
     is_lost = flight->rc != 0;
     if (!is_lost)
-        flight->rc = sim_answer(self->member, SIM_TOPICS, 0, &flight->err);
+        flight->rc = sim_lose_answer(self->member, SIM_TOPICS, &flight->err);
     pthread_mutex_lock(&self->lock);
     self->flight_count++;
     pthread_mutex_unlock(&self->lock);
@@ -101,6 +101,7 @@ int sim_topics_submit(struct topics *topics, const struct submit *submit, struct
     passed.done = take_result;
     passed.arg = flight;
     rc = self->inner->ops->submit(self->inner, &passed, err);
+    sim_leave(self->member);
     if (rc) {
         pthread_mutex_lock(&self->lock);
         self->flight_count--;
