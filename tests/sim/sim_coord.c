@@ -171,7 +171,7 @@ static int sim_rejoin(struct coord_backend *backend, struct err *err)
 }
 
 static int sim_join_set(struct coord_backend *backend, const char *set, uint32_t shard_count,
-                    struct err *err)
+                        struct err *err)
 {
     struct sim_coord *self = coord_of(backend);
     int rc = arrive(self, err);

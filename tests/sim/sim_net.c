@@ -36,6 +36,7 @@ struct sim_node {
     struct sim_node *next;
     struct sim_net *net;
     char name[SIM_NODE_NAME_SIZE];
+    char life[SIM_NODE_NAME_SIZE + 16]; /* the name and a number */
     _Atomic int64_t wall_off_us;
     _Atomic int64_t mono_off_us;
     _Atomic int state;
@@ -59,6 +60,9 @@ struct sim_net {
     struct sim_rates rates[SIM_SERVICE_COUNT];
     bool is_away[SIM_SERVICE_COUNT];
     struct sim_node *members;
+    unsigned life_count;
+    sim_record_fn *watch;
+    void *watch_arg;
 };
 
 /* The program's, so that a runtime kills nobody who has it. */
@@ -160,6 +164,18 @@ uint64_t sim_net_draw(struct sim_net *net, uint64_t bound)
 bool sim_net_chance(struct sim_net *net, unsigned permille)
 {
     return permille > 0 && sim_net_draw(net, 1000) < permille;
+}
+
+void sim_net_watch(struct sim_net *net, sim_record_fn *watch, void *arg)
+{
+    net->watch = watch;
+    net->watch_arg = arg;
+}
+
+void sim_see_record(struct sim_node *member, const char *topic, struct bytes value)
+{
+    if (member->net->watch)
+        member->net->watch(member->net->watch_arg, member->life, topic, value);
 }
 
 struct store *sim_net_store(struct sim_net *net)
@@ -395,6 +411,7 @@ struct sim_node *sim_node_new(struct sim_net *net, const char *name)
     member->net = net;
     snprintf(member->name, sizeof(member->name), "%s", name);
     pthread_mutex_lock(&lock);
+    snprintf(member->life, sizeof(member->life), "%s/%u", name, ++net->life_count);
     member->next = net->members;
     net->members = member;
     pthread_mutex_unlock(&lock);
@@ -451,6 +468,11 @@ void sim_node_thaw(struct sim_node *member)
 void sim_node_kill(struct sim_node *member)
 {
     set_state(member, DEAD);
+}
+
+bool sim_kills_at_once(void)
+{
+    return sim_member_kill != NULL;
 }
 
 void sim_node_cut(struct sim_node *member, enum sim_service service, bool is_cut)

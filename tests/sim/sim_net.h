@@ -26,6 +26,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/err.h"
 
@@ -62,6 +63,11 @@ void sim_net_calm(struct sim_net *net);
 uint64_t sim_net_draw(struct sim_net *net, uint64_t bound);
 bool sim_net_chance(struct sim_net *net, unsigned permille);
 
+/* Called for each record that reaches the broker, with the life of the member that sent it: its
+ * name and a number of its own. Before there are members. */
+typedef void sim_record_fn(void *arg, const char *life, const char *topic, struct bytes value);
+void sim_net_watch(struct sim_net *net, sim_record_fn *watch, void *arg);
+
 /* The servers themselves, for a judge: no wire between. */
 struct store *sim_net_store(struct sim_net *net);
 struct topics *sim_net_topics(struct sim_net *net);
@@ -83,6 +89,7 @@ void sim_node_cut(struct sim_node *member, enum sim_service service, bool is_cut
 void sim_node_freeze(struct sim_node *member);
 void sim_node_thaw(struct sim_node *member);
 void sim_node_kill(struct sim_node *member);
+bool sim_kills_at_once(void); /* a runtime stops threads wherever they are */
 
 /* --- for sim_store.c, sim_topic.c and sim_coord.c --- */
 
@@ -106,6 +113,9 @@ int sim_lose_answer(struct sim_node *member, enum sim_service service, struct er
 bool sim_strikes(struct sim_node *member, enum sim_service service);
 /* How long a message of the server's own accord takes. */
 int64_t sim_delay_us(struct sim_node *member, enum sim_service service);
+
+/* For sim_net_watch. */
+void sim_see_record(struct sim_node *member, const char *topic, struct bytes value);
 
 /* Between the two a server's own thread runs functions of a member's, and goes on whatever becomes
  * of that one. */

@@ -98,6 +98,8 @@ int sim_topics_submit(struct topics *topics, const struct submit *submit, struct
         post_report(flight);
         return 0;
     }
+    for (size_t i = 0; i < submit->count; i++)
+        sim_see_record(self->member, submit->name, submit->records[i].value);
     passed.done = take_result;
     passed.arg = flight;
     rc = self->inner->ops->submit(self->inner, &passed, err);
