@@ -86,7 +86,8 @@ struct cluster {
     struct machine machines[MACHINE_COUNT]; /* backs first */
     struct rng rng;                         /* of faults */
     struct actor actors[ACTOR_COUNT];
-    bool is_over; /* with the model's lock */
+    bool is_over;        /* with the model's lock, as */
+    unsigned steps_left; /* of the crowd */
     struct model model;
 };
 

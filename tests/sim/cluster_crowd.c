@@ -15,7 +15,7 @@
 #include "sim/cluster.h"
 #include "torg/v1/searcher.pb-c.h"
 
-enum { PAUSE_MS = 60, SEARCH_MS = 3000 };
+enum { PAUSE_MS = 200, SEARCH_MS = 3000 };
 
 static unsigned draw(struct actor *actor, unsigned bound)
 {
@@ -27,14 +27,16 @@ static void pause_ms(struct actor *actor, int64_t ms)
     clock_sleep(sim_net_clock(actor->cluster->net), ms * MS_US);
 }
 
-static bool is_over(struct actor *actor)
+static bool takes_step(struct actor *actor)
 {
-    bool over;
+    struct cluster *cluster = actor->cluster;
+    bool takes;
 
     model_lock();
-    over = actor->cluster->is_over;
+    takes = !cluster->is_over && cluster->steps_left > 0;
+    cluster->steps_left -= takes;
     model_unlock();
-    return over;
+    return takes;
 }
 
 static struct machine *draw_back(struct actor *actor)
@@ -337,7 +339,7 @@ static void *run_actor(void *arg)
 {
     struct actor *actor = arg;
 
-    while (!is_over(actor)) {
+    while (takes_step(actor)) {
         actor->step(actor);
         pause_ms(actor, 1 + draw(actor, 2 * PAUSE_MS));
     }
