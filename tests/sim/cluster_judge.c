@@ -23,7 +23,7 @@
 #include "torg/v1/index_message.pb-c.h"
 #include "torg/v1/inspect.pb-c.h"
 
-enum { PATIENCE_S = 900, LOOK_MS = 1000, ANSWER_S = 60, TICKET_COUNT_MAX = 4096, LIST_MAX = 1000 };
+enum { PATIENCE_S = 300, LOOK_MS = 1000, ANSWER_S = 60, TICKET_COUNT_MAX = 4096, LIST_MAX = 1000 };
 
 /* --- tickets --- */
 
@@ -406,14 +406,102 @@ static bool agrees(struct cluster *cluster, char *text, size_t size)
     return is_right;
 }
 
+/* How far each shard of a client is, for whoever looks for what went wrong. */
+static void describe_index(struct cluster *cluster, const char *client)
+{
+    struct topics *topics = sim_net_topics(cluster->net);
+    char topic[64];
+
+    snprintf(topic, sizeof(topic), "index.%s.1", client);
+    for (uint32_t shard = 0; shard < CLUSTER_SHARD_COUNT; shard++) {
+        struct arena *arena = arena_new();
+        const struct topic_message *messages;
+        uint64_t first, end, ticket = 0;
+        struct err err;
+        size_t count;
+
+        if (topic_range(topics, topic, shard, &first, &end, &err)) {
+            cluster_note("judge: %s", err.text);
+        } else {
+            for (uint64_t at = first; at < end; at++) {
+                ProtobufCMessage *decoded;
+
+                if (topic_read(topics, topic, shard, at, 1, 0, arena, &messages, &count, &err) ||
+                    message_decode(messages[0].value, &torg__v1__index_message__descriptor, arena,
+                                   &decoded, &err))
+                    break;
+                if (((Torg__V1__IndexMessage *)decoded)->ticket != ticket) {
+                    ticket = ((Torg__V1__IndexMessage *)decoded)->ticket;
+                    cluster_note("judge: %s shard %u: ticket %" PRIu64 " from %" PRIu64 " on",
+                                 topic, (unsigned)shard, ticket, at);
+                }
+            }
+            cluster_note("judge: %s shard %u ends at %" PRIu64, topic, (unsigned)shard, end);
+        }
+        arena_free(arena);
+    }
+}
+
+struct telling {
+    const char *sql;
+    size_t columns;
+};
+
+static int tell_rows(struct store_tx *tx, void *arg, struct err *err)
+{
+    const struct telling *telling = arg;
+    struct store_rows rows = store_select(tx, telling->sql, NULL, 0);
+
+    while (store_next(&rows)) {
+        char text[200] = "";
+        size_t size = 0;
+
+        for (size_t i = 0; i < rows.column_count && size < sizeof(text); i++) {
+            const struct store_value *value = &rows.columns[i];
+
+            if (value->type == STORE_INT)
+                size +=
+                    (size_t)snprintf(text + size, sizeof(text) - size, " %" PRId64, value->integer);
+            else if (value->type == STORE_TEXT)
+                size += (size_t)snprintf(text + size, sizeof(text) - size, " %.*s",
+                                         BYTES_ARG(value->bytes));
+        }
+        cluster_note("judge: row%s", text);
+    }
+    return store_rows_end(&rows, err);
+}
+
+static void describe(struct cluster *cluster)
+{
+    static const char *const tables[] = {
+        "SELECT 'offset', client_id, lane, shard, idx FROM registry_offset",
+        "SELECT 'queue', client_id, lane, shard, count(*), max(idx) FROM registry_queue "
+        "GROUP BY client_id, lane, shard",
+        "SELECT 'fence', name, ticket FROM fence",
+        "SELECT 'parked', stage, record_key, reason FROM parked",
+        "SELECT 'failed', client_id, pk, reason FROM registry_failed"};
+
+    describe_index(cluster, DOCUMENT_CLIENT);
+    describe_index(cluster, OFFER_CLIENT);
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        struct telling telling = {.sql = tables[i]};
+        struct err err;
+
+        if (store_read(sim_net_store(cluster->net), tell_rows, &telling, &err))
+            cluster_note("judge: %s", err.text);
+    }
+}
+
 void judge_at_rest(struct cluster *cluster)
 {
     int64_t start_us = cluster_now_us(cluster);
     char text[600] = "";
 
     while (!agrees(cluster, text, sizeof(text))) {
-        if (cluster_now_us(cluster) - start_us > (int64_t)PATIENCE_S * SECOND_US)
+        if (cluster_now_us(cluster) - start_us > (int64_t)PATIENCE_S * SECOND_US) {
+            describe(cluster);
             cluster_fail("at rest for %d s: %s", PATIENCE_S, text);
+        }
         cluster_note("judge: %s", text);
         clock_sleep(sim_net_clock(cluster->net), LOOK_MS * MS_US);
     }

@@ -113,16 +113,6 @@ static int ask(struct actor *actor, struct errand *errand, const char *id)
     return rc;
 }
 
-static bool is_over(struct actor *actor)
-{
-    bool over;
-
-    model_lock();
-    over = actor->cluster->is_over;
-    model_unlock();
-    return over;
-}
-
 /* Until it is answered: with its key it is made once, however often it is asked for. */
 static void create(struct actor *actor)
 {
@@ -133,7 +123,7 @@ static void create(struct actor *actor)
 
     *row = (struct offer_row){.is_unsure = true};
     model->offer_counts[actor->number]++;
-    while (rc && !is_over(actor)) {
+    while (rc) {
         struct errand *errand = request_new(sizeof(*errand), run_errand);
 
         errand->deed = DEED_CREATE;
