@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "sim.h"
+#include "sim/sim.h"
 
 enum {
     STEP_COUNT = 600, /* of the whole crowd */
