@@ -180,11 +180,11 @@ static void take_verdict(struct actor *actor, unsigned key, struct write *write,
     }
 }
 
-static void client_step(struct actor *actor)
+/* *written: what was acknowledged. */
+static void put_document(struct actor *actor, unsigned key, struct write *written)
 {
     static const enum lane lanes[] = {LANE_MAIN, LANE_MAIN, LANE_MAIN, LANE_EMERGENCY,
                                       LANE_BACKFILL};
-    unsigned key = draw(actor, DOCUMENT_COUNT / CLIENT_COUNT) * CLIENT_COUNT + actor->number;
     struct machine *machine = draw_back(actor);
     struct model *model = &actor->cluster->model;
     struct write *write;
@@ -210,6 +210,8 @@ static void client_step(struct actor *actor)
         model->unsure_count++;
     else
         take_verdict(actor, key, write, is_again, put->verdict);
+    if (!rc && write->state == WRITE_DONE)
+        *written = *write;
     model_unlock();
     request_free(&put->base);
 }
@@ -296,41 +298,53 @@ static bool may_find(const struct document *document, int64_t floor, int64_t sta
     return false;
 }
 
-static void buyer_step(struct actor *actor)
+static void look_for(struct actor *actor, unsigned key, int64_t floor, const char *token)
 {
     struct model *model = &actor->cluster->model;
-    unsigned key = draw(actor, DOCUMENT_COUNT);
-    struct document *document = &model->documents[key];
     struct machine *machine = &actor->cluster->machines[BACK_COUNT + draw(actor, SEARCHER_COUNT)];
-    struct search *search = NULL;
-    int64_t floor = 0;
-    int64_t stamp;
-    int rc;
+    struct search *search = search_for(key, token);
+    int rc = machine_ask(machine, &search->base, ASK_MS * MS_US);
+    int64_t stamp = rc ? -1 : stamp_found(search, key);
 
     model_lock();
-    for (size_t i = 0; i < document->write_count && !search; i++) {
-        const struct write *write =
-            &document->writes[(i + draw(actor, WRITE_COUNT_MAX)) % document->write_count];
-
-        if (write->state == WRITE_DONE && write->token[0]) {
-            search = search_for(key, write->token);
-            floor = write->version;
-        }
-    }
-    model_unlock();
-    if (!search)
-        return;
-    rc = machine_ask(machine, &search->base, ASK_MS * MS_US);
-    stamp = rc ? -1 : stamp_found(search, key);
-    model_lock();
-    cluster_note("buyer %u: d%u from version %" PRId64 " on by %s: %s, stamp %" PRId64,
-                 actor->number, key, floor, machine->name, rc ? err_name(rc) : "answered", stamp);
+    cluster_note("d%u is looked for from version %" PRId64 " on by %s: %s, stamp %" PRId64, key,
+                 floor, machine->name, rc ? err_name(rc) : "answered", stamp);
     model->search_count += stamp >= 0;
-    if (stamp >= 0 && !may_find(document, floor, stamp))
+    if (stamp >= 0 && !may_find(&model->documents[key], floor, stamp))
         cluster_fail("a search of d%u that waited for version %" PRId64 " finds stamp %" PRId64,
                      key, floor, stamp);
     model_unlock();
     request_free(&search->base);
+}
+
+static void buyer_step(struct actor *actor)
+{
+    unsigned key = draw(actor, DOCUMENT_COUNT);
+    const struct document *document = &actor->cluster->model.documents[key];
+    struct write chosen = {.token = ""};
+
+    model_lock();
+    for (size_t i = 0; i < document->write_count && !chosen.token[0]; i++) {
+        const struct write *write =
+            &document->writes[(i + draw(actor, WRITE_COUNT_MAX)) % document->write_count];
+
+        if (write->state == WRITE_DONE)
+            chosen = *write;
+    }
+    model_unlock();
+    if (chosen.token[0])
+        look_for(actor, key, chosen.version, chosen.token);
+}
+
+/* Who has written looks for it at once, now and then. */
+static void client_step(struct actor *actor)
+{
+    struct write written = {.token = ""};
+    unsigned key = draw(actor, DOCUMENT_COUNT / CLIENT_COUNT) * CLIENT_COUNT + actor->number;
+
+    put_document(actor, key, &written);
+    if (written.token[0] && draw(actor, 2))
+        look_for(actor, key, written.version, written.token);
 }
 
 /* --- all --- */

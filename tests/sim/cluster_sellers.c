@@ -166,21 +166,25 @@ static void look_up(struct actor *actor, struct offer_row *row, offerid id)
     request_free(&errand->base);
 }
 
-static void change(struct actor *actor, struct offer_row *row)
+static struct errand *draw_change(struct actor *actor, const struct offer_row *row)
 {
     struct errand *errand = request_new(sizeof(*errand), run_errand);
+    bool is_update = row->status == OFFER_ACTIVE && rng_below(&actor->rng, 3);
     struct err err;
-    int rc;
 
-    errand->deed =
-        rng_below(&actor->rng, 3) && row->status == OFFER_ACTIVE ? DEED_UPDATE : DEED_MOVE;
+    errand->deed = is_update ? DEED_UPDATE : DEED_MOVE;
     errand->move = row->status == OFFER_ACTIVE ? MOVE_WITHDRAW : MOVE_REPUBLISH;
     errand->seller = seller_names[actor->number];
     errand->revision = row->revision;
     errand->stamp = next_stamp(actor);
     if (offer_id_parse(bytes_of(row->id), &errand->id, &err))
         cluster_fail("%s is no id", row->id);
-    rc = ask(actor, errand, row->id);
+    return errand;
+}
+
+static void take_change(struct actor *actor, struct offer_row *row, const struct errand *errand,
+                        int rc)
+{
     model_lock();
     if (rc) {
         row->is_unsure = true;
@@ -191,8 +195,36 @@ static void change(struct actor *actor, struct offer_row *row)
         actor->cluster->model.done_count++;
     }
     model_unlock();
-    if (rc)
-        look_up(actor, row, errand->id);
+}
+
+/* Now and then two changes of one revision at once, by two machines: one is done at the most. */
+static void change(struct actor *actor, struct offer_row *row)
+{
+    struct machine *rival = &actor->cluster->machines[rng_below(&actor->rng, BACK_COUNT)];
+    struct errand *errand = draw_change(actor, row);
+    struct errand *second = rng_below(&actor->rng, 3) ? NULL : draw_change(actor, row);
+    offerid id = errand->id;
+    int second_rc = ERR_CONFLICT;
+    int rc;
+
+    if (second)
+        machine_send(rival, &second->base);
+    rc = ask(actor, errand, row->id);
+    if (second)
+        second_rc = machine_await(rival, &second->base, ASK_MS * MS_US);
+    if (!rc && !second_rc)
+        cluster_fail("two changes of revision %" PRId64 " of %s are acknowledged", row->revision,
+                     row->id);
+    take_change(actor, row, second && !second_rc ? second : errand, second ? rc && second_rc : rc);
+    if (second && (rc || second_rc)) { /* one of the two may be under way */
+        model_lock();
+        row->is_unsure = true;
+        model_unlock();
+    }
+    if (rc && second_rc)
+        look_up(actor, row, id);
+    if (second)
+        request_free(&second->base);
     request_free(&errand->base);
 }
 

@@ -79,13 +79,9 @@ void request_free(struct request *request)
         free_now(request);
 }
 
-int machine_ask(struct machine *machine, struct request *request, int64_t timeout_us)
+void machine_send(struct machine *machine, struct request *request)
 {
-    const struct clock *clock = sim_net_clock(machine->net);
-    int64_t until_us = clock_after_us(clock, timeout_us);
     struct machine_life *life;
-    bool in_time = true;
-    bool is_done;
 
     pthread_mutex_lock(&lock);
     life = machine->life;
@@ -96,15 +92,32 @@ int machine_ask(struct machine *machine, struct request *request, int64_t timeou
             link = &(*link)->next;
         *link = request;
         pthread_cond_broadcast(&changed);
-        while (!request->is_done && in_time)
-            in_time = wait_changed(clock, until_us);
     } else {
         request->is_done = true; /* refused: nobody has it */
         request->rc = err_set(&request->err, ERR_UNAVAILABLE, "%s is not up", machine->name);
     }
+    pthread_mutex_unlock(&lock);
+}
+
+int machine_await(struct machine *machine, struct request *request, int64_t timeout_us)
+{
+    const struct clock *clock = sim_net_clock(machine->net);
+    int64_t until_us = clock_after_us(clock, timeout_us);
+    bool in_time = true;
+    bool is_done;
+
+    pthread_mutex_lock(&lock);
+    while (!request->is_done && in_time)
+        in_time = wait_changed(clock, until_us);
     is_done = request->is_done;
     pthread_mutex_unlock(&lock);
     return is_done ? request->rc : ERR_TIMEOUT;
+}
+
+int machine_ask(struct machine *machine, struct request *request, int64_t timeout_us)
+{
+    machine_send(machine, request);
+    return machine_await(machine, request, timeout_us);
 }
 
 static void *answer(void *arg)

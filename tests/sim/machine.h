@@ -54,7 +54,10 @@ struct request {
 
 /* size: of a struct that begins with a request. */
 void *request_new(size_t size, void (*run)(struct stages *stages, struct request *request));
+void machine_send(struct machine *machine, struct request *request);
 /* What it says is in rc, err and the arena; ERR_TIMEOUT: nobody has answered. */
+int machine_await(struct machine *machine, struct request *request, int64_t timeout_us);
+/* Both. */
 int machine_ask(struct machine *machine, struct request *request, int64_t timeout_us);
 /* After machine_ask, whatever that said. */
 void request_free(struct request *request);
