@@ -79,6 +79,9 @@ extern const struct coord_ops coord_local_ops;
 extern const struct coord_ops coord_zookeeper_ops;
 extern const struct coord_ops coord_fault_ops;
 
+/* tests: one more, found by its scheme; NULL takes it away. Before other threads open handles. */
+void coord_add_backend(const struct coord_ops *ops);
+
 /* Finds the backend of "scheme:place" and opens it. */
 int coord_backend_open(const char *url, const struct coord_setup *setup,
                        struct coord_backend **backend, struct err *err);

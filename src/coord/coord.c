@@ -35,6 +35,13 @@ static int check_name(const char *what, const char *name, struct err *err)
     return 0;
 }
 
+static const struct coord_ops *added;
+
+void coord_add_backend(const struct coord_ops *ops)
+{
+    added = ops;
+}
+
 int coord_backend_open(const char *url, const struct coord_setup *setup,
                        struct coord_backend **backend, struct err *err)
 {
@@ -42,11 +49,12 @@ int coord_backend_open(const char *url, const struct coord_setup *setup,
                                                   &coord_zookeeper_ops, &coord_fault_ops};
     size_t i;
 
-    for (i = 0; i < ARRAY_COUNT(all); i++) {
-        size_t size = strlen(all[i]->scheme);
+    for (i = 0; i < ARRAY_COUNT(all) + (added != NULL); i++) {
+        const struct coord_ops *ops = i < ARRAY_COUNT(all) ? all[i] : added;
+        size_t size = strlen(ops->scheme);
 
-        if (strncmp(url, all[i]->scheme, size) == 0 && url[size] == ':')
-            return all[i]->open(url + size + 1, setup, backend, err);
+        if (strncmp(url, ops->scheme, size) == 0 && url[size] == ':')
+            return ops->open(url + size + 1, setup, backend, err);
     }
     return err_set(err, ERR_INVALID,
                    "coordination URL \"%.100s\" must begin with memory: local: or zookeeper:", url);

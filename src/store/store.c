@@ -32,6 +32,13 @@ static const struct store_ops *const backends[] = {
     &store_fault_ops,
 };
 
+static const struct store_ops *added;
+
+void store_add_backend(const struct store_ops *ops)
+{
+    added = ops;
+}
+
 /* What store_read_rows has read; in its arena itself. */
 struct row {
     struct row *next;
@@ -62,11 +69,12 @@ static int open_backend(const char *url, const struct store_options *chosen, str
 
     if (strncmp(url, "postgresql:", strlen("postgresql:")) == 0) /* libpq knows both spellings */
         return store_postgres_ops.open(url, chosen, store, err);
-    for (i = 0; i < ARRAY_COUNT(backends); i++) {
-        size_t size = strlen(backends[i]->scheme);
+    for (i = 0; i < ARRAY_COUNT(backends) + (added != NULL); i++) {
+        const struct store_ops *ops = i < ARRAY_COUNT(backends) ? backends[i] : added;
+        size_t size = strlen(ops->scheme);
 
-        if (strncmp(url, backends[i]->scheme, size) == 0 && url[size] == ':')
-            return backends[i]->open(url, chosen, store, err);
+        if (strncmp(url, ops->scheme, size) == 0 && url[size] == ':')
+            return ops->open(url, chosen, store, err);
     }
     return err_set(err, ERR_INVALID,
                    "store: no backend for this URL; use sqlite:PATH or postgres://…");

@@ -75,6 +75,9 @@ extern const struct store_ops store_sqlite_ops;
 extern const struct store_ops store_postgres_ops;
 extern const struct store_ops store_fault_ops;
 
+/* tests: one more, found by its scheme; NULL takes it away. Before other threads open stores. */
+void store_add_backend(const struct store_ops *ops);
+
 /* Runs fn on this thread as the one transaction it is in. A statement's failure that fn did not
  * pass on is returned all the same. */
 int store_run(struct store_tx *tx, store_fn fn, void *arg, struct err *err);

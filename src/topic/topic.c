@@ -23,6 +23,13 @@ static const struct topics_ops *const backends[] = {
     &topics_fault_ops,
 };
 
+static const struct topics_ops *added;
+
+void topics_add_backend(const struct topics_ops *ops)
+{
+    added = ops;
+}
+
 /* Names become directories, and Kafka's: letters, digits, '.', '_', '-', no leading '.'. */
 static int check_name(const char *kind, const char *name, struct err *err)
 {
@@ -78,8 +85,8 @@ int topics_open(const char *url, const struct topics_options *options, struct to
     *topics = NULL;
     if (prefix && check_prefix(prefix, err))
         return ERR_INVALID;
-    for (i = 0; colon && i < ARRAY_COUNT(backends); i++) {
-        const struct topics_ops *ops = backends[i];
+    for (i = 0; colon && i < ARRAY_COUNT(backends) + (added != NULL); i++) {
+        const struct topics_ops *ops = i < ARRAY_COUNT(backends) ? backends[i] : added;
 
         if (strlen(ops->scheme) != scheme || memcmp(ops->scheme, url, scheme) != 0)
             continue;

@@ -78,6 +78,9 @@ extern const struct topics_ops topics_kafka_ops;
 extern const struct topics_ops topics_fault_ops;
 extern const struct topics_ops topics_prefix_ops;
 
+/* tests: one more, found by its scheme; NULL takes it away. Before other threads open topics. */
+void topics_add_backend(const struct topics_ops *ops);
+
 /* Owns the inner one; the prefix is checked. */
 struct topics *topics_with_prefix(struct topics *inner, const char *prefix);
 

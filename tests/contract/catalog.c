@@ -273,7 +273,8 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
-    static const struct backend backends[] = {{"sqlite", false, false}, {"postgres", true, false}};
+    static const struct backend backends[] = {{.name = "sqlite"},
+                                              {.name = "postgres", .postgres = true}};
     static struct case_list list = {.name = "catalog", .set_up = set_up, .tear_down = tear_down};
 
     for (size_t i = 0; i < ARRAY_COUNT(backends); i++)

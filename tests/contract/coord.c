@@ -449,7 +449,7 @@ static void a_directory_has_one_process(void **state)
 
 int main(int argc, char **argv)
 {
-    static const char *const backends[] = {"memory", "local", "fault:memory", "zookeeper"};
+    static const char *const backends[] = {"memory", "local", "fault:memory", "zookeeper", "sim"};
     static const struct test_case all[] = {
         CASE(registers_compare_and_set),
         CASE(a_value_has_a_limit),

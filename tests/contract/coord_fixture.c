@@ -12,6 +12,7 @@
 #include "coord/bounds.h"
 #include "coord_fixture.h"
 #include "patience.h"
+#include "sim/sim_net.h"
 
 int64_t fixture_now_us(void)
 {
@@ -33,6 +34,12 @@ void fixture_begin(struct backend *backend, const char *name)
     } else if (strcmp(name, "local") == 0) {
         assert_true(test_dir_make(backend->dir));
         snprintf(backend->url, sizeof(backend->url), "local:%s", backend->dir);
+    } else if (strcmp(name, "sim") == 0) {
+        struct err err = {0};
+
+        OK(sim_net_open(1, NULL, NULL, &backend->net, &err));
+        backend->member = sim_node_new(backend->net, "a");
+        snprintf(backend->url, sizeof(backend->url), "sim:a");
     } else {
         snprintf(backend->url, sizeof(backend->url), "%s:%016jx", name, (uintmax_t)unique);
     }
@@ -40,6 +47,9 @@ void fixture_begin(struct backend *backend, const char *name)
 
 void fixture_end(struct backend *backend)
 {
+    sim_node_free(backend->member);
+    if (backend->net)
+        sim_net_close(backend->net);
     if (backend->dir[0])
         assert_int_equal(dir_remove(backend->dir, NULL), 0);
 }

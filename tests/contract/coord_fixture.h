@@ -34,6 +34,8 @@ struct backend {
     const char *name;
     char url[256]; /* a place of its own */
     char dir[TEST_DIR_SIZE];
+    struct sim_net *net; /* of "sim" alone */
+    struct sim_node *member;
 };
 
 int64_t fixture_now_us(void);

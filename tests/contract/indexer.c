@@ -309,6 +309,33 @@ static void a_backfill_does_not_delay_main(void **state)
     end(indexer);
 }
 
+/* A takedown, and the same document again far behind it: who waits for the takedown must not find
+ * what was there before. */
+static void progress_past_a_superseded_write_means_that_it_or_a_newer_one_is_in(void **state)
+{
+    struct pouring pouring = {.lane = LANE_MAIN};
+    struct indexer *indexer;
+    struct err err = {0};
+
+    begin(state, 1);
+    place_put(&place, LANE_MAIN, "a", 1, 1);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    place_put(&place, LANE_MAIN, "a", 2, -1);
+    pouring.client_id = place_client_id(&place);
+    if (store_write(place.store, pour, &pouring, &err))
+        fail_msg("%s", err.text);
+    place_put(&place, LANE_MAIN, "a", 3, 3);
+    assert_true(do_round(indexer).more);
+    shelf_follow(&shelf, &place);
+    assert_in_range(shelf.progress[LANE_MAIN], 2, INDEXER_BATCH_COUNT);
+    assert_int_equal(shelf_find(&shelf, "a")->version, 3);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf_find(&shelf, "a")->version, 3);
+    end(indexer);
+}
+
 /* Main has more than a round takes; then time passes. */
 static void a_backfill_waits_while_main_is_late(void **state)
 {
@@ -634,6 +661,7 @@ static const struct test_case cases[] = {
     CASE(documents_arrive_with_numbers_schema_and_progress),
     CASE(a_key_that_is_back_at_once_keeps_its_number),
     CASE(a_superseded_element_is_skipped_and_counted),
+    CASE(progress_past_a_superseded_write_means_that_it_or_a_newer_one_is_in),
     CASE(a_deletion_of_what_was_never_sent_is_only_progress),
     CASE(the_longest_placement_class_is_numbered),
     CASE(a_batch_of_updates_needs_one_write),

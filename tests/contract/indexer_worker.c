@@ -15,6 +15,7 @@
 #include "contract/indexer_fixture.h"
 #include "coord/bounds.h"
 #include "patience.h"
+#include "registry/bounds.h"
 #include "registry/indexing/indexer_worker.h"
 #include "registry/indexing/queue.h"
 
@@ -185,6 +186,87 @@ static void a_shard_whose_ticket_is_refused_is_taken_anew(void **state)
     index_place_close(&place);
 }
 
+/* Joined by hand: it moves when it is told to. */
+static struct coord *open_manual(const char *name)
+{
+    const struct coord_options options = {.manual = true};
+    struct coord *coord;
+    struct err err = {0};
+
+    if (coord_open(coord_url, name, &options, &coord, &err))
+        fail_msg("%s", err.text);
+    return coord;
+}
+
+static void step(struct coord *coord)
+{
+    struct err err = {0};
+
+    if (coord_step(coord, &err))
+        fail_msg("%s", err.text);
+}
+
+static size_t count_owned(struct coord_shards *shards, size_t *leaving)
+{
+    struct coord_shard owned[SHARD_COUNT];
+    size_t count = coord_owned(shards, owned, SHARD_COUNT);
+
+    *leaving = 0;
+    for (size_t i = 0; i < count; i++)
+        *leaving += owned[i].leaving;
+    return count;
+}
+
+/* A shard is gained and to be given up again before the worker has looked: nobody works on it, and
+ * the other one waits for it. */
+static void a_shard_that_leaves_before_it_is_looked_at_is_given_up(void **state)
+{
+    static struct member member;
+    static struct clock_manual clock;
+    struct coord *other;
+    struct coord_shards *shards;
+    struct err err = {0};
+    char set[COORD_NAME_SIZE_MAX + 1];
+    size_t leaving = 0;
+    int waited_ms = 0;
+
+    if (!open_place(case_on_servers(state)))
+        skip();
+    clock_manual_init_strict(&clock, (int64_t)1800000000 * SECOND_US);
+    place.base.clock = &clock.base;
+    place_put(&place, LANE_MAIN, "k", 1, 1);
+    snprintf(set, sizeof(set), QUEUE_SET ".%s", place.client);
+    other = open_manual("other");
+    OK(coord_join(other, set, SHARD_COUNT, &shards, &err));
+    step(other);
+    assert_int_equal(count_owned(shards, &leaving), SHARD_COUNT);
+    member.coord = open_manual("worker");
+    queue_bell_init(&member.bell, &clock.base);
+    member.worker = indexer_worker_start(&place.base, member.coord, &member.bell, 1);
+    while (leaving < SHARD_COUNT / 2 && waited_ms < WAIT_MS) { /* until the worker has joined */
+        pause_ms(STEP_MS);
+        waited_ms += STEP_MS;
+        step(other);
+        count_owned(shards, &leaving);
+    }
+    coord_leave(shards);
+    step(other);
+    step(member.coord); /* it has all, */
+    OK(coord_join(other, set, SHARD_COUNT, &shards, &err));
+    step(member.coord); /* and is to give half of them up */
+    while (count_owned(shards, &leaving) < SHARD_COUNT / 2 && waited_ms < WAIT_MS) {
+        clock_manual_advance(&clock, INDEXER_KEEPING_MS * MS_US);
+        pause_ms(STEP_MS);
+        waited_ms += STEP_MS;
+        step(member.coord);
+        step(other);
+    }
+    assert_int_equal(count_owned(shards, &leaving), SHARD_COUNT / 2);
+    member_stop(&member);
+    coord_close(other);
+    index_place_close(&place);
+}
+
 static int64_t count_waiting(const char *client)
 {
     char sql[200];
@@ -261,6 +343,7 @@ static const struct test_case cases[] = {
     CASE(a_client_that_appears_is_served),
     CASE(a_store_that_fails_for_a_while_only_delays),
     CASE(a_shard_whose_ticket_is_refused_is_taken_anew),
+    CASE(a_shard_that_leaves_before_it_is_looked_at_is_given_up),
     CASE(a_client_that_cannot_be_joined_stops_no_other),
     CASE(a_client_that_cannot_be_read_stops_no_other),
 };

@@ -741,7 +741,8 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
-    static const struct backend backends[] = {{"sqlite", false, true}, {"postgres", true, true}};
+    static const struct backend backends[] = {
+        {.name = "sqlite", .fault = true}, {.name = "postgres", .postgres = true, .fault = true}};
     static struct case_list list = {.name = "numbers", .set_up = set_up, .tear_down = tear_down};
 
     for (size_t i = 0; i < ARRAY_COUNT(backends); i++)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The contract of store/store.h: one list of cases, run on every backend, plain and through the
- * fault wrapper; the cases stand in store_*.c beside this file.
+ * The contract of store/store.h: one list of cases, run on every backend, plain, through the
+ * fault wrapper and as a simulated cluster's; the cases stand in store_*.c beside this file.
  */
 #include "contract/store_fixture.h"
 
 #include "base/memory.h"
 
 static const struct backend backends[] = {
-    {"sqlite", false, false},
-    {"fault:sqlite", false, true},
-    {"postgres", true, false},
-    {"fault:postgres", true, true},
+    {.name = "sqlite"},
+    {.name = "fault:sqlite", .fault = true},
+    {.name = "postgres", .postgres = true},
+    {.name = "fault:postgres", .postgres = true, .fault = true},
+    {.name = "sim", .sim = true},
 };
 
 static const struct test_case *const lists[] = {
@@ -22,7 +23,8 @@ static const struct test_case *const lists[] = {
 static bool applies(const struct test_case *test, const struct backend *backend)
 {
     return test->where & (backend->postgres ? ON_POSTGRES : ON_SQLITE) &&
-           test->where & (backend->fault ? ON_FAULT : ON_PLAIN);
+           test->where & (backend->fault ? ON_FAULT : ON_PLAIN) &&
+           (!backend->sim || test->where & ON_SIM);
 }
 
 int main(int argc, char **argv)

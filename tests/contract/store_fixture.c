@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/memory.h"
 #include "patience.h"
+#include "sim/sim_net.h"
 #include "store/store_fault.h"
 
 int exec_fn(struct store_tx *tx, void *arg, struct err *err)
@@ -65,7 +66,13 @@ int set_up(void **state)
     *state = fixture;
     prefix = fixture->backend->fault ? "fault:" : "";
     server = fixture->backend->postgres ? server_address("postgres") : NULL;
-    if (!fixture->backend->postgres) {
+    if (fixture->backend->sim) {
+        struct err err = {0};
+
+        OK(sim_net_open(1, NULL, NULL, &fixture->net, &err));
+        fixture->member = sim_node_new(fixture->net, "a");
+        snprintf(fixture->url, sizeof(fixture->url), "sim:a");
+    } else if (!fixture->backend->postgres) {
         snprintf(fixture->place, sizeof(fixture->place), P_tmpdir "/torg-contract-XXXXXX");
         assert_non_null(mkdtemp(fixture->place));
         snprintf(fixture->url, sizeof(fixture->url), "%ssqlite:%s/store.db", prefix,
@@ -91,7 +98,10 @@ int tear_down(void **state)
     store_close(fixture->store);
     for (int i = 0; i < DISK_FAULT_COUNT; i++)
         disk_fault_arm((enum disk_fault)i, 0, 0);
-    if (!fixture->backend->postgres) {
+    if (fixture->backend->sim) {
+        sim_node_free(fixture->member);
+        sim_net_close(fixture->net);
+    } else if (!fixture->backend->postgres) {
         dir_remove(fixture->place, &err);
     } else {
         schema_drop(fixture->place);

@@ -17,6 +17,7 @@ struct backend {
     const char *name;
     bool postgres;
     bool fault;
+    bool sim; /* SQLite behind the wires of a simulated cluster: sim/sim_net.h */
 };
 
 struct fixture {
@@ -25,9 +26,18 @@ struct fixture {
     char tag[64];   /* application_name of the store's connections */
     char url[1024];
     struct store *store;
+    struct sim_net *net; /* of sim alone */
+    struct sim_node *member;
 };
 
-enum { ON_SQLITE = 1, ON_POSTGRES = 2, ON_PLAIN = 4, ON_FAULT = 8, ON_ALL = 15 };
+enum {
+    ON_SQLITE = 1,
+    ON_POSTGRES = 2,
+    ON_PLAIN = 4,
+    ON_FAULT = 8,
+    ON_SIM = 16, /* as well as plain on SQLite */
+    ON_ALL = 31
+};
 
 /* A file of cases each; a list ends with a case without a name. */
 extern const struct test_case store_transaction_cases[];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The contract of topic/topic.h, run on every backend: memory:, file:, Kafka (a real one, at
- * TORG_TEST_KAFKA), and fault: around memory:. Embedded backends get a clock that stands still
- * until a test moves it. Names are random, so that runs can share one Kafka.
+ * TORG_TEST_KAFKA), fault: around memory:, and a simulated cluster's. Embedded backends get a
+ * clock that stands still until a test moves it. Names are random, so that runs can share one
+ * Kafka.
  */
 #include "contract/cases.h"
 
@@ -18,14 +19,15 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "patience.h"
+#include "sim/sim_net.h"
 #include "topic/bounds.h"
 #include "topic/topic.h"
 #include "topic/topic_fault.h"
 
 enum { PARTITIONS = 4, WAIT_MS = PATIENCE_MS, STEP_MS = 100, START_US = 1700000000 };
 
-enum backend { MEMORY, FILES, KAFKA, FAULT, PREFIX, BACKEND_COUNT };
-static const char *const backend_names[] = {"memory", "file", "kafka", "fault", "prefix"};
+enum backend { MEMORY, FILES, KAFKA, FAULT, PREFIX, SIM, BACKEND_COUNT };
+static const char *const backend_names[] = {"memory", "file", "kafka", "fault", "prefix", "sim"};
 
 struct place {
     enum backend backend;
@@ -36,6 +38,8 @@ struct place {
     const char *prefix;
     struct clock_manual clock;
     struct topics *topics;
+    struct sim_net *net; /* of SIM alone */
+    struct sim_node *member;
     struct consumer *members[4]; /* closed by tear_down when a test fails */
     struct arena *arena;
 };
@@ -79,13 +83,17 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(place->dir));
     snprintf(place->url, sizeof(place->url), "%s%s",
              (const char *[]){"memory:", "file:", "kafka://",
-                              "fault:memory:", "memory:"}[place->backend],
-             (const char *[]){"", place->dir, kafka, "", ""}[place->backend]);
+                              "fault:memory:", "memory:", "sim:a"}[place->backend],
+             (const char *[]){"", place->dir, kafka, "", "", ""}[place->backend]);
     place->prefix = place->backend == PREFIX ? "house." : NULL;
     snprintf(place->topic, sizeof(place->topic), "offers-%016" PRIx64, random_u64());
     snprintf(place->group, sizeof(place->group), "group-%016" PRIx64, random_u64());
     clock_manual_init(&place->clock, (int64_t)START_US * SECOND_US);
     place->arena = arena_new();
+    if (place->backend == SIM) {
+        OK(sim_net_open(1, &place->clock.base, NULL, &place->net, &err));
+        place->member = sim_node_new(place->net, "a");
+    }
     open_place(place);
     OK(topic_create(place->topics, place->topic, &config, &err));
     return 0;
@@ -103,6 +111,9 @@ static int tear_down(void **state)
         consumer_close(place->members[i]);
     topics_close(place->topics);
     place->topics = NULL;
+    sim_node_free(place->member);
+    if (place->net)
+        sim_net_close(place->net);
     arena_free(place->arena);
     OK(dir_remove(place->dir, &err));
     return 0;
@@ -1036,7 +1047,10 @@ static void a_prefix_keeps_two_installations_apart(void **state)
                      ERR_INVALID);
 }
 
-enum { LOCAL = 1 << MEMORY | 1 << FILES | 1 << FAULT | 1 << PREFIX, ALL = LOCAL | 1 << KAFKA };
+enum {
+    LOCAL = 1 << MEMORY | 1 << FILES | 1 << FAULT | 1 << PREFIX | 1 << SIM,
+    ALL = LOCAL | 1 << KAFKA
+};
 
 /* Retention on Kafka is the broker's, in its own time. */
 static const struct test_case cases[] = {
@@ -1065,7 +1079,7 @@ static const struct test_case cases[] = {
 
 int main(int argc, char **argv)
 {
-    static const enum backend backends[] = {MEMORY, FILES, KAFKA, FAULT, PREFIX};
+    static const enum backend backends[] = {MEMORY, FILES, KAFKA, FAULT, PREFIX, SIM};
     static struct case_list list = {.name = "topic", .set_up = set_up, .tear_down = tear_down};
 
     for (size_t i = 0; i < BACKEND_COUNT; i++) {

@@ -348,9 +348,47 @@ static int decide_alive(struct batch *batch, struct item *item, struct err *err)
     return 0;
 }
 
+/* What a pour of an epoch has queued, alone for that epoch: nobody waits for such an element. */
+static bool is_poured(const struct item *item)
+{
+    return item->element.order.epoch > item->row->order.epoch;
+}
+
+/* Whether the row is sent by an element before this one. */
+static bool is_dealt_with(const struct batch *batch, const struct item *item)
+{
+    for (const struct item *each = batch->items; each < item; each++)
+        if (each->state != ITEM_SUPERSEDED && !is_poured(each) &&
+            bytes_equal(each->element.pk, item->element.pk))
+            return true;
+    return false;
+}
+
+/*
+ * Once the lane is past an element, who waits for it (a token) finds that write or a newer one. So
+ * an element that is superseded is sent as the registry has it, unless the batch does so already:
+ * the newer write's own element may be far behind, or in a lane that waits.
+ */
+static bool is_to_be_sent(struct batch *batch, struct item *item)
+{
+    bool is_newest = is_current(item);
+
+    if (is_newest && (is_poured(item) || !batch->has_stand_in))
+        return true;
+    if (!is_newest && (!item->row->status || item->lane == LANE_FAILED || is_poured(item)))
+        return false;
+    if (is_dealt_with(batch, item))
+        return false;
+    if (!is_newest) {
+        item->element.order = item->row->order;
+        batch->has_stand_in = true;
+    }
+    return true;
+}
+
 static int decide(struct batch *batch, struct item *item, struct err *err)
 {
-    if (!is_current(item)) {
+    if (!is_to_be_sent(batch, item)) {
         item->state = ITEM_SUPERSEDED;
         log_debug("an element of the queue is superseded", LOG_TEXT("lane", lane_name(item->lane)),
                   LOG_INT("idx", item->element.idx));
@@ -367,6 +405,7 @@ int batch_convert(struct batch *batch, struct err *err)
     int rc = 0;
 
     batch->new_count = 0;
+    batch->has_stand_in = false;
     for (size_t i = 0; i < batch->count && !rc; i++) {
         struct item *item = &batch->items[i];
 

@@ -84,7 +84,7 @@ enum item_state {
     ITEM_PUT,        /* to be sent */
     ITEM_REMOVE,     /* deleted, and its number is known */
     ITEM_GONE,       /* deleted, and never had a number: nothing to tell */
-    ITEM_SUPERSEDED, /* what the registry has is newer, and has an element of its own */
+    ITEM_SUPERSEDED, /* what the registry has is newer, and sent by another element */
     ITEM_FAILED,
 };
 
@@ -112,7 +112,8 @@ struct batch {
     size_t count;
     bool more;
     struct bytes *pks;
-    size_t new_count; /* keys without a number, or whose number is about to go */
+    bool has_stand_in; /* an element is sent as a newer one of its key */
+    size_t new_count;  /* keys without a number, or whose number is about to go */
 };
 
 /* The place of the epoch that is built, in the view; EPOCHS_MAX: none is. */

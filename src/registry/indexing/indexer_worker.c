@@ -339,7 +339,8 @@ static void add_seat(struct indexer_worker *worker, const struct room *room,
     worker->seats[worker->seat_count++] = seat;
 }
 
-/* What is owned gets a seat; a seat whose ownership ends, or has another ticket now, goes first. */
+/* What is owned gets a seat; a seat whose ownership ends, or has another ticket now, goes first.
+ * What is to leave and has no seat is given up here: others wait for it. */
 static void reconcile(struct indexer_worker *worker, const struct room *room)
 {
     struct coord_shard owned[CLIENT_SHARD_COUNT_MAX];
@@ -359,11 +360,16 @@ static void reconcile(struct indexer_worker *worker, const struct room *room)
             changed = true;
         }
     }
-    for (size_t k = 0; k < count; k++)
-        if (!owned[k].leaving && !find_seat(worker, room, owned[k].shard)) {
+    for (size_t k = 0; k < count; k++) {
+        if (find_seat(worker, room, owned[k].shard))
+            continue;
+        if (owned[k].leaving) { /* gained and to go since the last look: no runner gives it up */
+            coord_release(room->shards, owned[k].shard, owned[k].ticket);
+        } else {
             add_seat(worker, room, &owned[k]);
             changed = true;
         }
+    }
     if (changed)
         queue_bell_wake(worker->bell);
     pthread_mutex_unlock(&worker->bell->lock);

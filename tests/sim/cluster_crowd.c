@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cluster_crowd.c - those who use the cluster: sellers with offers, clients with documents, buyers
+ * who search with tokens. See cluster.h.
+ *
+ * Each asks a machine that he draws, as through a balancer; who gets no answer asks another, or
+ * reads what became of it.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "codec/message.h"
+#include "searcher/front.h"
+#include "sim/cluster.h"
+#include "torg/v1/searcher.pb-c.h"
+
+enum { PAUSE_MS = 200, SEARCH_MS = 3000 };
+
+static unsigned draw(struct actor *actor, unsigned bound)
+{
+    return (unsigned)rng_below(&actor->rng, bound);
+}
+
+static void pause_ms(struct actor *actor, int64_t ms)
+{
+    clock_sleep(sim_net_clock(actor->cluster->net), ms * MS_US);
+}
+
+static bool takes_step(struct actor *actor)
+{
+    struct cluster *cluster = actor->cluster;
+    bool takes;
+
+    model_lock();
+    takes = !cluster->is_over && cluster->steps_left > 0;
+    cluster->steps_left -= takes;
+    model_unlock();
+    return takes;
+}
+
+static struct machine *draw_back(struct actor *actor)
+{
+    return &actor->cluster->machines[draw(actor, BACK_COUNT)];
+}
+
+/* --- documents --- */
+
+struct put {
+    struct request base;
+    Torg__V1__RawDocument *document;
+    enum lane lane;
+    Torg__V1__Verdict *verdict; /* NULL: the batch was not taken */
+};
+
+static void run_put(struct stages *stages, struct request *base)
+{
+    struct put *put = (struct put *)base;
+    Torg__V1__Verdict **verdicts;
+
+    base->rc = receiver_put(&stages->receiver, DOCUMENT_CLIENT, put->lane, &put->document, 1,
+                            base->arena, &verdicts, &base->err);
+    put->verdict = base->rc ? NULL : verdicts[0];
+}
+
+static Torg__V1__RawField *add_field(Torg__V1__RawDocument *document, const char *name,
+                                     struct arena *arena)
+{
+    Torg__V1__RawField *field =
+        (Torg__V1__RawField *)message_new(&torg__v1__raw_field__descriptor, arena);
+
+    field->name = arena_strdup(arena, name);
+    document->fields[document->n_fields++] = field;
+    return field;
+}
+
+static Torg__V1__RawDocument *raw_of(unsigned key, const struct write *write, struct arena *arena)
+{
+    Torg__V1__RawDocument *document =
+        (Torg__V1__RawDocument *)message_new(&torg__v1__raw_document__descriptor, arena);
+    Torg__V1__RawField *field;
+
+    document->pk = arena_printf(arena, "d%u", key);
+    document->version = write->version;
+    if (write->is_delete) {
+        document->event = TORG__V1__RAW_DOCUMENT__EVENT__DELETE;
+        return document;
+    }
+    document->fields = arena_array(arena, 2, sizeof(*document->fields));
+    field = add_field(document, "title", arena);
+    field->_text_case = TORG__V1__RAW_FIELD___TEXT_TEXT;
+    field->text = arena_printf(arena, "paper key%u", key);
+    field = add_field(document, "stamp", arena);
+    field->_integer_case = TORG__V1__RAW_FIELD___INTEGER_INTEGER;
+    field->integer = write->stamp;
+    return document;
+}
+
+/* With the lock: a version that nobody has used, most often the next, now and then one that was
+ * left out before. */
+static int64_t draw_version(struct actor *actor, const struct document *document)
+{
+    int64_t highest = 0;
+    int64_t version;
+
+    for (size_t i = 0; i < document->write_count; i++)
+        highest = document->writes[i].version > highest ? document->writes[i].version : highest;
+    version =
+        draw(actor, 4) ? highest + 1 + draw(actor, 3) : 1 + draw(actor, (unsigned)highest + 1);
+    for (size_t i = 0; i < document->write_count; i++) {
+        if (document->writes[i].version == version)
+            return highest + 1;
+    }
+    return version;
+}
+
+/* With the lock. A write that was not answered is sent again as it was, now and then. NULL: this
+ * document has had enough. */
+static struct write *draw_write(struct actor *actor, unsigned key, bool *is_again)
+{
+    struct model *model = &actor->cluster->model;
+    struct document *document = &model->documents[key];
+    struct write *write;
+
+    *is_again = false;
+    if (document->write_count && !draw(actor, 3)) {
+        write = &document->writes[draw(actor, (unsigned)document->write_count)];
+        *is_again = write->state == WRITE_ASKED;
+        if (*is_again)
+            return write;
+    }
+    if (document->write_count == WRITE_COUNT_MAX)
+        return NULL;
+    write = &document->writes[document->write_count];
+    *write = (struct write){.version = draw_version(actor, document),
+                            .stamp = ++model->stamp,
+                            .is_delete = document->write_count && draw(actor, 5) == 0};
+    document->write_count++;
+    return write;
+}
+
+/* With the lock. */
+static bool has_newer(const struct document *document, int64_t version)
+{
+    for (size_t i = 0; i < document->write_count; i++) {
+        if (document->writes[i].version > version && document->writes[i].state != WRITE_REFUSED)
+            return true;
+    }
+    return false;
+}
+
+static void take_verdict(struct actor *actor, unsigned key, struct write *write, bool is_again,
+                         const Torg__V1__Verdict *verdict)
+{
+    struct model *model = &actor->cluster->model;
+
+    switch (verdict->kind) {
+    case TORG__V1__VERDICT__KIND__ACCEPTED:
+    case TORG__V1__VERDICT__KIND__DUPLICATE:
+        if (write->state == WRITE_REFUSED)
+            cluster_fail("d%u version %" PRId64 " was refused as stale, then taken", key,
+                         write->version);
+        write->state = WRITE_DONE;
+        model->done_count++;
+        snprintf(write->token, sizeof(write->token), "%s", verdict->token);
+        return;
+    case TORG__V1__VERDICT__KIND__STALE:
+        if (!has_newer(&model->documents[key], write->version))
+            cluster_fail("d%u version %" PRId64 " is called stale, and nothing newer was sent", key,
+                         write->version);
+        if (!is_again && write->state == WRITE_ASKED) /* else it may have been there before */
+            write->state = WRITE_REFUSED;
+        return;
+    case TORG__V1__VERDICT__KIND__UNAVAILABLE:
+        model->unsure_count++;
+        return;
+    default:
+        cluster_fail("d%u version %" PRId64 ": verdict %d: %s", key, write->version,
+                     (int)verdict->kind, verdict->n_reasons ? verdict->reasons[0]->text : "");
+    }
+}
+
+/* *written: what was acknowledged. */
+static void put_document(struct actor *actor, unsigned key, struct write *written)
+{
+    static const enum lane lanes[] = {LANE_MAIN, LANE_MAIN, LANE_MAIN, LANE_EMERGENCY,
+                                      LANE_BACKFILL};
+    struct machine *machine = draw_back(actor);
+    struct model *model = &actor->cluster->model;
+    struct write *write;
+    struct put *put;
+    bool is_again;
+    int rc;
+
+    model_lock();
+    write = draw_write(actor, key, &is_again);
+    model_unlock();
+    if (!write)
+        return;
+    put = request_new(sizeof(*put), run_put);
+    put->document = raw_of(key, write, put->base.arena);
+    put->lane = lanes[draw(actor, sizeof(lanes) / sizeof(lanes[0]))];
+    rc = machine_ask(machine, &put->base, ASK_MS * MS_US);
+    model_lock();
+    cluster_note("client %u: d%u version %" PRId64 " stamp %" PRId64 "%s%s by %s: %s %d",
+                 actor->number, key, write->version, write->stamp,
+                 write->is_delete ? ", a deletion," : "", is_again ? " again" : "", machine->name,
+                 rc ? err_name(rc) : "verdict", rc ? 0 : (int)put->verdict->kind);
+    if (rc)
+        model->unsure_count++;
+    else
+        take_verdict(actor, key, write, is_again, put->verdict);
+    if (!rc && write->state == WRITE_DONE)
+        *written = *write;
+    model_unlock();
+    request_free(&put->base);
+}
+
+/* --- buyers --- */
+
+struct search {
+    struct request base;
+    Torg__V1__SearchRequest *request;
+    Torg__V1__SearchResponse response;
+};
+
+static void run_search(struct stages *stages, struct request *base)
+{
+    struct search *search = (struct search *)base;
+
+    base->rc = front_search(&stages->searcher.front, DOCUMENT_CLIENT, search->request,
+                            clock_after_us(stages->clock, SEARCH_MS * MS_US), base->arena,
+                            &search->response, &base->err);
+}
+
+static struct search *search_for(unsigned key, const char *token)
+{
+    struct search *search = request_new(sizeof(*search), run_search);
+    struct arena *arena = search->base.arena;
+    Torg__V1__Query *query = (Torg__V1__Query *)message_new(&torg__v1__query__descriptor, arena);
+    Torg__V1__QueryStage *stage =
+        (Torg__V1__QueryStage *)message_new(&torg__v1__query_stage__descriptor, arena);
+
+    search->request =
+        (Torg__V1__SearchRequest *)message_new(&torg__v1__search_request__descriptor, arena);
+    torg__v1__search_response__init(&search->response);
+    stage->text = arena_printf(arena, "key%u", key);
+    stage->show = arena_array(arena, 1, sizeof(*stage->show));
+    stage->show[0] = arena_strdup(arena, "stamp");
+    stage->n_show = 1;
+    query->unknown_is_empty = true;
+    query->stages = arena_array(arena, 1, sizeof(*query->stages));
+    query->stages[0] = stage;
+    query->n_stages = 1;
+    search->request->query = query;
+    search->request->wait = arena_array(arena, 1, sizeof(*search->request->wait));
+    search->request->wait[0] = arena_strdup(arena, token);
+    search->request->n_wait = 1;
+    search->request->deadline_ms = SEARCH_MS;
+    return search;
+}
+
+/* The stamp of the document that was found; 0: it was not, -1: there is no whole answer. */
+static int64_t stamp_found(const struct search *search, unsigned key)
+{
+    const Torg__V1__SearchResponse *response = &search->response;
+    const Torg__V1__StageAnswer *answer;
+    char pk[16];
+    long long stamp;
+
+    if (response->is_partial || response->n_missing_shards || !response->answer)
+        return -1;
+    answer = response->answer->stages[0];
+    snprintf(pk, sizeof(pk), "d%u", key);
+    for (size_t i = 0; i < answer->n_hits; i++) {
+        const Torg__V1__Hit *hit = answer->hits[i];
+
+        if (strcmp(hit->pk, pk) != 0)
+            cluster_fail("a search for key%u finds %s", key, hit->pk);
+        if (hit->n_fields != 1 || sscanf(hit->fields[0]->values[0], "%lld", &stamp) != 1)
+            cluster_fail("%s is found without its stamp", pk);
+        return stamp;
+    }
+    return 0;
+}
+
+/* With the lock: may a search that has waited for this version find this? */
+static bool may_find(const struct document *document, int64_t floor, int64_t stamp)
+{
+    for (size_t i = 0; i < document->write_count; i++) {
+        const struct write *write = &document->writes[i];
+
+        if (write->version < floor || write->state == WRITE_REFUSED)
+            continue;
+        if (stamp ? write->stamp == stamp : write->is_delete)
+            return true;
+    }
+    return false;
+}
+
+static void look_for(struct actor *actor, unsigned key, int64_t floor, const char *token)
+{
+    struct model *model = &actor->cluster->model;
+    struct machine *machine = &actor->cluster->machines[BACK_COUNT + draw(actor, SEARCHER_COUNT)];
+    struct search *search = search_for(key, token);
+    int rc = machine_ask(machine, &search->base, ASK_MS * MS_US);
+    int64_t stamp = rc ? -1 : stamp_found(search, key);
+
+    model_lock();
+    cluster_note("d%u is looked for from version %" PRId64 " on by %s: %s, stamp %" PRId64, key,
+                 floor, machine->name, rc ? err_name(rc) : "answered", stamp);
+    model->search_count += stamp >= 0;
+    if (stamp >= 0 && !may_find(&model->documents[key], floor, stamp))
+        cluster_fail("a search of d%u that waited for version %" PRId64 " finds stamp %" PRId64,
+                     key, floor, stamp);
+    model_unlock();
+    request_free(&search->base);
+}
+
+static void buyer_step(struct actor *actor)
+{
+    unsigned key = draw(actor, DOCUMENT_COUNT);
+    const struct document *document = &actor->cluster->model.documents[key];
+    struct write chosen = {.token = ""};
+
+    model_lock();
+    for (size_t i = 0; i < document->write_count && !chosen.token[0]; i++) {
+        const struct write *write =
+            &document->writes[(i + draw(actor, WRITE_COUNT_MAX)) % document->write_count];
+
+        if (write->state == WRITE_DONE)
+            chosen = *write;
+    }
+    model_unlock();
+    if (chosen.token[0])
+        look_for(actor, key, chosen.version, chosen.token);
+}
+
+/* Who has written looks for it at once, now and then. */
+static void client_step(struct actor *actor)
+{
+    struct write written = {.token = ""};
+    unsigned key = draw(actor, DOCUMENT_COUNT / CLIENT_COUNT) * CLIENT_COUNT + actor->number;
+
+    put_document(actor, key, &written);
+    if (written.token[0] && draw(actor, 2))
+        look_for(actor, key, written.version, written.token);
+}
+
+/* --- all --- */
+
+static void *run_actor(void *arg)
+{
+    struct actor *actor = arg;
+
+    while (takes_step(actor)) {
+        actor->step(actor);
+        pause_ms(actor, 1 + draw(actor, 2 * PAUSE_MS));
+    }
+    return NULL;
+}
+
+void crowd_start(struct cluster *cluster)
+{
+    static const struct {
+        void (*step)(struct actor *actor);
+        unsigned count;
+    } kinds[] = {
+        {seller_step, SELLER_COUNT}, {client_step, CLIENT_COUNT}, {buyer_step, BUYER_COUNT}};
+    size_t at = 0;
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        for (unsigned k = 0; k < kinds[i].count; k++, at++) {
+            struct actor *actor = &cluster->actors[at];
+
+            *actor = (struct actor){.cluster = cluster,
+                                    .number = k,
+                                    .rng = rng_seeded(cluster->seed * 1009 + at),
+                                    .step = kinds[i].step};
+            if (pthread_create(&actor->thread, NULL, run_actor, actor))
+                cluster_fail("no thread");
+        }
+    }
+}
+
+void crowd_stop(struct cluster *cluster)
+{
+    model_lock();
+    cluster->is_over = true;
+    model_unlock();
+    for (size_t i = 0; i < ACTOR_COUNT; i++)
+        pthread_join(cluster->actors[i].thread, NULL);
+}
