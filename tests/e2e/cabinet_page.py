@@ -252,7 +252,7 @@ def every_reason_is_told_in_russian():
                        if not re.search("[А-Яа-я]", text) or "{" in text]
             tap.equal(unknown, [], path)
         prices = re.findall(r'(?:return|reason =) "((?:has|is|could) [^"]*)";', "".join(
-            (TOP / "src/offers" / name).read_text() for name in ("feed_value.c", "feed_builder.c")))
+            (TOP / "src/feeds" / name).read_text() for name in ("value.c", "builder.c")))
         tap.equal(len(prices) >= 8, True, prices)
         told = page.js("import('/cabinet/reasons.js').then(({reasonText}) => "
                        f"{json.dumps(prices)}.map((each) => reasonText(`\"19\" ${{each}}`)))")

@@ -89,6 +89,7 @@ const RUSSIAN = [
   [/^the feed "(?<feed>.*)" has an offer of this name: end it there first$/,
     "объявление с таким номером есть в фиде «{feed}»: сначала уберите его там"],
   [/^there is no such offer$/, "такого объявления нет"],
+  [/^is deleted at the end of the task$/, "будет удалено в конце загрузки"],
   /* its price */
   [/^"(?<value>.*)" has more than 15 digits$/, "«{value}»: больше 15 цифр"],
   [/^"(?<value>.*)" is not a number; write 1999 or 1999.50$/,
