@@ -178,8 +178,8 @@ static void go(struct walk *walk, size_t number, size_t worker_count, struct err
             continue;
         if (walk->arena != self->arena)
             arena_reset(walk->arena);
-        self->outcomes[i] = use_record(walk, message, &err);
         assert(self->outcomes[i] == OUTCOME_NONE); /* each record is settled by one */
+        self->outcomes[i] = use_record(walk, message, &err);
         if (self->outcomes[i] == OUTCOME_DONE)
             continue;
         walk->has_stopped[message->partition] = true;
@@ -221,8 +221,8 @@ static size_t conclude(struct stage_reader *self, const struct err *reason)
 static void give(struct stage_reader *self)
 {
     pthread_mutex_lock(&self->lock);
-    self->working_count = self->options.worker_count;
     assert(self->working_count == 0 && self->options.worker_count <= READER_WORKER_COUNT_MAX);
+    self->working_count = self->options.worker_count;
     self->poll_number++;
     condition_broadcast(&self->given);
     while (self->working_count)
