@@ -221,8 +221,8 @@ static size_t conclude(struct stage_reader *self, const struct err *reason)
 static void give(struct stage_reader *self)
 {
     pthread_mutex_lock(&self->lock);
-    self->working_count = self->options.worker_count;
     assert(self->working_count == 0 && self->options.worker_count <= READER_WORKER_COUNT_MAX);
+    self->working_count = self->options.worker_count;
     self->poll_number++;
     condition_broadcast(&self->given);
     while (self->working_count)
