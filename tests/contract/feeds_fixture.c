@@ -310,7 +310,7 @@ static int find_item(struct store_tx *tx, void *arg, struct err *err)
     struct itemizing *itemizing = arg;
     struct feed_scene *scene = itemizing->scene;
     int rc = external_item_find(tx, scene->seller, itemizing->external_id, scene->arena,
-                            &itemizing->item, err);
+                                &itemizing->item, err);
 
     if (!rc && itemizing->item.offer_id)
         rc = record_find(tx, itemizing->item.offer_id, scene->arena, &itemizing->offer, err);

@@ -9,8 +9,8 @@
 #include "codec/message.h"
 #include "model/topics.h"
 #include "offers/bounds.h"
-#include "offers/moderation.h"
 #include "offers/inbox.h"
+#include "offers/moderation.h"
 #include "offers/stage.h"
 #include "patience.h"
 

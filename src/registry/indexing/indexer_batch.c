@@ -386,6 +386,12 @@ static bool is_to_be_sent(struct batch *batch, struct item *item)
     return true;
 }
 
+/* Sent all the same, it would be found until the index looks for what has ended. */
+static bool has_ended(const struct batch *batch, const struct row *row)
+{
+    return row->expires_us && row->expires_us <= batch->now_us;
+}
+
 static int decide(struct batch *batch, struct item *item, struct err *err)
 {
     if (!is_to_be_sent(batch, item)) {
@@ -394,7 +400,7 @@ static int decide(struct batch *batch, struct item *item, struct err *err)
                   LOG_INT("idx", item->element.idx));
         return 0;
     }
-    if (item->row->status == ROW_ALIVE)
+    if (item->row->status == ROW_ALIVE && !has_ended(batch, item->row))
         return decide_alive(batch, item, err);
     item->state = item->ask->doc_id == NUMBER_NONE ? ITEM_GONE : ITEM_REMOVE;
     return 0;
