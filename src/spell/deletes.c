@@ -256,8 +256,9 @@ static void tail_free(void *thing, uint64_t part)
     struct tail *tail = thing;
 
     (void)part;
-    if (tail)
-        free(tail->entries);
+    if (!tail)
+        return;
+    free(tail->entries);
     object_end(tail, TAIL_MAGIC);
     free(tail);
 }

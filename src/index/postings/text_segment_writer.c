@@ -258,10 +258,11 @@ static void end_block(struct text_segment_writer *writer)
 {
     static const uint8_t no_bounds[SEGMENT_FIELD_COUNT];
     uint8_t dir[DIR_ENTRY_SIZE] = {0}, pos_offset[BLOCK_HEAD_SIZE] = {0};
-    docid last = writer->ids[writer->size - 1];
     struct patched_form form;
+    docid last;
 
     assert(writer->size > 0 && writer->size <= BLOCK_SIZE);
+    last = writer->ids[writer->size - 1];
     put_le32(dir, last);
     round_bounds(writer, dir + 11);
     if (writer->size == BLOCK_SIZE)
