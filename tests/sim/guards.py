@@ -129,8 +129,9 @@ GUARDS = {
         "    if (a->epoch != b->epoch)\n        return a->epoch < b->epoch ? -1 : 1;\n", ""),
     "queue-with-row": (
         WORLD, "src/registry/receiving/sweep.c",
-        "        if (count && !rc)\n            rc = queue_append(tx, client->id, LANE_MAIN, shard, elements, count, err);\n",
-        ""),
+        "        if (count && !rc)\n"
+        "            rc = queue_append(tx, client->id, LANE_MAIN, shard, elements, "
+        "count, err);\n", ""),
     "tombstone-kept": (
         WORLD, "src/registry/receiving/sweep.c",
         "    row->expires_us = sweeping->now_us + sweeping->receiver->tombstone_life_us;\n",
@@ -140,7 +141,8 @@ GUARDS = {
         "    bool is_newest = is_current(item);\n", "    bool is_newest = true;\n"),
     "indexer-send-before-commit": (
         WORLD, "src/registry/indexing/indexer.c",
-        "    memcpy(indexer->position, indexer->committed, sizeof(indexer->position));\n    indexer->is_claimed = true;",
+        "    memcpy(indexer->position, indexer->committed, sizeof(indexer->position));\n"
+        "    indexer->is_claimed = true;",
         "    for (int i = 0; i < LANE_FAILED; i++)\n"
         "        indexer->position[i] = indexer->committed[i] + (indexer->committed[i] > 0);\n"
         "    indexer->is_claimed = true;"),
@@ -155,7 +157,8 @@ GUARDS = {
         "    int rc = 0;\n\n    if (!rc)\n        rc = commit_pending"),
     "failed-kept": (
         WORLD, "src/registry/indexing/indexer.c",
-        "        if (item->state == ITEM_FAILED)\n            add_failure(indexer, item, batch->now_us);\n        else if",
+        "        if (item->state == ITEM_FAILED)\n"
+        "            add_failure(indexer, item, batch->now_us);\n        else if",
         "        if (item->state == ITEM_FAILED)\n            continue;\n        else if"),
     "numbers-unique": (
         WORLD, "src/numerator/slots.c",
@@ -220,8 +223,8 @@ def first_failure(tree, program, seeds, jobs):
         done = subprocess.run([f"build/tests/sim/{program}", "--seeds", f"{first}..{last}", "--jobs",
                                str(jobs)], cwd=tree, capture_output=True, text=True, check=False)
         if done.returncode:
-            bad = re.search(r"seed (\d+)[^\n]*", done.stdout)
-            return (int(bad[1]) if bad else last), (bad[0] if bad else done.stdout[-200:])
+            bad = re.search(r"^# seed (\d+) of [^\n]*\n#\s+([^\n]*)", done.stdout, re.M)
+            return (int(bad[1]), bad[2]) if bad else (last, done.stdout[-200:])
         first, step = last + 1, step * 2
     return None
 
