@@ -170,7 +170,6 @@ int options_parse(const char *const *words, size_t count, struct arena *arena,
     size_t used;
     int rc = 0;
 
-    object_check(invocation, INVOCATION_MAGIC);
     *invocation = (struct invocation){.magic = INVOCATION_MAGIC, .arena = arena};
     if (count > ARGUMENT_COUNT_MAX)
         return err_set(err, ERR_LIMIT, "more than %d words on the command line",
