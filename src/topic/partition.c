@@ -411,7 +411,7 @@ static size_t count_expired(struct partition *partition, const struct retention 
 
         if (!old && !much && oldest->end_offset > retention->before)
             break;
-        assert(oldest->sealed && oldest != partition->active && size >= oldest->position);
+        assert(oldest->sealed && size >= oldest->position);
         size -= oldest->position;
         count++;
     }
@@ -432,7 +432,7 @@ int partition_retain(struct partition *partition, const struct retention *retent
     partition->segment_count -= count;
     memmove(partition->segments, partition->segments + count,
             partition->segment_count * sizeof(*partition->segments));
-    assert(partition->segment_count > 0 && newest_segment(partition) == partition->active);
+    assert(partition->segment_count > 0);
     pthread_mutex_unlock(&partition->lock);
     /* Oldest first, each name gone for good before the next: a crash never leaves a hole. */
     for (i = 0; i < count; i++) {
