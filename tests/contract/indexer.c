@@ -143,6 +143,41 @@ static void a_deletion_of_what_was_never_sent_is_only_progress(void **state)
     end(indexer);
 }
 
+/* What was there is removed by the write itself, however late the sweep of the registry is. */
+static void a_document_that_comes_after_its_end_is_not_shown(void **state)
+{
+    struct indexer *indexer;
+    int64_t end_us;
+
+    begin(state, 1);
+    end_us = clock_wall_us(&place.clock.base) + 10 * SECOND_US;
+    place_put_until(&place, end_us, "known", 1, 10);
+    place_put_until(&place, end_us + SECOND_US, "open", 1, 20);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf_find(&shelf, "known")->price, 10);
+
+    clock_manual_advance(&place.clock, end_us - clock_wall_us(&place.clock.base));
+    place_put_until(&place, end_us, "known", 2, 11);
+    place_put_until(&place, end_us, "new", 1, 30);
+    place_put_until(&place, end_us + SECOND_US, "open", 2, 21);
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_null(shelf_find(&shelf, "known"));
+    assert_null(shelf_find(&shelf, "new"));
+    assert_int_equal(shelf_find(&shelf, "open")->price, 21);
+    assert_int_equal(shelf.put_count, 3);
+    assert_int_equal(shelf.removal_count, 1);
+    assert_int_equal(shelf.progress[LANE_MAIN], 5);
+
+    place_put(&place, LANE_MAIN, "known", 3, 12); /* without an end it is back */
+    place_run(indexer);
+    shelf_follow(&shelf, &place);
+    assert_int_equal(shelf_find(&shelf, "known")->price, 12);
+    end(indexer);
+}
+
 /* Whatever the receiver takes for a class, the numerator takes too: one document must not hold up
  * its shard. */
 static void the_longest_placement_class_is_numbered(void **state)
@@ -663,6 +698,7 @@ static const struct test_case cases[] = {
     CASE(a_superseded_element_is_skipped_and_counted),
     CASE(progress_past_a_superseded_write_means_that_it_or_a_newer_one_is_in),
     CASE(a_deletion_of_what_was_never_sent_is_only_progress),
+    CASE(a_document_that_comes_after_its_end_is_not_shown),
     CASE(the_longest_placement_class_is_numbered),
     CASE(a_batch_of_updates_needs_one_write),
     CASE(a_new_owner_tells_schema_and_progress_without_documents),

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "codec/message.h"
+#include "codec/moment.h"
 #include "model/topics.h"
 #include "patience.h"
 
@@ -96,8 +97,9 @@ static Torg__V1__RawDocument *document_of(struct arena *arena, const char *pk, i
     return document;
 }
 
+/* end_us 0: it has none. */
 static void put_document(struct index_place *place, enum lane lane, const char *class,
-                         const char *pk, int64_t version, int64_t price)
+                         int64_t end_us, const char *pk, int64_t version, int64_t price)
 {
     struct arena *arena = arena_new();
     Torg__V1__RawDocument *document = document_of(arena, pk, version, price);
@@ -105,6 +107,8 @@ static void put_document(struct index_place *place, enum lane lane, const char *
     struct err err = {0};
 
     document->placement_class = arena_strdup(arena, class);
+    if (end_us)
+        document->expire_time = moment_message(end_us, arena);
     clock_manual_advance(&place->clock, 1);
     if (receiver_put(&place->receiver, place->client, lane, &document, 1, arena, &verdicts, &err))
         fail_msg("%s", err.text);
@@ -117,13 +121,19 @@ static void put_document(struct index_place *place, enum lane lane, const char *
 void place_put(struct index_place *place, enum lane lane, const char *pk, int64_t version,
                int64_t price)
 {
-    put_document(place, lane, "", pk, version, price);
+    put_document(place, lane, "", 0, pk, version, price);
 }
 
 void place_put_in(struct index_place *place, const char *class, const char *pk, int64_t version,
                   int64_t price)
 {
-    put_document(place, LANE_MAIN, class, pk, version, price);
+    put_document(place, LANE_MAIN, class, 0, pk, version, price);
+}
+
+void place_put_until(struct index_place *place, int64_t end_us, const char *pk, int64_t version,
+                     int64_t price)
+{
+    put_document(place, LANE_MAIN, "", end_us, pk, version, price);
 }
 
 int64_t place_client_id(struct index_place *place)

@@ -41,6 +41,9 @@ void place_put(struct index_place *place, enum lane lane, const char *pk, int64_
 /* The same in the lane main, with a placement class. */
 void place_put_in(struct index_place *place, const char *class, const char *pk, int64_t version,
                   int64_t price);
+/* The same with an end: a document that is not to be found from then on. */
+void place_put_until(struct index_place *place, int64_t end_us, const char *pk, int64_t version,
+                     int64_t price);
 int64_t place_client_id(struct index_place *place);
 
 /* Rounds until nothing is left to do. */
