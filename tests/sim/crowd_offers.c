@@ -297,6 +297,8 @@ static void adopt(struct actor *actor, struct slot *slot, const Torg__V1__Offer 
     if (slot->ask.what) {
         if (!has_happened && slot->floor == slot->ask.entry)
             model_fail(model, slot, "what searches have shown did not happen");
+        if (has_happened)
+            slot->shows_us = slot->entries[slot->ask.entry % ENTRY_COUNT_MAX].shows_us;
         slot_settle(slot, has_happened);
         slot->token[0] = '\0';
     }

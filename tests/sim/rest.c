@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "offers/offer_status.h"
 #include "sim/rest_checks.h"
 #include "torg/v1/inspect.pb-c.h"
 #include "torg/v1/parked.pb-c.h"
@@ -40,6 +41,26 @@ static void resolve_all(struct actor *actor)
             pause_us(REST_TRY_US);
         if (tries > REST_TRY_COUNT)
             model_fail(model, &model->slots[i], "its last write cannot be found out");
+    }
+}
+
+/* A lamp's wait for its photo ends by itself: what is judged after this stands still. */
+static void end_waits(struct actor *actor)
+{
+    struct model *model = actor->crowd->model;
+
+    for (uint32_t i = 0; i < model->slot_count; i++) {
+        struct slot *slot = &model->slots[i];
+        unsigned tries = 0;
+
+        if (slot->kind != SLOT_OFFER || slot->category != CATEGORY_LAMPS)
+            continue;
+        while (slot->status == OFFER_WAITING && tries++ < REST_TRY_COUNT) {
+            pause_us(REST_TRY_US);
+            offer_resolve(actor, slot);
+        }
+        if (slot->status == OFFER_WAITING)
+            model_fail(model, slot, "its wait for a photo does not end");
     }
 }
 
@@ -138,6 +159,7 @@ void rest_judge(struct world *world, struct model *model)
 
     mend(&actor);
     resolve_all(&actor);
+    end_waits(&actor);
     settle(&actor);
     check_lanes(world, model);
     check_categories(world, model);
