@@ -145,7 +145,7 @@ static void mend(struct actor *actor)
     struct err err;
 
     replay.all = true;
-    if (world_apply_catalog(world, 0, &err) ||
+    if (world_mend_catalog(world, &err) ||
         world_call(world, &torg__v1__parked_service__descriptor, "ReplayParked", NULL, &replay.base,
                    arena, &answer, &err))
         model_fail(actor->crowd->model, NULL, "at rest: %s", err.text);

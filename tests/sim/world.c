@@ -79,12 +79,16 @@ int world_stream(struct world *world, const ProtobufCServiceDescriptor *service,
 
 /* ---- catalogues ---- */
 
+/* The first one in an epoch that knows the weight by the last one alone. */
+enum { CATALOG_FINER = WORLD_CATALOG_COUNT };
+
 /* The digits of the weight, a new attribute, where the books are, the name of the bikes. */
-static const char *const catalog_parts[WORLD_CATALOG_COUNT][4] = {
+static const char *const catalog_parts[CATALOG_FINER + 1][4] = {
     {"1", "", "goods", "Bicycles"},
     {"1", ", \"flag\"", "goods", "Bicycles"},
     {"1", "", "media", "Bikes"},
     {"2", ", \"flag\"", "media", "Bikes"},
+    [CATALOG_FINER] = {"2", "", "goods", "Bicycles"},
 };
 
 static const char catalog_form[] =
@@ -111,7 +115,7 @@ static const char catalog_form[] =
     "  {\"id\": \"lamps\", \"parent\": \"goods\", \"name\": {\"en\": \"Lamps\"},"
     "   \"policy\": {\"publish\": \"WITH_PHOTO_OR_LATER\", \"photoWaitS\": 20}}]}";
 
-int world_apply_catalog(struct world *world, unsigned which, struct err *err)
+static int apply_catalog(struct world *world, unsigned which, bool force, struct err *err)
 {
     const char *const *parts = catalog_parts[which];
     Torg__V1__GetCatalogRequest get = TORG__V1__GET_CATALOG_REQUEST__INIT;
@@ -129,10 +133,22 @@ int world_apply_catalog(struct world *world, unsigned which, struct err *err)
         apply.expected_version = ((Torg__V1__GetCatalogResponse *)answer)->version;
         apply.body_case = TORG__V1__APPLY_CATALOG_REQUEST__BODY_CATALOG;
         apply.catalog = (Torg__V1__Catalog *)catalog;
-        apply.force = true;
+        apply.force = force;
         rc = world_call(world, &torg__v1__catalog_service__descriptor, "ApplyCatalog", NULL,
                         &apply.base, arena, &answer, err);
     }
     arena_free(arena);
     return rc;
+}
+
+int world_apply_catalog(struct world *world, unsigned which, struct err *err)
+{
+    return apply_catalog(world, which, true, err);
+}
+
+int world_mend_catalog(struct world *world, struct err *err)
+{
+    int rc = apply_catalog(world, 0, false, err);
+
+    return rc == ERR_PRECONDITION ? apply_catalog(world, CATALOG_FINER, false, err) : rc;
 }

@@ -48,8 +48,11 @@ int world_stream(struct world *world, const ProtobufCServiceDescriptor *service,
                  void *arg, struct err *err);
 
 /* Catalogues that all offers of the crowd fit; which: 0 to WORLD_CATALOG_COUNT - 1. In the last one
- * a number has other digits: documents of offers with it do not fit the epoch, and are parked. */
+ * a number has other digits: documents of offers with it do not fit an epoch that has had some
+ * before, and are parked; one that meets it first has those digits from then on. */
 enum { WORLD_CATALOG_COUNT = 4 };
 int world_apply_catalog(struct world *world, unsigned which, struct err *err);
+/* The first one again, with the digits that the epoch has. */
+int world_mend_catalog(struct world *world, struct err *err);
 
 #endif
