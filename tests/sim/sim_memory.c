@@ -20,8 +20,8 @@
 enum {
     KEPT_BLOCK_SIZE = 32 << 20, /* the most that libc takes */
     KEPT_STEP_SIZE = 8 << 20,
-    SPARSE_SIZE_MIN = 128 << 10, /* of smaller ones most is used */
-    GRAIN_SHIFT = 16,
+    SPARSE_SIZE_MIN = 64 << 10, /* of smaller ones most is used */
+    GRAIN_SHIFT = 12,
     GRAIN_COUNT = 1 << 20,    /* 64 GB: of addresses, not of memory */
     SQLITE_MEMORY_STATUS = 9, /* SQLITE_CONFIG_MEMSTATUS */
 };
