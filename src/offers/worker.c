@@ -66,8 +66,8 @@ static size_t owned_shards(struct offers_worker *worker, struct coord_shard *own
     return kept;
 }
 
-/* After a round that found nothing. A store that this process has for itself is written by those who
- * ring alone. */
+/* After a round that found nothing. A store that this process has for itself is written by those
+ * who ring alone. */
 static int idle_ms(const struct offers_worker *worker, int waited_ms)
 {
     if (worker->offers->bell && store_is_local(worker->offers->store))
