@@ -312,7 +312,7 @@ int verify_step(const struct inspect *inspect, const Torg__V1__VerifyStepRequest
         rc = err_set(err, ERR_INVALID, "check.shard: %s has %u, counted from 0",
                      verifying.client->name, verifying.client->shard_count);
     } else {
-        verifying.suspects = arena_array(arena, SUSPECT_PAGE_COUNT, sizeof(struct suspect));
+        verifying.suspects = arena_alloc(arena, SUSPECT_PAGE_COUNT * sizeof(struct suspect));
         rc = run_step(&verifying, kinds[request->check->kind], response, err);
     }
     client_unref(verifying.client);

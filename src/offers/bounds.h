@@ -41,7 +41,7 @@ enum {
     EXPORT_PAUSE_MS = 20,    /* after a round that was not full: small rounds cost as many syncs */
     EXPORT_WAIT_MS_MIN = 5,  /* after an empty round; doubled with each … */
     EXPORT_WAIT_MS_MAX = 50, /* … up to this: the delay of a change after a quiet time */
-    EXPORT_ALONE_MS_MAX = 1000, /* the same where all writers ring: shards that were gained */
+    EXPORT_ALONE_MS_MAX = 1000, /* at once this where all writers ring: shards that were gained */
     EXPORT_RETRY_MS_MAX = 1000, /* the same after failures, from EXPORT_WAIT_MS_MAX on */
     EXPIRY_CHUNK_COUNT = 100,   /* offers found by one read; each is a transaction */
     ONCE_CHUNK_COUNT = 1000,    /* kept answers removed by one transaction */

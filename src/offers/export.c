@@ -3,6 +3,7 @@
 #include "offers/export.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,13 +42,13 @@ struct batch {
     size_t owned_count;
     struct arena *arena;
     bool waiting[OFFER_SHARD_COUNT]; /* shards with rows, whoever owns them */
-    struct change changes[EXPORT_BATCH_COUNT];
     size_t count;
     size_t size;
     size_t deleted;
-    bool more;                     /* a shard may have rows that were not looked at */
-    bool lost[OFFER_SHARD_COUNT];  /* by place: found out before sending */
-    bool stale[OFFER_SHARD_COUNT]; /* by place: found out when deleting */
+    bool more;                                 /* a shard may have rows that were not looked at */
+    bool lost[OFFER_SHARD_COUNT];              /* by place: found out before sending */
+    bool stale[OFFER_SHARD_COUNT];             /* by place: found out when deleting */
+    struct change changes[EXPORT_BATCH_COUNT]; /* last: they are not cleared before they are set */
 };
 
 /* --- topics and tickets --- */
@@ -420,7 +421,8 @@ int exporter_round(struct exporter *exporter, const struct coord_shard *owned, s
     assert(owned_count <= OFFER_SHARD_COUNT);
     if (!owned_count)
         return 0;
-    batch = mem_zero(sizeof(*batch));
+    batch = mem_alloc(sizeof(*batch));
+    memset(batch, 0, offsetof(struct batch, changes));
     object_begin(batch, BATCH_MAGIC);
     batch->exporter = exporter;
     batch->owned = owned;

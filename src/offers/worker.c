@@ -66,12 +66,14 @@ static size_t owned_shards(struct offers_worker *worker, struct coord_shard *own
     return kept;
 }
 
-/* A store that this process has for itself is written by those who ring alone. */
-static int idle_ms_max(const struct offers_worker *worker)
+/* After a round that found nothing. A store that this process has for itself is written by those
+ * who ring alone. */
+static int idle_ms(const struct offers_worker *worker, int waited_ms)
 {
-    bool is_alone = worker->offers->bell && store_is_local(worker->offers->store);
-
-    return is_alone ? EXPORT_ALONE_MS_MAX : EXPORT_WAIT_MS_MAX;
+    if (worker->offers->bell && store_is_local(worker->offers->store))
+        return EXPORT_ALONE_MS_MAX;
+    waited_ms = waited_ms ? waited_ms * 2 : EXPORT_WAIT_MS_MIN;
+    return waited_ms < EXPORT_WAIT_MS_MAX ? waited_ms : EXPORT_WAIT_MS_MAX;
 }
 
 /* A round; how long to wait before the next. *deaf: new changes are no reason to wait less. */
@@ -100,8 +102,7 @@ static int export_once(struct offers_worker *worker, int waited_ms, bool *deaf)
     }
     if (count)
         return worker->exporter.more ? 0 : EXPORT_PAUSE_MS;
-    waited_ms = waited_ms ? waited_ms * 2 : EXPORT_WAIT_MS_MIN;
-    return waited_ms < idle_ms_max(worker) ? waited_ms : idle_ms_max(worker);
+    return idle_ms(worker, waited_ms);
 }
 
 static void export_main(struct task *task, void *arg)

@@ -50,7 +50,7 @@ enum {
     INDEXER_PAUSE_MS = 5,             /* between rounds that are not full: each costs a sync */
     INDEXER_WAIT_MS_MIN = 5,          /* after a round that found nothing; doubled with each ... */
     INDEXER_WAIT_MS_MAX = 50,         /* ... up to this: how late writers elsewhere are seen */
-    INDEXER_ALONE_MS_MAX = 1000,      /* the same where all writers ring: retries, pours */
+    INDEXER_ALONE_MS_MAX = 1000,      /* at once this where all writers ring: retries, pours */
     INDEXER_RETRY_MS_MAX = 2000,      /* the same after failures */
     INDEXER_KEEPING_MS = 200,         /* new clients, shards gained and lost */
     INDEXER_LAG_MS = 1000,            /* how often the lag is measured */

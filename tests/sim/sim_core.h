@@ -130,6 +130,10 @@ void sim_print_history(int fd, size_t line_count_max);
 void sim_fail_text(const char *format, va_list args);
 void sim_take_streams(void); /* stdout and stderr of the life are history */
 
+/* --- sim_memory.c --- */
+
+void sim_keep_memory(void); /* first in a life: from here on blocks are made for it */
+
 /* --- sim_real.c: libc's own --- */
 
 ssize_t sim_real_write(int fd, const void *data, size_t size);

@@ -321,6 +321,7 @@ static void fix_addresses(char **argv)
         return;
     if (personality((unsigned)now | ADDR_NO_RANDOMIZE) < 0)
         return;
+    setenv("LD_BIND_NOW", "1", 1); /* once, and not anew in each life */
     execv("/proc/self/exe", argv);
 }
 

@@ -10,8 +10,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <execinfo.h>
-#include <limits.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,16 +30,11 @@ enum {
     FRAMES_SHOWN = 32,
     SHARED_PAGE = 4096,
     SHARED_CLEAR_MAX = 1 << 20, /* more is given back to the system instead */
-    SQLITE_MEMORY_STATUS = 9,   /* SQLITE_CONFIG_MEMSTATUS */
-    KEPT_BLOCK_SIZE = 32 << 20, /* the most that libc takes */
-    KEPT_STEP_SIZE = 8 << 20,
-    DOWN_US_MAX = 5000000, /* between two lives */
+    DOWN_US_MAX = 5000000,      /* between two lives */
 };
 #define LIFE_US_MAX (INT64_C(3600) * 1000000)
 /* The same in every process, and far from what the system places by itself. */
 #define SHARED_ADDRESS ((void *)0x200000000000)
-
-int sqlite3_config(int option, ...) __attribute__((weak));
 
 static const struct sim_program *program;
 static void *shared;
@@ -196,23 +189,6 @@ static void begin(const struct sim_run *run)
     sim_disk_begin();
 }
 
-/* A life is short: what it gives back to the system it would only be given again, page by page. And
- * SQLite, where it is linked, is not to count its memory: it takes a lock for each block. */
-static void keep_memory(void)
-{
-    if (sqlite3_config)
-        sqlite3_config(SQLITE_MEMORY_STATUS, 0);
-    mallopt(M_MMAP_THRESHOLD, KEPT_BLOCK_SIZE);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
-    mallopt(M_TOP_PAD, KEPT_STEP_SIZE);
-}
-
-int malloc_trim(size_t left)
-{
-    (void)left;
-    return 0;
-}
-
 static void run_life(void)
 {
     int status = 0;
@@ -223,7 +199,7 @@ static void run_life(void)
     fflush(NULL);
     pid = fork();
     if (pid == 0) {
-        keep_memory();
+        sim_keep_memory();
         watch_for_crashes();
         draw_faults(sim_faults());
         sim_sched_run(live, NULL);

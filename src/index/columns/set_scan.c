@@ -17,6 +17,7 @@
 
 /* 128 samples a bucket: its share of the documents is right to a tenth or so. */
 enum { SAMPLE_COUNT_MAX = 1 << 13, SAMPLES_OF_WINDOW_MIN = 4 };
+#define PAIR_COUNT_MAX ((size_t)WINDOW_SIZE * KEYWORD_VALUES_MAX)
 
 struct record {
     uint32_t ordinal;
@@ -243,8 +244,9 @@ void attribute_set_scan(struct attribute_set *set)
     assert(!set->scanned);
     scan->set = set;
     scan->base = mem_zero(sizeof(*scan->base));
-    scan->pairs = mem_array((size_t)WINDOW_SIZE * KEYWORD_VALUES_MAX, sizeof(struct pair));
-    scan->spare = mem_array((size_t)WINDOW_SIZE * KEYWORD_VALUES_MAX, sizeof(struct pair));
+    /* Not cleared: a small shard touches a few pages of these megabytes. */
+    scan->pairs = mem_alloc(PAIR_COUNT_MAX * sizeof(struct pair));
+    scan->spare = mem_alloc(PAIR_COUNT_MAX * sizeof(struct pair));
     if (set->kind == SET_RANGES)
         find_bounds(scan, windows);
     for (window = 0; window < windows; window++)

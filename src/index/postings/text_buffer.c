@@ -75,14 +75,10 @@ struct text_buffer {
 
 struct text_buffer *text_buffer_new(void)
 {
-    struct text_buffer *buffer = aligned_alloc(64, sizeof(*buffer));
-    uint32_t i;
+    /* Pages of its own: most buffers are frozen by a checkpoint long before they are full. */
+    struct text_buffer *buffer = mem_map(sizeof(*buffer));
 
-    assert(buffer);
-    memset(buffer, 0, sizeof(*buffer));
     object_begin(buffer, TEXT_BUFFER_MAGIC);
-    for (i = 0; i < TEXT_BUFFER_DOC_COUNT_MAX; i++)
-        atomic_init(&buffer->next[i], NOT_YET);
     buffer->size = sizeof(*buffer);
     return buffer;
 }
@@ -99,7 +95,7 @@ void text_buffer_free(struct text_buffer *buffer)
         free(slab);
     }
     object_end(buffer, TEXT_BUFFER_MAGIC);
-    free(buffer);
+    mem_unmap(buffer, sizeof(*buffer));
 }
 
 bool text_buffer_full(const struct text_buffer *buffer)
@@ -178,6 +174,7 @@ static void supersede(struct text_buffer *buffer, docid id, uint32_t ordinal)
         at = (at + 1) % SLOT_COUNT;
     if (buffer->slots[at])
         atomic_store_explicit(&buffer->next[buffer->slots[at] - 1], ordinal, memory_order_relaxed);
+    atomic_store_explicit(&buffer->next[ordinal], NOT_YET, memory_order_relaxed);
     assert(buffer->slots[at] <= ordinal); /* versions only get newer */
     buffer->slots[at] = ordinal + 1;
 }

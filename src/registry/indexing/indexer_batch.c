@@ -35,6 +35,8 @@ static struct item *add_item(struct batch *batch, enum lane lane)
     assert(batch->count < INDEXER_BATCH_COUNT);
     *item = (struct item){
         .lane = lane, .row = &batch->rows[batch->count], .ask = &batch->asks[batch->count]};
+    batch->rows[batch->count] = (struct row){0};
+    batch->asks[batch->count] = (struct number_ask){0};
     batch->count++;
     return item;
 }
@@ -240,10 +242,11 @@ int batch_gather(struct batch *batch, struct err *err)
 {
     object_check(batch->indexer, INDEXER_MAGIC);
     assert(batch->indexer->is_claimed && batch->indexer->client);
-    batch->items = arena_array(batch->arena, INDEXER_BATCH_COUNT, sizeof(*batch->items));
-    batch->rows = arena_array(batch->arena, INDEXER_BATCH_COUNT, sizeof(*batch->rows));
-    batch->asks = arena_array(batch->arena, INDEXER_BATCH_COUNT, sizeof(*batch->asks));
-    batch->pks = arena_array(batch->arena, INDEXER_BATCH_COUNT, sizeof(*batch->pks));
+    /* Cleared one by one as they are used: most rounds find a few elements, or none. */
+    batch->items = arena_alloc(batch->arena, INDEXER_BATCH_COUNT * sizeof(*batch->items));
+    batch->rows = arena_alloc(batch->arena, INDEXER_BATCH_COUNT * sizeof(*batch->rows));
+    batch->asks = arena_alloc(batch->arena, INDEXER_BATCH_COUNT * sizeof(*batch->asks));
+    batch->pks = arena_alloc(batch->arena, INDEXER_BATCH_COUNT * sizeof(*batch->pks));
     return store_read(batch->indexer->base->store, gather, batch, err);
 }
 

@@ -131,12 +131,13 @@ static void plan_idle(const struct indexer_worker *worker, struct seat *seat, in
 {
     /* A store that this process has for itself is written by those who ring alone. */
     bool is_alone = worker->bell != &worker->own && store_is_local(worker->base->store);
-    int max = is_alone ? INDEXER_ALONE_MS_MAX
-                       : INDEXER_WAIT_MS_MAX + (int)worker->seat_count; /* idle ones cost, too */
+    int max = INDEXER_WAIT_MS_MAX + (int)worker->seat_count; /* idle ones cost, too */
 
     seat->wait_ms = seat->wait_ms ? seat->wait_ms * 2 : INDEXER_WAIT_MS_MIN;
     if (seat->wait_ms > max)
         seat->wait_ms = max;
+    if (is_alone) /* what comes next rings */
+        seat->wait_ms = INDEXER_ALONE_MS_MAX;
     seat->next_us = now_us + seat->wait_ms * MS_US;
 }
 

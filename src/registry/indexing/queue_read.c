@@ -2,6 +2,7 @@
 /* queue_read.c - the reader's side of queue.h: elements, offsets, what is behind them. */
 #include <assert.h>
 #include <inttypes.h>
+#include <stdint.h>
 
 #include "registry/indexing/queue.h"
 
@@ -19,7 +20,8 @@ int queue_read(struct store_tx *tx, int64_t client_id, enum lane lane, uint32_t 
     size_t done;
     int rc;
 
-    *elements = arena_array(arena, max + 1, sizeof(**elements));
+    assert(max < SIZE_MAX / sizeof(**elements));
+    *elements = arena_alloc(arena, (max + 1) * sizeof(**elements));
     for (done = 0; store_next(&rows); done++) {
         assert(done < max);
         (*elements)[done] = (struct queue_element){
