@@ -204,7 +204,6 @@ static size_t conclude(struct stage_reader *self, const struct err *reason)
         if (has_ended[message->partition])
             continue;
         if (self->outcomes[i] == OUTCOME_DONE) {
-            assert(!place->has_news || message->offset >= place->next_offset);
             place->next_offset = message->offset + 1;
             place->has_news = true;
             done++;

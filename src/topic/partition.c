@@ -280,7 +280,7 @@ static int roll(struct partition *partition, struct err *err)
     struct segment *made;
     int rc = segment_seal(old, err);
 
-    assert(old == newest_segment(partition) && partition->frame_count == 0);
+    assert(partition->frame_count == 0);
     if (!rc)
         rc = segment_create(partition->disk, partition->dir, old->end_offset, &made, err);
     if (rc)
@@ -373,7 +373,7 @@ int partition_commit(struct partition *partition, struct err *err)
     int rc;
 
     object_check(partition, PARTITION_MAGIC);
-    assert(!partition->failed && newest == newest_segment(partition));
+    assert(!partition->failed && newest == partition->active);
     if (partition->frame_open)
         end_frame(partition);
     rc = segment_append(newest, buf_bytes(&partition->staged), &cause);
