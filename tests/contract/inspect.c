@@ -563,6 +563,7 @@ static void what_has_just_ended_is_no_fault(void **state)
     Torg__V1__RawDocument *document = document_of(world->arena, "brief", 1);
     int64_t now = clock_wall_us(clock_system()) / SECOND_US;
     Torg__V1__Verdict **verdicts;
+    struct clock_manual earlier;
     struct err err = {0};
 
     document->expire_time = (Google__Protobuf__Timestamp *)message_new(
@@ -572,7 +573,10 @@ static void what_has_just_ended_is_no_fault(void **state)
                                   &verdicts, &err),
                      0);
     assert_int_equal(verdicts[0]->kind, TORG__V1__VERDICT__KIND__ACCEPTED);
+    clock_manual_init(&earlier, (now - 10) * SECOND_US); /* it was sent before its end */
+    world->base.clock = &earlier.base;
     index_all(world);
+    world->base.clock = clock_system();
     indexed(world, "brief")->version = 0; /* as the searcher lists it from then on */
     assert_int_equal(shard_expire(listed->shard, now), 1);
     assert_int_equal(applier_publish(listed->applier, listed->offset, &err), 0);
