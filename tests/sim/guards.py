@@ -58,7 +58,7 @@ GUARDS = {
         "    *x1 = 0;\n"),
     # ---- from the store to the topic ----
     "export-before-delete": (
-        WORLD, "src/offers/export.c",
+        CLUSTER, "src/offers/export.c",
         "    if (!rc && batch->count)\n        rc = send(batch, err);\n"
         "    if (!rc && batch->count)\n        rc = store_write(store, delete_sent, batch, err);\n",
         "    if (!rc && batch->count)\n        rc = store_write(store, delete_sent, batch, err);\n"
