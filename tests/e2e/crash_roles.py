@@ -53,7 +53,7 @@ class Roles:
         return list(self.words)
 
 
-def freeze(frozen, other, client):
+def freeze(frozen, other, client, writers):
     """Stops the process until all its shards are the other's, and lets it go on."""
     had = owned(frozen, client)
     tap.equal(had > 0, True, "shards of the one to be frozen")
@@ -61,7 +61,7 @@ def freeze(frozen, other, client):
     began = time.monotonic()
     tap.wait_until(lambda: owned(other, client) == SHARDS, what="all shards taken over")
     tap.comment(f"{had:.0f} shards of a frozen indexer moved after {time.monotonic() - began:.1f} s")
-    time.sleep(1)                   # the new owner works meanwhile
+    chain.go_on(writers)            # the new owner works meanwhile
     frozen.process.send_signal(signal.SIGCONT)
     tap.wait_until(lambda: owned(frozen, client) == SHARDS / 2, tap.PATIENCE_S,
                    "a half of the shards for each again")
@@ -99,8 +99,8 @@ def nothing_acknowledged_is_lost_whichever_process_is_killed():
             roles.start(victim)
         tap.wait_until(lambda: [owned(each, client) for each in indexers] == [SHARDS / 2] * 2, 90,
                        "a half of the shards for each indexer after the kills")
-        freeze(b, c, client)
-        time.sleep(1)
+        freeze(b, c, client, writers)
+        chain.go_on(writers)
         chain.stop(writers)
         tap.comment(f"{time.monotonic() - began:.0f} s of kills")
 

@@ -123,6 +123,16 @@ def a_new_file_held_by_another_writer_is_waited_for():
             writer.kill()
 
 
+def read_some(writer, count):
+    """What it tells until it has written so often; all that was read, for communicate() begins behind it."""
+    told = b""
+    while told.count(b"\n") < count:
+        more = writer.stdout.read1(1 << 16)
+        assert more, f"the writer has ended after {told!r}"
+        told += more
+    return told
+
+
 @tap.test
 def several_processes_share_a_file():
     """As `torg key` beside a running server does; all are killed in the middle."""
@@ -131,8 +141,7 @@ def several_processes_share_a_file():
         folder.mkdir()
         writers = [subprocess.Popen([WRITER, f"sqlite:{folder}/store.db", str(run)],
                                     stdout=subprocess.PIPE) for run in (1, 2)]
-        firsts = [writer.stdout.read1(1 << 16) for writer in writers]
-        time.sleep(0.3)
+        firsts = [read_some(writer, 20) for writer in writers]
         for writer in writers:
             writer.send_signal(signal.SIGKILL)
         rests = [writer.communicate(timeout=tap.PATIENCE_S)[0] for writer in writers]

@@ -9,7 +9,6 @@ import os
 import random
 import sys
 import threading
-import time
 
 sys.dont_write_bytecode = True
 from kit import chain  # noqa: E402
@@ -122,10 +121,10 @@ def a_switch_under_load_fails_no_search_and_mixes_nothing():
         wait_for_epoch(searchers, "2")
         tap.wait_until(lambda: all(writer.form == "decimal" for writer in writers),
                        what="writers that have learned of it")
-        time.sleep(1)
+        chain.go_on(writers, 100)
         epoch(place, "rollback")
         wait_for_epoch(searchers, "1")
-        time.sleep(1)
+        chain.go_on(writers, 100)
         epoch(place, "rollback")
         wait_for_epoch(searchers, "2")
         chain.stop(writers)

@@ -135,6 +135,14 @@ class Writer(threading.Thread):
         return [self.sure.get(pk, GONE)] + self.maybe.get(pk, [])
 
 
+def go_on(writers, count=20):
+    """Waits until each has written so many documents more."""
+    goals = [(writer, writer.acknowledged + count) for writer in writers]
+    tap.wait_until(lambda: all(writer.acknowledged >= goal or writer.trouble for writer, goal in goals),
+                   what="writers that go on")
+    tap.equal([writer.trouble for writer in writers if writer.trouble], [])
+
+
 def stop(writers):
     for writer in writers:
         writer.ended = True
