@@ -361,8 +361,8 @@ static bool is_poured(const struct item *item)
 static bool is_dealt_with(const struct batch *batch, const struct item *item)
 {
     for (const struct item *each = batch->items; each < item; each++)
-        if (each->state != ITEM_SUPERSEDED && !is_poured(each) &&
-            bytes_equal(each->element.pk, item->element.pk))
+        if (each->row->hash == item->row->hash && each->state != ITEM_SUPERSEDED &&
+            !is_poured(each) && bytes_equal(each->element.pk, item->element.pk))
             return true;
     return false;
 }
