@@ -386,7 +386,8 @@ static void an_epoch_that_is_built_can_be_given_up(void **state)
     assert_int_equal(status.n_epochs, 1);
     assert_int_equal(status.writing_epoch, 1);
     assert_int_equal(status.serving_epoch, 1);
-    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM registry_backfill"), 0);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM registry_backfill WHERE epoch > 1"), 0);
     assert_int_equal(
         read_integer(place.store, "SELECT COUNT(*) FROM registry_field WHERE epoch = 2"), 0);
     /* what was written for it by name goes on, and is newer than what was there */
@@ -663,6 +664,167 @@ static void a_field_that_joins_meanwhile_joins_the_new_epoch_too(void **state)
     index_place_close(&place);
 }
 
+/* The way back finds what gained a field since the switch. */
+static void a_field_that_joins_the_new_epoch_joins_the_kept_one_too(void **state)
+{
+    struct indexer *indexer;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(5);
+    indexer = place_indexer(&place, 0, 1);
+    start(NULL);
+    run_all(indexer);
+    assert_int_equal(try_switch(false, &err), 0);
+    assert_int_equal(send("doc-1", 2, 0, keyword("colour", "red"))->kind,
+                     TORG__V1__VERDICT__KIND__ACCEPTED);
+    run_all(indexer);
+    shelves_equal_registry(&new_shelf, 1, &place);
+    shelves_equal_registry(&old_shelf, 1, &place);
+    assert_int_equal(status_now().epochs[0]->misfit_count, 0);
+    assert_int_equal(try_rollback(&err), 0);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+/* --- consent --- */
+
+static int try_switch_with_losses(struct err *err)
+{
+    Torg__V1__SwitchEpochRequest request = TORG__V1__SWITCH_EPOCH_REQUEST__INIT;
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+
+    request.accept_losses = true;
+    return epoch_desk_switch(&desk, place.client, "ann", &request, place.arena, &status, err);
+}
+
+static Torg__V1__PlanEpochResponse misfits_of(int64_t epoch)
+{
+    Torg__V1__PlanEpochRequest request = TORG__V1__PLAN_EPOCH_REQUEST__INIT;
+    Torg__V1__PlanEpochResponse response = TORG__V1__PLAN_EPOCH_RESPONSE__INIT;
+    struct violations reasons = violations_in(place.arena);
+    struct err err = {0};
+
+    request.epoch = epoch;
+    if (epoch_desk_plan(&desk, place.client, &request, &reasons, &response, &err))
+        fail_msg("%s", err.text);
+    return response;
+}
+
+static void losses_are_told_and_need_consent(void **state)
+{
+    struct indexer *indexer;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(20);
+    send("plain", 1, 0, keyword("colour", "red"));
+    indexer = place_indexer(&place, 0, 1);
+    start(field("price", TORG__V1__SCHEMA_FIELD__TYPE__KEYWORD));
+    run_all(indexer);
+    assert_int_equal(send("early", 1, 2, keyword("price", "cheap"))->kind,
+                     TORG__V1__VERDICT__KIND__ACCEPTED);
+    send("plain", 2, 0, keyword("colour", "blue"));
+    run_all(indexer);
+    assert_int_equal(try_switch(false, &err), 0); /* all fit the new one */
+
+    assert_int_equal(status_now().epochs[0]->misfit_count, 1);
+    assert_int_equal(try_rollback(&err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "accept_losses"));
+    assert_int_equal(misfits_of(1).refused_count, 1);
+    assert_string_equal(misfits_of(1).refusals[0]->sample_pks[0], "early");
+    assert_int_equal(status_now().serving_epoch, 2);
+    assert_int_equal(
+        read_integer(place.store, "SELECT COUNT(*) FROM audit WHERE action = 'epoch.rollback'"), 0);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+static void a_switch_that_loses_documents_needs_consent(void **state)
+{
+    struct indexer *indexer;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(20);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    start(field("price", TORG__V1__SCHEMA_FIELD__TYPE__POINT));
+    run_all(indexer);
+    assert_int_equal(status_now().epochs[1]->misfit_count, 20);
+    assert_int_equal(misfits_of(2).refused_count, 20);
+    assert_int_equal(try_switch(false, &err), ERR_PRECONDITION);
+    assert_int_equal(try_switch(true, &err), ERR_PRECONDITION); /* that is another word */
+    assert_int_equal(status_now().serving_epoch, 1);
+    assert_int_equal(try_switch_with_losses(&err), 0);
+    assert_int_equal(status_now().serving_epoch, 2);
+    assert_int_equal(read_integer(place.store, "SELECT COUNT(*) FROM audit WHERE action = "
+                                               "'epoch.switch' AND detail LIKE '%losses: 20'"),
+                     1);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
+/* A searcher that tells what the test wants. */
+struct told_searcher {
+    bool is_known, is_there;
+    int64_t idx;
+};
+
+static int tell_searchers(void *arg, const char *client, struct arena *arena,
+                          Torg__V1__Freshness **freshness, struct err *err)
+{
+    const struct told_searcher *told = arg;
+    Torg__V1__ShardFreshness *shard = MESSAGE_NEW(shard_freshness, arena);
+    Torg__V1__LaneFreshness *lane = MESSAGE_NEW(lane_freshness, arena);
+
+    (void)client;
+    if (!told->is_known)
+        return err_set(err, ERR_UNAVAILABLE, "nobody knows");
+    *freshness = MESSAGE_NEW(freshness, arena);
+    lane->lane = TORG__V1__QUEUE_LANE__NAME__BACKFILL;
+    lane->idx = told->idx;
+    shard->epoch = 2;
+    shard->is_ready = true;
+    shard->lanes = arena_array(arena, 1, sizeof(shard->lanes[0]));
+    shard->lanes[shard->n_lanes++] = lane;
+    (*freshness)->shards = arena_array(arena, 1, sizeof((*freshness)->shards[0]));
+    (*freshness)->shards[0] = shard;
+    (*freshness)->n_shards = told->is_there;
+    return 0;
+}
+
+static void a_switch_needs_a_searcher_that_has_it(void **state)
+{
+    struct told_searcher told = {0};
+    struct indexer *indexer;
+    struct err err = {0};
+
+    begin(state, 1);
+    put_many(20);
+    indexer = place_indexer(&place, 0, 1);
+    place_run(indexer);
+    start(NULL);
+    run_all(indexer);
+    desk.freshness = tell_searchers;
+    desk.freshness_arg = &told;
+    assert_int_equal(try_switch(false, &err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "nobody knows"));
+    told.is_known = true;
+    assert_int_equal(try_switch(false, &err), ERR_PRECONDITION);
+    assert_non_null(strstr(err.text, "no searcher has all of shard 0"));
+    told.is_there = true;
+    told.idx = 19;
+    assert_int_equal(try_switch(false, &err), ERR_PRECONDITION);
+    assert_int_equal(status_now().epochs[1]->shards[0]->searcher_count, 1);
+    assert_int_equal(status_now().epochs[1]->shards[0]->ready_count, 0);
+    told.idx = 20;
+    assert_true(status_now().is_safe);
+    assert_int_equal(try_switch(false, &err), 0);
+    indexer_free(indexer);
+    index_place_close(&place);
+}
+
 /* --- faults --- */
 
 struct chaos {
@@ -814,7 +976,8 @@ static void a_failure_of_the_store_is_no_refusal(void **state)
     store_fault_arm(place.store, STORE_FAULT_CONFLICT, 0, 0);
     assert_int_equal(read_integer(place.store, "SELECT MAX(refused_count) FROM registry_backfill"),
                      0);
-    assert_int_equal(read_integer(place.store, "SELECT MAX(is_done) FROM registry_backfill"), 0);
+    assert_int_equal(
+        read_integer(place.store, "SELECT MAX(is_done) FROM registry_backfill WHERE epoch > 1"), 0);
     indexer_free(indexer);
     index_place_close(&place);
 }
@@ -859,6 +1022,10 @@ static const struct test_case cases[] = {
     CASE(a_write_that_does_not_fit_takes_the_older_one_away),
     CASE(a_document_of_the_new_epoch_goes_to_it_alone),
     CASE(a_field_that_joins_meanwhile_joins_the_new_epoch_too),
+    CASE(a_field_that_joins_the_new_epoch_joins_the_kept_one_too),
+    CASE(losses_are_told_and_need_consent),
+    CASE(a_switch_that_loses_documents_needs_consent),
+    CASE(a_switch_needs_a_searcher_that_has_it),
     CASE(faults_and_writes_lose_nothing),
     CASE(of_two_starts_at_once_one_wins),
     CASE(a_failure_of_the_store_is_no_refusal),

@@ -73,6 +73,7 @@ struct act {
     struct audit_entry entry;
     int64_t epoch; /* asked for, 0: none; then what it is about */
     bool force;
+    bool accept_losses;
     const struct epoch_proposal *proposal;
 };
 
@@ -202,11 +203,11 @@ static int start_tx(struct store_tx *tx, void *arg, struct err *err)
 
     if (!rc)
         rc = begin_act(tx, act, err);
+    if (!rc)
+        rc = insert_epoch(tx, act, err);
     /* after a way back the kept one is what writers are in: it stays */
     if (!rc && kept && kept->epoch != act->client->writing_epoch)
         rc = retire(tx, act->client->id, kept->epoch, err);
-    if (!rc)
-        rc = insert_epoch(tx, act, err);
     return rc ? rc : client_touch(tx, act->client->id, err);
 }
 
@@ -245,25 +246,70 @@ static int prepare_built(struct act *act, void *arg, struct err *err)
     return 0;
 }
 
+static int refuse_lacks(const struct act *act, char **lacks, size_t count, struct err *err)
+{
+    if (!count)
+        return 0;
+    return err_set(err, ERR_PRECONDITION,
+                   "epoch %" PRId64 " is not complete: %s%s; wait, or force it", act->epoch,
+                   lacks[0],
+                   count > 1 ? arena_printf(act->arena, ", and %zu more", count - 1) : "");
+}
+
+/* Searchers are asked outside of the transaction. */
+static int prepare_switch(struct act *act, void *arg, struct err *err)
+{
+    Torg__V1__EpochStatus status = TORG__V1__EPOCH_STATUS__INIT;
+    int rc = prepare_built(act, arg, err);
+
+    if (rc || act->force)
+        return rc;
+    rc = epoch_desk_status(act->desk, act->client->name, act->arena, &status, err);
+    return rc ? rc : refuse_lacks(act, status.waits_for, status.n_waits_for, err);
+}
+
 static int check_lacks(struct store_tx *tx, struct act *act, struct err *err)
 {
     struct epoch_lacks lacks = {.arena = act->arena};
     int rc = epoch_find_lacks(tx, act->client, act->epoch, &lacks, err);
 
-    if (!rc && lacks.count)
-        rc = err_set(
-            err, ERR_PRECONDITION, "epoch %" PRId64 " is not complete: %s%s; wait, or force it",
-            act->epoch, lacks.list[0],
-            lacks.count > 1 ? arena_printf(act->arena, ", and %zu more", lacks.count - 1) : "");
-    return rc;
+    return rc ? rc : refuse_lacks(act, lacks.list, lacks.count, err);
+}
+
+/* Who is moved to an epoch does not find what does not fit it: that is to be known, not met. */
+static int check_losses(struct store_tx *tx, struct act *act, struct err *err)
+{
+    int64_t count = 0;
+    int rc = 0;
+
+    for (uint32_t shard = 0; shard < act->client->shard_count && !rc; shard++) {
+        struct backfill backfill;
+        bool found;
+
+        rc = backfill_find(tx, act->client->id, act->epoch, shard, &backfill, &found, err);
+        count += backfill.refused_count + backfill.late_count;
+    }
+    if (rc || !count)
+        return rc;
+    act->entry.detail = arena_printf(act->arena, "%saccepted losses: %" PRId64,
+                                     act->force ? "forced, " : "", count);
+    if (act->accept_losses)
+        return 0;
+    return err_set(err, ERR_PRECONDITION,
+                   "%" PRId64 " documents or writes did not fit epoch %" PRId64
+                   " and would not be found in it: PlanEpoch with this epoch tells which; send "
+                   "them in a form that fits, or set accept_losses",
+                   count, act->epoch);
 }
 
 static int switch_tx(struct store_tx *tx, void *arg, struct err *err)
 {
     struct act *act = arg;
     const struct client_view *client = act->client;
-    int rc = begin_act(tx, act, err);
+    int rc = check_losses(tx, act, err);
 
+    if (!rc)
+        rc = begin_act(tx, act, err);
     if (!rc && !act->force)
         rc = check_lacks(tx, act, err);
     for (uint32_t i = 0; i < client->epoch_count && !rc; i++) {
@@ -288,8 +334,9 @@ int epoch_desk_switch(const struct epoch_desk *desk, const char *client, const c
 
     assert(desk->store && desk->clients && desk->clock);
     act.force = request->force;
+    act.accept_losses = request->accept_losses;
     act.entry.detail = request->force ? "forced" : "";
-    rc = run_act(&act, client, prepare_built, NULL, switch_tx, err);
+    rc = run_act(&act, client, prepare_switch, NULL, switch_tx, err);
     return rc ? rc : epoch_desk_status(desk, client, arena, status, err);
 }
 
@@ -316,8 +363,10 @@ static int rollback_tx(struct store_tx *tx, void *arg, struct err *err)
 {
     struct act *act = arg;
     const struct client_view *client = act->client;
-    int rc = begin_act(tx, act, err);
+    int rc = check_losses(tx, act, err);
 
+    if (!rc)
+        rc = begin_act(tx, act, err);
     if (!rc)
         rc = set_state(tx, client->id, client->serving_epoch, STATE(KEPT), err);
     if (!rc)
@@ -330,9 +379,11 @@ int epoch_desk_rollback(const struct epoch_desk *desk, const char *client, const
                         Torg__V1__EpochStatus *status, struct err *err)
 {
     struct act act = act_of(desk, principal, "epoch.rollback", request->epoch, arena);
-    int rc = run_act(&act, client, prepare_rollback, NULL, rollback_tx, err);
+    int rc;
 
     assert(desk->store && desk->clients && desk->clock);
+    act.accept_losses = request->accept_losses;
+    rc = run_act(&act, client, prepare_rollback, NULL, rollback_tx, err);
     return rc ? rc : epoch_desk_status(desk, client, arena, status, err);
 }
 

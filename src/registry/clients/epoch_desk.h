@@ -20,6 +20,7 @@
 #include "registry/receiving/rows.h"
 #include "topic/topic.h"
 #include "torg/v1/epoch.pb-c.h"
+#include "torg/v1/searcher.pb-c.h"
 
 /* All borrowed; of a service it lives as long as the server. */
 struct epoch_desk {
@@ -29,6 +30,11 @@ struct epoch_desk {
     struct topics *topics; /* NULL: how much is in them is not told */
     struct coord *coord;   /* NULL: no searcher runs; the next start of a role tells it */
     const struct clock *clock;
+    /* Shards of the client on all searchers that can be reached; ERR_UNAVAILABLE: which there are
+     * is not known. NULL: there are none, as for a command without a server. */
+    int (*freshness)(void *arg, const char *client, struct arena *arena,
+                     Torg__V1__Freshness **freshness, struct err *err);
+    void *freshness_arg;
 };
 
 /* Memory of answers is the arena's, that of reasons. ERR_INVALID: reasons tell by field what is
@@ -60,12 +66,13 @@ int epoch_desk_abandon(const struct epoch_desk *desk, const char *client, const 
 const struct epoch_view *epoch_in(const struct client_view *client,
                                   Torg__V1__IndexMap__Epoch__State state);
 
-/* Inside a transaction: what is missing in the epoch that is built, a text each; none: nothing. */
+/* What is missing in the epoch that is built, a text each; none: nothing. */
 struct epoch_lacks {
     struct arena *arena;
     char **list;
     size_t count;
 };
+/* Inside a transaction, of what the registry has. */
 int epoch_find_lacks(struct store_tx *tx, const struct client_view *client, int64_t epoch,
                      struct epoch_lacks *lacks, struct err *err);
 

@@ -144,13 +144,23 @@ int epoch_desk_plan(const struct epoch_desk *desk, const char *client,
     assert(desk->store && desk->clients && desk->clock);
     if (*request->page_token && !text_to_i64(bytes_of(request->page_token), &planning.after))
         return err_set(err, ERR_INVALID, "pageToken: is not one that an earlier answer gave");
+    if (request->epoch && request->n_fields)
+        return err_set(err, ERR_INVALID,
+                       "fields: leave them out with an epoch, which has its own schema");
     rc = clients_find(desk->clients, client, true, &planning.client, err);
     if (rc)
         return rc;
     planning.page_arena = arena_new();
-    rc =
-        epoch_propose(planning.client, request->fields, request->n_fields, reasons, &proposal, err);
-    planning.epoch = &proposal.view;
+    if (request->epoch) {
+        planning.epoch = client_epoch(planning.client, request->epoch);
+    } else {
+        rc = epoch_propose(planning.client, request->fields, request->n_fields, reasons, &proposal,
+                           err);
+        planning.epoch = &proposal.view;
+    }
+    if (!planning.epoch)
+        rc = err_set(err, ERR_NOT_FOUND, "epoch: client %s has none of the number %" PRId64,
+                     planning.client->name, request->epoch);
     if (!rc)
         rc = check_part(&planning, err);
     arena_free(planning.page_arena);

@@ -69,12 +69,65 @@ int epoch_find_lacks(struct store_tx *tx, const struct client_view *client, int6
     return rc;
 }
 
+/* --- searchers --- */
+
+static bool is_behind(const Torg__V1__ShardFreshness *replica, const Torg__V1__EpochShard *shard)
+{
+    for (size_t i = 0; i < replica->n_lanes; i++)
+        if (replica->lanes[i]->lane == TORG__V1__QUEUE_LANE__NAME__BACKFILL &&
+            replica->lanes[i]->idx >= shard->backfill_offset)
+            return false;
+    return shard->backfill_offset > 0;
+}
+
+static void count_searchers(const Torg__V1__Freshness *freshness, const Torg__V1__EpochState *epoch)
+{
+    for (size_t i = 0; i < freshness->n_shards; i++) {
+        const Torg__V1__ShardFreshness *replica = freshness->shards[i];
+
+        if (replica->epoch != epoch->epoch || replica->shard >= epoch->n_shards)
+            continue;
+        epoch->shards[replica->shard]->searcher_count++;
+        epoch->shards[replica->shard]->ready_count +=
+            replica->is_ready && !is_behind(replica, epoch->shards[replica->shard]);
+    }
+    for (size_t i = 0; i < epoch->n_shards; i++)
+        epoch->shards[i]->knows_searchers = true;
+}
+
+/* What the registry has sent is one thing; whether searchers have it, they tell themselves. */
+static void look_at_searchers(const struct epoch_desk *desk, const char *client,
+                              struct epoch_lacks *lacks, Torg__V1__EpochStatus *status)
+{
+    Torg__V1__Freshness *freshness = NULL;
+    struct err err = {0};
+    int rc;
+
+    if (!desk->freshness)
+        return;
+    rc = desk->freshness(desk->freshness_arg, client, lacks->arena, &freshness, &err);
+    for (size_t i = 0; i < status->n_epochs; i++) {
+        const Torg__V1__EpochState *epoch = status->epochs[i];
+        bool is_built = epoch->state == TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING;
+
+        if (!rc)
+            count_searchers(freshness, epoch);
+        else if (is_built)
+            add_lack(lacks, arena_strdup(lacks->arena, err.text));
+        for (size_t k = 0; k < epoch->n_shards && is_built && !rc; k++)
+            if (!epoch->shards[k]->ready_count)
+                add_lack(lacks,
+                         arena_printf(lacks->arena, "no searcher has all of shard %zu yet", k));
+    }
+}
+
 /* --- status --- */
 
 struct looking {
     const struct client_view *client;
     struct arena *arena;
     Torg__V1__EpochStatus *status;
+    struct epoch_lacks lacks;
 };
 
 static int tell_shard(struct store_tx *tx, const struct looking *looking, int64_t epoch,
@@ -115,6 +168,7 @@ static int tell_epoch(struct store_tx *tx, const struct looking *looking,
 
         told->shards[told->n_shards] = shard;
         rc = tell_shard(tx, looking, epoch->epoch, (uint32_t)told->n_shards, shard, err);
+        told->misfit_count += shard->refused_count + shard->late_count;
     }
     return rc;
 }
@@ -124,7 +178,6 @@ static int look(struct store_tx *tx, void *arg, struct err *err)
     struct looking *looking = arg;
     const struct client_view *client = looking->client;
     const struct epoch_view *built = epoch_in(client, TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING);
-    struct epoch_lacks lacks = {.arena = looking->arena};
     Torg__V1__EpochStatus *status = looking->status;
     int rc = 0;
 
@@ -138,10 +191,8 @@ static int look(struct store_tx *tx, void *arg, struct err *err)
         rc = tell_epoch(tx, looking, &client->epochs[i], epoch, err);
     }
     if (!rc && built)
-        rc = epoch_find_lacks(tx, client, built->epoch, &lacks, err);
-    status->waits_for = lacks.list;
-    status->n_waits_for = lacks.count;
-    status->is_safe = !rc && built && !lacks.count;
+        rc = epoch_find_lacks(tx, client, built->epoch, &looking->lacks, err);
+    status->is_safe = !rc && built;
     return rc;
 }
 
@@ -167,7 +218,7 @@ static void look_at_topics(const struct epoch_desk *desk, const char *client,
 int epoch_desk_status(const struct epoch_desk *desk, const char *client, struct arena *arena,
                       Torg__V1__EpochStatus *status, struct err *err)
 {
-    struct looking looking = {.arena = arena, .status = status};
+    struct looking looking = {.arena = arena, .status = status, .lacks = {.arena = arena}};
     int rc = clients_find(desk->clients, client, true, &looking.client, err);
 
     assert(desk->store && desk->clients && desk->clock);
@@ -180,6 +231,11 @@ int epoch_desk_status(const struct epoch_desk *desk, const char *client, struct 
     client_unref(looking.client);
     if (!rc && desk->topics)
         look_at_topics(desk, client, status);
+    if (!rc)
+        look_at_searchers(desk, client, &looking.lacks, status);
+    status->waits_for = looking.lacks.list;
+    status->n_waits_for = looking.lacks.count;
+    status->is_safe = status->is_safe && !looking.lacks.count;
     if (!rc && desk->coord) { /* an announcement may have failed after its switch */
         struct err why;
 

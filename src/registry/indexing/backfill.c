@@ -6,23 +6,44 @@
 
 #include "numerator/numerator.h"
 
+static int insert(struct store_tx *tx, const struct client_view *client, int64_t epoch,
+                  uint32_t shard, bool is_done, struct err *err)
+{
+    int64_t first, last;
+
+    number_shard_range(shard, client->shard_count, &first, &last);
+    return store_exec(tx,
+                      "INSERT INTO registry_backfill (client_id, epoch, shard, hash, is_done, "
+                      "poured_count, refused_count, late_count, end_idx) "
+                      "VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0)",
+                      STORE_WITH(STORE_V_INT(client->id), STORE_V_INT(epoch), STORE_V_INT(shard),
+                                 STORE_V_INT(is_done              ? last
+                                             : first == INT64_MIN ? first
+                                                                  : first - 1),
+                                 STORE_V_INT(is_done)),
+                      NULL, err);
+}
+
+/* The first epoch of a client was poured from nothing. */
+static int insert_missing(struct store_tx *tx, const struct client_view *client, int64_t epoch,
+                          uint32_t shard, struct err *err)
+{
+    struct backfill backfill;
+    bool found;
+    int rc = backfill_find(tx, client->id, epoch, shard, &backfill, &found, err);
+
+    return rc || found ? rc : insert(tx, client, epoch, shard, true, err);
+}
+
 int backfill_begin(struct store_tx *tx, const struct client_view *client, int64_t epoch,
                    struct err *err)
 {
     int rc = 0;
 
     for (uint32_t shard = 0; shard < client->shard_count && !rc; shard++) {
-        struct store_value params[] = {STORE_V_INT(client->id), STORE_V_INT(epoch),
-                                       STORE_V_INT(shard), STORE_V_INT(0)};
-        int64_t first, last;
-
-        number_shard_range(shard, client->shard_count, &first, &last);
-        params[3].integer = first == INT64_MIN ? first : first - 1;
-        rc = store_exec(tx,
-                        "INSERT INTO registry_backfill (client_id, epoch, shard, hash, is_done, "
-                        "poured_count, refused_count, late_count, end_idx) "
-                        "VALUES ($1, $2, $3, $4, 0, 0, 0, 0, 0)",
-                        params, 4, NULL, err);
+        rc = insert(tx, client, epoch, shard, false, err);
+        for (uint32_t i = 0; i < client->epoch_count && !rc; i++)
+            rc = insert_missing(tx, client, client->epochs[i].epoch, shard, err);
     }
     return rc;
 }

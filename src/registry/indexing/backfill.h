@@ -15,11 +15,12 @@ struct backfill {
     bool is_done;
     int64_t poured_count;
     int64_t refused_count;
-    int64_t late_count; /* writes since the epoch began that do not fit it */
+    int64_t late_count; /* writes for other epochs that do not fit it */
     int64_t end_idx;    /* of the last element; 0: there is none */
 };
 
-/* Rows for all shards, at their beginnings. */
+/* Rows for all shards, at their beginnings; and of the client's other epochs, as far as they have
+ * none, at their ends: what does not fit them is counted from now on. */
 int backfill_begin(struct store_tx *tx, const struct client_view *client, int64_t epoch,
                    struct err *err);
 int backfill_find(struct store_tx *tx, int64_t client_id, int64_t epoch, uint32_t shard,

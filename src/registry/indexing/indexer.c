@@ -68,7 +68,7 @@ static void pending_clear(struct pending *pending)
     pending->failure_count = 0;
     pending->left_count = 0;
     pending->cleared_count = 0;
-    pending->late_count = 0;
+    memset(pending->late, 0, sizeof(pending->late));
 }
 
 static void add_key(struct pending *pending, struct bytes pk, struct bytes **list, size_t *count,
@@ -105,17 +105,32 @@ static void add_failure(struct indexer *indexer, const struct item *item, int64_
     }
 }
 
-/* What was sent to an older epoch, and not to the one that is built: whoever switches wants to know
- * it. */
+static struct late_writes *late_of(struct indexer *indexer, int64_t epoch)
+{
+    struct late_writes *unused = NULL;
+
+    for (size_t i = 0; i < EPOCHS_MAX; i++) {
+        struct late_writes *late = &indexer->pending.late[i];
+
+        if (late->epoch == epoch)
+            return late;
+        if (!client_epoch(indexer->client, late->epoch)) /* it is gone, or was none */
+            unused = late;
+    }
+    assert(unused); /* there are no more epochs than places */
+    *unused = (struct late_writes){.epoch = epoch};
+    return unused;
+}
+
+/* What was sent to one epoch and does not fit another: whoever switches to that wants to know it.
+ */
 static void count_late(struct batch *batch, const struct item *item)
 {
     const struct client_view *client = batch->indexer->client;
-    uint32_t built = built_place(client);
 
-    if (built == EPOCHS_MAX || item->state != ITEM_PUT || item->documents[built])
-        return;
-    batch->indexer->pending.late_epoch = client->epochs[built].epoch;
-    batch->indexer->pending.late_count++;
+    for (uint32_t i = 0; i < client->epoch_count && item->state == ITEM_PUT; i++)
+        if (item->is_unfit[i])
+            late_of(batch->indexer, client->epochs[i].epoch)->count++;
 }
 
 /* The batch has been sent: its place is behind it. */
@@ -184,9 +199,10 @@ static int commit_pending(struct store_tx *tx, struct indexer *indexer, int64_t 
         rc = move_lane(tx, indexer, (enum lane)lane, err);
     if (!rc)
         rc = commit_failed(tx, indexer, err);
-    if (!rc && pending->late_count)
-        rc = backfill_add_late(tx, indexer->client->id, pending->late_epoch, indexer->shard,
-                               pending->late_count, err);
+    for (size_t i = 0; i < EPOCHS_MAX && !rc; i++)
+        if (pending->late[i].count)
+            rc = backfill_add_late(tx, indexer->client->id, pending->late[i].epoch, indexer->shard,
+                                   pending->late[i].count, err);
     if (!rc && pending->left_count)
         rc = numbers_leave(indexer->numbers, tx, pending->left, (uint32_t)pending->left_count,
                            now_us, err);

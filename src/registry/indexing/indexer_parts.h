@@ -21,6 +21,12 @@ struct pending_failure {
     bool is_again; /* it was tried because it had failed before */
 };
 
+/* Writes that do not fit an epoch. */
+struct late_writes {
+    int64_t epoch; /* 0: unused */
+    int64_t count;
+};
+
 /* What was sent and is not committed. Its memory is its own: batches come and go. */
 struct pending {
     struct arena *arena;
@@ -32,8 +38,7 @@ struct pending {
     size_t left_count, left_capacity;
     struct bytes *cleared; /* keys of the lane failed that were sent, or are superseded */
     size_t cleared_count, cleared_capacity;
-    int64_t late_epoch; /* that is built, and ... */
-    int64_t late_count; /* ... what was written for another and does not fit it */
+    struct late_writes late[EPOCHS_MAX];
 };
 
 struct indexer_metrics {

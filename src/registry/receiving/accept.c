@@ -77,27 +77,27 @@ static bool has_room(const struct epoch_view *epoch, const struct new_fields *gr
            text_count < DOCUMENT_TEXT_FIELD_COUNT_MAX;
 }
 
-/* A field that is new in an epoch is new in those that began after it, too: what was written for
- * the one fits the others. One that cannot take it is left as it is. */
-static int grow_later(struct store_tx *tx, const struct client_view *client,
-                      const struct new_field *field, struct new_fields *grown, struct arena *arena,
-                      struct err *err)
+/* A field that is new in an epoch is new in the others, too: what was written for the one fits
+ * them, after a switch and on the way back. One that cannot take it is left as it is. */
+static int grow_others(struct store_tx *tx, const struct client_view *client,
+                       const struct new_field *field, struct new_fields *grown, struct arena *arena,
+                       struct err *err)
 {
     int rc = 0;
 
     for (uint32_t i = 0; i < client->epoch_count && !rc; i++) {
         const struct epoch_view *epoch = &client->epochs[i];
-        struct new_field later = *field;
+        struct new_field other = *field;
 
-        later.epoch = epoch->epoch;
-        if (epoch->epoch <= field->epoch || epoch_find_field(epoch, bytes_of(field->field.name)) ||
+        other.epoch = epoch->epoch;
+        if (epoch->epoch == field->epoch || epoch_find_field(epoch, bytes_of(field->field.name)) ||
             new_fields_find(grown, epoch->epoch, bytes_of(field->field.name), field->hash))
             continue;
-        later.field.number = next_number(client, grown, epoch->epoch);
-        if (!has_room(epoch, grown, &later.field))
+        other.field.number = next_number(client, grown, epoch->epoch);
+        if (!has_room(epoch, grown, &other.field))
             continue;
-        rc = schema_insert(tx, client->id, &later, arena, err);
-        new_fields_add(grown, &later, arena);
+        rc = schema_insert(tx, client->id, &other, arena, err);
+        new_fields_add(grown, &other, arena);
     }
     return rc;
 }
@@ -121,7 +121,7 @@ int schema_grow(struct store_tx *tx, const struct client_view *client,
         rc = schema_insert(tx, client->id, &field, arena, err);
         new_fields_add(grown, &field, arena);
         if (!rc)
-            rc = grow_later(tx, client, &field, grown, arena, err);
+            rc = grow_others(tx, client, &field, grown, arena, err);
     }
     return rc;
 }

@@ -17,7 +17,6 @@
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
 #include "torg/v1/epoch.pb-c.h"
-#include "torg/v1/searcher.pb-c.h"
 
 enum { SCHEMA_FILE_SIZE_MAX = 4 << 20, WAIT_STEP_US = 200 * 1000 };
 
@@ -179,17 +178,21 @@ static int plan_all(struct asking *asking, Torg__V1__PlanEpochRequest *request,
     return 0;
 }
 
-static void print_plan(const Torg__V1__PlanEpochResponse *all)
+/* epoch: one that there is, 0: the one that is planned. */
+static void print_plan(FILE *out, const Torg__V1__PlanEpochResponse *all, int64_t epoch)
 {
-    printf("%" PRId64 " documents checked, %" PRId64 " would not be in the new epoch\n",
-           all->checked_count, all->refused_count);
+    fprintf(out, "%" PRId64 " documents checked, %" PRId64, all->checked_count, all->refused_count);
+    if (epoch)
+        fprintf(out, " do not fit epoch %" PRId64 "\n", epoch);
+    else
+        fprintf(out, " would not be in the new epoch\n");
     for (size_t i = 0; i < all->n_refusals; i++) {
         const Torg__V1__EpochRefusal *refusal = all->refusals[i];
 
-        printf("%8" PRId64 "  %s\n          such as", refusal->count, refusal->reason);
+        fprintf(out, "%8" PRId64 "  %s\n          such as", refusal->count, refusal->reason);
         for (size_t k = 0; k < refusal->n_sample_pks; k++)
-            printf("%s %s", k ? "," : "", refusal->sample_pks[k]);
-        printf("\n");
+            fprintf(out, "%s %s", k ? "," : "", refusal->sample_pks[k]);
+        fprintf(out, "\n");
     }
 }
 
@@ -203,6 +206,8 @@ enum exit_code cmd_epoch_plan(const struct invocation *invocation)
     int rc;
 
     object_check(invocation, INVOCATION_MAGIC);
+    if (!read_epoch(invocation, &request.epoch))
+        return EXIT_USAGE;
     if (read_wanted(invocation, &wanted, &err) || asking_open(invocation, &asking, &err))
         return fail(&err);
     request.client = asking.client;
@@ -212,55 +217,12 @@ enum exit_code cmd_epoch_plan(const struct invocation *invocation)
     if (!rc && invocation->json)
         print_json(&all.base);
     else if (!rc)
-        print_plan(&all);
+        print_plan(stdout, &all, request.epoch);
     desk_close(&asking.desk);
     return rc ? fail(&err) : EXIT_OK;
 }
 
 /* --- status --- */
-
-/* What searchers say, in lists by epoch and shard; NULL: none answers. */
-static const Torg__V1__Freshness *ask_searchers(struct asking *asking)
-{
-    Torg__V1__GetFreshnessRequest request = TORG__V1__GET_FRESHNESS_REQUEST__INIT;
-    ProtobufCMessage *response = NULL;
-    struct err err;
-
-    request.client = asking->client;
-    if (desk_call(&asking->desk, &torg__v1__searcher_service__descriptor, "GetFreshness",
-                  &request.base, &response, &err))
-        return NULL;
-    return (const Torg__V1__Freshness *)response;
-}
-
-static bool is_behind(const Torg__V1__ShardFreshness *replica, const Torg__V1__EpochShard *shard)
-{
-    for (size_t i = 0; i < replica->n_lanes; i++)
-        if (replica->lanes[i]->lane == TORG__V1__QUEUE_LANE__NAME__BACKFILL &&
-            replica->lanes[i]->idx >= shard->backfill_offset)
-            return false;
-    return shard->backfill_offset > 0;
-}
-
-struct readiness {
-    uint32_t ready_count, count;
-};
-
-static struct readiness readiness_of(const Torg__V1__Freshness *freshness, int64_t epoch,
-                                     const Torg__V1__EpochShard *shard)
-{
-    struct readiness readiness = {0};
-
-    for (size_t i = 0; freshness && i < freshness->n_shards; i++) {
-        const Torg__V1__ShardFreshness *replica = freshness->shards[i];
-
-        if (replica->epoch != epoch || replica->shard != shard->shard)
-            continue;
-        readiness.count++;
-        readiness.ready_count += replica->is_ready && !is_behind(replica, shard);
-    }
-    return readiness;
-}
 
 static const char *state_name(Torg__V1__IndexMap__Epoch__State state)
 {
@@ -269,28 +231,26 @@ static const char *state_name(Torg__V1__IndexMap__Epoch__State state)
     return (unsigned)state < ARRAY_COUNT(names) ? names[state] : "?";
 }
 
-static void print_shards(const Torg__V1__EpochState *epoch, const Torg__V1__Freshness *freshness)
+static void print_shards(const Torg__V1__EpochState *epoch)
 {
     printf("\nepoch %" PRId64 "\n%5s %9s %8s %6s %5s %8s %6s %9s  %s\n", epoch->epoch, "SHARD",
            "POURED", "REFUSED", "LATE", "DONE", "BACKFILL", "MAIN", "INDEX", "SEARCHERS");
     for (size_t i = 0; i < epoch->n_shards; i++) {
         const Torg__V1__EpochShard *shard = epoch->shards[i];
-        struct readiness readiness = readiness_of(freshness, epoch->epoch, shard);
 
         printf("%5u %9" PRId64 " %8" PRId64 " %6" PRId64 " %5s %8" PRId64 " %6" PRId64 " %9" PRIu64
                "  ",
                shard->shard, shard->poured_count, shard->refused_count, shard->late_count,
                shard->is_poured ? "yes" : "no", shard->backfill_end - shard->backfill_offset,
                shard->main_lag, shard->index_end);
-        if (freshness)
-            printf("%u of %u ready\n", readiness.ready_count, readiness.count);
+        if (shard->knows_searchers)
+            printf("%u of %u ready\n", shard->ready_count, shard->searcher_count);
         else
             printf("not known\n");
     }
 }
 
-static void print_status(const Torg__V1__EpochStatus *status, const Torg__V1__Freshness *freshness,
-                         struct arena *arena)
+static void print_status(const Torg__V1__EpochStatus *status, struct arena *arena)
 {
     const Torg__V1__EpochState *built = NULL;
 
@@ -308,7 +268,7 @@ static void print_status(const Torg__V1__EpochStatus *status, const Torg__V1__Fr
     }
     if (!built)
         return;
-    print_shards(built, freshness);
+    print_shards(built);
     printf("\n");
     for (size_t i = 0; i < status->n_waits_for; i++)
         printf("waits: %s\n", status->waits_for[i]);
@@ -334,8 +294,7 @@ static void show_status(struct asking *asking, const ProtobufCMessage *status)
     if (asking->invocation->json)
         print_json(status);
     else
-        print_status((const Torg__V1__EpochStatus *)status, ask_searchers(asking),
-                     asking->invocation->arena);
+        print_status((const Torg__V1__EpochStatus *)status, asking->invocation->arena);
 }
 
 enum exit_code cmd_epoch_status(const struct invocation *invocation)
@@ -387,32 +346,32 @@ enum exit_code cmd_epoch_start(const struct invocation *invocation)
     return change(&asking, "StartEpoch", &request.base);
 }
 
+/* The epoch of the number, or the one in this state; NULL: there is none. */
+static const Torg__V1__EpochState *pick_epoch(const Torg__V1__EpochStatus *status, int64_t epoch,
+                                              Torg__V1__IndexMap__Epoch__State state)
+{
+    for (size_t i = 0; i < status->n_epochs; i++)
+        if (status->epochs[i]->state == state && (!epoch || status->epochs[i]->epoch == epoch))
+            return status->epochs[i];
+    return NULL;
+}
+
 /* What the epoch that is built still lacks; NULL: nothing, or it is not built, as the switch tells.
- * The registry tells what it has sent; whether searchers have it, they tell themselves. */
+ */
 static int find_lack(struct asking *asking, int64_t wanted, const char **lack, struct err *err)
 {
-    struct arena *arena = asking->invocation->arena;
-    const Torg__V1__Freshness *freshness = ask_searchers(asking);
+    const Torg__V1__EpochState *built;
     const Torg__V1__EpochStatus *status;
     int rc = get_status(asking, &status, err);
 
     *lack = NULL;
-    for (size_t i = 0; !rc && i < status->n_epochs; i++) {
-        const Torg__V1__EpochState *epoch = status->epochs[i];
-
-        if (epoch->state != TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING ||
-            (wanted && wanted != epoch->epoch))
-            continue;
-        if (status->n_waits_for)
-            *lack =
-                arena_printf(arena, "epoch %" PRId64 ": %s", epoch->epoch, status->waits_for[0]);
-        for (size_t k = 0; !*lack && freshness && k < epoch->n_shards; k++)
-            if (readiness_of(freshness, epoch->epoch, epoch->shards[k]).ready_count == 0)
-                *lack =
-                    arena_printf(arena, "epoch %" PRId64 ": no searcher has all of shard %u yet",
-                                 epoch->epoch, epoch->shards[k]->shard);
-    }
-    return rc;
+    if (rc)
+        return rc;
+    built = pick_epoch(status, wanted, TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING);
+    if (built && status->n_waits_for)
+        *lack = arena_printf(asking->invocation->arena, "epoch %" PRId64 ": %s", built->epoch,
+                             status->waits_for[0]);
+    return 0;
 }
 
 static int refuse_switch(const struct asking *asking, const char *lack, struct err *err)
@@ -452,6 +411,34 @@ static int await_epoch(struct asking *asking, int64_t epoch, int64_t wait_us, st
     return rc;
 }
 
+/* Documents that do not fit the epoch asked for, by their present form; told with their reasons,
+ * and to be consented to. */
+static int consent(struct asking *asking, int64_t epoch, Torg__V1__IndexMap__Epoch__State state,
+                   protobuf_c_boolean *accept_losses, struct err *err)
+{
+    Torg__V1__PlanEpochRequest request = TORG__V1__PLAN_EPOCH_REQUEST__INIT;
+    Torg__V1__PlanEpochResponse all = TORG__V1__PLAN_EPOCH_RESPONSE__INIT;
+    const Torg__V1__EpochState *found;
+    const Torg__V1__EpochStatus *status;
+    int rc = get_status(asking, &status, err);
+
+    found = rc ? NULL : pick_epoch(status, epoch, state);
+    if (rc || !found || !found->misfit_count) /* that there is none is told by who moves it */
+        return rc;
+    request.client = asking->client;
+    request.epoch = found->epoch;
+    rc = plan_all(asking, &request, &all, err);
+    *accept_losses = !rc && (!all.refused_count ||
+                             invocation_option(asking->invocation, "accept-losses") != NULL);
+    if (rc || *accept_losses)
+        return rc;
+    print_plan(stderr, &all, found->epoch);
+    return err_set(err, ERR_PRECONDITION,
+                   "%" PRId64 " documents would not be found in epoch %" PRId64
+                   ": send them in a form that fits it, or say --accept-losses",
+                   all.refused_count, found->epoch);
+}
+
 static bool read_wait(const struct invocation *invocation, int64_t *wait_us)
 {
     const char *text = invocation_option(invocation, "wait");
@@ -478,7 +465,9 @@ enum exit_code cmd_epoch_switch(const struct invocation *invocation)
     if (asking_open(invocation, &asking, &err))
         return fail(&err);
     request.client = asking.client;
-    if (!request.force && await_epoch(&asking, request.epoch, wait_us, &err)) {
+    if ((!request.force && await_epoch(&asking, request.epoch, wait_us, &err)) ||
+        consent(&asking, request.epoch, TORG__V1__INDEX_MAP__EPOCH__STATE__BUILDING,
+                &request.accept_losses, &err)) {
         desk_close(&asking.desk);
         return fail(&err);
     }
@@ -497,6 +486,11 @@ enum exit_code cmd_epoch_rollback(const struct invocation *invocation)
     if (asking_open(invocation, &asking, &err))
         return fail(&err);
     request.client = asking.client;
+    if (consent(&asking, request.epoch, TORG__V1__INDEX_MAP__EPOCH__STATE__KEPT,
+                &request.accept_losses, &err)) {
+        desk_close(&asking.desk);
+        return fail(&err);
+    }
     return change(&asking, "RollbackEpoch", &request.base);
 }
 

@@ -69,6 +69,17 @@ static const struct command_option parked_drop_options[] = {
     {                                                                                              \
         "epoch", "NUMBER", "Do it only if it is about this epoch."                                 \
     }
+#define EPOCH_LOSSES                                                                               \
+    {                                                                                              \
+        "accept-losses", NULL, "Do it even if documents do not fit it and would not be found."     \
+    }
+static const struct command_option epoch_plan_options[] = {
+    QUEUE_CLIENT,
+    EPOCH_FIELD,
+    EPOCH_SCHEMA,
+    {"epoch", "NUMBER",
+     "Instead of a schema: which documents do not fit this epoch that there is."},
+    {NULL, NULL, NULL}};
 static const struct command_option epoch_schema_options[] = {
     QUEUE_CLIENT, EPOCH_FIELD, EPOCH_SCHEMA, {NULL, NULL, NULL}};
 static const struct command_option epoch_status_options[] = {QUEUE_CLIENT, {NULL, NULL, NULL}};
@@ -77,9 +88,12 @@ static const struct command_option epoch_switch_options[] = {
     EPOCH_EPOCH,
     {"wait", "DURATION", "Wait up to this long for what is missing, such as 1m; at most 24h."},
     {"force", NULL, "Switch even if something is missing in it."},
+    EPOCH_LOSSES,
     {NULL, NULL, NULL}};
-static const struct command_option epoch_rollback_options[] = {
+static const struct command_option epoch_abandon_options[] = {
     QUEUE_CLIENT, EPOCH_EPOCH, {NULL, NULL, NULL}};
+static const struct command_option epoch_rollback_options[] = {
+    QUEUE_CLIENT, EPOCH_EPOCH, EPOCH_LOSSES, {NULL, NULL, NULL}};
 static const struct command_option numerator_export_options[] = {
     QUEUE_CLIENT, {"shard", "NUMBER", "Which of its shards (default: 0)."}, {NULL, NULL, NULL}};
 
@@ -293,7 +307,7 @@ const struct command command_table[] = {
          "it, and its number is not used again. Documents that were written for it by name stay as "
          "they are, in the other epochs where they fit. Kept in the audit log.",
      .example = "torg epoch abandon --client shop",
-     .options = epoch_rollback_options,
+     .options = epoch_abandon_options,
      .flags = ASKING,
      .run = cmd_epoch_abandon},
     {.name = "epoch plan",
@@ -301,12 +315,12 @@ const struct command command_table[] = {
      .arguments = "",
      .details =
          "Checks all stored documents of the client with the schema of its epoch, changed by "
-         "--field and --schema, and lists the reasons of those that do not fit. Nothing is "
-         "changed. Works through the server that runs on the data directory, or on the "
+         "--field and --schema, or with that of the epoch --epoch, and lists the reasons of those "
+         "that do not fit. Nothing is changed. Works through the server that runs on the data directory, or on the "
          "directory itself when none runs.",
      .example = "torg epoch plan --field price=decimal\n"
                 "torg epoch plan --client shop --schema schema.json --json",
-     .options = epoch_schema_options,
+     .options = epoch_plan_options,
      .flags = ASKING,
      .run = cmd_epoch_plan},
     {.name = "epoch rollback",
@@ -314,8 +328,8 @@ const struct command command_table[] = {
      .arguments = "",
      .details =
          "The two change places; done again, it is the way forward. Documents are written to "
-         "the newer one all the time, and to the other where they fit it. Kept in the audit "
-         "log.",
+         "the newer one all the time, and to the other where they fit it. Refused, with a list, "
+         "when documents do not fit it, unless --accept-losses is said. Kept in the audit log.",
      .example = "torg epoch rollback --client shop",
      .options = epoch_rollback_options,
      .flags = ASKING,

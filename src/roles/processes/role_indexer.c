@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_indexer.c - the role indexer: changes of documents on their way to the index, and what
  * operators do with the queue. */
+#include <string.h>
+
 #include "base/memory.h"
+#include "inspect/searcher_door.h"
 #include "registry/clients/epoch_desk.h"
 #include "registry/indexing/indexer_worker.h"
 #include "registry/indexing/queue_desk.h"
 #include "registry/service.h"
+#include "roles/processes/peer_settings.h"
 #include "roles/processes/process.h"
 
 /* One a process; the server borrows them for its life. */
@@ -14,6 +18,7 @@ static struct indexer_worker *worker;
 static struct queue_desk desk;
 static struct epoch_desk epochs;
 static struct rpc_service services[2];
+static struct peers *searchers; /* in other processes; NULL: that of this one is asked */
 
 static struct indexer_rules rules_of(const struct config *config)
 {
@@ -24,6 +29,28 @@ static struct indexer_rules rules_of(const struct config *config)
         .retention_us = config_number(config, SETTING_REGISTRY_INDEX_RETENTION),
         .numbers = {.ttl_us = config_number(config, SETTING_REGISTRY_NUMBER_LIFE),
                     .hold_us = config_number(config, SETTING_REGISTRY_NUMBER_HOLD)}};
+}
+
+/* The door of this process is there when the role searcher has started. */
+static int ask_searchers(void *arg, const char *client, struct arena *arena,
+                         Torg__V1__Freshness **freshness, struct err *err)
+{
+    const struct process *process = arg;
+    const struct index_door door = searchers ? peers_door(searchers) : process->door;
+
+    if (door.freshness)
+        return door.freshness(door.arg, client, arena, freshness, err);
+    return err_set(err, ERR_UNAVAILABLE,
+                   "this process does not know which searchers there are: name them in "
+                   "search.searchers");
+}
+
+static bool has_searcher(const struct process *process)
+{
+    for (size_t i = 0; i < process->role_count; i++)
+        if (strcmp(process->roles[i]->name, "searcher") == 0)
+            return true;
+    return false;
 }
 
 int role_indexer_serve(struct process *process, struct err *err)
@@ -52,8 +79,13 @@ int role_indexer_start(struct process *process, struct err *err)
 {
     int rc = role_indexer_serve(process, err);
 
+    if (!rc && !has_searcher(process))
+        rc = peer_settings_open(process, SETTING_SEARCH_SEARCHERS, SETTING_SEARCH_SEARCHERS_KEY,
+                                &searchers, err);
     if (rc)
         return rc;
+    epochs.freshness = ask_searchers;
+    epochs.freshness_arg = process;
     base = (struct indexer_base){.store = process->backends.store,
                                  .topics = process->backends.topics,
                                  .clients = process->clients,
@@ -70,5 +102,7 @@ void role_indexer_stop(struct process *process)
 {
     (void)process;
     indexer_worker_stop(worker);
+    peers_close(searchers);
     worker = NULL;
+    searchers = NULL;
 }
