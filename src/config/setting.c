@@ -275,8 +275,9 @@ const struct setting setting_table[SETTING_COUNT] = {
                                   .choices = "addresses such as http://10.0.0.2:8080",
                                   .optional = true,
                                   .help = "Searchers in other processes that the role search asks, "
-                                          "one after another until one answers. Empty: the one of "
-                                          "its own process."},
+                                          "one after another until one answers, and that the role "
+                                          "indexer asks before it switches to an epoch. Empty: the "
+                                          "one of its own process."},
     [SETTING_SEARCH_SEARCHERS_KEY] = {.name = "search.searchers_key",
                                       .default_text = "",
                                       .kind = SETTING_PATH,

@@ -25,6 +25,11 @@ enum {
     SEARCHER_PEER_POLL_MS = 1000,         /* how often they are asked for their freshness */
     SEARCHER_HEDGE_MS_MIN = 20,           /* a second replica is asked no sooner than this */
     SEARCHER_ANSWER_SIZE_MAX = 64 << 20,  /* of a shard in another process */
+    QUERY_LOG_COUNT = 256,                /* last queries, to compare epochs with */
+    QUERY_LOG_SIZE_MAX = 16 << 10,        /* of one of them: 4 MB in all */
+    QUERY_LOG_PAUSE_MS = 20,              /* between two that are kept: 5 s at the least */
+    COMPARE_DIFFERENCE_COUNT_MAX = 50,    /* told of a comparison */
+    COMPARE_KEY_COUNT_MAX = 10,           /* documents told of a difference, gone and new */
     SEARCHER_ASK_COUNT_MAX = 64,          /* shards asked at once by one process */
     SEARCHER_ASK_QUEUE_MAX = 4096,        /* and those that wait for that */
 };

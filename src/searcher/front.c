@@ -613,6 +613,8 @@ int front_search(const struct front *front, const char *client,
     rc = rc ? rc : read_tokens(&searching, request->wait, request->n_wait, err);
     rc = rc ? rc : wait_here(&searching, err);
     rc = rc ? rc : search(&searching, response, err);
+    if (!rc && front->queries)
+        query_log_add(front->queries, client, request);
     view_release(view);
     return rc;
 }

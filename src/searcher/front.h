@@ -16,11 +16,13 @@
 #include "base/clock.h"
 #include "searcher/follower.h"
 #include "searcher/gather.h"
+#include "searcher/query_log.h"
 
 struct front {
     struct follower *follower; /* borrowed, as all here */
     struct gatherer gatherer;
     const struct clock *clock; /* of deadlines, and of ages in formulas */
+    struct query_log *queries; /* NULL: queries are not kept */
 };
 
 /* deadline_us: monotonic. The response is filled with memory of the arena and of the request. */

@@ -125,6 +125,7 @@ static const struct rpc_method methods[] = {
     {.name = "Explain", .unary = searcher_explain, .scope = "search"},
     {.name = "GetFreshness", .unary = searcher_freshness, .scope = "search"},
     {.name = "ListIndexed", .unary = searcher_list, .scope = "stages"},
+    {.name = "CompareEpochs", .unary = searcher_compare, .scope = "stages"},
     {.name = "CheckShard", .unary = searcher_check, .scope = "stages"},
     {.name = "CountWords", .unary = count_words, .scope = "search"},
     {.name = "SearchShard", .unary = search_shard, .scope = "search"},

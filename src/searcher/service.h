@@ -45,13 +45,15 @@ void searcher_tell_freshness(const struct searcher *searcher, const char *client
 size_t searcher_tell_lanes(const struct progress *progress, struct arena *arena,
                            Torg__V1__LaneFreshness ***lanes);
 
-/* service_explain.c, service_list.c, service_check.c */
+/* service_explain.c, service_list.c, service_check.c, service_compare.c */
 int searcher_explain(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
                      struct err *err);
 int searcher_list(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
                   struct err *err);
 int searcher_check(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
                    struct err *err);
+int searcher_compare(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
+                     struct err *err);
 int searcher_freshness(struct call *call, const ProtobufCMessage *message, ProtobufCMessage *answer,
                        struct err *err);
 

@@ -143,6 +143,48 @@ def an_epoch_is_built_and_switched_to_under_searches():
 
 
 @tap.test
+def losses_are_told_and_need_consent():
+    with Client() as client:
+        client.torg("start", "--field", "title=keyword")
+        client.torg("switch", "--wait", "2m")
+        wide = {"pk": "bike-1", "version": 5, "fields": [
+            field("title", keyword="bicycle 1"), field("price", integer="7")]}
+        token = client.put(wide)                    # a keyword is a text, so it fits both
+        tap.equal(client.total(wait=token), COUNT)
+        tap.contains(client.torg("plan", "--epoch", "1"), "0 do not fit epoch 1")
+        client.torg("start", "--field", "title=integer")
+        tap.wait_until(lambda: not client.status().get("waitsFor"), what="a built epoch")
+        told = client.torg("switch", code=1)
+        tap.contains(told, f"{COUNT} documents checked, {COUNT} do not fit epoch 3")
+        tap.contains(told, f"{COUNT} documents would not be found in epoch 3")
+        tap.contains(told, "--accept-losses")
+        status, answer = client.place.call("EpochService/SwitchEpoch", {}, client.place.start_key)
+        tap.equal(status, 400, answer)
+        tap.contains(json.dumps(answer), "accept_losses")
+        tap.equal(client.total(), COUNT)
+        tap.contains(client.torg("switch", "--accept-losses"), "searches ask epoch 3")
+        tap.wait_until(lambda: client.total() == 0, what="an epoch that nothing fits")
+        tap.contains(client.torg("rollback"), "searches ask epoch 2")
+        tap.wait_until(lambda: client.total() == COUNT, what="the way back")
+
+
+@tap.test
+def epochs_are_compared_by_the_last_queries():
+    with Client() as client:
+        tap.contains(client.torg("compare", code=1), "has no other")
+        tap.wait_until(lambda: client.total() == COUNT, what="all documents")
+        client.torg("start", "--field", "price=keyword")
+        tap.wait_until(lambda: not client.status().get("waitsFor"), what="a built epoch")
+        tap.contains(client.torg("compare"), "1 of the last queries: 1 answered alike")
+        client.put({"pk": "gone", "version": 1, "epoch": 2, "fields": [
+            field("title", text="bicycle gone"), field("price", keyword="cheap")]})
+        tap.wait_until(lambda: client.total(epoch=2) == COUNT + 1, what="a document of epoch 2")
+        told = client.torg("compare")
+        tap.contains(told, "0 answered alike, 1 differently")
+        tap.contains(told, f"stage 0: {COUNT} found, {COUNT + 1} in the other")
+
+
+@tap.test
 def a_switch_waits_for_what_is_missing():
     with Client() as client:
         tap.contains(client.torg("switch", "--wait", "soon", code=2), "expected a duration")

@@ -11,10 +11,13 @@ let drawn = "";
 
 async function move(client, epoch, method) {
   const name = method === "SwitchEpoch" ? "epochSwitch" : "epochRollback";
-  if (!await ask({ title: t(`${name}Ask`, { epoch }), text: t(`${name}Text`),
-    yes: t(name) })) return;
   try {
-    const status = await call("EpochService", method, { client, epoch });
+    const before = await call("EpochService", "GetEpochs", { client });
+    const found = (before.epochs || []).find((one) => one.epoch === epoch);
+    const count = Number(found?.misfitCount || 0);
+    const text = count ? `${t(`${name}Text`)} ${t("epochLosses", { count })}` : t(`${name}Text`);
+    if (!await ask({ title: t(`${name}Ask`, { epoch }), text, yes: t(name) })) return;
+    const status = await call("EpochService", method, { client, epoch, acceptLosses: count > 0 });
     toast(t("epochDone", { epoch: status.servingEpoch }));
     document.activeElement?.blur(); /* so that it is drawn anew */
   } catch (error) {

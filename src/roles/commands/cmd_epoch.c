@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cmd_epoch.c - torg epoch plan, start, status, switch, rollback, abandon. */
+/* cmd_epoch.c - torg epoch plan, start, status, compare, switch, rollback, abandon. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +17,13 @@
 #include "roles/commands/desk.h"
 #include "roles/commands/print.h"
 #include "torg/v1/epoch.pb-c.h"
+#include "torg/v1/searcher.pb-c.h"
 
-enum { SCHEMA_FILE_SIZE_MAX = 4 << 20, WAIT_STEP_US = 200 * 1000 };
+enum {
+    SCHEMA_FILE_SIZE_MAX = 4 << 20,
+    WAIT_STEP_US = 200 * 1000,
+    SHOWN_QUERY_SIZE_MAX = 1 << 10,
+};
 
 #define WAIT_MAX_US (INT64_C(24) * 3600 * SECOND_US)
 
@@ -310,6 +315,77 @@ enum exit_code cmd_epoch_status(const struct invocation *invocation)
     rc = get_status(&asking, &status, &err);
     if (!rc)
         show_status(&asking, &status->base);
+    desk_close(&asking.desk);
+    return rc ? fail(&err) : EXIT_OK;
+}
+
+/* --- compare --- */
+
+static void print_keys(const char *word, char *const *keys, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        printf("%s%s", i ? ", " : word, keys[i]);
+    if (count)
+        printf("\n");
+}
+
+static void print_difference(const Torg__V1__EpochDifference *difference)
+{
+    struct buf query = BUF_INIT(SHOWN_QUERY_SIZE_MAX);
+
+    json_encode(&difference->query->base, &query);
+    printf("\n%s\n", buf_failed(&query) ? "a query too long to be shown" : buf_text(&query));
+    buf_release(&query);
+    if (*difference->error) {
+        printf("  not compared: %s\n", difference->error);
+        return;
+    }
+    printf("  stage %u: %" PRIu64 " found, %" PRIu64 " in the other\n", difference->stage,
+           difference->serving_total, difference->other_total);
+    print_keys("  gone: ", difference->gone_pks, difference->n_gone_pks);
+    print_keys("  new: ", difference->new_pks, difference->n_new_pks);
+    if (!difference->n_gone_pks && !difference->n_new_pks)
+        printf("  the documents shown are the same, in another order or count\n");
+}
+
+static void print_comparison(const Torg__V1__CompareEpochsResponse *response)
+{
+    printf("epoch %" PRId64 " serves, epoch %" PRId64 " is compared with it\n",
+           response->serving_epoch, response->other_epoch);
+    if (!response->asked_count) {
+        printf("nobody has searched since the searcher began: there is nothing to compare them "
+               "by\n");
+        return;
+    }
+    printf("%u of the last queries: %u answered alike, %u differently, %u not by both\n",
+           response->asked_count, response->equal_count, response->different_count,
+           response->failed_count);
+    if (response->left_out_count)
+        printf("%u more were left out for lack of time\n", response->left_out_count);
+    for (size_t i = 0; i < response->n_differences; i++)
+        print_difference(response->differences[i]);
+}
+
+enum exit_code cmd_epoch_compare(const struct invocation *invocation)
+{
+    Torg__V1__CompareEpochsRequest request = TORG__V1__COMPARE_EPOCHS_REQUEST__INIT;
+    ProtobufCMessage *response;
+    struct asking asking;
+    struct err err;
+    int rc;
+
+    object_check(invocation, INVOCATION_MAGIC);
+    if (!read_epoch(invocation, &request.epoch))
+        return EXIT_USAGE;
+    if (asking_open(invocation, &asking, &err))
+        return fail(&err);
+    request.client = asking.client;
+    rc = desk_call(&asking.desk, &torg__v1__searcher_service__descriptor, "CompareEpochs",
+                   &request.base, &response, &err);
+    if (!rc && invocation->json)
+        print_json(response);
+    else if (!rc)
+        print_comparison((const Torg__V1__CompareEpochsResponse *)response);
     desk_close(&asking.desk);
     return rc ? fail(&err) : EXIT_OK;
 }

@@ -2,13 +2,10 @@
 /* command.c - see command.h. */
 #include "roles/commands/command.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "access/scope.h"
 #include "base/memory.h"
-#include "config/nearest.h"
 #include "roles/processes/process.h"
 
 const char *const exit_code_help[EXIT_CODE_COUNT] = {
@@ -89,6 +86,10 @@ static const struct command_option epoch_switch_options[] = {
     {"wait", "DURATION", "Wait up to this long for what is missing, such as 1m; at most 24h."},
     {"force", NULL, "Switch even if something is missing in it."},
     EPOCH_LOSSES,
+    {NULL, NULL, NULL}};
+static const struct command_option epoch_compare_options[] = {
+    QUEUE_CLIENT,
+    {"epoch", "NUMBER", "The other epoch (default: the one that is built, or kept)."},
     {NULL, NULL, NULL}};
 static const struct command_option epoch_abandon_options[] = {
     QUEUE_CLIENT, EPOCH_EPOCH, {NULL, NULL, NULL}};
@@ -310,14 +311,26 @@ const struct command command_table[] = {
      .options = epoch_abandon_options,
      .flags = ASKING,
      .run = cmd_epoch_abandon},
+    {.name = "epoch compare",
+     .summary = "ask the last queries of another epoch, and show what differs",
+     .arguments = "",
+     .details =
+         "The searcher keeps the last 256 queries that it answered, at most one in 20 ms and none "
+         "twice, for as long as it runs. Each is asked of the epoch that serves and of the one "
+         "that is built (else the one that is kept, or --epoch): documents that would be gone or "
+         "new on the page, and how many are found.",
+     .example = "torg epoch compare --client offers",
+     .options = epoch_compare_options,
+     .flags = ASKING,
+     .run = cmd_epoch_compare},
     {.name = "epoch plan",
      .summary = "show which documents another schema would refuse",
      .arguments = "",
      .details =
          "Checks all stored documents of the client with the schema of its epoch, changed by "
          "--field and --schema, or with that of the epoch --epoch, and lists the reasons of those "
-         "that do not fit. Nothing is changed. Works through the server that runs on the data directory, or on the "
-         "directory itself when none runs.",
+         "that do not fit. Nothing is changed. Works through the server that runs on the data "
+         "directory, or on the directory itself when none runs.",
      .example = "torg epoch plan --field price=decimal\n"
                 "torg epoch plan --client shop --schema schema.json --json",
      .options = epoch_plan_options,
@@ -727,88 +740,3 @@ const struct command command_table[] = {
      .run = cmd_help},
 };
 const size_t command_count = ARRAY_COUNT(command_table);
-
-const char *invocation_option(const struct invocation *invocation, const char *name)
-{
-    for (size_t i = invocation->option_count; i > 0; i--) {
-        if (strcmp(invocation->options[i - 1].name, name) == 0)
-            return invocation->options[i - 1].value;
-    }
-    return NULL;
-}
-
-/* How many of the words are this command's name; 0 = it is another. */
-static size_t words_matching(const struct command *command, const char *const *words, size_t count)
-{
-    const char *blank = strchr(command->name, ' ');
-    size_t first = blank ? (size_t)(blank - command->name) : strlen(command->name);
-
-    if (!count || !bytes_equal_text(bytes_make(command->name, first), words[0]))
-        return 0;
-    if (!blank)
-        return 1;
-    return count > 1 && strcmp(blank + 1, words[1]) == 0 ? 2 : 0;
-}
-
-const struct command *command_find(const char *const *words, size_t count, size_t *used)
-{
-    for (size_t i = 0; i < command_count; i++) {
-        *used = words_matching(&command_table[i], words, count);
-        if (*used)
-            return &command_table[i];
-    }
-    return NULL;
-}
-
-bool command_is_group(const char *word)
-{
-    size_t size = strlen(word);
-
-    for (size_t i = 0; i < command_count; i++) {
-        const char *name = command_table[i].name;
-
-        if (size && strncmp(name, word, size) == 0 && name[size] == ' ')
-            return true;
-    }
-    return false;
-}
-
-const char *command_nearest(const char *words, struct arena *arena)
-{
-    struct nearest nearest = nearest_to(words);
-
-    for (size_t i = 0; i < command_count; i++) {
-        const char *name = command_table[i].name;
-
-        nearest_offer(&nearest, name);
-        nearest_offer(&nearest, arena_text(arena, bytes_make(name, strcspn(name, " "))));
-    }
-    return nearest.word;
-}
-
-void complain(const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    fputs("torg: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-}
-
-enum exit_code fail(const struct err *err)
-{
-    complain("%s", err->text);
-    switch (err->code) {
-    case ERR_INVALID:
-        return EXIT_USAGE;
-    case ERR_NOT_FOUND:
-        return EXIT_NOT_FOUND;
-    case ERR_UNAVAILABLE:
-    case ERR_TIMEOUT:
-        return EXIT_UNAVAILABLE;
-    default:
-        return EXIT_FAILED;
-    }
-}

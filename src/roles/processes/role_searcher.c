@@ -92,7 +92,8 @@ int role_searcher_start(struct process *process, struct err *err)
     searcher = (struct searcher){
         .front = {.follower = follower,
                   .gatherer = {.workers = workers, .peers = peers, .clock = process->clock},
-                  .clock = process->clock},
+                  .clock = process->clock,
+                  .queries = query_log_new(process->clock)},
         .store = process->backends.store,
         .key_state = key_state,
         .key_state_arg = process->backends.store};
@@ -127,6 +128,8 @@ void role_searcher_stop(struct process *process)
     workers_free(workers); /* calls to others that nobody waits for end with it */
     peers_close(peers);
     follower_stop(follower);
+    query_log_free(searcher.front.queries);
+    searcher.front.queries = NULL;
     workers = NULL;
     peers = NULL;
     follower = NULL;
