@@ -23,6 +23,7 @@ enum {
     SEARCHER_LIST_COUNT_MAX = 10000,      /* when it does */
     SEARCHER_PEER_COUNT_MAX = 32,         /* other searchers that a front knows */
     SEARCHER_PEER_POLL_MS = 1000,         /* how often they are asked for their freshness */
+    SEARCHER_SILENCE_MS_MAX = 800,        /* of a searcher, while there is another to be asked */
     SEARCHER_HEDGE_MS_MIN = 20,           /* a second replica is asked no sooner than this */
     SEARCHER_ANSWER_SIZE_MAX = 64 << 20,  /* of a shard in another process */
     QUERY_LOG_COUNT = 256,                /* last queries, to compare epochs with */

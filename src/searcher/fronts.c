@@ -53,6 +53,16 @@ static void tell(const struct peer *peer, int rc, struct err *err)
     err_wrap(err, "searcher %s", peer_url(peer));
 }
 
+int64_t fronts_patience_ms(const Torg__V1__SearchRequest *request, int64_t left_ms, bool is_last)
+{
+    int64_t share_ms = (left_ms + 1) / TIME_SHARE;
+
+    if (is_last)
+        return left_ms;
+    return request->n_wait || share_ms < SEARCHER_SILENCE_MS_MAX ? share_ms
+                                                                 : SEARCHER_SILENCE_MS_MAX;
+}
+
 int fronts_search(struct peers *peers, const Torg__V1__SearchRequest *request, int64_t deadline_us,
                   struct arena *arena, Torg__V1__SearchResponse *response, struct err *err)
 {
@@ -67,7 +77,7 @@ int fronts_search(struct peers *peers, const Torg__V1__SearchRequest *request, i
 
         if (left_ms < 1)
             break;
-        rc = ask(found[i], request, i + 1 < count ? (left_ms + 1) / TIME_SHARE : left_ms, arena,
+        rc = ask(found[i], request, fronts_patience_ms(request, left_ms, i + 1 == count), arena,
                  response, &fault);
         if (!rc)
             return 0;

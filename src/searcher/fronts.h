@@ -4,7 +4,7 @@
  *
  * Each can be asked for all shards (front.h). Those that answered when they were asked for their
  * freshness (peers.h) are asked first, in turn. All but the last get half of the time that is left,
- * so that one that hangs leaves some to the others.
+ * and less than a second unless writes are waited for: one that hangs leaves some to the others.
  *
  * Threads: any.
  */
@@ -17,5 +17,9 @@
  * the searcher tells it, everything else with its address. */
 int fronts_search(struct peers *peers, const Torg__V1__SearchRequest *request, int64_t deadline_us,
                   struct arena *arena, Torg__V1__SearchResponse *response, struct err *err);
+
+/* How long one searcher is waited for: with others behind it not longer than a process that stands
+ * still may cost its callers, unless the request waits for writes. */
+int64_t fronts_patience_ms(const Torg__V1__SearchRequest *request, int64_t left_ms, bool is_last);
 
 #endif

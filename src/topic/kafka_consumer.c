@@ -19,6 +19,7 @@ enum {
     HEARTBEATS = 4,
     HEARTBEAT_MS_MAX = 1000,
     SESSION_MS_MIN = 1000,
+    SESSION_MS_MAX = 6000, /* the least that brokers take unless they are told otherwise */
     VERSION_DESTROYS_ALL = 0x02030000, /* of librdkafka */
 };
 
@@ -71,7 +72,10 @@ static rd_kafka_conf_t *consumer_conf(struct kafka *kafka, const struct consumer
                                       struct kafka_consumer *consumer)
 {
     rd_kafka_conf_t *conf = kafka_conf(kafka->brokers);
-    int session_ms = options->session_ms > SESSION_MS_MIN ? options->session_ms : SESSION_MS_MIN;
+    int poll_ms = options->session_ms > SESSION_MS_MIN ? options->session_ms : SESSION_MS_MIN;
+    /* A process that is dead or stands still sends no heartbeats and is replaced soon; one that
+     * works on what it polled does, and has longer. */
+    int session_ms = poll_ms < SESSION_MS_MAX ? poll_ms : SESSION_MS_MAX;
     int heartbeat_ms = session_ms / HEARTBEATS; /* by which members learn of a rebalance: soon */
 
     kafka_set(conf, "group.id", options->group);
@@ -81,7 +85,7 @@ static rd_kafka_conf_t *consumer_conf(struct kafka *kafka, const struct consumer
               options->start == TOPIC_START_LATEST ? "latest" : "earliest");
     kafka_set(conf, "partition.assignment.strategy", "cooperative-sticky");
     kafka_set_number(conf, "session.timeout.ms", session_ms);
-    kafka_set_number(conf, "max.poll.interval.ms", session_ms);
+    kafka_set_number(conf, "max.poll.interval.ms", poll_ms);
     kafka_set_number(conf, "heartbeat.interval.ms",
                      heartbeat_ms < HEARTBEAT_MS_MAX ? heartbeat_ms : HEARTBEAT_MS_MAX);
     kafka_set(conf, "fetch.wait.max.ms", "100");

@@ -147,7 +147,7 @@ struct consumer_options {
     const char *const *topics;
     size_t topic_count;
     enum topic_start start; /* where nothing is committed yet */
-    int session_ms;         /* 0: TOPIC_SESSION_MS; Kafka takes at least 6000 */
+    int session_ms;         /* between polls; 0: TOPIC_SESSION_MS */
     size_t poll_count;      /* most records of one poll; 0: TOPIC_POLL_COUNT */
 };
 

@@ -164,6 +164,15 @@ class SixProcesses:
         for place in self.places.values():
             place.__exit__()
 
+    def double(self, role):
+        """A second process of the kind; it is among all()."""
+        name = f"{role} 2"
+        self.places[name] = Place().__enter__()
+        self.places[name].options = self.options
+        self.listen[name] = f"127.0.0.1:{tap.free_port()}"
+        self.places[name].start("serve", *ROLES[role], f"--listen={self.listen[name]}", *self.backends)
+        return self.places[name]
+
     def start(self, role):
         words = ["serve", *ROLES[role], f"--listen={self.listen[role]}", *self.backends]
         if role == "receiver":
