@@ -99,6 +99,8 @@ function restore(entry) {
 
 // --- asking ---
 
+let seen = "";  // by the last answer: replicas that are behind it are not shown
+
 async function load(isBack = false) {
   under?.abort();
   moreUnder?.abort();
@@ -113,9 +115,10 @@ async function load(isBack = false) {
   byId("offers").setAttribute("aria-busy", "true");
   try {
     const [answer, path] = await Promise.all([
-      call("SearchService", "SearchOffers", request, { signal, withKey: false }),
+      call("SearchService", "SearchOffers", { ...request, seen }, { signal, withKey: false }),
       pathOf(state.category)]);
     if (signal.aborted) return;
+    seen = answer.seen || "";
     answer.roundTrip = performance.now() - began;
     Object.assign(page, { request, answer, path, offers: answer.offers || [],
       cursor: answer.cursor || "" });
@@ -124,6 +127,7 @@ async function load(isBack = false) {
     if (!isBack && scrollY > byId("content").offsetTop) scrollTo(0, 0);
   } catch (error) {
     if (error.name === "AbortError") return;
+    seen = "";
     Object.assign(page, { answer: {}, offers: [], cursor: "" });
     drawAnswer();
     drawFailure(page, error);

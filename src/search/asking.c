@@ -61,6 +61,7 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
     request->query->unknown_is_empty = true;
     request->wait = asking->wait;
     request->n_wait = asking->wait_count;
+    request->seen = asking->seen;
     request->epoch = asking->epoch;
     rc = asking->search->ask(asking->search->ask_arg, request, asking->deadline_us, arena, response,
                              err);
@@ -69,6 +70,8 @@ int asking_run(struct asking *asking, Torg__V1__QueryStage **stages, size_t coun
     for (size_t i = 0; i < count; i++) /* not found: there is no index before the first offer */
         answers[i] = rc ? MESSAGE_NEW(stage_answer, arena) : response->answer->stages[i];
     asking->epoch = response->epoch;
+    if (response->seen.len)
+        asking->seen = response->seen;
     asking->is_partial |= response->is_partial;
     return 0;
 }

@@ -454,7 +454,8 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
                                              .arena = arena,
                                              .deadline_us = deadline_us,
                                              .wait = request->wait,
-                                             .wait_count = request->n_wait},
+                                             .wait_count = request->n_wait,
+                                             .seen = request->seen},
                                   .arena = arena,
                                   .step_us = clock_mono_us(search->clock),
                                   .response = response};
@@ -467,6 +468,7 @@ int search_offers(const struct search *search, const Torg__V1__SearchOffersReque
     if (!rc)
         rc = run(&searching, err);
     response->is_partial = searching.asking.is_partial;
+    response->seen = searching.asking.seen;
     catalog_unref(catalog);
     return rc;
 }

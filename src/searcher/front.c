@@ -14,6 +14,7 @@
 #include "query/request.h"
 #include "searcher/merge.h"
 #include "searcher/part.h"
+#include "searcher/seen.h"
 
 enum {
     CAP_ROOM = 8, /* hits asked for each that is shown, when a cap may leave out many */
@@ -33,6 +34,7 @@ struct searching {
     struct gather_ask *asks;          /* by shard */
     Torg__V1__LaneFreshness ***waits; /* by shard */
     size_t *wait_counts;
+    uint64_t *seen; /* by shard: the offset that an answer before has seen; 0: none */
     bool has_waits;
     struct stage_state {
         const struct page_cursor *mark;    /* the page before; NULL: this is the first */
@@ -183,6 +185,40 @@ static int read_tokens(struct searching *searching, char *const *tokens, size_t 
     return 0;
 }
 
+/* Offsets of another epoch are those of another topic. */
+static int read_seen(struct searching *searching, struct bytes seen, struct err *err)
+{
+    uint32_t shard_count = searching->client->shard_count;
+    struct seen before = {0};
+    int rc = seen.size ? seen_decode(seen, searching->arena, &before, err) : 0;
+
+    searching->seen = arena_array(searching->arena, shard_count, sizeof(searching->seen[0]));
+    if (!rc && seen.size && before.client_id != searching->client->id)
+        rc = err_set(err, ERR_INVALID, "seen: is of another client's index");
+    for (uint32_t i = 0; i < shard_count && i < before.shard_count && !rc; i++)
+        if (before.epoch == searching->epoch->epoch)
+            searching->seen[i] = before.offsets[i];
+    return rc;
+}
+
+/* A shard that did not answer has shown nothing: what was seen before holds on. */
+static struct bytes tell_seen(const struct searching *searching)
+{
+    uint32_t count = searching->client->shard_count;
+    struct seen seen = {.client_id = searching->client->id,
+                        .epoch = searching->epoch->epoch,
+                        .shard_count = count,
+                        .offsets = arena_array(searching->arena, count, sizeof(uint64_t))};
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gather_ask *ask = &searching->asks[i];
+        uint64_t offset = ask->request ? ask->answer->answer->offset : 0;
+
+        seen.offsets[i] = offset > searching->seen[i] ? offset : searching->seen[i];
+    }
+    return seen_encode(&seen, searching->arena);
+}
+
 /* One that replays is not asked while others have the shard: nor is it waited for. */
 static bool is_worth_waiting(const struct searching *searching, struct replica *replica)
 {
@@ -270,6 +306,7 @@ static void make_request(struct searching *searching, uint32_t shard, bool with_
     request->now = searching->now;
     request->wait = searching->waits[shard];
     request->n_wait = searching->wait_counts[shard];
+    request->seen_offset = searching->seen[shard];
     request->deadline_ms = left_us > MS_US ? (uint32_t)(left_us / MS_US) : 1;
     request->stages = arena_array(searching->arena, count + 1, sizeof(request->stages[0]));
     for (size_t i = 0; i < count && with_stages; i++) {
@@ -304,7 +341,7 @@ static int find_fault(const struct searching *searching, struct err *err)
         if (ask->err.code == ERR_INVALID || ask->err.code == ERR_PRECONDITION)
             fault = ask;
         if ((ask->err.code == ERR_TIMEOUT || ask->err.code == ERR_LIMIT) &&
-            searching->wait_counts[i]) {
+            (searching->wait_counts[i] || searching->seen[i])) {
             *err = ask->err;
             return err->code;
         }
@@ -559,6 +596,7 @@ static int search(struct searching *searching, Torg__V1__SearchResponse *respons
     Torg__V1__QueryAnswer *answer = MESSAGE_NEW(query_answer, searching->arena);
     int64_t began_us = clock_mono_us(searching->front->clock);
     uint32_t count = searching->client->shard_count;
+    struct bytes seen;
     bool again = true;
     int rc = 0;
 
@@ -577,6 +615,9 @@ static int search(struct searching *searching, Torg__V1__SearchResponse *respons
     answer->microseconds = (uint64_t)(clock_mono_us(searching->front->clock) - began_us);
     response->answer = answer;
     response->epoch = searching->epoch->epoch;
+    seen = tell_seen(searching);
+    response->seen.data = (uint8_t *)seen.data;
+    response->seen.len = seen.size;
     return 0;
 }
 
@@ -611,6 +652,7 @@ int front_search(const struct front *front, const char *client,
         rc = read_stage(&searching, i, err);
     rc = rc ? rc : choose_epoch(&searching, request->epoch, err);
     rc = rc ? rc : read_tokens(&searching, request->wait, request->n_wait, err);
+    rc = rc ? rc : read_seen(&searching, bytes_make(request->seen.data, request->seen.len), err);
     rc = rc ? rc : wait_here(&searching, err);
     rc = rc ? rc : search(&searching, response, err);
     if (!rc && front->queries)

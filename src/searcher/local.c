@@ -27,6 +27,24 @@ static int wait_for(struct replica *replica, const Torg__V1__ShardRequest *reque
     return rc;
 }
 
+/* A visit that shows what the request waits for, and nothing older than it has seen. What is there
+ * already, as nearly always, is not waited for: those who wait are counted. */
+static int visit_for(struct replica *replica, const Torg__V1__ShardRequest *request,
+                     int64_t deadline_us, struct visit **visit, struct err *err)
+{
+    int rc = wait_for(replica, request, deadline_us, err);
+
+    rc = rc ? rc : replica_visit(replica, visit, err);
+    if (rc || !request->seen_offset || !shard_wait((*visit)->shard, request->seen_offset, 0, NULL))
+        return rc;
+    visit_end(*visit);
+    *visit = NULL;
+    rc = replica_wait(replica, REPLICA_OFFSET,
+                      request->seen_offset > INT64_MAX ? INT64_MAX : (int64_t)request->seen_offset,
+                      deadline_us, err);
+    return rc ? rc : replica_visit(replica, visit, err);
+}
+
 /* A query that asks for more than a query may does so of every shard, and will: it is no shard that
  * has too much to do. */
 static int query_fault(int rc, struct err *err)
@@ -109,9 +127,8 @@ int local_count_words(struct replica *replica, const Torg__V1__ShardRequest *req
     Torg__V1__ShardWords *message = MESSAGE_NEW(shard_words, arena);
     struct query_request query;
     struct visit *visit = NULL;
-    int rc = wait_for(replica, request, deadline_us, err);
+    int rc = visit_for(replica, request, deadline_us, &visit, err);
 
-    rc = rc ? rc : replica_visit(replica, &visit, err);
     rc = rc ? rc : read_query(visit, request, arena, &query, err);
     if (!rc) {
         message->n_stages = query.plan.stage_count;
@@ -208,9 +225,8 @@ int local_search(struct replica *replica, const Torg__V1__ShardRequest *request,
     struct query_result result = {0};
     struct query_request query;
     struct visit *visit = NULL;
-    int rc = wait_for(replica, request, deadline_us, err);
+    int rc = visit_for(replica, request, deadline_us, &visit, err);
 
-    rc = rc ? rc : replica_visit(replica, &visit, err);
     rc = rc ? rc : read_query(visit, request, arena, &query, err);
     rc = rc ? rc : make_parts(request, arena, &query, err);
     rc = rc ? rc

@@ -287,6 +287,12 @@ void visit_end(struct visit *visit)
     let_go(visit->opened, visit);
 }
 
+static int64_t reached_by(const struct replica *replica, unsigned lane)
+{
+    return lane == REPLICA_OFFSET ? (int64_t)replica->state.offset
+                                  : replica->state.progress.lanes[lane];
+}
+
 int replica_wait(struct replica *replica, unsigned lane, int64_t idx, int64_t deadline_us,
                  struct err *err)
 {
@@ -296,26 +302,26 @@ int replica_wait(struct replica *replica, unsigned lane, int64_t idx, int64_t de
     int rc = 0;
 
     object_check(replica, REPLICA_MAGIC);
-    assert(lane < PROGRESS_LANE_COUNT);
+    assert(lane <= REPLICA_OFFSET);
     pthread_mutex_lock(&replica->lock);
-    if (replica->state.progress.lanes[lane] < idx &&
-        clock_mono_us(replica->options.clock) < deadline_us) {
+    if (reached_by(replica, lane) < idx && clock_mono_us(replica->options.clock) < deadline_us) {
         rc = waiters_enter(replica->options.waiters, err);
         is_waiting = !rc;
     }
-    while (is_waiting && replica->state.progress.lanes[lane] < idx && in_time &&
+    while (is_waiting && reached_by(replica, lane) < idx && in_time &&
            !task_is_stopping(&replica->task))
         in_time = condition_wait_until(&replica->changed, &replica->lock, deadline_us);
-    reached = replica->state.progress.lanes[lane];
+    reached = reached_by(replica, lane);
     pthread_mutex_unlock(&replica->lock);
     if (is_waiting)
         waiters_leave(replica->options.waiters);
     if (rc || reached >= idx)
         return rc;
     return err_set(err, ERR_TIMEOUT,
-                   "shard %u is at change %jd of the lane, and %jd was waited for: it is not "
+                   "shard %u is at change %jd of the %s, and %jd was waited for: it is not "
                    "searchable yet",
-                   replica->options.shard, (intmax_t)reached, (intmax_t)idx);
+                   replica->options.shard, (intmax_t)reached,
+                   lane == REPLICA_OFFSET ? "index topic" : "lane", (intmax_t)idx);
 }
 
 /* ---- what people are told ---- */

@@ -69,8 +69,9 @@ struct visit {
 int replica_visit(struct replica *replica, struct visit **visit, struct err *err);
 void visit_end(struct visit *visit); /* NULL is fine */
 
-/* Until every element of the lane up to idx is searchable; ERR_TIMEOUT tells how far it is,
- * ERR_LIMIT that too many wait. */
+/* Until every element of the lane up to idx is searchable, or every message of the topic below it;
+ * ERR_TIMEOUT tells how far it is, ERR_LIMIT that too many wait. */
+enum { REPLICA_OFFSET = PROGRESS_LANE_COUNT }; /* instead of a lane */
 int replica_wait(struct replica *replica, unsigned lane, int64_t idx, int64_t deadline_us,
                  struct err *err);
 

@@ -30,6 +30,7 @@
 #include "query/cursor.h"
 #include "searcher/local.h"
 #include "searcher/part.h"
+#include "searcher/seen.h"
 
 #define PAGE_COUNT 5
 #define TEXT_OF(number) TEXT_OF_IT(number)
@@ -871,6 +872,68 @@ static void a_search_waits_for_a_write(void **state)
     close_world(&world);
 }
 
+/* As JSON has it, the offset of shard 1 moved on. */
+static const char *seen_beyond(struct world *world, const Torg__V1__SearchResponse *response,
+                               uint64_t more, int64_t client_id, int64_t epoch)
+{
+    Torg__V1__SearchRequest request = TORG__V1__SEARCH_REQUEST__INIT;
+    struct buf json = BUF_INIT(4096);
+    struct seen seen;
+    struct err err = {0};
+    struct bytes binary;
+    const char *text;
+
+    assert_int_equal(
+        seen_decode(bytes_make(response->seen.data, response->seen.len), world->arena, &seen, &err),
+        0);
+    assert_int_equal(seen.shard_count, SHARD_COUNT);
+    seen.offsets[1] += more;
+    seen.client_id = client_id;
+    seen.epoch = epoch;
+    binary = seen_encode(&seen, world->arena);
+    request.seen.data = (uint8_t *)binary.data;
+    request.seen.len = binary.size;
+    request.query =
+        read_request(world, "{\"query\":{\"stages\":[{\"text\":\"единорог\"}]}}")->query;
+    json_encode(&request.base, &json);
+    text = arena_strdup(world->arena, buf_text(&json));
+    buf_release(&json);
+    return text;
+}
+
+/* Another replica has shown what this one does not have yet. */
+static void a_search_shows_nothing_older_than_was_seen(void **state)
+{
+    Torg__V1__SearchResponse *response;
+    struct world world;
+    struct err err = {0};
+    const char *json;
+
+    (void)state;
+    open_world(&world);
+    fill(&world, 1);
+    follow(&world);
+    wait_ready(&world, "three", 1);
+    assert_int_equal(try_search(&world, "three", "{\"query\":{\"stages\":[{}]}}", &response, &err),
+                     0);
+    json = seen_beyond(&world, response, 2, 2, 1);
+    assert_int_equal(front_search(&world.front, "three", read_request(&world, json), deadline(150),
+                                  world.arena, MESSAGE_NEW(search_response, world.arena), &err),
+                     ERR_TIMEOUT);
+    assert_int_equal(
+        search(&world, "three", seen_beyond(&world, response, 2, 2, 9))->stages[0]->n_hits,
+        0); /* of another epoch */
+    expect_refusal(&world, "three", seen_beyond(&world, response, 0, 1, 1), ERR_INVALID,
+                   "another client");
+    expect_refusal(&world, "three", "{\"seen\":\"AAAA\",\"query\":{\"stages\":[{}]}}", ERR_INVALID,
+                   "seen: is not what an earlier answer gave");
+    send_to(world.topics, "index.three.1", 1,
+            message_titled(1, 7, "unicorn", "единорог", 1, 0, world.arena));
+    send_to(world.topics, "index.three.1", 1, message_progress(1, 0, 5, world.arena));
+    assert_int_equal(search(&world, "three", json)->stages[0]->n_hits, 1);
+    close_world(&world);
+}
+
 static void a_cursor_knows_its_epoch(void **state)
 {
     static const struct announced switched[] = {
@@ -934,6 +997,7 @@ int main(void)
         cmocka_unit_test(a_text_of_too_many_words_is_refused_by_name),
         cmocka_unit_test(a_forged_cursor_is_harmless),
         cmocka_unit_test(a_search_waits_for_a_write),
+        cmocka_unit_test(a_search_shows_nothing_older_than_was_seen),
         cmocka_unit_test(a_cursor_knows_its_epoch),
     };
 
