@@ -143,11 +143,14 @@ struct row {
     int64_t seq;
     offerid offer;
     int64_t revision;
+    struct bytes body; /* the offer at that revision; empty: of a version that did not keep it, or a
+                          later row of the same offer */
 };
 
 struct window {
     struct row rows[EXPORT_WINDOW_COUNT];
     size_t count;
+    bool is_cut; /* the batch has bytes enough without those behind */
 };
 
 static bool is_earlier(const struct window *window, size_t place)
@@ -172,13 +175,31 @@ static struct bytes encode(struct batch *batch, const ProtobufCMessage *message)
     return value;
 }
 
-/* The offer is as it is now; the photos are those of it that the row's revision asked for. */
-static void fill_change(struct batch *batch, struct change *change, Torg__V1__Offer *offer,
-                        int64_t revision)
+/* Those photos that the row's revision asked for and that are still wanted; NULL: none. */
+static int find_request(struct store_tx *tx, struct batch *batch, const struct row *row,
+                        const Torg__V1__Offer *offer, const Torg__V1__PhotoRequest **request,
+                        struct err *err)
+{
+    Torg__V1__Offer *newest = NULL;
+    int rc = 0;
+
+    *request = photos_request(offer, row->revision, batch->arena);
+    if (*request)
+        rc = record_find(tx, row->offer, batch->arena, &newest, err);
+    if (newest)
+        *request = photos_request(newest, row->revision, batch->arena);
+    return rc == ERR_CORRUPT ? 0 : rc;
+}
+
+static int fill_change(struct store_tx *tx, struct batch *batch, struct change *change,
+                       Torg__V1__Offer *offer, const struct row *row, struct err *err)
 {
     Torg__V1__OfferUpdate update = TORG__V1__OFFER_UPDATE__INIT;
-    const Torg__V1__PhotoRequest *request = photos_request(offer, revision, batch->arena);
+    const Torg__V1__PhotoRequest *request;
+    int rc = find_request(tx, batch, row, offer, &request, err);
 
+    if (rc)
+        return rc;
     update.offer = offer;
     update.shard = batch->owned[change->place].shard;
     update.seq = change->seq;
@@ -186,6 +207,7 @@ static void fill_change(struct batch *batch, struct change *change, Torg__V1__Of
     change->values[0] = change->values[1] = encode(batch, &update.base);
     if (request)
         change->values[2] = encode(batch, &request->base);
+    return 0;
 }
 
 /* One damaged offer holds up nobody but itself. */
@@ -194,6 +216,26 @@ static void skip_damaged(struct batch *batch, const struct row *row, const struc
     counter_add(batch->exporter->skipped, 1);
     log_error("an offer cannot be exported", LOG_INT("offer", row->offer), LOG_INT("seq", row->seq),
               LOG_TEXT("error", err->text));
+}
+
+/* As it was at the row's revision. The newest, where the row does not have it or is damaged: better
+ * than that later changes of the offer wait behind it, a ban among them. */
+static int find_offer(struct store_tx *tx, struct batch *batch, const struct row *row,
+                      Torg__V1__Offer **offer, struct err *err)
+{
+    int rc = ERR_CORRUPT;
+
+    if (row->body.size)
+        rc = record_open_offer(row->offer, row->body, batch->arena, offer, err);
+    if (!rc)
+        return 0;
+    if (row->body.size)
+        log_error("a row of the export is damaged: the newest state is sent instead",
+                  LOG_INT("offer", row->offer), LOG_INT("seq", row->seq));
+    rc = record_find(tx, row->offer, batch->arena, offer, err);
+    if (!rc && !*offer)
+        rc = err_set(err, ERR_CORRUPT, "the queue names an offer that is not there");
+    return rc;
 }
 
 static int gather_window(struct store_tx *tx, struct batch *batch, uint32_t place,
@@ -213,11 +255,10 @@ static int gather_window(struct store_tx *tx, struct batch *batch, uint32_t plac
         }
         if (is_earlier(window, i)) {
             adjacent = false;
+            batch->more = true; /* it is the next round's */
             continue;
         }
-        rc = record_find(tx, row->offer, batch->arena, &offer, err);
-        if (!rc && !offer)
-            rc = err_set(err, ERR_CORRUPT, "the queue names an offer that is not there");
+        rc = find_offer(tx, batch, row, &offer, err);
         if (rc == ERR_CORRUPT) {
             skip_damaged(batch, row, err);
             adjacent = false;
@@ -228,26 +269,35 @@ static int gather_window(struct store_tx *tx, struct batch *batch, uint32_t plac
             break;
         *change = (struct change){
             .place = place, .seq = row->seq, .adjacent = adjacent, .offer = row->offer};
-        fill_change(batch, change, offer, row->revision);
-        batch->count++;
+        rc = fill_change(tx, batch, change, offer, row, err);
+        batch->count += !rc;
         adjacent = true;
     }
     return rc;
 }
 
 /* params: the shard, how many, behind which */
-static int read_window(struct store_tx *tx, const struct store_value params[3],
+static int read_window(struct store_tx *tx, struct batch *batch, const struct store_value params[3],
                        struct window *window, struct err *err)
 {
     struct store_rows rows = store_select(tx,
-                                          "SELECT seq, offer_id, revision FROM queue "
+                                          "SELECT seq, offer_id, revision, body FROM queue "
                                           "WHERE shard_id = $1 AND seq > $3 ORDER BY seq LIMIT $2",
                                           params, 3);
+    size_t size = batch->size;
 
-    for (window->count = 0; store_next(&rows); window->count++) {
+    window->is_cut = false;
+    for (window->count = 0; !window->is_cut && store_next(&rows); window->count++) {
+        struct row *row = &window->rows[window->count];
+
         assert(window->count < EXPORT_WINDOW_COUNT);
-        window->rows[window->count] =
-            (struct row){rows.columns[0].integer, rows.columns[1].integer, rows.columns[2].integer};
+        *row = (struct row){.seq = rows.columns[0].integer,
+                            .offer = rows.columns[1].integer,
+                            .revision = rows.columns[2].integer};
+        if (!is_earlier(window, window->count))
+            row->body = arena_copy(batch->arena, rows.columns[3].bytes);
+        size += row->body.size;
+        window->is_cut = size >= EXPORT_BATCH_SIZE;
     }
     return store_rows_end(&rows, err);
 }
@@ -264,15 +314,15 @@ static int gather_shard(struct store_tx *tx, struct batch *batch, uint32_t place
         const struct store_value params[] = {STORE_V_INT(batch->owned[place].shard),
                                              STORE_V_INT(EXPORT_WINDOW_COUNT), STORE_V_INT(last)};
 
-        rc = read_window(tx, params, &window, err);
+        rc = read_window(tx, batch, params, &window, err);
         if (!rc)
             rc = gather_window(tx, batch, place, &window, err);
-        if (batch->count > before || window.count < EXPORT_WINDOW_COUNT ||
+        if (batch->count > before || (window.count < EXPORT_WINDOW_COUNT && !window.is_cut) ||
             batch->size >= EXPORT_BATCH_SIZE || batch->count == EXPORT_BATCH_COUNT)
             break;
         last = window.rows[window.count - 1].seq;
     }
-    batch->more = batch->more || window.count == EXPORT_WINDOW_COUNT;
+    batch->more = batch->more || window.count == EXPORT_WINDOW_COUNT || window.is_cut;
     return rc;
 }
 

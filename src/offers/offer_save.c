@@ -134,6 +134,7 @@ static int update_row(struct store_tx *tx, struct offer_save *save, struct err *
 
 /* --- the queue --- */
 
+/* With the body: the next change may come before this one is sent. */
 static int enqueue(struct store_tx *tx, struct offer_save *save, struct err *err)
 {
     char name[SEQUENCE_NAME_SIZE];
@@ -143,11 +144,12 @@ static int enqueue(struct store_tx *tx, struct offer_save *save, struct err *err
     rc = store_next_seq(tx, name, 1, &save->seq, err);
     if (!rc) {
         rc = store_exec(tx,
-                        "INSERT INTO queue (shard_id, seq, offer_id, revision, changed_us) "
-                        "VALUES ($1, $2, $3, $4, $5)",
+                        "INSERT INTO queue (shard_id, seq, offer_id, revision, changed_us, body) "
+                        "VALUES ($1, $2, $3, $4, $5, $6)",
                         STORE_WITH(STORE_V_INT(save->shard), STORE_V_INT(save->seq),
                                    STORE_V_INT(save->id), STORE_V_INT(save->after->revision),
-                                   STORE_V_INT(moment_own_us(save->after->update_time))),
+                                   STORE_V_INT(moment_own_us(save->after->update_time)),
+                                   STORE_V_BLOB(buf_bytes(&save->body))),
                         NULL, err);
     }
     return rc;
