@@ -134,6 +134,16 @@ static int update_row(struct store_tx *tx, struct offer_save *save, struct err *
 
 /* --- the queue --- */
 
+/* What buyers are not to find any more overtakes what else waits to be exported. */
+static bool is_takedown(const struct offer_save *save)
+{
+    Torg__V1__Offer__Status status = save->after->status;
+
+    return (status == TORG__V1__OFFER__STATUS__BANNED ||
+            status == TORG__V1__OFFER__STATUS__DELETED) &&
+           save->before && save->before->status != status && !save->is_bulk;
+}
+
 /* With the body: the next change may come before this one is sent. */
 static int enqueue(struct store_tx *tx, struct offer_save *save, struct err *err)
 {
@@ -144,12 +154,13 @@ static int enqueue(struct store_tx *tx, struct offer_save *save, struct err *err
     rc = store_next_seq(tx, name, 1, &save->seq, err);
     if (!rc) {
         rc = store_exec(tx,
-                        "INSERT INTO queue (shard_id, seq, offer_id, revision, changed_us, body) "
-                        "VALUES ($1, $2, $3, $4, $5, $6)",
+                        "INSERT INTO queue (shard_id, seq, offer_id, revision, changed_us, body, "
+                        "urgent) VALUES ($1, $2, $3, $4, $5, $6, $7)",
                         STORE_WITH(STORE_V_INT(save->shard), STORE_V_INT(save->seq),
                                    STORE_V_INT(save->id), STORE_V_INT(save->after->revision),
                                    STORE_V_INT(moment_own_us(save->after->update_time)),
-                                   STORE_V_BLOB(buf_bytes(&save->body))),
+                                   STORE_V_BLOB(buf_bytes(&save->body)),
+                                   STORE_V_INT(is_takedown(save))),
                         NULL, err);
     }
     return rc;

@@ -29,6 +29,7 @@ struct offer_save {
     int (*also)(struct store_tx *tx, struct offer_save *save, void *arg, struct err *err);
     void *also_arg;
     bool owns_item; /* `also` writes the row of the external id (external_item.h) itself */
+    bool is_bulk;   /* one of many at once: what it takes down does not overtake single changes */
 
     offerid id;      /* of a new one: wished, 0 for any; then the one it got */
     struct buf body; /* owned; set by offer_save_prepare */

@@ -55,6 +55,7 @@ struct world {
     uint64_t followed;                               /* of the index topic */
     Torg__V1__IndexedDocument documents[LISTED_MAX]; /* by number; version 0: none */
     int64_t lanes[LANE_COUNT];
+    bool is_far;  /* the searcher is another process's: it is asked for positions alone */
     bool is_deaf; /* the searcher cannot apply what it is sent, and passes it */
     struct inspect inspect;
 };
@@ -93,7 +94,8 @@ static int list_documents(void *arg, const char *replica,
     struct world *world = arg;
 
     (void)replica;
-    (void)err;
+    if (world->is_far)
+        return err_set(err, ERR_NOT_FOUND, "the shard is not here");
     *response = (Torg__V1__ListIndexedResponse *)message_new(
         &torg__v1__list_indexed_response__descriptor, arena);
     (*response)->documents = arena_array(arena, 1, sizeof((*response)->documents[0]));
@@ -299,7 +301,7 @@ static void receive(struct world *world, struct bytes value)
 
     OK(message_decode(value, &torg__v1__qualified_batch__descriptor, world->arena, &decoded, &err));
     batch = (const Torg__V1__QualifiedBatch *)decoded;
-    OK(receiver_put(&world->receiver, batch->client, LANE_MAIN, batch->documents,
+    OK(receiver_put(&world->receiver, batch->client, (enum lane)batch->lane, batch->documents,
                     batch->n_documents, world->arena, &verdicts, &err));
     assert_int_equal(verdicts[0]->kind, TORG__V1__VERDICT__KIND__ACCEPTED);
 }
@@ -673,6 +675,32 @@ static void a_search_waits_for_the_document_of_a_write(void **state)
                      ERR_INVALID);
 }
 
+/* It goes by the lane for emergencies: where main stands says nothing of it. */
+static void a_takedown_has_passed_when_its_own_lane_has(void **state)
+{
+    struct world *world = start(state);
+    Torg__V1__OfferReceipt *shown = create(world, 1);
+    Torg__V1__OfferReceipt *banned;
+    char *found;
+    struct err err;
+
+    world->is_far = true;
+    pass_all(world);
+    banned = move(world, shown->id, MOVE_BAN);
+    export_all(world);
+    compose_all(world);
+    receive_all(world);
+    assert_int_equal(look(world, banned->freshness_token).next, CHANGE_SENT);
+    send_all(world);
+    assert_int_equal(look(world, banned->freshness_token).next, CHANGE_SEARCHABLE);
+    assert_int_equal(
+        change_settle(&world->inspect, banned->freshness_token, soon(), world->arena, &found, &err),
+        ERR_TIMEOUT);
+    follow_all(world);
+    assert_int_equal(look(world, banned->freshness_token).next, CHANGE_STAGE_COUNT);
+    OK(change_settle(&world->inspect, banned->freshness_token, soon(), world->arena, &found, &err));
+}
+
 static void few_wait_at_once(void **state)
 {
     struct world *world = start(state);
@@ -735,6 +763,7 @@ static const struct test_case cases[] = {
     CASE(tokens_of_no_write_are_refused),
     CASE(a_document_is_followed_too),
     CASE(a_search_waits_for_the_document_of_a_write),
+    CASE(a_takedown_has_passed_when_its_own_lane_has),
     CASE(few_wait_at_once),
     CASE(a_long_lane_is_looked_through_in_part),
 };

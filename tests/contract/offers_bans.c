@@ -94,6 +94,24 @@ static void the_newest_opinion_on_a_deleted_offer_holds(void **state)
     assert_int_equal(item_offer(scene, "a")->status_before_ban, OFFER_NONE);
 }
 
+/* A feed may delete a hundred thousand at once: those must not stand before a moderator's ban. */
+static void a_ban_overtakes_and_what_a_feed_deletes_does_not(void **state)
+{
+    struct feed_scene *scene = start(state);
+
+    run_task(scene, 1, "a=1 b=1 c=1");
+    run_task(scene, 2, "b=1 c=1");
+    undo(scene, 1);
+    assert_int_equal(
+        read_integer(scene->place.store, "SELECT COUNT(*) FROM queue WHERE urgent > 0"), 0);
+    run_task(scene, 3, "a=1 b=1 c=1");
+    assert_true(judge(scene, id_named(scene, "a"), 1, true));
+    move_item(scene, "b", MOVE_DELETE);
+    move_item(scene, "c", MOVE_WITHDRAW);
+    assert_int_equal(
+        read_integer(scene->place.store, "SELECT COUNT(*) FROM queue WHERE urgent > 0"), 2);
+}
+
 /* As another offer, with another id, it would be rid of its ban. */
 static void a_banned_item_that_comes_back_late_is_the_same_offer(void **state)
 {
@@ -251,6 +269,7 @@ static void a_ban_that_comes_during_the_change_holds(void **state)
 static const struct test_case cases[] = {
     CASE(a_ban_of_a_deleted_offer_holds_when_a_feed_brings_it_back),
     CASE(the_newest_opinion_on_a_deleted_offer_holds),
+    CASE(a_ban_overtakes_and_what_a_feed_deletes_does_not),
     CASE(a_banned_item_that_comes_back_late_is_the_same_offer),
     CASE(a_ban_finds_a_name_that_is_forgotten),
     CASE(an_undo_obeys_the_newest_opinion),

@@ -469,6 +469,51 @@ static void a_long_queue_is_taken_in_parts(void **state)
     check_topics(scene, false);
 }
 
+/* Whether this revision of the offer has left, and all before it, in order. */
+static bool has_left(struct scene *scene, offerid id, int64_t revision)
+{
+    struct sent *sent = mem_array(RECORD_COUNT_MAX, sizeof(*sent));
+    size_t count = read_sent(scene, 0, sent);
+    int64_t last = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (sent[i].id != id)
+            continue;
+        assert_int_equal(sent[i].revision, last + 1);
+        last = sent[i].revision;
+    }
+    free(sent);
+    return last >= revision;
+}
+
+/* However long the queue of their shard is, with the rows of their offers before them. */
+static void takedowns_overtake_a_long_queue(void **state)
+{
+    struct scene *scene = start(state);
+    offerid banned, deleted;
+
+    for (int i = 0; i < 3 * EXPORT_WINDOW_COUNT; i++)
+        create(scene, "s");
+    banned = create(scene, "s");
+    deleted = create(scene, "s");
+    update(scene, "s", banned, 1, 200);
+    move(scene, banned, MOVE_BAN);
+    move(scene, deleted, MOVE_DELETE);
+    update(scene, "s", banned, 3, 300); /* stays banned: no takedown */
+    round_of(scene);
+    assert_false(has_left(scene, banned, 2)); /* one of each offer at a time */
+    round_of(scene);
+    assert_true(has_left(scene, deleted, 2));
+    round_of(scene);
+    assert_true(has_left(scene, banned, 3));
+    assert_false(has_left(scene, banned, 4));
+    assert_int_equal(number(scene, "SELECT COUNT(*) FROM queue WHERE urgent > 0"), 0);
+    assert_true(queue_count(scene) > 0);
+    export_all(scene);
+    assert_int_equal(queue_count(scene), 0);
+    assert_int_equal(check_topics(scene, false), 3 * EXPORT_WINDOW_COUNT + 6);
+}
+
 static void nothing_is_deleted_before_every_acknowledgement(void **state)
 {
     struct scene *scene = start(state);
@@ -765,6 +810,7 @@ static const struct test_case cases[] = {
     CASE(rows_of_an_older_version_send_the_newest),
     CASE(two_changes_of_an_offer_are_two_batches),
     CASE(a_long_queue_is_taken_in_parts),
+    CASE(takedowns_overtake_a_long_queue),
     CASE(nothing_is_deleted_before_every_acknowledgement),
     CASE(a_stale_ticket_deletes_nothing),
     CASE(a_stale_shard_holds_up_no_other),
