@@ -163,7 +163,7 @@ struct row {
     offerid offer;
     int64_t revision;
     bool is_urgent;
-    struct bytes body; /* the offer at that revision; empty: of a version that did not keep it, or a
+    struct bytes body; /* the offer at that revision; empty: the newest state is it, or it is a
                           later row of the same offer */
 };
 
@@ -250,8 +250,8 @@ static void skip_damaged(struct batch *batch, const struct row *row, const struc
               LOG_TEXT("error", err->text));
 }
 
-/* As it was at the row's revision. The newest, where the row does not have it or is damaged: better
- * than that later changes of the offer wait behind it, a ban among them. */
+/* As it was at the row's revision: the newest, unless the row has another. The newest, too, where
+ * that is damaged: better than that later changes of the offer wait behind it, a ban among them. */
 static int find_offer(struct store_tx *tx, struct batch *batch, const struct row *row,
                       Torg__V1__Offer **offer, struct err *err)
 {

@@ -425,8 +425,8 @@ static void rows_of_an_older_version_send_the_newest(void **state)
     struct err err;
 
     update(scene, "s", id, 1, 200);
-    OK(store_write(scene->place.store, forget_bodies, NULL, &err));
     update(scene, "s", id, 2, 300);
+    OK(store_write(scene->place.store, forget_bodies, NULL, &err));
     export_all(scene);
     assert_int_equal(read_sent(scene, 0, sent), 3);
     for (size_t i = 0; i < 3; i++) {
