@@ -514,6 +514,23 @@ static void takedowns_overtake_a_long_queue(void **state)
     assert_int_equal(check_topics(scene, false), 3 * EXPORT_WINDOW_COUNT + 6);
 }
 
+/* As one that sends a feed: sellers of other shards are in the very next round, each time. */
+static void a_long_queue_of_one_seller_holds_up_no_other(void **state)
+{
+    struct scene *scene = start(state);
+
+    assert_int_not_equal(seller_shard("s"), seller_shard("t"));
+    for (int i = 0; i < 5 * EXPORT_WINDOW_COUNT; i++)
+        create(scene, "s");
+    for (int i = 0; i < 3; i++) {
+        offerid other = create(scene, "t");
+
+        round_of(scene);
+        assert_true(has_left(scene, other, 1));
+    }
+    assert_true(queue_count(scene) >= EXPORT_WINDOW_COUNT);
+}
+
 static void nothing_is_deleted_before_every_acknowledgement(void **state)
 {
     struct scene *scene = start(state);
@@ -811,6 +828,7 @@ static const struct test_case cases[] = {
     CASE(two_changes_of_an_offer_are_two_batches),
     CASE(a_long_queue_is_taken_in_parts),
     CASE(takedowns_overtake_a_long_queue),
+    CASE(a_long_queue_of_one_seller_holds_up_no_other),
     CASE(nothing_is_deleted_before_every_acknowledgement),
     CASE(a_stale_ticket_deletes_nothing),
     CASE(a_stale_shard_holds_up_no_other),
