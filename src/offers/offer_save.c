@@ -14,6 +14,7 @@
 #include "offers/offer_counts.h"
 #include "offers/offer_record.h"
 #include "store/sequence.h"
+#include "store/store_seal.h"
 
 enum { SEQUENCE_NAME_SIZE = 24, BODY_SIZE_MAX = 2 * OFFER_SIZE_MAX, RECEIPT_SIZE_MAX = 1024 };
 
@@ -35,7 +36,7 @@ int offer_save_prepare(struct offer_save *save, struct err *err)
     save->after->id = (char *)protobuf_c_empty_string;
     rc = record_pack(&save->after->base, "the offer", &save->body, err);
     save->after->id = id;
-    return rc;
+    return rc ? rc : store_seal(save->offers->store, &save->seal, err);
 }
 
 void offer_save_release(struct offer_save *save)
@@ -167,7 +168,7 @@ static void fill_receipt(struct offer_save *save)
     save->receipt->revision = save->after->revision;
     save->receipt->status = save->after->status;
     save->receipt->update_time = save->after->update_time;
-    save->receipt->freshness_token = freshness_text(&freshness, save->arena);
+    save->receipt->freshness_token = freshness_text(&freshness, &save->seal, save->arena);
 }
 
 static int keep_answer(struct store_tx *tx, struct offer_save *save, struct err *err)

@@ -25,6 +25,7 @@ struct applier {
     struct progress progress;
     struct apply_counts counts;
     uint32_t last_id;
+    int64_t last_version, last_modify_us;
     struct buf record; /* what the shard has stored of a document */
     struct stored_value stored[SCHEMA_FIELD_COUNT_MAX];
     uint32_t stored_count;
@@ -383,6 +384,7 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
     if (pk)
         *pk = "";
     applier->last_id = UINT32_MAX;
+    applier->last_version = applier->last_modify_us = 0;
     if (rc)
         return rc;
     message = (const Torg__V1__IndexMessage *)decoded;
@@ -398,6 +400,8 @@ int applier_apply(struct applier *applier, struct bytes bytes, struct arena *are
         if (pk)
             *pk = message->put->pk;
         applier->last_id = message->put->doc_id;
+        applier->last_version = message->put->version;
+        applier->last_modify_us = message->put->modify_us;
         return apply_put(applier, message->put, arena, err);
     case TORG__V1__INDEX_MESSAGE__KIND_REMOVE:
         applier->last_id = message->remove->doc_id;
@@ -415,6 +419,13 @@ uint32_t applier_last_id(const struct applier *applier)
 {
     object_check(applier, APPLIER_MAGIC);
     return applier->last_id;
+}
+
+void applier_last_order(const struct applier *applier, int64_t *version, int64_t *modify_us)
+{
+    object_check(applier, APPLIER_MAGIC);
+    *version = applier->last_version;
+    *modify_us = applier->last_modify_us;
 }
 
 int applier_publish(struct applier *applier, uint64_t offset, struct err *err)

@@ -42,6 +42,8 @@ int applier_apply(struct applier *applier, struct bytes message, struct arena *a
 bool applier_is_final(int rc);
 /* The number of the document that the last message was about; UINT32_MAX: about none. */
 uint32_t applier_last_id(const struct applier *applier);
+/* The version and the moment of the document that the last message put; 0 and 0: it put none. */
+void applier_last_order(const struct applier *applier, int64_t *version, int64_t *modify_us);
 
 /* Shows everything since the last call. */
 int applier_publish(struct applier *applier, uint64_t offset, struct err *err);

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/object.h"
 #include "searcher/bounds.h"
+#include "searcher/refusals.h"
 #include "searcher/replica_parts.h"
 
 enum {
@@ -38,6 +39,7 @@ struct following {
     struct apply_counts counted; /* of the counters */
     bool is_gone;                /* the topic does not have the offset */
     bool is_failing;             /* the topic cannot be read; the replica says why */
+    struct refusals refusals;    /* of the batch at hand */
 };
 
 /* False: stop. */
@@ -132,12 +134,25 @@ static void note_passed(struct replica *replica, const struct topic_message *mes
     pthread_mutex_unlock(&replica->lock);
     if (!is_told)
         return;
-    log_warn("a message to the index cannot be applied and is skipped",
+    log_warn("a message to the index cannot be applied, and goes back to the registry",
              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
              LOG_INT("offset", message->offset), LOG_TEXT("pk", pk), LOG_TEXT("reason", err->text));
 }
 
 /* ---- batches ---- */
+
+/* It is passed, and told to the registry. What has no key is no document. */
+static void refuse(struct following *following, const struct topic_message *message, const char *pk,
+                   const struct err *err)
+{
+    struct bytes key = *pk ? bytes_of(pk) : message->key;
+    int64_t version, modify_us;
+
+    note_passed(following->replica, message, arena_text(following->arena, key), err);
+    applier_last_order(following->applier, &version, &modify_us);
+    if (key.size)
+        refusals_add(&following->refusals, key, version, modify_us, err->text, following->arena);
+}
 
 /* A failure of the world is tried again: the shard may be waiting for its disk. */
 static int apply_message(struct following *following, const struct topic_message *message,
@@ -160,7 +175,7 @@ static int apply_message(struct following *following, const struct topic_message
     if (rc == ERR_CORRUPT)
         return rc;
     if (rc)
-        note_passed(replica, message, pk, err);
+        refuse(following, message, pk, err);
     else if (applier_last_id(following->applier) != UINT32_MAX)
         arrivals_note(replica->arrivals, applier_last_id(following->applier),
                       message->timestamp_us);
@@ -185,11 +200,27 @@ static int read_some(struct following *following, size_t max, int timeout_ms, si
     return rc;
 }
 
+/* Until they are durable: what is shown says that all before it is found or refused. */
+static int send_refusals(struct following *following, struct err *err)
+{
+    int rc = refusals_send(&following->refusals, err);
+
+    while (rc) {
+        replica_tell(following->replica, err->text);
+        if (!pause_ms(following->replica, RETRY_MS))
+            return err_set(err, ERR_CANCELLED, "the searcher stops");
+        rc = refusals_send(&following->refusals, err);
+    }
+    return 0;
+}
+
 static int publish(struct following *following, struct err *err)
 {
     int64_t now_us;
-    int rc;
+    int rc = send_refusals(following, err);
 
+    if (rc)
+        return rc;
     do {
         rc = applier_publish(following->applier, following->offset, err);
         if (rc)
@@ -216,6 +247,7 @@ static int take_batch(struct following *following, size_t *count, struct err *er
 
     *count = 0;
     arena_reset(following->arena);
+    following->refusals.count = 0; /* of a batch that was not shown: it comes again */
     rc = read_some(following, max, IDLE_MS, count, err);
     began_us = clock_mono_us(clock);
     while (!rc && *count && *count < max) {
@@ -396,7 +428,12 @@ static int follow(struct following *following, struct err *err)
 void replica_follow(struct task *task, void *arg)
 {
     struct replica *replica = arg;
-    struct following following = {.replica = replica, .arena = arena_new()};
+    struct following following = {.replica = replica,
+                                  .arena = arena_new(),
+                                  .refusals = {.topics = replica->options.topics,
+                                               .client = replica->options.client,
+                                               .epoch = replica->options.epoch,
+                                               .shard = replica->options.shard}};
 
     object_check(replica, REPLICA_MAGIC);
     while (!task_is_stopping(task)) {
@@ -418,5 +455,6 @@ void replica_follow(struct task *task, void *arg)
         if (rc)
             (void)pause_ms(replica, RETRY_MS);
     }
+    refusals_release(&following.refusals);
     arena_free(following.arena);
 }

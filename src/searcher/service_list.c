@@ -258,7 +258,7 @@ static int find_write(const struct searcher *searcher, const struct index_client
 {
     const struct index_epoch *epoch;
     struct change_token token;
-    int rc = change_token_parse(bytes_of(request->token), &token, err);
+    int rc = change_token_parse(bytes_of(request->token), NULL, &token, err);
 
     if (!rc && (token.client_id != client->id || token.shard >= client->shard_count ||
                 token.lane >= PROGRESS_LANE_COUNT))
@@ -269,6 +269,9 @@ static int find_write(const struct searcher *searcher, const struct index_client
     if (epoch->shards[token.shard]) {
         rc = replica_wait(epoch->shards[token.shard], token.lane, token.idx, deadline_us, err);
         *is_searchable = rc == 0;
+        if (!rc && searcher->is_found)
+            rc = searcher->is_found(searcher->is_found_arg, request->token, arena, is_searchable,
+                                    err);
         rc = rc == ERR_TIMEOUT ? 0 : rc;
     } else if (!request->is_passed_on) {
         rc = ask_another(searcher, client->name, epoch->epoch, request, token.shard, arena,

@@ -29,6 +29,7 @@
 #include "registry/indexing/indexer.h"
 #include "registry/receiving/receiver.h"
 #include "stage/parked.h"
+#include "store/store_seal.h"
 #include "topic/bounds.h"
 #include "topic/topic.h"
 
@@ -367,7 +368,7 @@ static struct change_progress look(struct world *world, const char *token)
     struct change change;
     struct err err;
 
-    OK(change_parse(bytes_of(token), &change, &err));
+    OK(change_parse(&world->inspect, bytes_of(token), &change, &err));
     OK(change_look(&world->inspect, &change, world->arena, &progress, &err));
     return progress;
 }
@@ -417,9 +418,12 @@ static void refused(struct world *world, const struct freshness *token, int code
 {
     struct change_progress progress;
     struct change change;
+    struct seal seal;
     struct err err = {0};
 
-    OK(change_parse(bytes_of(freshness_text(token, world->arena)), &change, &err));
+    OK(store_seal(world->inspect.store, &seal, &err));
+    OK(change_parse(&world->inspect, bytes_of(freshness_text(token, &seal, world->arena)), &change,
+                    &err));
     assert_int_equal(change_look(&world->inspect, &change, world->arena, &progress, &err), code);
     assert_string_not_equal(err.text, "");
 }
@@ -477,7 +481,7 @@ static void a_newer_write_takes_the_place_of_an_older(void **state)
     struct err err;
 
     pass_all(world);
-    OK(change_parse(bytes_of(first->freshness_token), &change, &err));
+    OK(change_parse(&world->inspect, bytes_of(first->freshness_token), &change, &err));
     OK(change_look(&world->inspect, &change, world->arena, &progress, &err));
     assert_int_equal(progress.next, CHANGE_STAGE_COUNT);
     assert_false(progress.is_superseded);
@@ -582,10 +586,12 @@ static void tokens_of_no_write_are_refused(void **state)
     struct change_progress progress;
     struct change change;
     struct freshness token, wrong;
+    struct seal seal;
     char nobody[OFFER_ID_TEXT_SIZE];
     struct err err;
 
-    OK(freshness_parse(bytes_of(receipt->freshness_token), &token, &err));
+    OK(store_seal(world->inspect.store, &seal, &err));
+    OK(freshness_parse(bytes_of(receipt->freshness_token), &seal, &token, &err));
     wrong = token;
     wrong.revision++;
     refused(world, &wrong, ERR_NOT_FOUND);
@@ -595,8 +601,9 @@ static void tokens_of_no_write_are_refused(void **state)
     wrong = token;
     wrong.offer = offer_id_make(7);
     refused(world, &wrong, ERR_NOT_FOUND);
-    assert_int_equal(change_parse(bytes_of("bicycle"), &change, &err), ERR_INVALID);
-    assert_int_equal(change_parse(bytes_of(""), &change, &err), ERR_INVALID);
+    assert_int_equal(change_parse(&world->inspect, bytes_of("bicycle"), &change, &err),
+                     ERR_INVALID);
+    assert_int_equal(change_parse(&world->inspect, bytes_of(""), &change, &err), ERR_INVALID);
     change = (struct change){.document = document};
     assert_int_equal(change_look(&world->inspect, &change, world->arena, &progress, &err),
                      ERR_NOT_FOUND);
@@ -659,13 +666,13 @@ static void a_search_waits_for_the_document_of_a_write(void **state)
     receive_all(world);
     OK(change_settle(&world->inspect, receipt->freshness_token, soon(), world->arena, &found,
                      &err));
-    OK(change_token_parse(bytes_of(found), &token, &err));
+    OK(change_token_parse(bytes_of(found), NULL, &token, &err));
     assert_int_equal(token.idx, 1);
     create(world, 2);
     pass_all(world);
     OK(change_settle(&world->inspect, receipt->freshness_token, soon(), world->arena, &found,
                      &err));
-    OK(change_token_parse(bytes_of(found), &token, &err));
+    OK(change_token_parse(bytes_of(found), NULL, &token, &err));
     assert_true(token.idx >= 1); /* it was sent: where the lane stands suffices */
     assert_int_equal(world->lanes[LANE_MAIN], token.idx);
     OK(change_settle(&world->inspect, found, soon(), world->arena, &found, &err));
@@ -681,7 +688,7 @@ static void few_wait_at_once(void **state)
     struct change change;
     struct err err;
 
-    OK(change_parse(bytes_of(receipt->freshness_token), &change, &err));
+    OK(change_parse(&world->inspect, bytes_of(receipt->freshness_token), &change, &err));
     atomic_store(&world->inspect.waiter_count, FRESHNESS_WAITER_COUNT_MAX);
     /* told at once, but only while there is time left to wait after the first look */
     assert_int_equal(change_wait(&world->inspect, &change, CHANGE_SEARCHABLE, INT64_MAX, NULL, NULL,

@@ -36,7 +36,7 @@ struct pending {
     size_t failure_count, failure_capacity;
     struct bytes *left; /* keys of deleted documents: their numbers' time begins */
     size_t left_count, left_capacity;
-    struct bytes *cleared; /* keys of the lane failed that were sent, or are superseded */
+    struct failed_element *cleared; /* of the lane failed: what was sent, or is superseded */
     size_t cleared_count, cleared_capacity;
     struct late_writes late[EPOCHS_MAX];
 };
@@ -102,7 +102,7 @@ struct item {
     struct row *row;
     struct number_ask *ask;
     const char *reason;                             /* of a failed one */
-    bool has_failed;                                /* the lane failed has the key */
+    const struct failed_element *failed;            /* what the lane failed has of the key */
     Torg__V1__IndexDocument *documents[EPOCHS_MAX]; /* by place in the view; NULL: not there ... */
     bool is_unfit[EPOCHS_MAX]; /* ... since it does not fit: what the epoch has of it is older */
 };

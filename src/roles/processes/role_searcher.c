@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* role_searcher.c - the role searcher: indexes that follow their topics, and searches over them. */
 #include "base/text.h"
+#include "inspect/change.h"
 #include "inspect/rebuild.h"
 #include "inspect/searcher_door.h"
 #include "inspect/service.h"
@@ -62,6 +63,20 @@ static int key_state(void *arg, int64_t client_id, const char *pk, enum key_stat
     return rc;
 }
 
+/* A shard that is past a write may have refused it. */
+static int is_found(void *arg, const char *token, struct arena *arena, bool *is_searchable,
+                    struct err *err)
+{
+    struct change_progress progress;
+    struct change change;
+    int rc = change_parse(arg, bytes_of(token), &change, err);
+
+    if (!rc)
+        rc = change_look(arg, &change, arena, &progress, err);
+    *is_searchable = !rc && progress.next == CHANGE_STAGE_COUNT;
+    return rc;
+}
+
 /* ---- life ---- */
 
 int role_searcher_start(struct process *process, struct err *err)
@@ -96,7 +111,9 @@ int role_searcher_start(struct process *process, struct err *err)
                   .queries = query_log_new(process->clock)},
         .store = process->backends.store,
         .key_state = key_state,
-        .key_state_arg = process->backends.store};
+        .key_state_arg = process->backends.store,
+        .is_found = is_found,
+        .is_found_arg = &inspect};
     process->front = &searcher.front;
     service = searcher_service(&searcher);
     process_add_services(process, &service, 1);
