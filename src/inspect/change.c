@@ -561,7 +561,7 @@ int change_settle(struct inspect *inspect, const char *token, int64_t deadline_u
     if (rc)
         return rc;
     if (progress.is_stuck)
-        return err_set(err, ERR_PRECONDITION, "the change is stuck before it is %s: %s (%s)",
+        return err_set(err, ERR_TIMEOUT, "the change is not %s yet, and it is stuck: %s (%s)",
                        change_stage_name(progress.next), progress.reason, progress.mend);
     if (progress.next <= CHANGE_RECEIVED)
         return err_set(err, ERR_TIMEOUT, "the change is not %s yet",
