@@ -90,8 +90,11 @@ int role_indexer_start(struct process *process, struct err *err)
                                 &searchers, err);
     if (!rc)
         rc = refusal_inbox_start(&refused, &refusals, err);
-    if (rc)
+    if (rc) { /* a role that did not start is not stopped by others */
+        peers_close(searchers);
+        searchers = NULL;
         return rc;
+    }
     epochs.freshness = ask_searchers;
     epochs.freshness_arg = process;
     base = (struct indexer_base){.store = process->backends.store,
