@@ -223,8 +223,23 @@ const struct setting setting_table[SETTING_COUNT] = {
          .default_text = "0s",
          .kind = SETTING_DURATION,
          .max = 3650LL * DAY_US,
-         .help = "How long records of index topics are kept; a searcher that was away for longer "
-                 "starts from a copy. 0s: for ever."},
+         .help = "How long records of index topics are kept at most; documents are sent again "
+                 "when those of a topic go. 0s: until they are not needed any more."},
+    [SETTING_REGISTRY_INDEX_SLACK] =
+        {.name = "registry.index_slack",
+         .default_text = "20000",
+         .kind = SETTING_NUMBER,
+         .min = 10,
+         .max = 1000 * 1000 * 1000,
+         .help = "Records that a shard's index topic may have beyond four for each document; then "
+                 "all documents are sent again, and what lies before is removed."},
+    [SETTING_REGISTRY_INDEX_TRIM_DELAY] =
+        {.name = "registry.index_trim_delay",
+         .default_text = "1m",
+         .kind = SETTING_DURATION,
+         .max = 3650LL * DAY_US,
+         .help = "How long records of index topics are kept after they have become needless, so "
+                 "that searchers have read them and written their files."},
     [SETTING_REGISTRY_NUMBER_LIFE] =
         {.name = "registry.number_life",
          .default_text = "7d",

@@ -32,11 +32,14 @@ struct following {
     struct arena *arena; /* of one batch */
     uint64_t offset;     /* of the next message */
     uint64_t ready_at;
+    uint64_t begin_at;           /* an empty shard begins no sooner: a pour begins here */
+    int64_t opened_us;           /* monotonic */
+    uint64_t poured;             /* behind the end of a pour that was applied last */
     uint64_t end;                /* of the topic, as it was looked up last */
     int64_t last_us;             /* time of the last message applied; 0: none */
     int64_t swept_us;            /* monotonic */
     struct apply_counts counted; /* of the counters */
-    bool is_gone;                /* the topic does not have the offset */
+    bool is_gone;                /* what the shard has is of no use: it begins anew */
     bool is_failing;             /* the topic cannot be read; the replica says why */
 };
 
@@ -65,6 +68,7 @@ static void count(struct following *following)
     counter_add(metrics->change, now->change_count - was->change_count);
     counter_add(metrics->remove, now->remove_count - was->remove_count);
     counter_add(metrics->stale, now->stale_count - was->stale_count);
+    counter_add(metrics->skipped, now->skipped_count - was->skipped_count);
     counter_add(metrics->foreign, now->foreign_count - was->foreign_count);
     following->counted = *now;
     gauge_set(metrics->lag, following->end > following->offset
@@ -74,6 +78,20 @@ static void count(struct following *following)
               following->end > following->offset && following->last_us
                   ? (clock_wall_us(following->replica->options.clock) - following->last_us) / MS_US
                   : 0);
+}
+
+/* Why a shard with a gap is not ready. */
+static void tell_gap(const struct progress *progress, struct replica_state *state)
+{
+    if (progress->pour)
+        snprintf(state->reason, sizeof(state->reason),
+                 "it is filled anew by pour %jd of its topic, for %" PRIu64 " s so far",
+                 (intmax_t)progress->pour, state->fill_ms / 1000);
+    else
+        snprintf(state->reason, sizeof(state->reason),
+                 "it lacks what its topic had at the beginning and waits until the indexer has "
+                 "poured the documents again, for %" PRIu64 " s so far",
+                 state->fill_ms / 1000);
 }
 
 static void show_state(struct following *following)
@@ -88,14 +106,18 @@ static void show_state(struct following *following)
         following->end = following->offset;
     pthread_mutex_lock(&replica->lock);
     state->progress = *progress;
+    if (progress->has_gap) /* who waits for a write must not take it for searchable */
+        memset(state->progress.lanes, 0, sizeof(state->progress.lanes));
+    if (!state->is_ready)
+        state->fill_ms =
+            (uint64_t)((clock_mono_us(replica->options.clock) - following->opened_us) / MS_US);
+    replica->poured_offset = following->poured;
     state->counts = *applier_counts(following->applier);
     state->offset = following->offset;
     state->end = following->end;
     state->doc_count = doc_count;
     if (progress->has_gap) {
-        snprintf(state->reason, sizeof(state->reason),
-                 "the topic has lost messages that it needs; pour the index anew "
-                 "(start another epoch)");
+        tell_gap(progress, state);
     } else if (!state->is_ready && following->offset >= following->ready_at &&
                following->offset >= shard_serve_from(following->opened->shard)) {
         state->is_ready = is_news = true;
@@ -109,7 +131,8 @@ static void show_state(struct following *following)
     if (is_news)
         log_info("a shard is ready", LOG_TEXT("client", replica->options.client),
                  LOG_INT("epoch", replica->options.epoch), LOG_INT("shard", replica->options.shard),
-                 LOG_INT("offset", following->offset), LOG_INT("documents", doc_count));
+                 LOG_INT("offset", following->offset), LOG_INT("documents", doc_count),
+                 LOG_INT("after_ms", state->fill_ms)); /* changed by this thread alone */
 }
 
 static void note_passed(struct replica *replica, const struct topic_message *message,
@@ -159,6 +182,12 @@ static int apply_message(struct following *following, const struct topic_message
     }
     if (rc == ERR_CORRUPT)
         return rc;
+    if (applier_is_overtaken(following->applier)) {
+        following->begin_at = message->offset;
+        return err_set(err, ERR_STALE, "another pour has begun than the one it waits for");
+    }
+    if (applier_has_poured(following->applier))
+        following->poured = message->offset + 1;
     if (rc)
         note_passed(replica, message, pk, err);
     else if (applier_last_id(following->applier) != UINT32_MAX)
@@ -279,20 +308,18 @@ static int open_shard(struct replica *replica, struct shard **shard, struct err 
     return rc ? rc : shard_open(&options, shard, err);
 }
 
-/* A shard without content, that goes on at the first message the topic still has. */
+/* A shard without content, whose topic does not begin with 0: it looks for a pour. */
 static int begin_anew(struct following *following, uint64_t first, struct err *err)
 {
     struct replica *replica = following->replica;
 
-    following->offset = first;
-    if (!first)
-        return 0;
+    following->offset = following->begin_at > first ? following->begin_at : first;
     applier_progress(following->applier)->has_gap = true;
-    log_error("THE TOPIC HAS LOST MESSAGES of an index: it is not served until it is poured anew "
-              "(start another epoch)",
-              LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
-              LOG_INT("first", first));
-    return applier_publish(following->applier, first, err);
+    log_warn("a shard has nothing, and its topic begins later than it: it is filled by the next "
+             "pour of all documents, and not served until then",
+             LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
+             LOG_INT("first", following->offset));
+    return applier_publish(following->applier, following->offset, err);
 }
 
 static int open_following(struct following *following, struct err *err)
@@ -311,12 +338,16 @@ static int open_following(struct following *following, struct err *err)
     following->opened = opened_new(shard);
     following->offset = shard_offset(shard);
     following->end = following->ready_at = end;
+    following->opened_us = clock_mono_us(replica->options.clock);
+    following->poured = 0;
     following->is_gone = following->offset < first || following->offset > end;
     rc = applier_new(shard, &following->applier, err);
     if (!rc && following->is_gone && following->offset == 0) {
         following->is_gone = false;
         rc = begin_anew(following, first, err);
     }
+    if (!rc && applier_progress(following->applier)->pour < 0)
+        following->is_gone = true;
     if (rc || following->is_gone)
         return rc;
     pthread_mutex_lock(&replica->lock);
@@ -341,13 +372,13 @@ static void close_following(struct following *following)
     following->counted = (struct apply_counts){0};
 }
 
-/* The topic does not have what the shard needs next: what it has is of no use. */
+/* The topic does not have what the shard needs next, or what it has is of no use otherwise. */
 static void throw_away(struct following *following)
 {
     struct replica *replica = following->replica;
     struct err err;
 
-    log_error("a shard's messages are gone from its topic: its state is thrown away",
+    log_error("a shard does not go on where its topic does: its state is thrown away",
               LOG_TEXT("topic", replica->topic), LOG_INT("partition", replica->options.shard),
               LOG_INT("offset", following->offset));
     counter_add(replica->metrics.reset, 1);
@@ -373,7 +404,7 @@ static int follow(struct following *following, struct err *err)
         task_says(&replica->task, "following its topic");
         replica_answer(replica, following->opened->shard);
         rc = take_batch(following, &count, err);
-        if (rc == ERR_RANGE) {
+        if (rc == ERR_RANGE || rc == ERR_STALE) {
             following->is_gone = true;
             return 0;
         }

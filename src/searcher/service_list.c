@@ -182,6 +182,7 @@ static Torg__V1__ShardFreshness *tell_replica(struct replica *replica, struct ar
     message->reason = arena_strdup(arena, state->is_ready ? "" : state->reason);
     message->doc_count = state->doc_count;
     message->passed_count = state->passed_count;
+    message->fill_ms = state->fill_ms;
     message->n_lanes = searcher_tell_lanes(&state->progress, arena, &message->lanes);
     message->passed = arena_array(arena, REPLICA_PASSED_COUNT, sizeof(message->passed[0]));
     for (uint32_t i = 0; i < state->passed_kept; i++) {

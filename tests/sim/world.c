@@ -18,6 +18,8 @@ static int load_config(struct world *world, const struct world_options *options,
         {"registry.shards", arena_printf(world->arena, "%u", options->shards + !options->shards)},
         {"searcher.checkpoint",
          arena_printf(world->arena, "%us", options->checkpoint ? options->checkpoint : 600)},
+        {"registry.index_slack", "20"}, /* documents are poured again all the time */
+        {"registry.index_trim_delay", "2s"},
     };
     const struct config_sources sources = {
         .file = "/dev/null", .flags = flags, .flag_count = ARRAY_COUNT(flags)};

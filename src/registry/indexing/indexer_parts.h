@@ -82,6 +82,8 @@ struct indexer {
     struct lateness lateness; /* of the lane main */
     int64_t item_us;          /* what an element takes, about: bounds batches of backfill */
     int64_t poured_epoch;     /* all stored documents are in its backfill */
+    int64_t again_epoch;      /* it is poured again, and its first mark is noted; 0: none is */
+    int64_t tend_us;          /* when its topics are looked at next; monotonic */
     struct indexer_metrics metrics;
 };
 
@@ -150,6 +152,9 @@ void item_fail(struct batch *batch, struct item *item, const char *reason);
 
 /* Sends it to every epoch's topic, and returns when all is acknowledged. */
 int batch_send(struct batch *batch, struct err *err);
+/* One mark of a pour to the epoch at that place of the view; BEGIN is followed by the schema. */
+int indexer_send_mark(struct indexer *indexer, uint32_t place, const Torg__V1__IndexPour *mark,
+                      uint64_t *offset, struct err *err);
 
 /* --- indexer_metrics.c --- */
 

@@ -27,6 +27,8 @@ static struct indexer_rules rules_of(const struct config *config)
         .main_weight = config_number(config, SETTING_REGISTRY_MAIN_WEIGHT),
         .backfill_weight = config_number(config, SETTING_REGISTRY_BACKFILL_WEIGHT),
         .retention_us = config_number(config, SETTING_REGISTRY_INDEX_RETENTION),
+        .slack_count = config_number(config, SETTING_REGISTRY_INDEX_SLACK),
+        .trim_delay_us = config_number(config, SETTING_REGISTRY_INDEX_TRIM_DELAY),
         .numbers = {.ttl_us = config_number(config, SETTING_REGISTRY_NUMBER_LIFE),
                     .hold_us = config_number(config, SETTING_REGISTRY_NUMBER_HOLD)}};
 }
