@@ -12,3 +12,5 @@ ALTER TABLE registry_backfill ADD COLUMN mark_offset BIGINT NOT NULL DEFAULT -1;
 -- From where on the topic has every document, and since when.
 ALTER TABLE registry_backfill ADD COLUMN whole_offset BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE registry_backfill ADD COLUMN whole_us BIGINT NOT NULL DEFAULT 0;
+-- What late_count had at its beginning: all that did not fit by then, which it counts anew.
+ALTER TABLE registry_backfill ADD COLUMN late_before BIGINT NOT NULL DEFAULT 0;

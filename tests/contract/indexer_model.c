@@ -243,7 +243,8 @@ static void run_sequence(uint64_t seed)
     memset(late, 0, sizeof(late));
     for (uint32_t i = 0; i < SHARD_COUNT; i++)
         shelves[i].shard = late[i].shard = i;
-    place.base.rules.slack_count = 10; /* no less: marks and schema are records too */
+    place.base.rules.trim_delay_us = INT64_MAX / 2; /* what is lost is for the model to say */
+    place.base.rules.slack_count = 10;              /* no less: marks and schema are records too */
     put_some(&model);
     for (int i = 0; i < STEP_COUNT; i++)
         step(&model);

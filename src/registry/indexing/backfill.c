@@ -120,12 +120,17 @@ static int moved(const struct backfill_place *place, int64_t changed, struct err
                                   place->epoch, place->shard, place->client_id);
 }
 
+/* What did not fit stays counted until the pour has counted it anew: whoever moves searches to the
+ * epoch meanwhile is told too many, never too few. */
 int backfill_begin_again(struct store_tx *tx, const struct backfill_place *place,
                          const struct backfill *from, int64_t hash, struct err *err)
 {
     int64_t changed = 0;
     int rc = store_exec(tx,
                         "UPDATE registry_backfill SET hash = $4, is_done = 0, poured_count = 0, "
+                        "late_count = late_count + is_whole * refused_count, "
+                        "late_before = CASE WHEN is_whole = 1 THEN late_count + refused_count "
+                        "ELSE late_before END, "
                         "refused_count = 0, end_idx = 0, pour_no = pour_no + 1, is_whole = 0, "
                         "mark_ticket = 0, mark_offset = -1 WHERE client_id = $1 AND epoch = $2 "
                         "AND shard = $3 AND pour_no = $5",
@@ -168,7 +173,8 @@ int backfill_note_end(struct store_tx *tx, const struct backfill_place *place, i
     int rc =
         store_exec(tx,
                    "UPDATE registry_backfill SET is_whole = 1, whole_offset = mark_offset, "
-                   "whole_us = $5 WHERE client_id = $1 AND epoch = $2 AND shard = $3 "
+                   "whole_us = $5, late_count = late_count - late_before, late_before = 0 "
+                   "WHERE client_id = $1 AND epoch = $2 AND shard = $3 "
                    "AND pour_no = $4 AND is_done = 1 AND is_whole = 0 AND mark_offset >= 0",
                    STORE_WITH(STORE_V_INT(place->client_id), STORE_V_INT(place->epoch),
                               STORE_V_INT(place->shard), STORE_V_INT(pour_no), STORE_V_INT(now_us)),

@@ -128,6 +128,8 @@ static void count_late(struct batch *batch, const struct item *item)
 {
     const struct client_view *client = batch->indexer->client;
 
+    if (item->lane == LANE_BACKFILL && !item->element.put_us) /* counted when it was written */
+        return;
     for (uint32_t i = 0; i < client->epoch_count && item->state == ITEM_PUT; i++)
         if (item->is_unfit[i])
             late_of(batch->indexer, client->epochs[i].epoch)->count++;

@@ -99,14 +99,17 @@ static bool is_wanted(const struct pouring *pouring, const struct row *row)
 }
 
 /* An element for an epoch that is built goes to that one alone. When documents are poured again it
- * has the row's own order, as if it was written now, and goes to every epoch. */
+ * has the row's own order and goes to every epoch, as if it was written now; but it is no write
+ * that an epoch it does not fit would count. */
 static struct queue_element element_of(const struct pouring *pouring, const struct row *row,
                                        int64_t now_us)
 {
-    struct queue_element element = {.pk = row->pk, .order = row->order, .put_us = now_us};
+    struct queue_element element = {.pk = row->pk, .order = row->order};
 
-    if (!pouring->before.pour_no)
+    if (!pouring->before.pour_no) {
         element.order.epoch = pouring->epoch->epoch;
+        element.put_us = now_us;
+    }
     return element;
 }
 
