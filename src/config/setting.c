@@ -264,6 +264,20 @@ const struct setting setting_table[SETTING_COUNT] = {
                                        .optional = true,
                                        .help = "File with the key for calling other searchers "
                                                "(scope search)."},
+    [SETTING_AUDITOR_RATE] = {.name = "auditor.rate",
+                              .default_text = "8000",
+                              .kind = SETTING_NUMBER,
+                              .min = 0,
+                              .max = AUDITOR_RATE_MAX,
+                              .help = "Keys a second that the auditor compares between stages, at "
+                                      "most; it takes less than a twentieth of a core. 0: it "
+                                      "does nothing."},
+    [SETTING_AUDITOR_PAUSE] = {.name = "auditor.pause",
+                               .default_text = "1m",
+                               .kind = SETTING_DURATION,
+                               .min = MS_US,
+                               .max = DAY_US,
+                               .help = "How long the auditor rests between two rounds."},
     [SETTING_SEARCH_SPELLING] = {.name = "search.spelling",
                                  .default_text = "true",
                                  .kind = SETTING_BOOL,

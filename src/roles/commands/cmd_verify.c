@@ -25,6 +25,7 @@ static const struct {
     [KIND(REGISTRY)] = {"registry", "documents"}, [KIND(NUMBERS)] = {"numbers", "numbers"},
     [KIND(QUEUE)] = {"queue", "elements"},        [KIND(INDEX)] = {"index", "numbers"},
     [KIND(FILES)] = {"files", "shards"},          [KIND(CONTENT)] = {"content", "documents"},
+    [KIND(OFFERS)] = {"offers", "offers"},
 };
 
 struct shown {
@@ -138,12 +139,12 @@ static void take_step(const struct verifying *verifying, const Torg__V1__VerifyC
 {
     tally->checked_count += response->checked_count;
     tally->finding_count += response->finding_count;
+    tally->fixed_count += response->fixed_count;
     tally->waiting_count += response->waiting_count;
     for (size_t i = 0; i < response->n_findings; i++) {
         const Torg__V1__VerifyFinding *finding = response->findings[i];
         char text[TEXT_SIZE];
 
-        tally->fixed_count += finding->is_fixed;
         snprintf(text, sizeof(text), "shard %u%s%s: %s", check->shard,
                  *check->replica ? " of " : "", check->replica, finding->text);
         show(tally, finding->pk, text, finding->is_fixed);

@@ -74,6 +74,7 @@ int role_searcher_start(struct process *process, struct err *err)
     uint32_t *shards;
     int rc = process_open_registry(process, err); /* the map is announced */
 
+    rc = rc ? rc : process_open_catalog(process, err); /* offers that differ are composed again */
     rc = rc ? rc : read_shards(process, &shards, &options.shard_count, err);
     rc = rc ? rc
             : peer_settings_open(process, SETTING_SEARCHER_REPLICAS, SETTING_SEARCHER_REPLICAS_KEY,
@@ -107,6 +108,8 @@ int role_searcher_start(struct process *process, struct err *err)
                                .door = searcher_door(&searcher),
                                .rebuilds = rebuilds_new(),
                                .topics = process->backends.topics,
+                               .catalog = catalog_in_use,
+                               .catalog_arg = process->catalog,
                                .tombstone_life_us =
                                    config_number(process->config, SETTING_REGISTRY_TOMBSTONE_LIFE)};
     process->inspect = &inspect;
