@@ -254,7 +254,7 @@ static void add_finding(const struct verifying *verifying, const struct suspect 
     response->findings[response->n_findings++] = finding;
 }
 
-static int decide(struct verifying *verifying, struct suspect *suspect,
+static int decide(struct verifying *verifying, struct suspect *suspect, bool is_fixed,
                   Torg__V1__VerifyStepResponse *response, struct err *err)
 {
     struct deciding deciding = {.verifying = verifying, .suspect = suspect};
@@ -275,7 +275,20 @@ static int decide(struct verifying *verifying, struct suspect *suspect,
     if (verifying->fix && suspect->pk.size)
         rc = store_write(verifying->inspect->store, queue_again, &deciding, err);
     if (!rc)
-        add_finding(verifying, suspect, deciding.is_queued, response);
+        add_finding(verifying, suspect, is_fixed || deciding.is_queued, response);
+    return rc;
+}
+
+static int decide_each(struct verifying *verifying, Torg__V1__VerifyStepResponse *response,
+                       struct err *err)
+{
+    bool is_fixed[SUSPECT_PAGE_COUNT] = {false};
+    int rc = 0;
+
+    if (verifying->fix && verifying->count && verifying->check->kind == KIND(INDEX))
+        rc = verify_index_fix(verifying, is_fixed, err);
+    for (size_t i = 0; i < verifying->count && !rc; i++)
+        rc = decide(verifying, &verifying->suspects[i], is_fixed[i], response, err);
     return rc;
 }
 
@@ -345,10 +358,9 @@ static int run_step(struct verifying *verifying, Torg__V1__VerifyStepResponse *r
         rc = look_until_agreed(verifying, err);
     if (!rc)
         rc = pass_if_behind(verifying, &ends, response, err);
-    if (!rc && verifying->kind->fix)
-        rc = decide_all(verifying, response, err);
-    for (size_t i = 0; i < verifying->count && !rc && !verifying->kind->fix; i++)
-        rc = decide(verifying, &verifying->suspects[i], response, err);
+    if (!rc)
+        rc = verifying->kind->fix ? decide_all(verifying, response, err)
+                                  : decide_each(verifying, response, err);
     response->checked_count = verifying->checked_count;
     response->cursor = (ProtobufCBinaryData){verifying->next.size, (uint8_t *)verifying->next.data};
     return rc;

@@ -78,6 +78,8 @@ void suspect_tell(struct suspect *suspect, const char *format, ...)
 void suspect_blame(struct suspect *suspect, const char *reason, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* verify_index_fix.c: takes out of the index what is under a number that is not its own. */
+int verify_index_fix(struct verifying *verifying, bool *is_fixed, struct err *err);
 /* verify_offers_fix.c: see verify_kind. */
 int verify_offers_fix(struct verifying *verifying, bool *is_fixed, struct err *err);
 

@@ -6,7 +6,6 @@ import json
 import os
 import random
 import shutil
-import sqlite3
 import sys
 
 sys.dont_write_bytecode = True
@@ -110,6 +109,53 @@ class Shop(Place):
         tap.wait_until(is_equal, what="a round without differences")
 
 
+    def copy_store(self, to):
+        """As SQLite copies it: of one moment."""
+        with open_sqlite(self.data / "store.sqlite") as source, open_sqlite(to / "store.sqlite") as target:
+            source.backup(target)
+
+    def copy_others(self, to):
+        """Topics, indexes, tickets."""
+        for path in sorted(self.data.iterdir()):
+            if path.is_dir():
+                shutil.copytree(path, to / path.name)
+            elif not path.name.startswith(("store.sqlite", "server.", "lock")):
+                shutil.copy(path, to / path.name)
+
+    def work(self):
+        """Some more offers, and changes of those that are there."""
+        for _ in range(OFFERS):
+            self.publish()
+        for one in self.rng.sample(sorted(self.offers), OFFERS // 4):
+            self.change(one)
+        for one in self.rng.sample(sorted(self.offers), OFFERS // 4):
+            self.delete(one)
+        self.wait_for_index()
+
+    def settle(self):
+        """Searches find what the store has, whatever became of the rest."""
+        listed = self.listed()
+        self.wait_for_index(listed)
+        self.wait_until_equal()
+        self.wait_for_index(listed)
+        new = self.publish()            # what comes later gets there, too
+        self.change(new)
+        self.wait_for_index({**listed, new: self.wanted()[new]})
+        tap.comment(f"{len(listed)} offers, {self.audit().get('repairedSum', 0)} repairs")
+        chain.verify(self, "--rebuild")
+
+    def listed(self):
+        """What the store says."""
+        found, token = {}, ""
+        while True:
+            page = self.ok("CabinetService/ListOffers", {"preset": "ACTIVE", "pageSize": 100, "pageToken": token})
+            for offer in page.get("offers", []):
+                found[offer["id"]] = market.shown_of(offer["content"])
+            token = page.get("nextPageToken")
+            if not token:
+                return found
+
+
 def told_only(failed, check, one, part):
     tap.equal(list(failed), [check], failed)
     tap.equal(list(failed[check]), [one], failed)
@@ -188,6 +234,44 @@ def the_auditor_repairs_without_being_asked():
                   {new: "missing", kept[0]: "behind", kept[1]: "behind", kept[2]: "missing"})
         tap.equal(int(audit["repairedSum"]) >= 4, True, audit)
         chain.verify(shop, "--rebuild")
+
+
+def start_on_copy(copy_first, copy_then):
+    """On a directory of which a part is older than the other."""
+    with Shop() as shop:
+        copied = shop.dir / "copied"
+        copied.mkdir()
+        shop.work()
+        copy_first(shop, copied)
+        shop.work()
+        copy_then(shop, copied)
+        shop.restart(*EAGER, between=lambda: (shutil.rmtree(shop.data), copied.rename(shop.data)))
+        shop.settle()
+
+
+@tap.test
+def topics_that_are_older_than_the_store_are_made_up_for():
+    start_on_copy(Shop.copy_others, Shop.copy_store)
+
+
+@tap.test
+def topics_that_are_newer_than_the_store_are_put_right():
+    start_on_copy(Shop.copy_store, Shop.copy_others)
+
+
+@tap.test
+def tails_of_topics_that_a_disk_has_lost_are_made_up_for():
+    tap.comment(f"seed {SEED}")
+    with Shop() as shop:
+        def cut():
+            sizes = {path: path.stat().st_size for path in sorted(shop.data.glob("topics/**/*.log"))}
+            tap.equal(len(sizes) > 2, True, sizes)
+            for path, size in sizes.items():
+                os.truncate(path, size - shop.rng.randrange(size // 2 + 1))
+
+        shop.work()
+        shop.restart(*EAGER, between=cut, number=9)
+        shop.settle()
 
 
 tap.main()
