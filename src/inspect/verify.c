@@ -121,20 +121,50 @@ static bool keep_differing(struct verifying *verifying)
     return is_open;
 }
 
-/* Everything that the queue had after the first look has come as far as it goes: who differs still
- * will not settle. */
+/* Kinds whose differences settle by what the queue has. */
+static bool is_by_queue(const struct verifying *verifying)
+{
+    int kind = verifying->check->kind;
+
+    return kind == KIND(INDEX) || kind == KIND(REGISTRY);
+}
+
+/* From here on it is waited for all that the queue has. */
+static int begin_wait(struct verifying *verifying, struct lane_ends *ends, struct err *err)
+{
+    bool is_empty;
+
+    for (size_t i = 0; i < verifying->count; i++)
+        verifying->suspects[i].base = verifying->suspects[i].now;
+    return is_by_queue(verifying) ? lanes_read(verifying, ends, &is_empty, err) : 0;
+}
+
+/* Whether that has come as far as it goes. */
 static int is_over(const struct verifying *verifying, const struct lane_ends *ends, bool *is_over,
                    struct err *err)
 {
-    int kind = verifying->check->kind;
     int rc = 0;
 
     *is_over = false;
-    if ((kind == KIND(INDEX) && !verifying->suspects[0].is_stable) || kind == KIND(REGISTRY))
+    if (is_by_queue(verifying) && !verifying->suspects[0].is_stable)
         rc = lanes_passed(verifying, ends, is_over, err);
-    if (!rc && *is_over && kind == KIND(INDEX))
+    if (!rc && *is_over && verifying->check->kind == KIND(INDEX))
         rc = lanes_reached(verifying, ends, is_over, err);
     return rc;
+}
+
+/* Who differs now and was not written since will not settle any more; true: all are such. */
+static bool end_wait(struct verifying *verifying)
+{
+    bool are_all = true;
+
+    for (size_t i = 0; i < verifying->count; i++) {
+        struct suspect *suspect = &verifying->suspects[i];
+
+        suspect->is_final = order_compare(&suspect->now, &suspect->base) == 0;
+        are_all = are_all && suspect->is_final;
+    }
+    return are_all;
 }
 
 static int look_once(struct verifying *verifying, bool *is_open, struct err *err)
@@ -155,19 +185,26 @@ static int look_until_agreed(struct verifying *verifying, struct err *err)
 {
     int64_t wait_ms = PAUSE_MS_MIN;
     struct lane_ends ends;
-    bool is_empty, is_open;
-    bool is_last = false;
+    bool is_first = true;
+    bool is_open;
     int rc = look_once(verifying, &is_open, err);
 
-    if (!rc && is_open && verifying->client)
-        rc = lanes_read(verifying, &ends, &is_empty, err);
-    while (!rc && is_open && !is_last &&
-           clock_mono_us(verifying->inspect->clock) < verifying->deadline_us) {
+    if (!rc && is_open)
+        rc = begin_wait(verifying, &ends, err);
+    while (!rc && is_open &&
+           (is_first || clock_mono_us(verifying->inspect->clock) < verifying->deadline_us)) {
+        bool is_last = false;
+
+        is_first = false; /* however slow it was: one look is not enough to tell a fault */
         rc = verify_pause(verifying, wait_ms * MS_US, err);
         if (!rc)
             rc = is_over(verifying, &ends, &is_last, err); /* before the look that is to count */
         if (!rc)
             rc = look_once(verifying, &is_open, err);
+        if (!rc && is_last && is_open && end_wait(verifying))
+            break;
+        if (!rc && is_last && is_open)
+            rc = begin_wait(verifying, &ends, err);
         wait_ms = wait_ms * 2 > PAUSE_MS_MAX ? PAUSE_MS_MAX : wait_ms * 2;
     }
     return rc;
@@ -283,8 +320,19 @@ static int decide_each(struct verifying *verifying, Torg__V1__VerifyStepResponse
                        struct err *err)
 {
     bool is_fixed[SUSPECT_PAGE_COUNT] = {false};
+    size_t kept = 0;
     int rc = 0;
 
+    /* A document that is written all the time, or an index that is behind, may differ in anything.
+     */
+    for (size_t i = 0; i < verifying->count; i++) {
+        struct suspect *suspect = &verifying->suspects[i];
+
+        if (!is_by_queue(verifying) || suspect->is_final || suspect->is_stable)
+            verifying->suspects[kept++] = *suspect;
+    }
+    response->waiting_count += verifying->count - kept;
+    verifying->count = kept;
     if (verifying->fix && verifying->count && verifying->check->kind == KIND(INDEX))
         rc = verify_index_fix(verifying, is_fixed, err);
     for (size_t i = 0; i < verifying->count && !rc; i++)
@@ -328,36 +376,13 @@ static int check_request(const Torg__V1__VerifyStepRequest *request, struct err 
     return 0;
 }
 
-/* A searcher that is still behind what the queue had at the beginning may differ in anything. */
-static int pass_if_behind(struct verifying *verifying, const struct lane_ends *ends,
-                          Torg__V1__VerifyStepResponse *response, struct err *err)
-{
-    bool is_reached = true;
-    int rc = 0;
-
-    if (verifying->check->kind == KIND(INDEX) && verifying->count &&
-        !verifying->suspects[0].is_stable)
-        rc = lanes_reached(verifying, ends, &is_reached, err);
-    if (!rc && !is_reached) {
-        response->waiting_count += verifying->count;
-        verifying->count = 0;
-    }
-    return rc;
-}
-
 static int run_step(struct verifying *verifying, Torg__V1__VerifyStepResponse *response,
                     struct err *err)
 {
-    struct lane_ends ends = {{0}};
-    bool is_empty;
-    int rc = verifying->kind->fix ? 0 : lanes_read(verifying, &ends, &is_empty, err);
+    int rc = verifying->kind->page(verifying, err);
 
-    if (!rc)
-        rc = verifying->kind->page(verifying, err);
     if (!rc && verifying->count)
         rc = look_until_agreed(verifying, err);
-    if (!rc)
-        rc = pass_if_behind(verifying, &ends, response, err);
     if (!rc)
         rc = verifying->kind->fix ? decide_all(verifying, response, err)
                                   : decide_each(verifying, response, err);

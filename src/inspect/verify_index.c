@@ -177,8 +177,8 @@ static int look_at_absent(const struct looking *looking, const struct slot_read 
 
     if (!slot || slot->row.status != ROW_ALIVE || (is_moved && !suspect->was_alive))
         return 0;
-    if (slot->row.expires_us && slot->row.expires_us <= now_us)
-        return 0; /* it may have ended in the index before the registry has swept it */
+    if (slot->row.expires_us && slot->row.expires_us - SECOND_US <= now_us)
+        return 0; /* the index, which counts seconds, may have ended it before the registry */
     if (is_to_be_poured(looking, &slot->row))
         return 0;
     rc = row_fits(verifying->inspect, verifying->client, verifying->check->epoch, slot->key,
@@ -196,6 +196,7 @@ static int look_at(const struct looking *looking, struct suspect *suspect, struc
     const Torg__V1__IndexedDocument *document = find_document(looking, suspect->doc_id);
     bool is_moved = false;
 
+    suspect->now = slot ? slot->row.order : (struct order){0};
     if (slot && !suspect->is_seen) {
         suspect->is_seen = true;
         suspect->seen = slot->row.order;

@@ -25,7 +25,10 @@ struct suspect {
     bool is_seen;
     struct order seen; /* of the row at the first look */
     bool was_alive;
+    struct order now;             /* of the row at the last look */
+    struct order base;            /* ... and when it began to be waited for what the queue had */
     bool is_stable;               /* the difference cannot settle: no second look */
+    bool is_final;                /* all that the queue had is past: it will not settle */
     bool is_parked;               /* its stage tries it again by itself: nothing is to be done */
     enum chain_stage stage;       /* of an offer's */
     uint64_t mark;                /* likewise */

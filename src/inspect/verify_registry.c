@@ -95,6 +95,7 @@ static void look_at(const struct verifying *verifying, const struct row *row,
     Torg__V1__RawDocument *document;
     struct err unreadable;
 
+    suspect->now = row->order;
     if (row->status == 0)
         return; /* a tombstone that was forgotten meanwhile */
     if (!verifying->by->is_light &&

@@ -167,4 +167,5 @@ void rest_judge(struct world *world, struct model *model)
     check_counters(world, model);
     check_cabinets(world, model);
     check_verify(world, model);
+    check_auditor(world, model);
 }

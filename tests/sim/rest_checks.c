@@ -252,3 +252,22 @@ void check_verify(struct world *world, struct model *model)
         run_check(world, model, plan->checks[i]);
     arena_free(arena);
 }
+
+/* What is parked is told of and left alone. */
+void check_auditor(struct world *world, struct model *model)
+{
+    Torg__V1__GetAuditRequest request = TORG__V1__GET_AUDIT_REQUEST__INIT;
+    struct arena *arena = arena_new();
+    const Torg__V1__Audit *audit =
+        (const Torg__V1__Audit *)ask(world, model, &torg__v1__inspect_service__descriptor,
+                                     "GetAudit", NULL, &request.base, arena);
+
+    for (size_t i = 0; i < audit->n_differences; i++) {
+        const Torg__V1__AuditDifference *one = audit->differences[i];
+
+        if (one->is_repaired || strcmp(one->reason, "parked") != 0)
+            model_fail(model, NULL, "the auditor, check %s of %s: %s %s: %s", one->check,
+                       one->client, one->pk, one->reason, one->text);
+    }
+    arena_free(arena);
+}
