@@ -214,6 +214,24 @@ def a_row_that_is_gone_from_the_registry_is_told_and_put_right():
 
 
 @tap.test
+def a_directory_that_nobody_serves_is_verified_and_put_right():
+    with Shop() as shop:
+        kept = [shop.publish() for _ in range(3)]
+        shop.wait_for_index()
+        new = shop.lose(shop.publish)
+        shop.stop()
+        failed, code = shop.verify()
+        tap.equal((code, list(failed)), (1, ["offers"]), failed)
+        tap.equal(list(failed["offers"]), [new])
+        tap.equal(shop.verify("--fix")[1], 0)
+        shop.start("up", NO_AUDITOR)
+        shop.wait_for_index()
+        shop.stop()
+        lines = chain.verify(shop, "--rebuild")
+        tap.equal(int(lines["index", "offers"]["checkedCount"]), len(kept) + 1)
+
+
+@tap.test
 def the_auditor_repairs_without_being_asked():
     with Shop() as shop:
         kept = [shop.publish() for _ in range(4)]
@@ -233,6 +251,8 @@ def the_auditor_repairs_without_being_asked():
         tap.equal({one["pk"]: one["reason"] for one in audit["differences"] if one["check"] == "offers"},
                   {new: "missing", kept[0]: "behind", kept[1]: "behind", kept[2]: "missing"})
         tap.equal(int(audit["repairedSum"]) >= 4, True, audit)
+        tap.contains(shop.torg("status").stdout, f"auditor: all equal at {audit['equalTime'][:16]}")
+        tap.contains(shop.torg("verify").stdout, "auditor: all equal at ")
         chain.verify(shop, "--rebuild")
 
 
