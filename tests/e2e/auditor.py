@@ -214,6 +214,36 @@ def a_row_that_is_gone_from_the_registry_is_told_and_put_right():
 
 
 @tap.test
+def an_epoch_that_is_being_built_is_compared_too():
+    with Shop() as shop:
+        for _ in range(10):
+            shop.publish()
+        shop.wait_for_index()
+        started = shop.torg("epoch", "start", "--client", "offers")
+        tap.equal((started.returncode, started.stderr), (0, ""))
+
+        def is_built():
+            status = json.loads(shop.torg("epoch", "status", "--client", "offers", "--json").stdout)
+            return status.get("isSafe")
+
+        tap.wait_until(is_built, what="the second epoch")
+        tap.equal(int(chain.verify(shop)["index", "offers"]["checkedCount"]), 20, "of two epochs")
+
+        def lose():
+            [topic] = shop.data.glob("topics/**/index.offers.2/**/*.log")
+            os.truncate(topic, topic.stat().st_size // 2)
+            shutil.rmtree(shop.data / "index" / "offers" / "2")
+
+        shop.restart(between=lose)
+        failed, code = shop.verify()
+        tap.equal((code, list(failed)), (1, ["index"]), failed)
+        for text in failed["index"].values():
+            tap.contains(text, "epoch 2: it lives")
+        shop.verify("--fix")
+        tap.wait_until(lambda: shop.verify()[1] == 0, what="both epochs equal")
+
+
+@tap.test
 def a_directory_that_nobody_serves_is_verified_and_put_right():
     with Shop() as shop:
         kept = [shop.publish() for _ in range(3)]
