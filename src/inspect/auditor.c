@@ -243,8 +243,12 @@ static void free_auditor(struct auditor *self)
 int auditor_start(const struct auditor_options *options, struct auditor **auditor, struct err *err)
 {
     struct auditor *self = mem_zero(sizeof(*self));
-    const struct task_options task = {
-        .name = "auditor", .run = run, .arg = self, .clock = options->inspect->clock};
+    const struct task_options task = {.name = "auditor",
+                                      .run = run,
+                                      .arg = self,
+                                      .clock = options->inspect->clock,
+                                      .silence_us_max = 2 * (int64_t)VERIFY_PEER_MS *
+                                                        MS_US}; /* it may ask a searcher so long */
     int rc = 0;
 
     assert(options->rate > 0);

@@ -222,7 +222,7 @@ static int read_offer(struct store_tx *tx, struct arena *arena, const struct sus
     }
     if (looked->offer)
         looked->shard = seller_shard(looked->offer->seller);
-    return read_parked(tx, arena, arena_text(arena, suspect->pk), looked, err);
+    return 0;
 }
 
 /* What waits for the export of one shard. */
@@ -247,34 +247,47 @@ static int mark_queued(struct store_tx *tx, struct looking *looking, uint32_t sh
     return store_rows_end(&rows, err);
 }
 
-static int read_all(struct store_tx *tx, void *arg, struct err *err)
-{
-    struct looking *looking = arg;
-    const struct verifying *verifying = looking->verifying;
-    struct bytes *pks = arena_array(verifying->arena, verifying->count, sizeof(*pks));
-    bool is_asked[OFFER_SHARD_COUNT] = {false};
-    int rc = 0;
-
-    for (size_t i = 0; i < verifying->count && !rc; i++) {
-        pks[i] = verifying->suspects[i].pk;
-        rc = read_offer(tx, verifying->arena, &verifying->suspects[i], &looking->looked[i], err);
-    }
-    for (size_t i = 0; i < verifying->count && !rc; i++) {
-        uint32_t shard = looking->looked[i].shard;
-
-        if (looking->looked[i].offer && !is_asked[shard])
-            rc = mark_queued(tx, looking, shard, err);
-        is_asked[shard] = true;
-    }
-    return rc ? rc : find_rows(tx, verifying, pks, verifying->count, looking->rows, err);
-}
-
-/* --- looks: what follows from it --- */
-
 static bool is_active(const Torg__V1__Offer *offer)
 {
     return offer->status == TORG__V1__OFFER__STATUS__ACTIVE;
 }
+
+/* Sold, expired, withdrawn, and known as such: most of those that a page could not tell. */
+static bool is_plainly_hidden(const struct looked *looked, const struct row *row)
+{
+    return looked->offer && !is_active(looked->offer) && row->status != ROW_ALIVE &&
+           (!row->status || row->order.version == moment_own_us(looked->offer->update_time));
+}
+
+static int read_all(struct store_tx *tx, void *arg, struct err *err)
+{
+    struct looking *looking = arg;
+    const struct verifying *verifying = looking->verifying;
+    struct arena *arena = verifying->arena;
+    struct bytes *pks = arena_array(arena, verifying->count, sizeof(*pks));
+    bool is_asked[OFFER_SHARD_COUNT] = {false};
+    int rc;
+
+    for (size_t i = 0; i < verifying->count; i++)
+        pks[i] = verifying->suspects[i].pk;
+    rc = find_rows(tx, verifying, pks, verifying->count, looking->rows, err);
+    for (size_t i = 0; i < verifying->count && !rc; i++)
+        rc = read_offer(tx, arena, &verifying->suspects[i], &looking->looked[i], err);
+    for (size_t i = 0; i < verifying->count && !rc; i++) {
+        struct looked *looked = &looking->looked[i];
+
+        if (is_plainly_hidden(looked, &looking->rows[i]))
+            continue;
+        rc = read_parked(tx, arena, arena_text(arena, pks[i]), looked, err);
+        if (rc || !looked->offer || is_asked[looked->shard])
+            continue;
+        is_asked[looked->shard] = true;
+        rc = mark_queued(tx, looking, looked->shard, err);
+    }
+    return rc;
+}
+
+/* --- looks: what follows from it --- */
 
 /* A deletion of the offer's own version may be right: its time is over, its category is gone, or
  * somebody has taken it out of the search, whose write is newer than what composing would make. */
