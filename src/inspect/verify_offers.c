@@ -415,11 +415,14 @@ static int find_lag(struct looking *looking, int link, struct bytes pk,
     return rc;
 }
 
+/* Asked anew: what another suspect was told may be older than what this one has passed. */
 static int find_end(struct looking *looking, int link, struct suspect *suspect, struct err *err)
 {
     const struct topic_lag *lag;
-    int rc = find_lag(looking, link, suspect->pk, &lag, err);
+    int rc;
 
+    memset(looking->has_lag[link], 0, sizeof(looking->has_lag[link]));
+    rc = find_lag(looking, link, suspect->pk, &lag, err);
     suspect->mark = rc ? 0 : lag->end;
     return rc;
 }
@@ -463,12 +466,24 @@ static int follow(struct looking *looking, struct suspect *suspect, bool is_queu
     return rc;
 }
 
+/* The client is made with the first document: it may have come into being since the page. */
+static int find_client(struct verifying *verifying, struct err *err)
+{
+    int rc = verifying->client ? 0
+                               : clients_find(verifying->inspect->clients, OFFER_CLIENT, true,
+                                              &verifying->client, err);
+
+    return rc == ERR_NOT_FOUND ? 0 : rc;
+}
+
 static int look(struct verifying *verifying, struct err *err)
 {
     const struct inspect *inspect = verifying->inspect;
     struct looking *looking = arena_alloc(verifying->arena, sizeof(*looking));
-    int rc;
+    int rc = find_client(verifying, err);
 
+    if (rc)
+        return rc;
     memset(looking, 0, sizeof(*looking));
     looking->verifying = verifying;
     looking->looked = arena_array(verifying->arena, verifying->count, sizeof(*looking->looked));

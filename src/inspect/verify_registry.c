@@ -94,6 +94,9 @@ static void look_at(const struct verifying *verifying, const struct row *row,
     struct arena_mark mark = arena_mark(verifying->arena);
     Torg__V1__RawDocument *document;
     struct err unreadable;
+    /* who has ended is not sent, and is swept within a second */
+    bool is_ending =
+        row->expires_us && row->expires_us - SECOND_US <= clock_wall_us(verifying->inspect->clock);
 
     suspect->now = row->order;
     if (row->status == 0)
@@ -102,7 +105,7 @@ static void look_at(const struct verifying *verifying, const struct row *row,
         row_unpack(verifying->inspect->dictionaries, verifying->client->id, row, verifying->arena,
                    &document, &unreadable))
         suspect_blame(suspect, "unreadable", "it cannot be read: %.160s", unreadable.text);
-    else if (row->status == ROW_ALIVE && ask->doc_id == NUMBER_NONE)
+    else if (row->status == ROW_ALIVE && ask->doc_id == NUMBER_NONE && !is_ending)
         suspect_blame(suspect, "missing", "it lives, and has no number");
     suspect->doc_id = ask->doc_id;
     arena_rewind(verifying->arena, mark);
