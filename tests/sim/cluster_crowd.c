@@ -181,10 +181,8 @@ static void take_verdict(struct actor *actor, unsigned key, struct write *write,
 }
 
 /* *written: what was acknowledged. */
-static void put_document(struct actor *actor, unsigned key, struct write *written)
+static void put_document(struct actor *actor, unsigned key, enum lane lane, struct write *written)
 {
-    static const enum lane lanes[] = {LANE_MAIN, LANE_MAIN, LANE_MAIN, LANE_EMERGENCY,
-                                      LANE_BACKFILL};
     struct machine *machine = draw_back(actor);
     struct model *model = &actor->cluster->model;
     struct write *write;
@@ -199,7 +197,7 @@ static void put_document(struct actor *actor, unsigned key, struct write *writte
         return;
     put = request_new(sizeof(*put), run_put);
     put->document = raw_of(key, write, put->base.arena);
-    put->lane = lanes[draw(actor, sizeof(lanes) / sizeof(lanes[0]))];
+    put->lane = lane;
     rc = machine_ask(machine, &put->base, ASK_MS * MS_US);
     model_lock();
     cluster_note("client %u: d%u version %" PRId64 " stamp %" PRId64 "%s%s by %s: %s %d",
@@ -336,14 +334,23 @@ static void buyer_step(struct actor *actor)
         look_for(actor, key, chosen.version, chosen.token);
 }
 
-/* Who has written looks for it at once, now and then. */
+/* Who has written looks for it at once, now and then. Or writes once more in a lane that others
+ * pass, and looks for what he wrote first: that or something newer is there when its lane says so.
+ */
 static void client_step(struct actor *actor)
 {
-    struct write written = {.token = ""};
+    static const enum lane lanes[] = {LANE_MAIN, LANE_MAIN, LANE_MAIN, LANE_EMERGENCY,
+                                      LANE_BACKFILL};
+    struct write written = {.token = ""}, second = {.token = ""};
     unsigned key = draw(actor, DOCUMENT_COUNT / CLIENT_COUNT) * CLIENT_COUNT + actor->number;
+    bool is_pair = draw(actor, 4) == 0;
 
-    put_document(actor, key, &written);
-    if (written.token[0] && draw(actor, 2))
+    put_document(actor, key,
+                 is_pair ? LANE_MAIN : lanes[draw(actor, sizeof(lanes) / sizeof(lanes[0]))],
+                 &written);
+    if (is_pair)
+        put_document(actor, key, LANE_BACKFILL, &second);
+    if (written.token[0] && (is_pair || draw(actor, 2)))
         look_for(actor, key, written.version, written.token);
 }
 

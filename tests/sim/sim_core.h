@@ -113,6 +113,7 @@ void sim_static_lock(int change); /* the current task has taken or let go of one
 int64_t sim_wall_us(void);        /* as the current task sees it */
 /* The life ends if it is to end here; called at each point and each disk call. */
 void sim_maybe_end(void);
+void sim_has_renamed(void); /* a file has another name: sim_end_at_rename waits for that */
 /* What every task waits for and where, into the text. */
 void sim_describe_tasks(char *text, size_t size);
 bool sim_draw(struct rng *rng, unsigned per_million);

@@ -526,6 +526,7 @@ int renameat(int from_dir, const char *from, int to_dir, const char *to)
     sim_disk_name(new_name, source.found, old_name);
     sim_disk_entry_set_live(old_name, NULL);
     sim_disk_entry_set_live(new_name, source.found);
+    sim_has_renamed();
     return 0;
 }
 

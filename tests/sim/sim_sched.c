@@ -19,7 +19,9 @@
 enum {
     TASK_COUNT_MAX = 1024,
     POINT_US = 1,
-    END_POINTS_MAX = 64, /* a planned end comes within so many points after its time */
+    END_POINTS_MAX = 64,      /* a planned end comes within so many points after its time */
+    RENAME_US_MAX = 1000,     /* one at a rename comes within so long after it */
+    RENAME_WAIT_US = 5000000, /* and waits for one no longer than this */
     STACK_SHOWN = 16,
 };
 
@@ -46,6 +48,7 @@ static struct sim_faults faults;
 static enum sim_end planned_end;
 static int64_t planned_us = SIM_NEVER;
 static uint64_t planned_points;
+static int64_t rename_us = SIM_NEVER; /* the planned end comes with the first rename from then on */
 static struct count_down {
     unsigned rate;
     uint64_t left; /* points */
@@ -369,9 +372,29 @@ void sim_end_later(enum sim_end end, int64_t after_us)
     planned_points = rng_below(&sim->schedule, END_POINTS_MAX);
 }
 
+/* What was written for a name comes before it: where that is not so, only a loss between the two
+ * tells, and few ends that are drawn by time alone come there. */
+void sim_end_at_rename(enum sim_end end, int64_t after_us)
+{
+    sim_end_later(end, after_us);
+    if (planned_us == SIM_NEVER)
+        return;
+    rename_us = planned_us;
+    planned_us += RENAME_WAIT_US;
+    planned_points = 0;
+}
+
+void sim_has_renamed(void)
+{
+    if (sim->now_us < rename_us)
+        return;
+    rename_us = SIM_NEVER;
+    planned_us = sim->now_us + (int64_t)rng_below(&sim->schedule, RENAME_US_MAX);
+}
+
 void sim_end_never(void)
 {
-    planned_us = SIM_NEVER;
+    planned_us = rename_us = SIM_NEVER;
 }
 
 static size_t describe(const struct sim_task *task, char *text, size_t size)
