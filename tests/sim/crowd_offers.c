@@ -283,8 +283,9 @@ int offer_read(struct actor *actor, const struct slot *slot, struct arena *arena
 static void adopt(struct actor *actor, struct slot *slot, const Torg__V1__Offer *offer)
 {
     struct model *model = actor->crowd->model;
-    bool has_happened = slot->ask.what && offer->revision > slot->revision;
     uint32_t stamp = offer_stamp(offer->content->title, offer->content->price);
+    bool has_happened = slot->ask.what && (slot->ask.has_rival ? stamp == slot->ask.stamp
+                                                               : offer->revision > slot->revision);
     int status = slot->ask.what && has_happened ? (int)slot->ask.number : slot->status;
     bool is_moving = slot_is_moving(slot, now_wall_us());
 

@@ -45,6 +45,7 @@ static void settle(struct actor *actor, struct slot *slot, const Torg__V1__Offer
 {
     struct model *model = actor->crowd->model;
     bool is_moving = slot_is_moving(slot, now_wall_us());
+    struct entry *entry;
 
     model_lock();
     if (offer->revision != slot->revision + 1 && !is_moving && !slot->ask.has_rival)
@@ -61,7 +62,10 @@ static void settle(struct actor *actor, struct slot *slot, const Torg__V1__Offer
     slot->token[0] = '\0'; /* it is of an older write */
     if (slot->status == OFFER_ACTIVE && offer->expire_time)
         slot->ends_us = offer->expire_time->seconds * SECOND_US;
-    slot->entries[slot->ask.entry % ENTRY_COUNT_MAX].ends_us = slot->ends_us;
+    entry = &slot->entries[slot->ask.entry % ENTRY_COUNT_MAX];
+    entry->ends_us = slot->ends_us;
+    if (is_moving) /* and time has moved it on since */
+        entry->is_shown = slot->status == OFFER_ACTIVE;
     slot->shows_us = slot->status == OFFER_WAITING && slot->category == CATEGORY_LAMPS
                          ? now_wall_us() /* an unban begins its wait anew, or ends it */
                          : 0;

@@ -180,6 +180,7 @@ static bool move_to_next_epoch(struct actor *actor, unsigned client)
         pause_us(REST_TRY_US);
         rc = world_call(world, service, "SwitchEpoch", NULL, &change.base, arena, &answer, &err);
     }
+    actor->crowd->model->switched_us[client] = now_mono_us();
     arena_free(arena);
     return !rc;
 }

@@ -82,9 +82,8 @@ struct sim_task {
     unsigned member;
     enum sim_task_state state;
     bool is_listed;        /* among those that may run */
-    const void *object;    /* that it waits for; NULL: for the time alone */
     const char *why;       /* static */
-    int64_t deadline_us;   /* SIM_NEVER: none */
+    size_t place;          /* among all tasks; sim_sched.c's, with what it waits for */
     bool is_woken;         /* not by its deadline */
     unsigned static_locks; /* held, of the whole program */
     struct sim_fibre *fibre;
