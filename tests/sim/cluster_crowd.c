@@ -15,7 +15,9 @@
 #include "sim/cluster.h"
 #include "torg/v1/searcher.pb-c.h"
 
-enum { PAUSE_MS = 200, SEARCH_MS = 3000 };
+enum { SEARCH_MS = 3000 };
+/* Between two steps of one of them, by seed: some seeds are dense, most are cheap. */
+static const unsigned pauses_ms[] = {200, 500, 800};
 
 static unsigned draw(struct actor *actor, unsigned bound)
 {
@@ -359,10 +361,11 @@ static void client_step(struct actor *actor)
 static void *run_actor(void *arg)
 {
     struct actor *actor = arg;
+    unsigned pace_ms = pauses_ms[actor->cluster->seed % (sizeof(pauses_ms) / sizeof(pauses_ms[0]))];
 
     while (takes_step(actor)) {
         actor->step(actor);
-        pause_ms(actor, 1 + draw(actor, 2 * PAUSE_MS));
+        pause_ms(actor, 1 + draw(actor, 2 * pace_ms));
     }
     return NULL;
 }

@@ -107,7 +107,7 @@ GUARDS = {
         "    if (item->attempt <= photo->attempt)\n        return false;\n", ""),
     # ---- the reader and what is parked ----
     "reader-commit-after": (
-        CLUSTER, "src/stage/reader_run.c",
+        WORLD, "src/stage/reader_run.c",
         "        has_ended[message->partition] = true;\n        if (!place->is_blocked",
         "        place->next_offset = message->offset + 1;\n        place->has_news = true;\n"
         "        has_ended[message->partition] = true;\n        if (!place->is_blocked"),
@@ -176,10 +176,10 @@ GUARDS = {
         "    for (size_t i = 0; i < worker->room_count; i++)\n"
         "        reconcile(worker, &worker->rooms[i]);\n    return rc;\n", "    return rc;\n"),
     # ---- the searcher ----
-    "token-wait": (  # of one that does not come in time: the front has waited, and gone on
-        CLUSTER, "src/searcher/local.c",
-        "    for (size_t i = 0; i < request->n_wait && !rc; i++) {\n        if ((unsigned)",
-        "    for (size_t i = request->n_wait; i < request->n_wait && !rc; i++) {\n        if ((unsigned)"),
+    "token-wait": (
+        WORLD, "src/searcher/replica.c",
+        "    if (replica->state.progress.lanes[lane] < idx &&\n        clock_mono_us",
+        "    idx = 0;\n    if (replica->state.progress.lanes[lane] < idx &&\n        clock_mono_us"),
     "apply-ticket": (
         CLUSTER, "src/searcher/apply.c",
         "    if (message->ticket < applier->progress.ticket) {\n", "    if (!message->ticket) {\n"),
