@@ -178,8 +178,8 @@ GUARDS = {
     # ---- the searcher ----
     "token-wait": (
         WORLD, "src/searcher/replica.c",
-        "    if (replica->state.progress.lanes[lane] < idx &&\n        clock_mono_us",
-        "    idx = 0;\n    if (replica->state.progress.lanes[lane] < idx &&\n        clock_mono_us"),
+        "    if (reached_by(replica, lane) < idx && clock_mono_us",
+        "    idx = 0;\n    if (reached_by(replica, lane) < idx && clock_mono_us"),
     "apply-ticket": (
         CLUSTER, "src/searcher/apply.c",
         "    if (message->ticket < applier->progress.ticket) {\n", "    if (!message->ticket) {\n"),
